@@ -1,0 +1,125 @@
+"""Week 1, day 1: the NumPy baseline
+
+Challenge
+    Multiply two matrices, then say how fast that was. All of week 1 speeds up this one operation,
+    from a loop at a few thousandths of a GFLOPS to a GPU kernel above 1000. Today you build the
+    first three rungs and the ruler that measures every later one.
+
+            k = 3            n = 2
+        a: 1 2 3        b:  7  8        out[0, 0] = 1*7 + 2*9 + 3*11 = 58
+    m=2    4 5 6            9 10
+                           11 12        m * n results, k products in each
+
+Explore
+    python -m timeit -s "import numpy as np; a = np.ones((64, 64))" "a @ a"
+    Guess first: how many of its products could a Python loop finish in that time?
+
+Concept
+    Work: every result takes k multiplications and k additions, so a product costs 2 * m * n * k
+    floating-point operations (flops). GFLOPS is billions of them per second.
+    Traffic: at the least, a and b are read once and out is written once. Flops per byte of that
+    least traffic is the arithmetic intensity. It grows with size: big products are worth a GPU.
+    Tiles: a large product is a sum of small ones. Cut a, b and out into tiles and each tile can
+    be used many times while it is close by. NumPy's library does that; so will your GPU kernels.
+    Timing: the first call pays for what later calls find ready (caches, threads, lazy loading).
+    So warm up, repeat, and take the median, which one unlucky run cannot move.
+
+Code it
+    Task 1  matmul_naive: three loops over rows, columns and products                  (six lines)
+    Task 2  matmul_flops: the work, before you time it                                 (one line)
+    Task 3  matmul_numpy: the same through the library                                 (one line)
+    Task 4  measure_gflops and predict_seconds: the ruler, and what it foretells      (nine lines)
+    Task 5  matmul_blocked: tile by tile                                             (seven lines)
+    Task 6  matmul_min_bytes and arithmetic_intensity: the least traffic               (two lines)
+
+Verify
+    pytest week1/day1                  then: ./course quiz week1/day1
+    Reflect: predict_seconds says how long your loop needs for 1024 x 1024. Would you wait?
+
+No GPU is used today: everything here is real on every machine, times included.
+"""
+
+import statistics
+import time
+
+import numpy as np
+
+BLOCK = 64  # three 64 x 64 tiles of float64 are 96 KiB: small enough for a second-level cache
+
+
+# Task 1
+def matmul_naive(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
+    """a @ b, one product at a time.
+
+    a: (m, k), b: (k, n), one dtype. out: (m, n) of that dtype, allocated if not given.
+    Every element of out is written, whatever it held before.
+    """
+    out = np.empty((a.shape[0], b.shape[1]), dtype=a.dtype) if out is None else out
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = a.dtype.type(0)  # a new sum for every result
+            for p in range(a.shape[1]):
+                total += a[i, p] * b[p, j]
+            out[i, j] = total
+    return out
+
+
+# Task 2
+def matmul_flops(m: int, n: int, k: int) -> int:
+    """Multiplications and additions in the product of an (m, k) and a (k, n) matrix."""
+    return 2 * m * n * k
+
+
+# Task 3
+def matmul_numpy(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
+    """a @ b by NumPy, which hands it to a tuned library. Arguments as for matmul_naive."""
+    return np.matmul(a, b, out=out)
+
+
+# Task 4
+def measure_gflops(matmul, a: np.ndarray, b: np.ndarray, *, warmup: int = 1, repeats: int = 5,
+                   clock=time.perf_counter) -> float:
+    """GFLOPS of matmul(a, b): its flops over the median time of `repeats` calls, after `warmup` untimed ones.
+
+    clock() returns the time in seconds. a: (m, k), b: (k, n).
+    """
+    for _ in range(warmup):
+        matmul(a, b)
+    seconds = []
+    for _ in range(repeats):
+        start = clock()
+        matmul(a, b)
+        seconds.append(clock() - start)
+    return matmul_flops(a.shape[0], b.shape[1], a.shape[1]) / statistics.median(seconds) / 1e9
+
+
+def predict_seconds(m: int, n: int, k: int, gflops: float) -> float:
+    """Seconds that the product of an (m, k) and a (k, n) matrix takes at a rate of gflops."""
+    return matmul_flops(m, n, k) / (gflops * 1e9)
+
+
+# Task 5
+def matmul_blocked(a: np.ndarray, b: np.ndarray, *, block: int = BLOCK,
+                   out: np.ndarray | None = None) -> np.ndarray:
+    """a @ b as a sum of products of tiles, none larger than (block, block).
+
+    Any m, n and k; block need not divide them. Arguments as for matmul_naive.
+    """
+    out = np.empty((a.shape[0], b.shape[1]), dtype=a.dtype) if out is None else out
+    out[...] = 0  # np.empty promises nothing, and neither does GPU memory
+    for i in range(0, a.shape[0], block):
+        for j in range(0, b.shape[1], block):
+            for p in range(0, a.shape[1], block):
+                out[i:i + block, j:j + block] += a[i:i + block, p:p + block] @ b[p:p + block, j:j + block]
+    return out
+
+
+# Task 6
+def matmul_min_bytes(m: int, n: int, k: int, itemsize: int) -> int:
+    """Bytes moved when a and b are each read once and the result is written once; itemsize bytes an element."""
+    return (m * k + k * n + m * n) * itemsize
+
+
+def arithmetic_intensity(m: int, n: int, k: int, itemsize: int) -> float:
+    """Flops for each byte of the least traffic."""
+    return matmul_flops(m, n, k) / matmul_min_bytes(m, n, k, itemsize)

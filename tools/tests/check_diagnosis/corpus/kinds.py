@@ -1,0 +1,77 @@
+"""Mistakes about what comes back: its type, dtype, shape, whose memory it is, the same twice or not."""
+
+import numpy as np
+
+from tools.tests.check_diagnosis.corpus import numbers, wrong_answer
+
+
+def double(x):
+    return x + x
+
+
+@wrong_answer(double, lambda rng: (numbers(rng, 30),), "gives a list", "wrong_type")
+def doubles_into_a_list(x):
+    return [value + value for value in x]
+
+
+@wrong_answer(double, lambda rng: (numbers(rng, 30),), "lets np.zeros choose the dtype", "wrong_dtype")
+def doubles_into_float64(x):
+    result = np.zeros(x.shape)
+    result[:] = x + x
+    return result
+
+
+@wrong_answer(double, lambda rng: (numbers(rng, 30),), "forgets the return", "nothing_returned")
+def doubles_without_return(x):
+    result = x + x  # noqa: F841  (the mistake)
+
+
+@wrong_answer(double, lambda rng: (numbers(rng, 30),),
+              "adds into its argument", "input_modified returns_its_input")
+def doubles_in_place(x):
+    x += x
+    return x
+
+
+@wrong_answer(double, lambda rng: (numbers(rng, 30),),
+              "uses its argument as scratch space", "input_modified")
+def doubles_through_its_argument(x):
+    x += x
+    return x.copy()
+
+
+UNINITIALISED = np.random.default_rng(20240229)  # stands in for memory that nobody wrote
+
+
+@wrong_answer(double, lambda rng: (numbers(rng, 30),),
+              "reads memory before it is written", "differs_between_runs")
+def doubles_on_top_of_garbage(x):
+    return (x + x + UNINITIALISED.normal(size=x.shape)).astype(x.dtype)
+
+
+def row_max(x):
+    return x.max(axis=1)
+
+
+@wrong_answer(row_max, lambda rng: (numbers(rng, 9, 14),), "keeps the axis", "wrong_shape")
+def row_max_keeps_the_axis(x):
+    return x.max(axis=1, keepdims=True)
+
+
+def count_positive(x):
+    return int((x > 0).sum())
+
+
+@wrong_answer(count_positive, lambda rng: (numbers(rng, 50),), "counts in floating point", "wrong_type")
+def counts_in_float(x):
+    return float((x > 0).sum())
+
+
+def rectify(x):
+    return np.maximum(x, 0)
+
+
+@wrong_answer(rectify, lambda rng: (np.abs(numbers(rng, 40)),),
+              "hands x back when nothing is negative", "returns_its_input")
+def hands_x_back(x):
+    return x if (x >= 0).all() else np.maximum(x, 0)

@@ -1,0 +1,159 @@
+"""Mistakes about values: factors, signs, offsets, precision, NaN and infinity."""
+
+import numpy as np
+
+from tools.tests.check_diagnosis.corpus import numbers, wrong_answer
+
+
+def column_means(x):
+    return x.sum(axis=0) / np.asarray(len(x), x.dtype)
+
+
+@wrong_answer(column_means, lambda rng: (numbers(rng, 40, 9),), "divides by n - 1", "constant_factor")
+def column_means_over_n_minus_one(x):
+    return x.sum(axis=0) / np.asarray(len(x) - 1, x.dtype)
+
+
+def mean(x):
+    return x.sum() / x.dtype.type(len(x))
+
+
+@wrong_answer(mean, lambda rng: (numbers(rng, 200),), "divides by n - 1", "constant_factor")
+def mean_over_n_minus_one(x):
+    return x.sum() / x.dtype.type(len(x) - 1)
+
+
+def energy(x):
+    return x.dtype.type(0.5) * x * x
+
+
+@wrong_answer(energy, lambda rng: (numbers(rng, 70),), "drops the half", "constant_factor")
+def energy_without_the_half(x):
+    return x * x
+
+
+def log_loss(p):
+    return -np.log(p)
+
+
+@wrong_answer(log_loss, lambda rng: (rng.uniform(0.05, 0.95, 80).astype(np.float32),),
+              "drops the minus", "wrong_sign")
+def log_loss_without_the_minus(p):
+    return np.log(p)
+
+
+def fahrenheit(celsius):
+    return celsius * celsius.dtype.type(1.8) + celsius.dtype.type(32)
+
+
+@wrong_answer(fahrenheit, lambda rng: (numbers(rng, 55),), "forgets the 32", "constant_offset")
+def fahrenheit_without_the_32(celsius):
+    return celsius * celsius.dtype.type(1.8)
+
+
+def inside(x, low, high):
+    return (low <= x) & (x < high)
+
+
+@wrong_answer(inside, lambda rng: (numbers(rng, 200), -1.0, 1.5), "marks what lies outside", "inverted")
+def outside(x, low, high):
+    return (x < low) | (x >= high)
+
+
+def row_dots(a, b):
+    return (a * b).sum(axis=1)
+
+
+@wrong_answer(row_dots, lambda rng: (numbers(rng, 30, 64), numbers(rng, 30, 64)),
+              "accumulates in float16", "float16_precision")
+def row_dots_in_float16(a, b):
+    sums = np.zeros(len(a), np.float16)
+    for k in range(a.shape[1]):
+        sums += a[:, k].astype(np.float16) * b[:, k].astype(np.float16)
+    return sums.astype(a.dtype)
+
+
+def keep_bits(x, bits):
+    """float32 numbers rounded to `bits` significant bits (8: bfloat16, 11: tf32)."""
+    drop = 24 - bits
+    raw = x.astype(np.float32).view(np.uint32) + np.uint32(1 << (drop - 1))
+    return (raw & np.uint32(0xFFFFFFFF << drop & 0xFFFFFFFF)).view(np.float32)
+
+
+def gram(x):
+    return x.T @ x
+
+
+@wrong_answer(gram, lambda rng: (numbers(rng, 200, 12),),
+              "lets the tensor cores round to tf32", "tf32_precision")
+def gram_in_tf32(x):
+    rounded = keep_bits(x, 11)
+    return rounded.T @ rounded
+
+
+def rms_norm(x):
+    return x / np.sqrt((x * x).mean(axis=1, keepdims=True))
+
+
+@wrong_answer(rms_norm, lambda rng: (numbers(rng, 20, 48),),
+              "stores the result as bfloat16 on the way", "bfloat16_precision")
+def rms_norm_through_bfloat16(x):
+    return keep_bits(x / np.sqrt((x * x).mean(axis=1, keepdims=True)), 8)
+
+
+@wrong_answer(rms_norm, lambda rng: (numbers(rng, 20, 48, dtype=np.float64),),
+              "computes in float32", "float32_precision")
+def rms_norm_through_float32(x):
+    narrow = x.astype(np.float32)
+    return (narrow / np.sqrt((narrow * narrow).mean(axis=1, keepdims=True))).astype(x.dtype)
+
+
+def with_nan(rng, *shape):
+    x = numbers(rng, *shape)
+    x.flat[:: 9] = np.nan
+    return x
+
+
+def clip(x, low, high):
+    return np.clip(x, low, high)
+
+
+@wrong_answer(clip, lambda rng: (with_nan(rng, 64), -1.0, 1.0), "turns NaN into a bound", "lost_nan")
+def clips_nan_too(x, low, high):
+    return np.fmin(np.fmax(x, x.dtype.type(low)), x.dtype.type(high))
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+@wrong_answer(relu, lambda rng: (with_nan(rng, 10, 10),), "NaN is not > 0, so it becomes 0", "lost_nan")
+def relu_hides_nan(x):
+    return np.where(x > 0, x, x.dtype.type(0))
+
+
+def softmax(x):
+    weights = np.exp(x - x.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def some_large_rows(rng):
+    x = numbers(rng, 12, 20)
+    x[3:6] += 200
+    return (x,)
+
+
+@wrong_answer(softmax, some_large_rows, "does not subtract the maximum", "unexpected_nan")
+def softmax_overflows(x):
+    weights = np.exp(x)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def logsumexp(x):
+    largest = x.max(axis=1)
+    return largest + np.log(np.exp(x - largest[:, None]).sum(axis=1))
+
+
+@wrong_answer(logsumexp, some_large_rows, "does not subtract the maximum", "unexpected_infinity")
+def logsumexp_overflows(x):
+    return np.log(np.exp(x).sum(axis=1))

@@ -1,0 +1,170 @@
+"""The lesson again, as checks: three ways to one product, the work, the ruler, the tiles, the traffic."""
+
+import numpy as np
+import pytest
+
+from tools.check import assert_matches, given, speed_ratio
+from tools.check.inputs import matrices
+from tools.check.tolerances import accumulated
+from week1.day1 import numpy_baseline as lesson
+
+INF, NAN = float("inf"), float("nan")
+
+
+# Task 1: every product, one at a time ------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_naive_multiplies_the_matrices_of_the_lesson():
+    a = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    b = np.array([[7.0, 8.0], [9.0, 10.0], [11.0, 12.0]])
+    assert_matches(lesson.matmul_naive, a, b, oracle=np.matmul, exact=True)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (1, 5, 3), (5, 1, 3), (4, 3, 1), (2, 3, 0), (0, 3, 2), (7, 5, 11)])
+def test_naive_takes_any_shape_in_any_layout(m, n, k, rng):
+    a, b = matrices(rng, (m, k), (k, n))
+    assert_matches(lesson.matmul_naive, a, b, oracle=np.matmul, tolerance=accumulated(np.float64, k), layouts="any")
+
+
+@pytest.mark.task(1)
+@pytest.mark.nonfinite
+def test_naive_lets_nan_and_infinity_spread_along_their_row_and_column():
+    a = np.array([[1.0, NAN], [2.0, 3.0], [INF, 1.0]])
+    b = np.array([[1.0, 0.0], [-INF, 2.0]])
+    assert_matches(lesson.matmul_naive, a, b, oracle=np.matmul, exact=True)
+
+
+@pytest.mark.task(1)
+@pytest.mark.tolerance
+def test_naive_keeps_the_precision_of_its_inputs(rng):
+    for dtype in (np.float64, np.float32):
+        a, b = matrices(rng, (5, 60), (60, 4), dtype=dtype)
+        assert_matches(lesson.matmul_naive, a, b, oracle=np.matmul, tolerance=accumulated(dtype, 60))
+
+
+# Task 2: the work ---------------------------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_flops_count_a_multiplication_and_an_addition_for_every_product():
+    for m, n, k in [(1, 1, 1), (2, 2, 3), (5, 7, 11), (100, 1, 10), (4, 0, 4)]:
+        products = sum(1 for _ in np.ndindex(m, n, k))
+        assert_matches(lesson.matmul_flops, m, n, k, oracle=lambda m, n, k: 2 * products)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_flops_of_a_large_product_stay_an_exact_integer():
+    """65536 cubed is past 2**48: a product of NumPy's 32-bit integers would wrap around."""
+    assert_matches(lesson.matmul_flops, 65536, 65536, 65536, oracle=lambda m, n, k: 2**49)
+
+
+# Task 3: the library ------------------------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_numpy_multiplies_the_same_matrices(rng):
+    a, b = matrices(rng, (6, 9), (9, 4))
+    assert_matches(lesson.matmul_numpy, a, b, oracle=np.matmul, tolerance=accumulated(np.float64, 9), layouts="any")
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_numpy_lets_nan_and_infinity_spread_too():
+    a = np.array([[1.0, NAN], [2.0, 3.0], [INF, 1.0]])
+    b = np.array([[1.0, 0.0], [-INF, 2.0]])
+    assert_matches(lesson.matmul_numpy, a, b, oracle=np.matmul, exact=True)
+
+
+# Task 4: the ruler --------------------------------------------------------------------------------
+
+@pytest.mark.task(4)
+def test_gflops_divide_the_work_by_the_median_time(rng):
+    """Calls that take 3, 1 and 8 seconds after a slow first one: the median is 3."""
+    a, b = matrices(rng, (10, 30), (30, 20))
+    clock = given.fake_clock([100.0, 3.0, 1.0, 8.0])
+    gflops = lesson.measure_gflops(clock.work, a, b, warmup=1, repeats=3, clock=clock)
+    assert gflops == pytest.approx(2 * 10 * 20 * 30 / 3.0 / 1e9)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("warmup, repeats", [(1, 5), (0, 1), (3, 2)])
+def test_gflops_warm_up_and_repeat_as_often_as_asked(warmup, repeats, rng):
+    a, b = matrices(rng, (4, 3), (3, 2))
+    clock = given.fake_clock([9.0] * warmup + [2.0] * repeats)
+    gflops = lesson.measure_gflops(clock.work, a, b, warmup=warmup, repeats=repeats, clock=clock)
+    assert clock.calls == warmup + repeats
+    assert gflops == pytest.approx(2 * 4 * 2 * 3 / 2.0 / 1e9)
+
+
+@pytest.mark.task(4)
+def test_prediction_is_work_over_rate():
+    assert_matches(lesson.predict_seconds, 1000, 500, 200, 4.0, oracle=lambda m, n, k, gflops: 0.05)
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.speed
+def test_predicts_how_long_the_naive_loop_takes(rng):
+    """Measured at 24 x 24, foretold for 48 x 48: right to a factor of two and a half on a busy machine."""
+    rate = lesson.measure_gflops(lesson.matmul_naive, *matrices(rng, (24, 24), (24, 24)))
+    foretold = lesson.predict_seconds(48, 48, 48, rate)
+    seconds = 2 * 48**3 / lesson.measure_gflops(lesson.matmul_naive, *matrices(rng, (48, 48), (48, 48))) / 1e9
+    assert 0.4 < foretold / seconds < 2.5
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.speed
+def test_library_is_at_least_a_hundred_times_faster_than_the_loop(rng):
+    """Both do 2 * 48**3 flops. A few thousand times is usual; what else does the loop spend time on?"""
+    assert speed_ratio(lesson.matmul_numpy, lesson.matmul_naive, *matrices(rng, (48, 48), (48, 48))) >= 100
+
+
+# Task 5: tile by tile -----------------------------------------------------------------------------
+
+@pytest.mark.task(5)
+def test_blocked_adds_up_whole_tiles(rng):
+    a, b = matrices(rng, (8, 12), (12, 4))
+    assert_matches(lesson.matmul_blocked, a, b, block=4, oracle=np.matmul, tolerance=accumulated(np.float64, 12))
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(9, 5, 13), (3, 2, 1), (1, 1, 4), (4, 3, 0), (0, 3, 4), (17, 11, 7)])
+def test_blocked_takes_sizes_that_no_tile_divides(m, n, k, rng):
+    a, b = matrices(rng, (m, k), (k, n))
+    assert_matches(lesson.matmul_blocked, a, b, block=4, oracle=np.matmul, tolerance=accumulated(np.float64, k))
+
+
+@pytest.mark.task(5)
+@pytest.mark.nonfinite
+def test_blocked_lets_nan_and_infinity_spread_across_tiles():
+    a = np.array([[1.0, NAN, 2.0], [2.0, 3.0, 1.0], [INF, 1.0, 0.0]])
+    b = np.array([[1.0, 0.0], [2.0, 5.0], [-INF, 2.0]])
+    assert_matches(lesson.matmul_blocked, a, b, block=2, oracle=np.matmul, exact=True)
+
+
+@pytest.mark.task(5)
+@pytest.mark.counters
+def test_blocked_never_multiplies_more_than_a_tile(rng):
+    """Every product that NumPy is asked for is written down: 3 x 2 x 4 of them cover (12, 16) @ (16, 8)."""
+    a, b = matrices(rng, (12, 16), (16, 8))
+    seen = given.watched(a)
+    lesson.matmul_blocked(seen, b, block=4)
+    assert seen.products == [((4, 4), (4, 4))] * 24
+
+
+# Task 6: the traffic ------------------------------------------------------------------------------
+
+@pytest.mark.task(6)
+def test_least_traffic_reads_both_inputs_and_writes_the_result():
+    for m, n, k, dtype in [(2, 2, 3, "f8"), (5, 7, 11, "f4"), (100, 1, 10, "f2")]:
+        arrays = np.empty((m, k), dtype), np.empty((k, n), dtype), np.empty((m, n), dtype)
+        size = np.dtype(dtype).itemsize
+        assert_matches(lesson.matmul_min_bytes, m, n, k, size, oracle=lambda *sizes: sum(x.nbytes for x in arrays))
+
+
+@pytest.mark.task(2, 6)
+def test_intensity_is_flops_for_each_byte():
+    for m, n, k, size in [(2, 2, 3, 8), (1024, 1024, 1024, 4), (4096, 1, 4096, 2)]:
+        wanted = 2 * m * n * k / (size * (m * k + k * n + m * n))
+        assert_matches(lesson.arithmetic_intensity, m, n, k, size, oracle=lambda *sizes: wanted)
