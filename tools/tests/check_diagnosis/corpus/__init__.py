@@ -14,7 +14,7 @@ CORPUS = []
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """One mistake: `wrong(*inputs(rng))` differs from `right(*inputs(rng))`, and any of `causes` explains it."""
+    """One mistake: `wrong` differs from `right` on `inputs(rng)`, and any of `causes` explains it."""
 
     name: str
     right: Callable
@@ -29,7 +29,7 @@ class WrongAnswer:
 
 
 def wrong_answer(right, inputs, mistake, causes):
-    """Decorator: enters the function below it as a wrong answer for `right`. `causes`: names between spaces."""
+    """Decorator: enters the function below as a wrong answer for `right`. `causes`: names between spaces."""
     def enter(wrong):
         CORPUS.append(WrongAnswer(wrong.__name__, right, wrong, mistake, frozenset(causes.split()), inputs))
         return wrong

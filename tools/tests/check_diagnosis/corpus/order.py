@@ -1,4 +1,4 @@
-"""Mistakes about order: shifted, reversed, counted from one, results exchanged, accumulators carried along."""
+"""Mistakes about order: shifted, reversed, counted from one, results exchanged, sums carried along."""
 
 import numpy as np
 

@@ -1,0 +1,141 @@
+"""Week 1, day 0: ready check
+
+Challenge
+    Say where each element of an array lies in memory, before you ask the library. Whoever can do
+    that on paper can read any kernel of this course. It also shows you where to begin.
+
+        memory                0  1  2  3  4  5        six numbers, side by side
+
+        shape   (2, 3)        0  1  2                 a step down jumps 3 elements,
+        strides (3, 1)        3  4  5                 a step to the right jumps 1
+
+        shape   (3, 2)        0  3                    the transpose: the same memory,
+        strides (1, 3)        1  4                    read by another rule;
+                              2  5                    nothing was moved
+
+Explore
+    python -m tools.check.doctor       what is real on this machine, and what is simulated
+    ./course quiz week1/day0           ten questions that recommend a start and a pace
+    Try np.arange(6).reshape(2, 3).strides, then torch.arange(6).reshape(2, 3).stride(): one array,
+    two answers, because NumPy counts bytes and PyTorch elements. What does .T change in each?
+
+Concept
+    An array is memory and a rule: offset, shape, strides, dtype. [i, j] lies at
+    offset + i * strides[0] + j * strides[1]. This course counts strides in elements.
+    Two neighbouring axes merge when one step along the outer is a whole pass along the inner:
+    strides[0] == shape[1] * strides[1]. A view may cut a merged axis anywhere, but reach across
+    two of them it cannot: then reshape copies, and a copy can cost more than the work around it.
+    Broadcasting aligns shapes at the last axis; an axis of size 1 stretches, without a copy.
+    A float is 1.mantissa * 2**(code - bias), bias = 2**(exponent_bits - 1) - 1. The exponent code
+    of all ones is kept for infinity and NaN. A flop is one addition, subtraction or product.
+
+Code it
+    Task 0  this machine: nothing to write, its tests ask the machine
+    Task 1  contiguous_strides, permuted_strides: a fresh array; its axes reordered   (two lines)
+    Task 2  flat_index: from an index to a place in memory                             (one line)
+    Task 3  merged_axes, then view_is_free: will reshape copy?                       (eleven lines)
+    Task 4  broadcast_shape: align, stretch, or refuse                                 (nine lines)
+    Task 5  largest_finite, integer_range: what fits into a dtype                      (five lines)
+    Task 6  dot_flops, distances_flops: predict the work; the test counts it          (two lines)
+
+Verify
+    pytest week1/day0                  then: ./course quiz week1/day0
+    Reflect: x is contiguous, 4096 x 4096. x.T is free; what does x.T.reshape(-1) move, and why?
+"""
+
+import math
+
+
+# Task 1
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides, in elements, of a fresh row-major array of this shape: the last axis moves by 1."""
+    return tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
+
+
+def permuted_strides(strides: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of x.permute(order), where x has these strides: axis order[i] of x becomes axis i."""
+    return tuple(strides[axis] for axis in order)
+
+
+# Task 2
+def flat_index(index: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> int:
+    """Place in memory, in elements, of the element at this index; offset is the place of [0, 0, ...]."""
+    return offset + sum(step * stride for step, stride in zip(index, strides))
+
+
+# Task 3
+def merged_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """The fewest (size, stride) pairs that walk the same elements in the same order.
+
+    Neighbouring axes are merged wherever they can be, and axes of size 1 are left out. No size is 0.
+    """
+    merged = []
+    for size, stride in zip(shape, strides):
+        if size == 1:
+            continue  # nobody steps along it, so its stride says nothing
+        if merged and merged[-1][1] == size * stride:
+            merged[-1] = (merged[-1][0] * size, stride)
+        else:
+            merged.append((size, stride))
+    return tuple(merged)
+
+
+def view_is_free(shape: tuple[int, ...], strides: tuple[int, ...], new_shape: tuple[int, ...]) -> bool:
+    """Whether an array of this shape and these strides can be read as new_shape without a copy.
+
+    new_shape holds as many elements as shape. Where there are no elements there is nothing to copy.
+    """
+    if 0 in shape:
+        return True
+    sizes = tuple(size for size, _ in merged_axes(shape, strides))
+    # Counted from the end, merged axes meet after so many elements: new_shape needs an edge at each.
+    return set(contiguous_strides(sizes)) <= set(contiguous_strides(new_shape))
+
+
+# Task 4
+def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """Shape of x + y for x of shape a and y of shape b.
+
+    Raises ValueError, with both shapes in its message, when they do not fit.
+    """
+    rank = max(len(a), len(b))
+    wide_a = (1,) * (rank - len(a)) + a
+    wide_b = (1,) * (rank - len(b)) + b
+    shape = []
+    for m, n in zip(wide_a, wide_b):
+        if m != n and 1 not in (m, n):
+            raise ValueError(f"shapes {a} and {b} do not fit together")
+        shape.append(n if m == 1 else m)  # not max(m, n): 1 stretches to 0 as well
+    return tuple(shape)
+
+
+# Task 5
+def largest_finite(exponent_bits: int, mantissa_bits: int) -> float:
+    """Largest finite value of an IEEE format with so many exponent bits and stored mantissa bits.
+
+    float16 has 5 and 10, bfloat16 8 and 7, float32 8 and 23, float64 11 and 52.
+    """
+    bias = 2 ** (exponent_bits - 1) - 1
+    return (2.0 - 2.0**-mantissa_bits) * 2.0**bias  # the largest code is 2 * bias; code - bias is bias again
+
+
+def integer_range(bits: int, signed: bool) -> tuple[int, int]:
+    """Smallest and largest integer of so many bits; signed ones are in two's complement."""
+    if signed:
+        return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    return 0, 2**bits - 1
+
+
+# Task 6
+def dot_flops(n: int) -> int:
+    """Flops of total = 0.0 and then total = total + x[i] * y[i] for each of n elements."""
+    return 2 * n
+
+
+def distances_flops(m: int, n: int, d: int) -> int:
+    """Flops of all squared distances between m points and n points in d dimensions.
+
+    For each pair, total = 0.0; then for each dimension difference = p[k] - q[k] and
+    total = total + difference * difference.
+    """
+    return 3 * m * n * d

@@ -1,0 +1,108 @@
+"""NumPy arrays and PyTorch tensors through one set of questions. PyTorch is never imported here: if it is
+not loaded, no value can be a tensor."""
+
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+
+def is_tensor(value: object) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_array(value: object) -> bool:
+    """Is it a NumPy array or a tensor? (A NumPy scalar is neither.)"""
+    return isinstance(value, np.ndarray) or is_tensor(value)
+
+
+def dtype_name(dtype: object) -> str:
+    """'float32' for np.float32, np.dtype('float32'), torch.float32 and 'float32' alike."""
+    if isinstance(dtype, str):
+        return dtype
+    text = str(dtype)
+    return text.removeprefix("torch.") if text.startswith("torch.") else np.dtype(dtype).name
+
+
+def is_float(array: object) -> bool:
+    """Does it hold floating-point numbers? bfloat16 and the 8-bit formats count."""
+    return dtype_name(array.dtype).startswith(("float", "bfloat"))
+
+
+def size(array: object) -> int:
+    return array.numel() if is_tensor(array) else array.size
+
+
+def to_numpy(array: object) -> np.ndarray:
+    """The values as a NumPy array; formats that NumPy lacks (bfloat16, 8-bit floats) as float32."""
+    known = hasattr(np, dtype_name(array.dtype))
+    if is_tensor(array):
+        array = array.detach().cpu()
+        return (array if known else array.float()).numpy()
+    return np.asarray(array if known else array.astype(np.float32))
+
+
+def in_numpy(array: object) -> np.ndarray:
+    """The values as a NumPy array of the same dtype, through ml_dtypes for those that NumPy lacks."""
+    name = dtype_name(array.dtype)
+    if not is_tensor(array) or hasattr(np, name):
+        return to_numpy(array) if is_tensor(array) else array
+    import ml_dtypes
+    return to_numpy(array).astype(getattr(ml_dtypes, name))
+
+
+def like(values: np.ndarray, original: object) -> object:
+    """A copy of NumPy values in the kind, dtype and device of `original`."""
+    if not is_tensor(original):
+        return values.astype(original.dtype)
+    torch = sys.modules["torch"]
+    return torch.from_numpy(np.array(to_numpy(values))).to(original.device, original.dtype)
+
+
+def in_float64(array: object) -> object:
+    """A copy in float64 if the array holds floats (complex128 if complex), else the array itself."""
+    name = dtype_name(array.dtype)
+    wide = "float64" if is_float(array) else "complex128" if name.startswith("complex") else None
+    if wide is None:
+        return array
+    return array.detach().to(getattr(sys.modules["torch"], wide)) if is_tensor(array) else array.astype(wide)
+
+
+def full(like: object, shape: tuple[int, ...], fill: object) -> object:
+    """A new array in the kind, dtype and device of `like`, holding `fill` everywhere."""
+    if is_tensor(like):
+        return sys.modules["torch"].full(shape, fill, dtype=like.dtype, device=like.device)
+    return np.full(shape, fill, dtype=like.dtype)
+
+
+def poison(array: object) -> object:
+    """A value that no correct code leaves behind: NaN, the largest integer, or True."""
+    name = dtype_name(array.dtype)
+    if name == "bool":
+        return True
+    return np.iinfo(name).max if "int" in name else float("nan")
+
+
+def change_arrays(change: Callable, value: object) -> object:
+    """The same nest of tuples, lists and dicts with change(array) in place of each array."""
+    if is_array(value):
+        return change(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(change_arrays(change, part) for part in value)
+    if isinstance(value, dict):
+        return {key: change_arrays(change, part) for key, part in value.items()}
+    return value
+
+
+def places(value: object, place: str = "") -> Iterator[tuple[str, object]]:
+    """Each array in a nest of tuples, lists and dicts with its place: "[0]", "['k'][1]", or "" for itself."""
+    if is_array(value):
+        yield place, value
+    elif isinstance(value, (tuple, list, dict)):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(part, f"{place}[{key!r}]")
+
+
+def all_arrays(value: object) -> list:
+    return [array for _, array in places(value)]

@@ -1,0 +1,159 @@
+"""Did the right value come back? First its form (type, dtype, shape, device), then what it holds.
+
+Both questions are answered with a Fault: what is wrong, as data. text.py finds the words.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tools.check import arrays
+from tools.check.tolerances import Tolerance, elementwise, errors
+
+PYTHON_FLOAT = Tolerance(1e-12, "Python floats")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How equal is equal. dtype: the one that float results must have; None for that of the oracle's."""
+
+    exact: bool = False
+    tolerance: Tolerance | None = None
+    dtype: str | None = None
+
+    def dtype_of(self, want: object) -> str:
+        asked = self.tolerance and self.tolerance.dtype or self.dtype
+        return asked if asked and not self.exact and arrays.is_float(want) else arrays.dtype_name(want.dtype)
+
+    def tolerance_of(self, want: object) -> Tolerance | None:
+        """None: equal means equal."""
+        if self.exact or not arrays.is_float(want):
+            return None
+        return self.tolerance or elementwise(self.dtype_of(want))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong. `part` says of what: "result[1]" of a tuple, or the name of an argument."""
+
+    name: str
+    got: object = None
+    want: object = None
+    part: str = ""
+    wrong: np.ndarray | None = None       # boolean, which elements
+    tolerance: Tolerance | None = None    # the one that was exceeded
+
+
+def form(got: object, want: object, rule: Rule) -> Fault | None:
+    """The first fault of type, dtype, shape or device."""
+    for part, mine, right in leaves(got, want):
+        judge = array_form if arrays.is_array(right) else plain_form
+        if fault := judge(mine, right, rule, part):
+            return fault
+    return None
+
+
+def contents(got: object, want: object, rule: Rule) -> Fault | None:
+    """The first fault of value, in results whose form is right."""
+    for part, mine, right in leaves(got, want):
+        judge = array_contents if arrays.is_array(right) else plain_contents
+        if fault := judge(mine, right, rule, part):
+            return fault
+    return None
+
+
+def leaves(got: object, want: object, part: str = "") -> Iterator[tuple[str, object, object]]:
+    """(part, got, want) for each array of a result, or for the whole of it when it holds none.
+
+    Where the nest itself differs (another length, other keys), the pair of nests comes instead.
+    """
+    if not isinstance(want, (tuple, list, dict)) or not arrays.all_arrays(want):
+        yield part, got, scalar(got, want)
+    elif not same_type(got, want) or keys(got) != keys(want):
+        yield part, got, want
+    else:
+        for key in keys(want):
+            yield from leaves(got[key], want[key], f"{part or 'result'}[{key!r}]")
+
+
+def keys(nest: tuple | list | dict) -> list:
+    return list(nest) if isinstance(nest, dict) else list(range(len(nest)))
+
+
+def scalar(got: object, want: object) -> object:
+    """An oracle's NumPy scalar is an array without axes if the lesson returned an array, else a number."""
+    if not isinstance(want, np.generic):
+        return want
+    return np.asarray(want) if arrays.is_array(got) or isinstance(got, np.generic) else want.item()
+
+
+# Form -----------------------------------------------------------------------------------------------------
+
+def array_form(got: object, want: object, rule: Rule, part: str) -> Fault | None:
+    fits = arrays.is_tensor(got) if arrays.is_tensor(want) else isinstance(got, (np.ndarray, np.generic))
+    if not fits:
+        return Fault("nothing_returned" if got is None else "wrong_type", got, want, part)
+    dtype = rule.dtype_of(want)
+    if arrays.dtype_name(got.dtype) != dtype:
+        return Fault("wrong_dtype", got, dtype, part)
+    if tuple(got.shape) != tuple(want.shape):
+        return Fault("wrong_shape", got, want, part)
+    if arrays.is_tensor(got) and got.device != want.device:
+        return Fault("wrong_device", got, want.device, part)
+    return None
+
+
+def plain_form(got: object, want: object, rule: Rule, part: str) -> Fault | None:
+    if same_type(got, want):
+        return None
+    return Fault("nothing_returned" if got is None else "wrong_type", got, want, part)
+
+
+def same_type(got: object, want: object) -> bool:
+    """Exactly the same type; but np.float64, which is a float, is welcome as one."""
+    return isinstance(got, float) if type(want) is float else type(got) is type(want)
+
+
+# Contents -------------------------------------------------------------------------------------------------
+
+def array_contents(got: object, want: object, rule: Rule, part: str) -> Fault | None:
+    tolerance = rule.tolerance_of(want)
+    mine, right = arrays.to_numpy(got), arrays.to_numpy(want)
+    wrong = ~(equal(mine, right) if tolerance is None else errors(mine, right) <= tolerance.relative)
+    return Fault("values", got, want, part, wrong, tolerance) if wrong.any() else None
+
+
+def equal(got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Elementwise, to the bit: NaN is NaN whatever its payload, and -0.0 is not 0.0."""
+    if got.dtype.kind not in "fc":
+        return got == want
+    parts = [(got.real, want.real), (got.imag, want.imag)] if got.dtype.kind == "c" else [(got, want)]
+    same = [(a == b) & (np.signbit(a) == np.signbit(b)) | np.isnan(a) & np.isnan(b) for a, b in parts]
+    return np.logical_and.reduce(same)
+
+
+def plain_contents(got: object, want: object, rule: Rule, part: str) -> Fault | None:
+    tolerance = None if rule.exact else rule.tolerance or PYTHON_FLOAT
+    if plain_equal(got, want, tolerance):
+        return None
+    return Fault("values", got, want, part, tolerance=tolerance if isinstance(want, float) else None)
+
+
+def plain_equal(got: object, want: object, tolerance: Tolerance | None) -> bool:
+    """Python values, nested ones too; types count, and floats may differ by the tolerance."""
+    if not same_type(got, want):
+        return False
+    if isinstance(want, float):
+        return float_equal(float(got), float(want), tolerance)
+    if isinstance(want, (tuple, list)):
+        return len(got) == len(want) and all(plain_equal(a, b, tolerance) for a, b in zip(got, want))
+    if isinstance(want, dict):
+        return got.keys() == want.keys() and all(plain_equal(got[key], want[key], tolerance) for key in want)
+    return bool(got == want)
+
+
+def float_equal(got: float, want: float, tolerance: Tolerance | None) -> bool:
+    if tolerance is None:
+        return bool(equal(np.float64(got), np.float64(want)))
+    return bool(errors(got, want) <= tolerance.relative)

@@ -1,0 +1,91 @@
+"""Arrays as recognisers compare them: in float64 or int64, equal up to a slack that the dtype explains."""
+
+import math
+
+import numpy as np
+
+MOST_ELEMENTS = 4_000_000  # larger results are not searched: a failure must be told at once
+SLACK = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}  # of the rms, sums included
+SAMPLE = 1024
+
+
+def slack_of(dtype) -> float:
+    """How far two computations of one result in `dtype` may lie apart, relative to its rms. Integers: not at all."""
+    dtype = np.dtype(dtype)
+    return 0.0 if dtype.kind in "biu" else SLACK.get(dtype.name, 0.25)
+
+
+def is_float(dtype) -> bool:
+    """True for NumPy's floats and those that ml_dtypes adds (bfloat16, float8_e4m3fn, ...)."""
+    return np.dtype(dtype).kind == "f" or np.dtype(dtype).name.startswith(("bfloat", "float"))
+
+
+def number(value):
+    """`value` as a contiguous array of int64, float64 or complex128; None if it is no number or too large.
+
+    Accepts arrays, NumPy and Python scalars, and tuples or lists of plain numbers.
+    """
+    if isinstance(value, (tuple, list)) and not all(isinstance(part, (bool, int, float)) for part in value):
+        return None
+    if not isinstance(value, (np.ndarray, np.generic, bool, int, float, complex, tuple, list)):
+        return None
+    array = np.asarray(value)
+    if array.size > MOST_ELEMENTS:
+        return None
+    if array.dtype.kind in "biu":
+        return np.ascontiguousarray(array, np.int64).reshape(array.shape)
+    if is_float(array.dtype):
+        return np.ascontiguousarray(array, np.float64).reshape(array.shape)
+    return np.ascontiguousarray(array).reshape(array.shape) if array.dtype == np.complex128 else None
+
+
+def rms(array) -> float:
+    """Root mean square of the finite elements; 0 if there are none."""
+    square = np.abs(array) ** 2.0
+    finite = np.isfinite(square)
+    return math.sqrt(square.mean() if finite.all() else square[finite].mean() if finite.any() else 0.0)
+
+
+def excess(got, want, slack):
+    """How many times its limit (slack * rms(want)) each element is off: 0 where equal, above 1 where wrong.
+
+    NaN equals NaN, infinities are equal by sign.
+    """
+    distance = np.abs(got - want)
+    limit = slack * rms(want) if slack else 0.0
+    result = distance / limit if limit else np.where(distance == 0, 0.0, np.inf)
+    strange = ~np.isfinite(result)
+    if strange.any():
+        same = (got == want) | (np.isnan(got) & np.isnan(want))
+        result[...] = np.where(same, 0.0, np.where(strange, np.inf, result))
+    return result
+
+
+def sample(array):
+    """About a thousand elements, the same ones from every array of one shape; all of a small one."""
+    if array.size <= 4 * SAMPLE:
+        return array.reshape(-1)
+    chosen = np.arange(0, array.size, array.size // SAMPLE)
+    return array[np.unravel_index(chosen, array.shape)]
+
+
+def differ(got, want, slack) -> bool:
+    """Whether any element is wrong. A sample is looked at first, because most guesses are far off."""
+    if got.size > 4 * SAMPLE and (excess(sample(got), sample(want), 4 * slack) > 1).any():
+        return True  # 4: the sample's rms is not that of the whole
+    return bool((excess(got, want, slack) > 1).any())
+
+
+def bits(claim, telling, slack) -> float:
+    """How unlikely it is that numbers agree with `claim` by luck, in bits, counting only its `telling` elements.
+
+    A float is worth the digits that its slack leaves, each value once; whole numbers their range; True or False one.
+    """
+    values = claim[telling][:SAMPLE]
+    if not values.size:
+        return 0.0
+    whole = claim.dtype.kind == "i" or bool((values == np.round(values)).all())
+    if whole:
+        spread = np.ptp(values) if claim.size > 1 else abs(values[0])
+        return values.size * math.log2(1 + float(spread))
+    return len(np.unique(values)) * -math.log2(slack)

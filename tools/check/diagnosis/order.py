@@ -1,0 +1,110 @@
+"""The right elements in the wrong order: transposed, reversed, shifted, summed on, or anyhow."""
+
+from itertools import combinations
+
+import numpy as np
+
+from tools.check.diagnosis.evidence import ENOUGH_BITS, Cause, Evidence, cause
+from tools.check.diagnosis.numbers import SAMPLE, differ
+
+
+def _axis_pairs(array):
+    return combinations(range(array.ndim), 2) if array is not None else ()
+
+
+def transposed(evidence: Evidence) -> Cause | None:
+    for p, q in _axis_pairs(evidence.here.want):
+        if evidence.holds(lambda case: case.want.swapaxes(p, q)):
+            axes = "" if evidence.here.want.ndim == 2 else f" (axes {p} and {q})"
+            return cause("transposed", f"What came back is the wanted array transposed{axes}.\n"
+                                       "Which index runs along a row?")
+        if evidence.holds(lambda case: case.want.swapaxes(p, q).reshape(case.want.shape)):
+            return cause("transposed", "The wanted elements, but laid out column by column.\n"
+                                       "How is the position of an element computed?")
+    return None
+
+
+def reversed_order(evidence: Evidence) -> Cause | None:
+    ndim = getattr(evidence.here.want, "ndim", 0)
+    for axis in [*range(ndim), None]:
+        if ndim and evidence.holds(lambda case: np.flip(case.want, axis)):
+            along = f" along axis {axis}" if ndim > 1 and axis is not None else ""
+            return cause("reversed", f"The wanted elements in reverse order{along}: at which end does it start?")
+    return None
+
+
+def shifted(evidence: Evidence) -> Cause | None:
+    """Along some axis, element i holds what is wanted in element i + by. What is pushed out at an end is left aside."""
+    if not evidence.comparable or evidence.all_right:
+        return None
+    for axis in range(evidence.here.want.ndim):
+        got, want = (np.moveaxis(array, axis, 0) for array in (evidence.here.got, evidence.here.want))
+        for by in _possible_shifts(got, want):
+            if _agree_when_shifted(evidence, got, want, by):
+                unit = "Element" if want.ndim == 1 else "Row" if axis == 0 else "Column" if want.ndim == 2 else "Slice"
+                here, there = max(0, -by), max(0, by)
+                return cause("shifted", f"{unit} {here} holds what is wanted in {unit.lower()} {there}, and so on to the end.\n"
+                                        "Which index does the loop start from?")
+    return None
+
+
+def _possible_shifts(got, want) -> list[int]:
+    """Distances at which the middle row of `want` turns up in `got`, nearest first, at most four."""
+    middle = len(want) // 2
+    if len(want) < 5 or not want[0].size:
+        return []
+    probe, firsts = want[middle].reshape(-1)[0], got.reshape(len(got), -1)[:, 0]
+    found = middle - np.flatnonzero(np.abs(firsts - probe) <= 1e-4 * abs(probe))
+    return sorted((int(by) for by in found if 0 < abs(by) <= middle), key=abs)[:4]
+
+
+def _agree_when_shifted(evidence, got, want, by) -> bool:
+    """Compares only the rows that have a counterpart."""
+    held, meant = (slice(None, -by), slice(by, None)) if by > 0 else (slice(-by, None), slice(None, by))
+    if differ(got[held], want[meant], evidence.slack):
+        return False
+    return evidence.telling_bits(want[meant], want[held]) >= ENOUGH_BITS
+
+
+def not_reset(evidence: Evidence) -> Cause | None:
+    """Running sums of the wanted elements: over all of them, or along one axis."""
+    want = evidence.here.want
+    if not evidence.comparable or want.size < 3:
+        return None
+    for axis in [None, *range(want.ndim)] if want.ndim > 1 else [0] * want.ndim:
+        if not _begins_like_sums(evidence, axis):
+            continue
+        if evidence.holds(lambda case: np.cumsum(case.want, axis).reshape(case.want.shape)):
+            where = "" if axis is None or want.ndim == 1 else f" along axis {axis}"
+            return cause("not_reset", f"What came back is the running sum of the wanted elements{where}.\n"
+                                      "Where does each sum start?")
+    return None
+
+
+def _begins_like_sums(evidence, axis) -> bool:
+    """A quick look at one line of the result before all of it is summed."""
+    line = np.s_[:64] if axis is None else tuple(slice(64) if k == axis else 0 for k in range(evidence.here.want.ndim))
+    got, want = evidence.here.got, evidence.here.want
+    if axis is None:
+        got, want = got.reshape(-1), want.reshape(-1)
+    return not differ(got[line], np.cumsum(want[line]), 100 * evidence.slack)
+
+
+def wrong_places(evidence: Evidence) -> Cause | None:
+    """Every wanted number is there once, somewhere else. The numbers must be distinct, and far from their places."""
+    if not evidence.comparable or evidence.here.got.dtype.kind == "c":
+        return None
+    got, want = evidence.here.got, evidence.here.want
+    if not np.isclose(got.sum(), want.sum(), atol=evidence.slack * np.abs(want).sum()):
+        return None
+    wrong = evidence.wrong
+    moved = int(wrong.sum())
+    some = want[wrong][:SAMPLE]
+    if moved < 4 or np.median(evidence.excess[wrong]) < 100 or len(np.unique(some)) < 0.9 * len(some):
+        return None
+    if differ(np.sort(got, axis=None), np.sort(want, axis=None), evidence.slack):
+        return None
+    if evidence.telling_bits(got, want) < ENOUGH_BITS:
+        return None
+    return cause("wrong_places", f"Every wanted number came back, but {moved} of {want.size} in another place.\n"
+                                 "How is the position of an element computed?")

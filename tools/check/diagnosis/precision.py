@@ -1,0 +1,85 @@
+"""Lower precision than asked for: in the numbers that came back, or as if the arguments had been rounded."""
+
+import numpy as np
+
+from tools.check.diagnosis.evidence import SLOW_ELEMENTS, Cause, Evidence, cause
+from tools.check.diagnosis.numbers import is_float, sample
+
+DIGITS = {"bfloat16": 8, "float16": 11, "tf32": 11, "float32": 24, "float64": 53}  # significant binary digits
+
+
+def narrowed_to_16_bits(evidence: Evidence) -> Cause | None:
+    return _narrowed(evidence, "bfloat16", 0.1) or _narrowed(evidence, "float16", 0.1)  # all that fits the one fits both
+
+
+def narrowed_to_float32(evidence: Evidence) -> Cause | None:
+    return _narrowed(evidence, "float32", 4e-5)
+
+
+def _narrowed(evidence, name, largest_error) -> Cause | None:
+    """Nearly right, and every number fits the format `name` exactly, which the wanted ones do not."""
+    if not _nearly_right(evidence) or evidence.here.got.dtype != np.float64:
+        return None
+    got, want = evidence.here.got, evidence.here.want
+    wanted = str(evidence.wanted_dtype or evidence.got.dtype)
+    if (sample(got) == np.round(sample(got))).all():
+        return None  # rounded to whole numbers, whatever the format
+    if DIGITS[name] >= DIGITS.get(wanted, 0) or evidence.largest_error > largest_error:
+        return None
+    if not fits(sample(got), name).all() or not fits(got, name).all() or np.count_nonzero(~fits(want, name)) < 4:
+        return None
+    return cause(f"{name}_precision", f"Every number fits {name} exactly, though {wanted} was asked for.\n"
+                                      "At which step does it become that narrow?")
+
+
+def rounded_arguments(evidence: Evidence) -> Cause | None:
+    """As right as it can be when the float arguments keep fewer digits."""
+    if evidence.elements > SLOW_ELEMENTS or not _nearly_right(evidence):
+        return None
+    digits = DIGITS.get(str(evidence.wanted_dtype), 0)
+    for name, narrow in ROUNDINGS:
+        if DIGITS[name] < digits and evidence.holds(lambda case: evidence.ask(*_rounded(case.args, narrow))):
+            seen = f"{name} and float16 do" if name == "tf32" else f"{name} does"
+            return cause(f"{name}_precision", f"As if the arguments kept only {DIGITS[name]} significant bits, as {seen}.\n"
+                                              "In which precision are the products formed?")
+    return None
+
+
+def _nearly_right(evidence) -> bool:
+    """Some values are wrong, none by more than a tenth of the usual size."""
+    usable = evidence.comparable and evidence.here.got.size >= 4
+    return bool(usable and evidence.largest_error < 0.1 and evidence.wrong.any())
+
+
+def fits(values, name):
+    """Mask of the values that the format `name` holds exactly."""
+    if name == "bfloat16":
+        return to_digits(values, DIGITS[name]) == values
+    return values.astype(name).astype(np.float64) == values
+
+
+def to_digits(values, digits, round=np.rint):
+    """Values with so many significant binary digits; round: np.rint, np.trunc, or halves away from zero."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(round(np.ldexp(mantissa, digits)), exponent - digits)
+
+
+def away(values):
+    """Halves away from zero, as the conversion to tf32 rounds."""
+    return np.trunc(values + np.copysign(0.5, values))
+
+
+# Tensor cores cut tf32 off; conversions round it.
+ROUNDINGS = [
+    ("bfloat16", lambda x: to_digits(x, 8)),
+    ("bfloat16", lambda x: to_digits(x, 8, np.trunc)),
+    ("tf32", lambda x: to_digits(x, 11, away)),
+    ("tf32", lambda x: to_digits(x, 11, np.trunc)),
+    ("float16", lambda x: x.astype(np.float16).astype(np.float64)),
+    ("float32", lambda x: x.astype(np.float32).astype(np.float64)),
+]
+
+
+def _rounded(args, narrow) -> tuple:
+    return tuple(narrow(arg.astype(np.float64)) if isinstance(arg, np.ndarray) and is_float(arg.dtype) else arg
+                 for arg in args)

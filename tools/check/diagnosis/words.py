@@ -1,0 +1,31 @@
+"""Phrases that several recognisers share: a call, a factor, an element."""
+
+from fractions import Fraction
+
+INFIX = {"add": "+", "subtract": "-", "sub": "-", "multiply": "*", "mul": "*", "divide": "/", "div": "/",
+         "true_divide": "/", "matmul": "@", "mm": "@"}
+
+
+def call_text(oracle, arguments: list[str]) -> str:
+    """How the wanted value is written: "b @ a", "softmax(y)"; for a function without a name, "the result for (y)"."""
+    name = getattr(oracle, "__name__", "<lambda>")
+    if name in INFIX and len(arguments) == 2:
+        return f" {INFIX[name]} ".join(arguments)
+    listed = f"({', '.join(arguments)})"
+    return name + listed if name.isidentifier() else f"the right result for {listed}"
+
+
+def factor_text(factor: float) -> str:
+    """0.5: "half of"; 3.0: "3 times"; 0.975: "39/40 of"; 2.7182: "2.7182 times"."""
+    simple = Fraction(factor).limit_denominator(1024)
+    if abs(float(simple) - factor) > 1e-5 * abs(factor) or simple.numerator > 10**15:
+        return f"{factor:.5g} times"
+    if simple.denominator == 1:
+        return f"{simple.numerator} times"
+    return "half of" if simple == Fraction(1, 2) else f"{simple} of"
+
+
+def element(index: tuple[int, ...]) -> str:
+    """"element 7" or "element (3, 0)"."""
+    index = tuple(int(i) for i in index)
+    return f"element {index[0] if len(index) == 1 else index}" if index else "the result"

@@ -1,0 +1,89 @@
+"""From a fault to its likely cause. What is called here only explains a failure that is certain already."""
+
+import copy
+from collections.abc import Callable
+
+from tools import worker
+from tools.check import arrays
+from tools.check.case import Case
+from tools.check.compare import Fault, contents
+
+SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
+GUESSED = ("values", "never_written", "wrong_shape")  # faults with a cause behind them; others say it all
+RUN_TO_RUN = ("The same call again gave something else.\n"
+              "What is read before it is written, or left over from call to call?")
+
+
+class Failed(Exception):
+    """A further call raised."""
+
+
+def quick(outcome: worker.Outcome) -> bool:
+    return outcome.seconds < SLOW
+
+
+def cause(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
+    """(words, name) of the likely cause; words are None where the fault says all that is known."""
+    itself = None if fault.name == "values" else fault.name
+    try:
+        words, name = guess(case, fault, outcome) if fault.name in GUESSED else (None, itself)
+    except worker.NoAnswer:  # a further call crashed, or time is up: the fault stands without its cause
+        return None, itself
+    return (None, itself) if name in (None, itself) else (words, name)
+
+
+def guess(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
+    if fault.name == "values" and quick(outcome) and differs_between_runs(case, outcome):
+        return RUN_TO_RUN, "differs_between_runs"
+    from tools.check.diagnosis import diagnose  # here, because a run that passes never needs it
+    found = diagnose(evidence(case, fault, outcome))
+    return (found.words, found.name) if found else (None, None)
+
+
+def differs_between_runs(case: Case, outcome: worker.Outcome) -> bool:
+    """Beyond the tolerance, that is: a sum in another order may well change the last digits."""
+    second = case.call()
+    return second.error is not None or contents(second.value, outcome.value, case.rule) is not None
+
+
+def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
+    """All that a recogniser may look at, in NumPy arrays; of a result with parts, only the faulty one."""
+    from tools.check.diagnosis import Evidence
+
+    whole = not fault.part
+    return Evidence(
+        got=as_numpy(fault.got), want=as_numpy(fault.want),
+        args=as_numpy(case.args), names=tuple(case.arguments)[:len(case.args)],
+        oracle=numpy_oracle(case) if whole else None,
+        again=numpy_call(case) if whole and quick(outcome) else None,
+        poison=fault.wrong if fault.name == "never_written" else None,
+        outcome=outcome,
+        tolerance=fault.tolerance.relative if fault.tolerance else 0.0,
+    )
+
+
+def numpy_oracle(case: Case) -> Callable:
+    def oracle(*args):
+        return as_numpy(case.wanted(as_given(args, case.args)))
+    oracle.__name__ = getattr(case.oracle, "__name__", "<lambda>")  # appears in causes: "equals add(x, x)"
+    return oracle
+
+
+def numpy_call(case: Case) -> Callable:
+    def again(*args):
+        outcome = worker.call(case.function, as_given(args, case.args), copy.deepcopy(case.kwargs))
+        if outcome.error:
+            raise Failed(f"{outcome.error.type_name}: {outcome.error.message}")
+        return as_numpy(outcome.value)
+    return again
+
+
+def as_numpy(value: object) -> object:
+    return arrays.change_arrays(arrays.in_numpy, value)
+
+
+def as_given(values: tuple, originals: tuple) -> tuple:
+    """Copies of NumPy arguments in the kind, dtype and device that the test gave."""
+    values = copy.deepcopy(values)  # all at once: a clock and its work stay together
+    return tuple(arrays.like(value, given) if arrays.is_array(value) and arrays.is_array(given) else value
+                 for value, given in zip(values, originals))

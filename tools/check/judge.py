@@ -1,0 +1,74 @@
+"""What is wrong with one call of a lesson's function, if anything: the plainest fault first."""
+
+import numpy as np
+
+from tools.check import arrays
+from tools.check.case import Case
+from tools.check.compare import Fault, contents, equal, form
+from tools.check.fence import Fence
+from tools.worker import Outcome
+
+
+def judge(case: Case, outcome: Outcome, want: object) -> Fault | None:
+    """Of a call without out."""
+    if outcome.error:
+        return Fault("raised", outcome.error)
+    return (form(outcome.value, want, case.rule) or modified_input(case, outcome)
+            or shared_memory(outcome) or contents(outcome.value, want, case.rule))
+
+
+def judge_out(case: Case, outcome: Outcome, want: object, fence: Fence) -> Fault | None:
+    """Of a call with the fence's window as out."""
+    if outcome.error:
+        return Fault("raised", outcome.error)
+    side = fence.broken()
+    if side:
+        return Fault("outside_out", part=side, want=arrays.size(fence.window))
+    if outcome.value is None:
+        return Fault("nothing_returned")
+    if outcome.alias != "out" or not outcome.same_object:
+        return Fault("out_not_returned", outcome.value)
+    wrong = modified_input(case, outcome) or contents(fence.window, want, case.rule)
+    return left_over(case, wrong, fence) if wrong and wrong.name == "values" else wrong
+
+
+def left_over(case: Case, wrong: Fault, fence: Fence) -> Fault:
+    """A better name for wrong values where the poison stayed: never written, or computed from what out held?
+
+    A second call, with something else in out, tells: what is never written holds that then.
+    """
+    poisoned = wrong.wrong & holds(fence.window, arrays.poison(fence.window))
+    if not poisoned.any():
+        return wrong
+    other = arrays.dtype_name(fence.window.dtype) != "bool"  # 1, or False in place of True
+    second = Fence(fence.window, other)
+    if case.call(out=second.window).error:
+        return wrong
+    untouched = holds(second.window, other)
+    same = equal(arrays.to_numpy(second.window), arrays.to_numpy(fence.window))
+    if (poisoned & ~untouched & ~same).any():
+        return Fault("reads_out")
+    if (poisoned & untouched).any():
+        return Fault("never_written", wrong.got, wrong.want, wrong=poisoned & untouched)
+    return wrong
+
+
+def holds(array: object, value: object) -> np.ndarray:
+    values = arrays.to_numpy(array)
+    return np.isnan(values) if value != value else values == value
+
+
+def modified_input(case: Case, outcome: Outcome) -> Fault | None:
+    for name, value in case.arguments.items():
+        for place, before in arrays.places(value):
+            after = outcome.changed.get(name + place, before)
+            wrong = ~equal(arrays.to_numpy(after), arrays.to_numpy(before))
+            if wrong.any():
+                return Fault("input_modified", after, before, name + place, wrong)
+    return None
+
+
+def shared_memory(outcome: Outcome) -> Fault | None:
+    if outcome.alias is None:
+        return None
+    return Fault("returns_its_input" if outcome.same_object else "returns_a_view", part=outcome.alias)

@@ -1,0 +1,146 @@
+"""assert_matches: a lesson's function against an oracle. Which calls are made, and what a failure is."""
+
+import copy
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+import tools.check
+from tools import worker
+from tools.check import arrays, explain, text, tolerances
+from tools.check import layouts as memory_layouts
+from tools.check.case import Case
+from tools.check.compare import PYTHON_FLOAT, Fault, Rule, leaves
+from tools.check.fence import Fence
+from tools.check.judge import judge, judge_out
+
+GAP = re.compile(r"week\d+/\S+ task \d+: ")  # what an unwritten gap says in its NotImplementedError
+OUT_FAULTS = ("outside_out", "never_written", "reads_out")  # which only a call with out can tell
+LAYOUT_CAUSE = "With {} contiguous the result was right. Which line counts on how it is stored?"
+
+
+class Mismatch(AssertionError):
+    """A lesson's function did something else than it should.
+
+    text: what the learner reads, at most 12 lines of at most 76 columns.
+    cause: name of the likely cause, or of the fault where that says it all ("wrong_dtype"); None if unknown.
+    """
+
+    def __init__(self, text: str, cause: str | None):
+        super().__init__(text)
+        self.text, self.cause = text, cause
+
+
+def assert_matches(function: Callable, *args: object, oracle: Callable, exact: bool = False,
+                   tolerance: tolerances.Tolerance | None = None, layouts: str = "contiguous",
+                   **kwargs: object) -> object:
+    """Assert that function(*args, **kwargs) returns what oracle(*args, **kwargs) does; give back the value.
+
+    oracle: gets copies of the arguments, float arrays in float64 (in their own dtype when exact).
+    exact: equal to the bit; but any NaN equals any other.
+    tolerance: for floats; by default 1e-12 for Python floats and tolerances.elementwise for arrays. All else
+        is compared exactly, types too. Float arrays must have the tolerance's dtype, or else that of the
+        widest float array among the arguments.
+    layouts: "any" also calls it with each array argument stored in three other ways.
+
+    Arguments must stay as they are, and the result must have memory of its own. A function with a parameter
+    `out` is called again with an `out` full of poison inside a fence, which it must fill and return.
+
+    Raises Mismatch; or NotImplementedError, as the lesson does, while a gap is not written yet.
+    """
+    __tracebackhide__ = True
+    if exact and tolerance or layouts not in ("contiguous", "any") or "out" in kwargs:
+        raise ValueError("exact or tolerance, not both; layouts is 'contiguous' or 'any'; out is made here")
+    rule = Rule(exact, tolerance, widest_float((args, kwargs)))
+    case = Case(function, *copy.deepcopy((args, kwargs)), oracle, rule)
+    outcome = worker.call(function, args, kwargs)
+    raise_gap(outcome)
+    want = None if outcome.error else case.wanted()
+    check_plain(case, outcome, want)
+    if tools.check.auditing:
+        audit(case, outcome.value, want)
+    if case.takes_out:
+        check_out(case, outcome.value, want)
+    if layouts == "any":
+        check_layouts(case, want)
+    return outcome.value
+
+
+def widest_float(values: object) -> str | None:
+    floats = [array for array in arrays.all_arrays(values) if arrays.is_float(array)]
+    return arrays.dtype_name(max(floats, key=lambda array: array.dtype.itemsize).dtype) if floats else None
+
+
+def raise_gap(outcome: worker.Outcome) -> None:
+    __tracebackhide__ = True
+    error = outcome.error
+    if error and error.type_name == "NotImplementedError" and GAP.match(error.message):
+        raise NotImplementedError(error.message)
+
+
+# The calls ------------------------------------------------------------------------------------------------
+
+def check_plain(case: Case, outcome: worker.Outcome, want: object) -> None:
+    __tracebackhide__ = True
+    fault = judge(case, outcome, want)
+    if fault and fault.name == "values" and case.takes_out and explain.quick(outcome):
+        check_out(case, outcome.value, want, only=OUT_FAULTS)
+    if fault:
+        fail(case, fault, *explain.cause(case, fault, outcome))
+
+
+def check_out(case: Case, like: object, want: object, only: tuple[str, ...] = ()) -> None:
+    """The call with `out`. only: the faults to look for, when the call without out has failed."""
+    __tracebackhide__ = True
+    if not arrays.is_array(like):
+        raise TypeError(f"{case.name} takes out, so it must return one array")
+    fence = Fence(like, arrays.poison(like))
+    outcome = case.call(out=fence.window)
+    fault = judge_out(case, outcome, want, fence)
+    if fault and (not only or fault.name in only):
+        fail(case, fault, *explain.cause(case, fault, outcome), out=like)
+
+
+def check_layouts(case: Case, want: object) -> None:
+    __tracebackhide__ = True
+    for name, array in case.arguments.items():
+        for words, moved in memory_layouts.others(name, array) if arrays.is_array(array) else ():
+            fault = judge(case, case.call(**{name: moved}), want)
+            if fault:
+                fail(case, fault, LAYOUT_CAUSE.format(name), "layout", words)
+
+
+def fail(case: Case, fault: Fault, words: str | None, cause: str | None, layout: str = "", **extra) -> None:
+    """extra: arguments of the call besides those of the test."""
+    __tracebackhide__ = True
+    head = [text.call_line(case.name, case.arguments | extra)]
+    if layout:
+        head += text.wrapped(f"the same values with {layout}")
+    raise Mismatch(text.compose(head, fault, words), cause)
+
+
+# The reference's own answer -------------------------------------------------------------------------------
+
+def audit(case: Case, got: object, want: object) -> None:
+    """Would each tolerance reject what it should? Raises tolerances.WeakTolerance."""
+    args = arrays.change_arrays(arrays.in_float64, case.args)
+    for number, (_, mine, right) in enumerate(leaves(got, want)):
+        if arrays.is_array(right):
+            tolerance, dtype = case.rule.tolerance_of(right), case.rule.dtype_of(right)
+            mine, right = arrays.to_numpy(mine), arrays.to_numpy(right)
+        else:
+            floating = isinstance(right, float) and not case.rule.exact
+            tolerance, dtype = (case.rule.tolerance or PYTHON_FLOAT) if floating else None, "float64"
+        if tolerance and np.size(right):
+            mine, right = np.asarray(mine), np.asarray(right)
+            stand_ins = tolerances.impostors(right, args, part_of(case, got, number), dtype, tolerance.length)
+            tolerances.audit(mine, right, tolerance, stand_ins)
+
+
+def part_of(case: Case, got: object, number: int) -> Callable:
+    """An oracle for one array of a result that may hold several."""
+    def oracle(*args):
+        part = list(leaves(got, case.wanted(args)))[number][2]
+        return arrays.to_numpy(part) if arrays.is_array(part) else np.asarray(part)
+    return oracle

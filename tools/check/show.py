@@ -1,0 +1,138 @@
+"""Values as short text: no longer than asked, and two different ones never look alike."""
+
+import types
+
+import numpy as np
+
+from tools.check import arrays
+
+WIDTH = 76             # columns; pytest and the course indent by up to four more
+DIGITS = (6, 9, 12, 17)  # significant digits, as few as keep two numbers apart
+SMALL = 16             # elements: up to here an array is shown whole,
+ROWS = 5               # and of a larger one so many wrong elements
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, its middle left out if it is longer than `limit`."""
+    if len(text) <= limit:
+        return text
+    tail = (limit - 3) // 2
+    return text[:limit - 3 - tail] + "..." + text[len(text) - tail:]
+
+
+def literal(value: object) -> str:
+    """One line for any value: Python values as they are written, arrays as float64[2,3]."""
+    if arrays.is_array(value):
+        return f"{arrays.dtype_name(value.dtype)}[{','.join(map(str, value.shape))}]"
+    if type(value) is int:
+        return repr(value) if value.bit_length() < 10_000 else hex(value)  # Python refuses very long decimals
+    if type(value) is tuple:
+        return "(" + ", ".join(map(literal, value)) + ("," if len(value) == 1 else "") + ")"
+    if type(value) is list:
+        return "[" + ", ".join(map(literal, value)) + "]"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
+        return value.__name__
+    if isinstance(value, types.MethodType):  # fake_clock.work
+        return f"{literal(value.__self__).partition('(')[0]}.{value.__name__}"
+    try:
+        return " ".join(repr(value).split())
+    except Exception:  # the __repr__ of a class that a learner wrote
+        return f"<{type(value).__name__}>"
+
+
+def kind(value: object) -> str:
+    """What a value is, with its article: 'an int', 'a tensor float32[3]'."""
+    if value is None:
+        return "None"
+    if arrays.is_array(value):
+        return ("a tensor " if arrays.is_tensor(value) else "an array ") + literal(value)
+    name = f"numpy.{type(value).__name__}" if isinstance(value, np.generic) else type(value).__name__
+    return ("an " if name[0] in "aeiou" else "a ") + name
+
+
+def number(value: object, digits: int = DIGITS[0]) -> str:
+    """22.0, 1e-07, -0.0, nan, 7, True."""
+    if not isinstance(value, (float, np.floating)):
+        return literal(value.item() if isinstance(value, np.generic) else value)
+    text = f"{float(value):.{digits}g}"
+    return text if any(sign in text for sign in ".en") else text + ".0"
+
+
+def numbers(got: list, want: list, wrong: list[bool]) -> tuple[list[str], list[str]]:
+    """Two lists of numbers as text, with as few digits as keep the wrong ones apart from what was wanted."""
+    for digits in DIGITS:
+        mine, right = [number(x, digits) for x in got], [number(x, digits) for x in want]
+        if all(a != b for a, b, differs in zip(mine, right, wrong) if differs):
+            break
+    return mine, right
+
+
+def pair(got: object, want: object, limit: int) -> tuple[str, str]:
+    """Two values as text, each at most `limit` long, cut so that the first place where they differ stays."""
+    if isinstance(got, float) and isinstance(want, float):
+        (mine,), (right,) = numbers([got], [want], [True])
+    else:
+        mine, right = literal(got), literal(want)
+    if max(len(mine), len(right)) <= limit:
+        return mine, right
+    same = next((i for i, (a, b) in enumerate(zip(mine, right)) if a != b), min(len(mine), len(right)))
+    return window(mine, same, limit), window(right, same, limit)
+
+
+def window(text: str, place: int, limit: int) -> str:
+    """The text around `place`, at most `limit` long."""
+    start = max(0, min(place - limit // 2, len(text) - limit + 3))
+    head = "..." if start else ""
+    rest = text[start:]
+    room = limit - len(head)
+    return head + (rest if len(rest) <= room else rest[:room - 3] + "...")
+
+
+def aligned(texts: list[str]) -> list[str]:
+    """The texts padded to one width with their decimal points below each other."""
+    split = [text.partition(".") for text in texts]
+    left = max(len(whole) for whole, _, _ in split)
+    right = max(len(point + rest) for _, point, rest in split)
+    return [whole.rjust(left) + (point + rest).ljust(right) for whole, point, rest in split]
+
+
+def first_of(wrong: np.ndarray) -> tuple[int, ...]:
+    """Index of the first element that is True."""
+    return tuple(map(int, np.unravel_index(int(np.argmax(wrong)), wrong.shape)))
+
+
+def place(index: tuple[int, ...]) -> str:
+    """[0, 2]"""
+    return f"[{', '.join(map(str, index))}]"
+
+
+def grid(got: np.ndarray, want: np.ndarray, wrong: np.ndarray, room: int) -> list[str]:
+    """Both arrays in full, side by side or one below the other; no lines if they do not fit."""
+    if not 1 <= got.ndim <= 2 or got.size > SMALL:
+        return []
+    mine, right = numbers(got.ravel().tolist(), want.ravel().tolist(), wrong.ravel().tolist())
+    cells = aligned(mine + right)
+    columns = got.shape[-1]
+    rows = ["  ".join(cells[i:i + columns]).rstrip() for i in range(0, len(cells), columns)]
+    above, below = rows[:len(rows) // 2], rows[len(rows) // 2:]
+    width = max(map(len, above))
+    beside = [f"  {'' if i else 'got':5}{a:{width}}    {'' if i else 'wanted':8}{b}"
+              for i, (a, b) in enumerate(zip(above, below))]
+    names = ["got", *[""] * (len(above) - 1), "wanted", *[""] * (len(below) - 1)]
+    stacked = [f"  {name:8}{row}" for name, row in zip(names, rows)]
+    choices = (stacked, beside) if got.ndim == 1 else (beside, stacked)
+    return next((lines for lines in choices if len(lines) <= room and max(map(len, lines)) <= WIDTH), [])
+
+
+def table(got: np.ndarray, want: np.ndarray, wrong: np.ndarray, room: int) -> list[str]:
+    """The first wrong elements, one a line below a heading; no lines if there is no room for two of them."""
+    if room < 3:
+        return []
+    indices = [tuple(map(int, index)) for index in np.argwhere(wrong)[:min(ROWS, room - 1)]]
+    pairs = [(got[index].item(), want[index].item()) for index in indices]
+    mine, right = numbers(*map(list, zip(*pairs)), [True] * len(pairs))
+    columns = ["", *map(place, indices)], ["got", *aligned(mine)], ["wanted", *aligned(right)]
+    first, second, third = (max(map(len, column)) for column in columns)
+    return [f"  {index:{first}}  {a:>{second}}  {b:>{third}}".rstrip() for index, a, b in zip(*columns)]

@@ -1,0 +1,195 @@
+"""The words of a failure: the call, what is wrong, where; at most LINES lines of at most WIDTH columns."""
+
+import textwrap
+
+import numpy as np
+
+from tools.check import arrays, show
+from tools.check.compare import Fault
+from tools.check.show import WIDTH, literal
+from tools.check.tolerances import largest_error
+from tools.worker import Raised
+
+LINES = 12
+SUBTLE = 0.01  # up to this error a result looks right, and only the tolerance says that it is not
+
+
+def call_line(name: str, arguments: dict[str, object]) -> str:
+    """`matmul(a: float64[2,3], b: float64[3,2])`, `linear_index(row=2, col=4)`; long values are cut."""
+    for limit in (WIDTH, 40, 24, 16, 12):
+        line = f"{name}({', '.join(argument(*item, limit) for item in arguments.items())})"
+        if len(line) <= WIDTH:
+            return line
+    return show.cut(line, WIDTH)
+
+
+def argument(name: str, value: object, limit: int) -> str:
+    text = show.cut(literal(value), limit)
+    if name.isidentifier():
+        return f"{name}: {text}" if arrays.is_array(value) else f"{name}={text}"
+    return text
+
+
+def compose(head: list[str], fault: Fault, cause: str | None) -> str:
+    """The whole text: head (the call, and under which layout), what is wrong, the likely cause."""
+    last = ["", *wrapped(cause)] if cause else []
+    return "\n".join([*head, "", *describe(fault, LINES - len(head) - 1 - len(last)), *last])
+
+
+def describe(fault: Fault, room: int) -> list[str]:
+    """What is wrong, in at most `room` lines."""
+    if fault.name == "raised":
+        return raised(fault.got, room)
+    if fault.name == "values":
+        return values(fault, room)
+    return wrapped(SENTENCES[fault.name](fault))[:room]
+
+
+def wrapped(text: str) -> list[str]:
+    return [line for part in text.splitlines() for line in textwrap.wrap(part, WIDTH) or [""]]
+
+
+# One sentence for each fault of form ------------------------------------------------------------------------
+
+def it(fault: Fault) -> str:
+    return fault.part or "the result"
+
+
+def nothing_returned(fault: Fault) -> str:
+    return f"{fault.part} is None." if fault.part else "It returned None: is a return missing?"
+
+
+def wrong_type(fault: Fault) -> str:
+    got, want = fault.got, show.kind(fault.want)
+    if arrays.is_array(fault.want):  # whose dtype may be the oracle's float64, not the one that is wanted
+        kind = "a tensor" if arrays.is_tensor(fault.want) else "an array"
+        want = f"{kind} of shape {literal(tuple(fault.want.shape))}"
+    if fault.part:
+        return f"{fault.part} is {show.kind(got)}; wanted {want}."
+    if arrays.is_array(got) or isinstance(got, (list, tuple, dict)):
+        return f"It returned {show.kind(got)}; wanted {want}."
+    return f"It returned {show.cut(literal(got), 40)}, {show.kind(got)}; wanted {want}."
+
+
+def wrong_dtype(fault: Fault) -> str:
+    return (f"Wrong dtype: {it(fault)} is {literal(fault.got)}, wanted {fault.want}. "
+            "Which line decides the dtype?")
+
+
+def wrong_shape(fault: Fault) -> str:
+    shape = literal(tuple(fault.want.shape))
+    return (f"Wrong shape: {it(fault)} is {literal(fault.got)}, wanted shape {shape}. "
+            "Which line decides the shape?")
+
+
+def wrong_device(fault: Fault) -> str:
+    return (f"Wrong device: {it(fault)} is on {fault.got.device}, wanted on {fault.want}. "
+            "Where is it allocated?")
+
+
+def input_modified(fault: Fault) -> str:
+    index = show.first_of(fault.wrong)
+    before, after = show.pair(fault.want[index].item(), fault.got[index].item(), 24)
+    return (f"It changed its input {fault.part}: {fault.part}{show.place(index)} was {before}, "
+            f"now it is {after}. Which line writes there?")
+
+
+def never_written(fault: Fault) -> str:
+    were, first = verb(fault.wrong, "was", "were"), show.place(show.first_of(fault.wrong))
+    return f"{share(fault.wrong)} of out {were} never written. First: {first}."
+
+
+def returns_its_input(fault: Fault) -> str:
+    return f"It returned its input {fault.part} itself, not memory of its own. Where is the result allocated?"
+
+
+def returns_a_view(fault: Fault) -> str:
+    return (f"It returned a view of its input {fault.part}: whoever writes to one changes the other. "
+            "Where is the result allocated?")
+
+
+def out_not_returned(fault: Fault) -> str:
+    return f"Given out, it returned {show.kind(fault.got)} that is not out. Write into out and return it."
+
+
+def outside_out(fault: Fault) -> str:
+    return f"It wrote to memory {fault.part} out, which has {fault.want} elements. Which positions exist?"
+
+
+def reads_out(fault: Fault) -> str:
+    return "The result depends on what out held before the call. Is out set, or added to?"
+
+
+SENTENCES = {sentence.__name__: sentence for sentence in (
+    nothing_returned, wrong_type, wrong_dtype, wrong_shape, wrong_device, input_modified, returns_its_input,
+    returns_a_view, out_not_returned, outside_out, never_written, reads_out)}  # by the name of the fault
+
+
+# An error of the learner's code ----------------------------------------------------------------------------
+
+def raised(error: Raised, room: int) -> list[str]:
+    """The error, then the learner's own line in which it happened."""
+    lines = wrapped(printable(f"It raised {error.type_name}: {error.message}".rstrip(": \n")))
+    where = []
+    if error.frames:
+        frame = error.frames[-1]
+        where = [f"{frame.file} line {frame.line}, in {frame.function}:",
+                 show.cut(f"    {printable(frame.source).strip()}", WIDTH)]
+    most = max(1, room - len(where))
+    return (lines if len(lines) <= most else [*lines[:most - 1], "..."]) + where
+
+
+def printable(text: str) -> str:
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
+
+
+# Values that differ ----------------------------------------------------------------------------------------
+
+def values(fault: Fault, room: int) -> list[str]:
+    lead = f"In {fault.part}: " if fault.part else ""
+    if fault.wrong is None:
+        return plain_values(fault.got, fault.want, lead) + error_lines(fault, "its size")
+    got, want = arrays.to_numpy(fault.got), arrays.to_numpy(fault.want)
+    if got.size == 1:
+        return plain_values(got.item(), want.item(), lead) + error_lines(fault, "its size")
+    error = error_lines(fault, "the typical size")
+    whole = show.grid(got, want, fault.wrong, room - 2 - len(error))
+    count = f"{lead}{share(fault.wrong)} {verb(fault.wrong, 'differs', 'differ')}"
+    several = fault.wrong.sum() > 1 and not whole
+    listed = show.table(got, want, fault.wrong, room - 1 - len(error)) if several else []
+    if listed:
+        return [f"{count}:", *error, *listed]
+    index = show.first_of(fault.wrong)
+    mine, right = show.pair(got[index].item(), want[index].item(), 24)
+    where = f"{verb(fault.wrong, ', at', '. First:')} {show.place(index)}"
+    return wrapped(f"{count}{where}: got {mine}, wanted {right}.") + error + whole
+
+
+def plain_values(got: object, want: object, lead: str) -> list[str]:
+    mine, right = show.pair(got, want, WIDTH - 12)
+    line = f"{lead}got {mine}, wanted {right}."
+    if len(line) <= WIDTH:
+        return [line[0].upper() + line[1:]]
+    return [lead.rstrip() or "Another value:", f"  got     {mine}", f"  wanted  {right}"]
+
+
+def error_lines(fault: Fault, size: str) -> list[str]:
+    """The error beside the tolerance, when the result is nearly right. size: what the error is a part of."""
+    if fault.tolerance is None:
+        return []
+    error = largest_error(*arrays.change_arrays(arrays.to_numpy, (fault.got, fault.want)))
+    if not error <= SUBTLE:
+        return []
+    allowed = f"{fault.tolerance.relative:.1e} ({fault.tolerance.why})"
+    return wrapped(f"Error {error:.1e} of {size}, allowed {allowed}.")
+
+
+def share(wrong: np.ndarray) -> str:
+    if wrong.all() and wrong.size > 1:
+        return f"All {wrong.size} elements"
+    return f"{wrong.sum()} of {wrong.size} elements"
+
+
+def verb(wrong: np.ndarray, one: str, many: str) -> str:
+    return one if wrong.sum() == 1 else many
+

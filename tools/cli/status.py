@@ -1,0 +1,82 @@
+"""course status: the month on one page, and what comes next."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tools.cli import WIDTH, complain, console
+from tools.course import catalogue
+from tools.course.catalogue import BrokenCourseFile, Unit
+from tools.course.progress import CONFIRMED, SIMULATED, STARTED, Progress, UnitState
+
+TITLE_WIDTH = 34  # leaves one line for "confirmed on NVIDIA H200, 2026-11-20" beside a day
+STYLES = {CONFIRMED: "bold green", SIMULATED: "green", STARTED: "yellow"}
+
+
+def show(root: Path) -> int:
+    """Print the month. Returns the exit code: 2 when there is no course or a file of it is broken."""
+    try:
+        units = catalogue.units(root)
+    except BrokenCourseFile as error:
+        return complain(error)
+    if not units:
+        return complain("There is no day here: no file week1/day0/day.toml, nor any other day.")
+    progress = Progress.load(root)
+    page = console()
+    with page.capture() as printed:
+        _print_month(page, units, progress)
+    print(*(line.rstrip() for line in printed.get().splitlines()), sep="\n")  # rich pads tables with spaces
+    if progress.warning:
+        complain(progress.warning)
+    return 0
+
+
+def _print_month(page: Console, units: list[Unit], progress: Progress) -> None:
+    current = progress.current(units)
+    states = {unit.name: progress.state(unit) for unit in units}
+    title_width = min(TITLE_WIDTH, max(len(unit.title) for unit in units))
+    for (week, is_kata), members in groupby(units, key=lambda unit: (unit.week, unit.is_kata)):
+        page.print(f"{week.replace('week', 'Week ')}{', katas' * is_kata}", style="bold")
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(width=title_width if page.width == WIDTH else None)  # narrower: let rich balance
+        for unit in members:
+            state = states[unit.name]
+            mark = ">" if unit is current else " "
+            reached = Text(describe(state, len(unit.tasks)), style=STYLES.get(state.overall, ""))
+            table.add_row(f"{mark} {unit.folder.name}", unit.title, reached)
+        page.print(table)
+        page.print()
+    page.print(_next(current, states.values()))
+
+
+def describe(state: UnitState, tasks: int) -> str:
+    """One line for the learner, such as "simulated; 2 hints; edited since"."""
+    words = [_reached(state, tasks)]
+    if hints := sum(state.hints.values()):
+        words.append(f"{hints} hint{'s' * (hints != 1)}")
+    if state.edited:
+        words.append("edited since")
+    return "; ".join(words)
+
+
+def _reached(state: UnitState, tasks: int) -> str:
+    if state.overall == CONFIRMED:
+        return f"confirmed on {state.confirmation.card}, {state.confirmation.date}"
+    if state.overall == STARTED:
+        return f"started, {len(state.done)} of {tasks} tasks"
+    if state.overall == SIMULATED and not state.needs_gpu:
+        return "passed"  # nothing in it needs a GPU, so nothing was simulated
+    return state.overall
+
+
+def _next(current: Unit | None, states: Iterable[UnitState]) -> str:
+    if current:
+        return f"Next: ./course {current.name}"
+    if any(state.overall == SIMULATED and state.needs_gpu for state in states):
+        return "Next, on a machine with a GPU: ./course --all"
+    return "Every day and kata is done."

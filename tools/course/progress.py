@@ -1,0 +1,190 @@
+"""What the learner has reached, kept in .course/progress.json. Whatever happens to that file, runs go on.
+
+Every change is: lock, read again, change, replace the file. So two runs at once both keep what they found.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import IO
+
+from tools import ROOT
+from tools.course import record
+from tools.course.catalogue import Unit
+from tools.course.record import CONFIRMED, OPEN, SIMULATED, STARTED, Check, Entry, Record, Result
+
+try:
+    import fcntl
+except ImportError:  # Windows: of two runs at once, one may be forgotten
+    fcntl = None
+
+__all__ = ["CONFIRMED", "OPEN", "SIMULATED", "STARTED", "Check", "Result",
+           "Progress", "UnitState", "file_hash"]  # fmt: skip
+
+FILE, BROKEN = ".course/progress.json", ".course/progress.broken.json"
+PATIENCE = 2.0  # seconds to wait for another run, which holds the lock for milliseconds
+
+
+@dataclass(frozen=True)
+class UnitState:
+    """How far a unit is."""
+
+    overall: str  # OPEN, STARTED, SIMULATED or CONFIRMED
+    entries: dict[tuple[int, str], Entry]  # by task and stage; what is not here is open
+    done: frozenset[int]  # tasks that passed all that can run without a GPU
+    needs_gpu: bool  # some of its tests need a GPU
+    edited: bool  # the lesson changed after something in it passed
+    hints: dict[int, int]  # task -> rungs shown
+
+    @property
+    def confirmation(self) -> Entry | None:
+        """The newest of the confirmed entries: its card and its date stand for the unit."""
+        confirmed = (entry for entry in self.entries.values() if entry.state == CONFIRMED)
+        return max(confirmed, key=lambda entry: entry.date, default=None)
+
+
+def file_hash(file: Path) -> str:
+    """Stands for the content of a lesson; "" when it cannot be read."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""
+
+
+class Progress:
+    """The learner's progress. After any call, `warning` is None or one line that the learner should read."""
+
+    def __init__(self, root: Path):
+        self.warning: str | None = None
+        self._file = root / FILE
+        self._records: dict[str, Record] = {}
+        self._saves = True  # False once the file is out of reach: from then on only memory remembers
+
+    @classmethod
+    def load(cls, root: Path = ROOT) -> "Progress":
+        progress = cls(root)
+        with progress._lock():
+            progress._read()
+        return progress
+
+    def state(self, unit: Unit) -> UnitState:
+        """How far unit is. What passed counts after an edit too, until a run of the new file."""
+        known, now = self._of(unit), file_hash(unit.lesson)
+        return UnitState(
+            overall=known.overall(),
+            entries=dict(known.entries),
+            done=frozenset(task.number for task in unit.tasks if known.is_done(task.number)),
+            needs_gpu=any(check.needs_gpu for check in known.checks),
+            edited=any(entry.hash != now for entry in known.entries.values()),
+            hints=dict(known.hints),
+        )
+
+    def current(self, units: Iterable[Unit]) -> Unit | None:
+        """The first day neither simulated nor confirmed; after all days the first such kata, or None."""
+        waiting = [unit for unit in units if self._of(unit).overall() in (OPEN, STARTED)]
+        return min(waiting, key=lambda unit: unit.is_kata, default=None)  # min keeps the first of equals
+
+    def hint_shown(self, unit: Unit, task: int) -> int:
+        """How many rungs of this task's hints the learner has seen."""
+        return self._of(unit).hints.get(task, 0)
+
+    def show_hint(self, unit: Unit, task: int) -> None:
+        """Remember that the learner has seen one rung more."""
+
+        def change(known: Record) -> None:
+            known.hints[task] = known.hints.get(task, 0) + 1
+
+        self._change(unit, change)
+
+    def record(self, unit: Unit, results: Iterable[Result], file_hash: str, when: date,
+               checks: Iterable[Check] | None = None) -> None:  # fmt: skip
+        """Remember what a run of `unit` showed. What it did not run stays as it was.
+
+        file_hash stands for the lesson that ran. checks are all that the unit's tests check; None when only
+        some of the tests were asked for.
+        """
+
+        def change(known: Record) -> None:
+            known.take(results, file_hash, when)
+            if checks is not None:
+                known.expect(checks)
+
+        self._change(unit, change)
+
+    # The file -------------------------------------------------------------------------------------
+
+    def _of(self, unit: Unit) -> Record:
+        return self._records.get(unit.name) or Record()
+
+    def _change(self, unit: Unit, change: Callable[[Record], None]) -> None:
+        with suppress(OSError):  # why there can be no folder is said when the file is written
+            self._file.parent.mkdir(exist_ok=True)
+        with self._lock():
+            self._read()
+            change(self._records.setdefault(unit.name, Record()))
+            self._write()
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Keep other runs out; where that cannot be done, carry on."""
+        with ExitStack() as stack:
+            with suppress(OSError):
+                _wait_for(stack.enter_context(open(self._file.with_suffix(".lock"), "w")))
+            yield
+
+    def _read(self) -> None:
+        if not self._saves:
+            return
+        sound = True
+        try:
+            self._records, sound = record.parse(self._file.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            self._records = {}
+        except (IsADirectoryError, UnicodeDecodeError):
+            self._records, sound = {}, False
+        except record.Newer:
+            self._give_up("it comes from a newer version of the course; update this one")
+        except OSError as error:
+            self._give_up(f"it cannot be read ({error.strerror})")
+        if not sound:
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        try:
+            os.replace(self._file, self._file.with_name(Path(BROKEN).name))
+        except OSError as error:
+            return self._give_up(f"it is damaged and cannot be set aside ({error.strerror})")
+        start = "what could be read is kept" if self._records else "progress starts anew"
+        self.warning = f"{FILE} was damaged; it is now {BROKEN}, and {start}."
+        self._write()
+
+    def _write(self) -> None:
+        if not self._saves:
+            return
+        new = self._file.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            new.parent.mkdir(exist_ok=True)
+            new.write_text(record.dump(self._records), encoding="utf-8")
+            os.replace(new, self._file)
+        except OSError as error:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
+            self._give_up(f"it cannot be written ({error.strerror})")
+
+    def _give_up(self, reason: str) -> None:
+        self._saves = False
+        self.warning = f"Progress is not kept in {FILE}: {reason}."
+
+
+def _wait_for(lock: IO) -> None:
+    end = time.monotonic() + PATIENCE
+    while fcntl and time.monotonic() < end:
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.02)

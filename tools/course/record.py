@@ -1,0 +1,153 @@
+"""What is known of one unit: which stages of its tasks passed, what its tests check, which hints were shown.
+
+Read from JSON strictly: a record of the wrong shape is refused whole, so nobody need doubt it later.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, astuple, dataclass, field, fields
+from datetime import date
+
+OPEN, STARTED, SIMULATED, CONFIRMED = "open", "started", "simulated", "confirmed"
+STRENGTH = {OPEN: 0, SIMULATED: 1, CONFIRMED: 2}  # of a stage; a unit as a whole may be STARTED too
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one task's stage came out in a run: OPEN (something failed), SIMULATED, or CONFIRMED on `card`."""
+
+    task: int
+    stage: str
+    state: str
+    card: str | None = None
+
+    def __post_init__(self):
+        if self.state not in STRENGTH or (self.state == CONFIRMED) != (self.card is not None):
+            raise ValueError(f"not a result: {self}")
+
+
+@dataclass(frozen=True)
+class Check:
+    """That a task has tests of this stage which run anywhere, or which need a GPU."""
+
+    task: int
+    stage: str
+    needs_gpu: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A task's stage that passed, on which day, on which card if CONFIRMED, with which lesson file."""
+
+    task: int
+    stage: str
+    state: str  # SIMULATED or CONFIRMED
+    card: str | None
+    date: str  # "2026-11-20"
+    hash: str  # of the lesson file that passed
+
+
+@dataclass
+class Record:
+    """Entries by task and stage (what is not there is open); all that the unit's tests check (nothing before
+    the first run of them all); and how many rungs were shown of each task's hints."""
+
+    entries: dict[tuple[int, str], Entry] = field(default_factory=dict)
+    checks: frozenset[Check] = frozenset()
+    hints: dict[int, int] = field(default_factory=dict)
+
+    def take(self, results: Iterable[Result], file_hash: str, day: date) -> None:
+        """Put in the results of a run. Of several for one task and stage, the weakest counts."""
+        weakest_last = sorted(results, key=lambda result: STRENGTH[result.state], reverse=True)
+        for key, result in {(result.task, result.stage): result for result in weakest_last}.items():
+            known = self.entries.get(key)
+            if result.state == OPEN:
+                self.entries.pop(key, None)
+            elif known and known.hash == file_hash and STRENGTH[known.state] >= STRENGTH[result.state]:
+                continue  # the same file already reached this: its card and its date stay
+            else:
+                self.entries[key] = Entry(*key, result.state, result.card, day.isoformat()[:10], file_hash)
+
+    def expect(self, checks: Iterable[Check]) -> None:
+        """Put in what the unit's tests check now, and drop what no test checks any more."""
+        self.checks = frozenset(checks)
+        alive = {(check.task, check.stage) for check in self.checks}
+        self.entries = {key: entry for key, entry in self.entries.items() if key in alive}
+
+    def is_done(self, task: int) -> bool:
+        """Has the task passed all that can run without a GPU (or, where nothing can, all that it has)?"""
+        mine = [check for check in self.checks if check.task == task]
+        anywhere = [check for check in mine if not check.needs_gpu]
+        return bool(mine) and all(map(self._passed, anywhere or mine))
+
+    def overall(self) -> str:
+        """OPEN, STARTED, SIMULATED or CONFIRMED."""
+        anywhere = [check for check in self.checks if not check.needs_gpu]
+        if len(anywhere) < len(self.checks) and all(map(self._passed, self.checks)):
+            return CONFIRMED
+        if anywhere and all(map(self._passed, anywhere)):
+            return SIMULATED
+        return STARTED if self.entries else OPEN
+
+    def _passed(self, check: Check) -> bool:
+        entry = self.entries.get((check.task, check.stage))
+        return entry is not None and (entry.state == CONFIRMED or not check.needs_gpu)
+
+
+# JSON ---------------------------------------------------------------------------------------------
+
+
+class Newer(ValueError):
+    """The text was written by a version of the course that knows more than this one."""
+
+
+def dump(records: dict[str, Record]) -> str:
+    units = {
+        name: {
+            "entries": [asdict(entry) for entry in record.entries.values()],
+            "checks": [asdict(check) for check in sorted(record.checks, key=astuple)],
+            "hints": {str(task): count for task, count in record.hints.items()},
+        }
+        for name, record in sorted(records.items())
+    }
+    return json.dumps({"version": VERSION, "units": units}, indent=1) + "\n"
+
+
+def parse(text: str) -> tuple[dict[str, Record], bool]:
+    """The records that are sound, and whether that is all of the text. Raises Newer."""
+    try:
+        content = json.loads(text)
+        version, units = content["version"], content["units"].items()
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        return {}, False
+    if isinstance(version, int) and version > VERSION:
+        raise Newer
+    records = {}
+    for name, raw in units:
+        try:
+            records[name] = _record(raw)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue
+    return records, version == VERSION and len(records) == len(units)
+
+
+def _record(raw: dict) -> Record:
+    entries = [_strict(Entry, entry) for entry in raw["entries"]]
+    for entry in entries:
+        Result(entry.task, entry.stage, entry.state, entry.card)  # refuses what no run can have shown
+        date.fromisoformat(entry.date)
+    hints = {int(task): count for task, count in raw["hints"].items()}
+    if not all(type(count) is int and count >= 0 for count in hints.values()):
+        raise ValueError("not a number of hints")
+    checks = frozenset(_strict(Check, check) for check in raw["checks"])
+    return Record({(entry.task, entry.stage): entry for entry in entries}, checks, hints)
+
+
+def _strict(kind: type, raw: dict):
+    """kind(**raw), if every value has the type that its field declares."""
+    made = kind(**raw)
+    for each in fields(kind):
+        if not isinstance(getattr(made, each.name), each.type):
+            raise TypeError(each.name)
+    return made

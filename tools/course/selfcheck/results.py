@@ -1,0 +1,58 @@
+"""What a run of a unit's tests came to, as the process that ran them reports it (one JSON object a line)."""
+
+from dataclasses import asdict, dataclass, field
+
+@dataclass(frozen=True)
+class Variant:
+    """One lesson under a unit's tests: the reference, the stub, a wrong answer, a broken machine or a mutant."""
+
+    kind: str  # reference, remote, stub, wrong, broken, mutant, tools
+    name: str  # of the wrong answer, machine or mutant; "" for the others
+    arguments: tuple[str, ...]  # for pytest
+    limit: float = 60.0  # seconds that one test may take
+    audit: bool = False  # also hold every tolerance against its impostors
+    facts: dict = field(default_factory=dict)  # what a broken machine pretends
+    rejected_by: tuple[str, ...] = ()  # the tests that must fail
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}".strip()
+
+    to_json = asdict
+
+    @classmethod
+    def from_json(cls, table: dict) -> "Variant":
+        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """The outcome of one test in one variant; `text` is the failure text, or the reason of a skip."""
+
+    __test__ = False  # not a test itself, whatever pytest makes of the name
+
+    nodeid: str
+    function: str
+    outcome: str  # passed, failed, skipped, undecided, "after task N"
+    text: str = ""
+    tasks: tuple[int, ...] = ()
+    stage: str = ""
+    needs_gpu: bool = False  # it names a capability, and may be skipped where that is missing
+    seconds: float = 0.0
+
+
+@dataclass
+class Result:
+    """All tests of one variant. `died` says how the process ended if it did not survive the variant."""
+
+    variant: Variant
+    tests: list[TestResult] = field(default_factory=list)
+    exit: int | None = None
+    seconds: float = 0.0
+    died: str = ""
+
+    def of(self, function: str) -> list[TestResult]:
+        return [test for test in self.tests if test.function == function]
+
+    @property
+    def failed(self) -> list[TestResult]:
+        return [test for test in self.tests if test.outcome == "failed"]

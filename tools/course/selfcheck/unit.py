@@ -1,0 +1,121 @@
+"""Run the tests of one unit against many variants of its lesson, all in this process: PyTorch is imported once.
+
+`python -m tools.course.selfcheck.unit` reads a JSON list of variants from standard input and writes one JSON object a
+line to standard output; whatever tests and lessons print goes to standard error.
+"""
+
+import gc
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from unittest import mock
+
+import pytest
+
+from tools import check
+from tools.check import machine
+from tools.course.selfcheck.results import Variant
+
+LESSON_MODULE = re.compile(r"week\d+(\.|$)")
+
+
+def main() -> None:
+    channel = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(2, 1)
+    variants = [Variant.from_json(table) for table in json.load(sys.stdin)]
+    for number, variant in enumerate(variants):
+        run(variant, lambda event, **facts: print(json.dumps({"event": event, "variant": number, **facts}), file=channel))
+        gc.freeze()  # what is loaded by now stays; pytest collects garbage four times a run
+
+
+def run(variant: Variant, send: Callable[..., None]) -> None:
+    """Run one variant; `send` hears "begin", each "test", and "end"."""
+    send("begin")
+    start = time.monotonic()
+    forget_lessons()
+    with _auditing(variant.audit), _machine(variant.facts):
+        code = pytest.main([*variant.arguments, "-o", f"course_limit={variant.limit:g}"], plugins=[Collector(send, variant)])
+    send("end", exit=int(code), seconds=time.monotonic() - start)
+
+
+def forget_lessons() -> None:
+    """The next import of a lesson, or of its tests, must read the file of the next variant."""
+    for name in [name for name in sys.modules if LESSON_MODULE.match(name)]:
+        del sys.modules[name]
+
+
+def _auditing(on: bool) -> AbstractContextManager:
+    return mock.patch.object(check, "auditing", on)
+
+
+def _machine(facts: dict) -> AbstractContextManager:
+    return machine.pretend(facts) if facts else nullcontext()
+
+
+class Collector:
+    """A pytest plugin that passes on what became of each test."""
+
+    def __init__(self, send: Callable[..., None], variant: Variant):
+        self.send, self.variant = send, variant
+        self.items: dict[str, pytest.Item] = {}
+
+    def pytest_configure(self, config):
+        self.config = config
+
+    def pytest_itemcollected(self, item):
+        self.items[item.nodeid] = item
+
+    def pytest_collection_modifyitems(self, items):
+        if self.variant.kind == "mutant":
+            items.sort(key=lambda item: item.get_closest_marker("speed") is not None)  # any failure will do: slow ones last
+        if self.variant.rejected_by:
+            items[:] = judged(items, self.variant.rejected_by)
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.send("test", nodeid=report.nodeid, function="(collection)", outcome="failed", text=report.longreprtext)
+
+    def pytest_runtest_logreport(self, report):
+        if report.when != "call" and report.passed:
+            return
+        category = self.config.hook.pytest_report_teststatus(report=report, config=self.config)[0]
+        item = self.items[report.nodeid]
+        self.send(
+            "test",
+            nodeid=report.nodeid,
+            function=_function(item),
+            outcome="failed" if category == "error" else category,
+            text="" if report.passed else _text(report),
+            seconds=report.duration,
+            **{key: value for key, value in report.user_properties if key in ("tasks", "stage", "needs_gpu")},
+        )
+
+
+def judged(items: list[pytest.Item], rejected_by: tuple[str, ...]) -> list[pytest.Item]:
+    """The tests that must reject a wrong answer, and those of earlier tasks, which must not."""
+    rejecting = [item for item in items if _function(item) in rejected_by]
+    first = min(map(_last_task, rejecting), default=0)
+    return [item for item in items if item in rejecting or _last_task(item) < first]
+
+
+def _function(item: pytest.Item) -> str:
+    return getattr(item, "originalname", None) or item.name
+
+
+def _last_task(item: pytest.Item) -> int:
+    mark = item.get_closest_marker("task")
+    return max(mark.args) if mark else 0
+
+
+def _text(report) -> str:
+    if report.skipped and isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: ")
+    return report.longreprtext
+
+
+if __name__ == "__main__":
+    main()

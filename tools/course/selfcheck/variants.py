@@ -1,0 +1,45 @@
+"""The variants of a lesson that its tests must tell apart, written out as files."""
+
+from pathlib import Path
+
+from tools.course.answers import broken_machines, materialise, reference_file, wrong_answers
+from tools.course.catalogue import Unit
+from tools.course.selfcheck.gaps import find_gaps, repaired
+from tools.course.selfcheck.mutants import Mutant, mutants
+from tools.course.selfcheck.results import Variant
+
+SEED = 28  # mutants and wrong answers see one draw, so that a verdict can be repeated; the reference sees a new one
+MUTANT_LIMIT = 10.0  # seconds for one test of a mutant; it may loop for ever
+
+
+def variants(unit: Unit, root: Path, folder: Path) -> list[Variant]:
+    """Everything to run for `unit`. Answers are written below `folder`. Raises BadAnswer."""
+    tests = str(unit.tests)
+    common = ("-q", "-p", "no:cacheprovider", tests)
+    repeatable = (*common, f"--seed={SEED}")
+    found = [
+        Variant("reference", "", (*common, "--answers=reference"), audit=True),
+        Variant("stub", "", (*repeatable, f"--answers={root}")),  # as answers: no stages, no progress
+    ]
+    for wrong in wrong_answers(unit.name, root):
+        answers = materialise(f"{unit.name}/{wrong.name}", folder / wrong.name, root)
+        found.append(Variant("wrong", wrong.name, (*repeatable, f"--answers={answers}"), rejected_by=wrong.rejected_by))
+    for machine in broken_machines(unit.name, root):
+        arguments = (*repeatable, "--answers=reference")
+        found.append(Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by))
+    found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
+    for number, mutant in enumerate(unit_mutants(unit, root)):
+        answers = folder / f"mutant{number}"
+        file = answers / unit.name / unit.lesson.name
+        file.parent.mkdir(parents=True)
+        file.write_text(mutant.source, encoding="utf-8")
+        arguments = (*repeatable, "-x", f"--answers={answers}")
+        found.append(Variant("mutant", mutant.id, arguments, limit=MUTANT_LIMIT))
+    return found
+
+
+def unit_mutants(unit: Unit, root: Path) -> list[Mutant]:
+    """The mutants of the reference of `unit`, in its gaps and in the functions it hands over for repair."""
+    stub = unit.lesson.read_text(encoding="utf-8")
+    given = dict.fromkeys(repaired(unit, stub), 0) | {gap.function: gap.given for gap in find_gaps(stub)}
+    return mutants(reference_file(unit.name, root).read_text(encoding="utf-8"), given)

@@ -1,0 +1,142 @@
+"""What a failure says: the learner's own line or the two values, never a page of traceback.
+
+A fault of the course itself keeps its full traceback: it must be seen, and it is not the learner's.
+"""
+
+import re
+import sys
+
+import pytest
+
+from tools import worker
+from tools.check import Mismatch, Undecided
+from tools.course import catalogue
+from tools.pytest_course import limits
+from tools.pytest_course.lessons import BrokenLesson
+from tools.pytest_course.run import HUNG, item_unit
+
+OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
+QUESTION = "Does every loop come closer to its end?"
+GAP = re.compile(r"(week\d+/[\w/]+) task (\d+): (\w+)")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # outside order.py: it sees the final outcome
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed and call.excinfo and item_unit(item) and not isinstance(report.longrepr, str):
+        text = explain(call.excinfo.value, item)
+        report.longrepr = text or f"{OURS}\n\n{call.excinfo.getrepr(style='short')}"
+        if is_gap(call.excinfo.value):
+            report.course["gap"] = int(GAP.fullmatch(str(call.excinfo.value))[2])
+        report.course["seeded"] = "rng" in item.fixturenames
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item):
+    """A test that hung in native code when this run was tried first is not given the chance to do it again."""
+    if item.config.stash.get(HUNG, "") == item.nodeid:
+        raise worker.TooSlow(limits.of(item.config))
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    call = getattr(report, "call", None)
+    if report.failed and call and call.excinfo and isinstance(call.excinfo.value, BrokenLesson):
+        report.longrepr = broken(call.excinfo.value)
+    return report
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_handlecrashitem(crashitem, report, sched):
+    """pytest-xdist lost one of its processes in the middle of a test."""
+    report.longrepr = (f"{crashitem.rpartition('::')[2]} took its process down, in a crash or past the time limit.\n"
+                       "Run it without -n to see more.")
+
+
+def is_gap(error: BaseException) -> bool:
+    return isinstance(error, NotImplementedError) and GAP.fullmatch(str(error)) is not None
+
+
+def explain(error: BaseException, item: pytest.Item) -> str | None:
+    """A failed test in words, or None when the fault is the course's own."""
+    if is_gap(error):
+        return _gap(error)
+    if isinstance(error, (Mismatch, Undecided)):
+        return str(error)
+    if isinstance(error, worker.Died):
+        return f"{_call(error)}It took its process down: {error}."
+    if isinstance(error, (limits.TooSlow, worker.TooSlow)):
+        return _too_slow(error, item)
+    raised = lesson_error(error)
+    if raised is not None:
+        return _raised(raised)
+    if isinstance(error, AssertionError):
+        return _assertion(error, item)
+    return None
+
+
+def lesson_error(error: BaseException) -> worker.Raised | None:
+    """What the lesson raised, if it was the lesson: by a frame of its file, or as its worker reported it."""
+    if hasattr(error, "raised"):
+        return error.raised
+    files = [module.__file__ for name, module in list(sys.modules.items())
+             if GAP_MODULE.fullmatch(name) and getattr(module, "__file__", None)]
+    raised = worker.raised_from(error, files)
+    return raised if raised.frames else None
+
+
+GAP_MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
+
+
+# The words ---------------------------------------------------------------------------------------
+
+def _gap(error: NotImplementedError) -> str:
+    name, task, function = GAP.fullmatch(str(error)).groups()
+    unit = catalogue.unit(name)
+    line = next((t.line for t in unit.tasks if t.number == int(task)), None)
+    at = f", at line {line}" if line else ""
+    return f"Task {task} is yours to write: {function}, in {unit.lesson.relative_to(catalogue.ROOT).as_posix()}{at}."
+
+
+def _raised(raised: worker.Raised) -> str:
+    lines = [f"It raised {raised.type_name}: {raised.message}".rstrip(": ")]
+    for frame in raised.frames[-2:]:
+        lines += [f"  {frame.file}, line {frame.line}, in {frame.function}", f"    {frame.source}"]
+    return "\n".join(lines)
+
+
+def _call(error: BaseException) -> str:
+    """The call that never came back, where assert_matches noted it."""
+    return "".join(f"{note}\n\n" for note in getattr(error, "__notes__", ()))
+
+
+def _too_slow(error, item: pytest.Item) -> str:
+    raised = lesson_error(error)
+    frames = getattr(error, "frames", ()) or (raised.frames if raised else ())
+    where = f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
+    return f"{_call(error)}It did not end within {limits.of(item.config):g} s.{where}\n{QUESTION}"
+
+
+def _assertion(error: AssertionError, item: pytest.Item) -> str:
+    """The assert of the test as it stands there, and with its values."""
+    entry = next((e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback)
+                  if e.path == item.path), None)
+    asked = str(entry.statement).strip() if entry else "assert ..."
+    found = str(error).strip().splitlines()
+    return "\n".join([f"The test says  {asked}", *(f"          here  {line}" for line in found[:1]),
+                      *(f"                {line}" for line in found[1:7])])
+
+
+def broken(error: BrokenLesson) -> str:
+    """A lesson that cannot be imported, in at most five lines."""
+    cause = error.__cause__
+    if isinstance(cause, (limits.TooSlow, worker.TooSlow)):
+        return f"{error.shown}: importing it does not end. Is there a loop outside the functions?"
+    raised = getattr(cause, "raised", None) or worker.raised_from(cause, [error.path])
+    if not raised.frames:
+        return f"{error.shown} cannot be imported: {cause}"
+    last = raised.frames[-1]
+    return f"{error.shown}, line {last.line}: {raised.type_name}: {raised.message}\n    {last.source}"

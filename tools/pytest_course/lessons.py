@@ -1,0 +1,86 @@
+"""`from week1.day1 import numpy_baseline` gives the lesson under test: the learner's, an answer, or a stand-in for
+one that runs in a process of its own."""
+
+import importlib.abc
+import importlib.util
+import re
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+from tools import ROOT
+from tools.pytest_course import limits
+from tools.pytest_course.run import Run
+
+LESSON = re.compile(r"(week\d+\.(?:day\d+|katas\.\w+))\.(?!test_|explore_|conftest)(\w+)")
+
+
+class BrokenLesson(Exception):
+    """A lesson that cannot even be imported; its cause is what the import raised."""
+
+    def __init__(self, shown: str, path: str, cause: BaseException):
+        super().__init__(f"{shown} cannot be imported")
+        self.shown, self.path = shown, path
+        self.__cause__ = cause
+
+
+def install(run: Run, config) -> None:
+    """Put the finder in front of all others for the length of the run."""
+    finder = LessonFinder(run, float(config.getini("course_limit")))
+    sys.meta_path.insert(0, finder)
+    config.add_cleanup(lambda: sys.meta_path.remove(finder))
+
+
+class LessonFinder(importlib.abc.MetaPathFinder):
+    """Answers for lesson modules only."""
+
+    def __init__(self, run: Run, limit: float):
+        self.run, self.limit = run, limit
+
+    def find_spec(self, fullname, path=None, target=None):
+        match = LESSON.fullmatch(fullname)
+        if not match:
+            return None
+        relative = Path(*fullname.split(".")).with_suffix(".py")
+        file = (self.run.answers_folder or ROOT) / relative
+        if not file.is_file():
+            return None
+        loader = RemoteLoader if self.run.remote else LessonLoader
+        return importlib.util.spec_from_file_location(
+            fullname, file, loader=loader(fullname, str(file), relative.as_posix(), self.limit))
+
+
+class LessonLoader(SourceFileLoader):
+    """Runs a lesson from its source (never from a stale cache) and keeps its accidents to itself."""
+
+    def __init__(self, fullname, path, shown, limit):
+        super().__init__(fullname, path)
+        self.shown, self.limit = shown, limit
+
+    def get_code(self, fullname):
+        return compile(Path(self.path).read_bytes(), self.path, "exec", dont_inherit=True)
+
+    def exec_module(self, module):
+        try:
+            with limits.time_limit(self.limit):
+                super().exec_module(module)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as cause:  # SystemExit too: a lesson must not end the run
+            raise BrokenLesson(self.shown, self.path, cause) from cause
+
+
+class RemoteLoader(LessonLoader):
+    """Gives a module whose functions run in a worker."""
+
+    def create_module(self, spec):
+        from tools import worker
+
+        try:
+            with worker.deadline(self.limit):
+                return worker.proxy(self.name, Path(self.path))
+        except (worker.LessonError, worker.Died, worker.TooSlow) as cause:
+            raise BrokenLesson(self.shown, self.path, cause) from cause
+
+    def exec_module(self, module):
+        pass

@@ -1,0 +1,104 @@
+"""Marks of a lesson test: its task, its stage, and the hardware it needs. A skip says what is missing, what was found,
+and what to do."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+from tools import gpu
+from tools.pytest_course.run import run_of, unit_name
+
+STAGES = {
+    "correctness": "does it compute the right thing (the stage of a test that names none)",
+    "edge": "awkward sizes and layouts",
+    "nonfinite": "NaN and infinity",
+    "tolerance": "as precise as it should be",
+    "counters": "what the simulators count: bytes, sectors, products",
+    "compiled": "what the compiler made of it",
+    "speed": "a ratio of times; never run beside other tests",
+}
+
+# Mark -> (what it stands for, does a card of this compute capability have it)
+CAPABILITIES = {
+    "gpu": ("an NVIDIA GPU", lambda cc: True),
+    "turing": ("a Turing GPU (compute capability 7.5)", lambda cc: cc == (7, 5)),
+    "ampere": ("an Ampere GPU (8.0, 8.6 or 8.7)", lambda cc: cc in ((8, 0), (8, 6), (8, 7))),
+    "ada": ("an Ada GPU (8.9)", lambda cc: cc == (8, 9)),
+    "hopper": ("a Hopper GPU (9.x)", lambda cc: cc[0] == 9),
+    "blackwell": ("a data-centre Blackwell GPU (10.x)", lambda cc: cc[0] == 10),
+    "fp8": ("FP8 arithmetic (8.9 and later)", lambda cc: cc >= (8, 9)),
+    "tma": ("the Tensor Memory Accelerator (9.0 and later)", lambda cc: cc >= (9, 0)),
+    "wgmma": ("warpgroup matrix instructions (9.x)", lambda cc: cc[0] == 9),
+    "tcgen05": ("fifth-generation tensor cores (10.x)", lambda cc: cc[0] == 10),
+    "nvfp4": ("NVFP4 arithmetic (10.0 and later)", lambda cc: cc >= (10, 0)),
+}
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "task(*numbers): the lesson's tasks that the test is about")
+    for stage, meaning in STAGES.items():
+        config.addinivalue_line("markers", f"{stage}: {meaning}")
+    for mark, (meaning, _) in CAPABILITIES.items():
+        config.addinivalue_line("markers", f"{mark}: needs {meaning}")
+    config.addinivalue_line("markers", "multigpu: needs two or more GPUs")
+
+
+def tasks_of(item) -> tuple[int, ...]:
+    mark = item.get_closest_marker("task")
+    return mark.args if mark else ()
+
+
+def stage_of(item) -> str:
+    return next((stage for stage in STAGES if item.get_closest_marker(stage)), "correctness")
+
+
+def needs_gpu(item) -> bool:
+    return any(item.get_closest_marker(mark) for mark in (*CAPABILITIES, "multigpu"))
+
+
+def pytest_itemcollected(item):
+    if item.get_closest_marker("nonfinite"):
+        item.add_marker(pytest.mark.filterwarnings("ignore::RuntimeWarning"))  # NaN is the point of these tests
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """A lesson test that names no task is an error of the course's author, found at collection."""
+    report = yield
+    if report.passed and isinstance(collector, pytest.Module) and unit_name(collector.path):
+        for item in report.result:
+            if isinstance(item, pytest.Function) and not tasks_of(item):
+                report.outcome, report.result = "failed", []
+                report.longrepr = f"{item.nodeid} names no task: add @pytest.mark.task(N)."
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if reason := missing(item):
+        pytest.skip(reason)
+
+
+def missing(item) -> str | None:
+    """Why this test cannot run here, or None."""
+    card = gpu.card()
+    for mark, (meaning, has) in CAPABILITIES.items():
+        if item.get_closest_marker(mark):
+            if card is None:
+                return f"needs {meaning}; {_found_none()}; run it on such a machine, all else counts without"
+            if not has(card.capability):
+                return f"needs {meaning}; found {card}; nothing to do, later days do not depend on it"
+    if item.get_closest_marker("multigpu") and (card is None or card.count < 2):
+        return f"needs two or more GPUs; found {card.count if card else 0}; nothing to do, it is optional"
+    return None
+
+
+def _found_none() -> str:
+    return "this run simulates (--sim)" if gpu.installed_card() else "found none"
+
+
+@pytest.fixture
+def rng(request) -> np.random.Generator:
+    """Random inputs of this test: the run's seed and the test's name decide them, so --seed repeats them anywhere."""
+    return np.random.default_rng([run_of(request.config).seed, zlib.crc32(request.node.nodeid.encode())])

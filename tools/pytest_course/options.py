@@ -1,0 +1,128 @@
+"""The command line of the course: what is under test, and what it runs on."""
+
+import os
+import random
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tools import ROOT, gpu
+from tools.course import answers, catalogue
+from tools.course.day_file import UNIT_NAME
+from tools.course.progress import Progress
+from tools.pytest_course import lessons
+from tools.pytest_course.run import KEY, Run, is_worker, run_of, unit_name, week_parts
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("course", "the course")
+    group.addoption("--hint", action="store_true", help="show the next hint for the first task that fails")
+    group.addoption("--all", action="store_true", dest="course_all", help="run everything, not only your current day")
+    group.addoption("--sim", action="store_true", help="simulate, even on a machine with a GPU")
+    group.addoption("--seed", type=int, metavar="N", help="repeat a run with the inputs of that seed")
+    group.addoption("--remote", action="store_true", help="run lessons in a process of their own, as grading does")
+    group.addoption("--answers", metavar="WHAT", help="for authors: test reference, wrong:UNIT/NAME or a folder "
+                                                      "in place of your files (write it with '=')")
+    group.addoption("--red", action="store_true", help="for authors: every test must fail on the untouched stubs")
+    parser.addini("course_limit", "seconds that one test may take", default="60")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    if config.option.sim:
+        os.environ[gpu.SIMULATE] = "1"
+    given = config.option.seed
+    shared = config.workerinput["course_seed"] if is_worker(config) else random.randrange(10_000)
+    run = Run(
+        seed=shared if given is None else given,
+        remote=config.option.remote,
+        red=config.option.red,
+        hint=config.option.hint,
+        answers=config.option.answers,
+        selected=bool(config.option.keyword or config.option.markexpr or any("::" in arg for arg in config.args)),
+    )
+    config.stash[KEY] = run
+    try:
+        _choose_current_day(config, run)
+        run.only_lessons = asks_for_lessons(config)
+        for name in _asked_units(config):
+            catalogue.unit(name)  # a missing day or a broken day.toml is better said now
+        _find_answers(config, run)
+    except (catalogue.BrokenCourseFile, catalogue.NoSuchUnit) as problem:
+        raise pytest.UsageError(str(problem)) from None
+    lessons.install(run, config)
+    if config.pluginmanager.hasplugin("xdist") and config.option.dist == "load":
+        config.option.dist = "loadfile"  # the tests of a day depend on each other's outcome: keep them together
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    node.workerinput["course_seed"] = run_of(node.config).seed
+
+
+def _asked_units(config) -> list[str]:
+    names = (unit_name(_path(config, arg)) for arg in config.args)
+    return [name for name in names if name and (UNIT_NAME.fullmatch(name) or not (ROOT / name).exists())]
+
+
+def _path(config, arg: str) -> Path:
+    return (config.invocation_params.dir / arg.split("::")[0]).resolve()
+
+
+def _is_bare(config) -> bool:
+    """Was it `pytest` at the root, with no path?"""
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.course_all
+
+
+def asks_for_lessons(config) -> bool:
+    """Is nothing but lessons to be run?"""
+    return _is_bare(config) or (not config.option.course_all and bool(config.args)
+                                and all(week_parts(_path(config, arg)) for arg in config.args))
+
+
+def _choose_current_day(config, run: Run) -> None:
+    """Bare `pytest` works the learner's current day."""
+    if _is_bare(config) and run.own_files:
+        run.chosen = Progress.load(ROOT).current(catalogue.units())
+        if run.chosen:
+            config.args = [str(run.chosen.folder)]
+
+
+def _find_answers(config, run: Run) -> None:
+    """Turn --answers into a folder of lessons, or say why not."""
+    if run.answers is None:
+        return
+    if run.answers.startswith("wrong:"):
+        keep = tempfile.TemporaryDirectory(prefix="course-answers-")
+        config.add_cleanup(keep.cleanup)
+        try:
+            run.answers_folder = answers.materialise(run.answers.removeprefix("wrong:"), Path(keep.name))
+        except answers.BadAnswer as problem:
+            raise pytest.UsageError(f"--answers={run.answers}: {problem}") from None
+    else:
+        folder = config.invocation_params.dir / run.answers
+        run.answers_folder = folder if folder.is_dir() else ROOT / run.answers
+        if not run.answers_folder.is_dir():
+            raise pytest.UsageError(f"--answers={run.answers}: there is no such folder. "
+                                    "Use reference, wrong:UNIT/NAME or a folder.")
+    for name in _asked_units(config):
+        lesson = catalogue.unit(name).lesson.relative_to(ROOT)
+        if not (run.answers_folder / lesson).is_file():
+            raise pytest.UsageError(f"--answers={run.answers}: it has no {lesson.as_posix()}.")
+
+
+def under_test(run: Run) -> str:
+    """What a report's header says: whose answers, where they run, and the seed that repeats it."""
+    whose = f"answers: {run.answers}" if run.answers else "the untouched stubs" if run.red else "your files"
+    return f"{whose}{', in their own process' if run.remote else ''} | {where()} | seed {run.seed}"
+
+
+def where() -> str:
+    if card := gpu.card():
+        return str(card)
+    return "GPU simulated (--sim)" if gpu.installed_card() else "no GPU: simulated"
+
+
+def pytest_report_header(config):
+    return f"course: {under_test(run_of(config))}"

@@ -1,0 +1,71 @@
+"""Progress: what passed, bound to the file that passed. Only runs of the learner's own files count."""
+
+from collections import defaultdict
+from datetime import date
+
+import pytest
+
+from tools import ROOT, gpu
+from tools.course import catalogue
+from tools.course.progress import CONFIRMED, OPEN, SIMULATED, Check, Progress, Result, file_hash
+from tools.pytest_course.run import is_worker, run_of
+
+
+def pytest_configure(config):
+    if run_of(config).own_files and not is_worker(config):
+        config.pluginmanager.register(Recorder(config), "course-recorder")
+
+
+class Recorder:
+    """Collects the outcomes of a run and writes them down once, at its end."""
+
+    def __init__(self, config):
+        self.config = config
+        self.reports = defaultdict(list)  # unit name -> the report that decides, of each of its tests
+        self.hashes = {}                  # unit name -> hash of the lesson when its first test ended
+
+    def pytest_runtest_logreport(self, report):
+        if not hasattr(report, "course") or (report.passed and report.when != "call"):
+            return
+        name = report.course["unit"]
+        self.reports[name].append(report)
+        if name not in self.hashes:
+            self.hashes[name] = file_hash(catalogue.unit(name).lesson)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return
+        progress = Progress.load(ROOT)
+        for name, reports in self.reports.items():
+            whole = not run_of(self.config).selected
+            progress.record(catalogue.unit(name), _results(reports), self.hashes[name], date.today(),
+                            _checks(reports) if whole else None)
+        if progress.warning:
+            self.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n{progress.warning}")
+
+
+def _checks(reports) -> set[Check]:
+    return {Check(task, r.course["stage"], r.course["needs_gpu"]) for r in reports for task in r.course["tasks"]}
+
+
+def _results(reports) -> list[Result]:
+    """One result for each task and stage of which some test ran."""
+    groups = defaultdict(list)
+    for report in reports:
+        for task in report.course["tasks"]:
+            groups[task, report.course["stage"]].append(report)
+    return [_result(key, group) for key, group in groups.items() if any(not lacks_hardware(r) for r in group)]
+
+
+def _result(key: tuple[int, str], reports) -> Result:
+    ran = [r for r in reports if not lacks_hardware(r)]
+    if not all(r.passed for r in ran):
+        return Result(*key, OPEN)
+    if any(r.course["needs_gpu"] for r in ran) and len(ran) == len(reports):
+        return Result(*key, CONFIRMED, gpu.card().name)
+    return Result(*key, SIMULATED)
+
+
+def lacks_hardware(report) -> bool:
+    return report.skipped and "after" not in report.course

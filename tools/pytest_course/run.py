@@ -1,0 +1,62 @@
+"""What one pytest run is about: the only state of the plugin, kept on `config.stash`."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tools import ROOT
+from tools.course.catalogue import Unit
+
+
+@dataclass
+class Run:
+    """Set once by options.py; only `failed_tasks` grows while tests run."""
+
+    seed: int
+    remote: bool = False
+    red: bool = False
+    hint: bool = False
+    answers: str | None = None              # as typed after --answers=
+    answers_folder: Path | None = None      # where those answers lie
+    chosen: Unit | None = None              # the current day, when bare `pytest` chose it
+    selected: bool = False                  # -k, -m or :: picked single tests
+    only_lessons: bool = False              # nothing but lessons was asked for: use the short screen
+    failed_tasks: set[tuple[str, int]] = field(default_factory=set)   # (unit name, task)
+
+    @property
+    def own_files(self) -> bool:
+        """Are the learner's own files under test, as they are?"""
+        return self.answers is None and not self.red
+
+
+KEY = pytest.StashKey[Run]()
+HUNG = pytest.StashKey[str]()  # the test that hung in native code when this run was tried in one process
+
+
+def run_of(config: pytest.Config) -> Run:
+    return config.stash[KEY]
+
+
+def week_parts(path: Path | str) -> tuple[str, ...]:
+    """('week1', 'day4', ...) for a path in a week's folder, () for all else."""
+    path = Path(path)
+    if path.is_absolute():
+        path = path.relative_to(ROOT) if path.is_relative_to(ROOT) else Path()
+    return path.parts if path.parts and path.parts[0].startswith("week") else ()
+
+
+def unit_name(path: Path | str) -> str | None:
+    """'week1/day4' for any path in that folder, 'week1/katas/simd' for a kata's, None for all else."""
+    parts = week_parts(path)
+    depth = 3 if parts[1:2] == ("katas",) else 2
+    return "/".join(parts[:depth]) if len(parts) >= depth else None
+
+
+def item_unit(item: pytest.Item) -> str | None:
+    return unit_name(item.path)
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Is this one of pytest-xdist's processes?"""
+    return hasattr(config, "workerinput")

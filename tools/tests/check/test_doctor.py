@@ -1,0 +1,133 @@
+"""Each check finds what it is for, says what to do, and leaves a machine without a GPU in peace."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from tools import ROOT
+from tools.check import doctor, machine
+
+H200 = {"card": "NVIDIA H200", "capability": [9, 0], "driver": [13, 0], "torch_cuda": [13, 0],
+        "packages": {"cupy-cuda13x": "14.2.0", "numba-cuda": "0.20.0"}}  # fmt: skip
+LIBCUDNN = "OSError: libcudnn.so.9: cannot open shared object file"
+
+
+def examine(check, **changes):
+    with machine.pretend(changes) as facts:
+        return check(facts)
+
+
+def test_a_laptop_without_a_gpu_has_no_problem_and_nothing_to_do():
+    with machine.pretend({}) as facts:
+        for finding in (check(facts) for check in doctor.CHECKS):
+            assert finding.state in ("real", "simulated")
+            assert finding.remedy == ""
+
+
+def test_a_complete_gpu_machine_is_real_throughout():
+    with machine.pretend(H200) as facts:
+        assert {check(facts).state for check in doctor.CHECKS} == {"real"}
+
+
+def test_a_mac_without_triton_misses_it_and_has_no_problem():
+    with machine.pretend({"system": "darwin", "packages": {"triton": ""}, "compilers": []}) as facts:
+        states = {check.__name__: check(facts).state for check in doctor.CHECKS}
+    assert states["check_packages"] == "real"
+    assert states["check_triton"] == states["check_compilers"] == "missing"
+    assert "problem" not in states.values()
+
+
+def test_a_gpu_machine_without_cupy_and_numba_can_go_on():
+    facts = H200 | {"packages": {}}
+    for check in (doctor.check_cupy, doctor.check_numba):
+        finding = examine(check, **facts)
+        assert finding.state == "missing"
+        assert "'.[cuda13]'" in finding.remedy
+
+
+PROBLEMS = [
+    (doctor.check_python, {"python": [3, 10, 12]}, "3.10.12 is older than 3.11"),
+    (doctor.check_packages, {"packages": {"numpy": ""}}, "numpy is missing"),
+    (doctor.check_packages, {"packages": {"torch": "2.4.1+cpu"}}, "torch 2.4.1+cpu is older than 2.11"),
+    (doctor.check_packages, {"packages": {"triton": ""}}, "triton is missing"),
+    (doctor.check_numpy, {"answers": {"numpy": "0 1 2 3 4 5 6 7"}}, "it answered 0 1 2 3 4 5 6 7"),
+    (doctor.check_torch, {"answers": {"torch": LIBCUDNN}}, "constraints.txt"),
+    (doctor.check_torch, H200 | {"answers": {"torch": "AssertionError: not compiled with CUDA"}}, "--sim"),
+    (doctor.check_triton, {"answers": {"triton": "0 0 0 0 0 0 0 0"}}, "it answered 0 0 0 0 0 0 0 0"),
+    (doctor.check_triton, H200 | {"answers": {"triton": "CompilationError: no ptxas"}}, "no ptxas"),
+    (doctor.check_disk, {"free_gb": 0.1}, "0.1 GB free"),
+    (doctor.check_card, {"listed": "NVIDIA L4"}, "nvidia-smi lists NVIDIA L4"),
+    (doctor.check_driver, H200 | {"driver": [12, 8]}, "CUDA 12.8 and older, PyTorch is built for CUDA 13"),
+    (doctor.check_driver, H200 | {"driver": [12, 8], "torch_cuda": [12, 8]}, "CuPy is built for CUDA 13"),
+    (doctor.check_driver, H200 | {"card": "Tesla V100", "capability": [7, 0]}, "no longer serves Tesla V100"),
+    (doctor.check_cupy, {"packages": {"cupy-cuda12x": "14.0", "cupy-cuda13x": "14.2"}}, "are both installed"),
+    (doctor.check_cupy, H200 | {"answers": {"cupy": "ImportError: libnvrtc.so.13"}}, "libnvrtc.so.13"),
+]
+
+
+@pytest.mark.parametrize("check, changes, words", PROBLEMS)
+def test_a_problem_is_found_and_said_in_at_most_five_lines(check, changes, words):
+    finding = examine(check, **changes)
+    assert finding.state == "problem"
+    assert finding.remedy
+    assert words in " ".join(finding.text.split())
+    lines = finding.text.splitlines()
+    assert len(lines) <= 5
+    assert max(map(len, lines)) <= 76
+
+
+def test_every_check_can_find_a_problem_or_something_missing():
+    never_worse_than_missing = {doctor.check_compilers, doctor.check_numba}
+    assert {check for check, *_ in PROBLEMS} | never_worse_than_missing == set(doctor.CHECKS)
+
+
+@pytest.mark.parametrize("driver", [[12, 0], [12, 9], [13, 0], [14, 1]])
+def test_a_driver_serves_builds_of_its_own_and_of_older_cuda_versions(driver):
+    changes = {"driver": driver, "torch_cuda": [12, 8], "packages": {"cupy-cuda12x": "14.0"}}
+    assert examine(doctor.check_driver, **H200 | changes).state == "real"
+
+
+def test_volta_is_served_by_builds_for_cuda_12():
+    volta = {"card": "Tesla V100", "capability": [7, 0], "torch_cuda": [12, 8], "packages": {}}
+    assert examine(doctor.check_driver, **H200 | volta).state == "real"
+
+
+@pytest.mark.parametrize("torch_cuda, driver, extra", [
+    ([13, 0], [13, 0], "cuda13"),
+    ([12, 8], [13, 0], "cuda12"),                      # CuPy must share PyTorch's CUDA version
+    (None, [12, 4], "cuda12"),
+])  # fmt: skip
+def test_the_extra_to_install_follows_pytorch_and_then_the_driver(torch_cuda, driver, extra):
+    changes = {"torch_cuda": torch_cuda, "driver": driver, "packages": {}}
+    finding = examine(doctor.check_cupy, **H200 | changes)
+    assert f"'.[{extra}]'" in finding.remedy
+
+
+def test_floors_are_those_of_pyproject():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    oldest = re.fullmatch(r">=(\d+)\.(\d+).*", project["requires-python"])
+    assert tuple(map(int, oldest.groups())) == doctor.OLDEST_PYTHON
+    floors = {}
+    for requirement in project["dependencies"]:
+        name, floor = re.match(r"([\w-]+)>=([\d.]+)", requirement).groups()
+        floors[name] = tuple(map(int, f"{floor}.0".split(".")[:2]))
+    assert {name: floors[name] for name in doctor.FLOORS} == doctor.FLOORS
+
+
+def test_the_report_has_a_line_for_each_finding_and_what_to_do_below():
+    with machine.pretend({"free_gb": 0.1}) as facts:
+        lines = doctor.report(facts).splitlines()
+    assert len(lines) == len(doctor.CHECKS) + 1
+    below = lines.index(next(line for line in lines if line.startswith("disk"))) + 1
+    assert lines[below].strip() == "Make room for 0.5 GB of compiled kernels."
+
+
+def test_the_doctor_runs_as_a_program():
+    command = [sys.executable, "-m", "tools.check.doctor"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].startswith("Python")

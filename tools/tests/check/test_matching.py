@@ -1,0 +1,419 @@
+"""assert_matches: which calls it makes, what it judges, in which order; arrays, tensors, remote lessons."""
+
+import textwrap
+
+import numpy as np
+import pytest
+import torch
+
+import tools.check
+from tools import worker
+from tools.check import Mismatch, assert_matches
+from tools.check.diagnosis import Cause
+from tools.check.given import fake_clock
+from tools.check.inputs import matrices
+from tools.check.tolerances import Tolerance, WeakTolerance, accumulated
+
+X = np.array([3.0, -1.0, 2.5])
+
+
+def cause_of(function, *args, **kwargs) -> str | None:
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(function, *args, **kwargs)
+    assert caught.value.text == str(caught.value)
+    return caught.value.cause
+
+
+def double(x):
+    return 2 * x
+
+
+# What is accepted -----------------------------------------------------------------------------------------
+
+def test_gives_back_the_value():
+    assert assert_matches(divmod, 17, 5, oracle=lambda a, b: (a // b, a % b)) == (3, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_the_oracle_works_in_float64_and_the_result_has_the_dtype_of_the_arguments(dtype):
+    seen = []
+    def oracle(x):
+        seen.append(x.dtype)
+        return x / 3
+    result = assert_matches(lambda x: x / np.array(3, dtype), X.astype(dtype), oracle=oracle)
+    assert seen == [np.float64]
+    assert result.dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_tensors_of_every_float_dtype_are_judged_too(dtype):
+    x = torch.tensor(X).to(dtype)
+    assert_matches(lambda x: x / 3, x, oracle=lambda x: x / 3)
+    assert cause_of(lambda x: (x / 3).to(torch.float8_e5m2), x, oracle=lambda x: x / 3) == "wrong_dtype"
+
+
+def test_the_oracle_works_in_the_given_dtype_when_exact():
+    def shift(x):
+        return x + np.float32(0.1)
+    assert_matches(shift, X.astype(np.float32), oracle=shift, exact=True)
+
+
+def test_the_tolerance_names_the_dtype_where_it_is_not_that_of_the_arguments():
+    a = np.arange(6, dtype=np.float16).reshape(2, 3)
+    def widening(a):
+        return a.astype(np.float32) @ a.T.astype(np.float32)
+    assert_matches(widening, a, oracle=lambda a: a @ a.T, tolerance=accumulated(np.float32, 3))
+
+
+def test_nested_arguments_and_keywords_reach_function_and_oracle_alike():
+    def total(parts, *, scale):
+        return scale * sum(parts["arrays"])
+    assert_matches(total, {"arrays": [X, X + 1]}, scale=2.0, oracle=total)
+
+
+def test_a_tuple_of_arrays_is_compared_part_by_part():
+    def split(x):
+        return x[1:] * 1.0, {"head": x[0] * 1.0}
+    assert_matches(split, X, oracle=split)
+    assert cause_of(lambda x: (x[1:] * 1.0, {"head": 7.0}), X, oracle=split) is None
+    assert cause_of(lambda x: (x[1:] * 1.0,), X, oracle=split) is None
+    assert cause_of(lambda x: [x[1:] * 1.0, {}], X, oracle=split) == "wrong_type"
+
+
+def test_empty_arrays_match():
+    assert_matches(double, np.empty((0, 3)), oracle=double, layouts="any")
+
+
+# What is judged, and in which order ------------------------------------------------------------------------
+
+def scaled_in_place(x):
+    x *= 2
+    return x
+
+
+@pytest.mark.parametrize("function, cause", [
+    (lambda x: None, "nothing_returned"),
+    (lambda x: x.tolist(), "wrong_type"),
+    (lambda x: torch.tensor(x), "wrong_type"),
+    (lambda x: x.astype(np.float32)[:2], "wrong_dtype"),
+    (lambda x: 2 * x[:2], "wrong_shape"),
+    (scaled_in_place, "input_modified"),
+    (lambda x: x, "returns_its_input"),
+    (lambda x: x[:], "returns_a_view"),
+    (lambda x: x + 1, None),
+    (lambda x: x + None, "raised"),
+], ids=["None", "list", "tensor", "dtype", "shape", "input", "alias", "view", "values", "error"])
+def test_the_plainest_fault_comes_first(function, cause, monkeypatch):
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+    assert cause_of(function, X.copy(), oracle=double) == cause
+
+
+def test_a_tensor_that_counts_as_input_is_seen_to_change():
+    assert cause_of(scaled_in_place, torch.tensor(X), oracle=double) == "input_modified"
+
+
+def test_a_changed_array_inside_a_list_is_seen():
+    def total(parts):
+        parts[1] += parts[0]
+        return parts[1] * 1.0
+    assert cause_of(total, [X.copy(), X.copy()], oracle=sum) == "input_modified"
+
+
+def test_all_arguments_after_a_star_are_seen():
+    def total(*parts):
+        parts[1][0] = 0
+        return sum(parts) * 1.0
+    assert cause_of(total, X.copy(), X.copy(), oracle=lambda *parts: sum(parts)) == "input_modified"
+
+
+def test_an_unwritten_gap_raises_what_the_lesson_raised():
+    def matmul(a):
+        raise NotImplementedError("week1/day1 task 2: matmul")
+    with pytest.raises(NotImplementedError, match="^week1/day1 task 2: matmul$"):
+        assert_matches(matmul, X, oracle=double)
+
+
+def test_any_other_not_implemented_error_is_a_failure():
+    def matmul(a):
+        raise NotImplementedError("later")
+    assert cause_of(matmul, X, oracle=double) == "raised"
+
+
+def test_an_error_of_the_oracle_is_ours_and_passes_through():
+    with pytest.raises(ZeroDivisionError):
+        assert_matches(double, 3, oracle=lambda x: x / 0)
+
+
+@pytest.mark.parametrize("options", [
+    {"exact": True, "tolerance": Tolerance(1.0, "a guess")}, {"layouts": "all"}, {"out": X}])
+def test_impossible_options_are_refused(options):
+    with pytest.raises(ValueError):
+        assert_matches(double, X, oracle=double, **options)
+
+
+# One call decides ------------------------------------------------------------------------------------------
+
+def test_one_call_is_enough_when_it_is_right():
+    calls = []
+    def counted(x):
+        calls.append(x)
+        return 2 * x
+    assert_matches(counted, X, oracle=double)
+    assert len(calls) == 1 and calls[0] is X
+
+
+def test_a_right_second_call_does_not_undo_a_wrong_first():
+    calls = []
+    def late(x):
+        calls.append(x)
+        return 2 * x if len(calls) > 1 else x + 1
+    assert cause_of(late, X, oracle=double) == "differs_between_runs"
+
+
+def test_a_slow_call_is_not_repeated_to_explain_it(monkeypatch):
+    monkeypatch.setattr("tools.check.explain.SLOW", 0.0)
+    calls = []
+    def slow(x):
+        calls.append(x)
+        return x + len(calls)
+    cause_of(slow, 7, oracle=double)
+    assert len(calls) == 1
+
+
+def test_a_clock_is_handed_out_afresh_for_each_call():
+    def elapsed(work, clock):
+        start = clock()
+        work()
+        return clock() - start
+    clock = fake_clock([0.5, 0.25])
+    assert_matches(elapsed, clock.work, clock, oracle=lambda work, clock: 0.5)
+    assert clock.calls == 1
+    clock = fake_clock([0.5, 0.25])
+    assert cause_of(elapsed, clock.work, clock, oracle=lambda work, clock: 9.0) != "differs_between_runs"
+
+
+def test_the_diagnosis_sees_numpy_arrays_and_may_call_lesson_and_oracle(monkeypatch):
+    seen = []
+    def diagnose(evidence):
+        seen.append(evidence)
+        return Cause("known", "Words.")
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", diagnose)
+    x = torch.tensor(X, dtype=torch.bfloat16)
+    def triple(x):
+        return 3 * x
+    assert cause_of(triple, x, oracle=double) == "known"
+    evidence, = seen
+    assert [type(value) for value in (evidence.got, evidence.want, *evidence.args)] == [np.ndarray] * 3
+    assert evidence.got.dtype.name == "bfloat16" and evidence.names == ("x",)
+    np.testing.assert_array_equal(evidence.again(*evidence.args).astype(float), 3 * X)
+    np.testing.assert_array_equal(evidence.oracle(*evidence.args), 2 * X)
+    assert evidence.oracle.__name__ == "double"
+
+
+# out ------------------------------------------------------------------------------------------------------
+
+def add(x, y, *, out=None):
+    out = np.empty_like(x) if out is None else out
+    out[...] = x + y
+    return out
+
+
+def test_a_function_that_fills_and_returns_out_matches():
+    assert_matches(add, X, X, oracle=np.add, exact=True)
+    assert_matches(add, np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3), oracle=np.add)
+    assert_matches(add, np.array([True, False]), np.array([False, False]), oracle=np.add)
+
+
+def test_a_torch_function_that_fills_and_returns_out_matches():
+    def add(x, y, *, out=None):
+        return torch.add(x, y, out=out)
+    for dtype in (torch.float32, torch.bfloat16, torch.int64):
+        assert_matches(add, torch.arange(7).to(dtype), torch.arange(7).to(dtype), oracle=torch.add)
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["NumPy", "PyTorch"])
+@pytest.mark.parametrize("values", [[3.0, 1.5, 2.0], [3, 1, 2], [True, False, True]],
+                         ids=["float", "int", "bool"])
+def test_elements_that_are_never_written_are_told_from_wrong_ones(make, values, monkeypatch):
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+    def opposite(x):
+        return -x if len(set(values)) == 3 else ~x
+    def partly(x, *, out=None):
+        if out is None:
+            return opposite(x)
+        out[:2] = opposite(x[:2])
+        return out
+    assert cause_of(partly, make(values), oracle=opposite) == "never_written"
+
+
+def test_a_result_that_is_nan_by_computation_was_written():
+    def root(x, *, out=None):
+        out = np.empty_like(x) if out is None else out
+        with np.errstate(invalid="ignore"):
+            out[...] = np.sqrt(x)
+        return out
+    assert cause_of(root, X, oracle=lambda x: np.abs(x)) not in ("never_written", "reads_out")
+
+
+def test_a_function_that_leaves_elements_out_is_told_so_even_when_it_fails_without_out(monkeypatch):
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+    def partly(x, *, out=None):
+        out = np.full_like(x, 77.0) if out is None else out
+        out[:2] = 2 * x[:2]
+        return out
+    assert cause_of(partly, X, oracle=double) == "never_written"
+
+
+@pytest.mark.parametrize("place", [-1, 10], ids=["before", "after"])
+def test_a_write_beside_out_is_seen(place):
+    def stray(x, *, out=None):
+        if out is None:
+            return 2 * x
+        out[...] = 2 * x
+        out.base[4096 + place] = 0.0
+        return out
+    with pytest.raises(Mismatch, match="before" if place < 0 else "after"):
+        assert_matches(stray, np.arange(10.0), oracle=double)
+
+
+def test_a_function_with_out_must_return_an_array():
+    with pytest.raises(TypeError, match="one array"):
+        assert_matches(lambda x, out=None: 7, 7, oracle=lambda x: 7)
+
+
+# Layouts --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("make", [np.asarray, torch.tensor], ids=["NumPy", "PyTorch"])
+def test_any_layout_means_four_calls_for_a_matrix_with_equal_values(make):
+    seen = []
+    def remember(x, y):
+        seen.append((x, y))
+        return x + y
+    x, y = make(np.arange(6.0).reshape(2, 3)), make(np.arange(6.0, 12.0).reshape(2, 3))
+    assert_matches(remember, x, y, oracle=lambda x, y: x + y, layouts="any")
+    assert len(seen) == 7
+    assert all((a == x).all() and (b == y).all() for a, b in seen)
+    if make is np.asarray:
+        assert [a.strides for a, _ in seen] == [(24, 8), (8, 16), (48, 16), *[(24, 8)] * 4]
+    else:
+        assert [b.stride() for _, b in seen] == [(3, 1), (3, 1), (3, 1), (3, 1), (1, 2), (6, 2), (3, 1)]
+        assert [b.storage_offset() for _, b in seen] == [0, 0, 0, 0, 0, 0, 3]
+
+
+def test_a_function_that_ignores_a_storage_offset_is_caught():
+    def from_the_start(x):
+        return torch.as_strided(x, x.shape, x.stride(), storage_offset=0) * 2
+    with pytest.raises(Mismatch, match="3 elements after the start of its memory"):
+        assert_matches(from_the_start, torch.tensor(X), oracle=double, layouts="any")
+
+
+# A lesson in another process -------------------------------------------------------------------------------
+
+LESSON = """
+    import numpy as np
+
+    def double(x, *, out=None):
+        out = np.empty_like(x) if out is None else out
+        out[...] = 2 * x
+        return out
+
+    def half_filled(x, *, out=None):
+        if out is None:
+            return 2 * x
+        out[: len(x) // 2] = 2 * x[: len(x) // 2]
+        return out
+
+    def stray(x, *, out=None):
+        if out is None:
+            return 2 * x
+        out[...] = 2 * x
+        np.lib.stride_tricks.as_strided(out, (len(x) + 1,), out.strides)[-1] = 9
+        return out
+
+    def in_place(x):
+        x *= 2
+        return x.copy()
+
+    def same(x):
+        return x
+
+    def broken(x):
+        return x[9]
+
+    def gap(x):
+        raise NotImplementedError("week1/day1 task 1: gap")
+"""
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory):
+    file = tmp_path_factory.mktemp("lesson") / "far_away.py"
+    file.write_text(textwrap.dedent(LESSON))
+    return worker.proxy("far_away", file)
+
+
+@pytest.mark.parametrize("name, cause", [
+    ("half_filled", "never_written"), ("stray", "outside_out"), ("in_place", "input_modified"),
+    ("same", "returns_its_input"), ("broken", "raised"),
+])
+def test_a_remote_lesson_is_judged_alike(remote, name, cause, monkeypatch):
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+    assert cause_of(getattr(remote, name), X.copy(), oracle=double) == cause
+
+
+def test_a_right_remote_lesson_matches_in_every_layout(remote):
+    result = assert_matches(remote.double, X, oracle=double, layouts="any")
+    np.testing.assert_array_equal(result, 2 * X)
+
+
+def test_the_line_of_a_remote_error_is_shown(remote):
+    with pytest.raises(Mismatch, match=r"IndexError.*\nfar_away.py line \d+, in broken:\n    return x\[9\]"):
+        assert_matches(remote.broken, X, oracle=double)
+
+
+def test_a_remote_gap_is_a_gap(remote):
+    with pytest.raises(NotImplementedError, match="week1/day1 task 1: gap"):
+        assert_matches(remote.gap, X, oracle=double)
+
+
+# The audit of tolerances -----------------------------------------------------------------------------------
+
+@pytest.fixture
+def auditing(monkeypatch):
+    monkeypatch.setattr(tools.check, "auditing", True)
+
+
+def matmul(a, b):
+    return a @ b
+
+
+def test_the_audit_is_content_with_a_fitting_tolerance(auditing):
+    rng = np.random.default_rng(5)
+    a, b = matrices(rng, (12, 40), (40, 9), dtype=np.float32)
+    assert_matches(matmul, a, b, oracle=matmul, tolerance=accumulated(np.float32, 40))
+
+
+def test_the_audit_objects_to_a_tolerance_that_lower_precision_would_meet(auditing):
+    a, b = matrices(np.random.default_rng(5), (12, 40), (40, 9), dtype=np.float32)
+    with pytest.raises(WeakTolerance, match="tf32 round trip"):
+        assert_matches(matmul, a, b, oracle=matmul, tolerance=Tolerance(1e-3, "a guess"))
+
+
+def test_the_audit_objects_to_a_tolerance_that_the_reference_hardly_meets(auditing):
+    def rough(x):
+        return 2 * x * (1 + 2e-7)
+    x = np.arange(1.0, 9.0)
+    with pytest.raises(WeakTolerance, match="quarter"):
+        assert_matches(rough, x, oracle=double, tolerance=Tolerance(4e-7, "a guess"))
+
+
+def test_the_audit_looks_at_every_part_of_a_result_and_at_python_floats(auditing):
+    def parts(x):
+        return 2 * x, {"sum": float(x.sum()), "count": 3}
+    assert_matches(parts, X, oracle=parts)
+    with pytest.raises(WeakTolerance, match="zeros"):
+        assert_matches(parts, X, oracle=parts, tolerance=Tolerance(0.6, "a guess"))
+
+
+def test_without_the_audit_nobody_asks():
+    assert_matches(double, X, oracle=double, tolerance=Tolerance(100.0, "a guess"))

@@ -1,0 +1,73 @@
+"""Values as short text that never hides a difference."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.check import show
+
+FLOATS = st.floats(allow_nan=False)
+
+
+@pytest.mark.parametrize("value, text", [
+    (np.ones((2, 3)), "float64[2,3]"), (torch.ones(4, dtype=torch.bfloat16), "bfloat16[4]"),
+    (np.array(1), "int64[]"), ((1,), "(1,)"), ([1.5, np.ones(2)], "[1.5, float64[2]]"),
+    ({"a": (True, None)}, "{'a': (True, None)}"), ("a\nb", "'a\\nb'"), (slice(1, None), "slice(1, None, None)"),
+    (np.float32, "float32"), (torch.float32, "torch.float32"), (np.add, "add"), (len, "len"),
+])
+def test_literals(value, text):
+    assert show.literal(value) == text
+
+
+def test_the_repr_of_a_learners_class_may_fail():
+    class Odd:
+        def __repr__(self):
+            raise RuntimeError
+    assert show.literal(Odd()) == "<Odd>"
+
+
+@pytest.mark.parametrize("value, text", [
+    (22.0, "22.0"), (1e-7, "1e-07"), (-0.0, "-0.0"), (float("nan"), "nan"), (float("-inf"), "-inf"),
+    (123456.0, "123456.0"), (1 / 3, "0.333333"), (7, "7"), (True, "True"), (np.int8(7), "7"),
+    (1 + 2j, "(1+2j)"),
+])
+def test_numbers(value, text):
+    assert show.number(value) == text
+
+
+@settings(max_examples=300)
+@given(FLOATS, FLOATS)
+def test_two_different_floats_never_look_alike(a, b):
+    mine, right = show.pair(a, b, 30)
+    assert (mine == right) == (a == b and str(a) == str(b))
+
+
+@settings(max_examples=300)
+@given(st.text(min_size=30), st.text(max_size=5), st.text(max_size=5), st.text(max_size=60))
+def test_two_different_long_values_never_look_alike(head, a, b, tail):
+    mine, right = show.pair(head + a + tail, head + b + tail, 40)
+    assert max(len(mine), len(right)) <= 40
+    assert (mine == right) == (a == b)
+
+
+def test_decimal_points_stand_below_each_other():
+    assert show.aligned(["1.0", "22.25", "-inf", "-3"]) == ["   1.0 ", "  22.25", "-inf   ", "  -3   "]
+
+
+def test_a_grid_that_does_not_fit_is_not_drawn():
+    got, want = np.arange(16.0).reshape(4, 4) / 7, np.arange(16.0).reshape(4, 4) / 7 + 1e-12
+    assert show.grid(got, want, got != want, room=12) == []
+    assert show.grid(np.ones((2, 2, 2)), np.zeros((2, 2, 2)), np.ones((2, 2, 2), bool), room=12) == []
+    assert show.grid(np.ones(17), np.zeros(17), np.ones(17, bool), room=12) == []
+
+
+def test_a_wide_matrix_is_stacked():
+    got, want = np.full((2, 6), 1.25), np.full((2, 6), 1.5)
+    assert show.grid(got, want, got != want, room=6) == [
+        "  got     1.25  1.25  1.25  1.25  1.25  1.25",
+        "          1.25  1.25  1.25  1.25  1.25  1.25",
+        "  wanted  1.5   1.5   1.5   1.5   1.5   1.5",
+        "          1.5   1.5   1.5   1.5   1.5   1.5",
+    ]

@@ -1,0 +1,107 @@
+"""Random mutants of plain array functions: how many are named, unnamed, and wrongly named.
+
+"named" is a cause that was expected of the mutation. "otherwise" is one that was not, but is literally true of
+what came back by the independent check in truths.py (f(x) = 0 * x gives zeros, whatever the mutation was called).
+
+    python -m tools.tests.check_diagnosis.mutants [seed]     prints the table
+"""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from tools.check.diagnosis import Cause, diagnose
+from tools.tests.check_diagnosis.examine import examine
+from tools.tests.check_diagnosis.functions import FUNCTIONS
+from tools.tests.check_diagnosis.operators import OPERATORS, NotApplicable
+from tools.tests.check_diagnosis.truths import literally_true
+
+OUTCOMES = ("named", "otherwise", "unnamed", "wrongly named")
+SINGLE = 0.85  # share of mutants with one mistake; the rest have two
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was said about one mutant. causes: those that may be named."""
+
+    function: str
+    mutation: str
+    causes: frozenset[str]
+    found: Cause | None
+    outcome: str  # one of OUTCOMES
+
+
+def judge_mutants(seed: int, count: int = 500) -> list[Verdict]:
+    """Verdicts on `count` mutants that a check would reject, drawn with this seed."""
+    rng = np.random.default_rng(seed)
+    verdicts = []
+    while len(verdicts) < count:
+        verdict = judge_one(rng)
+        if verdict is not None:
+            verdicts.append(verdict)
+    return verdicts
+
+
+def judge_one(rng) -> Verdict | None:
+    """One random mutant; None if the mutation does not apply, makes the function crash, or changes nothing."""
+    plain = FUNCTIONS[rng.integers(len(FUNCTIONS))]
+    args = plain.inputs(rng)
+    try:
+        wrong, mutation, causes = mutate(rng, plain, args)
+        evidence = examine(plain.right, wrong, args)
+    except (NotApplicable, ValueError, TypeError, IndexError, AttributeError, AssertionError):
+        return None  # a crash is reported as a crash: there is no result to diagnose
+    if evidence is None:
+        return None
+    found = diagnose(evidence)
+    if found is None:
+        outcome = "unnamed"
+    elif found.name in causes:
+        outcome = "named"
+    else:
+        outcome = "otherwise" if literally_true(found.name, evidence) else "wrongly named"
+    return Verdict(plain.right.__name__, mutation, causes, found, outcome)
+
+
+def mutate(rng, plain, args):
+    """(wrong function, what was done, causes). Of two mistakes either may be named: both are there."""
+    names = list(OPERATORS)
+    first = names[rng.integers(len(names))]
+    wrong, causes = OPERATORS[first](rng, plain, args)
+    if rng.random() < SINGLE:
+        return wrong, first, frozenset(causes.split())
+    second = names[rng.integers(len(names))]
+    again = type(plain)(named_like(plain.right, wrong), plain.inputs, plain.copies, plain.instead)
+    wrong, more = OPERATORS[second](rng, again, args)
+    return wrong, "two mistakes", frozenset(causes.split() + more.split())
+
+
+def named_like(right, wrong):
+    """`wrong` under the name of the right function: some operators look at it."""
+    def function(*args):
+        return wrong(*args)
+    function.__name__ = right.__name__
+    return function
+
+
+def table(verdicts: list[Verdict]) -> str:
+    """Outcomes by mutation, and their sum."""
+    rows = {}
+    for verdict in verdicts:
+        rows.setdefault(verdict.mutation, Counter())[verdict.outcome] += 1
+    total = sum(rows.values(), Counter())
+    lines = [f"{'mutation':<28}" + "".join(f"{outcome:>15}" for outcome in OUTCOMES)]
+    for name, row in [*sorted(rows.items()), ("all", total)]:
+        lines.append(f"{name:<28}" + "".join(f"{row[outcome]:>15}" for outcome in OUTCOMES))
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    found = judge_mutants(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    print(table(found))
+    for each in found:
+        if each.outcome == "wrongly named":
+            print(f"\n{each.function}, {each.mutation}: {each.found.name}, acceptable: {sorted(each.causes)}")
+            print(each.found.words)

@@ -1,0 +1,60 @@
+"""Hints come one rung at a time, are remembered, and end with the last."""
+
+import pytest
+
+from tools.course.hints import NoHints, next_rung
+from tools.course.progress import Progress
+from tools.tests.course.miniature import make
+
+
+def test_rungs_come_in_order_and_the_last_one_again(tmp_path):
+    unit, progress = make(tmp_path), Progress.load(tmp_path)
+    rungs = [next_rung(unit, 1, progress) for _ in range(5)]
+    assert [rung.text for rung in rungs] == ["one?", "two", "three", "three", "three"]
+    assert [rung.heading for rung in rungs] == [
+        "Hint 1 of 3 for task 1",
+        "Hint 2 of 3 for task 1",
+        "Hint 3 of 3 for task 1",
+        "Hint 3 of 3 for task 1, the last one, again",
+        "Hint 3 of 3 for task 1, the last one, again",
+    ]
+
+
+def test_each_task_has_a_ladder_of_its_own(tmp_path):
+    unit, progress = make(tmp_path), Progress.load(tmp_path)
+    next_rung(unit, 1, progress)
+    assert next_rung(unit, 2, progress).text == "uno?"
+
+
+def test_the_next_run_goes_on_where_this_one_stopped(tmp_path):
+    unit = make(tmp_path)
+    assert [next_rung(unit, 2, Progress.load(tmp_path)).text for _ in range(4)] == [
+        "uno?",
+        "dos",
+        "tres",
+        "tres",
+    ]
+
+
+def test_seeing_the_last_rung_again_is_not_counted(tmp_path):
+    unit, progress = make(tmp_path), Progress.load(tmp_path)
+    for _ in range(7):
+        next_rung(unit, 1, progress)
+    assert progress.hint_shown(unit, 1) == 3
+
+
+@pytest.mark.parametrize(
+    ("day", "says"),
+    [
+        ({}, "week1/day1 has no hints for task 9; tasks with hints: 1, 2."),
+        (
+            {"day": 'title = "Bare"\nminutes = 5\n'},
+            "week1/day1 has no hints for task 9; tasks with hints: none.",
+        ),
+    ],
+)
+def test_a_task_without_hints_is_named_with_those_that_have_some(tmp_path, day, says):
+    unit = make(tmp_path, **day)
+    with pytest.raises(NoHints) as caught:
+        next_rung(unit, 9, Progress.load(tmp_path))
+    assert str(caught.value) == says

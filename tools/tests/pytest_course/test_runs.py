@@ -1,0 +1,189 @@
+"""What a run of lessons does and says, from the command line, in a copy of the course."""
+
+import re
+
+import pytest
+
+LESSON = "week1/day1/numpy_baseline.py"
+TESTS = "week1/day1/test_numpy_baseline.py"
+
+FEW = '''
+import pytest
+from week1.day1 import numpy_baseline as lesson
+
+
+@pytest.mark.task(2)
+def test_flops_of_one_product():
+    assert lesson.matmul_flops(1, 1, 1) == 2
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_flops_of_nothing():
+    assert lesson.matmul_flops(0, 3, 3) == 0
+
+
+@pytest.mark.task(6)
+def test_bytes_of_one_product():
+    assert lesson.matmul_min_bytes(1, 1, 1, 8) == 24
+'''
+
+
+@pytest.fixture
+def few(course):
+    """The course with three tests on day 1."""
+    course.write(TESTS, FEW)
+    return course
+
+
+def fill(course, function: str, body: str) -> None:
+    marker = re.compile(rf'    raise NotImplementedError\("week1/day1 task \d: {function}"\)')
+    course.write(LESSON, marker.sub(body, course.read(LESSON), count=1))
+
+
+def test_a_stub_shows_each_task_and_the_first_gap(few):
+    ran = few.pytest("week1/day1")
+    assert ran.code == 1
+    assert "Task 2 is yours to write: matmul_flops, in week1/day1/numpy_baseline.py" in ran.text
+    assert "2 failed, 1 after an open task" in ran.lines[-1]
+
+
+def test_later_tests_of_a_failed_task_wait(few):
+    fill(few, "matmul_flops", "    return 3")
+    fill(few, "matmul_min_bytes", "    return 24")
+    ran = few.pytest("week1/day1")
+    assert "1 failed, 1 passed, 1 after an open task" in ran.lines[-1]
+    assert "The test says  assert lesson.matmul_flops(1, 1, 1) == 2" in ran.text
+    assert "here  assert 3 == 2" in ran.text
+
+
+def test_tests_that_are_picked_singly_do_not_wait(few):
+    ran = few.pytest("week1/day1", "-k", "flops")
+    assert "2 failed, 1 deselected" in ran.lines[-1]
+
+
+def test_bare_pytest_works_the_current_day_and_says_so(few):
+    few.solve("week1/day0")
+    assert few.pytest("week1/day0").code == 0
+    ran = few.pytest()
+    assert ran.lines[0] == "Your current day: week1/day1 (pytest --all runs everything)"
+    assert "2 failed" in ran.lines[-1]
+
+
+@pytest.mark.parametrize("how", [["-n", "2"], ["--remote"], ["-q"], ["--sim"]])
+def test_every_way_to_run_finds_the_same(few, how):
+    assert re.match(r"2 failed, 1 after an open task in", few.pytest("week1/day1", *how).lines[-1])
+
+
+def test_works_inside_a_day_folder(few):
+    assert "2 failed, 1 after an open task" in few.pytest(cwd="week1/day1").lines[-1]
+
+
+def test_verbose_gives_pytests_own_report_with_the_headline_of_the_course(few):
+    ran = few.pytest("week1/day1", "-v")
+    assert "course: your files | " in ran.text
+    assert "AFTER TASK 2" in ran.text.upper()
+
+
+def test_a_lesson_test_without_a_task_is_a_collection_error(few):
+    few.write(TESTS, FEW.replace("@pytest.mark.task(6)\n", ""))
+    ran = few.pytest("week1/day1")
+    assert ran.code == 2
+    assert f"{TESTS}::test_bytes_of_one_product names no task: add @pytest.mark.task(N)." in ran.text
+
+
+def test_a_misspelt_mark_is_refused(few):
+    few.write(TESTS, FEW.replace("mark.edge", "mark.egde"))
+    ran = few.pytest("week1/day1")
+    assert ran.code == 2 and "'egde' not found in `markers`" in ran.text
+
+
+def test_red_turns_outcomes_round(few):
+    fill(few, "matmul_flops", "    return 2 * m * n * k")
+    ran = few.pytest("week1/day1", "--red")
+    assert "2 failed, 1 passed" in ran.lines[-1]
+    assert "It passes on the untouched stub." in ran.text
+
+
+def test_answers_replace_the_lesson_and_leave_no_progress(few):
+    ran = few.pytest("week1/day1", "--answers=reference")
+    assert ran.code == 0 and "answers: reference" in ran.lines[0]
+    assert not (few.folder / ".course/progress.json").exists()
+
+
+def test_a_skip_names_what_is_missing_what_was_found_and_what_to_do(few):
+    few.write(TESTS, FEW.replace("@pytest.mark.task(6)", "@pytest.mark.task(6)\n@pytest.mark.hopper"))
+    ran = few.pytest("week1/day1", "--answers=reference", "--sim")
+    assert "skipped 1: needs a Hopper GPU (9.x); " in ran.text.replace("\n  ", " ")
+
+
+SEEDED = '''
+import pytest
+
+
+@pytest.mark.task(2)
+def test_prints_its_numbers(rng, capsys):
+    with capsys.disabled():
+        print("drew", rng.integers(10**9))
+'''
+
+
+def test_a_seed_repeats_the_inputs_and_another_changes_them(few):
+    few.write(TESTS, SEEDED)
+    drawn = [re.search(r"drew (\d+)", few.pytest("week1/day1", f"--seed={seed}").text)[1] for seed in (7, 7, 8)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_the_seed_is_shared_by_all_processes_of_xdist(few):
+    few.write(TESTS, SEEDED.replace('print("drew", rng.integers(10**9))', 'open("drew", "w").write(str(rng.integers(10**9)))'))
+    drawn = []
+    for how in ([], ["-n", "2"]):
+        few.pytest("week1/day1", "--seed=5", *how)
+        drawn.append(few.read("drew"))
+    assert drawn[0] == drawn[1]
+
+
+def test_a_green_task_is_recorded_and_an_open_one_is_not(few):
+    fill(few, "matmul_flops", "    return 2 * m * n * k")
+    few.pytest("week1/day1")
+    recorded = few.read(".course/progress.json")
+    assert '"task": 2' in recorded and '"state": "simulated"' in recorded
+    assert few.status() == f" M {LESSON}\n M {TESTS}\n"
+
+
+def test_hint_shows_the_next_rung_and_remembers(few):
+    headings = [re.search(r"Hint (\d) of 3 for task 2", few.pytest("week1/day1", "--hint").text)[1] for _ in range(3)]
+    assert headings == ["1", "2", "3"]
+
+
+def test_html_report_has_the_columns_of_the_course(few):
+    pytest.importorskip("pytest_html", reason="pytest-html is not installed; pip install pytest-html")
+    few.pytest("week1/day1", "--html=report.html", "--self-contained-html")
+    page = few.read("report.html")
+    for title in ("Task", "Stage", "Counters", "Hint"):
+        assert f"&lt;th&gt;{title}&lt;/th&gt;" in page or f"<th>{title}</th>" in page
+    assert "pytest week1/day1 --hint" in page
+
+
+TIMED = '''
+import time
+import pytest
+
+
+@pytest.mark.task(2)
+{mark}
+def test_notes_when_it_ran():
+    with open("{name}", "w") as note:
+        start = time.time()
+        time.sleep(0.6)
+        note.write(f"{{start}} {{time.time()}}")
+'''
+
+
+@pytest.mark.parametrize("mark, alone", [("@pytest.mark.speed", True), ("@pytest.mark.edge", False)])
+def test_a_speed_test_never_runs_beside_another(few, mark, alone):
+    few.write(TESTS, TIMED.format(mark=mark, name="one"))
+    few.write("week1/day0/test_ready_check.py", TIMED.format(mark="", name="two"))
+    few.pytest("week1", "-n", "2")
+    (one_start, one_end), (two_start, two_end) = (map(float, few.read(name).split()) for name in ("one", "two"))
+    assert (one_end <= two_start or two_end <= one_start) == alone

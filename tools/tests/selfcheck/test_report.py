@@ -1,0 +1,93 @@
+"""What the self-check prints: faults, counts, floors, progress, and transcripts that are fit to be read."""
+
+import pytest
+
+from tools.course import selfcheck
+from tools.course.selfcheck import golden
+from tools.course.selfcheck.findings import Findings, below_floors, merged, report
+from tools.course.selfcheck.judge import Verdict
+from tools.course.selfcheck.progress import Progress
+
+GOOD = Verdict("lesson tests", "week1/day1: test_a", True)
+BAD = Verdict("lesson tests", "week1/day1: test_b", False, "failed\ngot 1")
+
+
+def test_the_report_names_faults_first_and_ends_with_two_counts():
+    unit = Findings("week1/day1", [GOOD, BAD], ["a note"], seconds=3.21)
+    unit.skips["needs an NVIDIA GPU"] = 2
+    assert report([unit]).splitlines() == [
+        "FAILED lesson tests: week1/day1: test_b", "    failed", "    got 1", "",
+        "week1/day1: a note", "",
+        "skipped 2: needs an NVIDIA GPU", "",
+        "     1  lesson tests", "",
+        "   3.2 s  week1/day1", "",
+        "1 passed, 1 failed",
+    ]  # fmt: skip
+
+
+def test_parts_of_one_name_are_added_up():
+    [one] = merged([Findings("transcripts", [GOOD], seconds=1.0), Findings("transcripts", [BAD], seconds=2.0)])
+    assert (one.verdicts, one.seconds, one.passed) == ([GOOD, BAD], 3.0, False)
+
+
+def test_a_count_below_its_floor_is_a_fault(tmp_path):
+    file = tmp_path / "floors.toml"
+    file.write_text('[floors]\n"lesson tests" = 1\n"wrong answers" = 2\n')
+    kept, lost = below_floors([Findings("week1/day1", [GOOD, BAD])], file).verdicts
+    assert kept.passed and not lost.passed
+    assert (lost.subject, lost.detail) == ("0 wrong answers", "floors.toml asks for 2 or more")
+
+
+def test_progress_without_a_terminal_is_a_line_for_each_phase(capsys):
+    with Progress() as progress:
+        for phase, detail in [("wrong", "1 of 2"), ("wrong", "2 of 2"), ("mutant", "1 of 9")]:
+            progress.tell("week1/day1", phase, detail)
+    assert capsys.readouterr().out.splitlines() == ["week1/day1       wrong", "week1/day1       mutant"]
+
+
+@pytest.mark.parametrize("name, line", [
+    ("week1/dya1", "There is no day or kata 'week1/dya1'. Did you mean week1/day1?"),
+    ("day1", "There is no day or kata 'day1'."),
+])  # fmt: skip
+def test_a_unit_that_does_not_exist_is_said_in_one_line(capsys, name, line):
+    assert selfcheck.main([name]) == 2
+    assert capsys.readouterr().err.splitlines()[0].startswith(line)
+
+
+def test_the_learners_edition_checks_the_tools_and_says_what_is_left_out(monkeypatch, capsys, tmp_path):
+    asked = []
+    monkeypatch.setattr(selfcheck, "ROOT", tmp_path)
+    monkeypatch.setattr(selfcheck, "_run", lambda wanted, units: asked.append(wanted) or [Findings("tools", [GOOD])])
+    assert selfcheck.main([]) == 0
+    assert asked == [["tools"]]
+    assert "left out" in capsys.readouterr().out
+
+
+def test_what_differs_between_runs_is_left_out_of_a_transcript():
+    text = "your files | Tesla T4 (compute capability 7.5) | seed 4182\n\n  3 failed in 1.25s \nSeed 4182: try --seed=4182\n"
+    assert golden.normalised(text) == "your files | MACHINE | seed N\n\n  3 failed in N s\nSeed N: try --seed=N\n"
+
+
+@pytest.mark.parametrize("line, fault", [
+    ("x" * 81, "wider than 80 columns: " + "x" * 81),
+    ("in /home/ada/course/week1/day1/lesson.py", "a path of this machine: in /home/ada/course/week1/day1/lesson.py"),
+    ("in C:\\course", "a path of this machine: in C:\\course"),
+])  # fmt: skip
+def test_a_transcript_must_be_fit_to_be_read(line, fault):
+    assert golden.faults_of(f"$ pytest week1/day1\n{line}\nexit code 1\n") == [fault]
+
+
+def test_a_transcript_has_at_most_25_lines():
+    assert golden.faults_of("$ pytest\n" + "week1/day1/x.py and 3 / 4\n" * 26 + "exit code 1\n") == ["26 lines; at most 25"]
+
+
+def test_a_transcript_that_changed_shows_where(monkeypatch, tmp_path):
+    transcript = golden.Transcript("stub", ())
+    monkeypatch.setattr(golden.Transcript, "run", lambda self, course: "$ pytest\nred\nexit code 1\n")
+    verdict = golden.check(transcript, tmp_path, tmp_path)
+    assert verdict.detail == "there is no stub.txt yet; run: python -m tools.course.selfcheck.golden --write"
+    (tmp_path / "stub.txt").write_text("$ pytest\ngreen\nexit code 1\n")
+    verdict = golden.check(transcript, tmp_path, tmp_path)
+    assert "-green" in verdict.detail and "+red" in verdict.detail
+    (tmp_path / "stub.txt").write_text("$ pytest\nred\nexit code 1\n")
+    assert golden.check(transcript, tmp_path, tmp_path).passed

@@ -1,0 +1,50 @@
+"""Variants run in one process, and a process that dies costs one variant only."""
+
+from collections import Counter
+
+import pytest
+
+from tools.course.selfcheck import parts, supervise
+from tools.course.selfcheck.results import Variant
+from tools.course.selfcheck.supervise import run_variants
+
+
+def lesson(course, name: str, body: str) -> Variant:
+    """A variant whose `total` does `body`."""
+    course.write(f"{name}/week1/day1/adding.py", f"import os, time\ndef total(values):\n    {body}\ndef mean(values):\n    return 3\n")
+    return Variant("mutant", name, ("-q", "-p", "no:cacheprovider", "-x", "week1", f"--answers={name}"), limit=1.0)
+
+
+def test_a_sound_unit_comes_out_with_nothing_to_mend(course):
+    told = []
+    found = parts.check_unit(course.unit(), course.root, tell=lambda phase, detail: told.append((phase, detail)))
+    assert [verdict for verdict in found.verdicts if not verdict.passed] == []
+    assert Counter(verdict.kind for verdict in found.verdicts) == {
+        "lesson tests": 2, "lesson tests, remote": 2, "tests seen red": 2, "wrong answers": 6, "mutants killed": 5,
+    }  # fmt: skip
+    assert told[:3] == [("reference", "1 of 1  "), ("stub", "1 of 1  "), ("wrong", "1 of 6  keeps_the_last")]
+
+
+def test_processes_that_die_or_hang_cost_their_variant_alone(course, monkeypatch):
+    monkeypatch.setattr(supervise, "PATIENCE", 1.5)
+    plan = [
+        lesson(course, "right", "return 7"),
+        lesson(course, "crash", "os.abort()"),
+        lesson(course, "leave", "os._exit(0)"),
+        lesson(course, "hang", "time.sleep(60)"),
+        lesson(course, "noisy", "print('x' * 1_000_000); return 8"),
+    ]
+    right, crash, leave, hang, noisy = run_variants(plan, course.root, tell=lambda variant: None)
+    assert [test.outcome for test in right.tests] == ["passed", "passed"] and right.exit == 0
+    assert (crash.died, leave.died, hang.died) == (
+        "the process died (Aborted)", "the process died (exit code 0)", "the process hung",
+    )  # fmt: skip
+    assert [test.function for test in noisy.failed] == ["test_total_adds_every_value"]
+
+
+def test_a_process_that_cannot_begin_is_our_own_fault(course):
+    course.write("pytest.ini", "[pytest]\n")
+    (course.root / "tools").mkdir()
+    course.write("tools/__init__.py", "raise SystemExit('no tools here')\n")
+    with pytest.raises(RuntimeError, match="ended before it began"):
+        run_variants([lesson(course, "right", "return 7")], course.root, tell=lambda variant: None)

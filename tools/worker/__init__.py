@@ -1,0 +1,16 @@
+"""Lesson code in a process of its own, and one way to call a function wherever it lives.
+
+`call` says what a call did, here or there. `proxy` makes a module that stands for a lesson elsewhere. That
+process may crash, hang or lie: the caller gets Died or TooSlow, and the next call a new process.
+"""
+
+from tools.worker.calls import Outcome, Prepared, call, prepare, repeat
+from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, proxy
+from tools.worker.process import Died, NoAnswer, TooSlow, deadline
+from tools.worker.raised import Frame, LessonError, Raised, as_exception, raised_from
+
+__all__ = [
+    "Died", "Frame", "Lesson", "LessonError", "NoAnswer", "Outcome", "Prepared", "Raised", "RemoteFunction",
+    "TooSlow", "as_exception", "call", "close_all", "deadline", "lesson_at", "prepare", "proxy",
+    "raised_from", "repeat",
+]

@@ -1,0 +1,196 @@
+"""The process that a lesson runs in: it answers requests until their pipe is closed.
+
+    python -m tools.worker REQUESTS REPLIES        the numbers of two open pipes
+"""
+
+import ctypes
+import faulthandler
+import importlib.util
+import inspect
+import itertools
+import os
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import astuple
+from pathlib import Path
+
+from tools import wire
+from tools.wire.given import rebuild
+from tools.worker.calls import repeat
+from tools.worker.raised import raised_from
+
+_CONSTANTS = (bool, int, float, str, tuple)
+_C_LIBRARY = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
+
+
+class Worker(wire.End):
+    """The lesson, what it left here, and the operations that may be asked for.
+
+    It is also the lesson's end of the wire: an object of the lesson that is no value gets a number and stays.
+    """
+
+    def __init__(self):
+        self.file = ""
+        self.module = None
+        self.objects: dict[int, object] = {}  # by number
+        self.numbers: dict[int, int] = {}  # of those objects, by identity
+        self.given: dict[int, object] = {}
+        self.prepared: dict[int, tuple] = {}
+        self.next_numbers = itertools.count()
+        self.operations = {
+            "load": self.load,
+            "call": self.call,
+            "prepare": self.prepare,
+            "run": self.run,
+            "forget": self.forget,
+        }
+
+    def answer(self, header: bytes, buffers: list) -> wire.Packet:
+        """Do what one request asks for, whatever comes of it."""
+        try:
+            request = wire.decode(header, buffers, self)
+        except wire.Malformed as fault:
+            return wire.encode(("refused", str(fault)))
+        operation, *fields = request.value
+        if operation == "call":
+            request.memory.remember()
+        process, value, error = os.getpid(), None, None
+        try:
+            value = self.operations[operation](*fields)
+        except BaseException as raised:  # also SystemExit and KeyboardInterrupt: only the lesson raises here
+            error = raised
+        if os.getpid() != process:  # the lesson forked, and this is the copy: only the original may answer
+            os._exit(0)
+        return self._reply(request, value, error)
+
+    def _reply(self, request: wire.Packet, value, error: BaseException | None) -> wire.Packet:
+        try:
+            facts = error and astuple(raised_from(error, [self.file]))
+            return wire.encode(("answer", value, facts, list(request.given.values())), self, reply_to=request)
+        except Exception as fault:  # too large, too deep
+            return wire.encode(("answer", None, astuple(raised_from(fault, [])), []), self)
+
+    # Operations
+
+    def load(self, module: str, file: str, first_object: int) -> tuple:
+        """Import the lesson. Its docstring, the facts of its public functions, its public constants."""
+        self.file, self.next_numbers = file, itertools.count(first_object)
+        spec = importlib.util.spec_from_file_location(module, file)
+        self.module = sys.modules[module] = importlib.util.module_from_spec(spec)
+        # Compiled here and now: a .pyc may be stale when a file changes twice within a second.
+        exec(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True), vars(self.module))
+        public = {name: thing for name, thing in vars(self.module).items() if not name.startswith("_")}
+        functions = [_facts(name, thing) for name, thing in public.items() if _is_function_of(thing, module)]
+        constants = {name: thing for name, thing in public.items() if type(thing) in _CONSTANTS}
+        return self.module.__doc__, functions, constants
+
+    def call(self, name: str, args: tuple, kwargs: dict):
+        return vars(self.module)[name](*args, **kwargs)
+
+    def prepare(self, name: str, args: tuple, kwargs: dict) -> int:
+        number = next(self.next_numbers)
+        self.prepared[number] = vars(self.module)[name], args, kwargs
+        return number
+
+    def run(self, number: int, times: int) -> None:
+        repeat(*self.prepared[number], times)
+
+    def forget(self, number: int) -> None:
+        del self.prepared[number]
+
+    # The end of the wire
+
+    def refer(self, value) -> list:
+        name = getattr(value, "__name__", None) if inspect.isroutine(value) else None
+        if name and vars(self.module).get(name) is value:
+            return ["function", name]
+        if id(value) not in self.numbers:
+            number = self.numbers[id(value)] = next(self.next_numbers)
+            self.objects[number] = value
+        return ["handle", self.numbers[id(value)], type(value).__name__]
+
+    def find(self, tag: str, *fields) -> object:
+        if tag == "function":
+            return vars(self.module)[fields[0]]
+        number, type_name = fields
+        if number not in self.objects:
+            raise LookupError(f"this {type_name} lived in a process of the lesson that has ended")
+        return self.objects[number]
+
+    def build(self, recipe: wire.Recipe) -> object:
+        if recipe.number not in self.given:
+            self.given[recipe.number] = rebuild(recipe)
+        return self.given[recipe.number]
+
+
+def _is_function_of(thing, module: str) -> bool:
+    """Also of what a decorator made of a function, a kernel for example."""
+    return callable(thing) and not isinstance(thing, type) and getattr(thing, "__module__", None) == module
+
+
+def _facts(name: str, function) -> tuple:
+    """Name, parameters as (name, kind, annotation or None, () or (default,)), annotation, docstring."""
+    doc = inspect.getdoc(function)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return name, None, None, doc
+    parameters = tuple(
+        (p.name, int(p.kind), _text(p.annotation), () if p.default is p.empty else (p.default,))
+        for p in signature.parameters.values()
+    )
+    return name, parameters, _text(signature.return_annotation), doc
+
+
+def _text(annotation) -> str | None:
+    if annotation is inspect.Parameter.empty:
+        return None
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
+def _flush() -> None:
+    """Get out what the lesson printed, before the answer."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # the lesson may have closed or replaced it
+            stream.flush()
+    _C_LIBRARY.fflush(None)
+
+
+def serve(requests: int, replies: int) -> None:
+    def fill(view: memoryview) -> None:
+        while view:
+            count = os.readv(requests, [view])
+            if count == 0:  # the tests are done
+                os._exit(0)
+            view = view[count:]
+
+    def write(view: memoryview) -> None:
+        while view:
+            view = view[os.write(replies, view):]
+
+    worker = Worker()
+    while True:
+        number, header, buffers = wire.receive(fill)
+        reply = worker.answer(header, buffers)
+        _flush()
+        wire.send(write, number, reply.header, reply.buffers)
+
+
+def main() -> None:
+    requests, replies = map(int, sys.argv[1:])
+    for pipe in (requests, replies):
+        os.set_inheritable(pipe, False)
+    for stream in (sys.stdout, sys.stderr):  # by lines, so that the last ones are out when the lesson crashes
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    faulthandler.enable(all_threads=False)
+    faulthandler.register(signal.SIGUSR1, all_threads=False)
+    sys.dont_write_bytecode = True
+    if sys.platform == "linux":  # an endless loop must not outlive the tests, however they end
+        _C_LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    serve(requests, replies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""The process that a lesson runs in, as its parent sees it: frames out, frames in, under a deadline.
+
+The parent never waits without a limit, keeps only the end of what is printed, and ends the process group.
+"""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tools import ROOT, wire
+from tools.worker.raised import Frame, frame_at
+
+LONGEST_WAIT = 600.0  # seconds for one request when no deadline is set
+_LOOK_AGAIN = 0.05  # seconds; a dead child whose own child holds the pipes open makes no event
+_LAST_WORDS = 0.3  # seconds to tell where it is, for one that is too slow
+_CHUNK = 2**20
+_KEPT = 2**13  # bytes of what was printed
+_PRINTED = 2000  # characters of it
+_REPORT = re.compile(r"(?=Fatal Python error: |Stack \(most recent call first\):\n)")  # by faulthandler
+_limits: list[tuple[float, float]] = []  # of the deadlines around us: when, and after how many seconds
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Requests to a lesson's process inside must be answered within `seconds` from now; see TooSlow."""
+    _limits.append((time.monotonic() + seconds, seconds))
+    try:
+        yield
+    finally:
+        _limits.pop()
+
+
+class NoAnswer(Exception):
+    """A lesson's process gave no answer, and is gone; the next call starts a new one.
+
+    reason: what happened. printed: the last of what it printed.
+    frames: where in the lesson it was, the innermost last, as far as Python could tell.
+    """
+
+    def __init__(self, reason: str, printed: str = "", frames: tuple[Frame, ...] = ()):
+        self.reason, self.printed, self.frames = reason, printed, frames
+        last = printed.strip().splitlines()[-3:]
+        super().__init__("\n".join([reason, *(["Last printed:"] if last else []), *last]))
+
+
+class Died(NoAnswer):
+    """It crashed, ended itself, or wrote something that is no answer."""
+
+
+class TooSlow(NoAnswer):
+    """The deadline passed, so it was ended."""
+
+    def __init__(self, seconds: float, printed: str = "", frames: tuple[Frame, ...] = ()):
+        self.seconds = seconds
+        super().__init__(f"no answer within {seconds:g} s", printed, frames)
+
+
+class Process:
+    """A child interpreter that runs `tools.worker.__main__` for the lesson in `file`."""
+
+    def __init__(self, file: Path, mode: str):
+        self._file = str(file)
+        request_end, self._requests = os.pipe()
+        self._replies, reply_end = os.pipe()
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "tools.worker", str(request_end), str(reply_end)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            pass_fds=(request_end, reply_end), start_new_session=True, env=_environment(mode),
+        )
+        os.close(request_end)
+        os.close(reply_end)
+        self._prints = self._child.stdout.fileno()
+        for pipe in (self._requests, self._replies, self._prints):
+            os.set_blocking(pipe, False)
+        self._tail, self._prints_open, self._number = b"", True, 0
+
+    def exchange(self, packet: wire.Packet) -> tuple[bytes, list]:
+        """Send a request and wait for the header and buffers of its reply.
+
+        Raises Died or TooSlow. After any exception the process is of no use: end it.
+        """
+        self._number += 1
+        self._tail = b""
+        self._limit = min([*_limits, (time.monotonic() + LONGEST_WAIT, LONGEST_WAIT)])
+        try:
+            wire.send(self._write, self._number, packet.header, packet.buffers)
+            number, header, buffers = wire.receive(self._fill)
+        except wire.Malformed:
+            number = None
+        self._drain()
+        if number != self._number:
+            raise Died("something else than an answer came out of the lesson's process", self.printed())
+        return header, buffers
+
+    def printed(self) -> str:
+        """The last characters that the lesson printed during the request."""
+        return self._tail.decode("utf-8", "replace")[-_PRINTED:]
+
+    def end(self) -> None:
+        """End the process and all its children that stayed in its group. Harmless when it has ended."""
+        if self._child.stdout.closed:
+            return
+        try:
+            os.killpg(self._child.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):  # macOS says the latter of one that has ended
+            pass
+        self._child.wait()
+        self._drain()
+        self._child.stdout.close()
+        os.close(self._requests)
+        os.close(self._replies)
+
+    def _write(self, view: memoryview) -> None:
+        while view:
+            try:
+                view = view[os.write(self._requests, view[:_CHUNK]):]
+            except BlockingIOError:
+                self._wait(self._requests, select.POLLOUT)
+            except BrokenPipeError:
+                raise self._died() from None
+
+    def _fill(self, view: memoryview) -> None:
+        while view:
+            try:
+                count = os.readv(self._replies, [view[:_CHUNK]])
+            except BlockingIOError:
+                self._wait(self._replies, select.POLLIN)
+                continue
+            if count == 0:
+                raise self._died()
+            view = view[count:]
+
+    def _wait(self, pipe: int, event: int) -> None:
+        """Wait until `pipe` is ready, meanwhile taking in what is printed."""
+        while True:
+            left = self._limit[0] - time.monotonic()
+            if left <= 0:
+                raise self._too_slow()
+            alive = self._child.poll() is None  # asked before looking: what it wrote last still counts
+            prints = {self._prints: select.POLLIN} if self._prints_open else {}
+            ready = _ready({pipe: event} | prints, min(left, _LOOK_AGAIN))
+            if self._prints in ready:
+                self._drain()
+            if pipe in ready:
+                return
+            if not alive:
+                raise self._died()
+
+    def _drain(self) -> None:
+        try:
+            printed = os.read(self._prints, _CHUNK)
+        except BlockingIOError:
+            return
+        self._prints_open = bool(printed)
+        self._tail = (self._tail + printed)[-_KEPT:]
+
+    def _died(self) -> Died:
+        try:
+            status = self._child.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            status = None
+        self.end()
+        if status is None:
+            reason = "the lesson closed its connection to the tests"
+        elif status < 0:
+            reason = f"{signal.strsignal(-status).lower()} (signal {-status})"
+        else:
+            reason = f"the lesson ended its own process (exit status {status})"
+        return Died(reason, *self._last_words())
+
+    def _too_slow(self) -> TooSlow:
+        """Ask where the lesson is, end it, and say so."""
+        self._child.send_signal(signal.SIGUSR1)
+        until = time.monotonic() + _LAST_WORDS
+        while self._prints_open and time.monotonic() < until:
+            if not _ready({self._prints: select.POLLIN}, _LAST_WORDS / 2):
+                break
+            self._drain()
+        self.end()
+        return TooSlow(self._limit[1], *self._last_words())
+
+    def _last_words(self) -> tuple[str, tuple[Frame, ...]]:
+        """What the lesson printed, and where in its file it was."""
+        printed, *report = _REPORT.split(self._tail.decode("utf-8", "replace"), maxsplit=1)
+        steps = re.findall(r'(?m)^  File "(.+)", line (\d+) in (.+)$', "".join(report))
+        here = [frame_at(file, int(line), function) for file, line, function in steps if file == self._file]
+        return printed[-_PRINTED:], tuple(reversed(here))
+
+
+def _ready(events: dict[int, int], seconds: float) -> set[int]:
+    poll = select.poll()
+    for pipe, event in events.items():
+        poll.register(pipe, event)
+    return {pipe for pipe, _ in poll.poll(seconds * 1000)}
+
+
+def _environment(mode: str) -> dict[str, str]:
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    if mode == "interpret":
+        environment["TRITON_INTERPRET"] = "1"
+    paths = [str(ROOT), environment.get("PYTHONPATH", "")]
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

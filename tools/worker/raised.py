@@ -1,0 +1,84 @@
+"""What a lesson raised, as plain facts that look the same wherever it ran."""
+
+import builtins
+import linecache
+import os
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import ROOT
+
+_LONGEST_MESSAGE = 2000  # characters
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of a lesson on the way to an error.
+
+    file: relative to the root, or only its name when it lies elsewhere.
+    """
+
+    file: str
+    line: int
+    function: str
+    source: str  # the line itself, without its indentation
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception as plain facts: `frames` only of lesson files, the innermost last."""
+
+    type_name: str
+    message: str
+    frames: tuple[Frame, ...]
+
+
+class LessonError(Exception):
+    """Stands for what a lesson in another process raised, when that type is not to be had here.
+
+    raised: the facts.
+    """
+
+    def __init__(self, raised: Raised):
+        super().__init__(f"{raised.type_name}: {raised.message}")
+        self.raised = raised
+
+
+def raised_from(exception: BaseException, files: Iterable[str | Path]) -> Raised:
+    """The facts of `exception`, with those frames of its traceback whose code stands in one of `files`."""
+    files = {os.path.realpath(file) for file in files}
+    steps = [(frame.f_code.co_filename, line, frame.f_code.co_name)
+             for frame, line in traceback.walk_tb(exception.__traceback__)]
+    if isinstance(exception, SyntaxError) and exception.filename:
+        steps.append((exception.filename, exception.lineno or 0, ""))  # a file that never ran has no frame
+    frames = tuple(frame_at(*step) for step in steps if os.path.realpath(step[0]) in files)
+    return Raised(type(exception).__name__, _message(exception), frames)
+
+
+def frame_at(file: str, line: int, function: str) -> Frame:
+    path = Path(os.path.realpath(file))
+    shown = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
+    return Frame(shown, line, function, linecache.getline(file, line).strip())
+
+
+def as_exception(raised: Raised) -> Exception:
+    """An exception to raise again: of the same type when that is a builtin one, else a LessonError."""
+    kind = getattr(builtins, raised.type_name, None)
+    try:
+        error = kind(raised.message) if issubclass(kind, Exception) else None
+    except TypeError:  # no class, or one that wants more than a message
+        error = None
+    if error is None:
+        return LessonError(raised)
+    error.raised = raised
+    return error
+
+
+def _message(exception: BaseException) -> str:
+    try:
+        message = exception.msg if isinstance(exception, SyntaxError) else str(exception)
+    except Exception:  # a lesson's own exception may fail to describe itself
+        message = ""
+    return str(message)[:_LONGEST_MESSAGE]
