@@ -1,8 +1,8 @@
 """Everything that a test may use: `from tools.check import assert_matches, speed_ratio`."""
 
-auditing = False  # when True, assert_matches also asks whether each tolerance would reject what it should
-
-from tools.check.matching import Mismatch, assert_matches  # noqa: E402  (matching reads `auditing`)
-from tools.check.timing import Undecided, speed_ratio  # noqa: E402
+from tools.check.matching import Mismatch, assert_matches
+from tools.check.timing import Undecided, speed_ratio
 
 __all__ = ["Mismatch", "Undecided", "assert_matches", "auditing", "speed_ratio"]
+
+auditing = False  # when True, assert_matches also asks whether each tolerance would reject what it should

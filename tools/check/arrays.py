@@ -45,11 +45,11 @@ def to_numpy(array: object) -> np.ndarray:
 
 def in_numpy(array: object) -> np.ndarray:
     """The values as a NumPy array of the same dtype, through ml_dtypes for those that NumPy lacks."""
-    name = dtype_name(array.dtype)
-    if not is_tensor(array) or hasattr(np, name):
-        return to_numpy(array) if is_tensor(array) else array
+    values, name = to_numpy(array), dtype_name(array.dtype)
+    if dtype_name(values.dtype) == name:
+        return values
     import ml_dtypes
-    return to_numpy(array).astype(getattr(ml_dtypes, name))
+    return values.astype(getattr(ml_dtypes, name))
 
 
 def like(values: np.ndarray, original: object) -> object:

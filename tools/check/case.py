@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,8 @@ import numpy as np
 from tools import worker
 from tools.check import arrays
 from tools.check.compare import Rule
+from tools.wire import Handle
+from tools.wire.given import recipe_of
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 REST = Parameter.VAR_POSITIONAL
@@ -45,6 +48,12 @@ class Case:
         return "out" in self._parameters
 
     @cached_property
+    def holds_lesson_objects(self) -> bool:
+        """Is an argument of a class that the lesson defines? It is shared between calls, never copied."""
+        kinds = [type(value) for value in self.arguments.values()]
+        return any(kind is Handle or kind.__module__ == self.function.__module__ for kind in kinds)
+
+    @cached_property
     def _parameters(self) -> dict[str, Parameter]:
         try:
             return dict(inspect.signature(self.function).parameters)
@@ -53,14 +62,31 @@ class Case:
 
     def call(self, **replaced: object) -> worker.Outcome:
         """Call the function with copies of the arguments, some of them replaced by name."""
-        arguments = list((copy.deepcopy(self.arguments) | replaced).items())
+        arguments = list((copied(self.arguments) | replaced).items())
         args, kwargs = arguments[:len(self.args)], arguments[len(self.args):]
         return worker.call(self.function, tuple(value for _, value in args), dict(kwargs))
 
     def wanted(self, args: tuple | None = None) -> object:
         """The oracle's answer for these arguments or others: in float64, or as they are when exact."""
-        args, kwargs = copy.deepcopy((self.args if args is None else args, self.kwargs))
+        args, kwargs = copied((self.args if args is None else args, self.kwargs))
         if not self.rule.exact:
             args, kwargs = arrays.change_arrays(arrays.in_float64, (args, kwargs))
         with np.errstate(all="ignore"):
             return self.oracle(*args, **kwargs)
+
+
+def copied(value: object) -> object:
+    """A nest of tuples, lists and dicts with copies of its arrays and given objects; all else is shared.
+
+    What occurs twice occurs twice in the copy: a clock and its `work` stay together.
+    """
+    return _copied(value, {})
+
+
+def _copied(value: object, memo: dict) -> object:
+    if isinstance(value, (tuple, list)):
+        return type(value)(_copied(part, memo) for part in value)
+    if isinstance(value, dict):
+        return {key: _copied(part, memo) for key, part in value.items()}
+    owner = value.__self__ if isinstance(value, types.MethodType) else value
+    return copy.deepcopy(value, memo) if arrays.is_array(value) or recipe_of(owner) else value

@@ -1,12 +1,11 @@
 """From a fault to its likely cause. What is called here only explains a failure that is certain already."""
 
-import copy
 from collections.abc import Callable
 
 from tools import worker
 from tools.check import arrays
-from tools.check.case import Case
-from tools.check.compare import Fault, contents
+from tools.check.case import Case, copied
+from tools.check.compare import Fault, contents, form
 
 SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
 GUESSED = ("values", "never_written", "wrong_shape")  # faults with a cause behind them; others say it all
@@ -18,8 +17,9 @@ class Failed(Exception):
     """A further call raised."""
 
 
-def quick(outcome: worker.Outcome) -> bool:
-    return outcome.seconds < SLOW
+def may_call_again(case: Case, outcome: worker.Outcome) -> bool:
+    """Not where it takes long, nor where it may have changed an object that the lesson made."""
+    return outcome.seconds < SLOW and not case.holds_lesson_objects
 
 
 def cause(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
@@ -33,7 +33,7 @@ def cause(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None
 
 
 def guess(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
-    if fault.name == "values" and quick(outcome) and differs_between_runs(case, outcome):
+    if fault.name == "values" and may_call_again(case, outcome) and differs_between_runs(case, outcome):
         return RUN_TO_RUN, "differs_between_runs"
     from tools.check.diagnosis import diagnose  # here, because a run that passes never needs it
     found = diagnose(evidence(case, fault, outcome))
@@ -43,7 +43,8 @@ def guess(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None
 def differs_between_runs(case: Case, outcome: worker.Outcome) -> bool:
     """Beyond the tolerance, that is: a sum in another order may well change the last digits."""
     second = case.call()
-    return second.error is not None or contents(second.value, outcome.value, case.rule) is not None
+    both = second.value, outcome.value, case.rule
+    return bool(second.error or form(*both) or contents(*both))
 
 
 def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
@@ -55,7 +56,7 @@ def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
         got=as_numpy(fault.got), want=as_numpy(fault.want),
         args=as_numpy(case.args), names=tuple(case.arguments)[:len(case.args)],
         oracle=numpy_oracle(case) if whole else None,
-        again=numpy_call(case) if whole and quick(outcome) else None,
+        again=numpy_call(case) if whole and may_call_again(case, outcome) else None,
         poison=fault.wrong if fault.name == "never_written" else None,
         outcome=outcome,
         tolerance=fault.tolerance.relative if fault.tolerance else 0.0,
@@ -71,7 +72,7 @@ def numpy_oracle(case: Case) -> Callable:
 
 def numpy_call(case: Case) -> Callable:
     def again(*args):
-        outcome = worker.call(case.function, as_given(args, case.args), copy.deepcopy(case.kwargs))
+        outcome = worker.call(case.function, as_given(args, case.args), copied(case.kwargs))
         if outcome.error:
             raise Failed(f"{outcome.error.type_name}: {outcome.error.message}")
         return as_numpy(outcome.value)
@@ -84,6 +85,6 @@ def as_numpy(value: object) -> object:
 
 def as_given(values: tuple, originals: tuple) -> tuple:
     """Copies of NumPy arguments in the kind, dtype and device that the test gave."""
-    values = copy.deepcopy(values)  # all at once: a clock and its work stay together
+    values = copied(values)  # all at once: a clock and its work stay together
     return tuple(arrays.like(value, given) if arrays.is_array(value) and arrays.is_array(given) else value
                  for value, given in zip(values, originals))

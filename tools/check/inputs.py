@@ -1,10 +1,10 @@
 """Inputs on which lucky code fails.
 
 All values of an array are distinct (as far as its dtype can tell), none is 0, and no array equals its
-transpose, its reverse or a sorted copy but by chance. Each array has a scale and a mean of its own, so swapped,
-repeated or forgotten arguments show. The mean is not 0, so a forgotten element, a sum that cancels or a maximum
-that is not subtracted shows; for matrices it is so small that a product's mean and its spread are of one size:
-a large mean would hide what differs from element to element.
+transpose, its reverse or a sorted copy but by chance. Each array has a scale and a mean of its own: swapped,
+repeated or forgotten arguments show. The mean is not 0, so that a forgotten element, a sum that cancels or a
+maximum that is not subtracted shows; for matrices it is so small that a product's mean and its spread are of
+one size: a large mean would hide what differs from element to element.
 """
 
 import numpy as np

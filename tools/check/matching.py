@@ -1,8 +1,8 @@
 """assert_matches: a lesson's function against an oracle. Which calls are made, and what a failure is."""
 
-import copy
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -10,7 +10,7 @@ import tools.check
 from tools import worker
 from tools.check import arrays, explain, text, tolerances
 from tools.check import layouts as memory_layouts
-from tools.check.case import Case
+from tools.check.case import Case, copied
 from tools.check.compare import PYTHON_FLOAT, Fault, Rule, leaves
 from tools.check.fence import Fence
 from tools.check.judge import judge, judge_out
@@ -53,8 +53,12 @@ def assert_matches(function: Callable, *args: object, oracle: Callable, exact: b
     if exact and tolerance or layouts not in ("contiguous", "any") or "out" in kwargs:
         raise ValueError("exact or tolerance, not both; layouts is 'contiguous' or 'any'; out is made here")
     rule = Rule(exact, tolerance, widest_float((args, kwargs)))
-    case = Case(function, *copy.deepcopy((args, kwargs)), oracle, rule)
-    outcome = worker.call(function, args, kwargs)
+    case = Case(function, *copied((args, kwargs)), oracle, rule)
+    try:
+        outcome = worker.call(function, args, kwargs)
+    except worker.NoAnswer as silence:
+        silence.add_note("\n".join(text.call_lines(case.name, case.arguments)))  # which call it was
+        raise
     raise_gap(outcome)
     want = None if outcome.error else case.wanted()
     check_plain(case, outcome, want)
@@ -84,8 +88,9 @@ def raise_gap(outcome: worker.Outcome) -> None:
 def check_plain(case: Case, outcome: worker.Outcome, want: object) -> None:
     __tracebackhide__ = True
     fault = judge(case, outcome, want)
-    if fault and fault.name == "values" and case.takes_out and explain.quick(outcome):
-        check_out(case, outcome.value, want, only=OUT_FAULTS)
+    if fault and fault.name == "values" and case.takes_out and explain.may_call_again(case, outcome):
+        with suppress(worker.NoAnswer):  # this call only explains: the fault stands
+            check_out(case, outcome.value, want, only=OUT_FAULTS)
     if fault:
         fail(case, fault, *explain.cause(case, fault, outcome))
 
@@ -114,7 +119,7 @@ def check_layouts(case: Case, want: object) -> None:
 def fail(case: Case, fault: Fault, words: str | None, cause: str | None, layout: str = "", **extra) -> None:
     """extra: arguments of the call besides those of the test."""
     __tracebackhide__ = True
-    head = [text.call_line(case.name, case.arguments | extra)]
+    head = text.call_lines(case.name, case.arguments | extra)
     if layout:
         head += text.wrapped(f"the same values with {layout}")
     raise Mismatch(text.compose(head, fault, words), cause)

@@ -11,16 +11,19 @@ from tools.check.tolerances import largest_error
 from tools.worker import Raised
 
 LINES = 12
+GLUE = "\0"     # in place of spaces where a line must not break
 SUBTLE = 0.01  # up to this error a result looks right, and only the tolerance says that it is not
 
 
-def call_line(name: str, arguments: dict[str, object]) -> str:
-    """`matmul(a: float64[2,3], b: float64[3,2])`, `linear_index(row=2, col=4)`; long values are cut."""
-    for limit in (WIDTH, 40, 24, 16, 12):
-        line = f"{name}({', '.join(argument(*item, limit) for item in arguments.items())})"
-        if len(line) <= WIDTH:
-            return line
-    return show.cut(line, WIDTH)
+def call_lines(name: str, arguments: dict[str, object]) -> list[str]:
+    """`matmul(a: float64[2,3], b: float64[3,2])`, `linear_index(row=2, col=4)`: in one line or two."""
+    for limit in (WIDTH, 40, 24, 12):
+        glued = [argument(*item, limit).replace(" ", GLUE) for item in arguments.items()]
+        lines = textwrap.wrap(f"{name}({', '.join(glued)})", WIDTH, subsequent_indent="    ",
+                              break_long_words=False, break_on_hyphens=False)
+        if len(lines) <= 2 and max(map(len, lines)) <= WIDTH:
+            break
+    return [show.cut(line.replace(GLUE, " "), WIDTH) for line in lines[:2]]
 
 
 def argument(name: str, value: object, limit: int) -> str:
@@ -33,7 +36,12 @@ def argument(name: str, value: object, limit: int) -> str:
 def compose(head: list[str], fault: Fault, cause: str | None) -> str:
     """The whole text: head (the call, and under which layout), what is wrong, the likely cause."""
     last = ["", *wrapped(cause)] if cause else []
-    return "\n".join([*head, "", *describe(fault, LINES - len(head) - 1 - len(last)), *last])
+    return printable("\n".join([*head, "", *describe(fault, LINES - len(head) - 1 - len(last)), *last]))
+
+
+def printable(text: str) -> str:
+    """Without control characters: what a lesson says must not steer the terminal."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
 
 
 def describe(fault: Fault, room: int) -> list[str]:
@@ -129,18 +137,15 @@ SENTENCES = {sentence.__name__: sentence for sentence in (
 
 def raised(error: Raised, room: int) -> list[str]:
     """The error, then the learner's own line in which it happened."""
-    lines = wrapped(printable(f"It raised {error.type_name}: {error.message}".rstrip(": \n")))
+    said = f"It raised {error.type_name}: {error.message}".rstrip(": \n")
+    lines = wrapped(f"It {error.message}." if error.type_name == "TooSlow" else said)  # the alarm of a time limit
     where = []
     if error.frames:
         frame = error.frames[-1]
         where = [f"{frame.file} line {frame.line}, in {frame.function}:",
-                 show.cut(f"    {printable(frame.source).strip()}", WIDTH)]
+                 show.cut(f"    {frame.source.strip()}", WIDTH)]
     most = max(1, room - len(where))
     return (lines if len(lines) <= most else [*lines[:most - 1], "..."]) + where
-
-
-def printable(text: str) -> str:
-    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
 
 
 # Values that differ ----------------------------------------------------------------------------------------
@@ -158,7 +163,7 @@ def values(fault: Fault, room: int) -> list[str]:
     several = fault.wrong.sum() > 1 and not whole
     listed = show.table(got, want, fault.wrong, room - 1 - len(error)) if several else []
     if listed:
-        return [f"{count}:", *error, *listed]
+        return [f"{count}{'.' if error else ':'}", *error, *listed]
     index = show.first_of(fault.wrong)
     mine, right = show.pair(got[index].item(), want[index].item(), 24)
     where = f"{verb(fault.wrong, ', at', '. First:')} {show.place(index)}"

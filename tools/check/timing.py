@@ -9,11 +9,11 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from tools import worker
+from tools.worker import Prepared
 
 BATCH = 5e-3        # seconds that a batch of calls lasts at least: the clock's own error is far below
 MOST_CALLS = 10**6  # in a batch
@@ -23,12 +23,6 @@ BUDGET = 3.0        # seconds for all pairs together
 NARROW = 0.03       # an interval of +-3 % is narrow enough to stop
 CONFIDENCE = 95     # per cent, of the interval
 RESAMPLES = 2000    # of the bootstrap
-
-
-class Prepared(Protocol):
-    """A function with its arguments where it will run. `run` calls it so often, and waits for the GPU."""
-
-    def run(self, times: int) -> object: ...
 
 
 class Undecided(Exception):

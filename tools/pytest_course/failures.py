@@ -5,11 +5,13 @@ A fault of the course itself keeps its full traceback: it must be seen, and it i
 
 import re
 import sys
+import textwrap
 
 import pytest
 
 from tools import worker
 from tools.check import Mismatch, Undecided
+from tools.check.timing import Ratio
 from tools.course import catalogue
 from tools.pytest_course import limits
 from tools.pytest_course.lessons import BrokenLesson
@@ -56,6 +58,12 @@ def pytest_handlecrashitem(crashitem, report, sched):
                        "Run it without -n to see more.")
 
 
+def pytest_assertrepr_compare(op, left, right):
+    if isinstance(left, Ratio) and op == ">=":
+        return [f"{left} >= {right}", left.text]
+    return None
+
+
 def is_gap(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) and GAP.fullmatch(str(error)) is not None
 
@@ -73,7 +81,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
     raised = lesson_error(error)
     if raised is not None:
         return _raised(raised)
-    if isinstance(error, AssertionError):
+    if isinstance(error, (AssertionError, pytest.fail.Exception)):  # the latter: pytest.raises saw nothing raised
         return _assertion(error, item)
     return None
 
@@ -120,14 +128,18 @@ def _too_slow(error, item: pytest.Item) -> str:
     return f"{_call(error)}It did not end within {limits.of(item.config):g} s.{where}\n{QUESTION}"
 
 
-def _assertion(error: AssertionError, item: pytest.Item) -> str:
+def _assertion(error: BaseException, item: pytest.Item) -> str:
     """The assert of the test as it stands there, and with its values."""
     entry = next((e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback)
                   if e.path == item.path), None)
     asked = str(entry.statement).strip() if entry else "assert ..."
-    found = str(error).strip().splitlines()
-    return "\n".join([f"The test says  {asked}", *(f"          here  {line}" for line in found[:1]),
-                      *(f"                {line}" for line in found[1:7])])
+    found, *more = str(error).strip().splitlines() or [""]
+    return "\n".join([_wrapped("The test says  ", asked), _wrapped("         here  ", found),
+                      *(_wrapped("", f"               {line.strip()}") for line in more[:6] if line.strip())])
+
+
+def _wrapped(lead: str, text: str) -> str:
+    return textwrap.fill(lead + text, 76, subsequent_indent=" " * 15, break_long_words=False, break_on_hyphens=False)
 
 
 def broken(error: BrokenLesson) -> str:

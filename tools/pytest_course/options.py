@@ -36,7 +36,8 @@ def pytest_configure(config):
     shared = config.workerinput["course_seed"] if is_worker(config) else random.randrange(10_000)
     run = Run(
         seed=shared if given is None else given,
-        remote=config.option.remote,
+        # pytest-xdist gives up after a few crashed processes: there, no lesson runs in them
+        remote=config.option.remote or is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
         red=config.option.red,
         hint=config.option.hint,
         answers=config.option.answers,

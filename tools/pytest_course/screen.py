@@ -48,7 +48,8 @@ class Screen:
     def pytest_terminal_summary(self, terminalreporter):
         out, stats = terminalreporter, terminalreporter.stats
         troubles = [*stats.get("error", []), *stats.get("failed", []), *stats.get("undecided", [])]
-        reports = [r for group in stats.values() for r in group if hasattr(r, "course")]
+        reports = [r for group in stats.values() for r in group
+                   if hasattr(r, "course") and (r.when == "call" or not r.passed)]
         units = sorted({r.course["unit"] for r in reports})
         for name in units:
             self._unit(out, name, [r for r in reports if r.course["unit"] == name])
@@ -105,7 +106,7 @@ def _first_task(report) -> int:
 def _state(task: int, reports) -> tuple[str, dict]:
     """How a task stands, in a word or three, and its colour."""
     failed = [r for r in reports if r.failed and r.course.get("gap", task) == task]  # not for want of another task
-    passed = [r for r in reports if r.passed and r.when == "call"]
+    passed = [r for r in reports if r.passed]
     if any("gap" in r.course for r in failed):
         return "to write", {}
     if failed:

@@ -109,7 +109,7 @@ class _Encoder:
 
     def tree(self, value, depth: int = 0):
         kind = type(value)  # exactly: a subclass may behave as it likes
-        if value is None or kind in (bool, str) or kind is int and abs(value) < 2**63:
+        if value is None or kind in (bool, str) or (kind is int and abs(value) < 2**63):
             return value
         if depth > MAX_DEPTH:
             raise ValueError(f"a value nested more than {MAX_DEPTH} deep cannot cross to another process")

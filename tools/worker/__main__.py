@@ -34,6 +34,7 @@ class Worker(wire.End):
     def __init__(self):
         self.file = ""
         self.module = None
+        self.functions: dict[int, str] = {}  # names of the public ones, by identity
         self.objects: dict[int, object] = {}  # by number
         self.numbers: dict[int, int] = {}  # of those objects, by identity
         self.given: dict[int, object] = {}
@@ -82,9 +83,11 @@ class Worker(wire.End):
         # Compiled here and now: a .pyc may be stale when a file changes twice within a second.
         exec(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True), vars(self.module))
         public = {name: thing for name, thing in vars(self.module).items() if not name.startswith("_")}
-        functions = [_facts(name, thing) for name, thing in public.items() if _is_function_of(thing, module)]
+        functions = {name: thing for name, thing in public.items() if _is_function_of(thing, module)}
+        self.functions = {id(function): name for name, function in functions.items()}
         constants = {name: thing for name, thing in public.items() if type(thing) in _CONSTANTS}
-        return self.module.__doc__, functions, constants
+        facts = [_facts(name, function) for name, function in functions.items()]
+        return self.module.__doc__, facts, constants
 
     def call(self, name: str, args: tuple, kwargs: dict):
         return vars(self.module)[name](*args, **kwargs)
@@ -103,7 +106,7 @@ class Worker(wire.End):
     # The end of the wire
 
     def refer(self, value) -> list:
-        name = getattr(value, "__name__", None) if inspect.isroutine(value) else None
+        name = self.functions.get(id(value))
         if name and vars(self.module).get(name) is value:
             return ["function", name]
         if id(value) not in self.numbers:
@@ -187,7 +190,7 @@ def main() -> None:
     faulthandler.enable(all_threads=False)
     faulthandler.register(signal.SIGUSR1, all_threads=False)
     sys.dont_write_bytecode = True
-    if sys.platform == "linux":  # an endless loop must not outlive the tests, however they end
+    if sys.platform == "linux":  # not even an endless loop outlives the thread that started this process
         _C_LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     serve(requests, replies)
 

@@ -37,7 +37,10 @@ class Outcome:
 
 
 def call(function, args: tuple = (), kwargs: dict | None = None) -> Outcome:
-    """Call `function` with the caller's own arrays, which it may change. Raises only Died and TooSlow."""
+    """Call `function` with the caller's own arrays, which it may change.
+
+    Raises Died and TooSlow, and TypeError for arguments that cannot cross to a lesson's process.
+    """
     kwargs = kwargs or {}
     arrays = _array_arguments(function, args, kwargs)
     before = {name: _elements(array) for name, array in arrays.items()}
@@ -117,7 +120,7 @@ def _answer(function, args: tuple, kwargs: dict) -> tuple[object, Raised | None,
         return answer.value, answer.error, answer.printed
     try:
         return function(*args, **kwargs), None, ""
-    except NoAnswer:  # a function of this process that called one of a lesson's
+    except NoAnswer:  # from a function of this process that called one of a lesson's
         raise
     except (Exception, SystemExit) as error:  # not KeyboardInterrupt: here that is the learner's Ctrl-C
         return None, raised_from(error, _files_of(function)), ""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tools import wire
 from tools.worker.process import Died, Process
-from tools.worker.raised import Frame, LessonError, Raised, as_exception
+from tools.worker.raised import LONGEST_MESSAGE, Frame, LessonError, Raised, as_exception
 
 _lessons = weakref.WeakSet()
 _process_numbers = itertools.count(1)
@@ -175,7 +175,7 @@ class _TestEnd(wire.End):
         if type(value) is RemoteFunction and value.__module__ == self.lesson.module:
             return ["function", value.__name__]
         if callable(value):
-            raise TypeError("a function cannot cross to the lesson's process; tools.check.given lends some")
+            raise TypeError("a test's function cannot cross to the lesson's process; tools.check.given can")
         return super().refer(value)
 
     def find(self, tag: str, *fields) -> object:
@@ -188,7 +188,7 @@ def _checked_reply(reply) -> tuple[object, Raised | None]:
         case ("answer", value, None, list()):
             return value, None
         case ("answer", None, (str(type_name), str(message), tuple(frames)), list()):
-            return None, Raised(type_name, message, tuple(map(_checked_frame, frames)))
+            return None, Raised(type_name, message[:LONGEST_MESSAGE], tuple(map(_checked_frame, frames)))
         case ("refused", str(reason)):
             raise RuntimeError(f"the lesson's process could not read the call: {reason}")
     raise wire.Malformed("a reply of another shape")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tools import ROOT, wire
@@ -19,7 +19,7 @@ from tools.worker.raised import Frame, frame_at
 
 LONGEST_WAIT = 600.0  # seconds for one request when no deadline is set
 _LOOK_AGAIN = 0.05  # seconds; a dead child whose own child holds the pipes open makes no event
-_LAST_WORDS = 0.3  # seconds to tell where it is, for one that is too slow
+_LAST_WORDS = 0.5  # seconds in which one that is too slow may tell where it is
 _CHUNK = 2**20
 _KEPT = 2**13  # bytes of what was printed
 _PRINTED = 2000  # characters of it
@@ -63,7 +63,10 @@ class TooSlow(NoAnswer):
 
 
 class Process:
-    """A child interpreter that runs `tools.worker.__main__` for the lesson in `file`."""
+    """A child interpreter that runs `tools.worker.__main__` for the lesson in `file`.
+
+    mode: "interpret" sets TRITON_INTERPRET=1 in its environment, any other mode removes it.
+    """
 
     def __init__(self, file: Path, mode: str):
         self._file = str(file)
@@ -107,11 +110,10 @@ class Process:
         """End the process and all its children that stayed in its group. Harmless when it has ended."""
         if self._child.stdout.closed:
             return
-        try:
+        with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of one that has ended
             os.killpg(self._child.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # macOS says the latter of one that has ended
-            pass
-        self._child.wait()
+        with suppress(subprocess.TimeoutExpired):  # a driver may hold a process for a while even then
+            self._child.wait(timeout=5)
         self._drain()
         self._child.stdout.close()
         os.close(self._requests)
@@ -178,11 +180,12 @@ class Process:
     def _too_slow(self) -> TooSlow:
         """Ask where the lesson is, end it, and say so."""
         self._child.send_signal(signal.SIGUSR1)
-        until = time.monotonic() + _LAST_WORDS
+        until, patience = time.monotonic() + _LAST_WORDS, _LAST_WORDS
         while self._prints_open and time.monotonic() < until:
-            if not _ready({self._prints: select.POLLIN}, _LAST_WORDS / 2):
+            if not _ready({self._prints: select.POLLIN}, patience):
                 break
             self._drain()
+            patience = _LOOK_AGAIN  # it has begun, so the rest comes soon
         self.end()
         return TooSlow(self._limit[1], *self._last_words())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tools import ROOT
 
-_LONGEST_MESSAGE = 2000  # characters
+LONGEST_MESSAGE = 2000  # characters
 
 
 @dataclass(frozen=True)
@@ -81,4 +81,4 @@ def _message(exception: BaseException) -> str:
         message = exception.msg if isinstance(exception, SyntaxError) else str(exception)
     except Exception:  # a lesson's own exception may fail to describe itself
         message = ""
-    return str(message)[:_LONGEST_MESSAGE]
+    return str(message)[:LONGEST_MESSAGE]

@@ -1,8 +1,8 @@
 """Week 1, day 0: ready check
 
 Challenge
-    Say where each element of an array lies in memory, before you ask the library. Whoever can do
-    that on paper can read any kernel of this course. It also shows you where to begin.
+    Say where each element of an array lies in memory, before you ask the library. When you can do
+    that on paper, you can read every kernel of this course. Today finds out how far off that is.
 
         memory                0  1  2  3  4  5        six numbers, side by side
 
@@ -23,23 +23,23 @@ Concept
     An array is memory and a rule: offset, shape, strides, dtype. [i, j] lies at
     offset + i * strides[0] + j * strides[1]. This course counts strides in elements.
     Two neighbouring axes merge when one step along the outer is a whole pass along the inner:
-    strides[0] == shape[1] * strides[1]. A view may cut a merged axis anywhere, but reach across
-    two of them it cannot: then reshape copies, and a copy can cost more than the work around it.
+    strides[0] == shape[1] * strides[1]. A view may cut a merged axis anywhere, but no new axis can
+    reach across two: there reshape copies, and a copy can cost more than the work around it.
     Broadcasting aligns shapes at the last axis; an axis of size 1 stretches, without a copy.
     A float is 1.mantissa * 2**(code - bias), bias = 2**(exponent_bits - 1) - 1. The exponent code
-    of all ones is kept for infinity and NaN. A flop is one addition, subtraction or product.
+    of all ones is kept for infinity and NaN. A flop is one addition, subtraction or multiplication.
 
 Code it
-    Task 0  this machine: nothing to write, its tests ask the machine
+    Task 0  this machine: nothing to write, and no GPU needed; the tests ask the machine
     Task 1  contiguous_strides, permuted_strides: a fresh array; its axes reordered   (two lines)
     Task 2  flat_index: from an index to a place in memory                             (one line)
-    Task 3  merged_axes, then view_is_free: will reshape copy?                       (eleven lines)
+    Task 3  merged_axes, then view_is_free: will reshape copy?                     (thirteen lines)
     Task 4  broadcast_shape: align, stretch, or refuse                                 (nine lines)
     Task 5  largest_finite, integer_range: what fits into a dtype                      (five lines)
     Task 6  dot_flops, distances_flops: predict the work; the test counts it          (two lines)
 
 Verify
-    pytest week1/day0                  then: ./course quiz week1/day0
+    pytest week1/day0
     Reflect: x is contiguous, 4096 x 4096. x.T is free; what does x.T.reshape(-1) move, and why?
 """
 

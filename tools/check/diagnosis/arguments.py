@@ -1,11 +1,11 @@
-"""The right operation on other arguments: exchanged, read twice, left out, transposed, cut short."""
+"""The right operation on other arguments: exchanged, read twice, left out, negated, transposed, cut short."""
 
 from itertools import combinations, permutations
 
 import numpy as np
 
 from tools.check.diagnosis.evidence import ENOUGH_BITS, Cause, Evidence, cause, varied
-from tools.check.diagnosis.numbers import differ, number
+from tools.check.diagnosis.numbers import differ, number, sample
 from tools.check.diagnosis.words import call_text
 
 BLOCKS = tuple(2**k for k in range(1, 11))  # sizes that a ragged tail is the remainder of
@@ -15,8 +15,10 @@ def with_argument(args: tuple, index: int, value) -> tuple:
     return (*args[:index], value, *args[index + 1:])
 
 
-def _names(evidence) -> list[str]:
-    return [evidence.name_of(i) for i in range(len(evidence.args))]
+def _equals(evidence, shown: dict[int, str]) -> str:
+    """"What came back equals f(x, 0)": the oracle's call, with some arguments shown otherwise."""
+    names = [shown.get(i, evidence.name_of(i)) for i in range(len(evidence.args))]
+    return f"What came back equals {call_text(evidence.oracle, names)}"
 
 
 def _alike(one, other) -> bool:
@@ -28,22 +30,21 @@ def _alike(one, other) -> bool:
 def argument_unchanged(evidence: Evidence) -> Cause | None:
     for i, arg in enumerate(evidence.args):
         if isinstance(arg, np.ndarray) and evidence.holds(lambda case: case.args[i]):
-            return cause("argument_unchanged", f"What came back equals {evidence.name_of(i)}. What should happen to it?")
+            return cause("argument_unchanged", f"What came back equals {evidence.name_of(i)}.",
+                         "What should happen to it?")
     return None
 
 
 def swapped_arguments(evidence: Evidence) -> Cause | None:
     for i, j in combinations(range(len(evidence.args)), 2):
         def swapped(case):
-            args = list(case.args)
-            args[i], args[j] = args[j], args[i]
-            return evidence.ask(*args)
+            exchanged = with_argument(case.args, i, case.args[j])
+            return evidence.ask(*with_argument(exchanged, j, case.args[i]))
 
         if _alike(evidence.args[i], evidence.args[j]) and evidence.holds(swapped):
-            names = _names(evidence)
-            names[i], names[j] = names[j], names[i]
-            return cause("swapped_arguments", f"What came back equals {call_text(evidence.oracle, names)}.\n"
-                                              f"What is {evidence.name_of(i)} for, and what is {evidence.name_of(j)}?")
+            one, other = evidence.name_of(i), evidence.name_of(j)
+            return cause("swapped_arguments", f"{_equals(evidence, {i: other, j: one})}.",
+                         f"What is {one} for, and what is {other}?")
     return None
 
 
@@ -52,10 +53,8 @@ def repeated_argument(evidence: Evidence) -> Cause | None:
         if not _alike(evidence.args[i], evidence.args[j]):
             continue
         if evidence.holds(lambda case: evidence.ask(*with_argument(case.args, j, case.args[i]))):
-            names = _names(evidence)
-            names[j] = names[i]
-            return cause("repeated_argument", f"What came back equals {call_text(evidence.oracle, names)}: "
-                                              f"is {evidence.name_of(j)} used at all?")
+            return cause("repeated_argument", f"{_equals(evidence, {j: evidence.name_of(i)})}:",
+                         f"is {evidence.name_of(j)} used at all?")
     return None
 
 
@@ -65,13 +64,18 @@ def neutral_argument(evidence: Evidence) -> Cause | None:
         return None
     for i, arg in enumerate(evidence.args):
         for filler in (0, 1) if isinstance(arg, (np.ndarray, float)) else ():
-            value = np.full_like(arg, filler) if isinstance(arg, np.ndarray) else float(filler)
-            if evidence.holds(lambda case: evidence.ask(*with_argument(case.args, i, value))):
-                names = _names(evidence)
-                names[i] = str(filler)
-                return cause("unused_argument", f"What came back equals {call_text(evidence.oracle, names)}: "
-                                                f"is {evidence.name_of(i)} used at all?")
+            constant = _constant(arg, filler)
+            if evidence.holds(lambda case: evidence.ask(*with_argument(case.args, i, constant))):
+                return cause("unused_argument", f"{_equals(evidence, {i: str(filler)})}:",
+                             f"is {evidence.name_of(i)} used at all?")
     return None
+
+
+def _constant(like, value):
+    """The number in the form of `like`; an array costs no memory."""
+    if isinstance(like, np.ndarray):
+        return np.broadcast_to(like.dtype.type(value), like.shape)
+    return float(value)
 
 
 def negated_argument(evidence: Evidence) -> Cause | None:
@@ -81,27 +85,35 @@ def negated_argument(evidence: Evidence) -> Cause | None:
             continue
         if evidence.holds(lambda case: evidence.ask(*with_argument(case.args, i, -case.args[i]))):
             name = evidence.name_of(i)
-            return cause("negated_argument", f"What came back is right for -{name} in place of {name}.\n"
-                                             "Where does the sign come from?")
+            return cause("negated_argument", f"What came back is right for -{name} in place of {name}.",
+                         "Where does the sign come from?")
     return None
 
 
 def unused_argument(evidence: Evidence) -> Cause | None:
-    """Another value for one argument should change the result, and does not. Costs a call for each argument."""
+    """Other values for one argument should change the result, and do not. Costs a call for each argument."""
     if not evidence.comparable or evidence.all_right or evidence.is_slow:
         return None
-    if not np.isfinite(evidence.here.got).all():
-        return None  # a NaN stays NaN whatever the arguments are
+    got = sample(evidence.here.got)
+    if got.dtype.kind != "f" or not np.isfinite(got).all() or len(np.unique(got)) < 0.3 * len(got):
+        return None  # NaN, whole numbers and what saturates stay the same whatever the arguments are
     for i, arg in list(enumerate(evidence.args))[:4]:
-        if not isinstance(arg, float) and not (isinstance(arg, np.ndarray) and arg.size > 3):
-            continue
-        other = with_argument(evidence.args, i, varied(arg, 3))
-        want, got = evidence.ask(*other), number(evidence.call_again(*other))
-        if want is None or got is None or got.shape != evidence.here.got.shape or want.shape != evidence.here.want.shape:
-            continue
-        if evidence.telling_bits(want, evidence.here.want) >= ENOUGH_BITS and np.array_equal(got, evidence.here.got, equal_nan=True):
-            return cause("unused_argument", f"With another {evidence.name_of(i)} the same comes back. Is it used at all?")
+        telling = isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.size > 3)
+        others = (with_argument(evidence.args, i, varied(arg, by)) for by in (3, 8))
+        if telling and all(_makes_no_difference(evidence, other) for other in others):
+            return cause("unused_argument", f"With another {evidence.name_of(i)} the same comes back.",
+                         "Is it used at all?")
     return None
+
+
+def _makes_no_difference(evidence, args) -> bool:
+    """With these arguments something else is wanted, but the same comes back."""
+    want, got = evidence.ask(*args), number(evidence.call_again(*args))
+    if want is None or got is None or not got.shape == want.shape == evidence.here.want.shape:
+        return False
+    if not np.array_equal(got, evidence.here.got):
+        return False
+    return evidence.telling_bits(want, evidence.here.want) >= ENOUGH_BITS
 
 
 def wrong_axis(evidence: Evidence) -> Cause | None:
@@ -111,21 +123,22 @@ def wrong_axis(evidence: Evidence) -> Cause | None:
             flipped = evidence.ask(*with_argument(evidence.args, i, arg.swapaxes(p, q)))
             if flipped is None:
                 continue
-            axes = "the rows and columns" if arg.ndim == 2 else f"axes {p} and {q}"
+            name = evidence.name_of(i)
             back = flipped.swapaxes(p, q) if flipped.ndim == arg.ndim else flipped
             if evidence.holds(lambda case: back):
-                return cause("wrong_axis", f"What came back is right if {axes} of {evidence.name_of(i)} change roles.\n"
-                                           "Which axis does the operation run along?")
+                axes = "the rows and columns" if arg.ndim == 2 else f"axes {p} and {q}"
+                return cause("wrong_axis", f"What came back is right if {axes} of {name} change roles.",
+                             "Which axis does the operation run along?")
             if evidence.holds(lambda case: flipped):
-                return cause("argument_transposed", f"What came back is right for {evidence.name_of(i)} transposed.\n"
-                                                    f"Which way round is {evidence.name_of(i)} read?")
+                return cause("argument_transposed", f"What came back is right for {name} transposed.",
+                             f"Which way round is {name} read?")
     return None
 
 
 def arguments_cut_short(evidence: Evidence) -> Cause | None:
     """Right for arguments that end, or begin, a few elements early: a sum that misses its tail or its head.
 
-    Every axis of one length is cut alike, so that a dot product or the inner dimension of a matrix product is seen.
+    Axes of one length are cut alike: so dot products and the inner dimension of matrix products are seen too.
     """
     if not evidence.comparable:
         return None
@@ -133,11 +146,12 @@ def arguments_cut_short(evidence: Evidence) -> Cause | None:
     for length in sorted({n for arg in arrays for n in arg.shape if n >= 4}):
         for kept in sorted({length - 1} | {length // block * block for block in BLOCKS}, reverse=True):
             if 0 < kept < length and _right_for(evidence, length, slice(None, kept)):
-                return cause("tail_ignored", f"What came back is right for the first {kept} of {length} elements.\n"
-                                             f"What happens to the last {_count(length - kept)}?")
+                rest = "one" if kept == length - 1 else length - kept
+                return cause("tail_ignored", f"It is right for the first {kept} of {length} elements.",
+                             f"What happens to the last {rest}?")
         if _right_for(evidence, length, slice(1, None)):
-            return cause("head_ignored", f"What came back is right for all but the first of {length} elements.\n"
-                                         "Which element does the loop start from?")
+            return cause("head_ignored", f"It is right for all but the first of {length} elements.",
+                         "Which element does the loop start from?")
     return None
 
 
@@ -149,16 +163,12 @@ def _right_for(evidence, length, part) -> bool:
     return evidence.holds(lambda case: evidence.ask(*map(cut, case.args)))
 
 
-def _count(n: int) -> str:
-    return "one" if n == 1 else str(n)
-
-
 def differs_between_runs(evidence: Evidence) -> Cause | None:
     """The same call again gives something else."""
     if not evidence.comparable or evidence.all_right:
         return None
-    second = number(evidence.call_again(*evidence.args))
-    if second is None or second.shape != evidence.here.got.shape or not differ(evidence.here.got, second, evidence.slack):
+    first, second = evidence.here.got, number(evidence.call_again(*evidence.args))
+    if second is None or second.shape != first.shape or not differ(first, second, evidence.slack):
         return None
-    return cause("differs_between_runs", "The same call again gave something else. Is each element written before\n"
-                                         "it is read, and by only one writer?")
+    return cause("differs_between_runs", "A second call with the same arguments gave something else.",
+                 "Is each element written before it is read, and by only one writer?")

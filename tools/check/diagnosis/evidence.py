@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,24 +10,28 @@ import numpy as np
 
 from tools.check.diagnosis.numbers import bits, differ, excess, is_float, number, rms, slack_of
 
-ENOUGH_BITS = 16  # a claim that agrees by luck once in 2**16 may be made
-FURTHER = (1, 3, 7, 20)  # how far the arguments of further calls lie away
+WIDTH = 76
+ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
+FURTHER = (1, 2, 3, 5, 8)  # steps by which the numbers of further calls lie away: brute-force oracles are slow
 SLOW_SECONDS, SLOW_ELEMENTS = 0.2, 250_000  # a call beyond these is not repeated with other arguments
 ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A likely cause: `name` for tests, `words` for the learner (one or two lines of at most 76 characters)."""
+    """A likely cause: `name` for tests, `words` for the learner, in one or two lines of at most WIDTH."""
 
     name: str
     words: str
 
 
-def cause(name: str, words: str) -> Cause:
-    """A Cause with its words wrapped; a line break in `words` stays."""
-    lines = [line for part in words.splitlines() for line in textwrap.wrap(part, 76)]
-    return Cause(name, "\n".join(lines[:2]))
+def cause(name: str, seen: str, question: str) -> Cause:
+    """A Cause that says what is seen, then asks; on one line where both fit, else on two."""
+    together = f"{seen} {question}"
+    if len(together) <= WIDTH:
+        return Cause(name, together)
+    two = [seen, question] if max(len(seen), len(question)) <= WIDTH else textwrap.wrap(together, WIDTH)[:2]
+    return Cause(name, "\n".join(two))
 
 
 class Case(NamedTuple):
@@ -48,7 +52,8 @@ class Evidence:
     poison: True for each element of got that was never written, where that is known.
     outcome: what else the call did (changed, alias, same_object, seconds).
     tolerance: the check's, relative to rms(want); 0 when exact; None where unknown.
-    dtype: the dtype that was wanted, where that is known. device: (of the result, of the arguments), where they differ.
+    dtype: the one that was wanted, where that is known.
+    device: (of the result, of the arguments), where they differ.
     """
 
     got: object
@@ -62,7 +67,6 @@ class Evidence:
     tolerance: float | None = None
     dtype: object = None
     device: tuple[str, str] | None = None
-    _purse: list = field(default_factory=lambda: [ORACLE_ELEMENTS], repr=False)
 
     @cached_property
     def here(self) -> Case:
@@ -71,8 +75,9 @@ class Evidence:
 
     @cached_property
     def wanted_dtype(self):
-        """dtype that the result should have: the one that is known, or the wanted array's own, or that of the
-        float arguments; None where even that is open, as for 16-bit arguments, whose sums are often kept in float32.
+        """dtype that the result should have: as told, else that of the wanted array or of the arguments.
+
+        None where that is open too: results of 16-bit arguments are often wanted in float32.
         """
         if self.dtype is not None:
             return np.dtype(self.dtype)
@@ -85,7 +90,7 @@ class Evidence:
 
     @cached_property
     def slack(self) -> float:
-        """Relative distance at which a claim still counts as true: rounding in the dtype, or the check's tolerance."""
+        """Relative distance at which a claim still holds: rounding in the dtype, or the check's tolerance."""
         dtypes = [getattr(self.got, "dtype", None), self.wanted_dtype]
         slacks = [slack_of(dtype) for dtype in dtypes if dtype is not None]
         if any(array is not None and array.dtype.kind != "i" for array in (self.here.got, self.here.want)):
@@ -125,11 +130,16 @@ class Evidence:
         """Every value is right, so that something else made the check fail."""
         return self.comparable and not self.wrong.any()
 
+    @cached_property
+    def _purse(self) -> list[int]:
+        """Elements that the oracle may still be handed."""
+        return [ORACLE_ELEMENTS]
+
     def name_of(self, index: int) -> str:
         return self.names[index] if index < len(self.names) else f"argument {index + 1}"
 
     def ask(self, *args):
-        """The oracle's answer for other arguments as a number; None if it refuses them or has worked enough."""
+        """The oracle's answer for other arguments, as a number; None if it refuses or has worked enough."""
         if self.oracle is None:
             return None
         self._purse[0] -= 100 + sum(arg.size for arg in args if isinstance(arg, np.ndarray))
@@ -159,8 +169,8 @@ class Evidence:
     def holds(self, claim: Callable[[Case], object]) -> bool:
         """Whether `claim(case)` is what came back: every element, and too telling for luck.
 
-        Elements where the claim and the wanted value agree tell nothing. Plain numbers tell little,
-        so the claim is then tested on a few more calls.
+        Elements where the claim and the wanted value agree tell nothing. One number, or a few small whole ones,
+        tell little, so the claim is then tested on a few more calls.
         """
         total = 0.0
         for case in self.cases:
@@ -171,15 +181,18 @@ class Evidence:
             if said is None or differ(case.got, said, self.slack):
                 return False
             total += self.telling_bits(said, case.want)
-            if total >= ENOUGH_BITS:
+            if total >= ENOUGH_BITS and case.got.size > 1:
                 return True
-        return False
+        return total >= ENOUGH_BITS
+
+    def telling(self, said, want) -> np.ndarray:
+        """Mask of the elements of `said` that are not what is wanted there."""
+        if want is None or want.shape != said.shape:
+            return np.ones(said.shape, bool)
+        return excess(said, want, 2 * self.slack) > 1
 
     def telling_bits(self, said, want) -> float:
-        """Bits in the elements of `said` that are not wanted there."""
-        if want is None or want.shape != said.shape:
-            return bits(said, np.ones(said.shape, bool), self.slack)
-        return bits(said, excess(said, want, 2 * self.slack) > 1, self.slack)
+        return bits(said, self.telling(said, want), self.slack)
 
     @property
     def cases(self) -> Iterator[Case]:

@@ -4,37 +4,31 @@ import numpy as np
 
 from tools.check.diagnosis.evidence import Cause, Evidence, cause
 
+WHICH_LINE = "Which line decides the dtype?"
+
 
 def nothing_returned(evidence: Evidence) -> Cause | None:
     if evidence.got is None and evidence.want is not None:
-        return cause("nothing_returned", "The function returned None: which line hands the result back?")
+        return cause("nothing_returned", "The function returned None:", "which line hands the result back?")
     return None
 
 
 def wrong_type(evidence: Evidence) -> Cause | None:
-    """A list for an array, a number for an array, a float for an int, NumPy's scalar for Python's."""
-    got, want = evidence.got, evidence.want
-    arrays = isinstance(got, np.ndarray), isinstance(want, np.ndarray)
-    if type(got) is type(want) or all(arrays) or (isinstance(want, np.generic) and _equal(got, want) is None):
+    """A list for an array, a number for an array, a float for an int."""
+    if _close_enough(evidence.got, evidence.want):
         return None
-    if isinstance(want, np.generic) and isinstance(got, np.generic):
-        return None
-    if type(want) is float and not arrays[0] and not _equal(got, want):
-        return None  # an int or a NumPy float: its value is the more telling
-    if isinstance(want, np.generic) and isinstance(got, np.ndarray) and got.ndim == 0:
-        return None
-    if arrays[1] and want.ndim == 0 and isinstance(got, np.generic):
-        return None
-    seen = _a(got)
-    return cause("wrong_type", f"{seen[0].upper()}{seen[1:]} came back, {_a(want)} was wanted. Which expression makes it?")
+    got, want = _a(evidence.got), _a(evidence.want)
+    return cause("wrong_type", f"{got[0].upper()}{got[1:]} came back, {want} was wanted.",
+                 "Which expression makes it?")
 
 
-def _equal(got, want):
-    """Whether two plain values are equal; None where that has no answer."""
-    try:
-        return bool(got == want)
-    except Exception:
-        return None
+def _close_enough(got, want) -> bool:
+    """The same type, or one that a check may accept for it: then the value or the dtype is what matters."""
+    if type(got) is type(want) or (isinstance(got, np.ndarray) and isinstance(want, np.ndarray)):
+        return True
+    if type(want) is float:
+        return isinstance(got, (float, np.number)) or (isinstance(got, int) and got != want)
+    return np.ndim(want) == 0 and hasattr(want, "dtype") and hasattr(got, "dtype") and got.ndim == 0
 
 
 def _a(value) -> str:
@@ -49,10 +43,11 @@ def _a(value) -> str:
 
 def input_modified(evidence: Evidence) -> Cause | None:
     changed = getattr(evidence.outcome, "changed", None) or {}
-    names = [name for name in changed if name != "out"]
-    if not names:
-        return None
-    return cause("input_modified", f"{names[0]} is no longer what it was before the call: which line writes into it?")
+    for name in changed:
+        if name != "out":
+            return cause("input_modified", f"{name} is no longer what it was before the call:",
+                         "which line writes into it?")
+    return None
 
 
 def returns_its_input(evidence: Evidence) -> Cause | None:
@@ -60,16 +55,16 @@ def returns_its_input(evidence: Evidence) -> Cause | None:
     if alias is None or alias == "out":
         return None
     itself = "itself" if getattr(evidence.outcome, "same_object", False) else "under another view"
-    return cause("returns_its_input", f"What came back is {alias} {itself}, not memory of its own.\n"
-                                      "Where is the result allocated?")
+    return cause("returns_its_input", f"What came back is {alias} {itself}, not memory of its own.",
+                 "Where is the result allocated?")
 
 
 def wrong_kind_of_number(evidence: Evidence) -> Cause | None:
     """Integers where floats are wanted, or the other way round."""
     got, wanted = getattr(evidence.got, "dtype", None), evidence.wanted_dtype
-    if not isinstance(evidence.got, (np.ndarray, np.generic)) or wanted is None or _kind(got) == _kind(wanted):
+    if got is None or wanted is None or _kind(got) == _kind(wanted):
         return None
-    return cause("wrong_dtype", f"Its dtype is {got}, wanted {wanted}. Which line decides the dtype?")
+    return cause("wrong_dtype", f"Its dtype is {got}, wanted {wanted}.", WHICH_LINE)
 
 
 def _kind(dtype) -> str:
@@ -83,30 +78,33 @@ def wrong_dtype(evidence: Evidence) -> Cause | None:
     got, wanted = getattr(evidence.got, "dtype", None), evidence.wanted_dtype
     if got is None or wanted is None or got == wanted or not evidence.all_right:
         return None
-    return cause("wrong_dtype", f"The values are right, but their dtype is {got}, wanted {wanted}.\n"
-                                "Which line decides the dtype?")
+    return cause("wrong_dtype", f"The values are right, but their dtype is {got}, wanted {wanted}.",
+                 WHICH_LINE)
 
 
 def wrong_device(evidence: Evidence) -> Cause | None:
     if evidence.device is None or evidence.device[0] == evidence.device[1]:
         return None
     got, wanted = evidence.device
-    return cause("wrong_device", f"The result is on {got}, the arguments are on {wanted}. Where is it allocated?")
+    return cause("wrong_device", f"The result is on {got}, the arguments are on {wanted}.",
+                 "Where is it allocated?")
 
 
 def wrong_strides(evidence: Evidence) -> Cause | None:
     """Right values, shape and dtype, but another order in memory. Axes of length 1 have no order."""
     got, want = evidence.got, evidence.want
-    if not (isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and evidence.all_right and got.size):
+    if evidence.tolerance is None or not evidence.all_right:
+        return None  # without a tolerance a value may be what failed the check
+    if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray) or not got.size:
         return None
-    if evidence.tolerance is None:
-        return None  # then a value may be what failed the check
+    if (np.signbit(evidence.here.got) != np.signbit(evidence.here.want)).any():
+        return None  # -0.0 for 0.0: a value, when the check is exact
     strides = [[step // array.itemsize for step, length in zip(array.strides, array.shape) if length > 1]
                for array in (got, want)]
-    if strides[0] == strides[1] or (np.signbit(evidence.here.got) != np.signbit(evidence.here.want)).any():
+    if strides[0] == strides[1]:
         return None
-    return cause("wrong_strides", f"The values are right, but the strides are {strides[0]} elements,\n"
-                                  f"wanted {strides[1]}. In which order are they stored?")
+    return cause("wrong_strides", f"Right values, but its strides are {strides[0]}, wanted {strides[1]}.",
+                 "In which order is it stored?")
 
 
 def wrong_shape(evidence: Evidence) -> Cause | None:
@@ -116,4 +114,4 @@ def wrong_shape(evidence: Evidence) -> Cause | None:
         return None
     same = got.size == want.size > 0 and np.array_equal(got.reshape(-1), want.reshape(-1), equal_nan=True)
     seen = "The right numbers in shape" if same else "Its shape is"
-    return cause("wrong_shape", f"{seen} {got.shape}, wanted {want.shape}.\nWhich line decides the shape?")
+    return cause("wrong_shape", f"{seen} {got.shape}, wanted {want.shape}.", "Which line decides the shape?")

@@ -10,7 +10,7 @@ SAMPLE = 1024
 
 
 def slack_of(dtype) -> float:
-    """How far two computations of one result in `dtype` may lie apart, relative to its rms. Integers: not at all."""
+    """How far two computations of one result may lie apart, relative to its rms. Integers: not at all."""
     dtype = np.dtype(dtype)
     return 0.0 if dtype.kind in "biu" else SLACK.get(dtype.name, 0.25)
 
@@ -77,9 +77,9 @@ def differ(got, want, slack) -> bool:
 
 
 def bits(claim, telling, slack) -> float:
-    """How unlikely it is that numbers agree with `claim` by luck, in bits, counting only its `telling` elements.
+    """How unlikely it is that numbers agree with `claim` by luck, in bits. Only its `telling` elements count.
 
-    A float is worth the digits that its slack leaves, each value once; whole numbers their range; True or False one.
+    A float is worth the digits that its slack leaves, each value once; a whole number the range they span.
     """
     values = claim[telling][:SAMPLE]
     if not values.size:

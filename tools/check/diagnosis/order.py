@@ -5,46 +5,45 @@ from itertools import combinations
 import numpy as np
 
 from tools.check.diagnosis.evidence import ENOUGH_BITS, Cause, Evidence, cause
-from tools.check.diagnosis.numbers import SAMPLE, differ
+from tools.check.diagnosis.numbers import SAMPLE, differ, sample
 
-
-def _axis_pairs(array):
-    return combinations(range(array.ndim), 2) if array is not None else ()
+WHERE_TO = "How is the position of an element computed?"
 
 
 def transposed(evidence: Evidence) -> Cause | None:
-    for p, q in _axis_pairs(evidence.here.want):
+    want = evidence.here.want
+    for p, q in combinations(range(0 if want is None else want.ndim), 2):
         if evidence.holds(lambda case: case.want.swapaxes(p, q)):
-            axes = "" if evidence.here.want.ndim == 2 else f" (axes {p} and {q})"
-            return cause("transposed", f"What came back is the wanted array transposed{axes}.\n"
-                                       "Which index runs along a row?")
+            axes = "" if want.ndim == 2 else f" (axes {p} and {q})"
+            return cause("transposed", f"What came back is the wanted array transposed{axes}.",
+                         "Which index runs along a row?")
         if evidence.holds(lambda case: case.want.swapaxes(p, q).reshape(case.want.shape)):
-            return cause("transposed", "The wanted elements, but laid out column by column.\n"
-                                       "How is the position of an element computed?")
+            return cause("transposed", "The wanted elements, but laid out column by column.", WHERE_TO)
     return None
 
 
 def reversed_order(evidence: Evidence) -> Cause | None:
     ndim = getattr(evidence.here.want, "ndim", 0)
-    for axis in [*range(ndim), None]:
-        if ndim and evidence.holds(lambda case: np.flip(case.want, axis)):
+    for axis in [*range(ndim), None] if ndim else []:
+        if evidence.holds(lambda case: np.flip(case.want, axis)):
             along = f" along axis {axis}" if ndim > 1 and axis is not None else ""
-            return cause("reversed", f"The wanted elements in reverse order{along}: at which end does it start?")
+            return cause("reversed", f"The wanted elements in reverse order{along}:",
+                         "at which end does it start?")
     return None
 
 
 def shifted(evidence: Evidence) -> Cause | None:
-    """Along some axis, element i holds what is wanted in element i + by. What is pushed out at an end is left aside."""
+    """Along some axis, element i holds what is wanted in element i + by. What is pushed out is left aside."""
     if not evidence.comparable or evidence.all_right:
         return None
     for axis in range(evidence.here.want.ndim):
         got, want = (np.moveaxis(array, axis, 0) for array in (evidence.here.got, evidence.here.want))
         for by in _possible_shifts(got, want):
             if _agree_when_shifted(evidence, got, want, by):
-                unit = "Element" if want.ndim == 1 else "Row" if axis == 0 else "Column" if want.ndim == 2 else "Slice"
-                here, there = max(0, -by), max(0, by)
-                return cause("shifted", f"{unit} {here} holds what is wanted in {unit.lower()} {there}, and so on to the end.\n"
-                                        "Which index does the loop start from?")
+                unit = {1: ["element"], 2: ["row", "column"]}.get(want.ndim, ["slice"] * want.ndim)[axis]
+                held, meant = f"{unit.capitalize()} {max(0, -by)}", f"{unit} {max(0, by)}"
+                return cause("shifted", f"{held} holds what is wanted in {meant}, and so on to the end.",
+                             "Which index does the loop start from?")
     return None
 
 
@@ -71,40 +70,40 @@ def not_reset(evidence: Evidence) -> Cause | None:
     want = evidence.here.want
     if not evidence.comparable or want.size < 3:
         return None
-    for axis in [None, *range(want.ndim)] if want.ndim > 1 else [0] * want.ndim:
+    for axis in [None, *range(want.ndim)] if want.ndim > 1 else [None] * want.ndim:
         if not _begins_like_sums(evidence, axis):
             continue
         if evidence.holds(lambda case: np.cumsum(case.want, axis).reshape(case.want.shape)):
-            where = "" if axis is None or want.ndim == 1 else f" along axis {axis}"
-            return cause("not_reset", f"What came back is the running sum of the wanted elements{where}.\n"
-                                      "Where does each sum start?")
+            where = "" if axis is None else f" along axis {axis}"
+            return cause("not_reset", f"What came back is the running sum of the wanted elements{where}.",
+                         "Where does each sum start?")
     return None
 
 
 def _begins_like_sums(evidence, axis) -> bool:
     """A quick look at one line of the result before all of it is summed."""
-    line = np.s_[:64] if axis is None else tuple(slice(64) if k == axis else 0 for k in range(evidence.here.want.ndim))
     got, want = evidence.here.got, evidence.here.want
     if axis is None:
-        got, want = got.reshape(-1), want.reshape(-1)
+        got, want, line = got.reshape(-1), want.reshape(-1), np.s_[:64]
+    else:
+        line = tuple(slice(64) if k == axis else 0 for k in range(want.ndim))
     return not differ(got[line], np.cumsum(want[line]), 100 * evidence.slack)
 
 
 def wrong_places(evidence: Evidence) -> Cause | None:
-    """Every wanted number is there once, somewhere else. The numbers must be distinct, and far from their places."""
+    """Every wanted number is there once, somewhere else: all are distinct, and far from where they belong."""
     if not evidence.comparable or evidence.here.got.dtype.kind == "c":
         return None
     got, want = evidence.here.got, evidence.here.want
-    if not np.isclose(got.sum(), want.sum(), atol=evidence.slack * np.abs(want).sum()):
-        return None
+    if not got.size or differ(*(np.array([array.min(), array.max()]) for array in (got, want)), evidence.slack):
+        return None  # much quicker than sorting
     wrong = evidence.wrong
-    moved = int(wrong.sum())
-    some = want[wrong][:SAMPLE]
-    if moved < 4 or np.median(evidence.excess[wrong]) < 100 or len(np.unique(some)) < 0.9 * len(some):
+    some, moved = want[wrong][:SAMPLE], int(wrong.sum())
+    if moved < 4 or np.median(sample(evidence.excess[wrong])) < 100 or len(np.unique(some)) < 0.9 * len(some):
         return None
     if differ(np.sort(got, axis=None), np.sort(want, axis=None), evidence.slack):
         return None
     if evidence.telling_bits(got, want) < ENOUGH_BITS:
         return None
-    return cause("wrong_places", f"Every wanted number came back, but {moved} of {want.size} in another place.\n"
-                                 "How is the position of an element computed?")
+    seen = f"Every wanted number came back, but {moved} of {want.size} in another place."
+    return cause("wrong_places", seen, WHERE_TO)

@@ -8,6 +8,7 @@ from tools.check.diagnosis.evidence import Cause, Evidence, cause
 from tools.check.diagnosis.numbers import sample
 
 FEWEST = 4  # right elements (rows, columns) before "right up to here" is more than luck
+CLEARLY = 10  # times the limit: what is wrong by less may be an error that grows until it shows
 
 QUESTION = {
     "diagonal_wrong": "What should happen where row and column are equal?",
@@ -21,7 +22,7 @@ QUESTION = {
 
 
 class Region(NamedTuple):
-    """Where something is amiss, in words that follow "wrong" or "never written"."""
+    """Where something is wrong (or was never written), and where it is right, as phrases."""
 
     name: str
     where: str
@@ -31,7 +32,7 @@ class Region(NamedTuple):
 def nothing_written(evidence: Evidence) -> Cause | None:
     if evidence.poison is None or not evidence.poison.size or not evidence.poison.all():
         return None
-    return cause("nothing_written", "The result was never written: which line stores into it?")
+    return cause("nothing_written", "The result was never written:", "which line stores into it?")
 
 
 def partly_written(evidence: Evidence) -> Cause | None:
@@ -39,22 +40,24 @@ def partly_written(evidence: Evidence) -> Cause | None:
         return None
     missing, region = int(evidence.poison.sum()), region_of(evidence.poison)
     if region is None:
-        return cause("partly_written", f"{missing} of {evidence.poison.size} elements were never written.\n"
-                                       "Which elements does each block or step take?")
+        return cause("partly_written", f"{missing} of {evidence.poison.size} elements were never written.",
+                     QUESTION["only_first_block"])
     if region.name == "only_first_block":
-        return cause("partly_written", f"Written only {region.right}, never {region.where}.\n"
-                                       "Is it only the first block that is stored?")
-    return cause("partly_written", f"The result was never written {region.where}.\n{QUESTION[region.name]}")
+        return cause("partly_written", f"Written {region.right}, never {region.where}.",
+                     "Is it only the first block that is stored?")
+    return cause("partly_written", f"The result was never written {region.where}.", QUESTION[region.name])
 
 
 def wrong_region(evidence: Evidence) -> Cause | None:
-    """Right in one part, wrong in all of the rest, and clearly so: not an error that grows until it shows."""
+    """Right in one part, and clearly wrong in all of the rest."""
     if not evidence.comparable or not evidence.wrong.any() or evidence.wrong.all():
         return None
+    if len(np.unique(sample(evidence.here.want[~evidence.wrong]))) < FEWEST:
+        return None  # zeros, say, are right by luck
     region = region_of(evidence.wrong)
-    if region is None or np.median(sample(evidence.excess[evidence.wrong])) < 10:
+    if region is None or np.median(sample(evidence.excess[evidence.wrong])) < CLEARLY:
         return None
-    if evidence.excess.reshape(-1)[np.argmax(evidence.wrong)] < 10:
+    if evidence.excess.reshape(-1)[np.argmax(evidence.wrong)] < CLEARLY:
         return None
     if region.name == "tail_wrong":
         seen = f"Right {region.right}; everything after it is wrong."
@@ -62,7 +65,7 @@ def wrong_region(evidence: Evidence) -> Cause | None:
         seen = f"Wrong {region.where}, right {region.right}."
     else:
         seen = f"Right {region.right}, wrong {region.where}."
-    return cause(region.name, f"{seen}\n{QUESTION[region.name]}")
+    return cause(region.name, seen, QUESTION[region.name])
 
 
 def block_repeated(evidence: Evidence) -> Cause | None:
@@ -74,9 +77,9 @@ def block_repeated(evidence: Evidence) -> Cause | None:
         for period in _periods(evidence.here.got, axis):
             index = np.arange(length) % period
             if evidence.holds(lambda case: case.want.take(index, axis)):
-                first = f"first {_plural(period, axis, evidence.here.got.ndim)}"
-                return cause("block_repeated", f"Only the {first} of the wanted result came back, over and over.\n"
-                                               f"{QUESTION['only_first_block']}")
+                first = _plural(period, axis, evidence.here.got.ndim)
+                return cause("block_repeated", f"Only the first {first} came back, over and over.",
+                             QUESTION["only_first_block"])
     return None
 
 
@@ -94,27 +97,27 @@ def region_of(bad) -> Region | None:
     for axis in range(bad.ndim):
         line = bad.any(axis=tuple(k for k in range(bad.ndim) if k != axis))
         if bad.ndim == 1 or (np.moveaxis(bad, axis, -1) == line).all():
-            return region_of_line(line, axis, bad.shape)
-    found = _beside_the_diagonal(bad) if bad.ndim == 2 else None
-    found = found or region_of_line(bad.reshape(-1), None, bad.shape)
-    return found if found or bad.ndim != 2 else _outside_a_corner(bad)
+            return _region_of_line(line, axis, bad.shape)
+    row_by_row = _region_of_line(bad.reshape(-1), None, bad.shape)
+    if bad.ndim != 2:
+        return row_by_row
+    return _beside_the_diagonal(bad) or row_by_row or _outside_a_corner(bad)
 
 
-def region_of_line(bad, axis, shape) -> Region | None:
+def _region_of_line(bad, axis, shape) -> Region | None:
     """Tail, head or every k-th block of a mask along one axis; axis None: of all elements, row by row."""
     edges = np.flatnonzero(bad[1:] != bad[:-1]) + 1
-    ndim, good = len(shape), int((~bad).sum())
+    good = int((~bad).sum())
     if not len(edges) or good < FEWEST:
         return None
-    at = lambda i: _place(i, axis, shape)  # noqa: E731
-    if len(edges) == 1 and bad[0]:
-        until = "up to" if edges[0] > 1 else "in"
-        return Region("head_wrong", f"{until} {at(edges[0] - 1)}", f"from {at(edges[0])} on")
-    if len(edges) == 1 and 2 * good >= len(bad):
-        return Region("tail_wrong", f"from {at(good)} on", f"up to {at(good - 1)}")
-    if len(edges) == 1:
-        return Region("only_first_block", f"from {at(good)} on", f"in the first {_plural(good, axis, ndim)}")
-    return _every_kth(bad, edges, axis, ndim)
+    if len(edges) > 1:
+        return _every_kth(bad, edges, axis, len(shape))
+    before, after = _place(edges[0] - 1, axis, shape), _place(edges[0], axis, shape)
+    if bad[0]:
+        return Region("head_wrong", f"{'up to' if edges[0] > 1 else 'in'} {before}", f"from {after} on")
+    if 2 * good >= len(bad):
+        return Region("tail_wrong", f"from {after} on", f"up to {before}")
+    return Region("only_first_block", f"from {after} on", f"in the first {_plural(good, axis, len(shape))}")
 
 
 def _every_kth(bad, edges, axis, ndim) -> Region | None:
@@ -123,13 +126,14 @@ def _every_kth(bad, edges, axis, ndim) -> Region | None:
     if len(runs) < 4 or len(bad) < 8 or (runs[2:-1] != runs[:-3]).any() or runs[-1] > runs[-3]:
         return None
     wrong, right = (runs[0], runs[1]) if bad[0] else (runs[1], runs[0])
-    block, count = min(wrong, right), wrong + right
-    if count % block:
-        return None
-    unit = _plural(1, axis, ndim).removeprefix("1 ") if block == 1 else f"block of {_plural(block, axis, ndim)}"
+    block, step = min(wrong, right), wrong + right
+    if step % block or (axis is None and block == 1 and right < wrong):
+        return None  # single right elements of a matrix, row by row: what a permutation leaves in place
+    unit = _unit(axis, ndim) if block == 1 else f"block of {_plural(block, axis, ndim)}"
+    every = f"in every {_ordinal(step // block)} {unit}"
     if wrong <= right:
-        return Region("every_kth_block", f"in every {_ordinal(count // block)} {unit}", "elsewhere")
-    return Region("every_kth_block", "elsewhere", f"only in every {_ordinal(count // block)} {unit}")
+        return Region("every_kth_block", every, "elsewhere")
+    return Region("every_kth_block", "elsewhere", f"only {every}")
 
 
 def _beside_the_diagonal(bad) -> Region | None:
@@ -149,32 +153,37 @@ def _beside_the_diagonal(bad) -> Region | None:
 
 
 def _outside_a_corner(bad) -> Region | None:
-    """Right in the first rows and columns, wrong in all rows and all columns beyond: ragged tiles at both edges."""
+    """Right in the first rows and columns, wrong in all beyond: ragged tiles at both edges."""
     rows, columns = (int((~bad).any(axis=axis).sum()) for axis in (1, 0))
-    if min(rows, columns) < FEWEST or bad[:rows, :columns].any() or not bad[rows:].all() or not bad[:, columns:].all():
+    inside = np.zeros_like(bad)
+    inside[:rows, :columns] = True
+    if min(rows, columns) < FEWEST or (bad == inside).any():
         return None
     name = "tail_wrong" if 4 * rows * columns >= bad.size else "only_first_block"
-    return Region(name, f"beyond row {rows - 1} or column {columns - 1}", f"up to row {rows - 1} and column {columns - 1}")
+    corner = f"row {rows - 1} and column {columns - 1}"
+    return Region(name, f"beyond {corner}", f"up to {corner}")
 
 
 def _place(index, axis, shape) -> str:
-    """"element 7", "row 7", "column 7", "element (1, 2)"."""
-    if len(shape) == 1:
-        return f"element {int(index)}"
+    """"element 7", "row 7", "element (1, 2)"."""
+    index = int(index)
     if axis is None:
-        return f"element {tuple(int(i) for i in np.unravel_index(index, shape))}"
-    return f"{('row', 'column')[axis]} {int(index)}" if len(shape) == 2 else f"index {int(index)} of axis {axis}"
+        index = tuple(int(i) for i in np.unravel_index(index, shape))
+    return f"{_unit(axis, len(shape))} {index}"
 
 
 def _plural(count, axis, ndim) -> str:
     """"64 elements", "1 row"."""
-    if ndim == 1 or axis is None:
-        one = "element"
-    else:
-        one = ("row", "column")[axis] if ndim == 2 else f"slice along axis {axis}"
-    head, _, rest = one.partition(" ")
-    return f"{count} {head}{'' if count == 1 else 's'}{' ' + rest if rest else ''}"
+    return f"{count} {_unit(axis, ndim)}{'' if count == 1 else 's'}"
+
+
+def _unit(axis, ndim) -> str:
+    """What one step along an axis passes; axis None: row by row."""
+    if axis is None or ndim == 1:
+        return "element"
+    return ("row", "column")[axis] if ndim == 2 else f"axis-{axis} slice"
 
 
 def _ordinal(n) -> str:
-    return {1: "1st", 2: "2nd", 3: "3rd"}.get(int(n), f"{int(n)}th")
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th") if n // 10 % 10 != 1 else "th"
+    return f"{n}{ending}"

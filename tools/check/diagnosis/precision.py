@@ -6,10 +6,12 @@ from tools.check.diagnosis.evidence import SLOW_ELEMENTS, Cause, Evidence, cause
 from tools.check.diagnosis.numbers import is_float, sample
 
 DIGITS = {"bfloat16": 8, "float16": 11, "tf32": 11, "float32": 24, "float64": 53}  # significant binary digits
+FEWEST = 8  # numbers that must agree: one in eight that fit float16 also fit bfloat16
 
 
 def narrowed_to_16_bits(evidence: Evidence) -> Cause | None:
-    return _narrowed(evidence, "bfloat16", 0.1) or _narrowed(evidence, "float16", 0.1)  # all that fits the one fits both
+    """bfloat16 is asked first, because nearly all that fits it fits float16 too."""
+    return _narrowed(evidence, "bfloat16", 0.1) or _narrowed(evidence, "float16", 0.1)
 
 
 def narrowed_to_float32(evidence: Evidence) -> Cause | None:
@@ -26,10 +28,12 @@ def _narrowed(evidence, name, largest_error) -> Cause | None:
         return None  # rounded to whole numbers, whatever the format
     if DIGITS[name] >= DIGITS.get(wanted, 0) or evidence.largest_error > largest_error:
         return None
-    if not fits(sample(got), name).all() or not fits(got, name).all() or np.count_nonzero(~fits(want, name)) < 4:
+    if not fits(sample(got), name).all() or not fits(got, name).all():
         return None
-    return cause(f"{name}_precision", f"Every number fits {name} exactly, though {wanted} was asked for.\n"
-                                      "At which step does it become that narrow?")
+    if np.count_nonzero(~fits(want, name) & (got != 0)) < FEWEST:
+        return None
+    return cause(f"{name}_precision", f"Every number fits {name} exactly, though {wanted} was asked for.",
+                 "At which step does it become that narrow?")
 
 
 def rounded_arguments(evidence: Evidence) -> Cause | None:
@@ -38,10 +42,14 @@ def rounded_arguments(evidence: Evidence) -> Cause | None:
         return None
     digits = DIGITS.get(str(evidence.wanted_dtype), 0)
     for name, narrow in ROUNDINGS:
-        if DIGITS[name] < digits and evidence.holds(lambda case: evidence.ask(*_rounded(case.args, narrow))):
-            seen = f"{name} and float16 do" if name == "tf32" else f"{name} does"
-            return cause(f"{name}_precision", f"As if the arguments kept only {DIGITS[name]} significant bits, as {seen}.\n"
-                                              "In which precision are the products formed?")
+        if DIGITS[name] >= digits:
+            continue
+        said = evidence.ask(*_rounded(evidence.args, narrow))
+        if evidence.holds(lambda case: said) and evidence.telling(said, evidence.here.want).sum() >= FEWEST:
+            like = "tf32 and float16 do" if name == "tf32" else f"{name} does"
+            seen = f"As if the arguments kept only {DIGITS[name]} significant bits, as {like}."
+            return cause(f"{name}_precision", seen,
+                         "In which precision are the products formed?")
     return None
 
 
@@ -81,5 +89,8 @@ ROUNDINGS = [
 
 
 def _rounded(args, narrow) -> tuple:
-    return tuple(narrow(arg.astype(np.float64)) if isinstance(arg, np.ndarray) and is_float(arg.dtype) else arg
-                 for arg in args)
+    return tuple(narrow(arg.astype(np.float64)) if _is_float_array(arg) else arg for arg in args)
+
+
+def _is_float_array(arg) -> bool:
+    return isinstance(arg, np.ndarray) and is_float(arg.dtype)

@@ -1,4 +1,4 @@
-"""Right up to a simple operation on every value: nothing stored, a factor, an offset, a sign, NaN and infinity."""
+"""One simple operation too many or too few on every value: factor, offset, sign, zeros, NaN and infinity."""
 
 import numpy as np
 
@@ -6,121 +6,129 @@ from tools.check.diagnosis.evidence import Cause, Evidence, cause
 from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.words import element, factor_text
 
+WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
+
 
 def all_zeros(evidence: Evidence) -> Cause | None:
     if not evidence.comparable or evidence.here.got.size < 4 or evidence.here.got.any():
         return None
     if np.count_nonzero(evidence.wrong) < 4:
         return None
-    return cause("all_zeros", f"Every element is {evidence.got.flat[0]}: is the result stored where it is looked for?")
+    return cause("all_zeros", f"Every element is {evidence.got.flat[0]}:",
+                 "is the result stored where it is looked for?")
 
 
 def all_the_same(evidence: Evidence) -> Cause | None:
     got = evidence.here.got
     if not evidence.comparable or got.size < 4 or np.isnan(got.flat[0]) or (got != got.flat[0]).any():
         return None
-    if not _varies(evidence) or np.count_nonzero(evidence.wrong) < 4:
+    if np.count_nonzero(evidence.wrong) < 4 or len(np.unique(sample(evidence.here.want))) < 4:
         return None
-    return cause("all_the_same", f"Every element is {_shown(evidence.got.flat[0])}, though the wanted ones differ.\n"
-                                 "What changes from one element to the next?")
-
-
-def _shown(value) -> str:
-    return f"{value:.6g}" if np.asarray(value).dtype.kind in "fi" else str(value)
+    first = evidence.got.flat[0]
+    shown = f"{first:.6g}" if np.asarray(first).dtype.kind in "fi" else str(first)
+    return cause("all_the_same", f"Every element is {shown}, though the wanted ones differ.",
+                 "What changes from one element to the next?")
 
 
 def _varies(evidence) -> bool:
-    """Whether the wanted values spread enough to tell a factor from an offset."""
+    """Whether the wanted values are many and spread enough to tell a factor from an offset, and both from luck."""
     want = sample(evidence.here.want)
-    want = want[np.isfinite(want)]
-    return want.size > 1 and np.ptp(want) > 100 * evidence.slack * rms(want)
+    want = np.unique(want[np.isfinite(want) & (want != 0)])
+    return want.size >= 4 and np.ptp(want) > 100 * evidence.slack * rms(want)
 
 
 def wrong_sign(evidence: Evidence) -> Cause | None:
     if evidence.comparable and evidence.holds(lambda case: -case.want):
-        return cause("wrong_sign", "Every number has the opposite sign. Where does the sign come from?")
+        return cause("wrong_sign", "Every number has the opposite sign.", "Where does the sign come from?")
     return None
 
 
 def inverted(evidence: Evidence) -> Cause | None:
     if getattr(evidence.want, "dtype", None) == np.bool_ and evidence.holds(lambda case: 1 - case.want):
-        return cause("inverted", "True where False is wanted, and False where True is.\n"
-                                 "What does the condition select?")
+        return cause("inverted", "True where False is wanted, and False where True is.",
+                     "What does the condition select?")
     return None
 
 
 def constant_factor(evidence: Evidence) -> Cause | None:
-    if not evidence.comparable or evidence.here.want.size < 2 or not _varies(evidence):
+    if not evidence.comparable or not _varies(evidence):
         return None
     got, want = sample(evidence.here.got), sample(evidence.here.want)
     largest = np.argmax(np.where(np.isfinite(want), np.abs(want), -1))
     factor = float(got[largest] / want[largest])
-    if not np.isfinite(factor) or factor in (0, 1) or not evidence.holds(lambda case: factor * case.want):
+    if not _is_another_factor(factor, evidence) or not evidence.holds(lambda case: factor * case.want):
         return None
-    return cause("constant_factor", f"Everything is {factor_text(factor)} what was wanted.\n"
-                                    "What is multiplied or divided once too often, or not at all?")
+    return cause("constant_factor", f"Everything is {factor_text(factor)} what was wanted.", WHICH_FACTOR)
 
 
 def factor_of_one_number(evidence: Evidence) -> Cause | None:
-    """For a single number any factor fits, so it must be one that people get wrong, or hold in other calls too."""
+    """Any single number is some multiple: it must be that in other calls too, or be a likely one."""
     got, want = evidence.here.got, evidence.here.want
-    if not evidence.comparable or got.size != 1 or not (got * want).all() or not np.isfinite(got / want).all():
+    if not evidence.comparable or got.size != 1 or not got.all() or not want.all():
         return None
     factor = float(got.item() / want.item())
-    others = evidence.elsewhere
-    if others:
-        fits = all(np.allclose(case.got, factor * case.want, rtol=max(evidence.slack, 1e-12), atol=0) for case in others)
-    else:
-        fits = min(abs(got.item()), abs(want.item())) >= 10 or want.dtype.kind != "i"
-        fits = fits and _often_wrong(factor, evidence)
-    if not fits or factor in (1, -1):
+    if not _is_another_factor(factor, evidence):
         return None
-    return cause("constant_factor", f"It is {factor_text(factor)} what was wanted.\n"
-                                    "What is multiplied or divided once too often, or not at all?")
+    if evidence.elsewhere:
+        fits = all(_equal(case.got, factor * case.want, evidence) for case in evidence.elsewhere)
+    else:  # of small whole numbers nearly every ratio is simple
+        large = want.dtype.kind != "i" or min(abs(got.item()), abs(want.item())) >= 10
+        fits = large and _often_wrong(factor, evidence)
+    if not fits:
+        return None
+    return cause("constant_factor", f"It is {factor_text(factor)} what was wanted.", WHICH_FACTOR)
+
+
+def _is_another_factor(factor, evidence) -> bool:
+    """Not what rounding could make of 1."""
+    return bool(np.isfinite(factor)) and factor not in (0, -1) and abs(factor - 1) > 20 * evidence.slack
+
+
+def _equal(one, other, evidence) -> bool:
+    return np.allclose(one, other, rtol=max(evidence.slack, 1e-12), atol=0)
 
 
 def _often_wrong(factor, evidence) -> bool:
     """Powers of two and ten, the number of elements n, and n / (n - 1), or one over any of these."""
-    lengths = {n for arg in evidence.args if isinstance(arg, np.ndarray) for n in (*arg.shape, arg.size) if n > 2}
+    arrays = [arg for arg in evidence.args if isinstance(arg, np.ndarray)]
+    lengths = {n for array in arrays for n in (*array.shape, array.size) if n > 2}
     usual = {2.0**k for k in range(1, 41)} | {10.0**k for k in range(1, 13)}
     usual |= {float(n) for n in lengths} | {n / (n - 1) for n in lengths}
-    return any(np.isclose(each, candidate, rtol=max(evidence.slack, 1e-12), atol=0)
-               for each in (factor, 1 / factor if factor else 0) for candidate in usual)
+    return any(_equal(factor, number, evidence) or _equal(1 / factor, number, evidence) for number in usual)
 
 
 def off_by_one(evidence: Evidence) -> Cause | None:
-    """Whole numbers, each one too high or each one too low; over several calls of a single number, never otherwise."""
+    """Whole numbers, all one too high or all one too low; a single number, never by more in other calls."""
     got, want = evidence.here.got, evidence.here.want
     if not evidence.comparable or got.dtype.kind != "i" or want.dtype.kind != "i" or not got.size:
         return None
     if np.asarray(evidence.want).dtype == np.bool_:
         return None
-    by = got - want
-    if abs(by.flat[0]) != 1 or (by != by.flat[0]).any() or (got.size == 1 and abs(want.item()) < 8):
+    by = int(got.flat[0] - want.flat[0])
+    if abs(by) != 1 or (got - want != by).any() or (got.size == 1 and abs(want.item()) < 8):
         return None
-    if any(not np.isin(case.got - case.want, (0, by.flat[0])).all() for case in evidence.elsewhere):
+    if any(not np.isin(case.got - case.want, (0, by)).all() for case in evidence.elsewhere):
         return None
-    side = "high" if by.flat[0] > 0 else "low"
-    seen = "It is" if got.size == 1 else "Every number is"
-    return cause("off_by_one", f"{seen} exactly one too {side}.\nWhich end is counted twice, or left out?")
+    seen = f"{'It' if got.size == 1 else 'Every number'} is exactly one too {'high' if by > 0 else 'low'}."
+    return cause("off_by_one", seen, "Which end is counted twice, or left out?")
 
 
 def constant_offset(evidence: Evidence) -> Cause | None:
-    if not evidence.comparable or evidence.here.want.size < 4 or not _varies(evidence):
+    if not evidence.comparable or not _varies(evidence):
         return None
     difference = sample(evidence.here.got) - sample(evidence.here.want)
     by = np.median(difference[np.isfinite(difference)])
     if not np.isfinite(by) or by == 0 or not evidence.holds(lambda case: case.want + by):
         return None
-    side = "high" if by > 0 else "low"
-    return cause("constant_offset", f"Every number is {abs(by):.5g} too {side}. Which term is missing or left over?")
+    return cause("constant_offset", f"Every number is {abs(by):.5g} too {'high' if by > 0 else 'low'}.",
+                 "Which term is missing or left over?")
 
 
 NAN_AND_INFINITY = {  # name: what is seen, and the question
-    "lost_nan": ("NaN was wanted, but a number came back", "What happens to NaN on its way through?"),
+    "lost_nan": ("A number came back where NaN was wanted", "What happens to NaN on its way through?"),
     "unexpected_nan": ("NaN came back where a number was wanted", "Which step makes the first NaN?"),
-    "unexpected_infinity": ("Infinity came back where a finite number was wanted", "Which step overflows?"),
-    "lost_infinity": ("Infinity was wanted, but a finite number came back", "What happens to infinity on its way?"),
+    "lost_infinity": ("A number came back where infinity was wanted", "What happens to it on its way?"),
+    "unexpected_infinity": ("Infinity came back where a number was wanted", "Which step overflows?"),
 }
 
 
@@ -129,13 +137,12 @@ def nan_and_infinity(evidence: Evidence) -> Cause | None:
     if not evidence.comparable or evidence.finite or evidence.all_right:
         return None
     got, want = evidence.here.got[evidence.wrong], evidence.here.want[evidence.wrong]
-    lost, unexpected = ~np.isfinite(want) & np.isfinite(got), np.isfinite(want) & ~np.isfinite(got)
-    if lost.all():
+    if (~np.isfinite(want) & np.isfinite(got)).all():
         name = "lost_nan" if np.isnan(want).any() else "lost_infinity"
-    elif unexpected.all():
+    elif (np.isfinite(want) & ~np.isfinite(got)).all():
         name = "unexpected_nan" if np.isnan(got).any() else "unexpected_infinity"
     else:
         return None
     seen, question = NAN_AND_INFINITY[name]
     first = element(np.argwhere(evidence.wrong)[0])
-    return cause(name, f"{seen}, first at {first}.\n{question}")
+    return cause(name, f"{seen}, first at {first}.", question)

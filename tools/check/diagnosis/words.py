@@ -7,7 +7,7 @@ INFIX = {"add": "+", "subtract": "-", "sub": "-", "multiply": "*", "mul": "*", "
 
 
 def call_text(oracle, arguments: list[str]) -> str:
-    """How the wanted value is written: "b @ a", "softmax(y)"; for a function without a name, "the result for (y)"."""
+    """What the oracle computes: "b @ a", "softmax(y)"; without a name "the right result for (y)"."""
     name = getattr(oracle, "__name__", "<lambda>")
     if name in INFIX and len(arguments) == 2:
         return f" {INFIX[name]} ".join(arguments)

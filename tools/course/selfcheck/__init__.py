@@ -59,24 +59,25 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(wanted: list[str], units: list[Unit]) -> list[Findings]:
     """Run the parts, two jobs at a time, the long ones first."""
-    with tempfile.TemporaryDirectory(prefix="course-check-") as scratch, Progress() as progress:
+    with tempfile.TemporaryDirectory(prefix="course-check-") as scratch:
         jobs = _jobs(wanted, units, Path(scratch))
         pool = ThreadPoolExecutor(AT_ONCE)
-        try:
-            return merged(pool.map(lambda job: _timed(job, progress), jobs))
-        except BaseException:  # Ctrl-C too: leave no process behind
-            supervise.stop_all()
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)
+        with Progress(part for part, _ in jobs) as progress:
+            try:
+                return merged(pool.map(lambda job: _timed(job, progress), jobs))
+            except BaseException:  # Ctrl-C too: leave no process behind
+                supervise.stop_all()
+                raise
+            finally:
+                pool.shutdown(cancel_futures=True)
 
 
 def _jobs(wanted: list[str], units: list[Unit], scratch: Path) -> list[Job]:
     jobs: list[Job] = []
-    if "units" in wanted:
-        jobs += [(unit.name, partial(parts.check_unit, unit, ROOT)) for unit in units]
     if "tools" in wanted:
         jobs.append(("tools", partial(parts.check_tools, ROOT)))
+    if "units" in wanted:
+        jobs += [(unit.name, partial(parts.check_unit, unit, ROOT)) for unit in units]
     if "static" in wanted:
         jobs.append(("static", partial(parts.check_texts, units, ROOT)))
     if "golden" in wanted:
@@ -90,5 +91,5 @@ def _timed(job: Job, progress: Progress) -> Findings:
     start = time.monotonic()
     found = run(tell=partial(progress.tell, name))
     found.seconds = time.monotonic() - start
-    progress.tell(name, f"done in {found.seconds:.0f} s")
+    progress.done(name)
     return found

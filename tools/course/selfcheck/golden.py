@@ -23,7 +23,7 @@ MOST_LINES, MOST_COLUMNS = 25, 80
 TIMEOUT = 120.0
 SHOWN = 20  # lines of a difference
 
-# Lessons that no test can survive, by what is put into one function of the reference.
+# What is put into arithmetic_intensity, which one test calls.
 ACCIDENTS = {
     "crash": "import ctypes\nctypes.string_at(0)",
     "time_limit": "while True:\n    pass",
@@ -33,7 +33,7 @@ SITUATIONS = {
     "wrong_running_sum": (f"--answers=wrong:{UNIT}/naive_never_resets_the_sum",),
     "wrong_ragged_rows": (f"--answers=wrong:{UNIT}/blocked_drops_the_ragged_rows",),
     "crash": ("--answers=accidents/crash",),
-    "time_limit": ("--answers=accidents/time_limit", "-o", "course_limit=1"),
+    "time_limit": ("--answers=accidents/time_limit", "-o", "course_limit=6"),
 }
 MODES = {"serial": (), "two_processes": ("-n", "2"), "remote": ("--remote",)}
 
@@ -100,7 +100,7 @@ def copy_of_the_course(root: Path, folder: Path) -> Path:
     for name, code in ACCIDENTS.items():
         file = course / "accidents" / name / UNIT / reference.name
         file.parent.mkdir(parents=True)
-        accident = Wrong(UNIT, name, (), "", function="predict_seconds", code=code)
+        accident = Wrong(UNIT, name, (), "", function="arithmetic_intensity", code=code)
         file.write_text(apply(accident, reference.read_text(encoding="utf-8")), encoding="utf-8")
     return course
 

@@ -68,17 +68,18 @@ def judged(unit: Unit, root: Path, results: list[Result]) -> Findings:
     (reference,), (stub,), (remote,) = (of_kind[kind] for kind in ("reference", "stub", "remote"))
     entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     rejections = list(zip(entries, [*of_kind.get("wrong", []), *of_kind.get("broken", [])], strict=True))
-    judgements = [judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections]
+    judgements = {entry.name: judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
     excused = judge.excuses(root / "reference" / unit.name / "excused.toml")
     found = Findings(unit.name, skips=skips(reference.tests))
     found.verdicts = [
         *judge.judge_reference(unit.name, reference, "lesson tests"),
         *judge.judge_reference(unit.name, remote, "lesson tests, remote"),
         *judge.judge_killed(unit.name, stub, rejections),
-        *(verdict for verdict in judgements if verdict),
+        *(verdict for verdict in judgements.values() if verdict),
         *judge.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),
     ]
-    found.notes = [f"to be shown red on a GPU machine: {name}" for name in judge.waiting_for_gpu(stub)]
+    waiting = [*judge.waiting_for_gpu(stub), *(name for name, verdict in judgements.items() if verdict is None)]
+    found.notes = [f"to be shown red on a GPU machine: {name}" for name in waiting]
     return found
 
 

@@ -84,6 +84,7 @@ class Collector:
             return
         category = self.config.hook.pytest_report_teststatus(report=report, config=self.config)[0]
         item = self.items[report.nodeid]
+        lesson = {} if self.variant.kind == "tools" else report.course  # set by the course's plugin
         self.send(
             "test",
             nodeid=report.nodeid,
@@ -91,7 +92,7 @@ class Collector:
             outcome="failed" if category == "error" else category,
             text="" if report.passed else _text(report),
             seconds=report.duration,
-            **{key: value for key, value in report.user_properties if key in ("tasks", "stage", "needs_gpu")},
+            **{key: lesson[key] for key in ("tasks", "stage", "needs_gpu") if lesson},
         )
 
 

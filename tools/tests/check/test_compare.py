@@ -11,7 +11,8 @@ EXACT = Rule(exact=True)
 NAN, INF = float("nan"), float("inf")
 
 
-def same(got, want, rule=Rule()) -> bool:
+def same(got, want, rule=None) -> bool:
+    rule = rule or Rule()
     return form(got, want, rule) is None and contents(got, want, rule) is None
 
 

@@ -65,6 +65,7 @@ PROBLEMS = [
     (doctor.check_driver, H200 | {"card": "Tesla V100", "capability": [7, 0]}, "no longer serves Tesla V100"),
     (doctor.check_cupy, {"packages": {"cupy-cuda12x": "14.0", "cupy-cuda13x": "14.2"}}, "are both installed"),
     (doctor.check_cupy, H200 | {"answers": {"cupy": "ImportError: libnvrtc.so.13"}}, "libnvrtc.so.13"),
+    (doctor.check_cupy, H200 | {"answers": {"cupy": "RuntimeError: " + "x" * 66}}, "pip uninstall cupy-cuda13x"),
 ]
 
 

@@ -180,6 +180,25 @@ def test_a_slow_call_is_not_repeated_to_explain_it(monkeypatch):
     assert len(calls) == 1
 
 
+def test_a_call_that_changes_an_object_of_the_lesson_is_not_repeated_to_explain_it():
+    class Cache:
+        length = 0
+    def append(cache):
+        cache.length += 1
+        return cache.length
+    cache = Cache()
+    assert cause_of(append, cache, oracle=lambda cache: 7) != "differs_between_runs"
+    assert cache.length == 1
+
+
+def test_a_second_call_that_returns_another_form_is_another_result():
+    calls = []
+    def fickle(x):
+        calls.append(x)
+        return None if len(calls) > 1 else x + 1
+    assert cause_of(fickle, X, oracle=double) == "differs_between_runs"
+
+
 def test_a_clock_is_handed_out_afresh_for_each_call():
     def elapsed(work, clock):
         start = clock()
@@ -310,6 +329,8 @@ def test_a_function_that_ignores_a_storage_offset_is_caught():
 # A lesson in another process -------------------------------------------------------------------------------
 
 LESSON = """
+    import os
+
     import numpy as np
 
     def double(x, *, out=None):
@@ -337,6 +358,15 @@ LESSON = """
     def same(x):
         return x
 
+    def triple(x):
+        return 3 * x
+
+    def crash_with_out(x, *, out=None):
+        return 2 * x if out is None else os._exit(3)
+
+    def apply(function, x):
+        return function(x)
+
     def broken(x):
         return x[9]
 
@@ -359,6 +389,15 @@ def remote(tmp_path_factory):
 def test_a_remote_lesson_is_judged_alike(remote, name, cause, monkeypatch):
     monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
     assert cause_of(getattr(remote, name), X.copy(), oracle=double) == cause
+
+
+def test_a_crash_in_a_call_that_only_explains_leaves_the_fault_as_it_is(remote):
+    assert cause_of(remote.crash_with_out, X, oracle=lambda x: 7 * x) != "raised"
+
+
+def test_functions_of_a_remote_lesson_may_be_arguments(remote):
+    assert_matches(remote.apply, remote.triple, X, oracle=lambda function, x: 3 * x)
+    assert cause_of(remote.apply, remote.triple, X, oracle=lambda function, x: x * x) is None
 
 
 def test_a_right_remote_lesson_matches_in_every_layout(remote):

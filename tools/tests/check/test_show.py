@@ -14,7 +14,7 @@ FLOATS = st.floats(allow_nan=False)
 @pytest.mark.parametrize("value, text", [
     (np.ones((2, 3)), "float64[2,3]"), (torch.ones(4, dtype=torch.bfloat16), "bfloat16[4]"),
     (np.array(1), "int64[]"), ((1,), "(1,)"), ([1.5, np.ones(2)], "[1.5, float64[2]]"),
-    ({"a": (True, None)}, "{'a': (True, None)}"), ("a\nb", "'a\\nb'"), (slice(1, None), "slice(1, None, None)"),
+    ({"a": (True, None)}, "{'a': (True, None)}"), ("a\nb", "'a\\nb'"), (slice(1), "slice(None, 1, None)"),
     (np.float32, "float32"), (torch.float32, "torch.float32"), (np.add, "add"), (len, "len"),
 ])
 def test_literals(value, text):

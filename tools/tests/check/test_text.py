@@ -8,7 +8,9 @@ import pytest
 
 from tools import worker
 from tools.check import Mismatch, assert_matches, text
+from tools.check.compare import Fault
 from tools.check.diagnosis import Cause
+from tools.check.given import fake_clock
 from tools.check.tolerances import accumulated
 
 A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -150,8 +152,8 @@ def test_huge_integers_stay_short(cause):
         factorial(n=1{"0" * 18}...{"0" * 18})
 
         Another value:
-          got     ...{"0" * 61}
-          wanted  ...{"0" * 60}1
+          got     ...{"0" * 33}
+          wanted  ...{"0" * 32}1
         """)
 
 
@@ -369,19 +371,24 @@ def test_an_error_is_shown_with_the_learners_own_line(tmp_path, monkeypatch):
 def test_a_long_error_is_cut_and_control_characters_never_reach_the_terminal():
     frame = worker.Frame("f.py", 3, "f", "x" * 99)
     error = worker.Raised("ValueError", "\x1b[31mred\n" + "word " * 200, (frame,))
-    lines = text.raised(error, room=6)
-    assert lines[0] == "It raised ValueError: ?[31mred"
-    assert lines[3:] == ["...", "f.py line 3, in f:", "    " + "x" * 33 + "..." + "x" * 36]
+    lines = text.compose(["f()"], Fault("raised", error), None).split("\n")
+    assert lines[:3] == ["f()", "", "It raised ValueError: ?[31mred"]
+    assert lines[9:] == ["...", "f.py line 3, in f:", "    " + "x" * 33 + "..." + "x" * 36]
     assert max(map(len, lines)) <= 76
 
 
 # The frame ------------------------------------------------------------------------------------------------
 
-def test_a_call_with_many_long_arguments_stays_within_one_line():
-    arguments = {"x": A, "names": ["alpha", "beta"] * 20, "text": "z" * 50, "n": 10**300}
-    line = text.call_line("function", arguments)
-    assert len(line) <= 76
-    assert line.startswith("function(x: float64[2,3], names=[")
+def test_a_long_call_takes_a_second_line_and_long_values_are_cut():
+    clock = fake_clock([100.0, 5.0, 1.0, 2.0])
+    arguments = {"matmul": clock.work, "a": A, "b": B, "warmup": 1, "repeats": 3, "clock": clock}
+    assert text.call_lines("measure_gflops", arguments) == [
+        "measure_gflops(matmul=fake_clock.work, a: float64[2,3], b: float64[3,2],",
+        "    warmup=1, repeats=3, clock=fake_clock([100.0, 5.0, 1.0, 2.0]))"]
+    arguments = {"x": A, "names": ["alpha", "beta"] * 20, "text": "z" * 90, "n": 10**300}
+    assert text.call_lines("function", arguments) == [
+        "function(x: float64[2,3], names=['alpha', '...', 'beta'],",
+        "    text='zzzzzzzzzz...zzzzzzzzz', n=10000000000...0000000000)"]
 
 
 def test_no_failure_is_longer_than_twelve_lines_or_wider_than_76_columns(cause):

@@ -1,4 +1,4 @@
-"""Calls a wrong answer as a check would, and collects the evidence. Independent of the recognisers and of the checks."""
+"""Calls a wrong answer as a check would, and collects the evidence. Shares no code with the recognisers."""
 
 import copy
 import inspect
@@ -23,14 +23,14 @@ def examine(right, wrong, args: tuple) -> Evidence | None:
 
 
 def call(function, args, names, out_dtype=None):
-    """(result, what else the call did, mask of elements never written). A keyword `out` is filled with NaN first."""
+    """(result, what else the call did, mask of elements never written). A keyword `out` is given full of NaN."""
     given, out = copy.deepcopy(args), None
     if out_dtype is not None and "out" in inspect.signature(function).parameters:
         out = np.full(args[0].shape, np.nan, out_dtype)
     with np.errstate(all="ignore"):
         result = function(*given) if out is None else function(*given, out=out)
     changed = {name: now for name, now, before in zip(names, given, args)
-               if isinstance(now, np.ndarray) and not np.array_equal(now, before, equal_nan=now.dtype.kind == "f")}
+               if isinstance(now, np.ndarray) and now.tobytes() != before.tobytes()}
     alias = next((name for name, arg in zip(names, given) if isinstance(arg, np.ndarray)
                   and isinstance(result, np.ndarray) and np.shares_memory(arg, result)), None)
     same = any(result is arg for arg in given)

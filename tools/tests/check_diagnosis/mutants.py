@@ -1,7 +1,7 @@
 """Random mutants of plain array functions: how many are named, unnamed, and wrongly named.
 
-"named" is a cause that was expected of the mutation. "otherwise" is one that was not, but is literally true of
-what came back by the independent check in truths.py (f(x) = 0 * x gives zeros, whatever the mutation was called).
+"named" is a cause that was expected of the mutation. "otherwise" is one that was not, but is literally true
+of what came back by the independent check in truths.py (0 * x is all zeros, whatever the mutation meant).
 
     python -m tools.tests.check_diagnosis.mutants [seed]     prints the table
 """
@@ -45,7 +45,7 @@ def judge_mutants(seed: int, count: int = 500) -> list[Verdict]:
 
 
 def judge_one(rng) -> Verdict | None:
-    """One random mutant; None if the mutation does not apply, makes the function crash, or changes nothing."""
+    """One random mutant; None if the mutation does not apply, changes nothing, or makes the function crash."""
     plain = FUNCTIONS[rng.integers(len(FUNCTIONS))]
     args = plain.inputs(rng)
     try:

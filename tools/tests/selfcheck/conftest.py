@@ -86,8 +86,9 @@ WRONG = "".join(
 
 CONFTEST = '''
 """As much of the course's plugin as the self-check asks for."""
-import importlib.util, os, sys
+import importlib.util, sys
 from pathlib import Path
+import pytest
 
 def pytest_addoption(parser):
     parser.addoption("--answers")
@@ -110,11 +111,15 @@ def pytest_configure(config):
     config.add_cleanup(lambda: sys.meta_path.remove(finder))
 
 def pytest_runtest_setup(item):
-    gpu = item.get_closest_marker("gpu") is not None
-    item.user_properties += [("tasks", item.get_closest_marker("task").args), ("needs_gpu", gpu)]
-    if gpu:
-        import pytest
+    if item.get_closest_marker("gpu"):
         pytest.skip("needs an NVIDIA GPU")
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    gpu = item.get_closest_marker("gpu") is not None
+    report.course = {"tasks": item.get_closest_marker("task").args, "stage": "correctness", "needs_gpu": gpu}
+    return report
 '''
 
 

@@ -39,10 +39,19 @@ def test_a_count_below_its_floor_is_a_fault(tmp_path):
 
 
 def test_progress_without_a_terminal_is_a_line_for_each_phase(capsys):
-    with Progress() as progress:
+    with Progress(["week1/day1"]) as progress:
         for phase, detail in [("wrong", "1 of 2"), ("wrong", "2 of 2"), ("mutant", "1 of 9")]:
             progress.tell("week1/day1", phase, detail)
-    assert capsys.readouterr().out.splitlines() == ["week1/day1       wrong", "week1/day1       mutant"]
+        progress.done("week1/day1")
+    assert capsys.readouterr().out.splitlines() == [f"week1/day1       {phase}" for phase in ("wrong", "mutant", "done")]
+
+
+def test_a_part_is_done_when_all_its_jobs_are(capsys):
+    with Progress(["transcripts", "transcripts"]) as progress:
+        progress.done("transcripts")
+        assert capsys.readouterr().out == ""
+        progress.done("transcripts")
+    assert capsys.readouterr().out == "transcripts      done\n"
 
 
 @pytest.mark.parametrize("name, line", [

@@ -1,6 +1,7 @@
 """Variants run in one process, and a process that dies costs one variant only."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,29 @@ def test_a_sound_unit_comes_out_with_nothing_to_mend(course):
         "lesson tests": 2, "lesson tests, remote": 2, "tests seen red": 2, "wrong answers": 6, "mutants killed": 5,
     }  # fmt: skip
     assert told[:3] == [("reference", "1 of 1  "), ("stub", "1 of 1  "), ("wrong", "1 of 6  keeps_the_last")]
+
+
+def test_a_wrong_answer_meets_the_tests_that_are_judged(course):
+    of_task_1, of_task_2 = "test_total_adds_every_value", "test_mean_divides_by_the_count"
+    plan = [
+        replace(lesson(course, name, "return 8"), kind="wrong", arguments=("-q", "week1", f"--answers={name}"), rejected_by=(test,))
+        for name, test in [("early", of_task_1), ("late", of_task_2)]
+    ]
+    early, late = run_variants(plan, course.root, tell=lambda variant: None)
+    assert [test.function for test in early.tests] == [of_task_1]
+    assert [(test.function, test.tasks) for test in late.tests] == [(of_task_1, (1,)), (of_task_2, (2,))]
+
+
+def test_a_test_for_a_gpu_is_skipped_and_listed(course):
+    course.edit("week1/day1/test_adding.py", "@pytest.mark.task(2)", "@pytest.mark.gpu\n@pytest.mark.task(2)")
+    found = parts.check_unit(course.unit(), course.root, tell=lambda phase, detail: None)
+    failed = {verdict.kind for verdict in found.verdicts if not verdict.passed}
+    assert failed == {"mutants that survived"}
+    assert found.skips == {"needs an NVIDIA GPU": 1}
+    assert found.notes == [
+        f"to be shown red on a GPU machine: {name}"
+        for name in ("test_mean_divides_by_the_count", "forgets_to_divide", "turns_it_round", "takes_the_median")
+    ]
 
 
 def test_processes_that_die_or_hang_cost_their_variant_alone(course, monkeypatch):

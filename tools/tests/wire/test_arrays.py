@@ -63,7 +63,7 @@ def test_a_read_only_array_stays_read_only():
 
 def overlapping_bytes():
     memory = bytearray(range(16))
-    return np.frombuffer(memory, np.uint8), np.frombuffer(memory, np.int16, offset=4)
+    return np.frombuffer(memory, np.uint8, count=8), np.frombuffer(memory, np.int16, offset=4)
 
 
 def whole_and_part():
@@ -89,6 +89,12 @@ def test_arrays_that_share_memory_still_share_it(pair):
     for array, back in zip(sent, (first, second)):
         array.flat[-1] = back.flat[-1] = 9
     assert all(map(same_array, (first, second), sent))
+
+
+def test_what_lies_beside_a_view_crosses_too():
+    whole = np.arange(10.0)
+    for view in (whole[4:6], np.lib.stride_tricks.as_strided(whole[4:], (2,), (8,))):
+        assert crossed(view).base.view(float).tolist() == whole.tolist()
 
 
 def test_separate_arrays_stay_separate():

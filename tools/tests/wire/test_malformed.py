@@ -45,6 +45,13 @@ def test_an_array_that_could_not_be_is_malformed(array):
     assert is_malformed(["array", 0], [array], ["cpu"], buffers=[EIGHT.copy()])
 
 
+def test_bounds_are_checked_before_an_array_is_made():
+    described = [["torch", "float32", [3], [4], 0, 0, False]]
+    fields = {"regions": ["cpu"], "changed": [], "arrays": described}
+    with pytest.raises(wire.Malformed, match="reaches beyond its memory"):
+        wire.decode(json.dumps([None, fields]).encode(), [EIGHT.copy()])
+
+
 def test_an_array_that_can_be_is_not_malformed():
     array = ["numpy", "<f8", [1], [8], 0, 0, True]
     assert not is_malformed(["array", 0], [array], ["cpu"], buffers=[EIGHT.copy()])

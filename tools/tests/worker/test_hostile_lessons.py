@@ -68,7 +68,7 @@ def test_a_crash_tells_where_and_what_was_printed_last(hostile):
 def test_a_lesson_that_does_not_end_is_ended(hostile, name, source):
     hostile.fine()
     start = time.monotonic()
-    with pytest.raises(TooSlow, match="no answer within 0.2 s") as caught, worker.deadline(0.2):
+    with pytest.raises(TooSlow, match=r"no answer within 0\.2 s") as caught, worker.deadline(0.2):
         getattr(hostile, name)()
     assert 0.2 <= time.monotonic() - start < 5
     assert not source or caught.value.frames[-1].source in (source, "while True:")
@@ -76,9 +76,9 @@ def test_a_lesson_that_does_not_end_is_ended(hostile, name, source):
 
 def test_the_innermost_deadline_counts(hostile):
     hostile.fine()
-    with worker.deadline(30), worker.deadline(0.1), worker.deadline(20):
-        with pytest.raises(TooSlow, match="within 0.1 s"):
-            hostile.loop()
+    with (worker.deadline(30), worker.deadline(0.1), worker.deadline(20),
+          pytest.raises(TooSlow, match=r"within 0\.1 s")):
+        hostile.loop()
 
 
 @pytest.mark.usefixtures("alive")
@@ -88,18 +88,30 @@ def test_a_megabyte_of_print_is_cut_to_its_end(hostile):
 
 
 @pytest.mark.usefixtures("alive")
-def test_print_from_c_is_seen_too(hostile):
+def test_print_from_c_is_seen_too(hostile, monkeypatch):
+    hostile.fine.lesson.close()
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # with it C would not buffer either
     assert worker.call(hostile.print_from_c).printed == "python\nfrom C\n"
 
 
 @pytest.mark.usefixtures("alive")
 @pytest.mark.parametrize("name, value", [
     ("fork", False), ("fork_and_leave", "parent"), ("close_output", None),
+    ("let_a_child_write_everywhere", 0),
 ])
 def test_forks_and_closed_output_do_not_disturb_the_answers(hostile, name, value):
     starts = hostile.fine.lesson.starts
     assert getattr(hostile, name)() == value
     assert [hostile.fine() for _ in range(3)] == ["fine"] * 3 and hostile.fine.lesson.starts == starts
+
+
+def test_waiting_for_a_lesson_that_closed_its_output_costs_no_time(hostile):
+    hostile.fine.lesson.close()
+    hostile.close_output()
+    start = time.process_time()
+    hostile.wait(0.5)
+    assert time.process_time() - start < 0.25
+    hostile.fine.lesson.close()
 
 
 def test_children_of_a_lesson_end_with_it(hostile):
@@ -123,6 +135,7 @@ def test_an_endless_loop_does_not_outlive_the_tests(hostile):
                              stdout=subprocess.PIPE, text=True)
     with tests:
         orphan = int(tests.stdout.readline())
+        time.sleep(0.2)  # idle, it would end of itself; it must be in its loop
         assert is_running(orphan)
         tests.kill()
     assert has_ended(orphan)

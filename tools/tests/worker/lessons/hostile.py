@@ -7,6 +7,15 @@ import sys
 import threading
 import time
 
+WRITE_EVERYWHERE = """
+import os
+for pipe in range(3, 64):
+    try:
+        os.write(pipe, b"A" * 4096)
+    except OSError:
+        pass
+"""
+
 
 def fine():
     return "fine"
@@ -88,13 +97,17 @@ def child():
     return pid
 
 
+def wait(seconds):
+    time.sleep(seconds)
+
+
 def own_number():
     return os.getpid()
 
 
 def close_output():
-    sys.stdout.close()
-    os.close(2)
+    sys.stdout.close()  # which leaves its file descriptor open
+    os.closerange(1, 3)
 
 
 def close_everything():
@@ -102,12 +115,11 @@ def close_everything():
 
 
 def write_everywhere():
-    for pipe in range(3, 64):
-        try:
-            os.write(pipe, b"A" * 4096)
-        except OSError:
-            pass
-    return 1
+    exec(WRITE_EVERYWHERE)
+
+
+def let_a_child_write_everywhere():
+    return os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-S", "-c", WRITE_EVERYWHERE])
 
 
 def answer_twice():

@@ -1,0 +1,104 @@
+"""What the learner reads: what is seen, then a question; never more than two lines."""
+
+import numpy as np
+import pytest
+
+from tools.check.diagnosis import Evidence, diagnose
+from tools.tests.check_diagnosis.corpus import CORPUS
+from tools.tests.check_diagnosis.examine import examine
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+def matrix(rng, *shape):
+    return rng.normal(size=shape) + 1
+
+
+def words(got, want, *args, names=(), oracle=None, **more) -> str:
+    return diagnose(Evidence(got, want, args, names, oracle, **more)).words
+
+
+def test_a_repeated_argument_is_shown_as_the_call_that_it_amounts_to(rng):
+    a, b = matrix(rng, 5, 5), matrix(rng, 5, 5)
+    assert words(a @ a, a @ b, a, b, names=("a", "b"), oracle=np.matmul) == \
+        "What came back equals a @ a: is b used at all?"
+
+
+def test_swapped_arguments_are_shown_by_the_oracles_name(rng):
+    def blend(x, y):
+        return 2 * x + y
+    x, y = matrix(rng, 9), matrix(rng, 9)
+    assert words(2 * y + x, 2 * x + y, x, y, names=("x", "y"), oracle=blend) == \
+        "What came back equals blend(y, x). What is x for, and what is y?"
+
+
+def test_an_oracle_without_a_name_is_the_right_result(rng):
+    x, y = matrix(rng, 9), matrix(rng, 9)
+    assert words(2 * x, x + y, x, y, names=("x", "y"), oracle=lambda x, y: x + y) == \
+        "What came back equals the right result for (x, x): is y used at all?"
+
+
+def test_a_wrong_tail_names_the_last_right_element(rng):
+    want = matrix(rng, 1100)
+    assert words(np.where(np.arange(1100) < 1024, want, 0), want) == (
+        "Right up to element 1023; everything after it is wrong.\nWhich elements does the last block hold?")
+
+
+def test_a_wrong_tail_of_a_matrix_is_told_in_rows_or_columns(rng):
+    want = matrix(rng, 9, 6)
+    got = want.copy()
+    got[8] = 0
+    assert words(got, want).startswith("Right up to row 7; everything after it is wrong.")
+    assert words(got.T, want.T).startswith("Right up to column 7; everything after it is wrong.")
+
+
+def test_unwritten_elements_are_called_never_written(rng):
+    want = matrix(rng, 100)
+    tail, steps = np.arange(100) >= 96, np.arange(100) // 10 % 2 == 1
+    assert words(want, want, poison=tail).startswith("The result was never written from element 96 on.")
+    assert words(want, want, poison=steps).startswith("The result was never written in every 2nd block of 10 elements.")
+    assert words(want, want, poison=~tail).startswith("The result was never written up to element 95.")
+    assert "only the first block" in words(want, want, poison=np.arange(100) >= 16)
+
+
+def test_running_sums_of_four_small_numbers_are_enough_to_tell():
+    want = np.array([[58.0, 64.0], [139.0, 154.0]])
+    assert words(np.cumsum(want).reshape(2, 2), want).startswith("What came back is the running sum")
+
+
+@pytest.mark.parametrize("got, want, seen", [
+    (5e7, 0.05, "It is 1000000000 times what was wanted."),
+    (1200, 2400, "It is half of what was wanted."),
+    (17, 16, "It is exactly one too high."),
+    (15, 16, "It is exactly one too low."),
+])
+def test_a_single_number_is_compared_in_whole_steps(got, want, seen):
+    assert words(got, want).startswith(seen)
+
+
+@pytest.mark.parametrize("got, want, seen", [
+    (None, np.ones(3), "The function returned None"),
+    ([1.0, 1.0, 1.0], np.ones(3), "A list came back, an array was wanted."),
+    (np.float64(1), np.ones(3), "A NumPy float64 came back, an array was wanted."),
+    (12.0, 12, "A float came back, an int was wanted."),
+    (np.ones(3, np.int64), np.ones(3), "Its dtype is int64, wanted float64."),
+    (np.ones((3, 1)), np.ones(3), "The right numbers in shape (3, 1), wanted (3,)."),
+])
+def test_a_wrong_form_names_both_forms(got, want, seen):
+    assert words(got, want).startswith(seen)
+
+
+def test_right_values_on_another_device_or_in_another_order_say_so():
+    want = np.arange(12.0).reshape(3, 4)
+    assert words(want, want, device=("cpu", "cuda:0")).startswith("The result is on cpu, the arguments are on cuda:0.")
+    assert words(np.asfortranarray(want), want, tolerance=1e-6).startswith("Right values, but its strides are [1, 3]")
+
+
+def test_all_words_fit_two_lines_of_76_and_end_in_a_question():
+    for entry in CORPUS:
+        cause = diagnose(examine(entry.right, entry.wrong, entry.inputs(np.random.default_rng(3))))
+        lines = cause.words.splitlines()
+        assert len(lines) <= 2 and max(map(len, lines)) <= 76 and cause.words.endswith("?"), cause
