@@ -137,8 +137,7 @@ SENTENCES = {sentence.__name__: sentence for sentence in (
 
 def raised(error: Raised, room: int) -> list[str]:
     """The error, then the learner's own line in which it happened."""
-    said = f"It raised {error.type_name}: {error.message}".rstrip(": \n")
-    lines = wrapped(f"It {error.message}." if error.type_name == "TooSlow" else said)  # the alarm of a time limit
+    lines = wrapped(f"It raised {error.type_name}: {error.message}".rstrip(": \n"))
     where = []
     if error.frames:
         frame = error.frames[-1]

@@ -9,17 +9,17 @@ import textwrap
 
 import pytest
 
-from tools import worker
+from tools import ROOT, worker
 from tools.check import Mismatch, Undecided
 from tools.check.timing import Ratio
 from tools.course import catalogue
 from tools.pytest_course import limits
 from tools.pytest_course.lessons import BrokenLesson
-from tools.pytest_course.run import HUNG, item_unit
+from tools.pytest_course.run import HUNG, Gap, gap_of, item_unit
 
+MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
 OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
 QUESTION = "Does every loop come closer to its end?"
-GAP = re.compile(r"(week\d+/[\w/]+) task (\d+): (\w+)")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # outside order.py: it sees the final outcome
@@ -28,8 +28,6 @@ def pytest_runtest_makereport(item, call):
     if report.failed and call.excinfo and item_unit(item) and not isinstance(report.longrepr, str):
         text = explain(call.excinfo.value, item)
         report.longrepr = text or f"{OURS}\n\n{call.excinfo.getrepr(style='short')}"
-        if is_gap(call.excinfo.value):
-            report.course["gap"] = int(GAP.fullmatch(str(call.excinfo.value))[2])
         report.course["seeded"] = "rng" in item.fixturenames
     return report
 
@@ -64,19 +62,15 @@ def pytest_assertrepr_compare(op, left, right):
     return None
 
 
-def is_gap(error: BaseException) -> bool:
-    return isinstance(error, NotImplementedError) and GAP.fullmatch(str(error)) is not None
-
-
 def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
-    if is_gap(error):
-        return _gap(error)
+    if gap := gap_of(error):
+        return _gap(gap)
     if isinstance(error, (Mismatch, Undecided)):
         return str(error)
     if isinstance(error, worker.Died):
         return f"{_call(error)}It took its process down: {error}."
-    if isinstance(error, (limits.TooSlow, worker.TooSlow)):
+    if isinstance(error, worker.TooSlow):
         return _too_slow(error, item)
     raised = lesson_error(error)
     if raised is not None:
@@ -91,22 +85,18 @@ def lesson_error(error: BaseException) -> worker.Raised | None:
     if hasattr(error, "raised"):
         return error.raised
     files = [module.__file__ for name, module in list(sys.modules.items())
-             if GAP_MODULE.fullmatch(name) and getattr(module, "__file__", None)]
+             if MODULE.fullmatch(name) and getattr(module, "__file__", None)]
     raised = worker.raised_from(error, files)
     return raised if raised.frames else None
 
 
-GAP_MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
-
-
 # The words ---------------------------------------------------------------------------------------
 
-def _gap(error: NotImplementedError) -> str:
-    name, task, function = GAP.fullmatch(str(error)).groups()
-    unit = catalogue.unit(name)
-    line = next((t.line for t in unit.tasks if t.number == int(task)), None)
-    at = f", at line {line}" if line else ""
-    return f"Task {task} is yours to write: {function}, in {unit.lesson.relative_to(catalogue.ROOT).as_posix()}{at}."
+def _gap(gap: Gap) -> str:
+    unit = catalogue.unit(gap.unit)
+    line = next((task.line for task in unit.tasks if task.number == gap.task), None)
+    where = unit.lesson.relative_to(ROOT).as_posix() + (f", at line {line}" if line else "")
+    return f"Task {gap.task} is yours to write: {gap.function},\nin {where}."
 
 
 def _raised(raised: worker.Raised) -> str:
@@ -145,7 +135,7 @@ def _wrapped(lead: str, text: str) -> str:
 def broken(error: BrokenLesson) -> str:
     """A lesson that cannot be imported, in at most five lines."""
     cause = error.__cause__
-    if isinstance(cause, (limits.TooSlow, worker.TooSlow)):
+    if isinstance(cause, worker.TooSlow):
         return f"{error.shown}: importing it does not end. Is there a loop outside the functions?"
     raised = getattr(cause, "raised", None) or worker.raised_from(cause, [error.path])
     if not raised.frames:

@@ -8,7 +8,7 @@ import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-from tools import ROOT
+from tools import ROOT, worker
 from tools.pytest_course import limits
 from tools.pytest_course.run import Run
 
@@ -74,8 +74,6 @@ class RemoteLoader(LessonLoader):
     """Gives a module whose functions run in a worker."""
 
     def create_module(self, spec):
-        from tools import worker
-
         try:
             with worker.deadline(self.limit):
                 return worker.proxy(self.name, Path(self.path))

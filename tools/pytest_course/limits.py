@@ -16,17 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from tools.pytest_course.run import is_worker, item_unit
+from tools import worker
+from tools.pytest_course.run import is_worker, item_unit, run_of
 
-GRACE = 3.0  # seconds between the alarm and the watchdog
-
-
-class TooSlow(Exception):
-    """A test or an import went past its limit."""
-
-    def __init__(self, seconds: float):
-        super().__init__(f"did not end within {seconds:g} s")
-        self.seconds = seconds
+GRACE = 3.0  # seconds between one line of defence and the next
 
 
 def of(config) -> float:
@@ -53,14 +46,14 @@ class Alarm:
 
 @contextmanager
 def time_limit(seconds: float):
-    """Raise TooSlow in the main thread after `seconds`; inert under a debugger, off the main thread and on Windows."""
+    """Raise worker.TooSlow in the main thread after `seconds`; inert under a debugger, off the main thread and on Windows."""
     usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if not usable or sys.gettrace() is not None or Alarm.seconds is not None:
         yield
         return
 
     def ring(signum, frame):
-        raise TooSlow(seconds)
+        raise worker.TooSlow(seconds)
 
     before = signal.signal(signal.SIGALRM, ring)
     Alarm.start(seconds)
@@ -86,11 +79,10 @@ def pytest_leave_pdb():
 def pytest_runtest_call(item):
     if item_unit(item) is None:
         return (yield)
-    from tools import worker  # here, so that collecting the tools' own tests does not load it
-
     owner = os.getpid()
     limit = of(item.config)
-    with _alone_if_timed(item), worker.deadline(limit), time_limit(limit):
+    remote = run_of(item.config).remote  # then the worker says where it hung, and the alarm is only a second line
+    with _alone_if_timed(item), worker.deadline(limit), time_limit(limit + GRACE if remote else limit):
         try:
             return (yield)
         finally:

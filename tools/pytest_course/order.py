@@ -6,17 +6,23 @@ import pytest
 from tools.check import Undecided
 from tools.course import catalogue
 from tools.pytest_course.marks import needs_gpu, stage_of, tasks_of
-from tools.pytest_course.run import item_unit, run_of
+from tools.pytest_course.run import Run, gap_of, item_unit, run_of
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup(item):
     run = run_of(item.config)
-    if run.red or run.answers or run.selected:
-        return  # whoever picks single tests, or checks the course itself, wants each of them run
+    if _runs_everything(run):
+        return
+    own = max(tasks_of(item), default=None)
     for task in tasks_of(item):
-        if (item_unit(item), task) in run.failed_tasks:
+        if (item_unit(item), task) in run.failed_tasks and (task != own or stage_of(item) != "correctness"):
             pytest.skip(f"after task {task}")
+
+
+def _runs_everything(run: Run) -> bool:
+    """Whoever picks single tests, or checks the course itself, wants each of them run."""
+    return bool(run.red or run.answers or run.selected)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -27,15 +33,29 @@ def pytest_runtest_makereport(item, call):
         return report
     run = run_of(item.config)
     report.course = {"unit": unit, "tasks": tasks_of(item), "stage": stage_of(item), "needs_gpu": needs_gpu(item)}
-    if report.skipped and str(call.excinfo.value).startswith("after task"):
-        report.course["after"] = str(call.excinfo.value)
-    if call.excinfo and isinstance(call.excinfo.value, Undecided):
-        report.course["undecided"] = True
-    if report.failed:
-        run.failed_tasks.update((unit, task) for task in tasks_of(item))
+    if call.excinfo is not None:
+        _classify(report, call.excinfo.value, run)
     if run.red and call.when == "call" and not _is_setup(item):
         _turn_round(report)
     return report
+
+
+def _classify(report, error: BaseException, run: Run) -> None:
+    """Note in the report what kind of failure or skip this is, and in the run that a task's correctness failed."""
+    course, marker = report.course, gap_of(error)
+    if report.skipped and str(error).startswith("after task"):
+        course["after"] = str(error)
+    elif isinstance(error, Undecided):
+        course["undecided"] = True
+    elif report.failed and course["stage"] == "correctness":
+        task = marker.task if marker else max(course["tasks"])
+        run.failed_tasks.add((course["unit"], task))
+    if marker:
+        course["gap"] = marker.task
+        if str(error) in run.gaps_met and not _runs_everything(run):  # one failure for each gap is enough
+            report.outcome, course["after"] = "skipped", f"after task {marker.task}"
+            report.longrepr = (course["unit"], 0, course["after"])
+        run.gaps_met.add(str(error))
 
 
 def _is_setup(item) -> bool:
@@ -54,7 +74,7 @@ def _turn_round(report) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report):
     course = getattr(report, "course", {})
-    if "after" in course and report.when == "setup":
+    if "after" in course and report.when != "teardown":
         return "after an open task", "-", course["after"]
     if "undecided" in course:
         return "undecided", "u", "UNDECIDED"

@@ -1,5 +1,6 @@
 """What one pytest run is about: the only state of the plugin, kept on `config.stash`."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from tools.course.catalogue import Unit
 
 @dataclass
 class Run:
-    """Set once by options.py; only `failed_tasks` grows while tests run."""
+    """Set once by options.py; `failed_tasks` and `gaps_met` grow while tests run."""
 
     seed: int
     remote: bool = False
@@ -22,7 +23,8 @@ class Run:
     chosen: Unit | None = None              # the current day, when bare `pytest` chose it
     selected: bool = False                  # -k, -m or :: picked single tests
     only_lessons: bool = False              # nothing but lessons was asked for: use the short screen
-    failed_tasks: set[tuple[str, int]] = field(default_factory=set)   # (unit name, task)
+    failed_tasks: set[tuple[str, int]] = field(default_factory=set)   # (unit name, task) whose correctness failed
+    gaps_met: set[str] = field(default_factory=set)                   # what unwritten gaps said
 
     @property
     def own_files(self) -> bool:
@@ -30,8 +32,23 @@ class Run:
         return self.answers is None and not self.red
 
 
+MARKER = re.compile(r"(week\d+/[\w/]+) task (\d+): (\w+)")
 KEY = pytest.StashKey[Run]()
 HUNG = pytest.StashKey[str]()  # the test that hung in native code when this run was tried in one process
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What an unwritten gap says: NotImplementedError("week1/day4 task 3: vector_add")."""
+
+    unit: str
+    task: int
+    function: str
+
+
+def gap_of(error: BaseException) -> Gap | None:
+    match = MARKER.fullmatch(str(error)) if isinstance(error, NotImplementedError) else None
+    return Gap(match[1], int(match[2]), match[3]) if match else None
 
 
 def run_of(config: pytest.Config) -> Run:

@@ -56,7 +56,7 @@ class Screen:
         for reason, count in _skips(stats.get("skipped", [])).items():
             _wrapped(out, f"skipped {count}: ", reason)
         if troubles:
-            self._trouble(out, min(troubles, key=_first_task))
+            self._trouble(out, min(troubles, key=_urgency))
         elif len(units) == 1 and self.run.own_files and not self.run.selected:
             out.write_line(f"\nGreen. Next: ./course quiz {units[0]}")
 
@@ -98,9 +98,10 @@ class Screen:
         _wrapped(out, f"{rung.heading}: ", rung.text)
 
 
-def _first_task(report) -> int:
+def _urgency(report) -> tuple[bool, int]:
+    """What was written and is wrong comes before what is not written yet; then the earlier task."""
     course = getattr(report, "course", {})
-    return max(course.get("tasks", ()) or (0,))
+    return "gap" in course, max(course.get("tasks", ()) or (0,))
 
 
 def _state(task: int, reports) -> tuple[str, dict]:

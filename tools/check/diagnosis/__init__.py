@@ -9,7 +9,8 @@ import warnings
 import numpy as np
 
 from tools.check.diagnosis import arguments, kinds, order, places, precision, values
-from tools.check.diagnosis.evidence import Cause, Evidence
+from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.words import Cause
 
 __all__ = ["RECOGNISERS", "Cause", "Evidence", "diagnose"]
 

@@ -4,9 +4,9 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import ENOUGH_BITS, Cause, Evidence, cause, varied
+from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence, varied
 from tools.check.diagnosis.numbers import differ, number, sample
-from tools.check.diagnosis.words import call_text
+from tools.check.diagnosis.words import Cause, call_text, cause
 
 BLOCKS = tuple(2**k for k in range(1, 11))  # sizes that a ragged tail is the remainder of
 

@@ -1,6 +1,5 @@
 """What a failed check hands to the recognisers, and the one way in which they test a claim against it."""
 
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,28 +9,11 @@ import numpy as np
 
 from tools.check.diagnosis.numbers import bits, differ, excess, is_float, number, rms, slack_of
 
-WIDTH = 76
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
-FURTHER = (1, 2, 3, 5, 8)  # steps by which the numbers of further calls lie away: brute-force oracles are slow
+FURTHER = (1, 2, 3, 5, 8)  # how far the arguments of further calls lie away; brute-force oracles are slow
+PLAIN = (np.ndarray, int, float, str, tuple, type(None))
 SLOW_SECONDS, SLOW_ELEMENTS = 0.2, 250_000  # a call beyond these is not repeated with other arguments
 ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
-
-
-@dataclass(frozen=True)
-class Cause:
-    """A likely cause: `name` for tests, `words` for the learner, in one or two lines of at most WIDTH."""
-
-    name: str
-    words: str
-
-
-def cause(name: str, seen: str, question: str) -> Cause:
-    """A Cause that says what is seen, then asks; on one line where both fit, else on two."""
-    together = f"{seen} {question}"
-    if len(together) <= WIDTH:
-        return Cause(name, together)
-    two = [seen, question] if max(len(seen), len(question)) <= WIDTH else textwrap.wrap(together, WIDTH)[:2]
-    return Cause(name, "\n".join(two))
 
 
 class Case(NamedTuple):
@@ -169,8 +151,8 @@ class Evidence:
     def holds(self, claim: Callable[[Case], object]) -> bool:
         """Whether `claim(case)` is what came back: every element, and too telling for luck.
 
-        Elements where the claim and the wanted value agree tell nothing. One number, or a few small whole ones,
-        tell little, so the claim is then tested on a few more calls.
+        Elements where the claim and the wanted value agree tell nothing. One number, or a few small whole
+        ones, tell little, so the claim is then tested on a few more calls.
         """
         total = 0.0
         for case in self.cases:
@@ -205,6 +187,8 @@ class Evidence:
         """A few more calls with other numbers; none if the oracle answers the same to all of them."""
         if self.oracle is None or self.again is None or self.is_slow:
             return []
+        if not all(isinstance(arg, PLAIN) for arg in self.args):
+            return []  # a clock or a cache may not take another call
         cases = []
         for step in FURTHER:
             args = tuple(varied(arg, step * (2 * i + 3)) for i, arg in enumerate(self.args))

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Cause, Evidence, cause
+from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.numbers import is_float
+from tools.check.diagnosis.words import Cause, cause
 
 WHICH_LINE = "Which line decides the dtype?"
 
@@ -70,7 +72,7 @@ def wrong_kind_of_number(evidence: Evidence) -> Cause | None:
 def _kind(dtype) -> str:
     """b, i, f or c; unsigned counts as integer, and the floats of ml_dtypes as floats."""
     kind = np.dtype(dtype).kind
-    return {"u": "i", "V": "f"}.get(kind, kind)
+    return "f" if is_float(dtype) else "i" if kind == "u" else kind
 
 
 def wrong_dtype(evidence: Evidence) -> Cause | None:

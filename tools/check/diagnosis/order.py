@@ -4,8 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import ENOUGH_BITS, Cause, Evidence, cause
+from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.numbers import SAMPLE, differ, sample
+from tools.check.diagnosis.words import Cause, cause
 
 WHERE_TO = "How is the position of an element computed?"
 
@@ -90,13 +91,18 @@ def _begins_like_sums(evidence, axis) -> bool:
     return not differ(got[line], np.cumsum(want[line]), 100 * evidence.slack)
 
 
+def _extremes(array):
+    """Much quicker than sorting, and seldom equal where sorting would not give the same."""
+    return np.array([array.min(), array.max()])
+
+
 def wrong_places(evidence: Evidence) -> Cause | None:
     """Every wanted number is there once, somewhere else: all are distinct, and far from where they belong."""
     if not evidence.comparable or evidence.here.got.dtype.kind == "c":
         return None
     got, want = evidence.here.got, evidence.here.want
-    if not got.size or differ(*(np.array([array.min(), array.max()]) for array in (got, want)), evidence.slack):
-        return None  # much quicker than sorting
+    if not got.size or differ(_extremes(got), _extremes(want), evidence.slack):
+        return None
     wrong = evidence.wrong
     some, moved = want[wrong][:SAMPLE], int(wrong.sum())
     if moved < 4 or np.median(sample(evidence.excess[wrong])) < 100 or len(np.unique(some)) < 0.9 * len(some):

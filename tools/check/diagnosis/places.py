@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Cause, Evidence, cause
+from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import sample
+from tools.check.diagnosis.words import Cause, cause
 
 FEWEST = 4  # right elements (rows, columns) before "right up to here" is more than luck
 CLEARLY = 10  # times the limit: what is wrong by less may be an error that grows until it shows

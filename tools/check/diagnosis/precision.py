@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import SLOW_ELEMENTS, Cause, Evidence, cause
+from tools.check.diagnosis.evidence import SLOW_ELEMENTS, Evidence
 from tools.check.diagnosis.numbers import is_float, sample
+from tools.check.diagnosis.words import Cause, cause
 
 DIGITS = {"bfloat16": 8, "float16": 11, "tf32": 11, "float32": 24, "float64": 53}  # significant binary digits
 FEWEST = 8  # numbers that must agree: one in eight that fit float16 also fit bfloat16

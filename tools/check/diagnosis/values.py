@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Cause, Evidence, cause
+from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import rms, sample
-from tools.check.diagnosis.words import element, factor_text
+from tools.check.diagnosis.words import Cause, cause, element, factor_text
 
 WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
 
@@ -31,7 +31,7 @@ def all_the_same(evidence: Evidence) -> Cause | None:
 
 
 def _varies(evidence) -> bool:
-    """Whether the wanted values are many and spread enough to tell a factor from an offset, and both from luck."""
+    """Whether the wanted values are enough, and spread enough, to tell a factor from an offset."""
     want = sample(evidence.here.want)
     want = np.unique(want[np.isfinite(want) & (want != 0)])
     return want.size >= 4 and np.ptp(want) > 100 * evidence.slack * rms(want)

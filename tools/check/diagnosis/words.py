@@ -1,9 +1,30 @@
-"""Phrases that several recognisers share: a call, a factor, an element."""
+"""A cause, and phrases that several recognisers share: a call, a factor, an element."""
 
+import textwrap
+from dataclasses import dataclass
 from fractions import Fraction
+
+WIDTH = 76
 
 INFIX = {"add": "+", "subtract": "-", "sub": "-", "multiply": "*", "mul": "*", "divide": "/", "div": "/",
          "true_divide": "/", "matmul": "@", "mm": "@"}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A likely cause: `name` for tests, `words` for the learner, in one or two lines of at most WIDTH."""
+
+    name: str
+    words: str
+
+
+def cause(name: str, seen: str, question: str) -> Cause:
+    """A Cause that says what is seen, then asks; on one line where both fit, else on two."""
+    together = f"{seen} {question}"
+    if len(together) <= WIDTH:
+        return Cause(name, together)
+    lines = [textwrap.shorten(line, WIDTH, placeholder=" ...") for line in (seen, question)]
+    return Cause(name, "\n".join(lines))
 
 
 def call_text(oracle, arguments: list[str]) -> str:

@@ -43,7 +43,11 @@ def main(argv: list[str]) -> int:
     if not (ROOT / "reference").is_dir():
         print(LEARNERS_EDITION)
         wanted, whole = ["tools"], False
-    found = _run(wanted, units)
+    try:
+        found = _run(wanted, units)
+    except KeyboardInterrupt:
+        print("Stopped before the end; nothing was decided.", file=sys.stderr)
+        return 130
     if whole:
         found.append(below_floors(found, FLOORS))
     print(report(found))

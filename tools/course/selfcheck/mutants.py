@@ -64,6 +64,8 @@ def _in_words(before: str, after: str) -> str:
     a, b = (re.findall(r"\w+|\s+|[-+*/%@<=>!&|^~]+|.", line) for line in (before, after))
     start = len(os.path.commonprefix([a, b]))
     end = len(os.path.commonprefix([a[start:][::-1], b[start:][::-1]]))
+    while end and not all(_balanced(line[start : len(line) - end]) for line in (a, b)):
+        end -= 1
     head, tail = "".join(a[:start]), "".join(a[len(a) - end :])
     old, new = "".join(a[start : len(a) - end]), "".join(b[start : len(b) - end])
     change = "{" + " ".join(part for part in (old.strip(), "->", new.strip()) if part) + "}"
@@ -71,6 +73,10 @@ def _in_words(before: str, after: str) -> str:
     head = head if len(head) <= CONTEXT else "..." + head[-CONTEXT:]
     tail = tail if len(tail) <= CONTEXT else tail[:CONTEXT] + "..."
     return head + change + tail
+
+
+def _balanced(tokens: list[str]) -> bool:
+    return all(tokens.count(left) == tokens.count(right) for left, right in ("()", "[]", "{}"))
 
 
 def _places(function: ast.FunctionDef, body: list[ast.stmt]) -> Iterator[tuple[ast.AST, str, int | None]]:

@@ -23,7 +23,7 @@ def examine(right, wrong, args: tuple) -> Evidence | None:
 
 
 def call(function, args, names, out_dtype=None):
-    """(result, what else the call did, mask of elements never written). A keyword `out` is given full of NaN."""
+    """(result, what else the call did, mask of elements never written). `out` is given full of NaN."""
     given, out = copy.deepcopy(args), None
     if out_dtype is not None and "out" in inspect.signature(function).parameters:
         out = np.full(args[0].shape, np.nan, out_dtype)

@@ -45,7 +45,7 @@ def judge_mutants(seed: int, count: int = 500) -> list[Verdict]:
 
 
 def judge_one(rng) -> Verdict | None:
-    """One random mutant; None if the mutation does not apply, changes nothing, or makes the function crash."""
+    """One random mutant; None if the mutation does not apply, changes nothing or makes it crash."""
     plain = FUNCTIONS[rng.integers(len(FUNCTIONS))]
     args = plain.inputs(rng)
     try:

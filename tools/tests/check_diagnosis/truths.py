@@ -1,6 +1,6 @@
 """A second opinion on names that a mutation was not expected to get: is the claim literally true of the data?
 
-Shares no code with the recognisers, and settles only what a few lines can settle; the rest count as wrong names.
+Shares no code with the recognisers. It settles what a few lines can settle; the rest count as wrong names.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def same_numbers_elsewhere(evidence) -> bool:
 
 
 def some_argument_is_unused(evidence) -> bool:
-    """Three fresh values of one argument change nothing, though they should; or zeros in its place explain all."""
+    """Three fresh values of one argument change nothing, though they should; or zeros there explain all."""
     rng = np.random.default_rng(1)
     for i, arg in enumerate(evidence.args):
         if isinstance(arg, np.ndarray) and arg.dtype.kind == "f":
@@ -80,7 +80,7 @@ TRUTHS = {
     "argument_unchanged": lambda evidence: any(same(evidence.got, arg) for arg in evidence.args),
     "unexpected_nan": every_new_nan,
     "wrong_shape": lambda evidence: np.shape(evidence.got) != np.shape(evidence.want),
-    "wrong_type": lambda evidence: isinstance(evidence.want, np.ndarray) > isinstance(evidence.got, np.ndarray),
+    "wrong_type": lambda evidence: type(evidence.want) is not type(evidence.got),
     "wrong_dtype": lambda evidence: evidence.got.dtype != dtype_for(evidence.want, evidence.args),
     "head_ignored": lambda evidence: right_without(evidence, slice(1, None)),
     "tail_ignored": lambda evidence: right_without(evidence, slice(-1)),

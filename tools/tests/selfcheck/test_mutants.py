@@ -20,6 +20,7 @@ FAULTS = {
     "integers move by one": ("x = 5", ["x = {5 -> 6}", "x = {5 -> 4}"]),
     "pairs change places": ("x = (p, q)", ["x = ({p, q -> q, p})"]),
     "a transpose is dropped": ("x = p.T", ["x = p{.T ->}"]),
+    "brackets stay whole": ("x = p(q[1], r[0])", ["x = p({q[1], r[0] -> r[0], q[1]})"]),
     "a keyword is dropped": ("x = p(axis=q)", ["x = p({axis=q ->})"]),
     "arguments change places": ("x = p(q, r)", ["x = p({q, r -> r, q})"]),
     "a call for its effect is dropped": ("p(q)", ["without p(q)"]),

@@ -1,4 +1,4 @@
-"""Plain array functions to mutate, each with random arguments and with others that could stand in its place."""
+"""Plain array functions to mutate, each with random arguments and others that could stand in its place."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -15,7 +15,8 @@ def exchanged(rng, plain, args):
         given = list(given)
         given[i], given[j] = given[j], given[i]
         return plain.right(*given)
-    also = {"subtract": " wrong_sign", "clip": " all_the_same", "distances": " transposed", "outer": " transposed"}
+    also = {"subtract": " wrong_sign", "clip": " all_the_same",
+            "distances": " transposed", "outer": " transposed"}
     return wrong, "swapped_arguments" + also.get(plain.right.__name__, "")
 
 

@@ -6,7 +6,7 @@ from tools.tests.check_diagnosis.operators import after, operator, result_of, so
 
 
 def to_bits(x, bits):
-    """float32 or float64 numbers rounded to so many significant bits, as float64. Halves go away from zero."""
+    """Numbers rounded to so many significant bits, halves away from zero, as float64."""
     mantissa, exponent = np.frexp(np.asarray(x, np.float64))
     scaled = np.ldexp(mantissa, bits)
     return np.ldexp(np.trunc(scaled + np.copysign(0.5, scaled)), exponent - bits)
@@ -35,8 +35,9 @@ def read_narrow(rng, plain, args):
     def narrow(arg):
         if not isinstance(arg, np.ndarray) or arg.dtype.kind != "f":
             return arg
-        narrowed = arg.astype(np.float16) if name == "float16" else to_bits(arg, 8 if name == "bfloat16" else 11)
-        return narrowed.astype(arg.dtype)
+        if name == "float16":
+            return arg.astype(np.float16).astype(arg.dtype)
+        return to_bits(arg, 8 if name == "bfloat16" else 11).astype(arg.dtype)
     return lambda *given: plain.right(*map(narrow, given)), causes
 
 

@@ -54,7 +54,8 @@ def spoilt_here_and_there(rng, plain, args):
 
 def spoilt(rng, plain, bad, causes):
     """Zeros, other numbers or NaN where `bad`."""
-    filler = [np.zeros(bad.shape), rng.normal(size=bad.shape) * 3, np.full(bad.shape, np.nan)][rng.integers(3)]
+    fillers = [np.zeros(bad.shape), 3 * rng.normal(size=bad.shape), np.full(bad.shape, np.nan)]
+    filler = fillers[rng.integers(3)]
     causes += " unexpected_nan" * bool(np.isnan(filler).any())
     return after(plain.right, lambda r: np.where(bad, filler, r)), causes
 

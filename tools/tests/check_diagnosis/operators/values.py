@@ -11,7 +11,8 @@ def scaled(rng, plain, args):
     factor = rng.choice([2, 0.5, 3, 1024, 1.37, 1 / 7, -2])
     if value.dtype.kind in "bi":
         factor = 2
-    return after(plain.right, lambda r: type(r)(r * factor) if np.isscalar(r) else r * factor), "constant_factor"
+    change = lambda r: type(r)(r * factor) if np.isscalar(r) else r * factor  # noqa: E731
+    return after(plain.right, change), "constant_factor"
 
 
 @operator
