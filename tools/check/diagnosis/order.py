@@ -55,7 +55,7 @@ def _possible_shifts(got, want) -> list[int]:
         return []
     probe, firsts = want[middle].reshape(-1)[0], got.reshape(len(got), -1)[:, 0]
     found = middle - np.flatnonzero(np.abs(firsts - probe) <= 1e-4 * abs(probe))
-    return sorted((int(by) for by in found if 0 < abs(by) <= middle), key=abs)[:4]
+    return sorted((int(by) for by in found if 0 < abs(by) <= min(middle, len(want) - 4)), key=abs)[:4]
 
 
 def _agree_when_shifted(evidence, got, want, by) -> bool:

@@ -15,56 +15,69 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import ROOT
-from tools.course.answers import Wrong, apply, reference_file
+from tools.course.answers import Wrong, apply, materialise, reference_file
 from tools.course.selfcheck.judge import Verdict
 
 UNIT = "week1/day1"
 MOST_LINES, MOST_COLUMNS = 25, 80
 TIMEOUT = 120.0
 SHOWN = 20  # lines of a difference
+SEED = 28
 
-# What is put into arithmetic_intensity, which one test calls.
-ACCIDENTS = {
-    "crash": "import ctypes\nctypes.string_at(0)",
-    "time_limit": "while True:\n    pass",
-}
-SITUATIONS = {
-    "stub": (),
-    "wrong_running_sum": (f"--answers=wrong:{UNIT}/naive_never_resets_the_sum",),
-    "wrong_ragged_rows": (f"--answers=wrong:{UNIT}/blocked_drops_the_ragged_rows",),
-    "crash": ("--answers=accidents/crash",),
-    "time_limit": ("--answers=accidents/time_limit", "-o", "course_limit=6"),
-}
 MODES = {"serial": (), "two_processes": ("-n", "2"), "remote": ("--remote",)}
+
+
+def _accident(name: str, code: str) -> Wrong:
+    """The reference with `code` in a function that one test calls, the last of the day."""
+    return Wrong(UNIT, name, (), "", function="arithmetic_intensity", code=code)
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """One run of pytest and the name of the file that holds what it prints."""
+    """A learner's file (the stub, or the reference with a mistake in it), how pytest runs it, and what it prints."""
 
     name: str
+    mistake: str | Wrong | None  # a wrong answer by name, or one of our own
     arguments: tuple[str, ...]
 
-    def run(self, course: Path) -> str:
-        """What it prints today, normalised, with the exit code below."""
-        command = [sys.executable, "-m", "pytest", UNIT, "--seed=28", *self.arguments]
-        done = subprocess.run(
-            command, cwd=course, env=_environment(), text=True, timeout=TIMEOUT,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        return normalised(f"$ {' '.join(['pytest', *command[3:]])}\n{done.stdout}\nexit code {done.returncode}\n")
+    def run(self, root: Path) -> str:
+        """What pytest prints today, normalised, with the exit code below; in a copy of the course."""
+        command = [sys.executable, "-m", "pytest", UNIT, f"--seed={SEED}", *self.arguments]
+        with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
+            course = _copy_of_the_course(root, Path(folder))
+            self._make_mistake(course)
+            done = subprocess.run(
+                command, cwd=course, env=_environment(), text=True, timeout=TIMEOUT,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        return normalised(f"$ {' '.join(['pytest', *command[3:]])}\n{done.stdout.rstrip()}\n\nexit code {done.returncode}\n")
+
+    def _make_mistake(self, course: Path) -> None:
+        if isinstance(self.mistake, str):
+            materialise(f"{UNIT}/{self.mistake}", course, course)
+        elif self.mistake:
+            reference = reference_file(UNIT, course)
+            lesson = apply(self.mistake, reference.read_text(encoding="utf-8"))
+            (course / UNIT / reference.name).write_text(lesson, encoding="utf-8")
 
 
+SITUATIONS = {
+    "stub": (None, ()),
+    "running_sum": ("naive_never_resets_the_sum", ()),
+    "ragged_rows": ("blocked_drops_the_ragged_rows", ()),
+    "crash": (_accident("crash", "import ctypes\nctypes.string_at(0)"), ()),
+    "time_limit": (_accident("time_limit", "while True:\n    pass"), ("-o", "course_limit=6")),
+}
 TRANSCRIPTS = [
-    Transcript(f"{situation}_{mode}", (*arguments, *extra))
-    for situation, arguments in SITUATIONS.items()
+    Transcript(f"{situation}_{mode}", mistake, (*arguments, *extra))
+    for situation, (mistake, arguments) in SITUATIONS.items()
     for mode, extra in MODES.items()
 ]
 
 
-def check(transcript: Transcript, course: Path, folder: Path) -> Verdict:
+def check(transcript: Transcript, root: Path, folder: Path) -> Verdict:
     """Compare a run with its file in `folder`, and with what any transcript must keep to."""
-    found = transcript.run(course)
+    found = transcript.run(root)
     file = folder / f"{transcript.name}.txt"
     faults = list(faults_of(found))
     if not file.exists():
@@ -77,7 +90,7 @@ def check(transcript: Transcript, course: Path, folder: Path) -> Verdict:
 
 def faults_of(text: str) -> list[str]:
     """What makes a transcript unfit to be read: too long, too wide, or full of this machine's paths."""
-    lines = text.strip().splitlines()[1:-1]  # without the command and the exit code
+    lines = text.strip().splitlines()[1:-2]  # without the command, and the exit code below an empty line
     faults = [f"{len(lines)} lines; at most {MOST_LINES}"] if len(lines) > MOST_LINES else []
     faults += [f"wider than {MOST_COLUMNS} columns: {line}" for line in lines if len(line) > MOST_COLUMNS]
     faults += [f"a path of this machine: {line}" for line in lines if re.search(r"(?<![\w.<])/\w+/|[A-Z]:\\", line)]
@@ -92,16 +105,10 @@ def normalised(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
 
 
-def copy_of_the_course(root: Path, folder: Path) -> Path:
-    """A copy to run in, so that the author's own progress stays untouched; with the lessons that have accidents."""
+def _copy_of_the_course(root: Path, folder: Path) -> Path:
+    """A copy, so that neither the author's files nor their progress are touched."""
     course = folder / "course"
     shutil.copytree(root, course, ignore=shutil.ignore_patterns(".*", "*.egg-info", "build", "golden"))
-    reference = reference_file(UNIT, root)
-    for name, code in ACCIDENTS.items():
-        file = course / "accidents" / name / UNIT / reference.name
-        file.parent.mkdir(parents=True)
-        accident = Wrong(UNIT, name, (), "", function="arithmetic_intensity", code=code)
-        file.write_text(apply(accident, reference.read_text(encoding="utf-8")), encoding="utf-8")
     return course
 
 
@@ -113,9 +120,8 @@ def _environment() -> dict[str, str]:
 def write(folder: Path) -> None:
     """Run all, two at a time, and write what they print."""
     folder.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as pool:
-        course = copy_of_the_course(ROOT, Path(scratch))
-        for transcript, text in zip(TRANSCRIPTS, pool.map(lambda t: t.run(course), TRANSCRIPTS)):
+    with ThreadPoolExecutor(2) as pool:
+        for transcript, text in zip(TRANSCRIPTS, pool.map(lambda each: each.run(ROOT), TRANSCRIPTS)):
             (folder / f"{transcript.name}.txt").write_text(text, encoding="utf-8")
             print(f"{transcript.name}: {'; '.join(faults_of(text)) or 'written'}")
 

@@ -83,10 +83,10 @@ def judged(unit: Unit, root: Path, results: list[Result]) -> Findings:
     return found
 
 
-def check_transcript(transcript: golden.Transcript, course: Path, tell: Tell) -> Findings:
+def check_transcript(transcript: golden.Transcript, root: Path, tell: Tell) -> Findings:
     """One run of pytest as a learner sees it."""
     tell("running", transcript.name)
-    return Findings("transcripts", [golden.check(transcript, course, golden.GOLDEN)])
+    return Findings("transcripts", [golden.check(transcript, root, golden.GOLDEN)])
 
 
 def skips(tests: list[TestResult]) -> Counter:

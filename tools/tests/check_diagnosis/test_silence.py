@@ -75,6 +75,17 @@ def test_minus_zero_is_not_taken_for_other_strides():
     assert name(np.asfortranarray(np.where(want == 0, -0.0, want)), want, tolerance=0.0) is None
 
 
+def test_zeros_that_are_right_leave_a_lost_nan_to_be_named():
+    want = np.where(np.arange(40) % 5 == 0, np.nan, 0.0)
+    assert name(np.zeros(40), want) == "lost_nan"
+
+
+def test_three_rows_are_too_few_for_a_shift(rng):
+    want = rng.normal(size=(6, 8))
+    assert name(np.r_[want[3:], rng.normal(size=(3, 8))], want) is None
+    assert name(np.r_[want[1:], rng.normal(size=(1, 8))], want) == "shifted"
+
+
 def test_constant_values_tell_no_factor_from_an_offset():
     assert name(np.arange(9) + 4.0, np.arange(9) + 2.0) == "constant_offset"
     assert name(np.r_[np.full(20, 4.0), 8.0], np.r_[np.full(20, 2.0), 4.0]) is None

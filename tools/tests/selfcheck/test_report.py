@@ -2,8 +2,7 @@
 
 import pytest
 
-from tools.course import selfcheck
-from tools.course.selfcheck import golden
+from tools.course.selfcheck import check, golden
 from tools.course.selfcheck.findings import Findings, below_floors, merged, report
 from tools.course.selfcheck.judge import Verdict
 from tools.course.selfcheck.progress import Progress
@@ -59,15 +58,15 @@ def test_a_part_is_done_when_all_its_jobs_are(capsys):
     ("day1", "There is no day or kata 'day1'."),
 ])  # fmt: skip
 def test_a_unit_that_does_not_exist_is_said_in_one_line(capsys, name, line):
-    assert selfcheck.main([name]) == 2
+    assert check.main([name]) == 2
     assert capsys.readouterr().err.splitlines()[0].startswith(line)
 
 
 def test_the_learners_edition_checks_the_tools_and_says_what_is_left_out(monkeypatch, capsys, tmp_path):
     asked = []
-    monkeypatch.setattr(selfcheck, "ROOT", tmp_path)
-    monkeypatch.setattr(selfcheck, "_run", lambda wanted, units: asked.append(wanted) or [Findings("tools", [GOOD])])
-    assert selfcheck.main([]) == 0
+    monkeypatch.setattr(check, "ROOT", tmp_path)
+    monkeypatch.setattr(check, "_run", lambda wanted, units: asked.append(wanted) or [Findings("tools", [GOOD])])
+    assert check.main([]) == 0
     assert asked == [["tools"]]
     assert "left out" in capsys.readouterr().out
 
@@ -83,16 +82,16 @@ def test_what_differs_between_runs_is_left_out_of_a_transcript():
     ("in C:\\course", "a path of this machine: in C:\\course"),
 ])  # fmt: skip
 def test_a_transcript_must_be_fit_to_be_read(line, fault):
-    assert golden.faults_of(f"$ pytest week1/day1\n{line}\nexit code 1\n") == [fault]
+    assert golden.faults_of(f"$ pytest week1/day1\n{line}\n\nexit code 1\n") == [fault]
 
 
 def test_a_transcript_has_at_most_25_lines():
-    assert golden.faults_of("$ pytest\n" + "week1/day1/x.py and 3 / 4\n" * 26 + "exit code 1\n") == ["26 lines; at most 25"]
+    assert golden.faults_of("$ pytest\n" + "week1/day1/x.py and 3 / 4\n" * 26 + "\nexit code 1\n") == ["26 lines; at most 25"]
 
 
 def test_a_transcript_that_changed_shows_where(monkeypatch, tmp_path):
-    transcript = golden.Transcript("stub", ())
-    monkeypatch.setattr(golden.Transcript, "run", lambda self, course: "$ pytest\nred\nexit code 1\n")
+    transcript = golden.Transcript("stub", None, ())
+    monkeypatch.setattr(golden.Transcript, "run", lambda self, root: "$ pytest\nred\nexit code 1\n")
     verdict = golden.check(transcript, tmp_path, tmp_path)
     assert verdict.detail == "there is no stub.txt yet; run: python -m tools.course.selfcheck.golden --write"
     (tmp_path / "stub.txt").write_text("$ pytest\ngreen\nexit code 1\n")
