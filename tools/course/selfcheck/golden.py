@@ -98,8 +98,9 @@ def faults_of(text: str) -> list[str]:
 
 
 def normalised(text: str) -> str:
-    """Without what differs from run to run and machine to machine: seeds, times, where it ran."""
+    """Without what differs from run to run, and what any edit moves: seeds, times, the machine, line numbers."""
     text = re.sub(r"([Ss]eed[ =])\d+", r"\1N", text)
+    text = re.sub(r"\bline \d+", "line N", text)
     text = re.sub(r"\b\d+\.\d+ ?s\b( \(\d:\d\d:\d\d\))?", "N s", text)
     text = re.sub(r"\| [^|\n]* \|", "| MACHINE |", text)
     return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"

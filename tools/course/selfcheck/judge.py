@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.course.answers import Broken, Wrong
+from tools.course.answers import BadAnswer, Broken, Wrong
 from tools.course.selfcheck.results import Result, TestResult
 
 SHOWN = 6  # lines of a failure text that a report quotes
@@ -33,7 +33,7 @@ def judge_reference(unit: str, result: Result, kind: str) -> Verdicts:
         yield Verdict(kind, unit, False, result.died or f"no test ran (exit code {result.exit})")
     for test in result.tests:
         fine = test.outcome == "passed" or test.outcome == "skipped" and test.needs_gpu
-        yield Verdict(kind, f"{unit}: {_name(test)}", fine, f"{test.outcome}\n{_quote(test.text)}")
+        yield Verdict(kind, f"{unit}: {_name(test)}", fine, f"{test.outcome}\n{quote(test.text)}")
 
 
 # Killing -----------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def _faults(entry: Wrong | Broken, result: Result, stub: Result) -> Iterator[str
             yield f"{name} does not reject it"
     texts = [test.text for name in entry.rejected_by for test in result.of(name) if test.outcome == "failed"]
     if texts and not any(_contains(text, entry.says) for text in texts):
-        yield f"the failure text does not say {entry.says!r}:\n{_quote(texts[0])}"
+        yield f"the failure text does not say {entry.says!r}:\n{quote(texts[0])}"
     if any(_contains(test.text, entry.says) for test in stub.failed):
         yield f"the stub's failure text says {entry.says!r} too"
     if isinstance(entry, Wrong):
@@ -117,11 +117,15 @@ def _judge_mutant(unit: str, result: Result, excused: dict[str, str]) -> Verdict
 
 
 def excuses(file: Path) -> dict[str, str]:
-    """Mutant -> why no test can notice it, from an excused.toml; none where there is no such file."""
+    """Mutant -> why no test can notice it, from an excused.toml; none where there is no such file. Raises BadAnswer."""
     if not file.exists():
         return {}
-    entries = tomllib.loads(file.read_text(encoding="utf-8")).get("excused", [])
-    return {entry["mutant"]: entry["why"] for entry in entries}
+    try:
+        return {entry["mutant"]: entry["why"] for entry in tomllib.loads(file.read_text(encoding="utf-8"))["excused"]}
+    except tomllib.TOMLDecodeError as error:
+        raise BadAnswer(f"excused.toml is not valid TOML: {error}.") from None
+    except (KeyError, TypeError):
+        raise BadAnswer("excused.toml holds [[excused]] entries, each with a mutant and a why.") from None
 
 
 # Small things ------------------------------------------------------------------------------------
@@ -140,7 +144,7 @@ def _name(test: TestResult) -> str:
     return test.nodeid.rpartition("::")[2] or test.nodeid
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
     """The first lines of a failure text; of a traceback, the error."""
     lines = [line for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if line.startswith("E ")] or lines

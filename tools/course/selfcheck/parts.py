@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.course.answers import broken_machines, wrong_answers
+from tools.course.answers import BadAnswer, broken_machines, wrong_answers
 from tools.course.catalogue import Unit
 from tools.course.selfcheck import golden, judge, static
 from tools.course.selfcheck.findings import Findings
@@ -28,7 +28,7 @@ def check_tools(root: Path, tell: Tell) -> Findings:
         found.verdicts.append(Verdict("tests of the tools", "pytest tools", False, result.died or "no test was found"))
     for test in result.tests:
         passed = test.outcome in ("passed", "skipped", "xfailed")
-        found.verdicts.append(Verdict("tests of the tools", test.nodeid, passed, test.text))
+        found.verdicts.append(Verdict("tests of the tools", test.nodeid, passed, judge.quote(test.text)))
     return found
 
 
@@ -50,7 +50,11 @@ def _rule(subject: str, problems: list) -> Verdict:
 def check_unit(unit: Unit, root: Path, tell: Tell) -> Findings:
     """All variants of a unit's lesson, in one process as long as it lives."""
     with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
-        plan = variants(unit, root, Path(folder))
+        try:
+            plan = variants(unit, root, Path(folder))
+            excused = judge.excuses(root / "reference" / unit.name / "excused.toml")
+        except (BadAnswer, SyntaxError) as problem:
+            return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
         done = Counter()
 
         def begun(variant: Variant) -> None:
@@ -59,19 +63,19 @@ def check_unit(unit: Unit, root: Path, tell: Tell) -> Findings:
             tell(variant.kind, f"{done[variant.kind]} of {count}  {variant.name}")
 
         results = run_variants(plan, root, begun)
-    return judged(unit, root, results)
+    return judged(unit, root, results, excused)
 
 
-def judged(unit: Unit, root: Path, results: list[Result]) -> Findings:
+def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str]) -> Findings:
     """The verdicts on a unit, from the results of all its variants."""
     of_kind = {kind: [r for r in results if r.variant.kind == kind] for kind in (r.variant.kind for r in results)}
     (reference,), (stub,), (remote,) = (of_kind[kind] for kind in ("reference", "stub", "remote"))
     entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     rejections = list(zip(entries, [*of_kind.get("wrong", []), *of_kind.get("broken", [])], strict=True))
     judgements = {entry.name: judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
-    excused = judge.excuses(root / "reference" / unit.name / "excused.toml")
     found = Findings(unit.name, skips=skips(reference.tests))
     found.verdicts = [
+        Verdict("units", unit.name, bool(reference.tests), "no test ran"),
         *judge.judge_reference(unit.name, reference, "lesson tests"),
         *judge.judge_reference(unit.name, remote, "lesson tests, remote"),
         *judge.judge_killed(unit.name, stub, rejections),

@@ -40,7 +40,7 @@ def test_chosen_index_of_pytorch_reaches_pip_and_the_sizes_follow(bare):
     index = "https://download.example/whl/cpu"
     told = bare.run("week1/day1", COURSE_TORCH_INDEX=index).err
     assert f"--extra-index-url {index} " in bare.asked()[-1]
-    assert "0.5 GB to download, 2 GB on disk" in told and "No GPU to use?" not in told
+    assert "0.5 GB to download, 1.7 GB on disk" in told and "No GPU to use?" not in told
 
 
 @pytest.mark.parametrize("driver, extra, told", [
@@ -73,7 +73,7 @@ NO_BUILD = """\
 ERROR: Could not find a version that satisfies the requirement torch<2.14,>=2.11 (from versions: none)
 ERROR: No matching distribution found for torch<2.14,>=2.11
 """
-FULL = "The disk is full. .venv and pip's temporary files need up to 5 GB."
+FULL = "The disk is full. .venv takes up to 5.3 GB, and pip more while it unpacks."
 
 
 @pytest.mark.parametrize("says, told", [

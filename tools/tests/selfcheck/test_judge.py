@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.course.answers import Broken, Wrong
+from tools.course.answers import BadAnswer, Broken, Wrong
 from tools.course.selfcheck import judge
 from tools.course.selfcheck.results import Result, TestResult, Variant
 
@@ -175,3 +175,16 @@ def test_excuses_are_read_by_name(tmp_path):
     assert judge.excuses(file) == {}
     file.write_text('[[excused]]\nmutant = "f: without x"\nwhy = "x is 0 already"\n')
     assert judge.excuses(file) == {"f: without x": "x is 0 already"}
+
+
+@pytest.mark.parametrize("text, words", [
+    ("[[excused]\n", "is not valid TOML: Expected ']]' at the end of an array declaration (at line 1, column 10)."),
+    ('[[excused]]\nmutant = "f: without x"\n', "holds [[excused]] entries, each with a mutant and a why."),
+    ("", "holds [[excused]] entries, each with a mutant and a why."),
+])  # fmt: skip
+def test_excuses_that_break_the_rules_are_refused_in_one_line(tmp_path, text, words):
+    file = tmp_path / "excused.toml"
+    file.write_text(text)
+    with pytest.raises(BadAnswer) as caught:
+        judge.excuses(file)
+    assert str(caught.value) == f"excused.toml {words}"

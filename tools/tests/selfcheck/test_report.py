@@ -72,8 +72,8 @@ def test_the_learners_edition_checks_the_tools_and_says_what_is_left_out(monkeyp
 
 
 def test_what_differs_between_runs_is_left_out_of_a_transcript():
-    text = "your files | Tesla T4 (compute capability 7.5) | seed 4182\n\n  3 failed in 1.25s \nSeed 4182: try --seed=4182\n"
-    assert golden.normalised(text) == "your files | MACHINE | seed N\n\n  3 failed in N s\nSeed N: try --seed=N\n"
+    text = "your files | Tesla T4 (compute capability 7.5) | seed 4182\n\n  3 failed in 1.25s \nSeed 4182: try --seed=4182\nx.py, line 7\n"
+    assert golden.normalised(text) == "your files | MACHINE | seed N\n\n  3 failed in N s\nSeed N: try --seed=N\nx.py, line N\n"
 
 
 @pytest.mark.parametrize("line, fault", [

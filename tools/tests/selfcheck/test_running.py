@@ -21,9 +21,20 @@ def test_a_sound_unit_comes_out_with_nothing_to_mend(course):
     found = parts.check_unit(course.unit(), course.root, tell=lambda phase, detail: told.append((phase, detail)))
     assert [verdict for verdict in found.verdicts if not verdict.passed] == []
     assert Counter(verdict.kind for verdict in found.verdicts) == {
-        "lesson tests": 2, "lesson tests, remote": 2, "tests seen red": 2, "wrong answers": 6, "mutants killed": 5,
+        "units": 1, "lesson tests": 2, "lesson tests, remote": 2, "tests seen red": 2, "wrong answers": 6, "mutants killed": 5,
     }  # fmt: skip
     assert told[:3] == [("reference", "1 of 1  "), ("stub", "1 of 1  "), ("wrong", "1 of 6  keeps_the_last")]
+
+
+@pytest.mark.parametrize("path, text, words", [
+    ("reference/week1/day1/wrong.toml", "[[wrong]\n", "reference/week1/day1/wrong.toml is not valid TOML: "),
+    ("reference/week1/day1/excused.toml", "[[excused]\n", "excused.toml is not valid TOML: "),
+    ("week1/day1/adding.py", "def total(:\n", "invalid syntax (<unknown>, line 1)"),
+])  # fmt: skip
+def test_a_unit_whose_files_cannot_be_read_is_one_fault(course, path, text, words):
+    course.write(path, text)
+    [verdict] = parts.check_unit(course.unit(), course.root, tell=lambda phase, detail: None).verdicts
+    assert not verdict.passed and verdict.detail.startswith(words)
 
 
 def test_a_wrong_answer_meets_the_tests_that_are_judged(course):
