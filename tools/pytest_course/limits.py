@@ -65,6 +65,9 @@ def time_limit(seconds: float):
         signal.signal(signal.SIGALRM, before)
 
 
+worker.passing.add(pytest.exit.Exception)  # quitting the debugger ends the run, even inside a lesson
+
+
 def pytest_enter_pdb():
     if Alarm.seconds is not None:
         Alarm.stop()

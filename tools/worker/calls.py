@@ -15,6 +15,10 @@ from tools.worker.raised import Raised, raised_from
 
 _SHARING_WORK = 10**6  # steps; whether two strided arrays share an element can take exponentially many
 
+# Exceptions that are not the lesson's, though they rise through it: NoAnswer comes from a function of this
+# process that called one of a lesson's. Whoever drives this process may add what ends a whole run.
+passing: set[type[BaseException]] = {NoAnswer}
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -120,7 +124,7 @@ def _answer(function, args: tuple, kwargs: dict) -> tuple[object, Raised | None,
         return answer.value, answer.error, answer.printed
     try:
         return function(*args, **kwargs), None, ""
-    except NoAnswer:  # from a function of this process that called one of a lesson's
+    except tuple(passing):
         raise
     except (Exception, SystemExit) as error:  # not KeyboardInterrupt: here that is the learner's Ctrl-C
         return None, raised_from(error, _files_of(function)), ""
