@@ -1,0 +1,154 @@
+"""The lesson again, as checks: the rule, one block, any length, any strides, what it costs."""
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, count, speed_ratio
+from tools.check.inputs import awkward_lengths, vectors
+from tools.gpu import device
+from week1.day4 import vector_add as lesson
+
+INF, NAN = float("inf"), float("nan")
+
+
+def add(x, y, block):
+    return torch.add(x, y)
+
+
+def tables(rng, n_rows, n_cols):
+    """Two row-major matrices."""
+    return [vector.reshape(n_rows, n_cols) for vector in vectors(rng, n_rows * n_cols)]
+
+
+# Task 1: a matrix is a vector with a rule ---------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_linear_index_counts_along_rows():
+    table = np.arange(15).reshape(3, 5)
+    for row, col in np.ndindex(3, 5):
+        assert_matches(lesson.linear_index, row, col, 5, oracle=lambda row, col, n_cols: int(table[row, col]))
+
+
+@pytest.mark.task(1)
+def test_coordinate_undoes_linear_index():
+    for index in range(35):
+        assert_matches(lesson.coordinate, index, 7, oracle=divmod)
+
+
+# Task 2: one block, then any length ---------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_adds_one_full_block(rng):
+    assert_matches(lesson.vector_add, *vectors(rng, 4), block=4, oracle=add, exact=True)
+
+
+@pytest.mark.task(2)
+def test_adds_the_ten_elements_of_the_lesson_in_three_blocks(rng):
+    assert_matches(lesson.vector_add, *vectors(rng, 10), block=4, oracle=add, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", awkward_lengths(block=1024))  # 0, 1, 1023, 1024, 1025, 2053
+def test_adds_any_length_and_touches_nothing_else(n, rng):
+    assert_matches(lesson.vector_add, *vectors(rng, n), block=1024, oracle=add, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_passes_nan_and_infinity_through():
+    x = torch.tensor([INF, -INF, NAN, INF, -0.0], device=device)
+    y = torch.tensor([1.0, INF, 0.0, INF, -0.0], device=device)
+    assert_matches(lesson.vector_add, x, y, oracle=torch.add, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_your_kernel_does_the_adding_one_program_for_each_block(rng):
+    counters = count(lesson.vector_add, *vectors(rng, 5000), block=1024)
+    assert counters.library_operations == []
+    assert counters.programs == 5
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_moves_every_byte_once_in_whole_sectors(rng):
+    """A sector is 32 bytes, the least that memory sends: neighbours should travel together."""
+    counters = count(lesson.vector_add, *vectors(rng, 4096))
+    assert (counters.bytes_loaded, counters.bytes_stored) == (2 * 4 * 4096, 4 * 4096)
+    assert counters.sectors == 3 * 4 * 4096 / 32
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_a_thread_moves_sixteen_bytes_at_a_time(rng):
+    """That is the widest load there is. The compiler chose it because it can see that neighbours are neighbours."""
+    kernel = compiled(lesson.vector_add, *vectors(rng, 4096), chip="h100").kernels["add_kernel"]
+    assert [access.bytes for access in kernel.loads + kernel.stores] == [16, 16, 16]
+
+
+@pytest.mark.task(2)
+@pytest.mark.gpu
+@pytest.mark.speed
+def test_runs_at_the_speed_of_memory(rng):
+    """Two reads and a write for each element: memory is the limit, for PyTorch's own kernel too."""
+    x, y = (vector.repeat(64) for vector in vectors(rng, 2**20))
+    assert speed_ratio(lesson.vector_add, torch.add, x, y) >= 0.87
+
+
+# Task 3: any strides ------------------------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_adds_a_table_in_blocks_that_cross_its_rows(rng):
+    assert_matches(lesson.add_2d, *tables(rng, 3, 5), block=4, oracle=add, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("n_rows, n_cols", [(1, 1), (1, 1025), (1025, 1), (0, 3), (3, 0), (31, 67)])
+def test_adds_tables_of_any_shape_stored_in_any_way(n_rows, n_cols, rng):
+    assert_matches(lesson.add_2d, *tables(rng, n_rows, n_cols), block=1024, oracle=add, exact=True, layouts="any")
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_adds_views_of_different_strides(rng):
+    """A transpose and every second column; then one row that stands for all, and a column that does."""
+    x, y = tables(rng, 5, 3)[0].T, tables(rng, 3, 10)[1][:, ::2]
+    assert_matches(lesson.add_2d, x, y, block=4, oracle=add, exact=True)
+    row, column = (vector.reshape(-1, 1) for vector in vectors(rng, 5))
+    assert_matches(lesson.add_2d, row.T.expand(5, 5), column.expand(5, 5), block=4, oracle=add, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_fills_an_out_that_is_stored_column_by_column(rng):
+    def add_2d_by_column(x, y):
+        out = torch.full((x.shape[1], x.shape[0]), NAN, device=device).T
+        return lesson.add_2d(x, y, block=4, out=out)
+
+    assert_matches(add_2d_by_column, *tables(rng, 3, 5), oracle=torch.add, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_reads_a_column_major_table_where_it_lies(rng):
+    x, y = tables(rng, 50, 40)
+    counters = count(lesson.add_2d, x.T, y.T, block=1024)
+    assert counters.library_operations == []
+    assert counters.programs == 2
+    assert counters.bytes_loaded + counters.bytes_stored == 3 * 4 * 2000
+
+
+# Task 4: predict, then measure --------------------------------------------------------------------
+
+@pytest.mark.task(2, 4)
+@pytest.mark.counters
+@pytest.mark.parametrize("n", [1024, 5000])
+def test_predicts_the_bytes_that_are_counted(n, rng):
+    def counted(n):
+        counters = count(lesson.vector_add, *vectors(rng, n))
+        return counters.bytes_loaded + counters.bytes_stored
+
+    assert_matches(lesson.predict_traffic, n, oracle=counted)

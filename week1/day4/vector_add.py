@@ -1,0 +1,96 @@
+"""Week 1, day 4: your first Triton kernel
+
+Challenge
+    Add two vectors on the GPU. You will not write a loop over n. You write what one *program* does
+    with one block of elements, and launch as many programs as there are blocks.
+
+        x:        0  1  2  3 | 4  5  6  7 | 8  9  .  .      n = 10, BLOCK = 4
+        program:       0     |      1     |      2          3 programs; the last block is half empty
+
+Explore
+    python -c "import numpy as np; print(np.arange(12).reshape(3, 4))"
+    Row p is the block of program p. Which positions do not exist when n = 10? What if n were 12, or 1?
+
+Concept
+    A program knows one thing about itself: its number, tl.program_id(0). The rest is arithmetic.
+    Element i of block p sits at p * BLOCK + i. In the last block some of those positions lie past
+    the end, so every load and every store carries a mask that says which of them exist.
+    A matrix is a vector with a rule. Row-major: element [row, col] sits at row * n_cols + col.
+    Any view of it: at row * row_stride + col * col_stride. Column-major is such a view, so are a
+    transpose, every second column, and one row that stands for all of them (row_stride 0).
+    Walk along a row of a row-major matrix and neighbours are neighbours in memory. Walk down a
+    column and each step jumps n_cols elements; day 7 shows what that costs.
+
+Code it
+    Task 1  linear_index and coordinate: the row-major rule, both ways               (two lines)
+    Task 2  add_kernel and vector_add: which elements are mine, which exist; then    (eight lines)
+            how many programs, and launch
+    Task 3  add_2d_kernel and add_2d: the same for matrices of any strides            (nine lines)
+    Task 4  predict_traffic: bytes read and written, before you look                    (one line)
+
+Verify
+    pytest week1/day4                  then: ./course quiz week1/day4
+    Reflect: the kernel moves 12 bytes for each addition. What limits it, arithmetic or memory?
+
+Simulated without a GPU: results, bounds and traffic are exact. Time is not simulated.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import torch
+import triton
+import triton.language as tl
+
+BLOCK = 1024  # elements of one program: 4 KiB of float32 for each load
+
+
+# Task 1
+def linear_index(row: int, col: int, n_cols: int) -> int:
+    """Position of element [row, col] in a row-major matrix with n_cols columns."""
+    raise NotImplementedError("week1/day4 task 1: linear_index")
+
+
+def coordinate(index: int, n_cols: int) -> tuple[int, int]:
+    """The (row, col) that linear_index maps to index."""
+    raise NotImplementedError("week1/day4 task 1: coordinate")
+
+
+# Task 2
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    pass  # which BLOCK elements are mine, which of them exist; load, add, store
+
+
+def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
+               out: torch.Tensor | None = None) -> torch.Tensor:
+    """x + y by add_kernel, one program for each block of `block` elements.
+
+    x, y: (n,) float32, contiguous, on one device. block: a power of two.
+    out: (n,) float32, contiguous, allocated if not given.
+    """
+    out = torch.empty_like(x) if out is None else out
+    raise NotImplementedError("week1/day4 task 2: vector_add")
+
+
+# Task 3
+@triton.jit
+def add_2d_kernel(x_ptr, y_ptr, out_ptr, n, n_cols, x_row_stride, x_col_stride, y_row_stride, y_col_stride,
+                  out_row_stride, out_col_stride, BLOCK: tl.constexpr):
+    pass  # mine and exists as before; in which row and column is each, and where does that lie in x?
+
+
+def add_2d(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
+           out: torch.Tensor | None = None) -> torch.Tensor:
+    """x + y by add_2d_kernel, one program for each block of `block` elements, counted row by row.
+
+    x, y: (n_rows, n_cols) float32 of any strides, on one device; neither is copied. block: a power of two.
+    out: (n_rows, n_cols) float32 of any strides; allocated row-major if not given.
+    """
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device) if out is None else out
+    raise NotImplementedError("week1/day4 task 3: add_2d")
+
+
+# Task 4
+def predict_traffic(n: int) -> int:
+    """Bytes that vector_add moves for n elements of float32, each read or written once."""
+    raise NotImplementedError("week1/day4 task 4: predict_traffic")
