@@ -9,7 +9,7 @@ from tools.check import arrays
 WIDTH = 76             # columns; pytest and the course indent by up to four more
 DIGITS = (6, 9, 12, 17)  # significant digits, as few as keep two numbers apart
 SMALL = 16             # elements: up to here an array is shown whole,
-ROWS = 5               # and of a larger one so many wrong elements
+ROWS = 3               # and of a larger one so many wrong elements
 
 
 def cut(text: str, limit: int) -> str:

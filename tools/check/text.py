@@ -1,17 +1,22 @@
 """The words of a failure: the call, what is wrong, where; at most LINES lines of at most WIDTH columns."""
 
+import re
 import textwrap
 
 import numpy as np
 
+from tools import ROOT
 from tools.check import arrays, show
 from tools.check.compare import Fault
 from tools.check.show import WIDTH, literal
 from tools.check.tolerances import largest_error
-from tools.worker import Raised
+from tools.worker import Frame, Raised
 
 LINES = 12
 GLUE = "\0"     # in place of spaces where a line must not break
+REFUSAL = "Fault"  # the exception with which a simulator refuses what the hardware would refuse
+TASK = re.compile(r"# Task (\d+)\b")
+IN_THE_COURSE = re.compile(r"\w[\w/]*\.py")  # no other path is opened: a lesson's process may name any
 SUBTLE = 0.01  # up to this error a result looks right, and only the tolerance says that it is not
 
 
@@ -137,6 +142,8 @@ SENTENCES = {sentence.__name__: sentence for sentence in (
 
 def raised(error: Raised, room: int) -> list[str]:
     """The error, then the learner's own line in which it happened."""
+    if error.type_name == REFUSAL:
+        return refused(error)[:room]
     lines = wrapped(f"It raised {error.type_name}: {error.message}".rstrip(": \n"))
     where = []
     if error.frames:
@@ -145,6 +152,27 @@ def raised(error: Raised, room: int) -> list[str]:
                  show.cut(f"    {frame.source.strip()}", WIDTH)]
     most = max(1, room - len(where))
     return (lines if len(lines) <= most else [*lines[:most - 1], "..."]) + where
+
+
+def refused(error: Raised) -> list[str]:
+    """What a simulator refused, in its own words: it names the line, and asks. Only the task is added."""
+    head, *rest = error.message.splitlines()
+    if error.frames:
+        frame = error.frames[-1]
+        head = f"{task_of(frame)}{frame.function}, line {frame.line}:  {frame.source}"
+    return [show.cut(head, WIDTH), *wrapped("\n".join(rest))]
+
+
+def task_of(frame: Frame) -> str:
+    """"task 2, " for a line of a lesson below `# Task 2`; "" where there is no telling."""
+    if not IN_THE_COURSE.fullmatch(frame.file):
+        return ""
+    try:
+        lines = (ROOT / frame.file).read_text(encoding="utf-8").splitlines()[:frame.line]
+    except (OSError, ValueError):  # an answer that lies in another folder
+        return ""
+    numbers = [match[1] for line in lines if (match := TASK.match(line))]
+    return f"task {numbers[-1]}, " if numbers else ""
 
 
 # Values that differ ----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Wrong answers and broken machines: read from reference/<unit>/wrong.toml, checked, written out as files.
 
-A wrong answer is the reference with one mistake in it; the tests of its unit must reject it, in the words it names.
+A wrong answer is the reference with one mistake in it; its unit's tests must reject it, in these words.
 """
 
 import ast
@@ -91,7 +91,9 @@ def apply(wrong: Wrong, source: str) -> str:
     try:
         after = ast.parse(changed)
     except SyntaxError as error:
-        raise BadAnswer(f"{wrong.where}: the result does not parse (line {error.lineno}: {error.msg}).") from None
+        raise BadAnswer(
+            f"{wrong.where}: the result does not parse (line {error.lineno}: {error.msg})."
+        ) from None
     before = ast.parse(source)
     if ast.dump(before) == ast.dump(after):
         raise BadAnswer(f"{wrong.where}: the result is the reference itself.")
@@ -123,7 +125,9 @@ def _new_text(wrong: Wrong, source: str) -> str:
     if count == 0:
         raise BadAnswer(f"{wrong.where}: the reference does not contain {_short(wrong.find)}.")
     if count > 1 and not wrong.all:
-        raise BadAnswer(f"{wrong.where}: {_short(wrong.find)} occurs {count} times; say more of it, or all = true.")
+        raise BadAnswer(
+            f"{wrong.where}: {_short(wrong.find)} occurs {count} times; say more of it, or all = true."
+        )
     return source.replace(wrong.find, wrong.replace)
 
 
@@ -186,7 +190,10 @@ def _entry(kind: type, unit: str, table: dict) -> Wrong | Broken:
             raise BadAnswer(f"{where}: unknown key {key!r}.{_suggestion(key, allowed)}")
         if not isinstance(value, allowed[key]):
             raise BadAnswer(f"{where}: {key} has a value of the wrong type.")
-    by_text, by_code = bool(table.get("find")) and "replace" in table, bool(table.get("function") and table.get("code"))
+    by_text, by_code = (
+        bool(table.get("find")) and "replace" in table,
+        bool(table.get("function") and table.get("code")),
+    )
     if kind is Wrong and by_text == by_code:
         raise BadAnswer(f"{where}: give find and replace, or function and code.")
     tests = table["rejected_by"]

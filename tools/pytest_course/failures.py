@@ -11,6 +11,7 @@ import pytest
 
 from tools import ROOT, worker
 from tools.check import Mismatch, Undecided
+from tools.check.text import REFUSAL, refused
 from tools.check.timing import Ratio
 from tools.course import catalogue
 from tools.pytest_course import limits
@@ -100,6 +101,8 @@ def _gap(gap: Gap) -> str:
 
 
 def _raised(raised: worker.Raised) -> str:
+    if raised.type_name == REFUSAL:
+        return "\n".join(refused(raised))
     lines = [f"It raised {raised.type_name}: {raised.message}".rstrip(": ")]
     for frame in raised.frames[-2:]:
         lines += [f"  {frame.file}, line {frame.line}, in {frame.function}", f"    {frame.source}"]

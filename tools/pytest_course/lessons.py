@@ -7,12 +7,17 @@ import re
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from typing import NoReturn
+
+import pytest
 
 from tools import ROOT, worker
 from tools.pytest_course import limits
 from tools.pytest_course.run import Run
 
 LESSON = re.compile(r"(week\d+\.(?:day\d+|katas\.\w+))\.(?!test_|explore_|conftest)(\w+)")
+NO_TRITON = ("ModuleNotFoundError", "No module named 'triton'")
+SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 
 
 class BrokenLesson(Exception):
@@ -22,6 +27,15 @@ class BrokenLesson(Exception):
         super().__init__(f"{shown} cannot be imported")
         self.shown, self.path = shown, path
         self.__cause__ = cause
+
+
+def missing_triton() -> str:
+    """The reason for a skip: what is missing, what was found, what to do."""
+    if sys.platform == "linux":
+        return "needs Triton; found none beside this Python; docs/SETUP.md says how to install it"
+    found = SYSTEMS.get(sys.platform, sys.platform)
+    return (f"needs Triton, which has wheels for Linux only; found {found}; "
+            "use WSL or a container, docs/SETUP.md says how")
 
 
 def install(run: Run, config) -> None:
@@ -67,7 +81,14 @@ class LessonLoader(SourceFileLoader):
         except KeyboardInterrupt:
             raise
         except BaseException as cause:  # SystemExit too: a lesson must not end the run
-            raise BrokenLesson(self.shown, self.path, cause) from cause
+            self.give_up(cause)
+
+    def give_up(self, cause: BaseException) -> NoReturn:
+        """Skip the day where only Triton is missing; else its author has something to mend."""
+        raised = getattr(cause, "raised", None) or worker.raised_from(cause, [])
+        if (raised.type_name, raised.message) == NO_TRITON:
+            pytest.skip(missing_triton(), allow_module_level=True)
+        raise BrokenLesson(self.shown, self.path, cause) from cause
 
 
 class RemoteLoader(LessonLoader):
@@ -78,7 +99,7 @@ class RemoteLoader(LessonLoader):
             with worker.deadline(self.limit):
                 return worker.proxy(self.name, Path(self.path))
         except (worker.LessonError, worker.Died, worker.TooSlow) as cause:
-            raise BrokenLesson(self.shown, self.path, cause) from cause
+            self.give_up(cause)
 
     def exec_module(self, module):
         pass

@@ -32,6 +32,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.option.sim:
         os.environ[gpu.SIMULATE] = "1"
+        gpu.set_up()
     given = config.option.seed
     shared = config.workerinput["course_seed"] if is_worker(config) else random.randrange(10_000)
     run = Run(

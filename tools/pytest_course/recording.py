@@ -55,11 +55,11 @@ def _results(reports) -> list[Result]:
     for report in reports:
         for task in report.course["tasks"]:
             groups[task, report.course["stage"]].append(report)
-    return [_result(key, group) for key, group in groups.items() if any(not lacks_hardware(r) for r in group)]
+    return [_result(key, group) for key, group in groups.items() if any(not _lacks_hardware(r) for r in group)]
 
 
 def _result(key: tuple[int, str], reports) -> Result:
-    ran = [r for r in reports if not lacks_hardware(r)]
+    ran = [r for r in reports if not _lacks_hardware(r)]
     if not all(r.passed for r in ran):
         return Result(*key, OPEN)
     if any(r.course["needs_gpu"] for r in ran) and len(ran) == len(reports):
@@ -67,5 +67,5 @@ def _result(key: tuple[int, str], reports) -> Result:
     return Result(*key, SIMULATED)
 
 
-def lacks_hardware(report) -> bool:
+def _lacks_hardware(report) -> bool:
     return report.skipped and "after" not in report.course

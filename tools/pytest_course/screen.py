@@ -11,10 +11,10 @@ from tools import ROOT
 from tools.course import catalogue, hints
 from tools.course.progress import Progress
 from tools.pytest_course.options import under_test
-from tools.pytest_course.recording import lacks_hardware
 from tools.pytest_course.run import is_worker, run_of
 
 WIDTH = 80
+GREEN, RED, NOTHING = "green", "red", ""  # states of a task
 
 
 def pytest_configure(config):
@@ -61,13 +61,16 @@ class Screen:
             out.write_line(f"\nGreen. Next: ./course quiz {units[0]}")
 
     def _unit(self, out, name, reports):
+        """A line for each task that is not green, one for all that are."""
         unit = catalogue.unit(name)
         out.write_line(f"{name}  {unit.title}", bold=True)
-        for task in unit.tasks:
-            state, markup = _state(task.number, [r for r in reports if task.number in r.course["tasks"]])
-            if state:
-                out.write_line(f"  task {task.number}  {', '.join(task.functions) or 'this machine':<46}"[:60].ljust(62)
-                               + state, **markup)
+        states = {task: _state([r for r in reports if _owner(r) == task.number]) for task in unit.tasks}
+        if green := [str(task.number) for task, state in states.items() if state == GREEN]:
+            out.write_line(f"  green     task{'s' * (len(green) > 1)} {', '.join(green)}", green=True)
+        for task, state in states.items():
+            if state not in (GREEN, NOTHING):
+                what = ", ".join(task.functions) or "this machine"
+                out.write_line(f"  {state:<9} task {task.number}  {what}", red=state == RED)
 
     def _trouble(self, out, report):
         file, _, test = report.nodeid.rpartition("::")
@@ -83,9 +86,9 @@ class Screen:
         out.write_line("")
         course = getattr(report, "course", {})
         if course.get("seeded") and "gap" not in course:
-            out.write_line(f"Seed {self.run.seed} (--seed={self.run.seed} repeats it).")
-        if course.get("tasks") and self.run.own_files:
-            self._hint(out, course["unit"], course.get("gap", min(course["tasks"])))
+            out.write_line(f"Inputs of seed {self.run.seed}: --seed={self.run.seed} repeats them.")
+        if course and self.run.own_files:
+            self._hint(out, course["unit"], _owner(report))
 
     def _hint(self, out, name, task):
         unit = catalogue.unit(name)
@@ -98,23 +101,28 @@ class Screen:
         _wrapped(out, f"{rung.heading}: ", rung.text)
 
 
+def _owner(report) -> int:
+    """The task that a report speaks of: whose gap was met, or else the last of those that the test needs."""
+    return report.course.get("gap", max(report.course["tasks"], default=0))
+
+
 def _urgency(report) -> tuple[bool, int]:
     """What was written and is wrong comes before what is not written yet; then the earlier task."""
-    course = getattr(report, "course", {})
-    return "gap" in course, max(course.get("tasks", ()) or (0,))
+    if not hasattr(report, "course"):
+        return False, 0
+    return "gap" in report.course, _owner(report)
 
 
-def _state(task: int, reports) -> tuple[str, dict]:
-    """How a task stands, in a word or three, and its colour."""
-    failed = [r for r in reports if r.failed and r.course.get("gap", task) == task]  # not for want of another task
-    passed = [r for r in reports if r.passed]
+def _state(reports) -> str:
+    """How a task stands, by the tests that are its own."""
+    failed = [r for r in reports if r.failed]
     if any("gap" in r.course for r in failed):
-        return "to write", {}
+        return "to write"
     if failed:
-        return ("undecided" if all("undecided" in r.course for r in failed) else "red"), {"red": True}
-    if len(passed) < sum(1 for r in reports if not lacks_hardware(r)):
-        return "waits", {}
-    return (f"green, {len(passed)} tests" if passed else "skipped" if reports else ""), {"green": bool(passed)}
+        return "undecided" if all("undecided" in r.course for r in failed) else RED
+    if any("after" in r.course for r in reports):
+        return "waiting"
+    return GREEN if any(r.passed for r in reports) else "skipped" if reports else NOTHING
 
 
 def _skips(reports) -> dict[str, int]:

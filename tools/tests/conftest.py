@@ -15,6 +15,10 @@ LEFT_BEHIND = (".git", ".venv", ".course", ".github", "__pycache__", ".pytest_ca
                "docs", "tests")
 
 
+needs_solutions = pytest.mark.skipif(not (ROOT / "reference").is_dir(),
+                                     reason="needs reference/; this is the learners' edition; nothing to do")
+
+
 @dataclass(frozen=True)
 class Ran:
     """What a command ended with and printed, standard output and error together as on a terminal."""

@@ -26,7 +26,7 @@ Job = tuple[str, Callable[..., Findings]]  # the part it belongs to, and what to
 
 
 def main(argv: list[str]) -> int:
-    """Run what `argv` asks for and print the report. Returns 0 if all is well, 1 if not, 2 if it makes no sense."""
+    """Run what `argv` asks for and print the report. Returns 0 if all is well, 1 if not, 2 if misused."""
     options = _parser().parse_args(argv)
     try:
         units = [catalogue.unit(name) for name in options.units or catalogue.names()]
@@ -51,8 +51,12 @@ def main(argv: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="course check", description="Check the course itself.")
-    parser.add_argument("units", nargs="*", metavar="UNIT", help="a day or kata, such as week1/day1; all if none is named")
-    parser.add_argument("--only", action="append", choices=PARTS, help="run this part only; may be given again")
+    parser.add_argument(
+        "units", nargs="*", metavar="UNIT", help="a day or kata, such as week1/day1; all if none is named"
+    )
+    parser.add_argument(
+        "--only", action="append", choices=PARTS, help="run this part only; may be given again"
+    )
     return parser
 
 

@@ -1,7 +1,7 @@
 """The kinds of small fault that mutants are made of.
 
-Each is a function from a node, and the function it stands in, to what may replace the node. A new kind is a new
-function here and a new entry in FAULTS.
+Each is a function from a node, and the function it stands in, to what may replace the node. A new kind is a
+new function here and a new entry in FAULTS.
 """
 
 import ast
@@ -12,7 +12,8 @@ Replacements = Iterator[ast.AST]
 _ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
                ast.FloorDiv: ast.Div, ast.Mod: ast.FloorDiv}  # fmt: skip
 _COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
-                ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
+                ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn,
+                ast.NotIn: ast.In}  # fmt: skip
 _SYMMETRIC = {"min", "max", "minimum", "maximum", "add", "multiply", "gcd", "lcm"}
 _CASTS = {"astype", "to", "float", "int", "float16", "float32", "float64", "int32", "int64"}
 
@@ -83,7 +84,10 @@ def shift_index(node: ast.AST, function: ast.FunctionDef) -> Replacements:
             return
         for i, index in enumerate(node.slice.elts):
             for other in _shifted(index):
-                yield _with(node, slice=_with(node.slice, elts=[*node.slice.elts[:i], other, *node.slice.elts[i + 1 :]]))
+                yield _with(
+                    node,
+                    slice=_with(node.slice, elts=[*node.slice.elts[:i], other, *node.slice.elts[i + 1 :]]),
+                )
 
 
 def drop_cast(node: ast.AST, function: ast.FunctionDef) -> Replacements:
@@ -134,7 +138,11 @@ def _shifted(index: ast.expr) -> Iterator[ast.expr]:
 
 
 def _is_literal(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) or isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+    return (
+        isinstance(node, ast.Constant)
+        or isinstance(node, ast.UnaryOp)
+        and isinstance(node.operand, ast.Constant)
+    )
 
 
 def _negated(test: ast.expr) -> ast.expr:

@@ -37,12 +37,12 @@ def merged(parts: Iterable[Findings]) -> list[Findings]:
 
 
 def below_floors(parts: list[Findings], file: Path) -> Findings:
-    """Compare how many checks of each kind passed with the least number in `file`: a check that is lost is a fault."""
+    """A verdict for each kind of check in `file`: no fewer may pass than it says, so that none is lost."""
     least = tomllib.loads(file.read_text(encoding="utf-8"))["floors"]
     counts = _passed(parts)
     return Findings("floors", [
-        Verdict("floors kept", f"{counts[kind]} {kind}", counts[kind] >= floor, f"{file.name} asks for {floor} or more")
-        for kind, floor in least.items()
+        Verdict("floors kept", f"{counts[kind]} {kind}", counts[kind] >= least[kind], f"floor {least[kind]}")
+        for kind in least
     ])  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Where a stub leaves gaps: functions that end in a marker, after a docstring and the statements that are given."""
+"""Where a stub leaves gaps: functions that end in a marker, after docstring and given statements."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ TASK_COMMENT = re.compile(r"^# Task (\d+)\b", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Gap:
-    """A function to be written. `given` statements precede its marker; `message` is None where that is `pass`."""
+    """A function to be written. `given` statements precede its marker; `message` is None for a `pass`."""
 
     function: str  # "f", or "Class.f"
     task: int  # the number of the last `# Task N` above it; 0 if there is none
@@ -28,7 +28,11 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
         if isinstance(node, ast.FunctionDef):
             yield node.name, node
         elif isinstance(node, ast.ClassDef):
-            yield from ((f"{node.name}.{inner.name}", inner) for inner in node.body if isinstance(inner, ast.FunctionDef))
+            yield from (
+                (f"{node.name}.{inner.name}", inner)
+                for inner in node.body
+                if isinstance(inner, ast.FunctionDef)
+            )
 
 
 def find_gaps(stub: str) -> list[Gap]:

@@ -1,6 +1,6 @@
-"""What a learner sees, word for word: real runs of pytest in a copy of the course, compared with committed transcripts.
+"""What a learner sees, word for word: real runs of pytest in a copy of the course, and committed transcripts.
 
-`python -m tools.course.selfcheck.golden --write` writes them anew, into tools/tests/golden; read the difference.
+`python -m tools.course.selfcheck.golden --write` writes them anew, into tools/tests/golden; read the changes.
 """
 
 import difflib
@@ -28,13 +28,13 @@ MODES = {"serial": (), "two_processes": ("-n", "2"), "remote": ("--remote",)}
 
 
 def _accident(name: str, code: str) -> Wrong:
-    """The reference with `code` in a function that one test calls, the last of the day."""
-    return Wrong(UNIT, name, (), "", function="arithmetic_intensity", code=code)
+    """The reference with `code` for its first function: the speed tests, which want a quiet machine, then wait."""
+    return Wrong(UNIT, name, (), "", function="matmul_naive", code=code)
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """A learner's file (the stub, or the reference with a mistake in it), how pytest runs it, and what it prints."""
+    """A learner's file (the stub, or the reference with a mistake in it) and how pytest is run on it."""
 
     name: str
     mistake: str | Wrong | None  # a wrong answer by name, or one of our own
@@ -50,7 +50,9 @@ class Transcript:
                 command, cwd=course, env=_environment(), text=True, timeout=TIMEOUT,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             )  # fmt: skip
-        return normalised(f"$ {' '.join(['pytest', *command[3:]])}\n{done.stdout.rstrip()}\n\nexit code {done.returncode}\n")
+        return normalised(
+            f"$ {' '.join(['pytest', *command[3:]])}\n{done.stdout.rstrip()}\n\nexit code {done.returncode}\n"
+        )
 
     def _make_mistake(self, course: Path) -> None:
         if isinstance(self.mistake, str):
@@ -66,7 +68,7 @@ SITUATIONS = {
     "running_sum": ("naive_never_resets_the_sum", ()),
     "ragged_rows": ("blocked_drops_the_ragged_rows", ()),
     "crash": (_accident("crash", "import ctypes\nctypes.string_at(0)"), ()),
-    "time_limit": (_accident("time_limit", "while True:\n    pass"), ("-o", "course_limit=6")),
+    "time_limit": (_accident("time_limit", "while True: pass"), ("-o", "course_limit=2")),
 }
 TRANSCRIPTS = [
     Transcript(f"{situation}_{mode}", mistake, (*arguments, *extra))
@@ -83,7 +85,9 @@ def check(transcript: Transcript, root: Path, folder: Path) -> Verdict:
     if not file.exists():
         faults.append(f"there is no {file.name} yet; run: python -m tools.course.selfcheck.golden --write")
     elif (wanted := file.read_text(encoding="utf-8")) != found:
-        lines = difflib.unified_diff(wanted.splitlines(), found.splitlines(), "committed", "now", n=1, lineterm="")
+        lines = difflib.unified_diff(
+            wanted.splitlines(), found.splitlines(), "committed", "now", n=1, lineterm=""
+        )
         faults += list(lines)[:SHOWN]
     return Verdict("transcripts", transcript.name, not faults, "\n".join(faults))
 
@@ -93,12 +97,14 @@ def faults_of(text: str) -> list[str]:
     lines = text.strip().splitlines()[1:-2]  # without the command, and the exit code below an empty line
     faults = [f"{len(lines)} lines; at most {MOST_LINES}"] if len(lines) > MOST_LINES else []
     faults += [f"wider than {MOST_COLUMNS} columns: {line}" for line in lines if len(line) > MOST_COLUMNS]
-    faults += [f"a path of this machine: {line}" for line in lines if re.search(r"(?<![\w.<])/\w+/|[A-Z]:\\", line)]
+    faults += [
+        f"a path of this machine: {line}" for line in lines if re.search(r"(?<![\w.<])/\w+/|[A-Z]:\\", line)
+    ]
     return faults
 
 
 def normalised(text: str) -> str:
-    """Without what differs from run to run, and what any edit moves: seeds, times, the machine, line numbers."""
+    """Without what differs between runs, or moves with any edit: seeds, times, machine, line numbers."""
     text = re.sub(r"([Ss]eed[ =])\d+", r"\1N", text)
     text = re.sub(r"\bline \d+", "line N", text)
     text = re.sub(r"\b\d+\.\d+ ?s\b( \(\d:\d\d:\d\d\))?", "N s", text)
@@ -114,7 +120,11 @@ def _copy_of_the_course(root: Path, folder: Path) -> Path:
 
 
 def _environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COURSE", "PYTHONPATH"))}
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("PYTEST", "COURSE", "PYTHONPATH"))
+    }
     return {**kept, "COLUMNS": str(MOST_COLUMNS), "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -122,7 +132,9 @@ def write(folder: Path) -> None:
     """Run all, two at a time, and write what they print."""
     folder.mkdir(exist_ok=True)
     with ThreadPoolExecutor(2) as pool:
-        for transcript, text in zip(TRANSCRIPTS, pool.map(lambda each: each.run(ROOT), TRANSCRIPTS)):
+        for transcript, text in zip(
+            TRANSCRIPTS, pool.map(lambda each: each.run(ROOT), TRANSCRIPTS), strict=True
+        ):
             (folder / f"{transcript.name}.txt").write_text(text, encoding="utf-8")
             print(f"{transcript.name}: {'; '.join(faults_of(text)) or 'written'}")
 

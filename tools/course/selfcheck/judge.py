@@ -13,7 +13,7 @@ SHOWN = 6  # lines of a failure text that a report quotes
 
 @dataclass(frozen=True)
 class Verdict:
-    """One thing that was checked. `kind` is what it counts as; `detail` says what to mend if it did not pass."""
+    """One thing that was checked. `kind` is what it counts as; `detail` says what to mend if it failed."""
 
     kind: str
     subject: str
@@ -41,7 +41,9 @@ def judge_reference(unit: str, result: Result, kind: str) -> Verdicts:
 
 def judge_killed(unit: str, stub: Result, rejections: Iterable[tuple[Wrong | Broken, Result]]) -> Verdicts:
     """Each test has been seen red: on the stub, or by a wrong answer or a broken machine that names it."""
-    seen_red = {name for entry, result in rejections for name in entry.rejected_by if _any_failed(result, name)}
+    seen_red = {
+        name for entry, result in rejections for name in entry.rejected_by if _any_failed(result, name)
+    }
     for name in dict.fromkeys(test.function for test in stub.tests):
         cases = stub.of(name)
         if any(case.outcome == "skipped" and case.needs_gpu for case in cases):
@@ -62,7 +64,9 @@ def waiting_for_gpu(stub: Result) -> list[str]:
 def judge_wrong(unit: str, entry: Wrong | Broken, result: Result, stub: Result) -> Verdict | None:
     """One wrong answer or broken machine; None where the tests that reject it need a GPU that is not here."""
     kind = "wrong answers" if isinstance(entry, Wrong) else "broken machines"
-    skipped = [t for name in entry.rejected_by for t in result.of(name) if t.outcome == "skipped" and t.needs_gpu]
+    skipped = [
+        t for name in entry.rejected_by for t in result.of(name) if t.outcome == "skipped" and t.needs_gpu
+    ]
     if skipped:
         return None
     faults = [result.died] if result.died else list(_faults(entry, result, stub))
@@ -96,13 +100,17 @@ def _earlier_failures(entry: Wrong, result: Result) -> Iterator[str]:
 def judge_mutants(unit: str, results: list[Result], reference: Result, excused: dict[str, str]) -> Verdicts:
     """Each mutant is noticed by a test, or excused by name; an excuse that nothing needs is a fault."""
     if reference.failed or reference.died:
-        yield Verdict("mutants judged", unit, False, "a test that the reference fails too proves nothing; see above")
+        yield Verdict(
+            "mutants judged", unit, False, "a test that the reference fails too proves nothing; see above"
+        )
         return
     yield from (_judge_mutant(unit, result, excused) for result in results)
     noticed = {r.variant.name for r in results if r.died or any(test.stage != "speed" for test in r.failed)}
     survivors = {r.variant.name for r in results} - noticed  # a speed test may notice one by chance
     for name in sorted(excused.keys() - survivors):
-        yield Verdict("excuses", f"reference/{unit}/excused.toml", False, f"no mutant that survives is called {name!r}")
+        yield Verdict(
+            "excuses", f"reference/{unit}/excused.toml", False, f"no mutant that survives is called {name!r}"
+        )
 
 
 def _judge_mutant(unit: str, result: Result, excused: dict[str, str]) -> Verdict:
@@ -112,16 +120,23 @@ def _judge_mutant(unit: str, result: Result, excused: dict[str, str]) -> Verdict
     if result.failed or result.died:
         return Verdict("mutants killed", subject, True)
     if result.exit != 0:
-        return Verdict("mutants judged", subject, False, f"pytest could not judge it (exit code {result.exit})")
-    return Verdict("mutants that survived", subject, False, "no test notices; add one, or excuse it in excused.toml")
+        return Verdict(
+            "mutants judged", subject, False, f"pytest could not judge it (exit code {result.exit})"
+        )
+    return Verdict(
+        "mutants that survived", subject, False, "no test notices; add one, or excuse it in excused.toml"
+    )
 
 
 def excuses(file: Path) -> dict[str, str]:
-    """Mutant -> why no test can notice it, from an excused.toml; none where there is no such file. Raises BadAnswer."""
+    """Mutant -> why no test can notice it, from an excused.toml, which may be missing. Raises BadAnswer."""
     if not file.exists():
         return {}
     try:
-        return {entry["mutant"]: entry["why"] for entry in tomllib.loads(file.read_text(encoding="utf-8"))["excused"]}
+        return {
+            entry["mutant"]: entry["why"]
+            for entry in tomllib.loads(file.read_text(encoding="utf-8"))["excused"]
+        }
     except tomllib.TOMLDecodeError as error:
         raise BadAnswer(f"excused.toml is not valid TOML: {error}.") from None
     except (KeyError, TypeError):

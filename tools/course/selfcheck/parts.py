@@ -25,7 +25,9 @@ def check_tools(root: Path, tell: Tell) -> Findings:
     result = run_variants([variant], root, tell=lambda variant: None)[0]
     found = Findings("tools", skips=skips(result.tests))
     if result.died or not result.tests:
-        found.verdicts.append(Verdict("tests of the tools", "pytest tools", False, result.died or "no test was found"))
+        found.verdicts.append(
+            Verdict("tests of the tools", "pytest tools", False, result.died or "no test was found")
+        )
     for test in result.tests:
         passed = test.outcome in ("passed", "skipped", "xfailed")
         found.verdicts.append(Verdict("tests of the tools", test.nodeid, passed, judge.quote(test.text)))
@@ -68,11 +70,15 @@ def check_unit(unit: Unit, root: Path, tell: Tell) -> Findings:
 
 def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str]) -> Findings:
     """The verdicts on a unit, from the results of all its variants."""
-    of_kind = {kind: [r for r in results if r.variant.kind == kind] for kind in (r.variant.kind for r in results)}
+    of_kind = {
+        kind: [r for r in results if r.variant.kind == kind] for kind in (r.variant.kind for r in results)
+    }
     (reference,), (stub,), (remote,) = (of_kind[kind] for kind in ("reference", "stub", "remote"))
     entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     rejections = list(zip(entries, [*of_kind.get("wrong", []), *of_kind.get("broken", [])], strict=True))
-    judgements = {entry.name: judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
+    judgements = {
+        entry.name: judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections
+    }
     found = Findings(unit.name, skips=skips(reference.tests))
     found.verdicts = [
         Verdict("units", unit.name, bool(reference.tests), "no test ran"),
@@ -82,7 +88,10 @@ def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str
         *(verdict for verdict in judgements.values() if verdict),
         *judge.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),
     ]
-    waiting = [*judge.waiting_for_gpu(stub), *(name for name, verdict in judgements.items() if verdict is None)]
+    waiting = [
+        *judge.waiting_for_gpu(stub),
+        *(name for name, verdict in judgements.items() if verdict is None),
+    ]
     found.notes = [f"to be shown red on a GPU machine: {name}" for name in waiting]
     return found
 

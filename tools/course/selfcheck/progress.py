@@ -1,4 +1,4 @@
-"""Show how far each part of the self-check is: a line each that changes on a terminal, plain lines elsewhere."""
+"""How far each part of the self-check is: a line each that changes on a terminal, plain lines elsewhere."""
 
 import sys
 import threading

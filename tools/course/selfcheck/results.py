@@ -2,9 +2,10 @@
 
 from dataclasses import asdict, dataclass, field
 
+
 @dataclass(frozen=True)
 class Variant:
-    """One lesson under a unit's tests: the reference, the stub, a wrong answer, a broken machine or a mutant."""
+    """One lesson under its tests: the reference, the stub, a wrong answer, a broken machine or a mutant."""
 
     kind: str  # reference, remote, stub, wrong, broken, mutant, tools
     name: str  # of the wrong answer, machine or mutant; "" for the others
@@ -21,7 +22,9 @@ class Variant:
 
     @classmethod
     def from_json(cls, table: dict) -> "Variant":
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+        return cls(
+            **{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+        )
 
 
 @dataclass(frozen=True)

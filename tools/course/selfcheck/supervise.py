@@ -1,4 +1,4 @@
-"""Keep a unit's process going: one that dies or hangs costs its variant, and a new one goes on with the rest."""
+"""Keep a unit's process going: one that dies or hangs costs its variant, and a new one does the rest."""
 
 import json
 import os
@@ -33,11 +33,12 @@ def run_variants(variants: list[Variant], root: Path, tell: Callable[[Variant], 
         rest = variants[len(results) :]
         process = UnitProcess(rest, root)
         try:
-            begun = process.collect(results, rest, tell)
+            begun = process.results(rest, tell)
         finally:
             process.close()
         if not begun:
             raise RuntimeError(f"the process for {rest[0]} ended before it began:\n{process.tail}")
+        results += begun
     return results
 
 
@@ -68,27 +69,30 @@ class UnitProcess:
             self.lines.put(line)
         self.lines.put(None)
 
-    def collect(self, results: list[Result], variants: list[Variant], tell: Callable[[Variant], None]) -> bool:
-        """Append a Result for each variant that began, the one in which the process died included."""
-        current = None
+    def results(self, variants: list[Variant], tell: Callable[[Variant], None]) -> list[Result]:
+        """One for each variant that began, the one in which the process died included."""
+        begun: list[Result] = []
         try:
-            while (event := self._next(current.variant.limit + PATIENCE if current else START)) is not None:
-                match event.pop("event"), variants[event.pop("variant")]:
-                    case "begin", variant:
-                        current = Result(variant)
-                        results.append(current)
-                        tell(variant)
-                    case "test", _:
-                        current.tests.append(_test_result(event))
-                    case "end", _:
-                        current.exit, current.seconds = event["exit"], event["seconds"]
+            self._listen(begun, variants, tell)
+            died = f"the process died ({_cause(self.process.wait())})"
         except Silent:
-            self.died = "the process hung"
-        else:
-            self.died = f"the process died ({_cause(self.process.wait())})"
-        if current and current.exit is None:
-            current.died = self.died
-        return current is not None
+            died = "the process hung"
+        if begun and begun[-1].exit is None:
+            begun[-1].died = died
+        return begun
+
+    def _listen(self, begun: list[Result], variants: list[Variant], tell: Callable[[Variant], None]) -> None:
+        patience = START
+        while (event := self._next(patience)) is not None:
+            kind = event.pop("event")
+            if kind == "begin":
+                begun.append(Result(variants[len(begun)]))
+                tell(begun[-1].variant)
+            elif kind == "test":
+                begun[-1].tests.append(_test_result(event))
+            else:
+                begun[-1].exit, begun[-1].seconds = event["exit"], event["seconds"]
+            patience = begun[-1].variant.limit + PATIENCE
 
     def _next(self, patience: float) -> dict | None:
         try:

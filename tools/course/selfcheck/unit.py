@@ -1,7 +1,7 @@
-"""Run the tests of one unit against many variants of its lesson, all in this process: PyTorch is imported once.
+"""Run the tests of one unit against many variants of its lesson, in this process: PyTorch is imported once.
 
-`python -m tools.course.selfcheck.unit` reads a JSON list of variants from standard input and writes one JSON object a
-line to standard output; whatever tests and lessons print goes to standard error.
+`python -m tools.course.selfcheck.unit` reads a JSON list of variants from standard input and writes one JSON
+object a line to standard output; whatever tests and lessons print goes to standard error.
 """
 
 import gc
@@ -26,9 +26,12 @@ LESSON_MODULE = re.compile(r"week\d+(\.|$)")
 def main() -> None:
     channel = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)
-    variants = [Variant.from_json(table) for table in json.load(sys.stdin)]
-    for number, variant in enumerate(variants):
-        run(variant, lambda event, **facts: print(json.dumps({"event": event, "variant": number, **facts}), file=channel))
+
+    def send(event: str, **facts) -> None:
+        print(json.dumps({"event": event, **facts}), file=channel)
+
+    for table in json.load(sys.stdin):
+        run(Variant.from_json(table), send)
         gc.freeze()  # what is loaded by now stays; pytest collects garbage four times a run
 
 
@@ -38,7 +41,9 @@ def run(variant: Variant, send: Callable[..., None]) -> None:
     start = time.monotonic()
     forget_lessons()
     with _auditing(variant.audit), _machine(variant.facts):
-        code = pytest.main([*variant.arguments, "-o", f"course_limit={variant.limit:g}"], plugins=[Collector(send, variant)])
+        code = pytest.main(
+            [*variant.arguments, "-o", f"course_limit={variant.limit:g}"], plugins=[Collector(send, variant)]
+        )
     send("end", exit=int(code), seconds=time.monotonic() - start)
 
 
@@ -71,13 +76,21 @@ class Collector:
 
     def pytest_collection_modifyitems(self, items):
         if self.variant.kind == "mutant":
-            items.sort(key=lambda item: item.get_closest_marker("speed") is not None)  # any failure will do: slow ones last
+            items.sort(
+                key=lambda item: item.get_closest_marker("speed") is not None
+            )  # any failure will do: slow ones last
         if self.variant.rejected_by:
             items[:] = judged(items, self.variant.rejected_by)
 
     def pytest_collectreport(self, report):
         if report.failed:
-            self.send("test", nodeid=report.nodeid, function="(collection)", outcome="failed", text=report.longreprtext)
+            self.send(
+                "test",
+                nodeid=report.nodeid,
+                function="(collection)",
+                outcome="failed",
+                text=report.longreprtext,
+            )
 
     def pytest_runtest_logreport(self, report):
         if report.when != "call" and report.passed:

@@ -8,7 +8,7 @@ from tools.course.selfcheck.gaps import find_gaps, repaired
 from tools.course.selfcheck.mutants import Mutant, mutants
 from tools.course.selfcheck.results import Variant
 
-SEED = 28  # mutants and wrong answers see one draw, so that a verdict can be repeated; the reference sees a new one
+SEED = 28  # verdicts on mutants and wrong answers can be repeated; the reference sees a new draw each time
 MUTANT_LIMIT = 10.0  # seconds for one test of a mutant; it may loop for ever
 
 
@@ -23,10 +23,14 @@ def variants(unit: Unit, root: Path, folder: Path) -> list[Variant]:
     ]
     for wrong in wrong_answers(unit.name, root):
         answers = materialise(f"{unit.name}/{wrong.name}", folder / wrong.name, root)
-        found.append(Variant("wrong", wrong.name, (*repeatable, f"--answers={answers}"), rejected_by=wrong.rejected_by))
+        found.append(
+            Variant("wrong", wrong.name, (*repeatable, f"--answers={answers}"), rejected_by=wrong.rejected_by)
+        )
     for machine in broken_machines(unit.name, root):
         arguments = (*repeatable, "--answers=reference")
-        found.append(Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by))
+        found.append(
+            Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by)
+        )
     found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
     for number, mutant in enumerate(unit_mutants(unit, root)):
         answers = folder / f"mutant{number}"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tools.tests.course_script.conftest import PYTHON, WORKS, wait_until
+from tools.tests.course_script.checkout import PYTHON, WORKS, wait_until
 
 WORKED = "asked .venv: -m pytest week1/day1"
 THIS = "{}.{}".format(*sys.version_info)
@@ -105,8 +105,7 @@ def test_disk_that_fills_up_while_venv_is_made_is_explained(bare):
     assert bare.run("week1/day1").told(FULL)
 
 
-@pytest.mark.skipif(os.name != "nt" and os.geteuid() == 0,
-                    reason="needs a user who can be refused; this is root; run the tests as an ordinary user")
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs a user whom file permissions bind")
 def test_folder_that_cannot_be_written_to_is_explained(bare):
     bare.root.chmod(0o555)
     assert bare.run("week1/day1").told(f"This folder cannot be written to: {bare.root}")
@@ -167,6 +166,13 @@ def test_changed_constraints_bring_venv_up_to_date_without_making_it_anew(furnis
     assert told[0] == "Bringing .venv up to date with pyproject.toml and constraints.txt."
     assert furnished.steps() == ["pip", "pip"]
     assert (furnished.root / ".venv/lib/left_over.py").exists()
+
+
+def test_change_to_pyproject_that_names_no_package_leaves_venv_alone(furnished):
+    pyproject = furnished.root / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text() + "[tool.pytest.ini_options]\n")
+    assert furnished.run("week1/day1").out == WORKED
+    assert furnished.steps() == []
 
 
 def test_venv_made_by_hand_is_used_as_it_is_or_completed(bare):

@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from tools.tests.conftest import needs_solutions
+
 LESSON = "week1/day1/numpy_baseline.py"
 FLOPS = '    raise NotImplementedError("week1/day1 task 2: matmul_flops")'
 ONLY_FLOPS = ("-k", "test_flops_count_a_multiplication")
@@ -30,13 +32,8 @@ USAGE = [
     ("missing day", nothing, ["week1/day99"], 4, "ERROR: There is no day or kata 'week1/day99'."),
     ("no such answers", nothing, ["week1/day1", "--answers=refrence"], 4,
      "ERROR: --answers=refrence: there is no such folder. Use reference, wrong:UNIT/NAME or a folder."),
-    ("no such wrong answer", nothing, ["week1/day1", "--answers=wrong:week1/day1/naive_walks"], 4,
-     "ERROR: --answers=wrong:week1/day1/naive_walks: week1/day1 has no wrong answer 'naive_walks'."),
     ("answers without this day", nothing, ["week1/day1", "--answers=tools"], 4,
      "ERROR: --answers=tools: it has no week1/day1/numpy_baseline.py."),
-    ("broken wrong.toml", tampered("reference/week1/day1/wrong.toml", "[[wrong]]", "[[wrong]"),
-     ["week1/day1", "--answers=wrong:week1/day1/naive_forgets_to_return"], 4,
-     "ERROR: --answers=wrong:week1/day1/naive_forgets_to_return: reference/week1/day1/wrong.toml is not valid TOML"),
     ("broken day.toml", tampered("week1/day1/day.toml", 'title = "', "title = "), ["week1/day1"], 4,
      "ERROR: week1/day1/day.toml:1: not valid TOML: "),
     ("broken day.toml, bare pytest", tampered("week1/day0/day.toml", 'title = "', "title = "), [], 4,
@@ -44,7 +41,18 @@ USAGE = [
 ]
 
 
-@pytest.mark.parametrize("harm, args, code, first", [case[1:] for case in USAGE], ids=[case[0] for case in USAGE])
+AUTHORS_USAGE = [
+    ("no such wrong answer", nothing, ["week1/day1", "--answers=wrong:week1/day1/naive_walks"], 4,
+     "ERROR: --answers=wrong:week1/day1/naive_walks: week1/day1 has no wrong answer 'naive_walks'."),
+    ("broken wrong.toml", tampered("reference/week1/day1/wrong.toml", "[[wrong]]", "[[wrong]"),
+     ["week1/day1", "--answers=wrong:week1/day1/naive_forgets_to_return"], 4,
+     "ERROR: --answers=wrong:week1/day1/naive_forgets_to_return: reference/week1/day1/wrong.toml is not valid TOML"),
+]
+CASES = [pytest.param(*case[1:], id=case[0]) for case in USAGE]
+CASES += [pytest.param(*case[1:], id=case[0], marks=needs_solutions) for case in AUTHORS_USAGE]
+
+
+@pytest.mark.parametrize("harm, args, code, first", CASES)
 def test_a_mistaken_request_is_answered_in_a_few_lines(course, harm, args, code, first):
     harm(course)
     course.commit()

@@ -49,7 +49,7 @@ ANSWERS = {
         "return total(values) / len(values)",
 }  # fmt: skip
 
-TESTS = '''
+TESTS = """
 import pytest
 from week1.day1 import adding as lesson
 
@@ -60,22 +60,23 @@ def test_total_adds_every_value():
 @pytest.mark.task(2)
 def test_mean_divides_by_the_count():
     assert lesson.mean([1, 2, 6]) == 3
-'''
+"""
 
-DAY = '''
+DAY = """
 title = "Adding"
 minutes = 10
 [hints]
 1 = ["Where does a sum start?", "Go through the values.", "result += value"]
 2 = ["How many are there?", "Use len.", "total(values) / len(values)"]
-'''
+"""
 
 WRONG = "".join(
-    f'[[wrong]]\nname = "{name}"\nfind = "{find}"\nreplace = "{replace}"\nrejected_by = "{test}"\nsays = "{says}"\n'
+    f'[[wrong]]\nname = "{name}"\nfind = "{find}"\nreplace = "{replace}"\n'
+    f'rejected_by = "{test}"\nsays = "{says}"\n'
     for name, find, replace, test, says in [
         ("keeps_the_last", "result += value", "result = value", "test_total_adds_every_value", "4 == 7"),
         ("takes_away", "result += value", "result -= value", "test_total_adds_every_value", "-7 == 7"),
-        ("stops_at_once", "    return result", "        return result", "test_total_adds_every_value", "1 == 7"),
+        ("stops", "    return result", "        return result", "test_total_adds_every_value", "1 == 7"),
         ("forgets_to_divide", " / len(values)", "", "test_mean_divides_by_the_count", "9 == 3"),
         ("turns_it_round", "total(values) / len(values)", "len(values) / total(values)",
          "test_mean_divides_by_the_count", "0.33"),
@@ -155,7 +156,9 @@ class Course:
 
     def problems(self) -> list[str]:
         """What the static rules find, in words."""
-        return [str(problem) for found in static.check_unit(self.unit(), self.root).values() for problem in found]
+        return [
+            str(problem) for found in static.check_unit(self.unit(), self.root).values() for problem in found
+        ]
 
 
 @pytest.fixture

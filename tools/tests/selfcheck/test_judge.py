@@ -44,7 +44,9 @@ def test_any_other_outcome_of_a_reference_is_a_fault(outcome):
 
 
 def test_a_reference_that_runs_no_test_is_a_fault():
-    assert faults(judge.judge_reference("week1/day1", result(exit=4), "x")) == ["week1/day1: no test ran (exit code 4)"]
+    assert faults(judge.judge_reference("week1/day1", result(exit=4), "x")) == [
+        "week1/day1: no test ran (exit code 4)"
+    ]
     died = result(case("test_a", "passed"), died="the process hung")
     assert faults(judge.judge_reference("week1/day1", died, "x")) == ["week1/day1: the process hung"]
 
@@ -90,7 +92,8 @@ FOUND = {
     "the test passes": (wrong("test_b"), result(case("test_b", "passed")), "test_b does not reject it"),
     "the test did not run": (wrong("test_b"), result(), "test_b does not reject it"),
     "the words are missing": (
-        wrong("test_b"), result(case("test_b", "failed", "got 3")), "the failure text does not say 'off by one':\n    got 3",
+        wrong("test_b"), result(case("test_b", "failed", "got 3")),
+        "the failure text does not say 'off by one':\n    got 3",
     ),
     "the process died": (wrong("test_b"), result(died="the process hung"), "the process hung"),
     "the stub says it too": (
@@ -132,7 +135,10 @@ def mutant(name: str, *tests, **facts) -> Result:
 
 
 def test_a_mutant_is_killed_by_a_failure_or_by_its_own_death():
-    killed = [mutant("m1", case("test_a", "failed"), exit=1), mutant("m2", exit=None, died="the process hung")]
+    killed = [
+        mutant("m1", case("test_a", "failed"), exit=1),
+        mutant("m2", exit=None, died="the process hung"),
+    ]
     assert [v.kind for v in judge.judge_mutants("u", killed, GREEN, {})] == ["mutants killed"] * 2
 
 
@@ -159,7 +165,9 @@ def test_an_excuse_stands_when_only_a_speed_test_notices():
 
 
 def test_a_mutant_that_pytest_could_not_run_was_not_killed():
-    assert faults(judge.judge_mutants("u", [mutant("m1", exit=4)], GREEN, {})) == ["u: m1: pytest could not judge it (exit code 4)"]
+    assert faults(judge.judge_mutants("u", [mutant("m1", exit=4)], GREEN, {})) == [
+        "u: m1: pytest could not judge it (exit code 4)"
+    ]
 
 
 def test_mutants_prove_nothing_while_the_reference_is_red():
@@ -178,7 +186,7 @@ def test_excuses_are_read_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("[[excused]\n", "is not valid TOML: Expected ']]' at the end of an array declaration (at line 1, column 10)."),
+    ("[[excused]\n", "is not valid TOML: Expected ']]'"),
     ('[[excused]]\nmutant = "f: without x"\n', "holds [[excused]] entries, each with a mutant and a why."),
     ("", "holds [[excused]] entries, each with a mutant and a why."),
 ])  # fmt: skip
@@ -187,4 +195,4 @@ def test_excuses_that_break_the_rules_are_refused_in_one_line(tmp_path, text, wo
     file.write_text(text)
     with pytest.raises(BadAnswer) as caught:
         judge.excuses(file)
-    assert str(caught.value) == f"excused.toml {words}"
+    assert str(caught.value).startswith(f"excused.toml {words}")

@@ -68,17 +68,27 @@ def test_faults_that_read_alike_are_numbered():
 
 
 def test_a_long_line_shows_the_change_and_what_stands_around_it():
-    [name] = [n for n in names("x = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa(p + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb)") if "+" in n]
+    [name] = [
+        n
+        for n in names("x = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa(p + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb)")
+        if "+" in n
+    ]
     assert name == "...aaaaaaaaaaaaaaaaaaaaaaaaaaa(p {+ -> -} bbbbbbbbbbbbbbbbbbbbbbbbbbbbb..."
 
 
 def test_only_the_named_functions_change():
-    source = "def f():\n    return 1\n\n\ndef g():\n    return 2\n\n\nclass C:\n    def h(self):\n        return 3\n"
-    assert [mutant.id for mutant in mutants(source, {"C.h": 0})] == ["C.h: return {3 -> 4}", "C.h: return {3 -> 2}"]
+    source = (
+        "def f():\n    return 1\n\ndef g():\n    return 2\n\nclass C:\n    def h(self):\n        return 3\n"
+    )
+    assert [mutant.id for mutant in mutants(source, {"C.h": 0})] == [
+        "C.h: return {3 -> 4}",
+        "C.h: return {3 -> 2}",
+    ]
 
 
 def test_every_mutant_parses_and_differs_from_the_reference():
-    source = "def f(a, n=3):\n    for i in range(n):\n        a[i] += float(a[i - 1]) if i > 1 else 0\n    return a.T, n\n"
+    body = "for i in range(n):\n        a[i] += float(a[i - 1]) if i > 1 else 0\n    return a.T, n"
+    source = f"def f(a, n):\n    {body}\n"
     made = mutants(source, {"f": 0})
     assert len(made) >= 15
     assert all(ast.dump(ast.parse(mutant.source)) != ast.dump(ast.parse(source)) for mutant in made)

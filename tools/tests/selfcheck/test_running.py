@@ -12,16 +12,24 @@ from tools.course.selfcheck.supervise import run_variants
 
 def lesson(course, name: str, body: str) -> Variant:
     """A variant whose `total` does `body`."""
-    course.write(f"{name}/week1/day1/adding.py", f"import os, time\ndef total(values):\n    {body}\ndef mean(values):\n    return 3\n")
-    return Variant("mutant", name, ("-q", "-p", "no:cacheprovider", "-x", "week1", f"--answers={name}"), limit=1.0)
+    course.write(
+        f"{name}/week1/day1/adding.py",
+        f"import os, time\ndef total(values):\n    {body}\ndef mean(values):\n    return 3\n",
+    )
+    return Variant(
+        "mutant", name, ("-q", "-p", "no:cacheprovider", "-x", "week1", f"--answers={name}"), limit=1.0
+    )
 
 
 def test_a_sound_unit_comes_out_with_nothing_to_mend(course):
     told = []
-    found = parts.check_unit(course.unit(), course.root, tell=lambda phase, detail: told.append((phase, detail)))
+    found = parts.check_unit(
+        course.unit(), course.root, tell=lambda phase, detail: told.append((phase, detail))
+    )
     assert [verdict for verdict in found.verdicts if not verdict.passed] == []
     assert Counter(verdict.kind for verdict in found.verdicts) == {
-        "units": 1, "lesson tests": 2, "lesson tests, remote": 2, "tests seen red": 2, "wrong answers": 6, "mutants killed": 5,
+        "units": 1, "lesson tests": 2, "lesson tests, remote": 2, "tests seen red": 2,
+        "wrong answers": 6, "mutants killed": 5,
     }  # fmt: skip
     assert told[:3] == [("reference", "1 of 1  "), ("stub", "1 of 1  "), ("wrong", "1 of 6  keeps_the_last")]
 
@@ -40,7 +48,12 @@ def test_a_unit_whose_files_cannot_be_read_is_one_fault(course, path, text, word
 def test_a_wrong_answer_meets_the_tests_that_are_judged(course):
     of_task_1, of_task_2 = "test_total_adds_every_value", "test_mean_divides_by_the_count"
     plan = [
-        replace(lesson(course, name, "return 8"), kind="wrong", arguments=("-q", "week1", f"--answers={name}"), rejected_by=(test,))
+        replace(
+            lesson(course, name, "return 8"),
+            kind="wrong",
+            arguments=("-q", "week1", f"--answers={name}"),
+            rejected_by=(test,),
+        )
         for name, test in [("early", of_task_1), ("late", of_task_2)]
     ]
     early, late = run_variants(plan, course.root, tell=lambda variant: None)
@@ -56,7 +69,12 @@ def test_a_test_for_a_gpu_is_skipped_and_listed(course):
     assert found.skips == {"needs an NVIDIA GPU": 1}
     assert found.notes == [
         f"to be shown red on a GPU machine: {name}"
-        for name in ("test_mean_divides_by_the_count", "forgets_to_divide", "turns_it_round", "takes_the_median")
+        for name in (
+            "test_mean_divides_by_the_count",
+            "forgets_to_divide",
+            "turns_it_round",
+            "takes_the_median",
+        )
     ]
 
 

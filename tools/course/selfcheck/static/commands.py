@@ -13,8 +13,9 @@ from pathlib import Path
 
 from tools.course.selfcheck.static.material import Problem, Problems
 
-COMMAND = re.compile(r"(?P<head>\./course|(?:python3? -m )?(?<![\w.-])pytest(?![\w.-])|python3? -m tools[.\w]*)"
-                     r"(?P<rest>(?: [^\s`\"'|;)(]+)*)")  # fmt: skip
+_PYTEST = r"(?:python3? -m )?(?<![\w.-])pytest(?![\w.-])"
+_WORDS = r"(?: [^\s`\"'|;)(]+)*"
+COMMAND = re.compile(rf"(?P<head>\./course|python3? -m tools[.\w]*|{_PYTEST})(?P<rest>{_WORDS})")
 PLACEHOLDER = re.compile(r"[A-Z][A-Z_/\d]*|.*(\.\.\.|[<{]).*")  # DAY, UNIT/NAME, week1/...
 OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 PATH = re.compile(r"\.?[\w.-]+/[\w./-]*|[\w-]+\.(?:py|toml|md)|week\d")
@@ -60,7 +61,7 @@ def _course_fault(words: list[str], root: Path) -> str | None:
 
 
 def _arguments_fault(words: list[str], options: frozenset[str], root: Path) -> str | None:
-    """The first option or path that does not exist. Prose may follow a command: stop at the first other word."""
+    """The first option or path that does not exist. Prose may follow a command: another word ends it."""
     for word in words:
         path, option = word.split("::")[0], word.split("=")[0]
         if PLACEHOLDER.fullmatch(path):
@@ -97,7 +98,9 @@ def _options(program: str, root: Path) -> frozenset[str]:
 
 @functools.cache
 def _help(arguments: tuple[str, ...], root: Path) -> str:
-    done = subprocess.run([sys.executable, *arguments, "--help"], cwd=root, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, *arguments, "--help"], cwd=root, capture_output=True, text=True, timeout=60
+    )
     if done.returncode != 0:
         last = (done.stderr.strip() or "no message").splitlines()[-1]
         raise NoHelp(f"python {' '.join(arguments)} --help fails: {last}")
@@ -109,7 +112,12 @@ def _help(arguments: tuple[str, ...], root: Path) -> str:
 
 def _texts(root: Path) -> Iterator[tuple[str, str]]:
     """(place, text) for everything a reader may take a command from."""
-    documents = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("week*/**/*.md"), *root.glob("week*/**/day.toml")]
+    documents = [
+        *root.glob("*.md"),
+        *root.glob("docs/**/*.md"),
+        *root.glob("week*/**/*.md"),
+        *root.glob("week*/**/day.toml"),
+    ]
     for file in sorted(documents):
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
             yield f"{file.relative_to(root).as_posix()}, line {number}", line

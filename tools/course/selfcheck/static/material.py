@@ -24,7 +24,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Material:
-    """One unit and its texts. The trees raise SyntaxError, `reference`, `wrong` and `broken` raise BadAnswer."""
+    """One unit and its texts. Trees raise SyntaxError; `reference`, `wrong` and `broken` raise BadAnswer."""
 
     unit: Unit
     root: Path

@@ -1,4 +1,4 @@
-"""Rules for wrong.toml: the wrong answers that prove the tests. What day.toml must hold, the catalogue sees to."""
+"""Rules for wrong.toml: the wrong answers that prove the tests. (The catalogue sees to day.toml.)"""
 
 import ast
 import itertools
@@ -19,7 +19,9 @@ def wrong_answers_fit_the_reference(m: Material) -> Problems:
 
 def there_are_enough_wrong_answers(m: Material) -> Problems:
     if (count := len(m.wrong) + len(m.broken)) < FEWEST_WRONG:
-        yield Problem(f"reference/{m.unit.name}/wrong.toml", f"{count} wrong answers; write at least {FEWEST_WRONG}")
+        yield Problem(
+            f"reference/{m.unit.name}/wrong.toml", f"{count} wrong answers; write at least {FEWEST_WRONG}"
+        )
 
 
 def wrong_answers_differ_in_more_than_constants(m: Material) -> Problems:
@@ -39,8 +41,12 @@ def rejecting_tests_exist(m: Material) -> Problems:
 
 def nothing_else_says_the_words(m: Material) -> Problems:
     """Words that always appear, in a hint or in a test's name, would prove nothing about a failure text."""
-    hints = {f"hint {i} of task {n}": hint for n, task in m.unit.hints.items() for i, hint in enumerate(task, 1)}
-    names = {f"the name {test.name}": f"{test.name} {test.name.replace('_', ' ')}" for test in m.test_functions}
+    hints = {
+        f"hint {i} of task {n}": hint for n, task in m.unit.hints.items() for i, hint in enumerate(task, 1)
+    }
+    names = {
+        f"the name {test.name}": f"{test.name} {test.name.replace('_', ' ')}" for test in m.test_functions
+    }
     for entry in [*m.wrong, *m.broken]:
         place = next((place for place, text in (hints | names).items() if entry.says in text), None)
         if place:
@@ -49,7 +55,8 @@ def nothing_else_says_the_words(m: Material) -> Problems:
 
 
 RULES = [
-    wrong_answers_fit_the_reference, there_are_enough_wrong_answers, wrong_answers_differ_in_more_than_constants, rejecting_tests_exist,
+    wrong_answers_fit_the_reference, there_are_enough_wrong_answers,
+    wrong_answers_differ_in_more_than_constants, rejecting_tests_exist,
     nothing_else_says_the_words,
 ]  # fmt: skip
 
