@@ -24,6 +24,7 @@ def pytest_configure(config):
     config.option.tbstyle = "no"  # failures are shown by Screen
     config.option.reportchars = "N"
     config.option.disable_warnings = True
+    config.pluginmanager.set_blocked("terminaldistreporter")  # pytest-xdist would announce its processes twice
     config.pluginmanager.register(Screen(config), "course-screen")
 
 
