@@ -87,8 +87,6 @@ def test_of_a_large_array_the_first_wrong_elements_are_listed(cause):
           [1]    1       2
           [3]    3       6
           [5]    5      10
-          [7]    7      14
-          [9]    9      18
         """)
 
 
