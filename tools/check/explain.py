@@ -1,14 +1,18 @@
 """From a fault to its likely cause. What is called here only explains a failure that is certain already."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from tools import worker
 from tools.check import arrays
 from tools.check.case import Case, copied
 from tools.check.compare import Fault, contents, form
+from tools.check.text import is_refusal
 
 SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
 GUESSED = ("values", "never_written", "wrong_shape")  # faults with a cause behind them; others say it all
+KERNEL = "@triton.jit"
 RUN_TO_RUN = ("The same call again gave something else.\n"
               "What is read before it is written, or left over from call to call?")
 
@@ -26,7 +30,8 @@ def cause(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None
     """(words, name) of the likely cause; words are None where the fault says all that is known."""
     itself = None if fault.name == "values" else fault.name
     try:
-        words, name = guess(case, fault, outcome) if fault.name in GUESSED else (None, itself)
+        guessing = fault.name in GUESSED or is_refusal(fault)
+        words, name = guess(case, fault, outcome) if guessing else (None, itself)
     except worker.NoAnswer:  # a further call crashed, or time is up: the fault stands without its cause
         return None, itself
     return (None, itself) if name in (None, itself) else (words, name)
@@ -35,7 +40,8 @@ def cause(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None
 def guess(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
     if fault.name == "values" and may_call_again(case, outcome) and differs_between_runs(case, outcome):
         return RUN_TO_RUN, "differs_between_runs"
-    from tools.check.diagnosis import diagnose  # here, because a run that passes never needs it
+    from tools.check import diagnosis  # here, because a run that passes never needs it
+    diagnose = diagnosis.diagnose_refusal if is_refusal(fault) else diagnosis.diagnose
     found = diagnose(evidence(case, fault, outcome))
     return (found.words, found.name) if found else (None, None)
 
@@ -60,6 +66,7 @@ def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
         poison=fault.wrong if fault.name == "never_written" else None,
         outcome=outcome,
         tolerance=fault.tolerance.relative if fault.tolerance else 0.0,
+        count=counted_call(case) if whole and has_kernels(case) and may_call_again(case, outcome) else None,
     )
 
 
@@ -77,6 +84,20 @@ def numpy_call(case: Case) -> Callable:
             raise Failed(f"{outcome.error.type_name}: {outcome.error.message}")
         return as_numpy(outcome.value)
     return again
+
+
+def counted_call(case: Case) -> Callable:
+    def counted():
+        from tools.check.count import count
+        args, kwargs = copied((case.args, case.kwargs))
+        return count(case.function, *args, **kwargs)
+    return counted
+
+
+def has_kernels(case: Case) -> bool:
+    """Does the lesson hold Triton kernels? Where it does not, it says nothing that none was launched."""
+    file = getattr(sys.modules.get(case.function.__module__), "__file__", None)
+    return bool(file) and KERNEL in Path(file).read_text(encoding="utf-8", errors="replace")
 
 
 def as_numpy(value: object) -> object:

@@ -41,7 +41,10 @@ def argument(name: str, value: object, limit: int) -> str:
 def compose(head: list[str], fault: Fault, cause: str | None) -> str:
     """The whole text: head (the call, and under which layout), what is wrong, the likely cause."""
     last = ["", *wrapped(cause)] if cause else []
-    return printable("\n".join([*head, "", *describe(fault, LINES - len(head) - 1 - len(last)), *last]))
+    told = describe(fault, LINES - len(head) - 1 - len(last))
+    if cause and is_refusal(fault) and "" in told:
+        told = told[:told.index("")]  # the question that it ends with: there is a better one
+    return printable("\n".join([*head, "", *told, *last]))
 
 
 def printable(text: str) -> str:
@@ -154,12 +157,17 @@ def raised(error: Raised, room: int) -> list[str]:
     return (lines if len(lines) <= most else [*lines[:most - 1], "..."]) + where
 
 
+def is_refusal(fault: Fault) -> bool:
+    return fault.name == "raised" and fault.got.type_name == REFUSAL
+
+
 def refused(error: Raised) -> list[str]:
     """What a simulator refused, in its own words: it names the line, and asks. Only the task is added."""
     head, *rest = error.message.splitlines()
     if error.frames:
         frame = error.frames[-1]
-        head = f"{task_of(frame)}{frame.function}, line {frame.line}:  {frame.source}"
+        source = frame.source.partition("  #")[0]  # without its comment
+        head = f"{task_of(frame)}{frame.function}, line {frame.line}:  {source}"
     return [show.cut(head, WIDTH), *wrapped("\n".join(rest))]
 
 

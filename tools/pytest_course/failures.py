@@ -10,13 +10,16 @@ import textwrap
 import pytest
 
 from tools import ROOT, worker
-from tools.check import Mismatch, Undecided
+from tools.check import CompileError, Mismatch, Undecided
+from tools.check.show import WIDTH
 from tools.check.text import REFUSAL, refused
 from tools.check.timing import Ratio
+from tools.compiler import Kernel
 from tools.course import catalogue
 from tools.pytest_course import limits
 from tools.pytest_course.lessons import BrokenLesson
 from tools.pytest_course.run import HUNG, Gap, gap_of, item_unit
+from tools.sim.counters import Counters
 
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
 OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
@@ -67,7 +70,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
     if gap := gap_of(error):
         return _gap(gap)
-    if isinstance(error, (Mismatch, Undecided)):
+    if isinstance(error, (Mismatch, Undecided, CompileError)):
         return str(error)
     if isinstance(error, worker.Died):
         return f"{_call(error)}It took its process down: {error}."
@@ -127,12 +130,24 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
                   if e.path == item.path), None)
     asked = str(entry.statement).strip() if entry else "assert ..."
     found, *more = str(error).strip().splitlines() or [""]
+    details = [line.strip() for line in more[:6] if line.strip() and "-v to get" not in line]
+    told = _told(entry.frame.f_locals, asked) if entry else []
     return "\n".join([_wrapped("The test says  ", asked), _wrapped("         here  ", found),
-                      *(_wrapped("", f"               {line.strip()}") for line in more[:6] if line.strip())])
+                      *(_wrapped("", f"               {line}") for line in details),
+                      *(["", *told] if told else [])])
+
+
+def _told(names: dict[str, object], asked: str) -> list[str]:
+    """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
+    from tools.check.diagnosis import counted  # here, because a run that passes never needs it
+    tellers = ((Counters, counted.told_by_counters), (Kernel, counted.told_by_kernel))
+    lines = [line for name, value in names.items() if re.search(rf"\b{name}\b", asked)
+             for kind, tell in tellers if isinstance(value, kind) for line in tell(value, asked)]
+    return [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
 
 
 def _wrapped(lead: str, text: str) -> str:
-    return textwrap.fill(lead + text, 76, subsequent_indent=" " * 15, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(lead + text, WIDTH, subsequent_indent=" " * 15, break_long_words=False, break_on_hyphens=False)
 
 
 def broken(error: BrokenLesson) -> str:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pytest
 
-from tools import ROOT, worker
+from tools import ROOT, gpu, worker
 from tools.pytest_course import limits
 from tools.pytest_course.run import Run
 
@@ -97,7 +97,7 @@ class RemoteLoader(LessonLoader):
     def create_module(self, spec):
         try:
             with worker.deadline(self.limit):
-                return worker.proxy(self.name, Path(self.path))
+                return worker.proxy(self.name, Path(self.path), mode="gpu" if gpu.card() else "interpret")
         except (worker.LessonError, worker.Died, worker.TooSlow) as cause:
             self.give_up(cause)
 

@@ -32,7 +32,6 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.option.sim:
         os.environ[gpu.SIMULATE] = "1"
-        gpu.set_up()
     given = config.option.seed
     shared = config.workerinput["course_seed"] if is_worker(config) else random.randrange(10_000)
     run = Run(
@@ -45,6 +44,7 @@ def pytest_configure(config):
         selected=bool(config.option.keyword or config.option.markexpr or any("::" in arg for arg in config.args)),
     )
     config.stash[KEY] = run
+    os.environ["COURSE_SEED"] = str(run.seed)  # decides the order of simulated programs, here and in workers
     try:
         _choose_current_day(config, run)
         run.only_lessons = asks_for_lessons(config)

@@ -16,6 +16,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from tools import wire
+from tools.sim.triton.programs import record
 from tools.wire.given import rebuild
 from tools.worker.calls import repeat
 from tools.worker.raised import raised_from
@@ -43,6 +44,8 @@ class Worker(wire.End):
         self.operations = {
             "load": self.load,
             "call": self.call,
+            "count": self.count,
+            "compile": self.compile,
             "prepare": self.prepare,
             "run": self.run,
             "forget": self.forget,
@@ -91,6 +94,18 @@ class Worker(wire.End):
 
     def call(self, name: str, args: tuple, kwargs: dict):
         return vars(self.module)[name](*args, **kwargs)
+
+    def count(self, name: str, args: tuple, kwargs: dict) -> dict:
+        """What a call did to simulated memory, as plain data."""
+        with record() as counters:
+            self.call(name, args, kwargs)
+        return counters.to_plain()
+
+    def compile(self, name: str, args: tuple, kwargs: dict, chips: tuple) -> list:
+        """Evidence for the kernels of a call, one for each chip, as plain data."""
+        from tools.compiler.build import compile_call  # here, because it needs Triton
+
+        return compile_call(vars(self.module)[name], args, kwargs, chips)
 
     def prepare(self, name: str, args: tuple, kwargs: dict) -> int:
         number = next(self.next_numbers)

@@ -158,8 +158,8 @@ def _arrays_in(value, place: str) -> Iterator[tuple[str, object]]:
 def _elements(array):
     """A copy of the elements in row-major order as bytes, so that NaN equals itself."""
     if is_tensor(array):
-        copy = _copy(array).resolve_conj().resolve_neg().contiguous()
-        return copy.flatten().view(sys.modules["torch"].uint8)
+        flat = _copy(array).resolve_conj().resolve_neg().contiguous().flatten()
+        return flat.view(sys.modules["torch"].uint8) if flat.numel() else flat  # of none, strides may be 0
     return np.array(array, order="C").reshape(-1).view(np.uint8)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tools import ROOT, wire
+from tools import ROOT, gpu, wire
 from tools.worker.raised import Frame, frame_at
 
 LONGEST_WAIT = 600.0  # seconds for one request when no deadline is set
@@ -65,7 +65,7 @@ class TooSlow(NoAnswer):
 class Process:
     """A child interpreter that runs `tools.worker.__main__` for the lesson in `file`.
 
-    mode: "interpret" sets TRITON_INTERPRET=1 in its environment, any other mode removes it.
+    mode: in "interpret" there is no GPU for it, in "compile" Triton runs no kernels: see tools.gpu.
     """
 
     def __init__(self, file: Path, mode: str):
@@ -207,6 +207,8 @@ def _ready(events: dict[int, int], seconds: float) -> set[int]:
 def _environment(mode: str) -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     if mode == "interpret":
-        environment["TRITON_INTERPRET"] = "1"
+        environment |= {"TRITON_INTERPRET": "1", gpu.SIMULATE: "1"}
+    if mode == "compile":
+        environment |= {gpu.COMPILE: "1", gpu.SIMULATE: "1"}  # its tensors are in CPU memory on every machine
     paths = [str(ROOT), environment.get("PYTHONPATH", "")]
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

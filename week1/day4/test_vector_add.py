@@ -21,13 +21,20 @@ def tables(rng, n_rows, n_cols):
     return [vector.reshape(n_rows, n_cols) for vector in vectors(rng, n_rows * n_cols)]
 
 
+def widths(kernel):
+    """Bytes that a thread moves with one instruction: for the two loads, and for the store."""
+    return [access.width for access in kernel.accesses]
+
+
 # Task 1: a matrix is a vector with a rule ---------------------------------------------------------
 
 @pytest.mark.task(1)
 def test_linear_index_counts_along_rows():
-    table = np.arange(15).reshape(3, 5)
+    def number_in_table(row, col, n_cols):
+        return int(np.arange((row + 1) * n_cols).reshape(row + 1, n_cols)[row, col])
+
     for row, col in np.ndindex(3, 5):
-        assert_matches(lesson.linear_index, row, col, 5, oracle=lambda row, col, n_cols: int(table[row, col]))
+        assert_matches(lesson.linear_index, row, col, 5, oracle=number_in_table)
 
 
 @pytest.mark.task(1)
@@ -40,7 +47,7 @@ def test_coordinate_undoes_linear_index():
 
 @pytest.mark.task(2)
 def test_adds_one_full_block(rng):
-    assert_matches(lesson.vector_add, *vectors(rng, 4), block=4, oracle=add, exact=True)
+    assert_matches(lesson.vector_add, *vectors(rng, 16), block=16, oracle=add, exact=True)
 
 
 @pytest.mark.task(2)
@@ -83,9 +90,9 @@ def test_moves_every_byte_once_in_whole_sectors(rng):
 @pytest.mark.task(2)
 @pytest.mark.compiled
 def test_a_thread_moves_sixteen_bytes_at_a_time(rng):
-    """That is the widest load there is. The compiler chose it because it can see that neighbours are neighbours."""
+    """No load is wider. The compiler chose it because it can see that neighbours lie side by side."""
     kernel = compiled(lesson.vector_add, *vectors(rng, 4096), chip="h100").kernels["add_kernel"]
-    assert [access.bytes for access in kernel.loads + kernel.stores] == [16, 16, 16]
+    assert widths(kernel) == [16, 16, 16]
 
 
 @pytest.mark.task(2)
@@ -108,7 +115,8 @@ def test_adds_a_table_in_blocks_that_cross_its_rows(rng):
 @pytest.mark.edge
 @pytest.mark.parametrize("n_rows, n_cols", [(1, 1), (1, 1025), (1025, 1), (0, 3), (3, 0), (31, 67)])
 def test_adds_tables_of_any_shape_stored_in_any_way(n_rows, n_cols, rng):
-    assert_matches(lesson.add_2d, *tables(rng, n_rows, n_cols), block=1024, oracle=add, exact=True, layouts="any")
+    x, y = tables(rng, n_rows, n_cols)
+    assert_matches(lesson.add_2d, x, y, block=1024, oracle=add, exact=True, layouts="any")
 
 
 @pytest.mark.task(3)
@@ -139,6 +147,17 @@ def test_reads_a_column_major_table_where_it_lies(rng):
     assert counters.library_operations == []
     assert counters.programs == 2
     assert counters.bytes_loaded + counters.bytes_stored == 3 * 4 * 2000
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_a_thread_moves_sixteen_bytes_along_a_row_and_four_down_a_column(rng):
+    """One kernel, one table, stored in two ways: only row by row are a thread's elements neighbours."""
+    x, y = tables(rng, 64, 64)
+    along = compiled(lesson.add_2d, x, y, chip="h100").kernels["add_2d_kernel"]
+    assert widths(along) == [16, 16, 16]
+    down = compiled(lesson.add_2d, x.T, y.T, chip="h100").kernels["add_2d_kernel"]
+    assert widths(down) == [4, 4, 16]
 
 
 # Task 4: predict, then measure --------------------------------------------------------------------

@@ -116,23 +116,41 @@ def _makes_no_difference(evidence, args) -> bool:
     return evidence.telling_bits(want, evidence.here.want) >= ENOUGH_BITS
 
 
+def transposed_argument(evidence: Evidence) -> Cause | None:
+    """One argument was taken transposed, where the result has its axes; wrong_axis then holds of others."""
+    for i, p, q, flipped in _flipped(evidence):
+        if flipped.ndim == evidence.args[i].ndim and evidence.holds(lambda case: flipped):
+            return _argument_transposed(evidence, i)
+    return None
+
+
 def wrong_axis(evidence: Evidence) -> Cause | None:
     """The operation ran along another axis of one argument, or took the argument transposed."""
+    for i, p, q, flipped in _flipped(evidence):
+        arg, name = evidence.args[i], evidence.name_of(i)
+        back = flipped.swapaxes(p, q) if flipped.ndim == arg.ndim else flipped
+        if evidence.holds(lambda case: back):
+            axes = "the rows and columns" if arg.ndim == 2 else f"axes {p} and {q}"
+            return cause("wrong_axis", f"What came back is right if {axes} of {name} change roles.",
+                         "Which axis does the operation run along?")
+        if evidence.holds(lambda case: flipped):
+            return _argument_transposed(evidence, i)
+    return None
+
+
+def _flipped(evidence):
+    """(argument, axis, axis, what would be wanted with these two axes exchanged)"""
     for i, arg in enumerate(evidence.args):
         for p, q in combinations(range(arg.ndim if isinstance(arg, np.ndarray) else 0), 2):
             flipped = evidence.ask(*with_argument(evidence.args, i, arg.swapaxes(p, q)))
-            if flipped is None:
-                continue
-            name = evidence.name_of(i)
-            back = flipped.swapaxes(p, q) if flipped.ndim == arg.ndim else flipped
-            if evidence.holds(lambda case: back):
-                axes = "the rows and columns" if arg.ndim == 2 else f"axes {p} and {q}"
-                return cause("wrong_axis", f"What came back is right if {axes} of {name} change roles.",
-                             "Which axis does the operation run along?")
-            if evidence.holds(lambda case: flipped):
-                return cause("argument_transposed", f"What came back is right for {name} transposed.",
-                             f"Which way round is {name} read?")
-    return None
+            if flipped is not None:
+                yield i, p, q, flipped
+
+
+def _argument_transposed(evidence, i) -> Cause:
+    name = evidence.name_of(i)
+    return cause("argument_transposed", f"What came back is right for {name} transposed.",
+                 f"Which way round is {name} read?")
 
 
 def arguments_cut_short(evidence: Evidence) -> Cause | None:

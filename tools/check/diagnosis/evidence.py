@@ -36,6 +36,7 @@ class Evidence:
     tolerance: the check's, relative to rms(want); 0 when exact; None where unknown.
     dtype: the one that was wanted, where that is known.
     device: (of the result, of the arguments), where they differ.
+    count: gives the counters of one more call, for a lesson with kernels. May raise.
     """
 
     got: object
@@ -49,6 +50,7 @@ class Evidence:
     tolerance: float | None = None
     dtype: object = None
     device: tuple[str, str] | None = None
+    count: Callable | None = None
 
     @cached_property
     def here(self) -> Case:
@@ -111,6 +113,14 @@ class Evidence:
     def all_right(self) -> bool:
         """Every value is right, so that something else made the check fail."""
         return self.comparable and not self.wrong.any()
+
+    @cached_property
+    def counters(self):
+        """The counters of one more call (tools.sim.counters), or None."""
+        try:
+            return self.count and self.count()
+        except Exception:
+            return None
 
     @cached_property
     def _purse(self) -> list[int]:

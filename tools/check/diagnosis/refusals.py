@@ -1,0 +1,72 @@
+"""Why a simulator refused an access: a better question than its own, from its words and the source line.
+
+Only what it said crosses from a lesson's process, so the facts are read from its words.
+"""
+
+import re
+
+import numpy as np
+
+from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.words import Cause, cause
+
+OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+)")
+PAST = re.compile(r"(\d+) of them lies? past the end of (\w+) \((\d+) elements?\)\.\s+"
+                  r"First one: element (\d+)")
+
+
+def said(evidence: Evidence) -> str:
+    return evidence.outcome.error.message
+
+
+def same_block(evidence: Evidence) -> Cause | None:
+    """A program other than the first stores element 0."""
+    if not (found := OVERLAP.search(said(evidence))) or int(found[3]):
+        return None
+    return cause("same_block", f"Program {found[2]} takes element 0, as program {found[1]} does.",
+                 "What does each program do differently?")
+
+
+def blocks_overlap(evidence: Evidence) -> Cause | None:
+    if not (found := OVERLAP.search(said(evidence))):
+        return None
+    return cause("blocks_overlap", f"Element {found[3]} of {found[4]} can be only one program's own.",
+                 f"Where should the block of program {found[2]} begin?")
+
+
+def one_too_many(evidence: Evidence) -> Cause | None:
+    """A single element too many, the one right behind the last."""
+    if not (found := PAST.search(said(evidence))) or int(found[1]) != 1 or found[3] != found[4]:
+        return None
+    return cause("one_too_many", f"{found[2]} has {found[3]} elements, and the first is element 0.",
+                 f"Is element {found[4]} one of them?")
+
+
+def mask_lets_through(evidence: Evidence) -> Cause | None:
+    """There is a mask on that very line."""
+    frames = evidence.outcome.error.frames
+    if not (found := PAST.search(said(evidence))) or not frames or "mask=" not in frames[-1].source:
+        return None
+    return cause("mask_lets_through", f"Element {found[4]} does not exist, and the mask lets it through.",
+                 "What does the mask compare, and with what?")
+
+
+def right_when_square(evidence: Evidence) -> Cause | None:
+    """Why an access left a matrix: a square one shows it, where the same mistake stays inside."""
+    tables = [arg for arg in evidence.args if isinstance(arg, np.ndarray) and arg.ndim == 2]
+    if not tables or len({arg.shape for arg in tables}) != 1 or len(set(tables[0].shape)) == 1:
+        return None
+    side = min(tables[0].shape)
+    args = tuple(arg[:side, :side].copy() if isinstance(arg, np.ndarray) and arg.ndim == 2 else arg
+                 for arg in evidence.args)
+    got, want = evidence.call_again(*args), evidence.ask(*args)
+    if got is None or want is None or want.size < 4:
+        return None
+    square = Evidence(got, want, args, evidence.names, evidence.oracle)
+    if square.all_right:
+        return cause("row_length", f"For its first {side} rows and columns alone it is right.",
+                     "Which of the two lengths is that of a row?")
+    from tools.check.diagnosis import diagnose
+    found = diagnose(square)
+    seen = f"For the first {side} rows and columns alone nothing is refused, but:"
+    return found and Cause(found.name, f"{seen}\n{found.words}")

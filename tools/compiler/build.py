@@ -1,0 +1,119 @@
+"""A real call, with its kernels compiled for a chip: what a worker of mode "compile" is asked for."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from triton import knobs
+from triton.runtime.jit import get_jit_fn_file_line
+
+from tools.compiler import cache, diagnostics, machine_code, memory
+from tools.compiler.capture import Launch, launches_on
+from tools.compiler.evidence import Evidence, Kernel, Kernels
+from tools.models.chips import Chip, chip
+from tools.models.occupancy import occupancy
+
+
+@dataclass
+class Built:
+    """The launches that need one and the same code. code: its registers and SASS, once they are read."""
+
+    launches: list[Launch]
+    code: Future
+
+
+def compile_call(function, args: tuple, kwargs: dict, chips: tuple[str, ...]) -> list[dict]:
+    """Call `function` once for each chip, with its kernels compiled and not run. Evidence as plain data.
+
+    Raises CompileError, ValueError for a chip that is unknown, and whatever the function's own Python raises.
+    """
+    cache.use()
+    targets = [chip(key) for key in chips]
+    with ThreadPoolExecutor(2) as readers, _fresh_kernels() as fresh:  # one compiles while others are read
+        calls = [(target, _built(function, args, kwargs, target, readers)) for target in targets]
+        return [
+            Evidence(target.key, Kernels(_kernel(target, each, fresh) for each in built)).to_plain()
+            for target, built in calls
+        ]
+
+
+def _built(function, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor) -> list[Built]:
+    with launches_on(target) as launches:
+        function(*args, **kwargs)
+    found: dict[str, Built] = {}
+    for launch in launches:
+        key = launch.compiled.hash
+        if key not in found:
+            found[key] = Built([], readers.submit(_read, launch.compiled))
+        found[key].launches.append(launch)
+    return list(found.values())
+
+
+@contextmanager
+def _fresh_kernels() -> Iterator[set[str]]:
+    """The hashes of the kernels that are compiled inside, and do not come from the cache."""
+    fresh: set[str] = set()
+
+    def listen(*, metadata, cache_hit, **others) -> None:
+        if not cache_hit:
+            fresh.add(metadata["hash"])
+
+    knobs.compilation.listener = listen
+    try:
+        yield fresh
+    finally:
+        knobs.compilation.listener = None
+
+
+def _read(compiled) -> tuple[int, str]:
+    """Registers and SASS. The text is kept beside the kernel, as that which takes longest to make."""
+    cubin = _file(compiled, "cubin")
+    kept = cubin.with_suffix(".sass")
+    if not kept.exists():
+        unfinished = kept.with_suffix(f".{os.getpid()}")
+        unfinished.write_text(machine_code.disassemble(cubin), encoding="utf-8")
+        unfinished.replace(kept)
+    return machine_code.registers(cubin), kept.read_text(encoding="utf-8")
+
+
+def _file(compiled, stage: str) -> Path:
+    return next(Path(path) for name, path in compiled.metadata_group.items() if name.endswith(f".{stage}"))
+
+
+def _kernel(target: Chip, built: Built, fresh: set[str]) -> Kernel:
+    launch, (registers, sass_text) = built.launches[0], built.code.result()
+    compiled, source = launch.compiled, launch.compiled.src
+    metadata, sass = compiled.metadata, machine_code.sass_opcodes(sass_text)
+    file, line = get_jit_fn_file_line(launch.kernel)
+    parameters = list(source.signature)
+    return Kernel(
+        name=launch.kernel.__name__,
+        chip=target.key,
+        file=diagnostics.shown(file),
+        line=line,
+        signature={name: str(kind) for name, kind in source.signature.items()},
+        constants={_named(parameters, path): str(value) for path, value in source.constants.items()},
+        aligned=tuple(_named(parameters, path) for path, facts in source.attrs.items() if facts),
+        grid=launch.grid,
+        launches=len(built.launches),
+        configs=launch.configs,
+        num_warps=metadata.num_warps,
+        num_stages=metadata.num_stages,
+        registers=registers,
+        spills=machine_code.spilled_bytes(sass),
+        shared_bytes=metadata.shared,
+        occupancy=occupancy(target.limits, metadata.num_warps, registers, metadata.shared),
+        instructions=machine_code.opcodes(compiled.asm["ptx"]),
+        sass=sass,
+        accesses=memory.accesses(launch, _file(compiled, "ttgir")),
+        from_cache=compiled.hash not in fresh,
+        key=_file(compiled, "cubin").parent.name,
+    )
+
+
+def _named(parameters: list[str], path: tuple[int, ...]) -> str:
+    """`b`, or `strides[1]` for a part of a tuple."""
+    return parameters[path[0]] + "".join(f"[{number}]" for number in path[1:])

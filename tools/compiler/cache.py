@@ -1,0 +1,42 @@
+"""Where compiled kernels are kept: Triton's own cache, in the course's folder, with a cheaper key."""
+
+import functools
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from tools import ROOT
+
+MOST = 600  # kernels, each about 150 KB
+
+
+def folder() -> Path:
+    """A folder for each kernel stands in here, named by its key."""
+    ours = ROOT / ".course" / "cache" / "triton"
+    with suppress(OSError):
+        ours.mkdir(parents=True, exist_ok=True)
+    return ours if os.access(ours, os.W_OK) else Path.home() / ".triton" / "cache"  # Triton's own choice
+
+
+@functools.cache
+def use() -> None:
+    """Have Triton keep what it compiles in `folder`, from now on in this process."""
+    import triton
+    from triton.runtime import cache
+
+    os.environ["TRITON_CACHE_DIR"] = str(folder())
+    prune(folder())
+    # Triton tells its own builds apart by hashing all of itself: 460 MB, a third of a second in each process.
+    library = Path(triton.__file__).parent.joinpath("_C", "libtriton.so").stat()
+    key = f"{triton.__version__}-{library.st_size}-{library.st_mtime_ns}"
+    cache.triton_key = lambda: key
+
+
+def prune(place: Path, most: int = MOST) -> None:
+    """Remove the kernels that were compiled longest ago, until `most` are left."""
+    kernels = [entry for entry in os.scandir(place) if entry.is_dir()]
+    if len(kernels) > most:
+        kernels.sort(key=lambda entry: entry.stat().st_mtime)
+        for entry in kernels[:-most]:
+            shutil.rmtree(entry.path, ignore_errors=True)  # another process may be doing the same

@@ -1,0 +1,96 @@
+"""The compiler's errors for the learner: their file, their line, and the reason in the compiler's words."""
+
+import gc
+import linecache
+import os
+import textwrap
+
+from triton.compiler.errors import CompilationError
+from triton.errors import TritonError
+from triton.runtime.jit import JITCallable, JITFunction, get_jit_fn_file_line
+
+from tools import ROOT
+from tools.compiler import CompileError
+from tools.compiler.locations import is_tritons
+from tools.models.chips import Chip
+
+WIDTH = 80
+LINES = 6  # of a whole text
+_SAYS_NOTHING = (AttributeError, KeyError, IndexError, NotImplementedError)  # by itself
+
+
+def rejected(error: Exception, kernel: JITFunction, chip: Chip) -> CompileError | None:
+    """What to tell about an error of a launch; None when it is not the compiler's."""
+    failed_pass = isinstance(error, RuntimeError) and "PassManager" in str(error)
+    if not (failed_pass or isinstance(error, TritonError)):
+        return None
+    head = f"{kernel.__name__} does not compile for {chip.key}"
+    return _error(head, *_place(error, kernel), _reason(error))
+
+
+def too_large(kernel: JITFunction, chip: Chip, metadata) -> CompileError | None:
+    """The error of a launch that the chip has no room for, None when it has."""
+    limits = chip.limits
+    columns = getattr(metadata, "tmem_size", None) or 0
+    for what, needs, has in (
+        ("bytes of shared memory", metadata.shared, limits.shared_per_block),
+        ("columns of tensor memory", columns, limits.tensor_memory),
+    ):
+        if needs > has:
+            head = f"{kernel.__name__} compiles, but cannot be launched on {chip.key}"
+            reason = f"It needs {needs} {what}, {chip.key} has {has}. What decides how much is held at once?"
+            return _error(head, *get_jit_fn_file_line(kernel), reason)
+    return None
+
+
+def shown(file: str) -> str:
+    """A file's name as the learner knows it."""
+    path = os.path.realpath(file)
+    return os.path.relpath(path, ROOT) if path.startswith(str(ROOT) + os.sep) else os.path.basename(path)
+
+
+def _error(head: str, file: str, line: int, reason: str) -> CompileError:
+    lines = [f"{head}: {shown(file)}, line {line}"]
+    source = linecache.getline(file, line).strip()
+    if source:
+        lines.append(f"    {source if len(source) <= WIDTH - 4 else source[:WIDTH - 8] + ' ...'}")
+    for each in reason.splitlines():
+        lines += textwrap.wrap(each, WIDTH, break_on_hyphens=False)
+    return CompileError("\n".join(lines[:LINES]))
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error and what it came from, back to the first. Triton hides that one, which has plain words."""
+    chain = []
+    while error is not None and error not in chain:
+        chain.append(error)
+        error = error.__cause__ or error.__context__
+    return chain
+
+
+def _place(error: BaseException, kernel: JITFunction) -> tuple[str, int]:
+    """The innermost line that is not Triton's own."""
+    for each in reversed(_chain(error)):
+        line = getattr(getattr(each, "node", None), "lineno", None)
+        for function in _functions_with(getattr(each, "src", None)) if line else []:
+            file, first = get_jit_fn_file_line(function)
+            if not is_tritons(file):
+                return file, first + line - 1
+    return get_jit_fn_file_line(kernel)
+
+
+def _functions_with(source: str | None) -> list[JITCallable]:
+    """An error knows only its function's text. Functions are few, so all are looked at."""
+    # isinstance would ask lazy modules for their __class__, and some of them answer with a warning
+    functions = [thing for thing in gc.get_objects() if issubclass(type(thing), JITCallable)]
+    return [function for function in functions if function.src == source]
+
+
+def _reason(error: BaseException) -> str:
+    innermost = _chain(error)[-1]
+    if isinstance(innermost, CompilationError):
+        return innermost.error_message or "The compiler gives no reason."
+    message = str(innermost).strip() or type(innermost).__name__
+    if isinstance(innermost, _SAYS_NOTHING):
+        return f"The compiler cannot read this line: {type(innermost).__name__}: {message}"
+    return message

@@ -1,0 +1,58 @@
+"""A compiled kernel as a table of 80 columns."""
+
+import re
+import textwrap
+
+from tools.compiler.evidence import Access, Kernel
+
+WIDTH = 80
+HEADER = (
+    "                                                          bytes  sectors  useful",
+    " line                                                  a thread /request",
+)
+_TELLING = re.compile(  # of SASS: memory, matrix units, special functions, exchange between threads
+    r"(LDG|STG|LDS|STS|LDL|STL|ATOM|RED|UTMA|[HIDQO]?G?MMA|UTC\w*MMA|MUFU|SHFL|BAR)\b|(LDGSTS|LDSM|STSM|ATOM|UTC)")
+_MOST = 8  # opcodes that are shown
+
+
+def of_kernel(kernel: Kernel) -> str:
+    room = kernel.occupancy
+    lines = [
+        *_wrapped(f"{kernel.name}({', '.join(_parameters(kernel))})", "    "),
+        *_wrapped(f"{kernel.chip}: grid {' x '.join(map(str, kernel.grid))}{_repeats(kernel)}, "
+                  f"{kernel.num_warps} warps, {kernel.num_stages} stages{_tuned(kernel)}", "    "),
+        f"  {kernel.registers} registers, {kernel.spills} bytes spilled, "
+        f"{kernel.shared_bytes} bytes of shared memory",
+        f"  {room.blocks} blocks = {room.warps} of {room.of_warps} warps on a multiprocessor; "
+        f"limited by {room.limiter}",
+    ]
+    if kernel.accesses:
+        lines += ["", *HEADER]
+        lines += map(_row, kernel.accesses)
+    telling = [f"{op} {count}" for op, count in kernel.sass.items() if _TELLING.match(op)]
+    return "\n".join([*lines, "", *_wrapped("  SASS: " + ", ".join(telling[:_MOST]), "        ")])
+
+
+def _parameters(kernel: Kernel) -> list[str]:
+    return [f"{name}={kernel.constants[name]}" if name in kernel.constants else f"{name}: {kind}"
+            for name, kind in kernel.signature.items()]
+
+
+def _repeats(kernel: Kernel) -> str:
+    return f", {kernel.launches} launches" if kernel.launches > 1 else ""
+
+
+def _tuned(kernel: Kernel) -> str:
+    return f", first of {kernel.configs} configs" if kernel.configs > 1 else ""
+
+
+def _row(access: Access) -> str:
+    source = access.source if len(access.source) <= 44 else access.source[:41] + "..."
+    width = str(access.width) if access.width else "tile"
+    each = "?" if access.sectors_per_request is None else f"{access.sectors_per_request:.1f}"
+    useful = "?" if access.efficiency is None else f"{access.efficiency:.0%}"
+    return f"{access.line:>5}  {access.kind:<6} {source:<44}{width:>5}{each:>9}{useful:>8}"
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)

@@ -1,0 +1,112 @@
+"""The arguments of a launch as its kernel sees them: each in a window of virtual addresses of its own.
+
+A pointer therefore says which argument it came from, however far it strays; and where in real memory a tensor
+happens to lie changes no count.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+WINDOW = 48       # bits of an address within its window: whatever an int32 offset does, it stays there
+ORIGIN = 1 << 47  # where in a window a storage begins: a multiple of 512 bytes, as on a GPU
+FIRST = 1 << 12   # number of the first window: no real address is as high
+
+
+@dataclass(eq=False)
+class View:
+    """One tensor that a kernel was given.
+
+    Its bounds are its first and its last element: what lies between the rows of a strided view is inside.
+    storage: virtual address where the memory behind it begins.
+    owners: by element size, which program (plus one) stored to each element of that memory last; views of one
+        storage share them.
+    """
+
+    name: str
+    tensor: object
+    storage: int
+    owners: dict[int, np.ndarray] = field(default_factory=dict)
+
+    @cached_property
+    def shift(self) -> np.uint64:
+        """From real to virtual addresses."""
+        return np.uint64(self.storage - self.tensor.untyped_storage().data_ptr())
+
+    @cached_property
+    def low(self) -> int:
+        """Virtual address of its first element."""
+        return self.storage + self.tensor.storage_offset() * self.tensor.element_size()
+
+    @cached_property
+    def high(self) -> int:
+        """Virtual address after its last element; `low` when it has none."""
+        if not self.tensor.numel():
+            return self.low
+        steps = zip(self.tensor.shape, self.tensor.stride())
+        last = sum((length - 1) * step for length, step in steps)
+        return self.low + (last + 1) * self.tensor.element_size()
+
+    @property
+    def extent(self) -> str:
+        """1025 elements, 3 x 5 elements, no elements"""
+        shape = " x ".join(map(str, self.tensor.shape)) or "1"
+        return f"{shape if self.tensor.numel() else 'no'} element{'s' * (shape != '1')}"
+
+    def index(self, address: int) -> list[int] | None:
+        """Index of the element at an address, outside its bounds too; None where no element would begin."""
+        place, rest = divmod(address - self.low, self.tensor.element_size())
+        if not self.tensor.dim():
+            return None if rest else [place]
+        index = [0] * self.tensor.dim()
+        for axis in sorted(range(self.tensor.dim()), key=self.tensor.stride, reverse=True):
+            if step := self.tensor.stride(axis):
+                index[axis], place = divmod(place, step)
+        return None if rest or place else index
+
+    def owners_of(self, size: int) -> np.ndarray:
+        """One number for each element of `size` bytes in its memory."""
+        elements = self.tensor.untyped_storage().nbytes() // size
+        if size not in self.owners:
+            self.owners[size] = np.zeros(elements, np.int32)
+        return self.owners[size]
+
+
+class Arguments:
+    """All tensors among the arguments of one launch."""
+
+    def __init__(self):
+        self.views: list[View] = []
+
+    def add(self, name: str, value: object) -> None:
+        """Take in one argument: a tensor, a descriptor of one, a tuple of such, or something else."""
+        if isinstance(value, tuple):
+            for number, part in enumerate(value):
+                self.add(f"{name}[{number}]", part)
+        elif hasattr(value, "data_ptr"):
+            self._view(value, name.removesuffix("_ptr"))
+        elif hasattr(value, "block_shape"):
+            self.add(name, value.base)
+
+    def address(self, tensor: object) -> int:
+        """The virtual address of a tensor's first element."""
+        return self._view(tensor, "a tensor").low
+
+    def at(self, address: int) -> View | None:
+        """The argument in whose window an address lies."""
+        number = (address >> WINDOW) - FIRST
+        return self.views[number] if 0 <= number < len(self.views) else None
+
+    def _view(self, tensor: object, name: str) -> View:
+        tensor = getattr(tensor, "base", tensor)  # what triton.reinterpret made looks at a tensor
+        known = next((view for view in self.views if view.tensor is tensor), None)
+        if known:
+            return known
+        view = View(name, tensor, (FIRST + len(self.views) << WINDOW) + ORIGIN)
+        start = tensor.untyped_storage().data_ptr()
+        for other in self.views:
+            if start and other.tensor.untyped_storage().data_ptr() == start:
+                view.owners = other.owners
+        self.views.append(view)
+        return view

@@ -1,0 +1,91 @@
+"""Lets triton.autotune and triton.testing.do_bench run without a GPU, and says what their times are worth."""
+
+import itertools
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+
+from tools.sim.triton import programs
+
+
+class SimulatedTimes(UserWarning):
+    """Times were asked of a machine without a GPU."""
+
+
+def activate() -> None:
+    """Put the stand-in in the place of a GPU's driver."""
+    triton.runtime.driver.set_active(Driver())
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Launches inside are on no record: they are trials, and what was tried before needs none."""
+    recordings, programs._recordings = programs._recordings, []
+    try:
+        yield
+    finally:
+        programs._recordings = recordings
+
+
+class Driver(DriverBase):
+    """What Triton asks of a driver besides running kernels, which the interpreter does."""
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return True
+
+    def map_python_to_cpp_type(self, kind: str) -> str:
+        raise NotImplementedError("there is no GPU to build a launcher for")
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", 90, 32)
+
+    def get_active_torch_device(self):
+        import torch
+        return torch.device("cpu")
+
+    def get_benchmarker(self):
+        """For autotune: every configuration runs once, so that a broken one is found; the first is chosen."""
+        warnings.warn("autotune: without a GPU there is nothing to time. "
+                      "Each configuration runs once, and the first is used.", SimulatedTimes, stacklevel=2)
+        trials = itertools.count(1)
+
+        def benchmark(kernel_call, quantiles, **options) -> list[float]:
+            with unrecorded():
+                kernel_call()
+            return [float(next(trials))] * len(quantiles)
+
+        return benchmark
+
+    # For do_bench
+
+    def get_device_interface(self) -> SimpleNamespace:
+        warnings.warn("do_bench: these are times of the simulator; they say nothing about a GPU.",
+                      SimulatedTimes, stacklevel=3)
+        return SimpleNamespace(Event=Event, synchronize=lambda: None)
+
+    def get_empty_cache_for_benchmark(self) -> None:
+        return None
+
+    def clear_cache(self, cache: None) -> None:
+        """There is no GPU's cache to clear."""
+
+
+class Event:
+    """A moment, as torch.cuda.Event."""
+
+    def __init__(self, enable_timing: bool):
+        self.seconds = 0.0
+
+    def record(self) -> None:
+        self.seconds = time.perf_counter()
+
+    def elapsed_time(self, end: "Event") -> float:
+        """Milliseconds until another moment."""
+        return 1e3 * (end.seconds - self.seconds)

@@ -1,0 +1,144 @@
+"""What the hardware would refuse, or get wrong without a word: an exception that says who and where."""
+
+import functools
+import linecache
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+
+from tools import ROOT
+from tools.sim.triton.arguments import View
+
+WIDTH = 80  # columns
+VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
+
+
+class Fault(Exception):
+    """A kernel did what must not be done; raised at the line that does it.
+
+    kind: "out_of_bounds", "overlap", "misaligned", "overflow", "device_assert", ...
+    what: sentences about it, at most three lines. question: one line that points to the cause.
+    file (relative to the root), line, function, source: where. program, grid: which of how many.
+    array: name of the kernel's argument that it happened to. operation: "load", "store" or "atomic".
+    text: all of it in at most six lines; it is also the exception's message.
+    """
+
+    def __init__(self, kind: str, what: str, question: str = "", *, array: str | None = None,
+                 operation: str | None = None):
+        frame = learner_frame()
+        self.kind, self.array, self.operation = kind, array, operation
+        self.file, self.line, self.source = describe(frame)
+        self.function = frame.f_code.co_name if frame else ""
+        self.program, self.grid = running()
+        head = f"{self.function}, line {self.line}:  {self.source}"
+        head = head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."
+        self.text = "\n".join([head, what, *(["", question] if question else [])])
+        super().__init__(self.text)
+
+
+def learner_frame() -> FrameType | None:
+    """The innermost frame that is neither Triton's nor the simulator's: the learner's line."""
+    frame = sys._getframe(1)
+    while frame is not None and _is_inner(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+@functools.cache
+def _is_inner(file: str) -> bool:
+    triton = os.path.dirname(sys.modules["triton"].__file__)
+    return file.startswith((triton + os.sep, os.path.dirname(__file__) + os.sep))
+
+
+def describe(frame: FrameType | None) -> tuple[str, int, str]:
+    """File relative to the root (its name if it lies elsewhere), line number, and the line itself."""
+    if frame is None:
+        return "", 0, ""
+    path = Path(os.path.realpath(frame.f_code.co_filename))
+    shown = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
+    return shown, frame.f_lineno, linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+
+
+def running() -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The program that runs now and the grid, both in as many dimensions as the grid uses."""
+    builder = sys.modules["triton.runtime.interpreter"].interpreter_builder
+    grid = tuple(builder.grid_dim)
+    used = max([axis for axis, size in enumerate(grid, start=1) if size > 1], default=1)
+    return tuple(builder.grid_idx)[:used], grid[:used]
+
+
+def position(number: int, grid: tuple[int, ...]) -> tuple[int, ...]:
+    """Where a program stands in a grid: numbers count along the last axis first."""
+    place = []
+    for size in reversed(grid):
+        number, along = divmod(number, size)
+        place.append(along)
+    return tuple(reversed(place))
+
+
+def program_name() -> str:
+    """The program that runs now: "program 1 of 2", "program (0, 3) of (2, 4)"."""
+    return "program {} of {}".format(*map(_name, running()))
+
+
+def _name(program: tuple[int, ...]) -> str:
+    """3, or (0, 3)"""
+    return str(program[0] if len(program) == 1 else program)
+
+
+# What is refused about memory --------------------------------------------------------------------
+
+def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outside: np.ndarray) -> Fault:
+    """Some of the `addresses` of one access, those marked `outside`, lie in no argument that it may touch."""
+    wrong, several = addresses[outside], addresses.size > 1
+    what = f"{program_name()} {VERBS[operation]} {addresses.size} element{'s' * several}; "
+    what += f"{wrong.size} of them lie{'s' * (wrong.size == 1)} " if several else "it lies "
+    if view is None:
+        return Fault("out_of_bounds", what + "in none of its arguments.",
+                     "Does each pointer come from an argument, with offsets counted in elements?",
+                     operation=operation)
+    before, past = (wrong < view.low).any(), (wrong >= view.low).any()
+    side = "outside" if before and past else "before the start of" if before else "past the end of"
+    what += f"{side} {view.name} ({view.extent}).\n"
+    what += f"{'First one' if several else 'That is'}: {element(view, int(wrong[0]))}."
+    if before:
+        question = "Which index is negative, and in which program?"
+    elif not outside.all():
+        question = "The last block is partly empty. Which of its positions exist?"
+    else:
+        question = "None of its elements exists. Is this program needed, and does it start where it should?"
+    return Fault("out_of_bounds", what, question, array=view.name, operation=operation)
+
+
+def misaligned(operation: str, view: View, addresses: np.ndarray, size: int) -> Fault:
+    """An element of `size` bytes begins at an address that is no multiple of it."""
+    first = int(addresses[addresses % size != 0][0]) - view.low
+    return Fault(
+        "misaligned",
+        f"It {VERBS[operation]} {size} bytes at a time, but one begins {first} bytes into {view.name}.",
+        f"The hardware wants multiples of {size} there. Is an offset counted in another type's elements?",
+        array=view.name, operation=operation,
+    )
+
+
+def overlap(view: View, address: int, other: int) -> Fault:
+    """Program number `other` stored to this address before."""
+    program, grid = running()
+    first, second = map(_name, sorted([program, position(other, grid)]))
+    return Fault(
+        "overlap",
+        f"programs {first} and {second} both store {element(view, address)} of {view.name}.",
+        "They run at the same time, so either may come last. Whose element is it?",
+        array=view.name, operation="store",
+    )
+
+
+def element(view: View, address: int) -> str:
+    """element 1025, or element [3, 0]"""
+    index = view.index(address)
+    if index is None:
+        return f"{address - view.low} bytes from its start"
+    return f"element {index[0] if len(index) == 1 else index}"

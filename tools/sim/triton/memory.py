@@ -1,0 +1,167 @@
+"""Every load, store and atomic of a kernel: checked before it happens, and counted while a recording runs."""
+
+from types import ModuleType
+
+import numpy as np
+
+from tools.sim.counters import Counts, Line
+from tools.sim.triton import faults
+from tools.sim.triton.arguments import WINDOW, Arguments, View
+
+SECTOR, LINE = 5, 7  # bits of an address inside a piece of 32 bytes, of 128 bytes
+BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomic"}
+
+current: "Memory | None" = None  # of the launch that runs now
+
+
+class Memory:
+    """What one launch may touch, and what it did.
+
+    lines: figures by source line and kind, while counting; else None.
+    """
+
+    def __init__(self, counting: bool):
+        self.arguments = Arguments()
+        self.lines: dict[tuple, Line] | None = {} if counting else None
+
+    def begin(self, program: int) -> None:
+        """The program of this number runs now."""
+        self.program = program
+        self.takes_turns = False
+
+    def access(self, operation: str, pointers, mask=None) -> np.ndarray:
+        """Check and count one access; gives the real addresses. Raises Fault.
+
+        pointers, mask: Triton's handles (the mask also as an array), of one shape; None: all exist.
+        """
+        addresses = pointers.data.view(np.uint64)
+        mask = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
+        size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+        existing = addresses.ravel() if mask is None or mask.all() else addresses[mask]
+        if not existing.size:
+            return addresses
+        low, high = int(existing.min()), int(existing.max())
+        view = self.arguments.at(low)
+        if view and view.low <= low and high + size <= view.high:
+            self._admit(operation, view, existing, size)
+            shift = view.shift
+        else:
+            shift = self._admit_several(operation, addresses, existing, size)
+        if self.lines is not None:
+            self._count(operation, existing, size)
+        return addresses - shift
+
+    def _admit_several(self, operation: str, addresses, existing, size: int) -> np.ndarray:
+        """An access beyond one view: refused, unless its pointers come from several. Gives their shifts."""
+        outside = np.ones(existing.shape, bool)
+        shifts = np.zeros_like(addresses)
+        for view in self.arguments.views:
+            inside = (existing >= view.low) & (existing + np.uint64(size) <= view.high)
+            if inside.any():
+                outside &= ~inside
+                shifts[addresses >> WINDOW == view.low >> WINDOW] = view.shift
+        if outside.any():
+            view = self.arguments.at(int(existing[outside][0]))
+            raise faults.out_of_bounds(operation, view, existing, outside)
+        for view in self.arguments.views:
+            own = existing[existing >> WINDOW == view.low >> WINDOW]
+            if own.size:
+                self._admit(operation, view, own, size)
+        return shifts
+
+    def _admit(self, operation: str, view: View, addresses: np.ndarray, size: int) -> None:
+        """What is due to addresses within one view."""
+        if int(np.bitwise_or.reduce(addresses)) % size:
+            raise faults.misaligned(operation, view, addresses, size)
+        if operation == "store":
+            self._claim(view, addresses, size)
+
+    def _claim(self, view: View, addresses: np.ndarray, size: int) -> None:
+        """Note whose elements these are now. Another program's are refused, except to one that compared and
+        swapped before: such programs may take turns."""
+        owners, mine = view.owners_of(size), self.program + 1
+        index = (addresses - np.uint64(view.storage)) // np.uint64(size)
+        before = owners[index]
+        foreign = (before != 0) & (before != mine)
+        if foreign.any() and not self.takes_turns:
+            first = int(np.argmax(foreign))
+            raise faults.overlap(view, int(addresses[first]), int(before[first]) - 1)
+        owners[index] = mine
+
+    def _count(self, operation: str, addresses: np.ndarray, size: int) -> None:
+        counts = self.figures(operation)
+        sectors, lines = touched(addresses)
+        name = BYTES[operation]
+        setattr(counts, name, getattr(counts, name) + addresses.size * size)
+        counts.accesses += addresses.size
+        counts.sectors += sectors
+        counts.lines += lines
+
+    def count_dot(self, products: int) -> None:
+        """A multiplication and an addition for each product."""
+        if self.lines is not None:
+            self.figures("dot").flops += 2 * products
+
+    def figures(self, kind: str) -> Counts:
+        """Those of the learner's line that runs now."""
+        frame = faults.learner_frame()
+        key = frame.f_code, frame.f_lineno, kind
+        if key not in self.lines:
+            self.lines[key] = Line(*faults.describe(frame), kind)
+        return self.lines[key].counts
+
+
+def touched(addresses: np.ndarray) -> tuple[int, int]:
+    """How many different sectors and lines these addresses of aligned elements lie in."""
+    sectors = addresses >> SECTOR
+    if (sectors[1:] < sectors[:-1]).any():
+        sectors = np.sort(sectors)
+    lines = sectors >> (LINE - SECTOR)
+    return tuple(1 + int(np.count_nonzero(pieces[1:] != pieces[:-1])) for pieces in (sectors, lines))
+
+
+def patch(interpreter: ModuleType) -> None:
+    """Lead what kernels do to memory through `current`. interpreter: triton.runtime.interpreter."""
+    builder, handle, tl = interpreter.InterpreterBuilder, interpreter.TensorHandle, interpreter.tl
+    convert = interpreter._implicit_cvt
+    load, store = builder.create_masked_load, builder.create_masked_store
+    update, swap = builder.create_atomic_rmw, builder.create_atomic_cas
+    dot, dot_scaled = builder.create_dot, builder.create_dot_scaled
+
+    def implicit_cvt(argument):
+        if isinstance(argument, bool):  # which the interpreter takes for an int32 in an int1
+            return tl.tensor(handle(np.array([argument]), tl.int1), tl.int1)
+        value = convert(argument)
+        if hasattr(argument, "data_ptr"):
+            value.handle.data[...] = current.arguments.address(argument)
+        return value
+
+    def real(operation, pointers, mask=None):
+        return handle(current.access(operation, pointers, mask), pointers.dtype)
+
+    def create_masked_load(self, pointers, mask, *rest, **named):
+        return load(self, real("load", pointers, mask), mask, *rest, **named)
+
+    def create_masked_store(self, pointers, value, mask, *rest, **named):
+        return store(self, real("store", pointers, mask), value, mask, *rest, **named)
+
+    def create_atomic_rmw(self, operator, pointers, value, mask, *rest):
+        return update(self, operator, real("atomic", pointers, mask), value, mask, *rest)
+
+    def create_atomic_cas(self, pointers, *rest):
+        current.takes_turns = True
+        return swap(self, real("atomic", pointers), *rest)
+
+    def create_dot(self, a, b, *rest):
+        current.count_dot(a.data.size * b.data.shape[-1])
+        return dot(self, a, b, *rest)
+
+    def create_dot_scaled(self, a, a_scale, a_form, *rest):
+        packed = 2 if a_form == interpreter._ir.ScaleDotElemTypeTY.E2M1 else 1  # elements in a byte
+        current.count_dot(a.data.size * packed * rest[-1].data.shape[-1])
+        return dot_scaled(self, a, a_scale, a_form, *rest)
+
+    interpreter._implicit_cvt = implicit_cvt
+    for method in (create_masked_load, create_masked_store, create_atomic_rmw, create_atomic_cas, create_dot,
+                   create_dot_scaled):
+        setattr(builder, method.__name__, method)

@@ -1,0 +1,129 @@
+"""Arithmetic of Triton's interpreter with the formats and the rules of a GPU.
+
+bfloat16 and float8 are computed in float32 and rounded after each operation, as `add.bf16` and its like do.
+The compiler fuses x * y + z into one operation, of any float, which rounds once; here it rounds twice.
+Arithmetic on float8 it refuses.
+"""
+
+from types import ModuleType
+
+import numpy as np
+import triton.language as tl
+
+from tools.sim.triton import casts, dots, reductions
+from tools.sim.triton.casts import NARROW, nearest
+
+COMPARISONS = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater,
+               "GE": np.greater_equal}
+
+
+def patch(interpreter: ModuleType) -> None:
+    """Replace the formats and the arithmetic of `triton.runtime.interpreter`."""
+    _patch_formats(interpreter)
+    _patch_memory(interpreter)
+    _patch_arithmetic(interpreter)
+    for room in (casts, dots, reductions):
+        room.patch(interpreter)
+
+
+def _patch_formats(interpreter: ModuleType) -> None:
+    of_interpreter, known = interpreter._get_np_dtype, {}  # asked for in every operation
+
+    def np_dtype(kind) -> np.dtype:
+        scalar = kind.scalar
+        if scalar.name not in known:
+            plain = scalar.is_ptr() or scalar not in NARROW
+            known[scalar.name] = of_interpreter(scalar) if plain else NARROW[scalar]
+        return known[scalar.name]
+
+    def get_bf16(self, value):
+        return interpreter.TensorHandle(np.array([value], NARROW[tl.bfloat16]), tl.bfloat16)
+
+    interpreter._get_np_dtype = np_dtype
+    interpreter.InterpreterBuilder.get_bf16 = get_bf16
+
+
+def _patch_memory(interpreter: ModuleType) -> None:
+    """Narrow floats are loaded and stored as bits, which is what the interpreter's C++ part knows."""
+    builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
+    memory = interpreter._interpreter
+    atomic_of_interpreter = builder.create_atomic_rmw
+
+    def create_masked_load(self, pointers, mask, other, cache_modifier, eviction_policy, is_volatile):
+        kind = pointers.get_element_ty()
+        dtype = interpreter._get_np_dtype(kind)
+        instead = np.zeros(pointers.data.shape, _bits(dtype)) if other is None else _as_bits(other.data)
+        loaded = memory.load(pointers.data, _array(mask), instead, _bits(dtype))
+        return handle(loaded.view(dtype), kind)
+
+    def create_masked_store(self, pointers, value, mask, cache_modifier, eviction_policy):
+        return memory.store(pointers.data, _as_bits(value.data), _array(mask))
+
+    def create_atomic_rmw(self, operation, pointer, value, mask, semantics, scope):
+        if value.data.dtype not in NARROW.values():
+            return atomic_of_interpreter(self, operation, pointer, value, mask, semantics, scope)
+        before = np.empty_like(value.data)  # bfloat16 can only be added; one element after the other
+        for place in np.ndindex(value.data.shape):
+            one = [np.asarray(part.data[place]).reshape(1) for part in (pointer, value, mask)]
+            old = memory.load(one[0], one[2], np.zeros(1, np.uint16), np.dtype(np.uint16)).view(one[1].dtype)
+            memory.store(one[0], _as_bits(old + one[1]), one[2])
+            before[place] = old[0]
+        return handle(before, value.dtype.scalar)
+
+    builder.create_masked_load, builder.create_masked_store = create_masked_load, create_masked_store
+    builder.create_atomic_rmw = create_atomic_rmw
+
+
+def _bits(dtype: np.dtype) -> np.dtype:
+    return np.dtype(f"u{dtype.itemsize}") if dtype in NARROW.values() else dtype
+
+
+def _as_bits(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values).view(_bits(values.dtype))
+
+
+def _array(mask) -> np.ndarray:
+    """Block pointers and descriptors give the mask as an array, loads and stores as a handle."""
+    return mask if isinstance(mask, np.ndarray) else mask.data
+
+
+def _patch_arithmetic(interpreter: ModuleType) -> None:
+    builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
+
+    def binary_op(self, left, right, operation):
+        kind = left.dtype.scalar
+        result = operation(left.data, right.data)
+        return handle(result.astype(interpreter._get_np_dtype(kind), copy=False), kind)
+
+    def compare(operation):
+        return lambda self, left, right: handle(operation(left.data, right.data), tl.int1)
+
+    def create_fma(self, x, y, z):
+        """float64 holds the product of two float32 exactly."""
+        exact = x.data.astype(np.float64) * y.data.astype(np.float64) + z.data
+        return handle(nearest(exact, z.data.dtype), z.dtype.scalar)
+
+    def create_clampf(self, x, low, high, propagate_nan):
+        smaller, larger = _EXTREMES[propagate_nan == tl.PropagateNan.ALL]
+        return handle(smaller(larger(x.data, low.data), high.data), x.dtype.scalar)
+
+    def create_histogram(self, values, bins, mask):
+        counted = values.data if mask is None else values.data[mask.data]
+        counted = counted[(counted >= 0) & (counted < bins)]
+        return handle(np.bincount(counted, minlength=bins).astype(np.int32), tl.int32)
+
+    def get_all_ones_value(self, kind):
+        """~x is made of it. NumPy no longer takes -1 for an unsigned number."""
+        return handle(np.array([-1]).astype(interpreter._get_np_dtype(kind)), kind.scalar)
+
+    for replacement in (binary_op, create_fma, create_clampf, create_histogram, get_all_ones_value):
+        setattr(builder, replacement.__name__, replacement)
+    builder.create_minnumf = lambda self, left, right: self.binary_op(left, right, np.fmin)
+    builder.create_maxnumf = lambda self, left, right: self.binary_op(left, right, np.fmax)
+    for prefix in ("icmpS", "icmpU", "icmp", "fcmpO", "fcmpU"):
+        for name, operation in COMPARISONS.items():
+            if hasattr(builder, f"create_{prefix}{name}"):
+                setattr(builder, f"create_{prefix}{name}", compare(operation))
+
+
+_EXTREMES = {True: (np.minimum, np.maximum), False: (np.fmin, np.fmax)}  # NaN wins (min.NaN.f32) or loses

@@ -1,0 +1,87 @@
+"""How a launch runs without a GPU: its programs one by one, in an order that no kernel can count on."""
+
+import inspect
+import operator
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from types import ModuleType
+
+from tools.sim.counters import Counters, Counts, Launch
+from tools.sim.triton import libraries, memory
+from tools.sim.triton.faults import position
+
+SEED = "COURSE_SEED"  # environment variable: another seed, another order
+
+_recordings: list[Counters] = []
+
+
+@contextmanager
+def record() -> Iterator[Counters]:
+    """Count all that happens inside; the counters are complete when it ends. Recordings may be nested."""
+    counters = Counters()
+    _recordings.append(counters)
+    try:
+        with libraries.listed(counters.library_operations):
+            yield counters
+    finally:
+        _recordings.pop()
+
+
+def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
+    """Launch a kernel. executor: Triton's GridExecutor, which holds the kernel and the grid."""
+    kwargs = {name: value for name, value in kwargs.items() if name in executor.arg_names}  # not num_warps
+    host_args, host_kwargs = executor._init_args_hst(args, kwargs)
+    for hook in executor.pre_run_hooks:
+        hook(*host_args, **host_kwargs)
+    scope = interpreter._patch_lang(executor.fn)
+    try:
+        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *host_args, **host_kwargs))
+    finally:
+        scope.restore()
+        memory.current = None
+    executor._restore_args_dev(args, host_args, kwargs, host_kwargs)
+
+
+def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
+    grid = executor.grid(arguments) if callable(executor.grid) else executor.grid
+    grid = tuple(map(operator.index, grid))  # a float is refused here as it is by a GPU's launcher
+    memory.current = memory.Memory(counting=bool(_recordings))
+    for name, value in arguments.items():
+        memory.current.arguments.add(name, value)
+    arguments = {name: value if name in executor.constexprs else interpreter._implicit_cvt(value)
+                 for name, value in arguments.items()}
+    builder, sizes = interpreter.interpreter_builder, grid + (1,) * (3 - len(grid))
+    builder.set_grid_dim(*sizes)
+    for number in order(prod(sizes)):
+        builder.set_grid_idx(*position(number, sizes))
+        memory.current.begin(number)
+        executor.fn(**arguments)
+    _put_on_record(executor.fn.__name__, grid)
+
+
+def order(programs: int) -> list[int]:
+    """The numbers of the programs as they run: the same for the same seed."""
+    numbers = list(range(programs))
+    random.Random(os.environ.get(SEED, "0")).shuffle(numbers)
+    return numbers
+
+
+def _put_on_record(kernel: str, grid: tuple[int, ...]) -> None:
+    if not _recordings:
+        return
+    lines = tuple(memory.current.lines.values())
+    launch = Launch(kernel, grid, sum((line.counts for line in lines), Counts(programs=prod(grid))), lines)
+    for counters in _recordings:
+        counters.add(launch)
+
+
+def patch(interpreter: ModuleType) -> None:
+    """Run launches with `run`. interpreter: triton.runtime.interpreter."""
+    def call(executor, *args, **kwargs):
+        with libraries.unlisted():  # what moves the arguments is no operation of the learner's
+            run(executor, interpreter, args, kwargs)
+
+    interpreter.GridExecutor.__call__ = call

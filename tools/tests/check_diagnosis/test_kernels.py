@@ -1,0 +1,170 @@
+"""Mistakes in kernels, made in real ones that run simulated, are named; and nothing is claimed by luck."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tools import worker
+from tools.check import Mismatch, assert_matches
+from tools.check.diagnosis import Evidence, diagnose, diagnose_refusal
+from tools.check.tolerances import accumulated
+from tools.worker import Outcome, Raised
+
+pytest.importorskip("triton")
+
+FILE = Path(__file__).parent / "lessons" / "wrong_kernels.py"
+MODULE = "wrong_kernels"
+
+
+@pytest.fixture
+def lesson(monkeypatch):
+    module = worker.proxy(MODULE, FILE)  # in a process that simulates, also where there is a GPU
+    monkeypatch.setitem(sys.modules, MODULE, module)
+    return module
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(6)
+
+
+def numbers(rng, *shape) -> torch.Tensor:
+    return torch.from_numpy(rng.normal(size=shape) - 3).float()
+
+
+def failure(function, *args, oracle, tolerance=accumulated("float32", 64), **kwargs) -> Mismatch:
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(function, *args, oracle=oracle, tolerance=tolerance, **kwargs)
+    return caught.value
+
+
+# Real kernels ---------------------------------------------------------------------------------------------
+
+def test_padding_that_takes_part_is_named(lesson, rng):
+    x = numbers(rng, 6, 50)
+    found = failure(lesson.row_max, x, oracle=lambda x: x.amax(1))
+    assert found.cause == "padding_counted"
+    assert "It is right if x went on with zeros from 50 to 64." in found.text
+    assert failure(lesson.softmax, x, oracle=lambda x: x.softmax(1)).cause == "padding_counted"
+
+
+@pytest.mark.parametrize("mistake, cause, seen", [
+    ("exchanges the operands", "tiles_exchanged", "each tile of b, 16 x 16, stood to the left of that of a"),
+    ("accumulates in float16", "float16_precision", "Every number fits float16 exactly"),
+    ("accumulates in int32", "whole_numbers", "Every number is whole"),
+])
+def test_a_product_gone_wrong_is_named(lesson, rng, mistake, cause, seen):
+    def matmul(a, b, mistake):
+        return a @ b
+    found = failure(lesson.matmul, numbers(rng, 32, 48), numbers(rng, 48, 64), mistake, oracle=matmul)
+    assert found.cause == cause and seen in " ".join(found.text.split())
+
+
+def test_a_reduction_over_the_wrong_axis_is_named(lesson, rng):
+    found = failure(lesson.sum_of_each_column, numbers(rng, 16, 16), oracle=lambda x: x.sum(0))
+    assert found.cause == "wrong_axis"
+
+
+def test_a_wrong_row_stride_is_named_with_both(lesson, rng):
+    found = failure(lesson.double, numbers(rng, 5, 9), oracle=lambda x: 2 * x)
+    assert found.cause == "misread_strides"
+    assert "It is right for x read with strides (5, 1); those of x are (9, 1)." in found.text
+
+
+@pytest.mark.parametrize("how, cause, seen", [
+    ("no launch", "never_launched", "No kernel was launched. Which line launches yours?"),
+    ("no programs", "no_programs", "copy_kernel was launched with a grid of no programs at all."),
+    ("masks all", "nothing_stored", "copy_kernel ran in 4 programs and stored nothing."),
+    ("too few", "tail_not_stored", "3 programs stored 48 of 50 elements, none from element 48 on."),
+    ("starts late", "head_not_stored", "Nothing was stored before element 3."),
+    ("same block", "same_block", "What does each program do differently?"),
+    ("overlap", "blocks_overlap", "Where should the block of program"),
+])
+def test_a_launch_gone_wrong_is_named(lesson, rng, how, cause, seen):
+    found = failure(lesson.copy, numbers(rng, 50), how, oracle=lambda x, how: x.clone())
+    assert found.cause == cause and seen in found.text
+
+
+@pytest.mark.parametrize("how, asks", [
+    ("no mask", "The last block is partly empty. Which of its positions exist?"),
+    ("one too many", "x has 50 elements, and the first is element 0. Is element 50 one of them?"),
+    ("mask of another", "What does the mask compare, and with what?"),
+])
+def test_what_a_mask_should_have_stopped_ends_in_one_question(lesson, rng, how, asks):
+    found = failure(lesson.careless, numbers(rng, 50), how, oracle=lambda x, how: x.clone())
+    assert found.text.endswith(asks)
+    assert found.text.count("?") == 1 and len(found.text.splitlines()) <= 9
+
+
+def test_a_refusal_shows_the_call_and_the_learners_line(lesson, rng):
+    found = failure(lesson.careless, numbers(rng, 50), "no mask", oracle=lambda x, how: x.clone())
+    lines = found.text.splitlines()
+    assert lines[0] == "careless(x: float32[50], how='no mask')"
+    assert lines[2].startswith("careless_kernel, line ") and lines[2].endswith(":  x = tl.load(x_ptr + mine)")
+    assert lines[3].startswith("program 3 of 4 loads 16 elements; 14 of them lie past the end of x")
+
+
+@pytest.mark.parametrize("how, cause, seen", [
+    ("rows for columns", "row_length", "Which of the two lengths is that of a row?"),
+    ("strides exchanged", "transposed", "For the first 5 rows and columns alone nothing is refused, but:\n"
+                                        "What came back is the wanted array transposed."),
+])
+def test_a_square_shows_why_an_access_left_a_matrix(lesson, rng, how, cause, seen):
+    found = failure(lesson.table, numbers(rng, 5, 9), how, oracle=lambda x, how: x.clone())
+    assert found.cause == cause and seen in found.text
+
+
+# Silence --------------------------------------------------------------------------------------------------
+
+def name(got, want, *args, **more):
+    found = diagnose(Evidence(got, want, args, **more))
+    return found and found.name
+
+
+def test_a_lesson_without_kernels_is_not_told_to_launch_one(rng):
+    want = rng.normal(size=50)
+    assert name(want, want, want, poison=np.full(50, True)) == "nothing_written"
+    assert name(want, want, want, poison=np.arange(50) > 40, count=None) == "partly_written"
+
+
+def test_counters_that_cannot_be_had_change_nothing(rng):
+    def count():
+        raise RuntimeError("the lesson crashed")
+    want = rng.normal(size=50)
+    assert name(want, want, want, poison=np.full(50, True), count=count) == "nothing_written"
+
+
+def test_a_sum_does_not_mind_zeros_behind_its_rows(rng):
+    x = rng.normal(size=(6, 50))
+    assert name(x.sum(1) + rng.normal(size=6), x.sum(1), x, oracle=lambda x: x.sum(1)) is None
+
+
+def test_rounded_results_are_not_called_integers_on_the_way(rng):
+    want = rng.normal(size=50) * 40
+    assert name(np.round(want), want, want.copy()) is None
+
+
+def test_noise_on_a_product_is_no_exchange_of_tiles(rng):
+    a, b = rng.normal(size=(32, 32)), rng.normal(size=(32, 32))
+    assert name(a @ b + rng.normal(size=(32, 32)), a @ b, a, b, oracle=np.matmul) is None
+
+
+def refusal(message: str, source: str = "", *args, **more):
+    frame = worker.Frame("week1/day4/vector_add.py", 60, "add_kernel", source)
+    outcome = Outcome(None, Raised("Fault", message, (frame,)), {}, None, False, "", 0.0)
+    found = diagnose_refusal(Evidence(None, None, args, outcome=outcome, **more))
+    return found and found.name
+
+
+def test_a_refusal_in_other_words_keeps_its_own_question():
+    for message in ("", "programs (0, 1) and (0, 2) both store element [3, 2] of out.",
+                    "program 2 of 3 loads 4 elements; 2 of them lie before the start of x (10 elements)."):
+        assert refusal(message, "x = tl.load(x_ptr, mask=exists)") is None
+
+
+def test_a_square_matrix_cannot_show_more():
+    past = "program 3 of 4 loads 3 elements; 2 of them lie past the end of y (3 x 3 elements)."
+    assert refusal(past, "", np.eye(3), oracle=lambda x: x, again=lambda x: x) is None

@@ -1,0 +1,72 @@
+"""What a learner reads of a wrong kernel: the call, the line with its task, one question, no traceback."""
+
+import pytest
+
+from tools.check.text import refused
+from tools.worker import Frame, Raised
+
+pytest.importorskip("triton")
+
+LESSON = "week1/day4/vector_add.py"
+STORE = "tl.store(out_ptr + mine, x + y, mask=exists)"
+
+
+@pytest.mark.parametrize("how", [("--sim",), ("--remote",)], ids=["here", "remote"])
+def test_a_refused_access_is_told_with_its_task_and_line(course, how):
+    course.solve("week1/day4")
+    course.write(LESSON, course.read(LESSON).replace(STORE, "tl.store(out_ptr + mine, x + y)", 1))
+    ran = course.pytest("week1/day4", "-k", "ten_elements", *how)
+    lines = enumerate(course.read(LESSON).splitlines(), start=1)
+    line = next(number for number, text in lines if "tl.store" in text)
+    told = ran.text[ran.text.index("  vector_add(x"):].splitlines()[:8]
+    assert [text.strip() for text in told] == [
+        "vector_add(x: float32[10], y: float32[10], block=4)",
+        "",
+        f"task 2, add_kernel, line {line}:  tl.store(out_ptr + mine, x + y)",
+        "program 2 of 3 stores 4 elements; 2 of them lie past the end of out (10",
+        "elements).",
+        "First one: element 10.",
+        "",
+        "The last block is partly empty. Which of its positions exist?",
+    ]
+    assert "Traceback" not in ran.text and "It raised" not in ran.text
+
+
+def test_an_assertion_about_counters_says_who_did_the_work(course):
+    ran = course.pytest("week1/day4", "--answers=wrong:week1/day4/lets_pytorch_add", "-k", "does_the_adding")
+    assert "torch.add did the work; no kernel was launched. Which line launches yours?" in ran.text
+
+
+def test_what_the_compiler_rejects_is_told_in_its_words(course):
+    course.solve("week1/day4")
+    course.write(LESSON, course.read(LESSON).replace("exists = mine < n\n", "exists = {0: mine < n}[0]\n", 1))
+    ran = course.pytest("week1/day4", "-k", "sixteen_bytes")
+    assert "add_kernel" in ran.text and "exists = {0: mine < n}[0]" in ran.text
+    assert "Traceback" not in ran.text and "fault of the course" not in ran.text
+
+
+# The task of a line ---------------------------------------------------------------------------------------
+
+def head(file: str, line: int) -> str:
+    message = "add_kernel, line 1:  x\nIt is refused."
+    return refused(Raised("Fault", message, (Frame(file, line, "f", "x"),)))[0]
+
+
+def test_the_task_is_that_of_the_comment_above():
+    assert head(LESSON, 60).startswith("task 2, f, line 60:  x")
+    assert head(LESSON, 3) == "f, line 3:  x"
+
+
+def test_a_file_that_is_not_there_has_no_tasks():
+    assert head("vector_add.py", 60) == "f, line 60:  x"
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "../secrets.py", "week1/../../x.py", ""])
+def test_no_file_outside_the_course_is_opened_for_it(file, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.read_text", lambda path, **how: pytest.fail(f"{path} was opened"))
+    assert head(file, 60) == "f, line 60:  x"
+
+
+def test_a_refusal_without_a_line_of_the_lesson_keeps_its_own_words():
+    assert refused(Raised("Fault", "helper, line 9:  y\nIt is refused.\n\nWhy?", ())) == [
+        "helper, line 9:  y", "It is refused.", "", "Why?"]
