@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tools import ROOT
 
-MOST = 600  # kernels, each about 150 KB
+MOST = 400  # kernels, each about 300 KB
 
 
 def folder() -> Path:

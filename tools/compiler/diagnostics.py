@@ -3,10 +3,12 @@
 import gc
 import linecache
 import os
+import re
 import textwrap
 
 from triton.compiler.errors import CompilationError
 from triton.errors import TritonError
+from triton.runtime.errors import PTXASError
 from triton.runtime.jit import JITCallable, JITFunction, get_jit_fn_file_line
 
 from tools import ROOT
@@ -87,6 +89,9 @@ def _functions_with(source: str | None) -> list[JITCallable]:
 
 
 def _reason(error: BaseException) -> str:
+    if isinstance(error, PTXASError):
+        complaints = re.findall(r"; error\s*: (.*)", str(error)) or [str(error)]
+        return "The assembler says: " + "\n".join(dict.fromkeys(complaints))
     innermost = _chain(error)[-1]
     if isinstance(innermost, CompilationError):
         return innermost.error_message or "The compiler gives no reason."

@@ -29,7 +29,7 @@ _WIDE = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}  # bits in an 
 
 @dataclass(frozen=True)
 class Instruction:
-    """An access to global memory in PTX. width: bytes that each thread moves; 0 when a whole tile is copied."""
+    """An access to global memory in PTX. width: bytes that each thread moves; 0 for a copy of whole tiles."""
 
     place: Place
     kind: str

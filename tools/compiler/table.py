@@ -47,7 +47,8 @@ def _tuned(kernel: Kernel) -> str:
 
 
 def _row(access: Access) -> str:
-    source = access.source if len(access.source) <= 44 else access.source[:41] + "..."
+    source = access.source.partition("  #")[0]  # without its comment
+    source = source if len(source) <= 44 else source[:41] + "..."
     width = str(access.width) if access.width else "tile"
     each = "?" if access.sectors_per_request is None else f"{access.sectors_per_request:.1f}"
     useful = "?" if access.efficiency is None else f"{access.efficiency:.0%}"

@@ -66,6 +66,12 @@ def test_the_chip_decides_which_types_there_are(doubtful):
     assert "fp8e4nv not supported" in rejection(doubtful, "eight_bits_for_new_chips", chip="t4")
 
 
+def test_what_the_assembler_rejects_is_told_in_its_words(doubtful):
+    text = rejection(doubtful, "bogus_assembler")
+    assert text.startswith("bogus_assembler does not compile for h100: ")
+    assert text.endswith("The assembler says: Not a name of any known instruction: 'twice'")
+
+
 def test_after_a_rejection_the_same_process_compiles_on(doubtful):
     rejection(doubtful, "python_dict")
     assert compiled(doubtful.launch, "innocent").kernels["innocent"].launches == 1
@@ -75,3 +81,8 @@ def test_a_launch_with_a_missing_argument_raises_what_triton_raises(doubtful):
     with pytest.raises(TypeError, match="'n'") as caught:
         compiled(doubtful.launch_without_n)
     assert caught.value.raised.frames[-1].source == "innocent[(1,)](torch.zeros(16), BLOCK=16)"
+
+
+def test_a_grid_of_fractions_raises_what_a_launch_raises(doubtful):
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        compiled(doubtful.launch_half_a_program)

@@ -120,6 +120,13 @@ def eight_bits_for_new_chips(out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def bogus_assembler(out_ptr, n, BLOCK: tl.constexpr):
+    tile = tl.arange(0, BLOCK)
+    twice = tl.inline_asm_elementwise("twice.b32 $0, $1;", "=r,r", [tile], tl.int32, True, 1)
+    tl.store(out_ptr + tile, twice.to(tl.float32))
+
+
+@triton.jit
 def innocent(out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, BLOCK), 1.0)
 
@@ -131,3 +138,7 @@ def launch(name: str, *, n: int = 8, warps: int = 4) -> None:
 
 def launch_without_n() -> None:
     innocent[(1,)](torch.zeros(16), BLOCK=16)
+
+
+def launch_half_a_program() -> None:
+    innocent[(16 / 32,)](torch.zeros(16), 8, BLOCK=16)

@@ -19,12 +19,14 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-4
 class Case:
     """compute: gives what the kernel made, what is wanted, and perhaps a scale, the size of what was added up
     where the sum may be far smaller. allowed: error in units of the last place of the result or the scale.
+    capability: what a GPU must have for it.
     """
 
     operation: str
     dtype: str
     compute: Callable[[], tuple]
     allowed: float = 0.0
+    capability: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
         return f"{self.operation}: {self.dtype}"
