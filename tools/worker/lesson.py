@@ -1,6 +1,7 @@
 """One lesson module in a process of its own, and a module of remote functions that stands for it."""
 
 import atexit
+import contextlib
 import functools
 import inspect
 import itertools
@@ -48,6 +49,7 @@ class Lesson:
         self.doc: str | None = None
         self.starts = 0  # whatever an earlier process held is gone
         self._process: Process | None = None
+        self._loading: wire.Packet | None = None  # the request to import the lesson, while nobody waited for it
         self._end = _TestEnd(self)
         _lessons.add(self)
 
@@ -55,14 +57,22 @@ class Lesson:
     def running(self) -> bool:
         return self._process is not None
 
-    def start(self) -> None:
-        """Import the lesson in a new process, unless it has one. Raises LessonError, Died or TooSlow."""
+    def begin(self) -> None:
+        """Let a new process import the lesson, unless it has one, and do not wait for it: `start` will."""
         if self.running:
             return
         self._process = Process(self.file, self.mode)
         self.starts += 1
         first_object = next(_process_numbers) << 32  # no two processes number their objects alike
-        answer = self._exchange("load", self.module, str(self.file), first_object)
+        self._loading = self._send("load", self.module, str(self.file), first_object)
+
+    def start(self) -> None:
+        """Have the lesson imported in a process of its own. Raises LessonError, Died or TooSlow."""
+        self.begin()
+        if self._loading is None:
+            return
+        request, self._loading = self._loading, None
+        answer = self._receive(request)
         if answer.error:
             self.close()
             raise LessonError(answer.error)
@@ -74,22 +84,23 @@ class Lesson:
     def ask(self, operation: str, *fields) -> Answer:
         """Have the worker do one of its operations. Raises Died, TooSlow; TypeError for what cannot cross."""
         self.start()
-        return self._exchange(operation, *fields)
+        return self._receive(self._send(operation, *fields))
 
     def close(self) -> None:
         """End the process. The next request starts a new one."""
         if self._process is not None:
             self._process.end()
-            self._process = None
+            self._process = self._loading = None
 
-    def _exchange(self, operation: str, *fields) -> Answer:
+    def _send(self, operation: str, *fields) -> wire.Packet:
         request = wire.encode((operation, *fields), self._end)
-        try:
-            reply = self._process.exchange(request)
-        except BaseException as lost:  # a KeyboardInterrupt too leaves the process in the middle of something
-            self.close()
-            sys.stdout.write(getattr(lost, "printed", ""))
-            raise
+        with self._ended_by_accidents():
+            self._process.send(request)
+        return request
+
+    def _receive(self, request: wire.Packet) -> Answer:
+        with self._ended_by_accidents():
+            reply = self._process.receive()
         printed = self._process.printed()
         sys.stdout.write(printed)  # so that whoever captures our output sees it
         try:
@@ -97,6 +108,15 @@ class Lesson:
         except wire.Malformed:
             raise self._not_an_answer() from None
         return Answer(value, error, printed)
+
+    @contextlib.contextmanager
+    def _ended_by_accidents(self):
+        try:
+            yield
+        except BaseException as lost:  # a KeyboardInterrupt too leaves the process in the middle of something
+            self.close()
+            sys.stdout.write(getattr(lost, "printed", ""))
+            raise
 
     def _not_an_answer(self) -> Died:
         """Ends the process, which said something that cannot be believed."""

@@ -62,6 +62,11 @@ class TooSlow(NoAnswer):
         super().__init__(f"no answer within {seconds:g} s", printed, frames)
 
 
+def _earliest_limit() -> tuple[float, float]:
+    """When a request must be answered, and how long that is from when its limit was set."""
+    return min([*_limits, (time.monotonic() + LONGEST_WAIT, LONGEST_WAIT)])
+
+
 class Process:
     """A child interpreter that runs `tools.worker.__main__` for the lesson in `file`.
 
@@ -84,16 +89,17 @@ class Process:
             os.set_blocking(pipe, False)
         self._tail, self._prints_open, self._number = b"", True, 0
 
-    def exchange(self, packet: wire.Packet) -> tuple[bytes, list]:
-        """Send a request and wait for the header and buffers of its reply.
-
-        Raises Died or TooSlow. After any exception the process is of no use: end it.
-        """
+    def send(self, packet: wire.Packet) -> None:
+        """Send a request. Raises Died or TooSlow. After any exception the process is of no use: end it."""
         self._number += 1
         self._tail = b""
-        self._limit = min([*_limits, (time.monotonic() + LONGEST_WAIT, LONGEST_WAIT)])
+        self._limit = _earliest_limit()
+        wire.send(self._write, self._number, packet.header, packet.buffers)
+
+    def receive(self) -> tuple[bytes, list]:
+        """Wait for the header and buffers of the reply to the last request. Raises as `send` does."""
+        self._limit = _earliest_limit()
         try:
-            wire.send(self._write, self._number, packet.header, packet.buffers)
             number, header, buffers = wire.receive(self._fill)
         except wire.Malformed:
             number = None

@@ -149,3 +149,29 @@ def test_a_small_call_takes_less_than_a_millisecond(there):
         there.echo(1)
         seconds.append(time.perf_counter() - start)
     assert min(seconds) < 1e-3
+
+
+def test_a_lesson_can_be_begun_early_and_used_later(here):
+    lesson = worker.Lesson("week9.day1.friendly", here.__file__)
+    lesson.begin()
+    lesson.begin()
+    assert lesson.running and lesson.functions == {}
+    lesson.start()
+    assert lesson.functions["add"](np.ones(1), np.ones(1)).tolist() == [2] and lesson.starts == 1
+    lesson.close()
+
+
+def test_a_lesson_that_was_begun_and_never_used_ends_quietly(here):
+    lesson = worker.Lesson("week9.day1.friendly", here.__file__)
+    lesson.begin()
+    lesson.close()
+    assert not lesson.running
+
+
+def test_an_error_at_import_is_told_to_whoever_waits_not_to_whoever_began(tmp_path):
+    file = tmp_path / "broken.py"
+    file.write_text("1 / 0")
+    lesson = worker.Lesson("week9.day1.broken", file)
+    lesson.begin()
+    with pytest.raises(LessonError, match="ZeroDivisionError"):
+        lesson.start()
