@@ -34,6 +34,7 @@ class Ratio:
     """Baseline time over function time: above 1, the function is the faster one.
 
     low, high: the interval of `value`. seconds, baseline_seconds: medians for one call.
+    pairs: what was measured, seconds of the function and of the baseline.
     `ratio >= x` is True, False, or raises Undecided where the interval holds x.
     """
 
@@ -43,6 +44,7 @@ class Ratio:
     seconds: float
     baseline_seconds: float
     rounds: int
+    pairs: tuple[tuple[float, float], ...] = ()
 
     def __ge__(self, wanted: float) -> bool:
         if self.low >= wanted:
@@ -85,7 +87,8 @@ def measure(function: Prepared, baseline: Prepared, clock: Callable[[], float] =
             timed.batch()
         ratios.append(both[1].seconds[-1] / both[0].seconds[-1])
     medians = [float(np.median(timed.seconds)) for timed in both]
-    return Ratio(float(np.median(ratios)), *median_interval(ratios), *medians, len(ratios))
+    pairs = tuple(zip(both[0].seconds, both[1].seconds))
+    return Ratio(float(np.median(ratios)), *median_interval(ratios), *medians, len(ratios), pairs)
 
 
 class Timed:

@@ -1,0 +1,1 @@
+"""Published figures: measured on a GPU machine into benchmarks/*.json, and shown in BENCHMARKS.md from there alone."""

@@ -1,0 +1,37 @@
+"""BENCHMARKS.md, written from benchmarks/*.json and from nothing else."""
+
+import json
+from statistics import median
+
+from tools import ROOT
+
+FILE = ROOT / "BENCHMARKS.md"
+HEAD = """\
+# Benchmarks
+
+Every figure here is computed from the pairs in `benchmarks/*.json`; `python -m tools.bench page` writes this page, and
+a test compares the two. Each run times the reference solution and its rival in turn, in random order; *ratio* is the
+median of rival time over ours, so above 1 is faster than the rival. The worst of the runs counts.
+"""
+
+
+def text() -> str:
+    """The whole page."""
+    files = sorted((ROOT / "benchmarks").glob("*.json"))
+    return "\n".join([HEAD, *(_machine(json.loads(file.read_text(encoding="utf-8"))) for file in files)])
+
+
+def _machine(found: dict) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    made = f"{found['date']}; CUDA driver {found['driver']}; {versions}; `{found['command']}`"
+    lines = [f"## {found['card']}", "", made, "",
+             "| unit | function | shape | rival | worst ratio | all runs | GB/s |", "|---|---|---|---|---|---|---|"]
+    return "\n".join([*lines, *map(_row, found["contests"])]) + "\n"
+
+
+def _row(contest: dict) -> str:
+    ratios = [median(rival / own for own, rival in run) for run in contest["runs"]]
+    seconds = median(own for run in contest["runs"] for own, _ in run)
+    runs = ", ".join(f"{ratio:.3f}" for ratio in ratios)
+    return (f"| {contest['unit']} | `{contest['function']}` | {contest['shape']} | `{contest['rival']}` "
+            f"| {min(ratios):.3f} | {runs} | {contest['moved'] / seconds / 1e9:,.0f} |")
