@@ -89,8 +89,15 @@ def _busy_with() -> str:
     return _at[:].split(b"\0", 1)[0].decode(errors="replace")
 
 
+def _let_out(config) -> None:
+    """Flush what was written so far: a crash would swallow it."""
+    if reporter := config.pluginmanager.getplugin("terminalreporter"):
+        reporter.flush()
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item):
+    _let_out(item.config)
     _mark(item.nodeid)
     try:
         return (yield)
@@ -102,6 +109,7 @@ def pytest_runtest_protocol(item):
 def pytest_make_collect_report(collector):
     if not isinstance(collector, pytest.Module) or unit_name(collector.path) is None:
         return (yield)
+    _let_out(collector.config)
     _mark(collector.nodeid)
     try:
         return (yield)

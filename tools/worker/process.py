@@ -217,4 +217,5 @@ def _environment(mode: str) -> dict[str, str]:
     if mode == "compile":
         environment |= {gpu.COMPILE: "1", gpu.SIMULATE: "1"}  # its tensors are in CPU memory on every machine
     paths = [str(ROOT), environment.get("PYTHONPATH", "")]
-    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    unbuffered = {"PYTHONUNBUFFERED": "1"}  # what a lesson prints before it crashes must come out
+    return environment | unbuffered | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
