@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools import gpu
-from tools.check import arrays
+from tools.check import arrays, notes
 from tools.check.case import copied
 from tools.sim.counters import Counters
 from tools.sim.triton.programs import record
@@ -17,7 +17,13 @@ def count(function: Callable, *args: object, **kwargs: object) -> Counters:
 
     Raises what the function raises, as a call would.
     """
-    args, kwargs = copied((args, kwargs))
+    counters = _count(function, *copied((args, kwargs)))
+    programs = f"{counters.programs} program{'s' * (counters.programs != 1)}"
+    notes.taken.append(f"{programs}, {counters.bytes:,} bytes, {counters.sectors:,} sectors")
+    return counters
+
+
+def _count(function: Callable, args: tuple, kwargs: dict) -> Counters:
     if not (isinstance(function, RemoteFunction) or gpu.card()):
         with record() as counters:
             function(*args, **kwargs)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tools import worker
+from tools.check import notes
 from tools.worker import Prepared
 
 BATCH = 5e-3        # seconds that a batch of calls lasts at least: the clock's own error is far below
@@ -73,7 +74,9 @@ def speed_ratio(function: Callable, baseline: Callable, *args: object) -> Ratio:
     Neither the way into a worker process nor the first call (compilation, caches) counts.
     """
     with worker.prepare(function, args) as first, worker.prepare(baseline, args) as second:
-        return measure(first, second)
+        ratio = measure(first, second)
+    notes.taken.append(str(ratio))
+    return ratio
 
 
 def measure(function: Prepared, baseline: Prepared, clock: Callable[[], float] = time.perf_counter) -> Ratio:

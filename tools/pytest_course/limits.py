@@ -46,7 +46,7 @@ class Alarm:
 
 @contextmanager
 def time_limit(seconds: float):
-    """Raise worker.TooSlow in the main thread after `seconds`; inert under a debugger, off the main thread and on Windows."""
+    """Raise worker.TooSlow in the main thread after `seconds`. Inert under a debugger, in other threads, on Windows."""
     usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if not usable or sys.gettrace() is not None or Alarm.seconds is not None:
         yield

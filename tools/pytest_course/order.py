@@ -3,7 +3,7 @@
 
 import pytest
 
-from tools.check import Undecided
+from tools.check import Undecided, notes
 from tools.course import catalogue
 from tools.pytest_course.marks import needs_gpu, stage_of, tasks_of
 from tools.pytest_course.run import Run, gap_of, item_unit, run_of
@@ -12,6 +12,7 @@ from tools.pytest_course.run import Run, gap_of, item_unit, run_of
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup(item):
     run = run_of(item.config)
+    notes.taken.clear()
     if _runs_everything(run):
         return
     own = max(tasks_of(item), default=None)
@@ -32,7 +33,10 @@ def pytest_runtest_makereport(item, call):
     if unit is None:
         return report
     run = run_of(item.config)
-    report.course = {"unit": unit, "tasks": tasks_of(item), "stage": stage_of(item), "needs_gpu": needs_gpu(item)}
+    report.course = {"unit": unit, "tasks": tasks_of(item), "stage": stage_of(item), "needs_gpu": needs_gpu(item),
+                     "counters": "; ".join(notes.taken)}
+    if report.skipped and isinstance(report.longrepr, tuple):  # say where the test is, not where it was skipped
+        report.longrepr = (report.location[0], (report.location[1] or 0) + 1, report.longrepr[2])
     if call.excinfo is not None:
         _classify(report, call.excinfo.value, run)
     if run.red and call.when == "call" and not _is_setup(item):

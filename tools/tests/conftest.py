@@ -11,8 +11,8 @@ import pytest
 
 from tools import ROOT
 
-LEFT_BEHIND = (".git", ".venv", ".course", ".github", "__pycache__", ".pytest_cache", ".hypothesis", "build", "*.egg-info",
-               "docs", "tests")
+LEFT_BEHIND = (".git", ".venv", ".course", ".github", "__pycache__", ".pytest_cache", ".hypothesis", "build",
+               "*.egg-info", "docs", "tests")
 
 
 needs_solutions = pytest.mark.skipif(not (ROOT / "reference").is_dir(),

@@ -90,7 +90,8 @@ CALLS = [
     ("ends Python", in_flops("import os; os._exit(0)"), "It took its process down: "),
     ("loops for ever", in_flops("while True: pass"), "It did not end within 2 s."),
     ("hangs in native code", in_flops("return sum(iter(int, 1))"), "It did not end within 2 s."),
-    ("segfaults", in_flops("import ctypes; return ctypes.string_at(0)"), "It took its process down: segmentation fault (signal 11)."),
+    ("segfaults", in_flops("import ctypes; return ctypes.string_at(0)"),
+     "It took its process down: segmentation fault (signal 11)."),
     ("recurses for ever", in_flops("return matmul_flops(m, n, k)"), "It raised RecursionError: maximum recursion"),
     ("prints a megabyte", in_flops("print('x' * 2**20); return 1"), "matmul_flops(m=1, n=1, k=1)"),
 ]
