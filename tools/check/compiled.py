@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from tools.check import arrays
 from tools.check.count import on_cpu
@@ -28,11 +27,9 @@ def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h10
     return found[chip] if isinstance(chip, str) else found
 
 
-def prepare_compiler(lesson: ModuleType) -> None:
-    """Start the process that compiles this lesson's kernels and do not wait: it imports while other tests run."""
-    remote = next((thing for thing in vars(lesson).values() if isinstance(thing, RemoteFunction)), None)
-    file = remote.lesson.file if remote else Path(lesson.__file__).resolve()
-    lesson_at(lesson.__name__, file, "compile").begin()
+def begin_compiler(module: str, file: Path) -> None:
+    """Start the process that compiles this lesson's kernels and do not wait for it."""
+    lesson_at(module, file.resolve(), "compile").begin()
 
 
 def compiling(function: Callable) -> Lesson:

@@ -1,27 +1,25 @@
-"""The compiler's process starts as soon as a task that it will be asked about is right, while other tests still run."""
+"""The compiler's process starts before the lesson is imported here, and imports it at the same time.
 
-import sys
+Only for days that ask the compiler, and only once some kernel is written: a stub has nothing to compile.
+"""
 
 import pytest
 
-from tools.check.compiled import prepare_compiler
+from tools.check.compiled import begin_compiler
 from tools.course import catalogue
-from tools.pytest_course.marks import stage_of, tasks_of
-from tools.pytest_course.run import item_unit
+from tools.pytest_course.lessons import file_of
+from tools.pytest_course.run import run_of, unit_name
 
-WAITING = pytest.StashKey[set]()  # (unit name, task) of collected `compiled` tests whose compiler has not started
-
-
-def pytest_collection_modifyitems(config, items):
-    config.stash[WAITING] = {(item_unit(item), task) for item in items if item.get_closest_marker("compiled")
-                             for task in tasks_of(item)}
+ASKS = "pytest.mark.compiled"
+WRITTEN = ".store("
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item):
-    result = yield  # raises if the test fails, and then there is nothing to compile yet
-    unit, waiting = item_unit(item), item.config.stash[WAITING]
-    if stage_of(item) == "correctness" and any((unit, task) in waiting for task in tasks_of(item)):
-        waiting -= {(name, task) for name, task in waiting if name == unit}
-        prepare_compiler(sys.modules[catalogue.unit(unit).module])
-    return result
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(module_path, parent):
+    name = unit_name(module_path)
+    if name is None or ASKS not in module_path.read_text(encoding="utf-8"):
+        return
+    unit = catalogue.unit(name)
+    lesson = file_of(run_of(parent.config), unit.module)
+    if lesson.is_file() and WRITTEN in lesson.read_text(encoding="utf-8", errors="replace"):
+        begin_compiler(unit.module, lesson)

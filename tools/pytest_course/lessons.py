@@ -45,6 +45,15 @@ def install(run: Run, config) -> None:
     config.add_cleanup(lambda: sys.meta_path.remove(finder))
 
 
+def file_of(run: Run, module: str) -> Path:
+    """Where the source of a lesson module lies in this run."""
+    return (run.answers_folder or ROOT) / _path_of(module)
+
+
+def _path_of(module: str) -> Path:
+    return Path(*module.split(".")).with_suffix(".py")
+
+
 class LessonFinder(importlib.abc.MetaPathFinder):
     """Answers for lesson modules only."""
 
@@ -55,13 +64,12 @@ class LessonFinder(importlib.abc.MetaPathFinder):
         match = LESSON.fullmatch(fullname)
         if not match:
             return None
-        relative = Path(*fullname.split(".")).with_suffix(".py")
-        file = (self.run.answers_folder or ROOT) / relative
+        file = file_of(self.run, fullname)
         if not file.is_file():
             return None
         loader = RemoteLoader if self.run.remote else LessonLoader
         return importlib.util.spec_from_file_location(
-            fullname, file, loader=loader(fullname, str(file), relative.as_posix(), self.limit))
+            fullname, file, loader=loader(fullname, str(file), _path_of(fullname).as_posix(), self.limit))
 
 
 class LessonLoader(SourceFileLoader):
