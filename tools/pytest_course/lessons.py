@@ -43,6 +43,7 @@ def install(run: Run, config) -> None:
     finder = LessonFinder(run, float(config.getini("course_limit")))
     sys.meta_path.insert(0, finder)
     config.add_cleanup(lambda: sys.meta_path.remove(finder))
+    config.add_cleanup(worker.close_all)  # their processes end with the run, also where one program makes many runs
 
 
 def file_of(run: Run, module: str) -> Path:
