@@ -1,6 +1,7 @@
 """What a run of lessons does and says, from the command line, in a copy of the course."""
 
 import re
+import sys
 
 import pytest
 
@@ -77,6 +78,15 @@ def test_bare_pytest_works_the_current_day_and_says_so(few):
 @pytest.mark.parametrize("how", [["-n", "2"], ["--remote"], ["-q"], ["--sim"]])
 def test_every_way_to_run_finds_the_same(few, how):
     assert re.match(r"2 failed, 1 after an open task in", few.pytest("week1/day1", *how).lines[-1])
+
+
+def test_the_processes_of_lessons_end_with_the_run_that_started_them(few):
+    """One program may make many runs, as the self-check does: it must not collect hundreds of processes."""
+    script = ("import pytest; from tools.worker.process import Process\n"
+              "ended = []; end = Process.end; Process.end = lambda self: (ended.append(self), end(self))\n"
+              "pytest.main(['week1/day1', '--remote', '-p', 'no:cacheprovider'], plugins=[object()])\n"
+              "print('ended', len(ended))")
+    assert few.run(sys.executable, "-c", script).lines[-1] == "ended 1"
 
 
 def test_works_inside_a_day_folder(few):
