@@ -12,13 +12,14 @@ import pytest
 from tools import ROOT, worker
 from tools.check import CompileError, Mismatch, Undecided
 from tools.check.show import WIDTH
+from tools.check.gaps import Gap, gap_of
 from tools.check.text import REFUSAL, refused
 from tools.check.timing import Ratio
 from tools.compiler import Kernel
 from tools.course import catalogue
 from tools.pytest_course import limits
 from tools.pytest_course.lessons import BrokenLesson
-from tools.pytest_course.run import HUNG, Gap, gap_of, item_unit
+from tools.pytest_course.run import HUNG, item_unit
 from tools.sim.counters import Counters
 
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")

@@ -13,6 +13,7 @@ from tools.course.day_file import UNIT_NAME
 from tools.course.progress import Progress
 from tools.pytest_course import lessons
 from tools.pytest_course.run import KEY, Run, is_worker, run_of, unit_name, week_parts
+from tools.sim.triton import programs
 
 
 def pytest_addoption(parser):
@@ -44,7 +45,7 @@ def pytest_configure(config):
         selected=bool(config.option.keyword or config.option.markexpr or any("::" in arg for arg in config.args)),
     )
     config.stash[KEY] = run
-    os.environ["COURSE_SEED"] = str(run.seed)  # decides the order of simulated programs, here and in workers
+    os.environ[programs.SEED] = str(run.seed)  # decides the order of simulated programs, here and in workers
     try:
         _choose_current_day(config, run)
         run.only_lessons = asks_for_lessons(config)

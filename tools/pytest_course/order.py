@@ -4,9 +4,10 @@
 import pytest
 
 from tools.check import Undecided, notes
+from tools.check.gaps import gap_of
 from tools.course import catalogue
 from tools.pytest_course.marks import needs_gpu, stage_of, tasks_of
-from tools.pytest_course.run import Run, gap_of, item_unit, run_of
+from tools.pytest_course.run import Run, item_unit, run_of
 
 
 @pytest.hookimpl(trylast=True)

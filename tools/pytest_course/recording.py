@@ -21,8 +21,12 @@ class Recorder:
 
     def __init__(self, config):
         self.config = config
+        self.whole = not run_of(config).selected  # did it run all of its units' tests?
         self.reports = defaultdict(list)  # unit name -> the report that decides, of each of its tests
         self.hashes = {}                  # unit name -> hash of the lesson when its first test ended
+
+    def pytest_deselected(self):  # by --lf or --deselect
+        self.whole = False
 
     def pytest_runtest_logreport(self, report):
         if not hasattr(report, "course") or (report.passed and report.when != "call"):
@@ -38,9 +42,8 @@ class Recorder:
             return
         progress = Progress.load(ROOT)
         for name, reports in self.reports.items():
-            whole = not run_of(self.config).selected
             progress.record(catalogue.unit(name), _results(reports), self.hashes[name], date.today(),
-                            _checks(reports) if whole else None)
+                            _checks(reports) if self.whole else None)
         if progress.warning:
             self.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n{progress.warning}")
 

@@ -1,6 +1,5 @@
 """What one pytest run is about: the only state of the plugin, kept on `config.stash`."""
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,23 +31,8 @@ class Run:
         return self.answers is None and not self.red
 
 
-MARKER = re.compile(r"(week\d+/[\w/]+) task (\d+): (\w+)")
 KEY = pytest.StashKey[Run]()
 HUNG = pytest.StashKey[str]()  # the test that hung in native code when this run was tried in one process
-
-
-@dataclass(frozen=True)
-class Gap:
-    """What an unwritten gap says: NotImplementedError("week1/day4 task 3: vector_add")."""
-
-    unit: str
-    task: int
-    function: str
-
-
-def gap_of(error: BaseException) -> Gap | None:
-    match = MARKER.fullmatch(str(error)) if isinstance(error, NotImplementedError) else None
-    return Gap(match[1], int(match[2]), match[3]) if match else None
 
 
 def run_of(config: pytest.Config) -> Run:

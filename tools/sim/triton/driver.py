@@ -3,8 +3,6 @@
 import itertools
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import SimpleNamespace
 
 import triton
@@ -21,16 +19,6 @@ class SimulatedTimes(UserWarning):
 def activate() -> None:
     """Put the stand-in in the place of a GPU's driver."""
     triton.runtime.driver.set_active(Driver())
-
-
-@contextmanager
-def unrecorded() -> Iterator[None]:
-    """Launches inside are on no record: they are trials, and what was tried before needs none."""
-    recordings, programs._recordings = programs._recordings, []
-    try:
-        yield
-    finally:
-        programs._recordings = recordings
 
 
 class Driver(DriverBase):
@@ -57,7 +45,7 @@ class Driver(DriverBase):
         trials = itertools.count(1)
 
         def benchmark(kernel_call, quantiles, **options) -> list[float]:
-            with unrecorded():
+            with programs.unrecorded():
                 kernel_call()
             return [float(next(trials))] * len(quantiles)
 

@@ -30,6 +30,17 @@ def record() -> Iterator[Counters]:
         _recordings.pop()
 
 
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Launches inside are on no record: they are trials, and what was tried before needs none."""
+    hidden = _recordings[:]
+    _recordings.clear()
+    try:
+        yield
+    finally:
+        _recordings[:] = hidden
+
+
 def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
     """Launch a kernel. executor: Triton's GridExecutor, which holds the kernel and the grid."""
     kwargs = {name: value for name, value in kwargs.items() if name in executor.arg_names}  # not num_warps
