@@ -8,7 +8,7 @@ from tools import gpu
 from tools.check import arrays, notes
 from tools.check.case import copied
 from tools.sim.counters import Counters
-from tools.sim.triton.programs import record
+from tools.sim.recording import record
 from tools.worker import Died, Lesson, RemoteFunction, lesson_at
 
 

@@ -3,13 +3,10 @@
 The figures are those of the hardware's units, not of time: they repeat exactly from run to run.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 
-WIDTH = 80      # columns of a printed table,
-NARROWEST = 16  # of which the source line always has so many
-OF_WARPS = ("requests", "sectors_per_request", "wavefronts", "conflicts", "active_lanes",
-            "divergent_branches")
+from tools.sim import tables
+
 
 
 class NotCounted(AttributeError):
@@ -17,15 +14,51 @@ class NotCounted(AttributeError):
 
 
 @dataclass
+class Warps:
+    """What warps did, 32 lanes that go together. Sums over all that was executed; two of them can be added.
+
+    requests: warp instructions that access global memory, whatever the number of their active lanes.
+    shared_requests, bytes_shared: the same of shared memory, and the useful bytes there.
+    wavefronts: passes that shared memory needed for its requests.
+    conflicts: those of them that bank conflicts cost.
+    instructions, lanes: statements that warps executed, and their active lanes.
+    branches, divergent_branches: decisions that warps took, and those in which their lanes parted.
+    """
+
+    requests: int = 0
+    shared_requests: int = 0
+    bytes_shared: int = 0
+    wavefronts: int = 0
+    conflicts: int = 0
+    instructions: int = 0
+    lanes: int = 0
+    branches: int = 0
+    divergent_branches: int = 0
+
+    @property
+    def active_lanes(self) -> float:
+        """Of the 32 lanes of a warp, how many did something in an average statement."""
+        return self.lanes / self.instructions if self.instructions else 0.0
+
+    def __add__(self, other: "Warps") -> "Warps":
+        return Warps(**{name: getattr(self, name) + getattr(other, name) for name in vars(self)})
+
+
+OF_WARPS = (*(each.name for each in fields(Warps)), "active_lanes", "sectors_per_request")
+
+
+@dataclass
 class Counts:
     """Sums over all that was executed; two of them can be added.
 
-    bytes_loaded, bytes_stored, bytes_atomic: useful bytes, those of elements that a mask lets through.
+    bytes_loaded, bytes_stored, bytes_atomic: useful bytes in global memory, those of elements that a mask
+        lets through.
     accesses: such elements, each time one is loaded, stored or updated.
     sectors, lines: pieces of 32 and of 128 bytes touched; a piece counts once in each load, store or atomic
-        operation that one program executes.
+        operation that one program executes, or one warp where there are warps.
     flops: floating-point operations of dot products, 2 M N K each; no other arithmetic is counted.
-    programs: how many ran.
+    programs: how many ran; blocks, of a CUDA kernel.
+    warps: what only warps do, None where there are none. Its figures can be read here too.
     """
 
     bytes_loaded: int = 0
@@ -36,30 +69,64 @@ class Counts:
     lines: int = 0
     flops: int = 0
     programs: int = 0
+    warps: Warps | None = None
 
     @property
     def bytes(self) -> int:
-        """Useful bytes in all."""
+        """Useful bytes of global memory in all."""
         return self.bytes_loaded + self.bytes_stored + self.bytes_atomic
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in FIGURES})
+        total = Counts()
+        total.include(self)
+        total.include(other)
+        return total
+
+    def include(self, other: "Counts") -> None:
+        """Add the figures of `other` to these."""
+        for name in FIGURES:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        if other.warps is not None:
+            self.warps = (self.warps or Warps()) + other.warps
 
     def __getattr__(self, name: str):
-        if name in OF_WARPS:
-            raise NotCounted(f"{name} cannot be counted: a Triton program has no warps until it is compiled. "
-                             "tools.check.compiled(function, ...) shows what the compiler makes of it.")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name not in OF_WARPS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if self.warps is None:
+            raise NotCounted(f"{name} cannot be counted: a Triton program has no warps until it is compiled, and "
+                             "no CUDA kernel ran. tools.check.compiled(function, ...) shows what Triton's "
+                             "compiler makes of it.")
+        if name == "sectors_per_request":
+            return self.sectors / self.warps.requests if self.warps.requests else 0.0
+        return getattr(self.warps, name)
 
 
-FIGURES = tuple(each.name for each in fields(Counts))
+FIGURES = tuple(each.name for each in fields(Counts) if each.name != "warps")
+
+
+@dataclass
+class Transfers:
+    """What crossed between the host's memory and the GPU's, and how often the host waited.
+
+    uploads, downloads, copies: to the GPU, from it, and within it; each with its bytes.
+    synchronizations: times that the host had to wait for the GPU, downloads included.
+    """
+
+    uploads: int = 0
+    downloads: int = 0
+    copies: int = 0
+    bytes_uploaded: int = 0
+    bytes_downloaded: int = 0
+    bytes_copied: int = 0
+    synchronizations: int = 0
 
 
 @dataclass(frozen=True)
 class Line:
     """What one line of a kernel did in one way during one launch.
 
-    file: relative to the root. line: its number. source: the line itself. kind: load, store, atomic or dot.
+    file: relative to the root. line: its number. source: the line itself. kind: load, store, atomic or dot;
+        in a CUDA kernel also shared load, shared store, shared atomic and branch.
     """
 
     file: str
@@ -83,23 +150,25 @@ class Launch:
 class Counters(Counts):
     """What one call did: its totals, its launches in order, and the library functions that worked for it.
 
-    library_operations: PyTorch functions that computed or copied outside kernels, in order, as "torch.add";
-        allocations, views and questions about a shape are not among them.
+    library_operations: functions of PyTorch and CuPy that computed or copied outside kernels, in order, as
+        "torch.add"; allocations, views and questions about a shape are not among them.
+    transfers: between the host's memory and the GPU's.
     """
 
     launches: tuple[Launch, ...] = ()
     library_operations: list[str] = field(default_factory=list)
+    transfers: Transfers = field(default_factory=Transfers)
 
     def add(self, launch: Launch) -> None:
         """Take in one more launch."""
         self.launches += (launch,)
-        for name in FIGURES:
-            setattr(self, name, getattr(self, name) + getattr(launch.counts, name))
+        self.include(launch.counts)
 
     def __str__(self) -> str:
-        return "\n".join(table(self))
+        return "\n".join(tables.rows(self))
 
     def __repr__(self) -> str:  # short: pytest shows it in an assertion that fails
+        quantity = tables.quantity
         return f"<counters: {quantity(len(self.launches), 'launch')}, {quantity(self.programs, 'program')}>"
 
     # Across a process boundary
@@ -107,25 +176,32 @@ class Counters(Counts):
     def to_plain(self) -> dict:
         """All of it in dicts, tuples, lists, numbers and texts."""
         launches = tuple(
-            (launch.kernel, launch.grid, vars(launch.counts), tuple(map(_plain_line, launch.lines)))
+            (launch.kernel, launch.grid, _plain(launch.counts), tuple(map(_plain_line, launch.lines)))
             for launch in self.launches
         )
-        return {"launches": launches, "library_operations": self.library_operations}
+        return {"launches": launches, "library_operations": self.library_operations,
+                "transfers": vars(self.transfers)}
 
     @classmethod
     def from_plain(cls, plain: object) -> "Counters":
         """What `to_plain` made; the totals are summed anew. ValueError for anything else."""
         match plain:
-            case {"launches": tuple(launches), "library_operations": list(operations), **rest} if not rest:
-                counters = cls(library_operations=[_text(name) for name in operations])
+            case {"launches": tuple(launches), "library_operations": list(operations), "transfers": transfers,
+                  **rest} if not rest:
+                counters = cls(library_operations=[_text(name) for name in operations],
+                               transfers=_figures_of(Transfers, transfers))
                 for launch in launches:
                     counters.add(_launch(launch))
                 return counters
         raise ValueError("these are no counters")
 
 
+def _plain(counts: Counts) -> dict:
+    return vars(counts) | {"warps": counts.warps and vars(counts.warps)}
+
+
 def _plain_line(line: Line) -> tuple:
-    return line.file, line.line, line.source, line.kind, vars(line.counts)
+    return line.file, line.line, line.source, line.kind, _plain(line.counts)
 
 
 def _launch(plain: object) -> Launch:
@@ -143,9 +219,22 @@ def _line(plain: object) -> Line:
 
 
 def _counts(plain: object) -> Counts:
-    if type(plain) is not dict or set(plain) != set(FIGURES):
-        raise ValueError("these are no counts")
-    return Counts(**{name: _whole(figure) for name, figure in plain.items()})
+    match plain:
+        case {"warps": None, **figures}:
+            return _figures_of(Counts, figures)
+        case {"warps": warps, **figures}:
+            counts = _figures_of(Counts, figures)
+            counts.warps = _figures_of(Warps, warps)
+            return counts
+    raise ValueError("these are no counts")
+
+
+def _figures_of(kind: type, plain: object):
+    """A dataclass of whole numbers."""
+    names = {each.name for each in fields(kind)} - {"warps"}
+    if type(plain) is not dict or set(plain) != names:
+        raise ValueError("these are no figures")
+    return kind(**{name: _whole(figure) for name, figure in plain.items()})
 
 
 def _whole(value: object) -> int:
@@ -158,45 +247,3 @@ def _text(value: object) -> str:
     if type(value) is not str:
         raise ValueError("this is no name")
     return value
-
-
-# As a table --------------------------------------------------------------------------------------
-
-HEADINGS = ("bytes", "accesses", "sectors", "lines", "flops")
-
-
-def table(counters: Counters) -> Iterator[str]:
-    """The lines of a table: each launch with its source lines and their figures."""
-    if not counters.launches:
-        yield "no kernel was launched"
-    for launch in counters.launches:
-        grid = " x ".join(map(str, launch.grid))
-        yield f"{launch.kernel}, grid {grid}: {quantity(launch.counts.programs, 'program')}"
-        yield from _rows(launch)
-    yield f"library operations: {', '.join(counters.library_operations) or 'none'}"
-
-
-def quantity(count: int, thing: str) -> str:
-    """1 program, 2 programs, 1,000 launches"""
-    ending = "" if count == 1 else "es" if thing.endswith("ch") else "s"
-    return f"{count:,} {thing}{ending}"
-
-
-def _rows(launch: Launch) -> Iterator[str]:
-    headings = HEADINGS if launch.counts.flops else HEADINGS[:-1]
-    texts = [f"{line.line:5}  {line.source}" for line in launch.lines]
-    cells = [[line.kind, *_figures(line.counts, headings)] for line in launch.lines]
-    cells = [["", *headings], *cells, ["total", *_figures(launch.counts, headings)]]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    room = max(WIDTH - sum(widths) - 2 * len(widths), NARROWEST)
-    for text, row in zip(["", *texts, ""], cells):
-        figures = "  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))
-        yield f"{_cut(text, room):{room}}  {row[0]:{widths[0]}}  {figures}"
-
-
-def _figures(counts: Counts, headings: Iterable[str]) -> list[str]:
-    return [f"{figure:,}" if (figure := getattr(counts, name)) else "-" for name in headings]
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[:room - 3] + "..."

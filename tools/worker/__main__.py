@@ -16,7 +16,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from tools import wire
-from tools.sim.triton.programs import record
+from tools.sim.recording import record
 from tools.wire.given import rebuild
 from tools.worker.calls import repeat
 from tools.worker.raised import raised_from

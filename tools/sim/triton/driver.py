@@ -9,7 +9,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from tools.sim.triton import programs
+from tools.sim import recording
 
 
 class SimulatedTimes(UserWarning):
@@ -45,7 +45,7 @@ class Driver(DriverBase):
         trials = itertools.count(1)
 
         def benchmark(kernel_call, quantiles, **options) -> list[float]:
-            with programs.unrecorded():
+            with recording.unrecorded():
                 kernel_call()
             return [float(next(trials))] * len(quantiles)
 

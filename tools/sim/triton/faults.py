@@ -1,50 +1,30 @@
 """What the hardware would refuse, or get wrong without a word: an exception that says who and where."""
 
 import functools
-import linecache
 import os
 import sys
-from pathlib import Path
 from types import FrameType
 
 import numpy as np
 
-from tools import ROOT
+from tools.sim import faults
+from tools.sim.faults import position
 from tools.sim.triton.arguments import View
 
-WIDTH = 80  # columns
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
-class Fault(Exception):
-    """A kernel did what must not be done; raised at the line that does it.
+class Fault(faults.Fault):
+    """As every fault of a simulator; program, grid: which of how many."""
 
-    kind: "out_of_bounds", "overlap", "misaligned", "overflow", "device_assert", ...
-    what: sentences about it, at most three lines. question: one line that points to the cause.
-    file (relative to the root), line, function, source: where. program, grid: which of how many.
-    array: name of the kernel's argument that it happened to. operation: "load", "store" or "atomic".
-    text: all of it in at most six lines; it is also the exception's message.
-    """
-
-    def __init__(self, kind: str, what: str, question: str = "", *, array: str | None = None,
-                 operation: str | None = None):
-        frame = learner_frame()
-        self.kind, self.array, self.operation = kind, array, operation
-        self.file, self.line, self.source = describe(frame)
-        self.function = frame.f_code.co_name if frame else ""
+    def __init__(self, kind: str, what: str, question: str = "", **where: str | None):
         self.program, self.grid = running()
-        head = f"{self.function}, line {self.line}:  {self.source}"
-        head = head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."
-        self.text = "\n".join([head, what, *(["", question] if question else [])])
-        super().__init__(self.text)
+        super().__init__(learner_frame(), kind, what, question, **where)
 
 
 def learner_frame() -> FrameType | None:
     """The innermost frame that is neither Triton's nor the simulator's: the learner's line."""
-    frame = sys._getframe(1)
-    while frame is not None and _is_inner(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
+    return faults.innermost(_is_inner)
 
 
 @functools.cache
@@ -53,30 +33,12 @@ def _is_inner(file: str) -> bool:
     return file.startswith((triton + os.sep, os.path.dirname(__file__) + os.sep))
 
 
-def describe(frame: FrameType | None) -> tuple[str, int, str]:
-    """File relative to the root (its name if it lies elsewhere), line number, and the line itself."""
-    if frame is None:
-        return "", 0, ""
-    path = Path(os.path.realpath(frame.f_code.co_filename))
-    shown = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
-    return shown, frame.f_lineno, linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-
-
 def running() -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The program that runs now and the grid, both in as many dimensions as the grid uses."""
     builder = sys.modules["triton.runtime.interpreter"].interpreter_builder
     grid = tuple(builder.grid_dim)
     used = max([axis for axis, size in enumerate(grid, start=1) if size > 1], default=1)
     return tuple(builder.grid_idx)[:used], grid[:used]
-
-
-def position(number: int, grid: tuple[int, ...]) -> tuple[int, ...]:
-    """Where a program stands in a grid: numbers count along the last axis first."""
-    place = []
-    for size in reversed(grid):
-        number, along = divmod(number, size)
-        place.append(along)
-    return tuple(reversed(place))
 
 
 def program_name() -> str:

@@ -5,6 +5,7 @@ from types import ModuleType
 import numpy as np
 
 from tools.sim.counters import Counts, Line
+from tools.sim.faults import describe
 from tools.sim.triton import faults
 from tools.sim.triton.arguments import WINDOW, Arguments, View
 
@@ -107,7 +108,7 @@ class Memory:
         frame = faults.learner_frame()
         key = frame.f_code, frame.f_lineno, kind
         if key not in self.lines:
-            self.lines[key] = Line(*faults.describe(frame), kind)
+            self.lines[key] = Line(*describe(frame), kind)
         return self.lines[key].counts
 
 

@@ -4,41 +4,15 @@ import inspect
 import operator
 import os
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import prod
 from types import ModuleType
 
-from tools.sim.counters import Counters, Counts, Launch
-from tools.sim.triton import libraries, memory
-from tools.sim.triton.faults import position
+from tools.sim import libraries, recording
+from tools.sim.counters import Counts, Launch
+from tools.sim.faults import position
+from tools.sim.triton import memory
 
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
-
-_recordings: list[Counters] = []
-
-
-@contextmanager
-def record() -> Iterator[Counters]:
-    """Count all that happens inside; the counters are complete when it ends. Recordings may be nested."""
-    counters = Counters()
-    _recordings.append(counters)
-    try:
-        with libraries.listed(counters.library_operations):
-            yield counters
-    finally:
-        _recordings.pop()
-
-
-@contextmanager
-def unrecorded() -> Iterator[None]:
-    """Launches inside are on no record: they are trials, and what was tried before needs none."""
-    hidden = _recordings[:]
-    _recordings.clear()
-    try:
-        yield
-    finally:
-        _recordings[:] = hidden
 
 
 def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
@@ -59,7 +33,7 @@ def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
 def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
     grid = executor.grid(arguments) if callable(executor.grid) else executor.grid
     grid = tuple(map(operator.index, grid))  # a float is refused here as it is by a GPU's launcher
-    memory.current = memory.Memory(counting=bool(_recordings))
+    memory.current = memory.Memory(counting=recording.recording())
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
     arguments = {name: value if name in executor.constexprs else interpreter._implicit_cvt(value)
@@ -81,12 +55,11 @@ def order(programs: int) -> list[int]:
 
 
 def _put_on_record(kernel: str, grid: tuple[int, ...]) -> None:
-    if not _recordings:
+    if not recording.recording():
         return
     lines = tuple(memory.current.lines.values())
-    launch = Launch(kernel, grid, sum((line.counts for line in lines), Counts(programs=prod(grid))), lines)
-    for counters in _recordings:
-        counters.add(launch)
+    recording.launched(
+        Launch(kernel, grid, sum((line.counts for line in lines), Counts(programs=prod(grid))), lines))
 
 
 def patch(interpreter: ModuleType) -> None:

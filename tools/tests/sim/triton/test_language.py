@@ -12,7 +12,7 @@ import triton.language as tl
 import tools.gpu
 from tools import ROOT
 from tools.sim.triton.faults import Fault
-from tools.sim.triton.programs import record
+from tools.sim.recording import record
 
 pytestmark = pytest.mark.skipif(tools.gpu.card() is not None, reason="tests the simulator: run it with --sim")
 

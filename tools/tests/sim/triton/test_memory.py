@@ -8,7 +8,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from tools import gpu
 from tools.sim.triton.faults import Fault
-from tools.sim.triton.programs import record
+from tools.sim.recording import record
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
 

@@ -9,7 +9,8 @@ import triton.language as tl
 
 from tools import gpu
 from tools.sim.triton.faults import Fault
-from tools.sim.triton.programs import SEED, order, record
+from tools.sim.recording import record
+from tools.sim.triton.programs import SEED, order
 from tools.worker import raised_from
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")

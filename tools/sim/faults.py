@@ -1,0 +1,64 @@
+"""What the hardware would refuse, or get wrong without a word: an exception that says who and where."""
+
+import linecache
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+from tools import ROOT
+
+WIDTH = 80  # columns
+
+
+class Fault(Exception):
+    """A kernel did what must not be done; raised at the line that does it.
+
+    kind: "out_of_bounds", "race", "misaligned", ...
+    what: sentences about it, at most three lines. question: one line that points to the cause.
+    file (relative to the root), line, function, source: where.
+    array: name of the kernel's array that it happened to. operation: "load", "store" or "atomic".
+    text: all of it in at most six lines; it is also the exception's message.
+    """
+
+    def __init__(self, frame: FrameType | None, kind: str, what: str, question: str = "", *,
+                 array: str | None = None, operation: str | None = None):
+        self.kind, self.array, self.operation = kind, array, operation
+        self.file, self.line, self.source = describe(frame)
+        self.function = frame.f_code.co_name if frame else ""
+        head = f"{self.function}, line {self.line}:  {self.source}"
+        head = head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."
+        self.text = "\n".join([head, what, *(["", question] if question else [])])
+        super().__init__(self.text)
+
+
+def innermost(is_inner: Callable[[str], bool]) -> FrameType | None:
+    """The innermost frame of a file for which `is_inner` is false: the learner's line."""
+    frame = sys._getframe(1)
+    while frame is not None and is_inner(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def describe(frame: FrameType | None) -> tuple[str, int, str]:
+    """File relative to the root (its name if it lies elsewhere), line number, and the line itself."""
+    if frame is None:
+        return "", 0, ""
+    return place(frame.f_code.co_filename, frame.f_lineno)
+
+
+def place(file: str, line: int) -> tuple[str, int, str]:
+    """The same for a file and the number of one of its lines."""
+    path = Path(os.path.realpath(file))
+    shown = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
+    return shown, line, linecache.getline(file, line).strip()
+
+
+def position(number: int, grid: tuple[int, ...]) -> tuple[int, ...]:
+    """Where a program stands in a grid: numbers count along the last axis first."""
+    place = []
+    for size in reversed(grid):
+        number, along = divmod(number, size)
+        place.append(along)
+    return tuple(reversed(place))

@@ -1,0 +1,73 @@
+"""Counters as a table for people: each launch, its source lines beside their figures, and what else happened."""
+
+from collections.abc import Iterator
+
+WIDTH = 80      # columns of the table,
+NARROWEST = 16  # of which the source line always has so many
+OF_PROGRAMS = ("bytes", "accesses", "sectors", "lines", "flops")
+OF_WARPS = ("bytes", "requests", "sectors", "conflicts", "lanes")
+
+
+def rows(counters) -> Iterator[str]:
+    """The lines of the table of `counters`, a Counters."""
+    if not counters.launches:
+        yield "no kernel was launched"
+    for launch in counters.launches:
+        yield f"{launch.kernel}, grid {' x '.join(map(str, launch.grid))}: {_summary(launch.counts)}"
+        yield from _of_launch(launch)
+    yield f"library operations: {', '.join(counters.library_operations) or 'none'}"
+    if any(vars(counters.transfers).values()):
+        yield _transfers(counters.transfers)
+
+
+def quantity(count: int, thing: str) -> str:
+    """1 program, 2 programs, 1,000 launches"""
+    ending = "" if count == 1 else "es" if thing.endswith(("ch", "y")) else "s"
+    return f"{count:,} {thing if ending != 'es' or thing.endswith('ch') else thing[:-1] + 'i'}{ending}"
+
+
+def _summary(counts) -> str:
+    if counts.warps is None:
+        return quantity(counts.programs, "program")
+    parted = f"{counts.divergent_branches:,} of {quantity(counts.branches, 'branch')} diverged"
+    return f"{quantity(counts.programs, 'block')}, {counts.active_lanes:.1f} of 32 lanes active, {parted}"
+
+
+def _of_launch(launch) -> Iterator[str]:
+    headings = OF_WARPS if launch.counts.warps else OF_PROGRAMS if launch.counts.flops else OF_PROGRAMS[:-1]
+    texts = [f"{line.line:5}  {line.source}" for line in launch.lines]
+    cells = [[line.kind, *_figures(line, headings)] for line in launch.lines]
+    total = [_shown(getattr(launch.counts, name)) if name != "lanes" else "" for name in headings]
+    cells = [["", *headings], *cells, ["total", *total]]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    room = max(WIDTH - sum(widths) - 2 * len(widths), NARROWEST)
+    for text, row in zip(["", *texts, ""], cells):
+        figures = "  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))
+        yield f"{_cut(text, room):{room}}  {row[0]:{widths[0]}}  {figures}".rstrip()
+
+
+def _figures(line, headings: tuple[str, ...]) -> list[str]:
+    """Those of one line. Of a shared access, bytes and requests are those of shared memory; lanes: an average."""
+    counts = line.counts
+    if counts.warps is None:
+        return [_shown(getattr(counts, name)) for name in headings]
+    shared = line.kind.startswith("shared")
+    moved, requests = ((counts.bytes_shared, counts.shared_requests) if shared
+                       else (counts.bytes, counts.requests))
+    return [*map(_shown, (moved, requests, counts.sectors, counts.conflicts)), f"{counts.active_lanes:.1f}"]
+
+
+def _transfers(transfers) -> str:
+    ways = (("upload", transfers.uploads, transfers.bytes_uploaded),
+            ("download", transfers.downloads, transfers.bytes_downloaded),
+            ("copy", transfers.copies, transfers.bytes_copied))
+    moved = [f"{quantity(times, way)} ({size:,} bytes)" for way, times, size in ways if times]
+    return ", ".join([*moved, quantity(transfers.synchronizations, "synchronization")])
+
+
+def _shown(figure: int) -> str:
+    return f"{figure:,}" if figure else "-"
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[:room - 3] + "..."
