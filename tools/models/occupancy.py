@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from tools.models.chips import Limits
+from tools.models.warps import WARP
 
-WARP = 32  # threads
 PARTITIONS = 4  # of a multiprocessor; each has a quarter of the registers, and a warp lives in one
+BLOCK_WARPS = 32  # the most of one block, and
+THREAD_REGISTERS = 255  # the most of one thread, on every chip of the table
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,13 @@ class Occupancy:
 
 
 def occupancy(limits: Limits, warps: int, registers: int, shared: int) -> Occupancy:
-    """Occupancy of a kernel. warps, shared (bytes): what a block needs. registers: what a thread needs."""
+    """Occupancy of a kernel, as NVIDIA's cuda_occupancy.h has it for kernels that name no barriers.
+
+    warps, shared (bytes): what a block needs; a part of a warp is a whole one. registers: what a thread needs.
+    A kernel that cannot be launched at all has 0 blocks.
+    """
     fits = {
-        "warps": limits.warps // warps,
+        "warps": limits.warps // warps if warps <= BLOCK_WARPS else 0,
         "blocks": limits.blocks,
         "registers": _blocks_by_registers(limits, warps, registers),
         "shared memory": _blocks_by_shared(limits, shared),
@@ -38,6 +44,8 @@ def occupancy(limits: Limits, warps: int, registers: int, shared: int) -> Occupa
 
 
 def _blocks_by_registers(limits: Limits, warps: int, registers: int) -> int:
+    if registers > THREAD_REGISTERS:
+        return 0
     of_warp = _round_up(max(registers, 1) * WARP, limits.register_unit)
     return limits.registers // PARTITIONS // of_warp * PARTITIONS // warps
 
