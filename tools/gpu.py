@@ -1,16 +1,21 @@
-"""The one choice between a real GPU and a simulated one: lessons import this module before Triton.
+"""The one choice between a real GPU and a simulated one.
 
-The driver itself is asked, so that a lesson that needs no PyTorch never loads it. Without a GPU, or with
---sim, `import triton` gives kernels that run on the CPU.
+`import tools.gpu` goes before `import triton`; `from tools.gpu import cuda, cupy` gives Numba's cuda and CuPy. Without
+a GPU, or with --sim, all three are stand-ins that run on the CPU. The driver itself is asked, so that a lesson that
+needs no PyTorch never loads it.
 """
 
 import ctypes
+import importlib
 import importlib.abc
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 
 from tools.sim import triton as simulated_triton
 
@@ -73,6 +78,19 @@ def installed_card() -> Card | None:
     return Card(name.value.decode(), capability, (version.value // 1000, version.value % 1000 // 10), count.value)
 
 
+@contextmanager
+def in_sight_of_profiler() -> Iterator[None]:
+    """A profiler that waits for it, as `ncu --profile-from-start off` does, looks at what happens inside."""
+    driver = _load_driver()
+    if driver:
+        driver.cuProfilerStart()
+    try:
+        yield
+    finally:
+        if driver:
+            driver.cuProfilerStop()
+
+
 def _load_driver() -> ctypes.CDLL | None:
     for name in DRIVER_LIBRARIES:
         try:
@@ -88,10 +106,43 @@ def _attribute(driver: ctypes.CDLL, which: int, handle: ctypes.c_int) -> int:
     return value.value
 
 
-def __getattr__(name: str) -> str:
-    if name == "device":  # where a lesson's tensors live; asked late, because --sim may still be read
-        return "cuda" if card() else "cpu"
+def __getattr__(name: str):
+    """Asked late, because --sim may still be read."""
+    match name:
+        case "device":  # where a lesson's tensors live
+            return "cuda" if card() else "cpu"
+        case "cuda":
+            return _numba_cuda() if _for_real() else importlib.import_module("tools.sim.cuda")
+        case "cupy":
+            return _needed("cupy", "cupy") if _for_real() else importlib.import_module("tools.sim.cupy")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _for_real() -> bool:
+    return card() is not None and os.environ.get(COMPILE) != "1"
+
+
+def _numba_cuda() -> ModuleType:
+    mend_numpy()
+    return _needed("numba.cuda", "numba-cuda")
+
+
+def mend_numpy() -> None:
+    """NumPy 2.5 has no row_stack any more, and numba-cuda 0.30 still asks for it."""
+    import numpy
+
+    if not hasattr(numpy, "row_stack"):
+        numpy.row_stack = numpy.vstack
+
+
+def _needed(module: str, package: str) -> ModuleType:
+    """A module that a GPU is of no use without."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        extra = f"cuda{card().driver[0]}"
+        raise ImportError(f"This machine has an {card().name}, but {package} cannot be imported: {error}\n"
+                          f"Install it with `pip install -e '.[{extra}]'`, or add --sim to simulate the GPU.") from error
 
 
 if "triton" in sys.modules:

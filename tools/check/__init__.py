@@ -1,10 +1,11 @@
 """Everything that a test may use: `from tools.check import assert_matches, speed_ratio`."""
 
-from tools.check.compiled import CompileError, compiled
-from tools.check.count import count
+from tools.check.compiled import CompileError, NoCompiler, compiled
+from tools.check.count import NoProfiler, count
 from tools.check.matching import Mismatch, assert_matches
 from tools.check.timing import Undecided, speed_ratio
 
-__all__ = ["CompileError", "Mismatch", "Undecided", "assert_matches", "auditing", "compiled", "count", "speed_ratio"]
+__all__ = ["CompileError", "Mismatch", "NoCompiler", "NoProfiler", "Undecided", "assert_matches", "auditing",
+           "compiled", "count", "speed_ratio"]
 
 auditing = False  # when True, assert_matches also asks whether each tolerance would reject what it should

@@ -1,10 +1,12 @@
-"""NumPy arrays and PyTorch tensors through one set of questions. PyTorch is never imported here: if it is
-not loaded, no value can be a tensor."""
+"""Arrays of NumPy, PyTorch and CuPy through one set of questions. Neither PyTorch nor CuPy is imported here: if it
+is not loaded, no value can be of it."""
 
 import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
+
+from tools.wire import cupy_of
 
 
 def is_tensor(value: object) -> bool:
@@ -13,8 +15,15 @@ def is_tensor(value: object) -> bool:
 
 
 def is_array(value: object) -> bool:
-    """Is it a NumPy array or a tensor? (A NumPy scalar is neither.)"""
-    return isinstance(value, np.ndarray) or is_tensor(value)
+    """Is it an array of NumPy or CuPy, or a tensor? (A NumPy scalar is neither.)"""
+    return library(value) is not None
+
+
+def library(value: object) -> str | None:
+    """"numpy", "torch" or "cupy", whose array it is; None for any other value. CuPy's stand-in counts as CuPy."""
+    if isinstance(value, np.ndarray):
+        return "numpy"
+    return "torch" if is_tensor(value) else "cupy" if cupy_of(value) else None
 
 
 def dtype_name(dtype: object) -> str:
@@ -40,6 +49,8 @@ def to_numpy(array: object) -> np.ndarray:
     if is_tensor(array):
         array = array.detach().cpu()
         return (array if known else array.float()).numpy()
+    if cupy_of(array):
+        array = array.get()
     return np.asarray(array if known else array.astype(np.float32))
 
 
@@ -54,6 +65,8 @@ def in_numpy(array: object) -> np.ndarray:
 
 def like(values: np.ndarray, original: object) -> object:
     """A copy of NumPy values in the kind, dtype and device of `original`."""
+    if cupy := cupy_of(original):
+        return cupy.asarray(values.astype(original.dtype))
     if not is_tensor(original):
         return values.astype(original.dtype)
     torch = sys.modules["torch"]
@@ -73,7 +86,7 @@ def full(like: object, shape: tuple[int, ...], fill: object) -> object:
     """A new array in the kind, dtype and device of `like`, holding `fill` everywhere."""
     if is_tensor(like):
         return sys.modules["torch"].full(shape, fill, dtype=like.dtype, device=like.device)
-    return np.full(shape, fill, dtype=like.dtype)
+    return (cupy_of(like) or np).full(shape, fill, dtype=like.dtype)
 
 
 def poison(array: object) -> object:

@@ -91,8 +91,8 @@ def scalar(got: object, want: object) -> object:
 # Form -----------------------------------------------------------------------------------------------------
 
 def array_form(got: object, want: object, rule: Rule, part: str) -> Fault | None:
-    fits = arrays.is_tensor(got) if arrays.is_tensor(want) else isinstance(got, (np.ndarray, np.generic))
-    if not fits:
+    library = "numpy" if isinstance(got, np.generic) else arrays.library(got)
+    if library != arrays.library(want):
         return Fault("nothing_returned" if got is None else "wrong_type", got, want, part)
     dtype = rule.dtype_of(want)
     if arrays.dtype_name(got.dtype) != dtype:

@@ -1,13 +1,12 @@
 """compiled: what the real compiler makes of the kernels that a call launches, on any machine."""
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools.check import arrays
 from tools.check.count import on_cpu
-from tools.compiler import CompileError, Evidence, evidence_from
-from tools.worker import Died, Lesson, RemoteFunction, lesson_at
+from tools.compiler import CompileError, Evidence, NoCompiler, evidence_from
+from tools.worker import Died, Lesson, lesson_at, lesson_of
 
 
 def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h100", **kwargs: object):
@@ -15,14 +14,15 @@ def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h10
 
     chip: a name of tools/models/chips.toml, or several: then a dict of Evidence by chip. The call is made
     once for each, in a process that compiles, with tensors in CPU memory; kernels compute no values there.
-    Raises CompileError, ValueError for an unknown chip, and what the function's own Python raises.
+    Raises CompileError, NoCompiler, ValueError for an unknown chip, and what the function's own Python raises.
     """
     chips = (chip,) if isinstance(chip, str) else tuple(chip)
     moved: dict[int, object] = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
     answer = compiling(function).ask("compile", function.__name__, args, kwargs, chips)
-    if answer.error and answer.error.type_name == "CompileError":
-        raise CompileError(answer.error.message)
+    for kind in (CompileError, NoCompiler):
+        if answer.error and answer.error.type_name == kind.__name__:
+            raise kind(answer.error.message)
     found = _read(answer.result(), chips)
     return found[chip] if isinstance(chip, str) else found
 
@@ -34,11 +34,7 @@ def begin_compiler(module: str, file: Path) -> None:
 
 def compiling(function: Callable) -> Lesson:
     """The worker that compiles the kernels of this function's lesson."""
-    if isinstance(function, RemoteFunction):
-        file = function.lesson.file
-    else:
-        file = Path(sys.modules[function.__module__].__file__).resolve()
-    return lesson_at(function.__module__, file, "compile")
+    return lesson_of(function, "compile")
 
 
 def _read(answer: object, chips: tuple[str, ...]) -> dict[str, Evidence]:

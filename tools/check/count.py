@@ -1,26 +1,47 @@
-"""count: what a call does to memory, the same on every machine because a GPU is never asked."""
+"""count: what a call does to memory, the same on every machine because a GPU is never asked, unless it is told to."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from tools import gpu
 from tools.check import arrays, notes
 from tools.check.case import copied
+from tools.sim import tables
 from tools.sim.counters import Counters
 from tools.sim.recording import record
-from tools.worker import Died, Lesson, RemoteFunction, lesson_at
+from tools.worker import Died, RemoteFunction, lesson_of
 
 
-def count(function: Callable, *args: object, **kwargs: object) -> Counters:
-    """The counters of function(*args, **kwargs), called with copies of the arguments in CPU memory.
+class NoProfiler(Exception):
+    """count(..., profiler=True) cannot measure here: what is missing, and the remedy."""
+
+
+def count(function: Callable, *args: object, profiler: bool = False, **kwargs: object) -> Counters:
+    """The counters of function(*args, **kwargs), called with copies of the arguments and with simulated kernels.
+
+    Tensors are copied to CPU memory, and CuPy's arrays become arrays of its stand-in.
+    profiler: run it on the GPU instead, under Nsight Compute, whose figures come under the same names. No source lines
+        are told then, and to read what the profiler does not tell raises NotCounted. NoProfiler where it cannot run.
 
     Raises what the function raises, as a call would.
     """
-    counters = _count(function, *copied((args, kwargs)))
-    programs = f"{counters.programs} program{'s' * (counters.programs != 1)}"
-    notes.taken.append(f"{programs}, {counters.bytes:,} bytes, {counters.sectors:,} sectors")
+    args, kwargs = copied((args, kwargs))
+    if profiler:
+        from tools.check.profiler import measured  # here, because few ask for it
+
+        counters = measured(function, args, kwargs)
+        notes.taken.append(f"{tables.quantity(len(counters.launches), 'launch')} measured by Nsight Compute")
+        return counters
+    counters = _count(function, args, kwargs)
+    notes.taken.append(_in_short(counters))
     return counters
+
+
+def _in_short(counters: Counters) -> str:
+    ran = tables.programs(counters) if counters.programs else tables.quantity(len(counters.launches), "launch")
+    moved = counters.transfers
+    crossed = {"bytes uploaded": moved.bytes_uploaded, "bytes downloaded": moved.bytes_downloaded}
+    return ", ".join([ran, f"{counters.bytes:,} bytes", f"{counters.sectors:,} sectors",
+                      *(f"{size:,} {what}" for what, size in crossed.items() if size)])
 
 
 def _count(function: Callable, args: tuple, kwargs: dict) -> Counters:
@@ -30,22 +51,11 @@ def _count(function: Callable, args: tuple, kwargs: dict) -> Counters:
         return counters
     moved = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
-    plain = simulated(function).ask("count", function.__name__, args, kwargs).result()
+    plain = lesson_of(function, "interpret").ask("count", function.__name__, args, kwargs).result()
     try:
         return Counters.from_plain(plain)
     except ValueError:
         raise Died("something else than counters came out of the lesson's process") from None
-
-
-def simulated(function: Callable) -> Lesson:
-    """The process in which the lesson of this function runs without a GPU."""
-    if not isinstance(function, RemoteFunction):
-        file = sys.modules[function.__module__].__file__
-    elif function.lesson.mode == "interpret":
-        return function.lesson
-    else:
-        file = function.lesson.file
-    return lesson_at(function.__module__, Path(file).resolve(), "interpret")
 
 
 def on_cpu(array: object, moved: dict[int, object]) -> object:

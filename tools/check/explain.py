@@ -12,7 +12,7 @@ from tools.check.text import is_refusal
 
 SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
 GUESSED = ("values", "never_written", "wrong_shape")  # faults with a cause behind them; others say it all
-KERNEL = "@triton.jit"
+KERNELS = ("@triton.jit", "@cuda.jit")
 RUN_TO_RUN = ("The same call again gave something else.\n"
               "What is read before it is written, or left over from call to call?")
 
@@ -79,7 +79,8 @@ def numpy_oracle(case: Case) -> Callable:
 
 def numpy_call(case: Case) -> Callable:
     def again(*args):
-        outcome = worker.call(case.function, as_given(args, case.args), copied(case.kwargs))
+        args, kwargs = copied((args, case.kwargs))  # all at once: a clock and its work stay together
+        outcome = worker.call(case.function, as_given(args, case.args), kwargs)
         if outcome.error:
             raise Failed(f"{outcome.error.type_name}: {outcome.error.message}")
         return as_numpy(outcome.value)
@@ -95,9 +96,10 @@ def counted_call(case: Case) -> Callable:
 
 
 def has_kernels(case: Case) -> bool:
-    """Does the lesson hold Triton kernels? Where it does not, it says nothing that none was launched."""
+    """Does the lesson hold kernels? Where it does not, it says nothing that none was launched."""
     file = getattr(sys.modules.get(case.function.__module__), "__file__", None)
-    return bool(file) and KERNEL in Path(file).read_text(encoding="utf-8", errors="replace")
+    source = Path(file).read_text(encoding="utf-8", errors="replace") if file else ""
+    return any(kernel in source for kernel in KERNELS)
 
 
 def as_numpy(value: object) -> object:
@@ -105,7 +107,6 @@ def as_numpy(value: object) -> object:
 
 
 def as_given(values: tuple, originals: tuple) -> tuple:
-    """Copies of NumPy arguments in the kind, dtype and device that the test gave."""
-    values = copied(values)  # all at once: a clock and its work stay together
+    """NumPy arguments in the kind, dtype and device that the test gave."""
     return tuple(arrays.like(value, given) if arrays.is_array(value) and arrays.is_array(given) else value
                  for value, given in zip(values, originals))

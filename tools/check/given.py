@@ -46,10 +46,12 @@ def fake_clock(durations: list[float]) -> FakeClock:
 
 
 class Watched(np.ndarray):
-    """An array that notes the shapes of every matrix product that it, or any part of it, takes part in."""
+    """An array that notes what is done with it or with any part of it: the shapes of every matrix product, and how
+    many elements each operation made."""
 
     def __array_finalize__(self, parent: np.ndarray | None) -> None:
         self.products = getattr(parent, "products", None)  # one list, shared with all parts
+        self.sizes = getattr(parent, "sizes", None)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs, out: tuple = (), **kwargs):
         if ufunc is np.matmul:
@@ -57,7 +59,9 @@ class Watched(np.ndarray):
         plain = [array.view(np.ndarray) if isinstance(array, Watched) else array for array in inputs]
         if out:
             kwargs["out"] = tuple(a.view(np.ndarray) if isinstance(a, Watched) else a for a in out)
-        return getattr(ufunc, method)(*plain, **kwargs)
+        result = getattr(ufunc, method)(*plain, **kwargs)
+        self.sizes.append(int(np.size(result)))
+        return result
 
     def __array_function__(self, function, types, args, kwargs):
         if function in (np.dot, np.inner, np.vdot, np.tensordot, np.einsum):
@@ -65,15 +69,19 @@ class Watched(np.ndarray):
         return super().__array_function__(function, types, args, kwargs)
 
     def state(self) -> dict:
-        return {"products": list(self.products)}
+        return {"products": list(self.products), "sizes": list(self.sizes)}
 
     def restore(self, state: dict) -> None:
-        self.products[:] = state["products"]
+        self.products[:], self.sizes[:] = state["products"], state["sizes"]
 
 
 @builder
 def watched(array: np.ndarray) -> Watched:
-    """A copy of `array` whose `products` lists the shapes of each matrix product it was part of, in order."""
+    """A copy of `array` whose `products` lists the shapes of each matrix product it was part of, in order.
+
+    Its `sizes` lists how many elements came out of each operation on it (a ufunc: +, *, @, np.abs, a sum, ...).
+    What comes out is a plain array, which nobody watches.
+    """
     copy = np.array(array).view(Watched)
-    copy.products = []
+    copy.products, copy.sizes = [], []
     return copy

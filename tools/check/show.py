@@ -5,11 +5,13 @@ import types
 import numpy as np
 
 from tools.check import arrays
+from tools.wire import Handle
 
 WIDTH = 76             # columns; pytest and the course indent by up to four more
 DIGITS = (6, 9, 12, 17)  # significant digits, as few as keep two numbers apart
 SMALL = 16             # elements: up to here an array is shown whole,
 ROWS = 3               # and of a larger one so many wrong elements
+ARTICLES = {"numpy": "an array ", "torch": "a tensor ", "cupy": "a "}  # before what `literal` makes of an array
 
 
 def cut(text: str, limit: int) -> str:
@@ -21,9 +23,10 @@ def cut(text: str, limit: int) -> str:
 
 
 def literal(value: object) -> str:
-    """One line for any value: Python values as they are written, arrays as float64[2,3]."""
+    """One line for any value: Python values as they are written, arrays as float64[2,3] or cupy float64[2,3]."""
     if arrays.is_array(value):
-        return f"{arrays.dtype_name(value.dtype)}[{','.join(map(str, value.shape))}]"
+        whose = "cupy " if arrays.library(value) == "cupy" else ""
+        return f"{whose}{arrays.dtype_name(value.dtype)}[{','.join(map(str, value.shape))}]"
     if type(value) is int:
         return repr(value) if value.bit_length() < 10_000 else hex(value)  # Python refuses very long decimals
     if type(value) is tuple:
@@ -36,6 +39,8 @@ def literal(value: object) -> str:
         return value.__name__
     if isinstance(value, types.MethodType):  # fake_clock.work
         return f"{literal(value.__self__).partition('(')[0]}.{value.__name__}"
+    if isinstance(value, Handle) or type(value).__repr__ is object.__repr__:
+        return f"<{type_name(value)}>"
     try:
         return " ".join(repr(value).split())
     except Exception:  # noqa: BLE001 the __repr__ of a class that a learner wrote
@@ -47,9 +52,16 @@ def kind(value: object) -> str:
     if value is None:
         return "None"
     if arrays.is_array(value):
-        return ("a tensor " if arrays.is_tensor(value) else "an array ") + literal(value)
-    name = f"numpy.{type(value).__name__}" if isinstance(value, np.generic) else type(value).__name__
+        return ARTICLES[arrays.library(value)] + literal(value)
+    name = type_name(value)
     return ("an " if name[0] in "aeiou" else "a ") + name
+
+
+def type_name(value: object) -> str:
+    """Of its class; of an object in the lesson's own process, the class that it has there."""
+    if isinstance(value, Handle):
+        return value.type_name
+    return f"numpy.{type(value).__name__}" if isinstance(value, np.generic) else type(value).__name__
 
 
 def number(value: object, digits: int = DIGITS[0]) -> str:

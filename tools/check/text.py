@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from tools.worker import Frame, Raised
 
 LINES = 12
 GLUE = "\0"     # in place of spaces where a line must not break
-REFUSAL = "Fault"  # the exception with which a simulator refuses what the hardware would refuse
+REFUSALS = ("Fault", "Refused")  # exceptions with which a simulator refuses what a GPU, or its compiler, would
+PLACE = re.compile(r"(\S+), line (\d+):  (.*)")
 TASK = re.compile(r"# Task (\d+)\b")
 IN_THE_COURSE = re.compile(r"\w[\w/]*\.py")  # no other path is opened: a lesson's process may name any
+KINDS = {"numpy": "an array", "torch": "a tensor", "cupy": "a cupy array"}
 SUBTLE = 0.01  # up to this error a result looks right, and only the tolerance says that it is not
 
 
@@ -78,13 +81,14 @@ def nothing_returned(fault: Fault) -> str:
 def wrong_type(fault: Fault) -> str:
     got, want = fault.got, show.kind(fault.want)
     if arrays.is_array(fault.want):  # whose dtype may be the oracle's float64, not the one that is wanted
-        kind = "a tensor" if arrays.is_tensor(fault.want) else "an array"
+        kind = KINDS[arrays.library(fault.want)]
         want = f"{kind} of shape {literal(tuple(fault.want.shape))}"
     if fault.part:
         return f"{fault.part} is {show.kind(got)}; wanted {want}."
-    if arrays.is_array(got) or isinstance(got, (list, tuple, dict)):
+    shown = literal(got)
+    if arrays.is_array(got) or isinstance(got, (list, tuple, dict)) or shown == f"<{show.type_name(got)}>":
         return f"It returned {show.kind(got)}; wanted {want}."
-    return f"It returned {show.cut(literal(got), 40)}, {show.kind(got)}; wanted {want}."
+    return f"It returned {show.cut(shown, 40)}, {show.kind(got)}; wanted {want}."
 
 
 def wrong_dtype(fault: Fault) -> str:
@@ -145,7 +149,7 @@ SENTENCES = {sentence.__name__: sentence for sentence in (
 
 def raised(error: Raised, room: int) -> list[str]:
     """The error, then the learner's own line in which it happened."""
-    if error.type_name == REFUSAL:
+    if error.type_name in REFUSALS:
         return refused(error)[:room]
     lines = wrapped(f"It raised {error.type_name}: {error.message}".rstrip(": \n"))
     where = []
@@ -158,7 +162,7 @@ def raised(error: Raised, room: int) -> list[str]:
 
 
 def is_refusal(fault: Fault) -> bool:
-    return fault.name == "raised" and fault.got.type_name == REFUSAL
+    return fault.name == "raised" and fault.got.type_name in REFUSALS
 
 
 def refused(error: Raised) -> list[str]:
@@ -166,6 +170,9 @@ def refused(error: Raised) -> list[str]:
     head, *rest = error.message.splitlines()
     if error.frames:
         frame = error.frames[-1]
+        if place := PLACE.match(head):  # the kernel's own line: the frame may be that of the launch
+            source = frame.source if int(place[2]) == frame.line else place[3]  # in the message it may be cut
+            frame = replace(frame, function=place[1], line=int(place[2]), source=source)
         source = frame.source.partition("  #")[0]  # without its comment
         head = f"{task_of(frame)}{frame.function}, line {frame.line}:  {source}"
     return [show.cut(head, WIDTH), *wrapped("\n".join(rest))]

@@ -1,12 +1,16 @@
 """What the real compiler makes of a lesson's kernels, ahead of time and without a GPU.
 
-Only `build` and what it imports need Triton; they run in a worker of mode "compile".
+Only `build` and what it imports need Triton, and `numba` needs numba-cuda; they run in a worker of mode "compile".
 """
 
 from tools.compiler.evidence import Access, Evidence, Kernel, evidence_from
 
-__all__ = ["Access", "CompileError", "Evidence", "Kernel", "evidence_from"]
+__all__ = ["Access", "CompileError", "Evidence", "Kernel", "NoCompiler", "evidence_from"]
 
 
 class CompileError(Exception):
     """A kernel that the compiler rejects or that the chip could not launch, as the learner reads it."""
+
+
+class NoCompiler(Exception):
+    """There is no compiler for this kind of kernel here: what is missing, what was found, what to do."""

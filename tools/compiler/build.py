@@ -1,9 +1,9 @@
 """A real call, with its kernels compiled for a chip: what a worker of mode "compile" is asked for."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,10 @@ from triton.runtime.jit import get_jit_fn_file_line
 from tools.compiler import cache, diagnostics, machine_code, memory
 from tools.compiler.capture import Launch, launches_on
 from tools.compiler.evidence import Evidence, Kernel, Kernels
+from tools.compiler.numba.errors import refused
+from tools.compiler.numba.kernel import Launch as CudaLaunch
+from tools.compiler.numba.kernel import kernel as cuda_kernel
+from tools.compiler.numba.kernel import launch as cuda_launch
 from tools.models.chips import Chip, chip
 from tools.models.occupancy import occupancy
 
@@ -21,34 +25,40 @@ from tools.models.occupancy import occupancy
 class Built:
     """The launches that need one and the same code. code: its registers and SASS, once they are read."""
 
-    launches: list[Launch]
+    launches: list[Launch | CudaLaunch]
     code: Future
 
 
-def compile_call(function, args: tuple, kwargs: dict, chips: tuple[str, ...]) -> list[dict]:
+def compile_call(function, args: tuple, kwargs: dict, chips: tuple[str, ...],
+                 captured: Callable = nullcontext) -> list[dict]:
     """Call `function` once for each chip, with its kernels compiled and not run. Evidence as plain data.
 
+    captured: inside captured(take), launches of CUDA kernels are handed to `take`, and no kernel runs.
     Raises CompileError, ValueError for a chip that is unknown, and whatever the function's own Python raises.
     """
     cache.use()
     targets = [chip(key) for key in chips]
     with ThreadPoolExecutor(2) as readers, _fresh_kernels() as fresh:  # one compiles while others are read
-        calls = [(target, _built(function, args, kwargs, target, readers)) for target in targets]
+        calls = [(target, _built(function, args, kwargs, target, readers, captured)) for target in targets]
         return [
             Evidence(target.key, Kernels(_kernel(target, each, fresh) for each in built)).to_plain()
             for target, built in calls
         ]
 
 
-def _built(function, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor) -> list[Built]:
+def _built(function, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor,
+           captured: Callable) -> list[Built]:
     with launches_on(target) as launches:
-        function(*args, **kwargs)
+        with captured(lambda configuration, types: launches.append(cuda_launch(configuration, types, target))):
+            try:
+                function(*args, **kwargs)
+            except Exception as error:
+                raise refused(error, target) or error
     found: dict[str, Built] = {}
     for launch in launches:
-        key = launch.compiled.hash
-        if key not in found:
-            found[key] = Built([], readers.submit(_read, launch.compiled))
-        found[key].launches.append(launch)
+        if launch.key not in found:
+            found[launch.key] = Built([], readers.submit(_read, launch))
+        found[launch.key].launches.append(launch)
     return list(found.values())
 
 
@@ -68,9 +78,11 @@ def _fresh_kernels() -> Iterator[set[str]]:
         knobs.compilation.listener = None
 
 
-def _read(compiled) -> tuple[int, str]:
+def _read(launch: Launch | CudaLaunch) -> tuple[int, str]:
     """Registers and SASS. The text is kept beside the kernel, as that which takes longest to make."""
-    cubin = _file(compiled, "cubin")
+    if isinstance(launch, CudaLaunch):
+        return launch.assembled.registers, launch.assembled.sass
+    cubin = _file(launch.compiled, "cubin")
     kept = cubin.with_suffix(".sass")
     if not kept.exists():
         unfinished = kept.with_suffix(f".{os.getpid()}")
@@ -85,6 +97,8 @@ def _file(compiled, stage: str) -> Path:
 
 def _kernel(target: Chip, built: Built, fresh: set[str]) -> Kernel:
     launch, (registers, sass_text) = built.launches[0], built.code.result()
+    if isinstance(launch, CudaLaunch):
+        return cuda_kernel(built.launches)
     compiled, source = launch.compiled, launch.compiled.src
     metadata, sass = compiled.metadata, machine_code.sass_opcodes(sass_text)
     file, line = get_jit_fn_file_line(launch.kernel)

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: Triton's own cache, in the course's folder, with a cheaper key."""
+"""Where compiled kernels are kept, CUDA's too: Triton's own cache, in the course's folder, with a cheaper key."""
 
 import functools
 import os

@@ -35,6 +35,10 @@ class Launch:
     compiled: object
     configs: int
 
+    @property
+    def key(self) -> str:
+        return self.compiled.hash
+
 
 class Driver(DriverBase):
     """Stands for the driver of a chip, as far as Triton's launcher and a lesson's own Python ask it."""

@@ -27,7 +27,7 @@ def rejected(error: Exception, kernel: JITFunction, chip: Chip) -> CompileError 
     if not (failed_pass or isinstance(error, TritonError)):
         return None
     head = f"{kernel.__name__} does not compile for {chip.key}"
-    return _error(head, *_place(error, kernel), _reason(error))
+    return rejection(head, *_place(error, kernel), _reason(error))
 
 
 def too_large(kernel: JITFunction, chip: Chip, metadata) -> CompileError | None:
@@ -41,7 +41,7 @@ def too_large(kernel: JITFunction, chip: Chip, metadata) -> CompileError | None:
         if needs > has:
             head = f"{kernel.__name__} compiles, but cannot be launched on {chip.key}"
             reason = f"It needs {needs} {what}, {chip.key} has {has}. What decides how much is held at once?"
-            return _error(head, *get_jit_fn_file_line(kernel), reason)
+            return rejection(head, *get_jit_fn_file_line(kernel), reason)
     return None
 
 
@@ -51,7 +51,8 @@ def shown(file: str) -> str:
     return os.path.relpath(path, ROOT) if path.startswith(str(ROOT) + os.sep) else os.path.basename(path)
 
 
-def _error(head: str, file: str, line: int, reason: str) -> CompileError:
+def rejection(head: str, file: str, line: int, reason: str) -> CompileError:
+    """head: which kernel, and what about it. file, line: of the learner's source. reason: why."""
     lines = [f"{head}: {shown(file)}, line {line}"]
     source = linecache.getline(file, line).strip()
     if source:

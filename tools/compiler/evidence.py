@@ -19,7 +19,8 @@ class Access:
     (TMA) moves whole tiles. instructions: how many of them stand in the code. Both are read from PTX.
     requests, sectors, useful_bytes: sums over at most 8 programs spread evenly over the grid, in the first
     turn of each loop, from the compiler's layout and the launch's arguments. A request is one instruction of
-    one warp, unless it is masked off as a whole. None where addresses depend on loaded values, and for TMA.
+    one warp, unless it is masked off as a whole. None where addresses depend on loaded values, for TMA, and for
+    CUDA kernels, whose sectors tools.check.count knows.
     """
 
     kind: str
@@ -47,10 +48,11 @@ class Access:
 class Kernel:
     """One kernel, compiled for one chip with the types and constants of one launch.
 
-    file, line: of its def. signature: parameter -> type ("*fp32", "i32", "constexpr"). constants: what is
-    compiled in: constexprs, and integer arguments that are 1. aligned: arguments that are divisible by 16.
+    file, line: of its def. signature: parameter -> type ("*fp32", "i32", "constexpr"; of a CUDA kernel Numba's,
+    "array(float32, 1d, C)"). constants: what is compiled in: constexprs, and integer arguments that are 1.
+    aligned: arguments that are divisible by 16. Neither is known of CUDA kernels.
     grid: of the first such launch; launches: how many there were. configs: how many an autotuner had to
-    choose from; the first of them was compiled. 1 without an autotuner.
+    choose from; the first of them was compiled. 1 without an autotuner. num_stages: 0 for CUDA kernels.
     registers: of a thread. spills: bytes that its instructions store to and load from local memory.
     shared_bytes: of a block. occupancy: from these. instructions: PTX opcode -> how many stand in the code,
     and sass: the same for SASS, the most frequent first.
@@ -88,7 +90,7 @@ class Kernel:
         return tuple(access for access in self.accesses if access.kind == "store")
 
     def text(self, stage: str) -> str:
-        """What the compiler wrote at one stage: "ttir", "ttgir", "llir", "ptx" or "sass".
+        """What the compiler wrote at one stage: "ttir", "ttgir", "llir", "ptx" or "sass"; for CUDA, the last two.
 
         Raises ValueError for another stage, FileNotFoundError when the cache has been emptied since.
         """

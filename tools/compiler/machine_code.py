@@ -18,8 +18,8 @@ TOOLS = Path(PACKAGE, "backends", "nvidia", "bin")
 
 _PTX_OPCODE = re.compile(r"^\s*(?:@!?%p\d+ )?([a-z][\w.:]*)(?:\s|;)", re.M)
 _SASS_OPCODE = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)", re.M)
-_FILE = re.compile(r'^\s*\.file\s+\d+ "(.*?)"(?: "(.*?)")?', re.M)
-_LOCATION = re.compile(r"^\s*\.loc\s.*?//(.*)")
+_FILE = re.compile(r'^\s*\.file\s+(\d+) "(.*?)"(?: "(.*?)")?', re.M)
+_LOCATION = re.compile(r"^\s*\.loc\s+(\d+) (\d+) (\d+)[^/]*(?://(.*))?")
 _GLOBAL = re.compile(  # opcodes that touch global memory, and their operands
     r"\s(?:@!?%p\d+ )?((?:ld|st)\.(?:[a-z]+\.)*?global[\w.:]*"
     r"|(?:atom|red)\.global[\w.:]*"
@@ -63,15 +63,19 @@ def registers(cubin: Path) -> int:
 
 def accesses(ptx: str) -> list[Instruction]:
     """The accesses to global memory, each with the innermost place outside Triton's own files."""
-    files = {os.path.basename(name or first): os.path.join(first, name) if name else first
-             for first, name in _FILE.findall(ptx)}
+    numbered = {number: os.path.join(first, name) if name else first for number, first, name in _FILE.findall(ptx)}
+    files = {os.path.basename(file): file for file in numbered.values()}
     found, place, inside_asm = [], None, False
     for line in ptx.splitlines():
         location = _LOCATION.match(line)
         if "inline asm" in line:
             inside_asm = "begin" in line
         if location and not inside_asm:  # inside, the line numbers are those of the assembler text
-            place = in_ptx(location[1], files)
+            number, line_number, column, comment = location.groups()
+            if comment:  # Triton's: the whole chain of calls
+                place = in_ptx(comment, files)
+            elif int(line_number):
+                place = Place(numbered[number], int(line_number), int(column))
         access = _GLOBAL.match(line)
         if access and place:
             found.append(Instruction(place, *_what(*access.groups())))

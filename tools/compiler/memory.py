@@ -29,14 +29,18 @@ def accesses(launch: Launch, ttgir_file: Path) -> tuple[Access, ...]:
     for place, kind, counted in _touches(launch, text, ttgir_file, instructions):
         counts[_line(place, kind)].append(counted)
     moved = {locations.file_of_kernel(text): get_jit_fn_file_line(launch.kernel)[0]}
-    return tuple(_access(*key, widths[key], counts[key], moved) for key in sorted({*widths, *counts}))
+    return tuple(access(*key, widths[key], counts[key], moved) for key in sorted({*widths, *counts}))
 
 
 def _line(place: Place, kind: str) -> tuple[str, int, str]:
     return place.file, place.line, kind
 
 
-def _access(file: str, line: int, kind: str, widths: list[int], counts: list, moved: dict) -> Access:
+def access(file: str, line: int, kind: str, widths: list[int], counts: list, moved: dict[str, str]) -> Access:
+    """What one line does. widths: of its instructions, in bytes. moved: where files are that were compiled before.
+
+    counts: (requests, sectors, useful bytes) of each touch, None for one that is unknown.
+    """
     known = counts and all(counts)
     requests, sectors, useful = np.sum(counts, axis=0).tolist() if known else (None, None, None)
     file = moved.get(file, file)

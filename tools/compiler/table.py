@@ -20,7 +20,7 @@ def of_kernel(kernel: Kernel) -> str:
     lines = [
         *_wrapped(f"{kernel.name}({', '.join(_parameters(kernel))})", "    "),
         *_wrapped(f"{kernel.chip}: grid {' x '.join(map(str, kernel.grid))}{_repeats(kernel)}, "
-                  f"{kernel.num_warps} warps, {kernel.num_stages} stages{_tuned(kernel)}", "    "),
+                  f"{kernel.num_warps} warps{_staged(kernel)}{_tuned(kernel)}", "    "),
         f"  {kernel.registers} registers, {kernel.spills} bytes spilled, "
         f"{kernel.shared_bytes} bytes of shared memory",
         f"  {room.blocks} blocks = {room.warps} of {room.of_warps} warps on a multiprocessor; "
@@ -40,6 +40,10 @@ def _parameters(kernel: Kernel) -> list[str]:
 
 def _repeats(kernel: Kernel) -> str:
     return f", {kernel.launches} launches" if kernel.launches > 1 else ""
+
+
+def _staged(kernel: Kernel) -> str:
+    return f", {kernel.num_stages} stages" if kernel.num_stages else ""
 
 
 def _tuned(kernel: Kernel) -> str:

@@ -32,7 +32,8 @@ class Limits:
 class Chip:
     """One chip. capability: 90 for compute capability 9.0. cards: what the driver calls it.
 
-    bandwidth: of device memory, bytes/s. host_bandwidth: over host_link in one direction, bytes/s. l2: bytes.
+    bandwidth: of device memory, bytes/s. bus_bits, memory_mhz: its width, and its clock, in which each wire sends
+    two bits. host_bandwidth: over host_link in one direction, bytes/s. l2: bytes.
     peaks: dtype -> flop/s of dense arithmetic; fp64 and fp32 of the lanes, the others of tensor cores.
     sources: figure -> the document that states it.
     """
@@ -44,6 +45,8 @@ class Chip:
     multiprocessors: int
     boost_mhz: int
     bandwidth: float
+    bus_bits: int
+    memory_mhz: int
     l2: int
     host_link: str
     host_bandwidth: float

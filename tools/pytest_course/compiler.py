@@ -5,13 +5,13 @@ Only for days that ask the compiler, and only once some kernel is written: a stu
 
 import pytest
 
-from tools.check.compiled import begin_compiler
+from tools.check.compiled import NoCompiler, begin_compiler
 from tools.course import catalogue
 from tools.pytest_course.lessons import file_of
 from tools.pytest_course.run import run_of, unit_name
 
 ASKS = "pytest.mark.compiled"
-WRITTEN = ".store("
+WRITTEN = (".store(", "cuda.grid(")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -21,5 +21,15 @@ def pytest_pycollect_makemodule(module_path, parent):
         return
     unit = catalogue.unit(name)
     lesson = file_of(run_of(parent.config), unit.module)
-    if lesson.is_file() and WRITTEN in lesson.read_text(encoding="utf-8", errors="replace"):
+    source = lesson.read_text(encoding="utf-8", errors="replace") if lesson.is_file() else ""
+    if any(written in source for written in WRITTEN):
         begin_compiler(unit.module, lesson)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Where there is no compiler for this kind of kernel, its test is skipped, and says what is missing."""
+    try:
+        return (yield)
+    except NoCompiler as missing:
+        pytest.skip(str(missing))

@@ -10,17 +10,17 @@ import textwrap
 import pytest
 
 from tools import ROOT, worker
-from tools.check import CompileError, Mismatch, Undecided
+from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
 from tools.check.show import WIDTH
 from tools.check.gaps import Gap, gap_of
-from tools.check.text import REFUSAL, refused
+from tools.check.text import REFUSALS, refused
 from tools.check.timing import Ratio
 from tools.compiler import Kernel
 from tools.course import catalogue
 from tools.pytest_course import limits
 from tools.pytest_course.lessons import BrokenLesson
 from tools.pytest_course.run import HUNG, item_unit
-from tools.sim.counters import Counters
+from tools.sim.counters import Counters, NotCounted
 
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
 OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
@@ -71,7 +71,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
     if gap := gap_of(error):
         return _gap(gap)
-    if isinstance(error, (Mismatch, Undecided, CompileError)):
+    if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoProfiler, NotCounted)):
         return str(error)
     if isinstance(error, worker.Died):
         return f"{_call(error)}It took its process down: {error}."
@@ -105,7 +105,7 @@ def _gap(gap: Gap) -> str:
 
 
 def _raised(raised: worker.Raised) -> str:
-    if raised.type_name == REFUSAL:
+    if raised.type_name in REFUSALS:
         return "\n".join(refused(raised))
     lines = [f"It raised {raised.type_name}: {raised.message}".rstrip(": ")]
     for frame in raised.frames[-2:]:

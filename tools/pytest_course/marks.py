@@ -1,7 +1,9 @@
-"""Marks of a lesson test: its task, its stage, and the hardware it needs. A skip says what is missing, what was found,
-and what to do."""
+"""Marks of a lesson test: its task, its stage, and what it needs of the machine. A skip says what is missing, what was
+found, and what to do."""
 
+import shutil
 import zlib
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -34,6 +36,13 @@ CAPABILITIES = {
     "nvfp4": ("NVFP4 arithmetic (10.0 and later)", lambda cc: cc >= (10, 0)),
 }
 
+# Mark -> (what it stands for, is it on this machine, what to do where it is not)
+INSTALLED = {
+    "c_compiler": ("a C compiler", lambda: shutil.which("cc"), "gcc or clang from your system's packages will do"),
+    "numba": ("Numba", lambda: find_spec("numba"), "pip install numba"),
+    "valgrind": ("valgrind", lambda: shutil.which("valgrind"), "on Linux it is among your system's packages"),
+}
+
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "task(*numbers): the lesson's tasks that the test is about")
@@ -42,6 +51,8 @@ def pytest_configure(config):
     for mark, (meaning, _) in CAPABILITIES.items():
         config.addinivalue_line("markers", f"{mark}: needs {meaning}")
     config.addinivalue_line("markers", "multigpu: needs two or more GPUs")
+    for mark, (meaning, *_) in INSTALLED.items():
+        config.addinivalue_line("markers", f"{mark}: needs {meaning}")
 
 
 def tasks_of(item) -> tuple[int, ...]:
@@ -55,6 +66,11 @@ def stage_of(item) -> str:
 
 def needs_gpu(item) -> bool:
     return any(item.get_closest_marker(mark) for mark in (*CAPABILITIES, "multigpu"))
+
+
+def needs_program(item) -> bool:
+    """Does it need a program or a package that the course can do without?"""
+    return any(item.get_closest_marker(mark) for mark in INSTALLED)
 
 
 def pytest_itemcollected(item):
@@ -91,6 +107,9 @@ def missing(item) -> str | None:
                 return f"needs {meaning}; found {card}; nothing to do, later days do not depend on it"
     if item.get_closest_marker("multigpu") and (card is None or card.count < 2):
         return f"needs two or more GPUs; found {card.count if card else 0}; nothing to do, it is optional"
+    for mark, (meaning, is_here, remedy) in INSTALLED.items():
+        if item.get_closest_marker(mark) and not is_here():
+            return f"needs {meaning}; found none; {remedy}, all else counts without"
     return None
 
 

@@ -6,7 +6,7 @@ import pytest
 from tools.check import Undecided, notes
 from tools.check.gaps import gap_of
 from tools.course import catalogue
-from tools.pytest_course.marks import needs_gpu, stage_of, tasks_of
+from tools.pytest_course.marks import needs_gpu, needs_program, stage_of, tasks_of
 from tools.pytest_course.run import Run, item_unit, run_of
 
 
@@ -35,7 +35,7 @@ def pytest_runtest_makereport(item, call):
         return report
     run = run_of(item.config)
     report.course = {"unit": unit, "tasks": tasks_of(item), "stage": stage_of(item), "needs_gpu": needs_gpu(item),
-                     "counters": "; ".join(notes.taken)}
+                     "needs_program": needs_program(item), "counters": "; ".join(notes.taken)}
     if report.skipped and isinstance(report.longrepr, tuple):  # say where the test is, not where it was skipped
         report.longrepr = (report.location[0], (report.location[1] or 0) + 1, report.longrepr[2])
     if call.excinfo is not None:

@@ -168,8 +168,7 @@ class Counters(Counts):
         return "\n".join(tables.rows(self))
 
     def __repr__(self) -> str:  # short: pytest shows it in an assertion that fails
-        quantity = tables.quantity
-        return f"<counters: {quantity(len(self.launches), 'launch')}, {quantity(self.programs, 'program')}>"
+        return f"<counters: {tables.quantity(len(self.launches), 'launch')}, {tables.programs(self)}>"
 
     # Across a process boundary
 

@@ -6,10 +6,19 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 from tools import ROOT
 
 WIDTH = 80  # columns
+
+
+class Spot(NamedTuple):
+    """A line of code: the file's path, the line's number, and the function that it belongs to."""
+
+    file: str
+    line: int
+    function: str
 
 
 class Fault(Exception):
@@ -22,11 +31,11 @@ class Fault(Exception):
     text: all of it in at most six lines; it is also the exception's message.
     """
 
-    def __init__(self, frame: FrameType | None, kind: str, what: str, question: str = "", *,
+    def __init__(self, spot: Spot, kind: str, what: str, question: str = "", *,
                  array: str | None = None, operation: str | None = None):
         self.kind, self.array, self.operation = kind, array, operation
-        self.file, self.line, self.source = describe(frame)
-        self.function = frame.f_code.co_name if frame else ""
+        self.file, self.line, self.source = describe(spot)
+        self.function = spot.function
         head = f"{self.function}, line {self.line}:  {self.source}"
         head = head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."
         self.text = "\n".join([head, what, *(["", question] if question else [])])
@@ -41,18 +50,16 @@ def innermost(is_inner: Callable[[str], bool]) -> FrameType | None:
     return frame
 
 
-def describe(frame: FrameType | None) -> tuple[str, int, str]:
+def spot(frame: FrameType | None) -> Spot:
+    """Where a frame is at present."""
+    return Spot(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name) if frame else Spot("", 0, "")
+
+
+def describe(spot: Spot) -> tuple[str, int, str]:
     """File relative to the root (its name if it lies elsewhere), line number, and the line itself."""
-    if frame is None:
-        return "", 0, ""
-    return place(frame.f_code.co_filename, frame.f_lineno)
-
-
-def place(file: str, line: int) -> tuple[str, int, str]:
-    """The same for a file and the number of one of its lines."""
-    path = Path(os.path.realpath(file))
+    path = Path(os.path.realpath(spot.file))
     shown = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
-    return shown, line, linecache.getline(file, line).strip()
+    return shown, spot.line, linecache.getline(spot.file, spot.line).strip()
 
 
 def position(number: int, grid: tuple[int, ...]) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ def rows(counters) -> Iterator[str]:
         yield from _of_launch(launch)
     yield f"library operations: {', '.join(counters.library_operations) or 'none'}"
     if any(vars(counters.transfers).values()):
-        yield _transfers(counters.transfers)
+        yield transfers(counters.transfers)
 
 
 def quantity(count: int, thing: str) -> str:
@@ -26,11 +26,25 @@ def quantity(count: int, thing: str) -> str:
     return f"{count:,} {thing if ending != 'es' or thing.endswith('ch') else thing[:-1] + 'i'}{ending}"
 
 
+def programs(counts) -> str:
+    """How many there were: 5 programs, or 5 blocks of CUDA kernels."""
+    return quantity(counts.programs, "program" if counts.warps is None else "block")
+
+
+def transfers(transfers) -> str:
+    """2 uploads (8,000 bytes), 1 synchronization"""
+    ways = (("upload", transfers.uploads, transfers.bytes_uploaded),
+            ("download", transfers.downloads, transfers.bytes_downloaded),
+            ("copy", transfers.copies, transfers.bytes_copied))
+    moved = [f"{quantity(times, way)} ({size:,} bytes)" for way, times, size in ways if times]
+    return ", ".join([*moved, quantity(transfers.synchronizations, "synchronization")])
+
+
 def _summary(counts) -> str:
     if counts.warps is None:
-        return quantity(counts.programs, "program")
+        return programs(counts)
     parted = f"{counts.divergent_branches:,} of {quantity(counts.branches, 'branch')} diverged"
-    return f"{quantity(counts.programs, 'block')}, {counts.active_lanes:.1f} of 32 lanes active, {parted}"
+    return f"{programs(counts)}, {counts.active_lanes:.1f} of 32 lanes active, {parted}"
 
 
 def _of_launch(launch) -> Iterator[str]:
@@ -55,14 +69,6 @@ def _figures(line, headings: tuple[str, ...]) -> list[str]:
     moved, requests = ((counts.bytes_shared, counts.shared_requests) if shared
                        else (counts.bytes, counts.requests))
     return [*map(_shown, (moved, requests, counts.sectors, counts.conflicts)), f"{counts.active_lanes:.1f}"]
-
-
-def _transfers(transfers) -> str:
-    ways = (("upload", transfers.uploads, transfers.bytes_uploaded),
-            ("download", transfers.downloads, transfers.bytes_downloaded),
-            ("copy", transfers.copies, transfers.bytes_copied))
-    moved = [f"{quantity(times, way)} ({size:,} bytes)" for way, times, size in ways if times]
-    return ", ".join([*moved, quantity(transfers.synchronizations, "synchronization")])
 
 
 def _shown(figure: int) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tools.wire import dtypes
-from tools.wire.arrays import Memory, is_array
+from tools.wire.arrays import Memory
 from tools.wire.frames import MAX_BUFFERS, MAX_BYTES, MAX_HEADER, Malformed
 from tools.wire.given import Recipe, recipe_of
+from tools.wire.kinds import is_array
 
 MAX_DEPTH = 100  # of containers inside containers
 _TEXTS = {  # types that cross as a text: how it is written and read
@@ -121,7 +122,8 @@ class _Encoder:
             return ["array", self.packet.memory.add(value)]
         tree = _dtype_tree(value) or self._given(value, depth) or self.end.refer(value)
         if tree is None:
-            raise TypeError(f"an object of type {kind.__name__} cannot cross to another process")
+            instead = "; a CuPy array can" if hasattr(value, "__cuda_array_interface__") else ""
+            raise TypeError(f"an object of type {kind.__name__} cannot cross to another process{instead}")
         return tree
 
     def _given(self, value, depth: int):

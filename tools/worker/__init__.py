@@ -5,12 +5,12 @@ process may crash, hang or lie: the caller gets Died or TooSlow, and the next ca
 """
 
 from tools.worker.calls import Outcome, Prepared, call, passing, prepare, repeat
-from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, proxy
+from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, lesson_of, proxy
 from tools.worker.process import Died, NoAnswer, TooSlow, deadline
 from tools.worker.raised import Frame, LessonError, Raised, as_exception, raised_from
 
 __all__ = [
     "Died", "Frame", "Lesson", "LessonError", "NoAnswer", "Outcome", "Prepared", "Raised", "RemoteFunction",
-    "TooSlow", "as_exception", "call", "close_all", "deadline", "lesson_at", "passing", "prepare", "proxy",
-    "raised_from", "repeat",
+    "TooSlow", "as_exception", "call", "close_all", "deadline", "lesson_at", "lesson_of", "passing", "prepare",
+    "proxy", "raised_from", "repeat",
 ]

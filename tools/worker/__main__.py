@@ -5,17 +5,18 @@
 
 import ctypes
 import faulthandler
+import importlib
 import importlib.util
 import inspect
 import itertools
 import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import astuple
 from pathlib import Path
 
-from tools import wire
+from tools import gpu, wire
 from tools.sim.recording import record
 from tools.wire.given import rebuild
 from tools.worker.calls import repeat
@@ -105,7 +106,10 @@ class Worker(wire.End):
         """Evidence for the kernels of a call, one for each chip, as plain data."""
         from tools.compiler.build import compile_call  # here, because it needs Triton
 
-        return compile_call(vars(self.module)[name], args, kwargs, chips)
+        gpu.mend_numpy()
+        launches_cuda = "tools.sim.cuda" in sys.modules
+        captured = importlib.import_module("tools.sim.cuda.capture").captured if launches_cuda else nullcontext
+        return compile_call(vars(self.module)[name], args, kwargs, chips, captured)
 
     def prepare(self, name: str, args: tuple, kwargs: dict) -> int:
         number = next(self.next_numbers)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tools.wire import is_array, is_tensor
+from tools import gpu
+from tools.wire import cupy_of, extent, is_array, is_tensor
 from tools.worker.lesson import RemoteFunction
 from tools.worker.process import NoAnswer
 from tools.worker.raised import Raised, raised_from
@@ -61,9 +62,11 @@ def repeat(function, args: tuple, kwargs: dict, times: int) -> None:
     """Call a function of this process `times` times, and wait for the GPU if it is in use."""
     for _ in range(times):
         function(*args, **kwargs)
-    torch = sys.modules.get("torch")
+    torch, cupy, cuda = map(sys.modules.get, ("torch", "cupy", "numba.cuda"))
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.synchronize()
+    elif gpu.card() and (cupy or cuda):  # each waits for all work of the GPU, whoever gave it
+        cupy.cuda.Device().synchronize() if cupy else cuda.synchronize()
 
 
 class Prepared:
@@ -160,7 +163,7 @@ def _elements(array):
     if is_tensor(array):
         flat = _copy(array).resolve_conj().resolve_neg().contiguous().flatten()
         return flat.view(sys.modules["torch"].uint8) if flat.numel() else flat  # of none, strides may be 0
-    return np.array(array, order="C").reshape(-1).view(np.uint8)
+    return np.array(array.get() if cupy_of(array) else array, order="C").reshape(-1).view(np.uint8)
 
 
 def _copy(array):
@@ -182,11 +185,14 @@ def _alias(value, arrays: dict[str, object]) -> tuple[str | None, bool]:
 
 
 def _share_memory(first, second) -> bool:
-    if is_tensor(first) and is_tensor(second):
+    if type(first) is not type(second):
+        return False
+    if is_tensor(first):
         start = first.untyped_storage().data_ptr()
         return start != 0 and start == second.untyped_storage().data_ptr()
-    if is_tensor(first) or is_tensor(second):
-        return False
+    if cupy_of(first):
+        (_, low, high), (_, other_low, other_high) = extent(first), extent(second)
+        return low < other_high and other_low < high
     try:
         return np.shares_memory(first, second, max_work=_SHARING_WORK)
     except np.exceptions.TooHardError:

@@ -92,8 +92,16 @@ class Lesson:
             self._process.end()
             self._process = self._loading = None
 
+    def request(self, operation: str, *fields) -> wire.Packet:
+        """What a worker is asked. Raises TypeError for what cannot cross."""
+        return wire.encode((operation, *fields), self._end)
+
+    def answer(self, header: bytes, buffers: list, request: wire.Packet, printed: str = "") -> Answer:
+        """A worker's reply to a request. wire.Malformed when it is none."""
+        return Answer(*_checked_reply(wire.decode(header, buffers, self._end, reply_to=request).value), printed)
+
     def _send(self, operation: str, *fields) -> wire.Packet:
-        request = wire.encode((operation, *fields), self._end)
+        request = self.request(operation, *fields)
         with self._ended_by_accidents():
             self._process.send(request)
         return request
@@ -104,10 +112,9 @@ class Lesson:
         printed = self._process.printed()
         sys.stdout.write(printed)  # so that whoever captures our output sees it
         try:
-            value, error = _checked_reply(wire.decode(*reply, self._end, reply_to=request).value)
+            return self.answer(*reply, request, printed)
         except wire.Malformed:
             raise self._not_an_answer() from None
-        return Answer(value, error, printed)
 
     @contextlib.contextmanager
     def _ended_by_accidents(self):
@@ -163,6 +170,14 @@ class RemoteFunction:
 def lesson_at(module: str, file: Path, mode: str) -> Lesson:
     """The one Lesson of that module, file and mode."""
     return Lesson(module, file, mode)
+
+
+def lesson_of(function, mode: str) -> Lesson:
+    """The Lesson in this mode of a function that a lesson defines, in this process or in another."""
+    if isinstance(function, RemoteFunction):
+        return function.lesson if function.lesson.mode == mode else lesson_at(
+            function.__module__, function.lesson.file, mode)
+    return lesson_at(function.__module__, Path(sys.modules[function.__module__].__file__).resolve(), mode)
 
 
 def proxy(module: str, file: Path | str, mode: str = "interpret") -> types.ModuleType:

@@ -62,7 +62,7 @@ class TooSlow(NoAnswer):
         super().__init__(f"no answer within {seconds:g} s", printed, frames)
 
 
-def _earliest_limit() -> tuple[float, float]:
+def earliest_limit() -> tuple[float, float]:
     """When a request must be answered, and how long that is from when its limit was set."""
     return min([*_limits, (time.monotonic() + LONGEST_WAIT, LONGEST_WAIT)])
 
@@ -80,7 +80,7 @@ class Process:
         self._child = subprocess.Popen(
             [sys.executable, "-P", "-m", "tools.worker", str(request_end), str(reply_end)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            pass_fds=(request_end, reply_end), start_new_session=True, env=_environment(mode),
+            pass_fds=(request_end, reply_end), start_new_session=True, env=environment(mode),
         )
         os.close(request_end)
         os.close(reply_end)
@@ -93,12 +93,12 @@ class Process:
         """Send a request. Raises Died or TooSlow. After any exception the process is of no use: end it."""
         self._number += 1
         self._tail = b""
-        self._limit = _earliest_limit()
+        self._limit = earliest_limit()
         wire.send(self._write, self._number, packet.header, packet.buffers)
 
     def receive(self) -> tuple[bytes, list]:
         """Wait for the header and buffers of the reply to the last request. Raises as `send` does."""
-        self._limit = _earliest_limit()
+        self._limit = earliest_limit()
         try:
             number, header, buffers = wire.receive(self._fill)
         except wire.Malformed:
@@ -210,12 +210,14 @@ def _ready(events: dict[int, int], seconds: float) -> set[int]:
     return {pipe for pipe, _ in poll.poll(seconds * 1000)}
 
 
-def _environment(mode: str) -> dict[str, str]:
+def environment(mode: str) -> dict[str, str]:
+    """Variables of a process that runs a lesson in this mode."""
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     if mode == "interpret":
         environment |= {"TRITON_INTERPRET": "1", gpu.SIMULATE: "1"}
     if mode == "compile":
         environment |= {gpu.COMPILE: "1", gpu.SIMULATE: "1"}  # its tensors are in CPU memory on every machine
     paths = [str(ROOT), environment.get("PYTHONPATH", "")]
-    unbuffered = {"PYTHONUNBUFFERED": "1"}  # what a lesson prints before it crashes must come out
-    return environment | unbuffered | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    environment["PYTHONUNBUFFERED"] = "1"  # what a lesson prints before it crashes must come out
+    environment.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # tests launch small grids on purpose
+    return environment | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

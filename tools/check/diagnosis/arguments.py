@@ -48,6 +48,20 @@ def swapped_arguments(evidence: Evidence) -> Cause | None:
     return None
 
 
+def reversed_tuples(evidence: Evidence) -> Cause | None:
+    """Every tuple was read from its end: places and shapes, by someone who is used to the other order."""
+    tuples = [i for i, arg in enumerate(evidence.args) if isinstance(arg, tuple) and arg != arg[::-1]]
+    if not tuples or not evidence.holds(lambda case: evidence.ask(*map(_backwards, case.args))):
+        return None
+    names = " and ".join(map(evidence.name_of, tuples))
+    return cause("reversed_tuples", f"It is right for {names} in reverse order.",
+                 "Which of their numbers counts fastest?")
+
+
+def _backwards(arg):
+    return arg[::-1] if isinstance(arg, tuple) else arg
+
+
 def repeated_argument(evidence: Evidence) -> Cause | None:
     for i, j in permutations(range(len(evidence.args)), 2):
         if not _alike(evidence.args[i], evidence.args[j]):
@@ -170,6 +184,10 @@ def arguments_cut_short(evidence: Evidence) -> Cause | None:
         if _right_for(evidence, length, slice(1, None)):
             return cause("head_ignored", f"It is right for all but the first of {length} elements.",
                          "Which element does the loop start from?")
+        for begun in sorted({(length - 1) // block * block for block in BLOCKS} - {0}):
+            if _right_for(evidence, length, slice(begun, None)):
+                return cause("head_forgotten", f"It is right for the last {length - begun} of {length} elements alone.",
+                             "What becomes of the sum of those before?")
     return None
 
 

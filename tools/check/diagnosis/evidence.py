@@ -220,12 +220,14 @@ class Evidence:
 
 
 def varied(value, by: int):
-    """Another value that is legal where `value` is: numbers some way off, array elements moved about.
+    """Another value that is legal where `value` is: numbers some way off, those of a tuple too, array elements moved.
 
     Arrays of floats also shrink unevenly, and in others half of the elements repeat, so that no sum is kept.
     """
     if type(value) in (int, float):
         return value + by if isinstance(value, int) else value * (1 + by / 8)
+    if type(value) is tuple:
+        return tuple(varied(part, by) for part in value)
     if not isinstance(value, np.ndarray) or value.size < 2:
         return value
     flat = np.roll(value.reshape(-1), by)

@@ -10,6 +10,7 @@ from tools.check.diagnosis.arguments import with_argument
 from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import differ, is_float, sample
 from tools.check.diagnosis.words import Cause, cause
+from tools.sim import tables
 
 TILES = (16, 32, 64, 128)
 PADDINGS = 4  # powers of two that are tried as the length of a padded row
@@ -39,8 +40,9 @@ def nothing_stored(evidence: Evidence) -> Cause | None:
     if counters is None or not counters.programs or counters.bytes_stored or counters.bytes_atomic:
         return None
     kernel = counters.launches[-1].kernel
-    return cause("nothing_stored", f"{kernel} ran in {_programs(counters)} and stored nothing.",
-                 "Which positions does the mask let through? Is there a store?")
+    return cause("nothing_stored", f"{kernel} ran in {tables.programs(counters)} and stored nothing.",
+                 f"Which {'threads does the guard' if counters.warps else 'positions does the mask'} let through? "
+                 "Is there a store?")
 
 
 def tail_not_stored(evidence: Evidence) -> Cause | None:
@@ -51,9 +53,10 @@ def tail_not_stored(evidence: Evidence) -> Cause | None:
     stored = int(np.count_nonzero(~missing))
     if missing[:stored].any():
         return None
-    ran = f"{_programs(counters)} stored {stored} of {missing.size} elements, none from element {stored} on."
+    worker = "thread" if counters.warps else "program"
+    ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements, none from element {stored} on."
     return cause("tail_not_stored", ran,
-                 "Which elements are each program's own, and how many programs is that?")
+                 f"Which elements are each {worker}'s own, and how many {worker}s is that?")
 
 
 def head_not_stored(evidence: Evidence) -> Cause | None:
@@ -73,10 +76,6 @@ def _of_what_is_missing(evidence):
     if evidence.poison is None or not evidence.poison.any():
         return None
     return evidence.counters
-
-
-def _programs(counters) -> str:
-    return "1 program" if counters.programs == 1 else f"{counters.programs} programs"
 
 
 # Values: the right operation on memory read in the wrong way ---------------------------------------------
@@ -196,6 +195,28 @@ def _tiled(array, tile):
     whole = np.zeros((rows * tile, columns * tile))
     whole[:array.shape[0], :array.shape[1]] = array
     return whole.reshape(rows, tile, columns, tile).swapaxes(1, 2)
+
+
+def tile_left_over(evidence: Evidence) -> Cause | None:
+    """The last tile along the sum is cut off, and its further places hold what the tile before left there."""
+    factors = [i for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) and arg.ndim == 2]
+    if len(factors) != 2 or evidence.args[factors[0]].shape[1] != evidence.args[factors[1]].shape[0]:
+        return None
+    first, second = factors
+    length = evidence.args[second].shape[0]
+    for tile in TILES:
+        whole = length // tile * tile
+        again = np.r_[:length, length - tile:whole]
+
+        def longer(case):
+            args = with_argument(case.args, first, case.args[first][:, again])
+            return evidence.ask(*with_argument(args, second, case.args[second][again]))
+
+        if 0 < whole < length and evidence.holds(longer):
+            seen = (f"As if {evidence.name_of(first)} and {evidence.name_of(second)} went on behind element "
+                    f"{length - 1} with elements {length - tile} to {whole - 1} again.")
+            return cause("tile_left_over", seen, "What do places of a tile hold for which there is no element?")
+    return None
 
 
 def whole_numbers(evidence: Evidence) -> Cause | None:

@@ -13,10 +13,14 @@ from tools.check.diagnosis.words import Cause, cause
 OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+)")
 PAST = re.compile(r"(\d+) of them lies? past the end of (\w+) \((\d+) elements?\)\.\s+"
                   r"First one: element (\d+)")
+PLACE = r"(\d+|\(.+?\))"  # 3, or (3, 1)
+RACE = re.compile(rf"line (\d+): .* thread {PLACE} of block {PLACE} writes (element (?:\d+|\[.+?\])) of (\w+), "
+                  rf"which thread {PLACE} of block {PLACE} wrote in line \1\.")
 
 
 def said(evidence: Evidence) -> str:
-    return evidence.outcome.error.message
+    """In one line, wherever its lines were broken."""
+    return " ".join(evidence.outcome.error.message.split())
 
 
 def same_block(evidence: Evidence) -> Cause | None:
@@ -32,6 +36,22 @@ def blocks_overlap(evidence: Evidence) -> Cause | None:
         return None
     return cause("blocks_overlap", f"Element {found[3]} of {found[4]} can be only one program's own.",
                  f"Where should the block of program {found[2]} begin?")
+
+
+def same_in_every_block(evidence: Evidence) -> Cause | None:
+    """Threads of one number in two blocks store the element of that number."""
+    if not (found := RACE.search(said(evidence))) or found[2] != found[6] or found[4] != f"element {found[2]}":
+        return None
+    return cause("same_in_every_block", f"Thread {found[2]} of each block takes {found[4]} of {found[5]}.",
+                 "What tells a thread which block it is in?")
+
+
+def threads_overlap(evidence: Evidence) -> Cause | None:
+    """Two threads store one element, by the same line."""
+    if not (found := RACE.search(said(evidence))):
+        return None
+    return cause("threads_overlap", f"{found[4].capitalize()} of {found[5]} can be only one thread's own.",
+                 "Where does each thread begin, and how far is it to its next element?")
 
 
 def one_too_many(evidence: Evidence) -> Cause | None:

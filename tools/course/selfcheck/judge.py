@@ -28,11 +28,11 @@ Verdicts = Iterator[Verdict]
 
 
 def judge_reference(unit: str, result: Result, kind: str) -> Verdicts:
-    """Every test passes, or needs hardware that is not here. Verdicts count as `kind`."""
+    """Every test passes, or needs what is not here. Verdicts count as `kind`."""
     if result.died or not result.tests:
         yield Verdict(kind, unit, False, result.died or f"no test ran (exit code {result.exit})")
     for test in result.tests:
-        fine = test.outcome == "passed" or test.outcome == "skipped" and test.needs_gpu
+        fine = test.outcome == "passed" or test.waits
         yield Verdict(kind, f"{unit}: {_name(test)}", fine, f"{test.outcome}\n{quote(test.text)}")
 
 
@@ -46,28 +46,25 @@ def judge_killed(unit: str, stub: Result, rejections: Iterable[tuple[Wrong | Bro
     }
     for name in dict.fromkeys(test.function for test in stub.tests):
         cases = stub.of(name)
-        if any(case.outcome == "skipped" and case.needs_gpu for case in cases):
-            continue  # listed by waiting_for_gpu
+        if any(case.waits for case in cases):
+            continue  # listed by waiting
         red = all(case.outcome == "failed" for case in cases) or name in seen_red
         what = "is not red on the stub, and no wrong answer shows that it can fail"
         yield Verdict("tests seen red", f"{unit}: {name}", red, what)
 
 
-def waiting_for_gpu(stub: Result) -> list[str]:
-    """The tests that only a machine with a GPU can show to be red."""
-    return list(dict.fromkeys(t.function for t in stub.tests if t.outcome == "skipped" and t.needs_gpu))
+def waiting(stub: Result) -> list[str]:
+    """The tests that only a machine with a GPU, or with some program, can show to be red."""
+    return list(dict.fromkeys(t.function for t in stub.tests if t.waits))
 
 
 # Wrong answers -----------------------------------------------------------------------------------
 
 
 def judge_wrong(unit: str, entry: Wrong | Broken, result: Result, stub: Result) -> Verdict | None:
-    """One wrong answer or broken machine; None where the tests that reject it need a GPU that is not here."""
+    """One wrong answer or broken machine; None where the tests that reject it need what is not here."""
     kind = "wrong answers" if isinstance(entry, Wrong) else "broken machines"
-    skipped = [
-        t for name in entry.rejected_by for t in result.of(name) if t.outcome == "skipped" and t.needs_gpu
-    ]
-    if skipped:
+    if any(test.waits for name in entry.rejected_by for test in result.of(name)):
         return None
     faults = [result.died] if result.died else list(_faults(entry, result, stub))
     return Verdict(kind, f"{unit}: {entry.name}", not faults, "\n".join(faults))

@@ -89,10 +89,10 @@ def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str
         *judge.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),
     ]
     waiting = [
-        *judge.waiting_for_gpu(stub),
+        *judge.waiting(stub),
         *(name for name, verdict in judgements.items() if verdict is None),
     ]
-    found.notes = [f"to be shown red on a GPU machine: {name}" for name in waiting]
+    found.notes = [f"to be shown red where nothing is skipped: {name}" for name in waiting]
     return found
 
 

@@ -40,7 +40,13 @@ class TestResult:
     tasks: tuple[int, ...] = ()
     stage: str = ""
     needs_gpu: bool = False  # it names a capability, and may be skipped where that is missing
+    needs_program: bool = False  # the same for a program or package
     seconds: float = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Was it skipped for something that this machine may lack?"""
+        return self.outcome == "skipped" and (self.needs_gpu or self.needs_program)
 
 
 @dataclass

@@ -105,7 +105,7 @@ class Collector:
             outcome="failed" if category == "error" else category,
             text="" if report.passed else _text(report),
             seconds=report.duration,
-            **{key: lesson[key] for key in ("tasks", "stage", "needs_gpu") if lesson},
+            **{key: lesson[key] for key in ("tasks", "stage", "needs_gpu", "needs_program") if lesson},
         )
 
 

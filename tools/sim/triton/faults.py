@@ -19,7 +19,7 @@ class Fault(faults.Fault):
 
     def __init__(self, kind: str, what: str, question: str = "", **where: str | None):
         self.program, self.grid = running()
-        super().__init__(learner_frame(), kind, what, question, **where)
+        super().__init__(faults.spot(learner_frame()), kind, what, question, **where)
 
 
 def learner_frame() -> FrameType | None:

@@ -5,7 +5,7 @@ from types import ModuleType
 import numpy as np
 
 from tools.sim.counters import Counts, Line
-from tools.sim.faults import describe
+from tools.sim.faults import describe, spot
 from tools.sim.triton import faults
 from tools.sim.triton.arguments import WINDOW, Arguments, View
 
@@ -105,11 +105,10 @@ class Memory:
 
     def figures(self, kind: str) -> Counts:
         """Those of the learner's line that runs now."""
-        frame = faults.learner_frame()
-        key = frame.f_code, frame.f_lineno, kind
-        if key not in self.lines:
-            self.lines[key] = Line(*describe(frame), kind)
-        return self.lines[key].counts
+        here = spot(faults.learner_frame())
+        if (here, kind) not in self.lines:
+            self.lines[here, kind] = Line(*describe(here), kind)
+        return self.lines[here, kind].counts
 
 
 def touched(addresses: np.ndarray) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tools import worker
-from tools.check import CompileError, compiled
+from tools.check import CompileError, NoCompiler, compiled
 from tools.check.compiled import compiling
 
 pytest.importorskip("triton")
@@ -135,5 +135,12 @@ def test_an_error_of_the_lessons_own_python_is_raised_as_a_call_would(lesson):
 
 
 def test_an_unknown_chip_is_answered_with_the_known_ones(lesson):
-    with pytest.raises(ValueError, match="no chip is called 'v100'; the table has t4"):
-        compiled(lesson.one_and_two, X, chip="v100")
+    with pytest.raises(ValueError, match="no chip is called 'p100'; the table has t4"):
+        compiled(lesson.one_and_two, X, chip="p100")
+
+
+def test_a_compiler_that_is_missing_over_there_is_missing_here(here, monkeypatch):
+    missing = worker.Raised("NoCompiler", "needs a compiler; found none", ())
+    monkeypatch.setattr(compiling(here.one_and_two), "ask", lambda *_: worker.lesson.Answer(None, missing, ""))
+    with pytest.raises(NoCompiler, match="needs a compiler; found none"):
+        compiled(here.one_and_two, X)

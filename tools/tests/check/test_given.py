@@ -1,12 +1,13 @@
-"""Behaviour that crosses to a lesson: the fake clock, here and in another process."""
+"""Behaviour that crosses to a lesson: the fake clock and the watched array, here and in another process."""
 
 import copy
 import inspect
 
+import numpy as np
 import pytest
 
 from tools import worker
-from tools.check.given import fake_clock
+from tools.check.given import fake_clock, watched
 
 
 def measure(function, clock, repeats):
@@ -53,3 +54,24 @@ def test_a_copied_clock_goes_on_by_itself_together_with_its_work():
     work, other = copy.deepcopy((clock.work, clock))
     work()
     assert (other.calls, clock.calls) == (1, 0)
+
+
+def differences(x, y):
+    return ((x[:2, None] - y[None, :3]) ** 2).sum(axis=2) + x[:2] @ y[:3].T
+
+
+@pytest.fixture(params=["here", "in another process"])
+def lesson_differences(request, tmp_path):
+    if request.param == "here":
+        return differences
+    file = tmp_path / "different.py"
+    file.write_text(inspect.getsource(differences))
+    return worker.proxy("different", file).differences
+
+
+def test_a_watched_array_notes_products_and_how_much_each_operation_made(lesson_differences):
+    x, y = np.ones((4, 5)), np.zeros((6, 5))
+    seen = watched(x)
+    assert lesson_differences(seen, y).tolist() == [[5.0] * 3] * 2
+    assert seen.products == [((2, 5), (5, 3))]
+    assert seen.sizes == [30, 6]  # the differences and the product; their sum has no part of x

@@ -165,6 +165,20 @@ def test_a_refusal_in_other_words_keeps_its_own_question():
         assert refusal(message, "x = tl.load(x_ptr, mask=exists)") is None
 
 
+@pytest.mark.parametrize("writes, wrote, found", [
+    ("thread 0 of block 1 writes element 0 of out,", "thread 0 of block 0 wrote in line 8.", "same_in_every_block"),
+    ("thread 0 of block 0 writes element 3 of out,", "thread 0 of block 1 wrote in line 8.", "threads_overlap"),
+    ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 wrote in line 8.", "threads_overlap"),
+    ("thread (0, 2) of block (1, 0) writes element [2, 0] of out,", "thread (0, 2) of block (0, 0) wrote in line 8.",
+     "threads_overlap"),
+    ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 wrote in line 9.", None),
+    ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 read in line 8.", None),
+])
+def test_threads_that_store_one_element_by_one_line_are_asked_for_their_own(writes, wrote, found):
+    race = f"copy_kernel, line 8:  out[i] = x[i]\n{writes}\nwhich {wrote}\nBlocks run in any order.\n\nWhy?"
+    assert refusal(race) == found
+
+
 def test_a_square_matrix_cannot_show_more():
     past = "program 3 of 4 loads 3 elements; 2 of them lie past the end of y (3 x 3 elements)."
     assert refusal(past, "", np.eye(3), oracle=lambda x: x, again=lambda x: x) is None

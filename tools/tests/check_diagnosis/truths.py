@@ -83,5 +83,6 @@ TRUTHS = {
     "wrong_type": lambda evidence: type(evidence.want) is not type(evidence.got),
     "wrong_dtype": lambda evidence: evidence.got.dtype != dtype_for(evidence.want, evidence.args),
     "head_ignored": lambda evidence: right_without(evidence, slice(1, None)),
+    "head_forgotten": lambda evidence: any(right_without(evidence, slice(-k, None)) for k in range(1, 1025)),
     "tail_ignored": lambda evidence: right_without(evidence, slice(-1)),
 }

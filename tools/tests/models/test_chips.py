@@ -6,7 +6,8 @@ import pytest
 
 from tools.models.chips import TABLE, chip, chips, detect
 
-FIGURES = {"capability", "multiprocessors", "boost_mhz", "bandwidth", "l2", "host_link", "host_bandwidth"}
+FIGURES = {"capability", "multiprocessors", "boost_mhz", "bandwidth", "bus_bits", "memory_mhz", "l2", "host_link",
+           "host_bandwidth"}
 EACH = pytest.mark.parametrize("known", chips().values(), ids=chips())
 
 
@@ -65,6 +66,11 @@ def test_tensor_cores_are_twice_as_fast_on_half_the_bits(known):
 @EACH
 def test_half_precision_with_and_without_a_wide_exponent_is_equally_fast(known):
     assert known.peaks.get("bf16", known.peaks.get("fp16")) == known.peaks.get("fp16")
+
+
+@EACH
+def test_the_bandwidth_is_two_bits_on_each_wire_in_a_clock(known):
+    assert known.bandwidth == pytest.approx(known.bus_bits / 8 * 2 * known.memory_mhz * 1e6, rel=0.03)
 
 
 @EACH

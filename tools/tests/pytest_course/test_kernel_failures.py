@@ -48,7 +48,7 @@ def test_what_the_compiler_rejects_is_told_in_its_words(course):
 # The task of a line ---------------------------------------------------------------------------------------
 
 def head(file: str, line: int) -> str:
-    message = "add_kernel, line 1:  x\nIt is refused."
+    message = f"f, line {line}:  x\nIt is refused."
     return refused(Raised("Fault", message, (Frame(file, line, "f", "x"),)))[0]
 
 
@@ -70,3 +70,11 @@ def test_no_file_outside_the_course_is_opened_for_it(file, monkeypatch):
 def test_a_refusal_without_a_line_of_the_lesson_keeps_its_own_words():
     assert refused(Raised("Fault", "helper, line 9:  y\nIt is refused.\n\nWhy?", ())) == [
         "helper, line 9:  y", "It is refused.", "", "Why?"]
+
+
+@pytest.mark.parametrize("kind", ["Refused", "Fault"])  # by the compiler; or seen when the kernel had ended, as a race
+def test_what_is_refused_at_the_launch_stands_at_the_kernels_line(kind):
+    message = "add_kernel, line 60:  with y:  # a comment\nNumba compiles no with statement for a GPU."
+    launch = Frame(LESSON, 90, "add", "add_kernel[1, 32](x)")
+    assert refused(Raised(kind, message, (launch,))) == [
+        "task 2, add_kernel, line 60:  with y:", "Numba compiles no with statement for a GPU."]

@@ -119,7 +119,8 @@ def pytest_runtest_setup(item):
 def pytest_runtest_makereport(item, call):
     report = yield
     gpu = item.get_closest_marker("gpu") is not None
-    report.course = {"tasks": item.get_closest_marker("task").args, "stage": "correctness", "needs_gpu": gpu}
+    report.course = {"tasks": item.get_closest_marker("task").args, "stage": "correctness", "needs_gpu": gpu,
+                     "needs_program": False}
     return report
 '''
 

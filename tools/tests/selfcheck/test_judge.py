@@ -1,5 +1,7 @@
 """Verdicts: what the results of a unit's variants mean."""
 
+from dataclasses import replace
+
 import pytest
 
 from tools.course.answers import BadAnswer, Broken, Wrong
@@ -74,10 +76,12 @@ def test_a_test_is_killed_by_a_wrong_answer_that_names_it():
     assert len(faults(judge.judge_killed("u", stub, [(entry, result(case("test_a", "passed")))]))) == 2
 
 
-def test_a_test_for_a_gpu_waits_for_one():
-    stub = result(case("test_a", "failed"), case("test_g", "skipped", needs_gpu=True))
+def test_a_test_for_a_gpu_or_a_program_waits_for_one():
+    stub = result(case("test_a", "failed"), case("test_g", "skipped", needs_gpu=True),
+                  replace(case("test_p", "skipped"), needs_program=True))  # fmt: skip
     assert faults(judge.judge_killed("u", stub, [])) == []
-    assert judge.waiting_for_gpu(stub) == ["test_g"]
+    assert faults(judge.judge_reference("u", result(*stub.tests[1:]), "x")) == []
+    assert judge.waiting(stub) == ["test_g", "test_p"]
 
 
 # Wrong answers -----------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_a_test_for_a_gpu_is_skipped_and_listed(course):
     assert failed == {"mutants that survived"}
     assert found.skips == {"needs an NVIDIA GPU": 1}
     assert found.notes == [
-        f"to be shown red on a GPU machine: {name}"
+        f"to be shown red where nothing is skipped: {name}"
         for name in (
             "test_mean_divides_by_the_count",
             "forgets_to_divide",

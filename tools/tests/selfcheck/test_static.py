@@ -1,6 +1,11 @@
 """Each rule for a unit's files: a sound day keeps it, a day with one fault breaks it, in these words."""
 
+from dataclasses import replace
+
 import pytest
+
+from tools.course.selfcheck.static.material import Material
+from tools.course.selfcheck.static.wrong import there_are_enough_wrong_answers
 
 STUB, REFERENCE = "week1/day1/adding.py", "reference/week1/day1/adding.py"
 TESTS, WRONG = "week1/day1/test_adding.py", "reference/week1/day1/wrong.toml"
@@ -168,6 +173,14 @@ def test_too_few_wrong_answers_are_counted(course):
     text = (course.root / WRONG).read_text()
     course.write(WRONG, text[: text.index('[[wrong]]\nname = "takes_the_median')])
     assert course.problems() == ["reference/week1/day1/wrong.toml: 5 wrong answers; write at least 6"]
+
+
+@pytest.mark.parametrize("count, problems", [(3, ["3 wrong answers; write at least 4"]), (4, [])])
+def test_a_kata_needs_fewer_wrong_answers(course, count, problems):
+    entries = (course.root / WRONG).read_text().split("[[wrong]]")[1 : 1 + count]
+    course.write("reference/week1/katas/adding/wrong.toml", "".join("[[wrong]]" + entry for entry in entries))
+    kata = Material(replace(course.unit(), name="week1/katas/adding"), course.root)
+    assert [problem.what for problem in there_are_enough_wrong_answers(kata)] == problems
 
 
 def test_two_wrong_answers_must_differ_in_more_than_constants(course):

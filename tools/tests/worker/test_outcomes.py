@@ -1,11 +1,13 @@
 """A call has the same outcome in this process and in a lesson's own."""
 
 import inspect
+import sys
+import types
 
 import numpy as np
 import pytest
 
-from tools import wire, worker
+from tools import gpu, wire, worker
 from tools.worker import Frame, Raised
 
 
@@ -116,3 +118,15 @@ def test_an_error_tells_where_in_the_lesson(here, lesson):
 def test_a_file_elsewhere_is_named_without_its_folder(write):
     elsewhere = worker.proxy("week9.day1.elsewhere", write("def f(): return 1 / 0\n"))
     assert worker.call(elsewhere.f).error.frames == (Frame("lesson.py", 1, "f", "def f(): return 1 / 0"),)
+
+
+@pytest.mark.parametrize("library", ["cupy", "numba.cuda"])
+def test_a_timed_call_waits_for_the_gpu_whichever_library_uses_it(monkeypatch, library):
+    waits = []
+    device = types.SimpleNamespace(synchronize=lambda: waits.append("waited"))
+    known = {"cupy": types.SimpleNamespace(cuda=types.SimpleNamespace(Device=lambda: device)), "numba.cuda": device}
+    for name in ("torch", *known):
+        monkeypatch.setitem(sys.modules, name, known[name] if name == library else None)
+    monkeypatch.setattr(gpu, "card", lambda: gpu.Card("a card", (9, 0), (13, 0)))
+    worker.repeat(waits.append, ("called",), {}, times=2)
+    assert waits == ["called", "called", "waited"]

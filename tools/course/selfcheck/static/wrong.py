@@ -6,7 +6,7 @@ import itertools
 from tools.course.answers import BadAnswer, Wrong, apply
 from tools.course.selfcheck.static.material import Material, Problem, Problems
 
-FEWEST_WRONG = 6
+FEWEST_WRONG, FEWEST_WRONG_OF_A_KATA = 6, 4
 
 
 def wrong_answers_fit_the_reference(m: Material) -> Problems:
@@ -18,10 +18,9 @@ def wrong_answers_fit_the_reference(m: Material) -> Problems:
 
 
 def there_are_enough_wrong_answers(m: Material) -> Problems:
-    if (count := len(m.wrong) + len(m.broken)) < FEWEST_WRONG:
-        yield Problem(
-            f"reference/{m.unit.name}/wrong.toml", f"{count} wrong answers; write at least {FEWEST_WRONG}"
-        )
+    fewest = FEWEST_WRONG_OF_A_KATA if m.unit.is_kata else FEWEST_WRONG
+    if (count := len(m.wrong) + len(m.broken)) < fewest:
+        yield Problem(f"reference/{m.unit.name}/wrong.toml", f"{count} wrong answers; write at least {fewest}")
 
 
 def wrong_answers_differ_in_more_than_constants(m: Material) -> Problems:

@@ -122,6 +122,11 @@ def total_of_whole_blocks(x):
     return x[:len(x) // 64 * 64].sum()
 
 
+@wrong_answer(total, lambda rng: (numbers(rng, 100),), "starts anew with each block of 32", "head_forgotten")
+def total_of_the_last_block(x):
+    return x[96:].sum()
+
+
 @wrong_answer(total, lambda rng: (numbers(rng, 77),), "begins at the second element", "head_ignored")
 def total_without_the_first(x):
     return x[1:].sum()

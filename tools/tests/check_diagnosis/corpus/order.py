@@ -55,6 +55,18 @@ def products(a, b):
     return a @ b
 
 
+@wrong_answer(products, lambda rng: (numbers(rng, 6, 40), numbers(rng, 40, 5)),
+              "tiles of 32, the last of which is cut off and keeps what the one before left", "tile_left_over")
+def products_of_tiles_that_are_not_cleared(a, b):
+    result = np.zeros((a.shape[0], b.shape[1]), a.dtype)
+    a_tile, b_tile = np.zeros((a.shape[0], 32), a.dtype), np.zeros((32, b.shape[1]), b.dtype)
+    for start in range(0, a.shape[1], 32):
+        a_part, b_part = a[:, start:start + 32], b[start:start + 32]
+        a_tile[:, :a_part.shape[1]], b_tile[:len(b_part)] = a_part, b_part
+        result += a_tile @ b_tile
+    return result
+
+
 @wrong_answer(products, lambda rng: (numbers(rng, 6, 8), numbers(rng, 8, 5)),
               "the accumulator is reset for each row, not for each element", "not_reset")
 def products_reset_by_row(a, b):
@@ -98,6 +110,22 @@ def coordinate(index, n_cols):
 @wrong_answer(coordinate, lambda rng: (38, 7), "gives the column first", "reversed")
 def column_and_row(index, n_cols):
     return index % n_cols, index // n_cols
+
+
+def number_of_thread(thread, block):
+    x, y, z = thread
+    return divmod(x + block[0] * (y + block[1] * z), 32)
+
+
+@wrong_answer(number_of_thread, lambda rng: ((3, 2, 0), (16, 4, 1)), "counts z fastest", "reversed_tuples")
+def number_from_the_end(thread, block):
+    x, y, z = thread
+    return divmod(z + block[2] * (y + block[1] * x), 32)
+
+
+@wrong_answer(number_of_thread, lambda rng: ((3, 2, 0), (16, 4, 1)), "gives the lane first", "reversed")
+def lane_and_warp(thread, block):
+    return number_of_thread(thread, block)[::-1]
 
 
 def ranks(x):

@@ -1,0 +1,124 @@
+"""Week 1, kata: locality
+
+Challenge
+    Add up the same numbers in another order and the program gets slower, although no operation was added. What
+    differs is where they lie. Count what an order costs before you time it; then give pairwise distances an
+    order that a cache likes, and at last one that needs no such care.
+
+        lines of 32 bytes hold 4 float64; a cache of 2 lines
+            row 0    0  1  2  3 |  4  5  6  7        by rows      0 1 2 3 4 ...    6 misses
+            row 1    8  9 10 11 | 12 13 14 15        by columns   0 8 16 1 9 ...  24 misses
+            row 2   16 17 18 19 | 20 21 22 23        a column needs 3 lines, and only 2 stay
+
+Explore
+    python -m timeit -s "import numpy as np; a = np.ones((4096, 4096))" "a[0].sum()"
+    The same with "a[:, 0].sum()": as many additions. How many lines does each of the two touch?
+
+Concept
+    Memory comes in lines, 64 bytes on most CPUs: who asks for one number gets its neighbours as well. A *hit* finds
+    its line in the cache, a *miss* waits for it. A cache is small, 32 KiB next to the core, 1 MiB behind it;
+    when it is full, the line that was used longest ago makes room.
+    Sets: a line may not lie just anywhere. Line number i belongs to set i % sets, and a set holds a few lines, its
+    *ways*. Rows that begin a power of two apart crowd into a few sets; one line of padding spreads them again.
+    Walk by columns and you walk the transpose by rows: the same memory, shape and strides exchanged.
+    Blocking: all differences between m and n points of d numbers are m * n * d numbers, written once and read back
+    after they have left the cache. Tile by tile they stay. |x - y|**2 = x.x + y.y - 2 x.y needs no differences:
+    it is a matrix product, and the library has done the blocking. It subtracts large numbers that are nearly
+    equal, so keep them small: a distance does not mind where the origin is.
+
+Code it
+    Task 1  addresses, count_misses: the order of access, and its misses               (three lines)
+            predict_misses: down the columns of any matrix, without walking it          (five lines)
+    Task 2  tile_for, distances_blocked: how large a tile may be; then tile by tile    (eight lines)
+    Task 3  distances_blas: all pairs from one matrix product                           (five lines)
+
+Verify
+    pytest week1/katas/locality        then: ./course quiz week1/katas/locality
+    Reflect: which of your own arrays have rows of a power of two, and who walks down their columns?
+
+No GPU is used. Misses are those of a model with one cache that fetches nothing ahead, which is also what
+valgrind's cachegrind counts; a CPU that fetches ahead waits less, and moves as many bytes.
+"""
+
+import math
+
+import numpy as np
+
+from tools.models.cache import Cache
+
+L1, LINE, WAYS = 32 * 1024, 64, 8  # bytes, bytes, lines in a set: the first-level data cache of many CPUs
+TILE = 21  # points: what tile_for finds for 256 KiB and points of 64 numbers
+
+
+# Task 1
+def addresses(shape: tuple[int, int], strides: tuple[int, int], itemsize: int) -> np.ndarray:
+    """Byte addresses of a matrix's elements, row by row; [0, 0] is at address 0.
+
+    strides: in elements. itemsize: bytes an element. Returns int64, shape (rows * columns,).
+    """
+    rows, columns = np.arange(shape[0]), np.arange(shape[1])
+    return ((rows[:, None] * strides[0] + columns * strides[1]) * itemsize).ravel()
+
+
+def count_misses(shape: tuple[int, int], strides: tuple[int, int], itemsize: int, *, capacity: int = L1,
+                 line: int = LINE, ways: int = WAYS) -> int:
+    """How many accesses of that walk miss in a Cache, empty at first. capacity, line: bytes. ways: lines in a set."""
+    return int(np.count_nonzero(Cache(capacity, line, ways).missed(addresses(shape, strides, itemsize))))
+
+
+def predict_misses(n_rows: int, n_cols: int, row_bytes: int, itemsize: int, *, capacity: int = L1,
+                   line: int = LINE, ways: int = WAYS) -> int:
+    """Misses of a walk down one column after the other, without walking.
+
+    row_bytes: from the start of a row to that of the next; a multiple of line, and the matrix starts at one.
+    """
+    sets = capacity // (line * ways)
+    wanted = [row * row_bytes // line % sets for row in range(n_rows)]  # the set of each row's line
+    crowded = sum(wanted.count(number) > ways for number in wanted)  # rows whose line is gone when the walk returns
+    lines = math.ceil(n_cols * itemsize / line)  # of each row
+    return crowded * n_cols + (n_rows - crowded) * lines
+
+
+# Task 2
+def distances_naive(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Squared distances of all pairs, by all differences at once. Given: to compare with."""
+    difference = x[:, None] - y  # (m, n, d)
+    difference *= difference
+    return difference.sum(axis=2)
+
+
+def tile_for(capacity: int, d: int, itemsize: int = 8) -> int:
+    """The largest tile that leaves all of its work in a cache of `capacity` bytes; at least 1.
+
+    The work of a tile: `tile` points of x and as many of y, their differences, and their distances.
+    """
+    tile = 1
+    while ((tile + 1) ** 2 * (d + 1) + 2 * (tile + 1) * d) * itemsize <= capacity:
+        tile += 1
+    return tile
+
+
+def distances_blocked(x: np.ndarray, y: np.ndarray, *, tile: int = TILE, out: np.ndarray | None = None) -> np.ndarray:
+    """Squared distances of all pairs, never more than tile * tile of them at once.
+
+    x: (m, d), y: (n, d), one dtype. out: (m, n) of that dtype, allocated if not given.
+    """
+    out = np.empty((len(x), len(y)), dtype=x.dtype) if out is None else out
+    for i in range(0, len(x), tile):
+        for j in range(0, len(y), tile):
+            out[i:i + tile, j:j + tile] = distances_naive(x[i:i + tile], y[j:j + tile])
+    return out
+
+
+# Task 3
+def distances_blas(x: np.ndarray, y: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
+    """Squared distances of all pairs by one matrix product; none is negative. Arguments as for distances_blocked.
+
+    Points far from the origin keep their digits.
+    """
+    out = np.empty((len(x), len(y)), dtype=x.dtype) if out is None else out
+    centre = y.mean(axis=0)
+    x, y = x - centre, y - centre
+    np.matmul(x, -2 * y.T, out=out)
+    out += (x * x).sum(axis=1)[:, None] + (y * y).sum(axis=1)
+    return np.maximum(out, 0, out=out)  # what rounding left below zero

@@ -1,0 +1,142 @@
+"""From Python to machine code without a GPU: PTX by Numba and NVVM, a cubin by nvJitLink."""
+
+import base64
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+from tools.compiler import NoCompiler, cache, machine_code
+from tools.compiler.numba.function import Translation
+from tools.models.chips import Chip
+
+REMEDY = "`pip install -e '.[cuda13]'` (or cuda12) brings them; no GPU is needed."
+_VERSION = re.compile(r"B\d+v\d+")  # in a mangled name: how many functions Numba had compiled by then
+_SHARED = re.compile(r"^\s*(?:\.visible )?\.shared .*\[(\d+)\];", re.M)
+_USED = re.compile(r"Used (\d+) registers")
+_SPILLED = re.compile(r"(\d+) bytes spill (?:stores|loads)")
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel for one chip. shared: bytes of its static arrays. max_registers: of a thread, 0 for no bound."""
+
+    name: str
+    chip: Chip
+    ptx: str
+    max_registers: int
+
+    @property
+    def key(self) -> str:
+        """The same whenever the same code comes out."""
+        text = f"{self.chip.key} {self.max_registers}\n{_VERSION.sub('', self.ptx)}"
+        return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+
+    @property
+    def shared(self) -> int:
+        return sum(map(int, _SHARED.findall(self.ptx)))
+
+
+class Rejected(Exception):
+    """The assembler's complaint."""
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """What became of the PTX. spills: bytes of a thread's loads and stores of spilled registers."""
+
+    registers: int
+    spills: int
+    sass: str
+    from_cache: bool
+
+
+def compiler():
+    """numba.cuda. NoCompiler where it is not installed."""
+    try:
+        import_module("cuda.bindings.nvjitlink").version()
+        from numba import cuda
+        from numba.cuda.cudadrv.nvvm import NVVM
+        NVVM()
+    except Exception as error:  # ImportError, or what numba-cuda raises for a library that cannot be loaded
+        raise NoCompiler("compiling a CUDA kernel needs numba-cuda and NVIDIA's compiler;\n"
+                         f"found: {' '.join(str(error).split())[:120]}\n{REMEDY}") from None
+    return cuda
+
+
+def compile_kernel(cuda, dispatcher, types: tuple, chip: Chip) -> Code:
+    """PTX of a kernel of the stand-in for these types. cuda: from `compiler`. Raises what Numba raises."""
+    translation, capability = Translation(cuda), divmod(chip.capability, 10)
+    chosen = {name: dispatcher.options[name] for name in ("fastmath", "opt", "launch_bounds")
+              if dispatcher.options.get(name) is not None}
+    with _device(capability):
+        ptx, _ = cuda.compile(translation.function(dispatcher.py_func), tuple(map(translation.type, types)),
+                              lineinfo=True, device=False, cc=capability, abi="numba", **chosen)
+    return Code(dispatcher.__name__, chip, ptx, dispatcher.options.get("max_registers") or 0)
+
+
+@contextmanager
+def _device(capability: tuple[int, int]) -> Iterator[None]:
+    """Device functions are compiled for the current GPU: here, for this one."""
+    from numba.cuda import dispatcher
+
+    asks = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = asks
+
+
+def assemble(code: Code) -> Assembled:
+    """Machine code, kept in the cache beside the PTX. Raises Rejected."""
+    folder = cache.folder() / code.key
+    known = folder.is_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    cubin, log = _link(code)
+    file = folder / f"{code.name[:150]}.cubin"
+    _keep(file, cubin)
+    _keep(file.with_suffix(".ptx"), code.ptx.encode())
+    sass = file.with_suffix(".sass")
+    if not sass.exists():  # which takes longest to make
+        _keep(sass, machine_code.disassemble(file).encode())
+    return Assembled(int(_USED.search(log)[1]), sum(map(int, _SPILLED.findall(log))),
+                     sass.read_text(encoding="utf-8"), known)
+
+
+def _keep(file: Path, contents: bytes) -> None:
+    """Another process may do the same at this moment."""
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
+    unfinished.write_bytes(contents)
+    unfinished.replace(file)
+
+
+def _link(code: Code) -> tuple[bytes, str]:
+    """The cubin, and what the assembler says about it."""
+    from cuda.bindings import nvjitlink
+
+    bound = [f"-maxrregcount={code.max_registers}"] if code.max_registers else []
+    options = [f"-arch=sm_{code.chip.capability}", "-verbose", *bound]
+    linker = nvjitlink.create(len(options), options)
+    try:
+        source = code.ptx.encode()
+        nvjitlink.add_data(linker, nvjitlink.InputType.PTX, source, len(source), code.name)
+        nvjitlink.complete(linker)
+        return (_output(linker, nvjitlink.get_linked_cubin_size, nvjitlink.get_linked_cubin),
+                _output(linker, nvjitlink.get_info_log_size, nvjitlink.get_info_log).decode(errors="replace"))
+    except nvjitlink.nvJitLinkError:
+        log = _output(linker, nvjitlink.get_error_log_size, nvjitlink.get_error_log)
+        raise Rejected(log.decode(errors="replace")) from None
+    finally:
+        nvjitlink.destroy(linker)
+
+
+def _output(linker: int, size, fill) -> bytes:
+    buffer = bytearray(size(linker))
+    fill(linker, buffer)
+    return bytes(buffer)

@@ -1,0 +1,198 @@
+"""What NVIDIA's compiler makes of a kernel in CUDA C++: NVRTC gives PTX, its assembler a cubin. No GPU is needed."""
+
+import linecache
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from importlib import import_module
+from math import prod
+
+from tools.compiler import CompileError, NoCompiler, diagnostics, machine_code, memory
+from tools.compiler.evidence import Access, Kernel
+from tools.compiler.numba.code import REMEDY, Code, Rejected, assemble
+from tools.models.chips import Chip, chip
+from tools.models.occupancy import occupancy
+
+WARP = 32
+_ENTRY = re.compile(r"^(?:\.visible|\.weak) \.entry (\S+?)\(.*?^\}$", re.M | re.S)
+_COMPLAINT = re.compile(r"^(.*)\((\d+)\): (?:catastrophic )?error: (.*)$", re.M)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kernel in CUDA C++. name: of an extern "C" kernel, or a template with its arguments, "scale<float>".
+
+    options: as of cupy.RawKernel. file, above: where the code stands, and how many lines of that file precede it; by
+    default a file of its own, NAME.cu.
+    """
+
+    code: str
+    name: str
+    options: tuple[str, ...] = ()
+    file: str = ""
+    above: int = 0
+
+    def __post_init__(self):
+        if not self.file:  # it exists only for those who ask for lines, and lies outside of the course
+            object.__setattr__(self, "file", f"/{self.plain_name}.cu")
+            linecache.cache[self.file] = len(self.code), None, self.code.splitlines(keepends=True), self.file
+
+    @classmethod
+    def of(cls, kernel) -> "Source":
+        """Of a cupy.RawKernel; a simulated one knows where its code stands."""
+        origin = getattr(kernel, "origin", None)
+        place = (origin.file, origin.above) if origin else ()
+        return cls(kernel.code, kernel.name, kernel.options, *place)
+
+    @property
+    def plain_name(self) -> str:
+        return re.match(r"(?:\w+::)*(\w+)", self.name)[1]
+
+    @property
+    def line(self) -> int:
+        """Of the kernel's name in its definition."""
+        found = re.search(rf"__global__[^;{{]*?\b{self.plain_name}\s*\(", self.code)
+        return self.above + 1 + (self.code.count("\n", 0, found.end()) if found else 0)
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """Parameter -> type, as they are written."""
+        found = re.search(rf"__global__[^;{{]*?\b{self.plain_name}\s*\(([^)]*)\)", self.code)
+        declared = [each.strip() for each in re.split(r",(?![^<]*>)", found[1])] if found else []
+        named = [re.fullmatch(r"(.*?)\s*(\w+)", each, re.S) for each in declared]
+        return {each[2]: re.sub(r"\s*__restrict__", "", each[1]) for each in named if each and each[1]}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How it would be launched. grid, block: x, y, z as far as they are used. dynamic: bytes of shared memory."""
+
+    grid: tuple[int, ...] = (1,)
+    block: tuple[int, ...] = (256,)
+    dynamic: int = 0
+
+
+def compiled(source: Source, key: str = "h100", shape: Shape = Shape()) -> Kernel:
+    """The evidence for a kernel on the chip that is called `key`.
+
+    Raises CompileError for what the compiler rejects, NoCompiler where there is none, ValueError for another chip.
+    """
+    target = chip(key)
+    code = Code(source.plain_name, target, to_ptx(source, target), _most_registers(source.options))
+    try:
+        assembled = assemble(code)
+    except Rejected as error:
+        raise _rejection(source, target, source.line, f"The assembler says: {error}") from None
+    warps, shared = -(-prod(shape.block) // WARP), code.shared + shape.dynamic
+    arguments = re.search(r"<(.*)>", source.name)
+    return Kernel(
+        name=source.plain_name,
+        chip=target.key,
+        file=diagnostics.shown(source.file),
+        line=source.line,
+        signature=source.signature,
+        constants={"template": arguments[1]} if arguments else {},
+        aligned=(),
+        grid=shape.grid,
+        launches=1,
+        configs=1,
+        num_warps=warps,
+        num_stages=0,
+        registers=assembled.registers,
+        spills=assembled.spills,
+        shared_bytes=shared,
+        occupancy=occupancy(target.limits, warps, assembled.registers, shared),
+        instructions=machine_code.opcodes(code.ptx),
+        sass=machine_code.sass_opcodes(assembled.sass),
+        accesses=_accesses(code.ptx),
+        from_cache=assembled.from_cache,
+        key=code.key,
+    )
+
+
+def _accesses(ptx: str) -> tuple[Access, ...]:
+    widths = defaultdict(list)
+    for each in machine_code.accesses(ptx):
+        widths[each.place.file, each.place.line, each.kind].append(each.width)
+    return tuple(memory.access(*place, widths[place], [], {}) for place in sorted(widths))
+
+
+# NVRTC -------------------------------------------------------------------------------------------
+
+def to_ptx(source: Source, target: Chip) -> str:
+    """The PTX of this kernel alone. Raises CompileError, NoCompiler."""
+    nvrtc = _library()
+    text = f'#line {source.above + 1} "{source.file}"\n{source.code}'
+    program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], []))
+    try:
+        if "<" in source.name:
+            _checked(nvrtc.nvrtcAddNameExpression(program, source.name.encode()))
+        options = [option.encode() for option in _options(source, target)]
+        if nvrtc.nvrtcCompileProgram(program, len(options), options)[0]:
+            log = _text(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
+            raise _complaint(source, target, log)
+        entry = source.name
+        if "<" in source.name:
+            entry = _checked(nvrtc.nvrtcGetLoweredName(program, source.name.encode())).decode()
+        return _alone(_text(program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX), entry, source, target)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _library():
+    try:
+        nvrtc = import_module("cuda.bindings.nvrtc")
+        _checked(nvrtc.nvrtcVersion())
+    except Exception as error:  # ImportError, or what cuda-bindings raises for a library that cannot be loaded
+        raise NoCompiler("compiling CUDA C++ for a GPU needs NVRTC, NVIDIA's compiler, and cuda-bindings;\n"
+                         f"found: {' '.join(str(error).split())[:120]}\n{REMEDY}") from None
+    return nvrtc
+
+
+def _checked(answer: tuple):
+    """What follows the status, which is 0 when all is well."""
+    status, *rest = answer
+    if status:
+        raise RuntimeError(f"NVRTC answered {status.name}")
+    return rest[0] if len(rest) == 1 else rest
+
+
+def _text(program, size, fill) -> str:
+    buffer = bytearray(_checked(size(program)))
+    _checked(fill(program, buffer))
+    return buffer.rstrip(b"\0 ").decode(errors="replace")
+
+
+def _options(source: Source, target: Chip) -> list[str]:
+    """With a default standard as of cupy.RawKernel, and the headers that NVIDIA's packages bring."""
+    pathfinder = import_module("cuda.pathfinder")
+    headers = pathfinder.find_nvidia_header_directory("cudart")
+    given = [option for option in source.options if not option.startswith(("-arch", "--gpu-architecture"))]
+    return [f"--gpu-architecture=compute_{target.capability}", "-lineinfo", "-default-device",
+            *(["-std=c++17"] if not any("-std=" in option for option in given) else []),
+            *([f"-I{headers}"] if headers else []), *given]
+
+
+def _most_registers(options: tuple[str, ...]) -> int:
+    bounds = [int(option.partition("=")[2]) for option in options if "maxrregcount=" in option]
+    return bounds[-1] if bounds else 0
+
+
+def _alone(ptx: str, entry: str, source: Source, target: Chip) -> str:
+    """Without the other kernels of the source, which would be assembled too."""
+    if entry not in _ENTRY.findall(ptx):
+        raise _rejection(source, target, source.line, f'There is no kernel {source.name} in it. Is it extern "C", '
+                                                      "or a template with its arguments?")
+    return _ENTRY.sub(lambda found: found[0] if found[1] == entry else "", ptx)
+
+
+def _complaint(source: Source, target: Chip, log: str) -> CompileError:
+    """The first error, in the compiler's words, at its line."""
+    found = _COMPLAINT.search(log)
+    if found is None:
+        return _rejection(source, target, source.line, log.strip().splitlines()[0] if log.strip() else "no reason")
+    return _rejection(source, target, int(found[2]), found[3].strip())
+
+
+def _rejection(source: Source, target: Chip, line: int, reason: str) -> CompileError:
+    return diagnostics.rejection(f"{source.name} does not compile for {target.key}", source.file, line, reason)

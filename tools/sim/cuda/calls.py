@@ -1,0 +1,49 @@
+"""What a call inside a kernel means: an intrinsic, a device function, or a Python function that kernels know."""
+
+import builtins
+from collections.abc import Callable
+
+import numpy as np
+
+from tools.sim.cuda import mathematics, operations
+from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.intrinsic import Intrinsic
+
+MOST_PRINTED = 4096  # lines of one print statement; a GPU's buffer holds about as many
+
+
+def meaning(lanes, function) -> Callable:
+    """What to call instead of `function`, with kernel values."""
+    if isinstance(function, Intrinsic):
+        return function.meaning
+    if function is builtins.len:
+        return lambda array: np.int64(len(array))
+    if function is builtins.print:
+        return lambda *values: _print(lanes, values)
+    python = getattr(function, "py_func", None)
+    if python is not None:
+        return lambda *arguments: function.inside(lambda *values: _enter(lanes, python, values), arguments)
+    known = mathematics.meaning(function)
+    if known is not None:
+        return known
+    dtype = operations.dtype_of(function)
+    if dtype is not None:
+        return lambda value: operations.convert(value, dtype)
+    name = getattr(function, "__name__", str(function))
+    raise Fault("refused", f"It calls {name}, which Numba does not compile for a GPU.",
+                "If it is yours: @cuda.jit(device=True) above its def makes it a device function.")
+
+
+def _enter(lanes, function: Callable, arguments: tuple):
+    from tools.sim.cuda.source import program  # which needs what is above
+
+    return lanes.enter(program(function), arguments)
+
+
+def _print(lanes, values: tuple) -> None:
+    """A line from each active thread, in the order of the threads."""
+    active = np.flatnonzero(lanes.mask)[:MOST_PRINTED]
+    columns = [[value] * active.size if isinstance(value, str) else lanes.spread(value)[active].tolist()
+               for value in values]
+    for row in zip(*columns):
+        print(*row)

@@ -1,0 +1,55 @@
+"""What a CUDA kernel must not do, said with the block and the thread that did it."""
+
+import functools
+import os
+import textwrap
+
+from tools import sim
+from tools.sim import faults
+
+WIDTH = 76  # columns that a failed test has room for
+HERE = os.path.dirname(sim.__file__) + os.sep
+
+
+class Fault(faults.Fault):
+    """As every fault of a simulator; block, thread: who did it first, as (x, y, z). index: in the array."""
+
+    def __init__(self, kind: str, what: str, question: str = "", *, block=None, thread=None, index=None,
+                 spot: faults.Spot | None = None, **where: str | None):
+        self.block, self.thread, self.index = block, thread, index
+        if any(len(line) > WIDTH for line in what.splitlines()):  # names and numbers may be long
+            what = textwrap.fill(" ".join(what.split()), WIDTH)
+        super().__init__(spot or learner_spot(), kind, what, question, **where)
+
+
+class Unknown(Exception):
+    """What a GPU would run and this simulator does not know."""
+
+
+def learner_frame():
+    """The kernel's: the innermost frame outside the simulator."""
+    return faults.innermost(_is_inner)
+
+
+def learner_spot() -> faults.Spot:
+    """The line of the kernel that runs now."""
+    frame = learner_frame()  # of a conditional expression's part it is a function within the kernel
+    spot = faults.spot(frame)
+    return spot._replace(function=frame.f_code.co_qualname.partition(".")[0]) if frame else spot
+
+
+@functools.cache
+def _is_inner(file: str) -> bool:
+    return file.startswith(HERE)
+
+
+def position(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
+    """x, y, z of a thread or a block by its number: x counts first."""
+    x, y, _ = sizes
+    return number % x, number // x % y, number // (x * y)
+
+
+def shown(place: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
+    """3, or (3, 1): in as many dimensions as are used."""
+    used = max([axis for axis, size in enumerate(sizes, start=1) if size > 1], default=1)
+    return str(place[0]) if used == 1 else str(place[:used])

@@ -1,0 +1,40 @@
+"""What CuPy's functions may be given, with its words for what they may not."""
+
+import numpy as np
+
+from tools.sim.cupy.arrays import ndarray
+
+
+def operand(value):
+    """What a kernel may be given: an array of the device or a plain number. TypeError for all else."""
+    if isinstance(value, (ndarray, bool, int, float, complex)):
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biufcV":
+        return value
+    raise TypeError(f"Unsupported type {type(value)}")
+
+
+def type_of(value):
+    """Its dtype; int, float or complex for a plain number."""
+    if isinstance(value, (ndarray, np.generic)):
+        return value.dtype
+    return np.dtype(bool) if isinstance(value, bool) else type(value)
+
+
+def elements(value):
+    """What NumPy is given for an operand."""
+    return value.elements if isinstance(value, ndarray) else value
+
+
+def require(name: str, value) -> None:
+    """TypeError, in the words of CuPy's compiled functions, unless it is an array of the device."""
+    if not isinstance(value, ndarray):
+        module, kind = type(value).__module__, type(value).__qualname__
+        kind = kind if module == "builtins" else f"{module}.{kind}"
+        raise TypeError(f"Argument {name!r} has incorrect type (expected cupy._core.core._ndarray_base, got {kind})")
+
+
+def check_cast(given: np.dtype, wanted: np.dtype, casting: str, what: str = "array data") -> None:
+    """TypeError if this rule does not let the one become the other."""
+    if not (casting == "same_kind" and given.kind == wanted.kind or np.can_cast(given, wanted, casting)):
+        raise TypeError(f"Cannot cast {what} from {given!r} to {wanted!r} according to the rule '{casting}'")

@@ -1,0 +1,167 @@
+"""Functions that choose elements: by a condition, by bounds, by their place."""
+
+import numpy as np
+
+from tools.sim.cupy import functions, fusion, launches, streams
+from tools.sim.cupy.arrays import ndarray, on_device
+from tools.sim.cupy.creation import array
+from tools.sim.cupy.indexing import pick
+from tools.sim.cupy.shapes import axes_of
+from tools.sim.cupy.ufuncs import choose_elements, clip_elements
+
+
+def where(condition, x=None, y=None):
+    """Elements of `x` where the condition holds, else of `y`; with the condition alone: its nonzero places."""
+    if (x is None) != (y is None):
+        raise ValueError("Must provide both 'x' and 'y' or neither.")
+    if x is None:
+        return nonzero(condition)
+    return choose_elements(condition.astype("?", copy=False), x, y)
+
+
+def clip(a, a_min=None, a_max=None, out=None) -> ndarray:
+    """Each element, or the bound that it passes. None: no bound."""
+    if fusion.concerns((a,)):
+        return clip_elements(a, a_min, a_max, out=out)
+    if not isinstance(a, ndarray):
+        return a.clip(a_min, a_max, out=out)
+    low, high = _limits(a.dtype)
+    return clip_elements(a, low if a_min is None else a_min, high if a_max is None else a_max, out=out)
+
+
+def _limits(dtype: np.dtype) -> tuple:
+    """The least and the largest number of a type."""
+    if dtype.kind == "f":
+        return dtype.type("-inf"), dtype.type("inf")
+    return (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (None, None)
+
+
+def around(a, decimals=0, out=None) -> ndarray:
+    """Rounded to so many decimals, halves to even."""
+    a = a if isinstance(a, ndarray) else array(a, copy=None)
+    with np.errstate(all="ignore"):
+        values = np.around(a.elements.astype(np.float16) if a.dtype == bool else a.elements, decimals)
+    made = on_device(np.array(values, order="C")) if out is None else out
+    launches.elementwise("cupy_round", a.shape, [a], [made], work=lambda: np.copyto(made.elements, values))
+    return made
+
+
+def take(a, indices, axis=None, out=None) -> ndarray:
+    """The elements at these places along an axis, or of the flattened array. Places beyond the end wrap around."""
+    if not isinstance(a, ndarray):
+        return a.take(indices, axis, out)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis, = axes_of(axis, max(a.ndim, 1))
+    if np.isscalar(indices) and a.size:  # the number travels with the launch
+        one = a[(slice(None),) * axis + (int(indices) % a.shape[axis],)]
+        made = on_device(one.elements.copy())
+        launches.elementwise("cupy_take_scalar", made.shape, [one], [made])
+        return made
+    places = indices if isinstance(indices, ndarray) else array(indices, dtype=int)
+    if out is not None and out.dtype != a.dtype:
+        raise TypeError("Output dtype mismatch")
+    if out is not None and out.shape != a.shape[:axis] + places.shape + a.shape[axis + 1:]:
+        raise ValueError("Output shape mismatch")
+    return pick(a, (slice(None),) * axis + (places,), out)
+
+
+def nonzero(a) -> tuple[ndarray, ...]:
+    """The places of all elements that are not 0, an array for each axis. The host waits for their number."""
+    places = argwhere(a)
+    if a.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use cp.atleast_1d(scalar).nonzero() instead.")
+    return tuple(places[:, axis] for axis in range(a.ndim))
+
+
+def argwhere(a) -> ndarray:
+    """The same as one array with a row for each element."""
+    _require(a)
+    places = on_device(np.argwhere(a.elements))
+    if a.size:
+        streams.fetch(4)
+        launches.elementwise("cupy_nonzero_kernel", a.shape, [a])
+    return places
+
+
+def flatnonzero(a) -> ndarray:
+    """The places in the flattened array."""
+    _require(a)
+    return a.ravel().nonzero()[0]
+
+
+def _require(a) -> None:
+    if not isinstance(a, ndarray):
+        raise TypeError(f"'a' must be a cupy.ndarray object, not {type(a)}.")
+
+
+def repeat(a, repeats, axis=None):
+    """Each element so often: a number for all, or one for each."""
+    if not isinstance(a, ndarray):
+        return a.repeat(repeats, axis)
+    if isinstance(repeats, np.ndarray):
+        raise TypeError("'repeats' does not accept numpy.ndarray; convert with cupy.array() first")
+    if isinstance(repeats, ndarray):
+        streams.fetch(repeats.itemsize)  # how long the result is
+    elif np.isscalar(repeats) and repeats < 0:
+        raise ValueError(f"'repeats' should not be negative: {repeats}")
+    return functions.call("repeat", a, repeats, axis)
+
+
+def bincount(x: ndarray, weights=None, minlength=None) -> ndarray:
+    """How often each whole number occurs. The host fetches the least and the largest."""
+    if x.ndim != 1:
+        raise ValueError(f"object {'too deep' if x.ndim else 'of too small depth'} for desired array")
+    if x.dtype.kind == "f":
+        raise TypeError("x must be int array")
+    streams.fetch(1)
+    if (x.elements < 0).any():
+        raise ValueError("The first argument of bincount must be non-negative")
+    if weights is not None and x.shape != weights.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    streams.fetch(x.itemsize)
+    return functions.call("bincount", x, weights, minlength or 0)
+
+
+def searchsorted(a, v, side="left", sorter=None) -> ndarray:
+    """Where each of `v` would stand among the sorted elements of `a`."""
+    if not isinstance(a, ndarray):
+        raise NotImplementedError("Only int or ndarray are supported for a")
+    if not isinstance(v, (ndarray, int, float, complex)):
+        raise NotImplementedError("Only python scalars or ndarrays are supported for v")
+    return functions.call("searchsorted", a, v, side, sorter)
+
+
+def compress(condition, a, axis=None, out=None) -> ndarray:
+    """The elements along an axis for which the condition holds."""
+    if not isinstance(a, ndarray):
+        return a.compress(condition, axis, out)
+    if not isinstance(condition, ndarray):
+        condition = array(condition, dtype=int)
+        if condition.ndim != 1:
+            raise ValueError("condition must be a 1-d array")
+    return take(a, nonzero(condition)[0], axis, out)
+
+
+def extract(condition, a) -> ndarray:
+    """The elements of the flattened array for which the condition holds."""
+    if not isinstance(a, ndarray):
+        raise TypeError("extract requires input array to be cupy.ndarray")
+    condition = condition if isinstance(condition, ndarray) else array(condition)
+    return take(a.ravel(), condition.ravel().nonzero()[0])
+
+
+def put(a, ind, v, mode="wrap") -> None:
+    """Replace the elements at these places of the flattened array."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError("clipmode not understood")
+    ind = ind if isinstance(ind, ndarray) else array(ind)
+    v = v if isinstance(v, ndarray) else array(v, dtype=a.dtype)
+    if mode == "raise":
+        streams.fetch(1)
+        if ((ind.elements < -a.size) | (ind.elements >= a.size)).any():
+            raise IndexError("invalid entry in indices array")
+    places = np.clip(ind.elements, 0, a.size - 1) if mode == "clip" else ind.elements % a.size
+    stored = launches.Scattered(a, places.reshape(-1), np.arange(places.size))
+    launches.launch(f"cupy_put_{mode}", (-(-ind.size // launches.BLOCK),), [ind], [stored],
+                    work=lambda: np.put(a.elements, places, v.elements))

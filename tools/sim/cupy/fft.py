@@ -1,0 +1,20 @@
+"""cupy.fft: NumPy's functions as a library's work (cuFFT)."""
+
+import numpy as np
+
+from tools.sim.cupy import functions
+
+NAMES = ("fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn", "hfft",
+         "ihfft", "fftshift", "ifftshift", "fftfreq", "rfftfreq")
+
+
+def _function(name: str):
+    function = getattr(np.fft, name)
+
+    def transform(*args, **named):
+        return functions.call(f"fft.{name}", *args, function=function, **named)
+    transform.__name__ = name
+    return transform
+
+
+globals().update({name: _function(name) for name in NAMES})

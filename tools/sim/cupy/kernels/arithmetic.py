@@ -1,0 +1,96 @@
+"""C++'s operators on values that are NumPy arrays or numbers, by C++'s types."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tools.sim.cupy.casts import flushed
+from tools.sim.cupy.kernels.types import common, is_half, promoted
+
+COMPARISONS = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
+               ">=": np.greater_equal}
+BITS = {"&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor}
+SHIFTS = {"<<": np.left_shift, ">>": np.right_shift}
+PLAIN = {"+": np.add, "-": np.subtract, "*": np.multiply}
+
+
+class Unfit(Exception):
+    """An operator that C++ does not have for operands of these types."""
+
+
+def binary(operator: str, left, right):
+    """left operator right. Integers wrap around. A division by the integer 0 gives anything: see `divides_by_zero`."""
+    if operator in SHIFTS:
+        _need_integers(left, right)
+        return SHIFTS[operator](left.astype(promoted(left.dtype)), right.astype(promoted(left.dtype)))
+    _check_complex(left.dtype, right.dtype)
+    dtype = common(left.dtype, right.dtype)
+    left, right = flushed(left.astype(dtype)), flushed(right.astype(dtype))
+    if operator in COMPARISONS:
+        return COMPARISONS[operator](left, right)
+    if operator in BITS or operator == "%":
+        _need_integers(left, right)
+    return flushed(_arithmetic(operator, dtype)(left, right))
+
+
+def _arithmetic(operator: str, dtype: np.dtype) -> Callable:
+    if operator == "/":
+        return _quotient if dtype.kind in "iu" else np.divide
+    return _remainder if operator == "%" else {**PLAIN, **BITS}[operator]
+
+
+def _quotient(left, right):
+    """Towards zero."""
+    down = np.floor_divide(left, right)
+    return down + ((down < 0) & (down * right != left))
+
+
+def _remainder(left, right):
+    """With the sign of the dividend."""
+    return np.fmod(left, right)
+
+
+def unary(operator: str, operand):
+    """operator operand"""
+    if operator == "!":
+        return np.logical_not(truth(operand))
+    if operator == "~":
+        _need_integers(operand)
+    operand = operand.astype(promoted(operand.dtype))
+    return {"+": np.positive, "-": lambda x: np.negative(flushed(x)), "~": np.invert}[operator](operand)
+
+
+def truth(value) -> np.ndarray:
+    """Is it anything but 0?"""
+    if value.dtype.kind == "c":
+        raise Unfit
+    return np.asarray(flushed(value)).astype(bool)
+
+
+def chosen(yes, no) -> np.dtype:
+    """The type of condition ? yes : no."""
+    one, other = yes.dtype, no.dtype
+    if one == other:
+        return one
+    if is_half(one) or is_half(other) or one.kind == other.kind == "c":
+        raise Unfit
+    return common(one, other) if "c" not in (one.kind, other.kind) else one if one.kind == "c" else other
+
+
+def _check_complex(one: np.dtype, other: np.dtype) -> None:
+    """Complex numbers meet only their like, and real numbers of their own precision."""
+    for whole, part in ((one, other), (other, one)):
+        if whole.kind == "c" and part not in (whole, np.dtype(f"f{whole.itemsize // 2}")):
+            raise Unfit
+
+
+def divides_by_zero(operator: str, left, right) -> np.ndarray | None:
+    """Where integers are divided by 0, which C++ leaves undefined; None if they are not divided."""
+    if operator not in ("/", "%") or left.dtype.kind not in "biu" or right.dtype.kind not in "biu":
+        return None
+    return np.asarray(right == 0)
+
+
+def _need_integers(*operands) -> None:
+    if any(operand.dtype.kind not in "biu" for operand in operands):
+        raise Unfit

@@ -1,0 +1,121 @@
+"""cupy.ElementwiseKernel: a few lines of CUDA C++ for each element, run with NumPy and no compiler."""
+
+from math import prod
+
+import numpy as np
+
+from tools.sim.cupy import launches
+from tools.sim.cupy.arguments import operand
+from tools.sim.cupy.arrays import ndarray
+from tools.sim.cupy.kernels.evaluation import Indexer, Variable
+from tools.sim.cupy.kernels.machine import Machine
+from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
+from tools.sim.cupy.kernels.parser import functions, statements
+from tools.sim.cupy.kernels.raw import Raw
+from tools.sim.cupy.kernels.refusal import Code
+
+
+class ElementwiseKernel:
+    """in_params, out_params: as "T x, raw float32 y". operation: the statements; i is the number of the element."""
+
+    __module__ = "cupy"
+
+    def __init__(self, in_params: str, out_params: str, operation: str, name="kernel", reduce_dims=True, preamble="",
+                 no_return=False, return_tuple=False, **options):
+        check_name(name)
+        self.in_params, self.out_params = parameters(in_params), parameters(out_params)
+        self.nin, self.nout = len(self.in_params), len(self.out_params)
+        self.params, self.nargs = self.in_params + self.out_params, self.nin + self.nout
+        self.operation, self.preamble, self.name, self.__name__ = operation, preamble, name, name
+        self.reduce_dims, self.no_return, self.return_tuple = reduce_dims, no_return, return_tuple
+        self._code = Code(name, operation)
+        for option in ("loop_prep", "after_loop"):
+            if options.get(option):
+                raise self._code.unknown(1, option)
+        if "i" in {each.name for each in self.params}:
+            raise ValueError("Can not use 'i' as a parameter name")
+
+    def __call__(self, *args, size=-1, stream=None, block_size=128, **unknown):
+        if unknown:
+            raise TypeError(f"Wrong arguments {unknown}")
+        if block_size <= 0:
+            raise ValueError("block_size must be greater than zero")
+        if len(args) not in (self.nin, self.nargs):
+            raise TypeError(f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
+                            f"{self.nargs} (with outputs), but given {len(args)}.")
+        inputs, outputs = [operand(each) for each in args[:self.nin]], [operand(each) for each in args[self.nin:]]
+        shape = common_shape(self.params, (*inputs, *outputs), size != -1)
+        letters = decide(self.in_params, self.out_params, inputs, outputs)
+        shape = (size,) if size != -1 else shape
+        made = self._outputs(outputs, letters, shape, size != -1)
+        if 0 not in shape:
+            self._launch(inputs, made, letters, shape, -(-prod(shape) // block_size), stream, fresh=not outputs)
+        if self.no_return:
+            return None
+        return made[0] if self.nout == 1 and not self.return_tuple else tuple(made)
+
+    def _outputs(self, given: list, letters: dict, shape: tuple[int, ...], sized: bool) -> list[ndarray]:
+        if not given:
+            if not sized and any(each.raw for each in self.out_params):
+                raise ValueError("Output array size is Undecided")
+            return [ndarray(shape, type_of(each, letters)) for each in self.out_params]
+        for parameter, each in zip(self.out_params, given):
+            if not isinstance(each, ndarray):
+                raise TypeError("Output arguments type must be cupy.ndarray")
+            if not parameter.raw and each.shape != shape:
+                raise ValueError("Out shape is mismatched")
+        return given
+
+    def _launch(self, inputs: list, outputs: list, letters: dict, shape: tuple[int, ...], blocks: int, stream,
+                fresh: bool) -> None:
+        threads = prod(shape)
+        names = {"i": Variable(np.arange(threads), constant=True), "_ind": Indexer(threads)}
+        for parameter, argument in zip(self.in_params, inputs):
+            names[parameter.name] = _input(parameter, argument, shape, letters)
+        for parameter, array in zip(self.out_params, outputs):
+            names[parameter.name] = Raw(parameter.name, array, constant=False) if parameter.raw else Variable(
+                array.elements.reshape(-1).copy(), written=np.zeros(threads, bool), fresh=fresh)
+        types = frozenset(letters)
+        machine = Machine(self._code, threads, names, letters, functions(Code(self.name, self.preamble), types))
+        body = statements(self._code, types)
+
+        def run() -> list:
+            with np.errstate(all="ignore"):
+                machine.check(body)
+                machine.run(body)
+            return self._accessed(names, (*inputs, *outputs), shape)
+
+        arrays = [each for each in (*inputs, *outputs) if isinstance(each, ndarray)]
+        launches.execute(self.name, (blocks,), arrays, run, stream)
+
+    def _accessed(self, names: dict, arguments: tuple, shape: tuple[int, ...]) -> list[tuple[str, list]]:
+        """Store the outputs; gives what the threads accessed, and how."""
+        done = {"load": [], "store": [], "atomic": []}
+        for parameter, argument in zip(self.params, arguments):
+            variable = names[parameter.name]
+            if isinstance(variable, Raw):
+                for operation, accesses in variable.done.items():
+                    done[operation] += accesses
+            elif not variable.constant:
+                done["store"].append(_stored(argument, variable, shape))
+            elif isinstance(argument, ndarray):
+                done["load"].append(launches.stretched(argument, shape))
+        return list(zip(launches.FIGURES, done.values()))
+
+def _input(parameter, argument, shape: tuple[int, ...], letters: dict) -> Variable | Raw:
+    """What an input is to the code."""
+    if not isinstance(argument, ndarray):
+        return Variable(np.array(argument, type_of(parameter, letters)), constant=True)
+    if parameter.raw:
+        return Raw(parameter.name, argument, constant=True)
+    return Variable(np.broadcast_to(argument.elements, shape).reshape(-1), constant=True)
+
+
+def _stored(array: ndarray, variable: Variable, shape: tuple[int, ...]):
+    """Write an output; gives what the threads stored to."""
+    written = variable.written.reshape(shape)
+    np.copyto(array.elements, np.broadcast_to(variable.value, written.size).reshape(shape), where=written)
+    if written.all():
+        return array
+    threads = np.flatnonzero(variable.written)
+    return launches.Scattered(array, threads, threads)

@@ -1,0 +1,148 @@
+"""cupy.ReductionKernel: map, reduce and finish in CUDA C++ expressions, run with NumPy and no compiler."""
+
+from math import prod
+
+import numpy as np
+
+from tools.sim.cupy import launches
+from tools.sim.cupy.arguments import operand
+from tools.sim.cupy.arrays import ndarray, on_device
+from tools.sim.cupy.casts import convert
+from tools.sim.cupy.kernels import types
+from tools.sim.cupy.kernels.evaluation import Indexer, Variable
+from tools.sim.cupy.kernels.machine import Machine
+from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
+from tools.sim.cupy.kernels.parser import expression, functions, statements
+from tools.sim.cupy.kernels.refusal import Code
+from tools.sim.cupy.shapes import axes_of
+
+
+class ReductionKernel:
+    """map_expr: of the inputs. reduce_expr: of a and b. post_map_expr: an assignment to the output, from a.
+
+    The elements meet in pairs, as in a tree. A GPU's order is another one, so sums may differ in their last bits.
+    """
+
+    __module__ = "cupy"
+
+    def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity,
+                 name="reduce_kernel", reduce_type: str | None = None, reduce_dims=True, preamble="", options=()):
+        check_name(name)
+        self.in_params, self.out_params = parameters(in_params), parameters(out_params)
+        self.nin, self.nout, self.nargs = (len(self.in_params), len(self.out_params),
+                                           len(self.in_params) + len(self.out_params))
+        self.map_expr, self.reduce_expr, self.post_map_expr = map_expr, reduce_expr, post_map_expr
+        self.identity, self.preamble = "" if identity is None else str(identity), preamble
+        self.name, self.__name__ = name, name
+        self.reduce_type = self.out_params[0].type if reduce_type is None else reduce_type
+        if self.nout != 1 or any(each.raw for each in (*self.in_params, *self.out_params)):
+            raise Code(name, map_expr).unknown(1, "reductions with raw parameters or with several outputs")
+
+    def __call__(self, *args, out=None, axis=None, keepdims=False, stream=None, **unknown) -> ndarray:
+        if unknown:
+            raise TypeError(f"Wrong arguments {unknown}")
+        if len(args) not in (self.nin, self.nargs):
+            raise TypeError(f"Wrong number of arguments for {self.name}")
+        if out is not None and len(args) == self.nargs:
+            raise ValueError("cannot specify 'out' as both a positional and keyword argument")
+        inputs = [operand(each) for each in args[:self.nin]]
+        outputs = [operand(each) for each in args[self.nin:]] if out is None else [operand(out)]
+        shape = common_shape(self.in_params, inputs, sized=False)
+        letters = decide(self.in_params, self.out_params, inputs, outputs)
+        axes = axes_of(axis, len(shape))
+        kept = tuple(length for along, length in enumerate(shape) if along not in axes)
+        if not self.identity and 0 in shape and 0 not in kept:
+            raise ValueError(f"zero-size array to reduction operation {self.name} which has no identity")
+        values = self._reduce(inputs, letters, shape, axes)
+        if keepdims:
+            kept = tuple(1 if along in axes else length for along, length in enumerate(shape))
+        made = self._output(values.reshape(kept), outputs)
+        loads = [launches.stretched(each, shape) for each in inputs if isinstance(each, ndarray)]
+        if made.size:
+            launches.launch(self.name, (), loads, [made], work=lambda: np.copyto(made.elements, values.reshape(kept)))
+        return made
+
+    def _output(self, values: np.ndarray, outputs: list) -> ndarray:
+        if not outputs:
+            return on_device(values.copy())
+        if not isinstance(outputs[0], ndarray):
+            raise TypeError("Output arguments type must be cupy.ndarray")
+        if outputs[0].shape != values.shape:
+            raise ValueError("Out shape is mismatched")
+        return outputs[0]
+
+    def _reduce(self, inputs: list, letters: dict, shape: tuple[int, ...], axes: tuple[int, ...]) -> np.ndarray:
+        """The results, along one axis."""
+        order = (*(along for along in range(len(shape)) if along not in axes), *axes)
+        rows = prod(shape[along] for along in order[:len(shape) - len(axes)])
+        values = {}
+        for parameter, argument in zip(self.in_params, inputs):
+            if isinstance(argument, ndarray):
+                argument = np.broadcast_to(argument.elements, shape).transpose(order).reshape(rows, -1)
+            else:
+                argument = np.array(argument, type_of(parameter, letters))
+            values[parameter.name] = argument
+        width = prod(shape) // rows if rows else 0
+        with np.errstate(all="ignore"):
+            mapped = self._expression(self.map_expr, letters, values, (rows, width))
+            total = self._tree(convert(mapped, self._reduced_type(letters)), letters)
+            return self._finished(total, letters, rows * width)
+
+    def _reduced_type(self, letters: dict) -> np.dtype:
+        name = self.reduce_type
+        dtype = name if isinstance(name, np.dtype) else letters.get(name) or types.named(name)
+        if dtype is None:
+            raise Code(self.name, name).unknown(1, f"the type {name}")
+        return dtype
+
+    def _tree(self, values: np.ndarray, letters: dict) -> np.ndarray:
+        """Each row down to one value, by halves."""
+        if self.identity:
+            identity = self._expression(self.identity, letters, {}, ())
+            first = np.broadcast_to(convert(identity, values.dtype), (len(values), 1))
+            self._check_identity(values, first, letters)
+            values = values if values.shape[1] else first
+        while values.shape[1] > 1:
+            half = values.shape[1] // 2
+            pairs = self._combined(values[:, :half], values[:, half:2 * half], letters)
+            values = np.concatenate([pairs, values[:, 2 * half:]], axis=1)
+        return values[:, 0]
+
+    def _check_identity(self, values: np.ndarray, first: np.ndarray, letters: dict) -> None:
+        """Each thread of the device begins with the identity: it may change nothing."""
+        begun = self._combined(np.broadcast_to(first, values.shape), values, letters)
+        changed = (begun != values) & (values == values)
+        if changed.any():
+            place = np.argwhere(changed)[0]
+            raise ValueError(
+                f"kernel {self.name!r}: the identity {self.identity} is none. Combined with the element "
+                f"{values[tuple(place)]} by {self.reduce_expr!r} it gives {begun[tuple(place)]}.\n"
+                "Each thread of a GPU begins with the identity, so that the result would depend on their number.")
+
+    def _combined(self, a: np.ndarray, b: np.ndarray, letters: dict) -> np.ndarray:
+        return convert(self._expression(self.reduce_expr, letters, {"a": a, "b": b}, a.shape), a.dtype)
+
+    def _finished(self, total: np.ndarray, letters: dict, elements: int) -> np.ndarray:
+        """The output that post_map_expr assigns."""
+        name, dtype = self.out_params[0].name, type_of(self.out_params[0], letters)
+        result = Variable(np.zeros(total.size, dtype), written=np.zeros(total.size, bool))
+        code = Code(self.name, self.post_map_expr)
+        names = {name: result, "a": Variable(total, constant=True), "_in_ind": Indexer(elements),
+                 "_out_ind": Indexer(total.size)}
+        machine = Machine(code, total.size, names, letters, self._functions(letters))
+        body = statements(code, frozenset(letters))
+        machine.check(body)
+        machine.run(body)
+        return np.broadcast_to(result.value, total.size)
+
+    def _expression(self, text: str, letters: dict, values: dict[str, np.ndarray], shape: tuple) -> np.ndarray:
+        """The value of an expression for arrays of this shape."""
+        code = Code(self.name, text)
+        names = {name: Variable(np.broadcast_to(value, shape).reshape(-1) if value.ndim else value, constant=True)
+                 for name, value in values.items()}
+        machine = Machine(code, prod(shape), names, letters, self._functions(letters))
+        value = machine.value(expression(code, frozenset(letters)))
+        return np.broadcast_to(np.asarray(value).reshape(shape if np.ndim(value) else ()), shape)
+
+    def _functions(self, letters: dict) -> dict:
+        return functions(Code(self.name, self.preamble), frozenset(letters))

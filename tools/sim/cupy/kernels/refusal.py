@@ -1,0 +1,38 @@
+"""What a kernel's code is refused with: errors of the code itself, and the stand-in's own limits."""
+
+from dataclasses import dataclass
+
+WIDTH = 80  # columns
+
+
+class CompileException(Exception):
+    """Code that the compiler would refuse too."""
+
+    __module__ = "cupy.cuda.compiler"
+
+
+class NotTranslated(NotImplementedError):
+    """Code that a GPU would run, but that the stand-in has no translation for."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel's code and its name, for messages."""
+
+    kernel: str
+    text: str
+
+    def wrong(self, line: int, what: str) -> CompileException:
+        """what: a sentence about the mistake."""
+        return CompileException(f"{self.place(line)}\n{what}")
+
+    def unknown(self, line: int, what: str,
+                instead: str = "Write it in other words, or as a RawKernel.") -> NotTranslated:
+        """what: the construct, as "pointers". instead: what to do."""
+        return NotTranslated(f"{self.place(line)}\nThe simulated CuPy does not translate {what}.\n{instead}")
+
+    def place(self, line: int) -> str:
+        lines = self.text.splitlines()
+        source = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        head = f"kernel {self.kernel!r}, line {line}:  {source}"
+        return head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."

@@ -1,0 +1,148 @@
+"""What arrays of the device can do: operators and methods, put on the class where all that they need is known."""
+
+import numpy as np
+
+from tools.sim.cupy import (choosing, creation, filling, functions, indexing, products, reductions, sorting, transfers,
+                            views)
+from tools.sim.cupy.arrays import ndarray, on_device
+from tools.sim.cupy.ufuncs import copy_elements, ufuncs
+
+BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
+          "mod": "remainder", "pow": "power", "lshift": "left_shift", "rshift": "right_shift", "and": "bitwise_and",
+          "or": "bitwise_or", "xor": "bitwise_xor", "divmod": "divmod", "lt": "less", "le": "less_equal",
+          "gt": "greater", "ge": "greater_equal"}
+COMPARISONS = ("lt", "le", "gt", "ge")
+UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
+
+
+# Operators ---------------------------------------------------------------------------------------
+
+def _applied(name: str, one, other):
+    """An operator's function; for arguments that only NumPy can judge, NumPy's, which asks the array in its turn."""
+    both = (one, other)
+    if any(getattr(each, "__array_ufunc__", ndarray) is None for each in both):
+        return NotImplemented
+    if any(isinstance(each, np.ndarray) or not isinstance(each, (ndarray, np.generic, bool, int, float, complex))
+           for each in both):
+        return getattr(np, name)(one, other)
+    return (products.matmul if name == "matmul" else ufuncs[name])(one, other)
+
+
+def _put_operators() -> None:
+    for symbol, name in {**BINARY, "matmul": "matmul"}.items():
+        setattr(ndarray, f"__{symbol}__", lambda self, other, name=name: _applied(name, self, other))
+        if symbol not in COMPARISONS:
+            setattr(ndarray, f"__r{symbol}__", lambda self, other, name=name: _applied(name, other, self))
+        if symbol not in (*COMPARISONS, "divmod", "matmul"):
+            setattr(ndarray, f"__i{symbol}__", lambda self, other, name=name: ufuncs[name](self, other, self))
+    for symbol, name in UNARY.items():
+        setattr(ndarray, f"__{symbol}__", lambda self, name=name: ufuncs[name](self))
+
+
+def _pos(self):
+    return self.copy() if self.dtype == bool else ufuncs["positive"](self)
+
+
+def _pow(self, other, modulo=None):
+    """Common powers by numbers of Python have kernels of their own."""
+    powers = {(int, 2): "square", (float, 0.5): "sqrt", (float, 2.0): "square", (float, -1.0): "reciprocal"}
+    name = powers.get((type(other), other)) if type(other) in (int, float) else None
+    if name is None:
+        return _applied("power", self, other)
+    exact = self.dtype.kind in "fc" or type(other) is int and self.dtype.kind == "i"
+    return ufuncs[name](self, dtype=None if exact else np.result_type(self.dtype, other))
+
+
+def _eq(self, other):
+    if other is None or type(other).__eq__ is object.__eq__:
+        return filling.zeros(self.shape, bool)
+    return _applied("equal", self, other)
+
+
+def _ne(self, other):
+    if other is None or type(other).__eq__ is object.__eq__ and type(other).__ne__ is object.__ne__:
+        return filling.ones(self.shape, bool)
+    return _applied("not_equal", self, other)
+
+
+# Methods -----------------------------------------------------------------------------------------
+
+def _reshape(self, *shape, order="C", copy=None):
+    return views.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+def _transpose(self, *axes):
+    return views.transpose(self, axes[0] if len(axes) == 1 and (axes[0] is None or np.iterable(axes[0])) else axes)
+
+
+def _astype(self, dtype, order="K", casting=None, subok=None, copy=True):
+    return creation.astype(self, dtype, order, casting, subok, copy=True if copy else None)
+
+
+def _copy(self, order="C"):
+    return creation.astype(self, self.dtype, order)
+
+
+def _fill(self, value) -> None:
+    filling.fill(self, value)
+
+
+def _round(self, decimals=0, out=None):
+    return choosing.around(self, decimals, out)
+
+
+def _conj(self):
+    return ufuncs["conjugate"](self) if self.dtype.kind == "c" else self
+
+
+def _real(self):
+    return on_device(self.elements.real, self) if self.dtype.kind == "c" else self
+
+
+def _imag(self):
+    return on_device(self.elements.imag, self) if self.dtype.kind == "c" else filling.zeros_like(self)
+
+
+def _set_imag(self, value) -> None:
+    if self.dtype.kind != "c":
+        raise TypeError("cupy.ndarray does not have imaginary part to set")
+    copy_elements(value, _imag(self))
+
+
+def _matrix_transpose(self):
+    if self.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return views.swapaxes(self, -1, -2)
+
+
+def _called(name: str):
+    return lambda self, *args, **named: functions.call(name, self, *args, **named)
+
+
+def _partition(self, kth, axis=-1) -> None:
+    functions.call("partition", self, function=lambda elements: elements.partition(kth, axis))
+
+
+METHODS = {
+    **reductions.methods,
+    **{name: _called(name) for name in ("argpartition", "choose", "trace")},
+    "__getitem__": indexing.getitem, "__setitem__": indexing.setitem, "__pos__": _pos, "__pow__": _pow, "__eq__": _eq,
+    "__ne__": _ne, "__hash__": None, "__copy__": _copy, "__deepcopy__": lambda self, memo: self.copy(),
+    "get": transfers.get, "set": transfers.set, "astype": _astype, "copy": _copy, "fill": _fill, "view": views.view,
+    "reshape": _reshape, "transpose": _transpose, "ravel": views.ravel, "flatten": views.flatten,
+    "swapaxes": views.swapaxes, "squeeze": views.squeeze, "diagonal": views.diagonal,
+    "repeat": choosing.repeat, "searchsorted": choosing.searchsorted, "take": choosing.take, "put": choosing.put,
+    "clip": choosing.clip, "nonzero": choosing.nonzero, "round": _round,
+    "compress": lambda self, condition, axis=None, out=None: choosing.compress(condition, self, axis, out),
+    "sort": sorting.sort_in_place, "argsort": sorting.places, "partition": _partition, "dot": products.dot,
+    "conj": _conj, "conjugate": _conj, "T": property(lambda self: views.transpose(self) if self.ndim > 1 else self),
+    "mT": property(_matrix_transpose), "real": property(_real, lambda self, value: copy_elements(value, _real(self))),
+    "imag": property(_imag, _set_imag),
+}
+
+
+def complete() -> None:
+    """Give the class its operators and methods."""
+    _put_operators()
+    for name, method in METHODS.items():
+        setattr(ndarray, name, method)

@@ -1,0 +1,94 @@
+"""A CUDA C++ source made into a module that is loaded in this process; the compiler's errors, told at their lines."""
+
+import ctypes
+import functools
+import re
+
+from tools.sim import faults
+from tools.sim.cupy.kernels.refusal import CompileException
+from tools.sim.cupy.raw import library, toolchain
+from tools.sim.cupy.raw.options import for_host
+from tools.sim.cupy.raw.origin import Origin
+from tools.sim.cupy.raw.source import Source, Unsupported
+
+WIDTH = 80  # columns
+HEADERS = toolchain.CPP / "cuda"
+UNDEFINED = re.compile(r"undefined reference to [`'](.*?)'")
+ERROR = re.compile(r"^(?P<file>[^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.M)
+POISONED = re.compile(r"poisoned (?:identifier|\")?\W*(\w+)")
+
+
+class Compiled:
+    """kernels: name, or name expression, -> its number in the module. Raises CompileException, NoCompiler."""
+
+    def __init__(self, code: str, options: tuple[str, ...], backend: str, expressions: tuple[str, ...], origin: Origin):
+        self.origin = origin
+        for_nvrtc = backend == "nvrtc"
+        try:
+            self.source = Source(code)
+            if for_nvrtc:
+                _check_headers(self.source, options)
+            names = [kernel.name for kernel in self.source.kernels.values() if kernel.callable_by_name]
+            self.kernels = {name: number for number, name in enumerate(dict.fromkeys((*names, *expressions)))}
+            flags = (*for_host(options), *(["-DSIMT_NVRTC"] if for_nvrtc else []))
+            self.loaded = library.library(toolchain.module(self._unit(), flags))
+        except Unsupported as error:
+            raise self._wrong(error.line, error.reason) from None
+        except toolchain.Rejected as error:
+            raise self._rejected(str(error)) from None
+
+    def _unit(self) -> str:
+        entries = "\n".join(f'extern "C" simt::Kernel simt_kernel_{number}; '
+                            f"simt::Kernel simt_kernel_{number} = simt::kernel(&{name.lstrip('&')});"
+                            for name, number in self.kernels.items())
+        return f'#include "simt.h"\n#line 1 "kernel.cu"\n{self.source.translated}\n#line 1 "entries"\n{entries}\n'
+
+    def parameters(self, name: str) -> tuple[str, ...]:
+        """Names of a kernel's parameters, as far as they are known."""
+        plain = re.match(r"[&\s]*(?:\w+::)*(\w*)", name)[1]
+        return self.source.kernels[plain].parameters if plain in self.source.kernels else ()
+
+    def variable(self, name: str) -> tuple[int, int] | None:
+        """Where a __device__ or __constant__ variable lies in this process, and its bytes."""
+        size = ctypes.c_size_t()
+        address = self.loaded.simt_variable(name.encode(), size)
+        return (address, size.value) if address else None
+
+    # Errors --------------------------------------------------------------------------------------
+
+    def _rejected(self, told: str) -> CompileException:
+        """The compiler's first error, at the learner's line that it is about."""
+        error, undefined = ERROR.search(told), UNDEFINED.search(told)
+        if undefined:
+            line = re.search(r"kernel\.cu:(\d+)", told)
+            return self._wrong(int(line[1]) if line else 1, f"{undefined[1]} is declared, and nowhere defined.")
+        if error is None:
+            return CompileException("The host's compiler stopped: " + " ".join(told.split())[:4 * WIDTH])
+        if error["file"] == "entries":
+            name = list(self.kernels)[int(error["line"]) - 1]
+            return CompileException(f"This source has no kernel {name}:\n{error['what']}")
+        line = re.search(r"kernel\.cu:(\d+)", error[0]) or re.search(r"kernel\.cu:(\d+)", told)
+        poisoned = POISONED.search(error["what"])
+        what = f"NVRTC, which compiles it on a GPU, has no {poisoned[1]}." if poisoned else error["what"]
+        return self._wrong(int(line[1]) if line else 1, what)
+
+    def _wrong(self, line: int, what: str) -> CompileException:
+        file, number, source = faults.describe(self.origin.spot(line, ""))
+        head = f"{file}, line {number}:  {source}"
+        head = head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."
+        return CompileException(f"{head}\n{what}")
+
+
+compiled = functools.cache(Compiled)  # CuPy, too, compiles equal sources once, and their variables are the same
+
+
+def _check_headers(source: Source, options: tuple[str, ...]) -> None:
+    """Refuse what NVRTC would not find: it has CUDA's own headers, and those of the options."""
+    if any(option.startswith(("-I", "--include-path")) for option in options):
+        return
+    for line, name in source.includes:
+        if not (HEADERS / name).is_file() or name == "assert.h":
+            known = ", ".join(sorted(file.name for file in HEADERS.glob("*.h") if "#error" not in file.read_text()
+                                     and file.name not in ("assert.h", "simt.h")))
+            raise Unsupported(line, f"NVRTC has no <{name}>, or the simulated GPU has none.\nIt has {known};\n"
+                                    "what the C library declares elsewhere is built in, as sqrtf, printf, assert.")

@@ -1,0 +1,66 @@
+"""The requests of a launch, as the runtime noted them, reduced to figures for each line of the source."""
+
+from math import prod
+
+import numpy as np
+
+from tools.models import banks, sectors
+from tools.sim import faults
+from tools.sim.counters import Counts, Launch, Line, Warps
+from tools.sim.cupy.raw import library
+from tools.sim.cupy.raw.origin import Origin
+
+WARP = 32
+BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomic"}
+
+
+class Counting:
+    """Of one launch."""
+
+    def __init__(self, loaded: library.Library):
+        self._loaded = loaded
+        self._counts: dict[tuple[int, str], Counts] = {}  # by place in the code and kind
+
+    def take(self) -> None:
+        """Reduce what the runtime has noted so far, and let it forget that."""
+        rows, number = library.Rows(), 0
+        while self._loaded.simt_rows(number, rows):
+            number += 1
+            if rows.count:
+                addresses = np.ctypeslib.as_array(rows.addresses, (rows.count, WARP))
+                self._add(rows, addresses, library.OPERATIONS[rows.operation], library.SPACES[rows.space])
+        self._loaded.simt_forget_rows()
+
+    def _add(self, rows: library.Rows, addresses: np.ndarray, operation: str, space: str) -> None:
+        kind = operation if space == "global" else f"shared {operation}"
+        counts = self._counts.setdefault((rows.place, kind), Counts(warps=Warps()))
+        mask = addresses >= 0
+        lanes = int(np.count_nonzero(mask))
+        counts.warps.instructions += len(addresses)
+        counts.warps.lanes += lanes
+        if space == "global":
+            of_request = sectors.atomic_sectors if operation == "atomic" else sectors.sectors
+            counts.include(Counts(**{BYTES[operation]: lanes * rows.size}, accesses=lanes,
+                                  sectors=int(of_request(addresses, rows.size, mask).sum()),
+                                  lines=int(sectors.lines(addresses, rows.size, mask).sum()),
+                                  warps=Warps(requests=len(addresses))))
+        else:
+            wavefronts, conflicts = banks.count(addresses, rows.size, mask, operation)
+            counts.include(Counts(warps=Warps(shared_requests=len(addresses), bytes_shared=lanes * rows.size,
+                                              wavefronts=int(wavefronts.sum()), conflicts=int(conflicts.sum()))))
+
+    def launch(self, kernel: str, grid: tuple[int, ...], origin: Origin) -> Launch:
+        """All of it, lines in the order in which they first ran."""
+        places = [place for place, _ in self._counts]
+        lines: dict[tuple[int, str], Counts] = {}
+        for number, ((_, kind), counts) in zip(self._loaded.lines(places), self._counts.items()):
+            lines.setdefault((number, kind), Counts(warps=Warps())).include(counts)
+        total = sum(lines.values(), Counts(programs=prod(grid), warps=Warps()))
+        flow = library.Flow()
+        self._loaded.simt_flow(flow)
+        for name, _ in flow._fields_:
+            setattr(total.warps, name, getattr(flow, name))
+        used = max([axis for axis, size in enumerate(grid, start=1) if size > 1], default=1)
+        return Launch(kernel, grid[:used], total, tuple(
+            Line(*faults.describe(origin.spot(number, kernel)), kind, counts)
+            for (number, kind), counts in lines.items()))

@@ -1,0 +1,87 @@
+// What the runtime offers to compiled kernels. It is compiled apart from them, without instrumentation.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __clang__
+#define SIMT_PLAIN __attribute__((noinline, unused, no_sanitize("thread", "coverage")))
+#else
+#define SIMT_PLAIN __attribute__((noinline, unused, no_sanitize("thread"), no_sanitize_coverage))
+#endif
+// In a SIMT_PLAIN function: the place in the learner's code that called it.
+#define SIMT_HERE __builtin_return_address(0)
+
+namespace simt {
+
+struct Index { unsigned x, y, z; };
+
+enum Operation : uint8_t { LOAD, STORE, ATOMIC };
+enum Space : uint8_t { GLOBAL, SHARED, CONSTANT };
+
+// A parameter of a kernel. size: bytes. kind: 'i', 'u', 'f', 'b' as NumPy has them, 'p' pointer, '.' anything else.
+// element_size, element_kind: the same of what a pointer points to; 0 for void and incomplete types.
+struct Parameter { unsigned size; char kind; unsigned element_size; char element_kind; };
+
+struct Kernel {
+    void (*call)(void (*function)(), void** arguments);
+    void (*function)();
+    unsigned count;
+    const Parameter* parameters;
+};
+
+// Who runs now.
+Index thread_index();
+Index block_index();
+Index block_size();
+Index grid_size();
+unsigned lane();
+unsigned long long steps();  // that this thread has made, as a clock
+
+// An access that no instrumentation sees: checked and counted as if it stood at `here`.
+void touch(const void* address, size_t size, Operation operation, void* here);
+// Bytes moved without anybody noticing.
+void move(void* to, const void* from, size_t size);
+// A copy that no instrumentation sees either, checked and counted in pieces of `alignment` bytes.
+void copy(void* to, const void* from, size_t size, size_t alignment, void* here);
+
+// What an array is made of: bytes of an element, and its alignment.
+struct Element { size_t size, alignment; };
+
+// While it exists, no other thread runs, and nothing is checked or counted. g++ before 12 instruments basic blocks of
+// SIMT_PLAIN functions all the same.
+class Alone {
+    void* me;
+
+public:
+    Alone();
+    ~Alone();
+};
+
+// Memory of the block: the array that is declared with this number in this function; the dynamic part.
+void* shared(int number, const char* function, const char* name, size_t size, Element element, void* here);
+void* dynamic_shared(const char* name, Element element);
+
+// A __device__ or __constant__ variable, registered when the module is loaded.
+struct Variable { Variable(const char* name, void* address, size_t size, size_t element, Space space); };
+
+// All threads of the block wait for each other. How many of them there are, and for how many `truth` is so.
+struct Votes { unsigned threads, true_for; };
+Votes barrier(bool truth, const char* name, void* here);
+
+// What one lane brings to a warp function, and how its result follows from what all brought.
+struct Meeting { uint64_t values[32]; uint64_t arguments[32]; unsigned members; };
+using Rule = uint64_t (*)(const Meeting& meeting, unsigned lane, const char* name, void* here);
+
+// The lanes of the mask wait for each other; orders: whether they then see what the others wrote.
+uint64_t meet(unsigned mask, uint64_t value, uint64_t argument, Rule rule, bool orders, const char* name, void* here);
+unsigned converged(void* here);  // the lanes that stand here now
+
+// For rules: the value that lane `source` brought; refused when it is no member.
+uint64_t taken(const Meeting& meeting, unsigned source, const char* name, void* here);
+
+[[noreturn]] void assertion_failed(const char* condition);
+[[noreturn]] void trapped();
+void pause();  // let others run
+
+}  // namespace simt

@@ -1,0 +1,224 @@
+"""What a CUDA C++ kernel must not do, in words, from what the runtime noted."""
+
+import ctypes
+import textwrap
+from dataclasses import dataclass
+
+import numpy as np
+
+from tools.sim import faults
+from tools.sim.cupy.raw import library
+from tools.sim.cupy.raw.origin import Origin
+
+WARP = 32
+VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
+DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
+DID = {"load": "read", "store": "wrote", "atomic": "updated"}
+RACES = {(False, True): "write-after-read", (True, False): "read-after-write", (True, True): "write-after-write"}
+KINDS = {"stuck": "warp_mask", "not_itself": "warp_mask", "two_masks": "warp_mask", "nobody_gives": "shuffle",
+         "index_refused": "out_of_bounds", "crash": "out_of_bounds", "assertion": "device_assert"}
+
+
+class Fault(faults.Fault):
+    """As every fault of a simulator; block, thread: who did it first, as (x, y, z). index: in the array."""
+
+    def __init__(self, spot, kind, what, question="", *, block, thread, index=None, **where):
+        self.block, self.thread, self.index = block, thread, index
+        super().__init__(spot, kind, what, question, **where)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where it happened. grid, block: sizes. patience: seconds that a block may take."""
+
+    loaded: library.Library
+    origin: Origin
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    patience: float
+
+    def fault(self) -> Exception:
+        """The exception for what the runtime noted last."""
+        return Report(self, self.loaded.simt_fault()[0]).exception()
+
+    def spot(self, place: int) -> faults.Spot:
+        return self.origin.spot(self.loaded.line(place), self.kernel)
+
+
+class Report:
+    """One note of the runtime. For each refusal a method says what happened, and asks for the cause."""
+
+    def __init__(self, scene: Scene, note: library.Fault):
+        self.scene, self.note = scene, note
+        self.refusal = library.REFUSALS[note.refusal]
+        self.array, self.text = note.array.decode(errors="replace"), note.text.decode(errors="replace")
+
+    def exception(self) -> Exception:
+        if self.refusal == "no_memory":
+            return MemoryError(f"The host has no memory for the shared arrays of {self.scene.kernel}.")
+        what, question = getattr(self, f"_{self.refusal}")()
+        thread, place, operation = self._parties()[-1]
+        return Fault(self.scene.spot(place), KINDS.get(self.refusal, self.refusal), _wrapped(what), question,
+                     block=tuple(self.note.block), thread=self._position(thread),
+                     index=self.note.offset // self.note.element if self.note.element else None,
+                     array=self.array or None, operation=operation if self.array else None)
+
+    def _parties(self) -> list[tuple[int, int, str]]:
+        """Thread, place and operation of those who are involved; of a race, the earlier one first."""
+        note = self.note
+        mine = note.thread, note.place, library.OPERATIONS[note.operation]
+        other = note.other_thread, note.other_place, library.OPERATIONS[note.other_operation]
+        if self.refusal != "race":
+            return [mine]
+        return [mine, other] if note.earlier else [other, mine]
+
+    # Names ---------------------------------------------------------------------------------------
+
+    def _position(self, thread: int) -> tuple[int, int, int]:
+        x, y, _ = self.scene.block
+        return thread % x, thread // x % y, thread // (x * y)
+
+    def _name(self, thread: int) -> str:
+        block = _shown(tuple(self.note.block), self.scene.grid)
+        return f"thread {_shown(self._position(thread), self.scene.block)} of block {block}"
+
+    @property
+    def _who(self) -> str:
+        return self._name(self.note.thread)
+
+    @property
+    def _verb(self) -> str:
+        return VERBS[library.OPERATIONS[self.note.operation]]
+
+    def _element(self) -> tuple[str, str]:
+        """element 5 of x, and how many it has; or bytes 6 to 9, where these are no whole elements"""
+        note, unit, name = self.note, self.note.element, "element"
+        if note.offset % unit or note.size % unit:
+            unit, name = 1, "byte"
+        first, count = note.offset // unit, note.size // unit
+        which = f"{name} {first}" if count == 1 else f"{name}s {first} to {first + count - 1}"
+        return f"{which} of {self.array}", f"{note.array_size // unit}{' bytes' * (name == 'byte')}"
+
+    # Memory --------------------------------------------------------------------------------------
+
+    def _out_of_bounds(self):
+        if not self.array:
+            return (f"{self._who} {self._verb} {self.note.size} bytes where no array lies.",
+                    "Does the pointer come from an argument, and is it moved by elements?")
+        element, extent = self._element()
+        return (f"{self._who} {self._verb} {element}; it has {extent}.",
+                "Which threads have an element? The others must not touch the array.")
+
+    def _index_refused(self):
+        return (f"{self._who} takes element {self.note.number} of an array of type {self.text}.",
+                "Its first element has the index 0. Which index goes too far?")
+
+    def _crash(self):
+        where = f"{self.note.offset} bytes from the start of {self.array}" if self.array else "where no array lies"
+        return f"{self._who} uses an address {where}.", "Which pointer or index leads there?"
+
+    def _misaligned(self):
+        return (f"{self._who} {self._verb} {self.note.size} bytes at a time, but they begin {self.note.offset} bytes "
+                f"into {self.array}.",
+                f"The hardware wants multiples of {self.note.size} there. Is every part of the index one?")
+
+    def _read_only(self):
+        return f"{self._who} stores to {self.array}, which is constant.", "Where should the result go?"
+
+    def _uninitialised(self):
+        return (f"{self._who} reads {self._element()[0]}, to which nothing was stored.",
+                "Which thread should fill it, and has it done so by now?")
+
+    def _race(self):
+        (first, place, before), (second, _, after) = self._parties()
+        remedy = "__syncwarp" if first // WARP == second // WARP else "barrier"
+        kind = RACES[before != "load", after != "load"]
+        return (f"{self._name(second)} {DOES[after]} {self._element()[0]},\nwhich {self._name(first)} {DID[before]} in "
+                f"line {self.scene.spot(place).line}.\nNo {remedy} lies between the two.",
+                f"A {kind} race: either may come first. What puts them in order?")
+
+    def _too_much_shared(self):
+        return (f"Here the kernel has declared {self.note.number:,} bytes of shared memory; 49,152 are allowed.",
+                "More must be dynamic: extern __shared__, and shared_mem= at the launch.")
+
+    # Other steps ---------------------------------------------------------------------------------
+
+    def _division(self):
+        return f"{self._who} divides by 0.", "A GPU goes on with a meaningless number. Which divisor can be 0?"
+
+    def _stack_overflow(self):
+        return (f"{self._who} has no stack left.",
+                "What ends the recursion, or are there very large arrays in its functions?")
+
+    def _assertion(self):
+        return f"{self._who} asserts {self.text}, which is not so.", ""
+
+    def _trap(self):
+        return f"{self._who} calls __trap.", ""
+
+    def _endless_loop(self):
+        return (f"{self._who} is still here after {self.scene.patience:g} seconds.",
+                "What should end its loop? A block cannot wait for a later one here.")
+
+    # Waiting -------------------------------------------------------------------------------------
+
+    def _missing(self) -> list[int]:
+        """Numbers of the threads that the one of the note waits for in vain."""
+        flags = np.zeros(np.prod(self.scene.block), np.uint8)
+        self.scene.loaded.simt_missing(flags.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)))
+        return np.flatnonzero(flags).tolist()
+
+    def _divergent_barrier(self):
+        missing = self._missing()
+        several = len(missing) > 1
+        return (f"{self._who} waits here, but {len(missing)} thread{'s' * several} of its block never "
+                f"come{'s' * (not several)}:\nthread{'s' * several} {_ranges(missing)}.",
+                "A barrier is for all threads of a block. Which condition keeps some from it?")
+
+    def _stuck(self):
+        mask, missing = self.note.number, [thread % WARP for thread in self._missing()]
+        present = [lane for lane in range(WARP) if mask >> lane & 1 and lane not in missing]
+        return (f"{self._who} names lanes that are not here.\nThe mask of {self.text} is {mask:#010x}; "
+                f"{_lanes(missing)} would be waited for, and {_lanes(present)} came.",
+                "Should all of them call it? Else __ballot_sync before the branch gives a mask.")
+
+    def _not_itself(self):
+        return (f"{self._who} calls {self.text} with a mask that leaves it out.\nIt is lane {self.note.thread % WARP} "
+                f"of its warp; the mask is {self.note.number:#010x}.",
+                "A mask names the lane itself and those it works with. Which lanes come here?")
+
+    def _two_masks(self):
+        return (f"{self._who} calls {self.text} with the mask {self.note.number:#010x}, and "
+                f"{self._name(self.note.other_thread)} with {self.note.size:#010x}.",
+                "Lanes that work together pass one mask. Which lanes are they?")
+
+    def _nobody_gives(self):
+        members = [lane for lane in range(WARP) if self.note.size >> lane & 1]
+        return (f"{self._who} reads a value that nobody gives.\nLane {self.note.thread % WARP} of its warp asks lane "
+                f"{self.note.number} by {self.text}; {_lanes(members)} came.",
+                "Could all 32 lanes take part, those without data with a neutral value?")
+
+
+def _wrapped(text: str) -> str:
+    lines = (textwrap.wrap(line, faults.WIDTH, break_long_words=False, break_on_hyphens=False)
+             for line in text.splitlines())
+    return "\n".join(sum(lines, []))
+
+
+def _shown(place: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
+    """3, or (3, 1): in as many dimensions as are used."""
+    used = max([axis for axis, size in enumerate(sizes, start=1) if size > 1], default=1)
+    return str(place[0]) if used == 1 else str(place[:used])
+
+
+def _lanes(numbers: list[int]) -> str:
+    """lane 5, or lanes 0 to 15, 20"""
+    return f"lane{'s' * (len(numbers) != 1)} {_ranges(numbers)}" if numbers else "no lane"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """0 to 31, 40: consecutive numbers drawn together, the first three pieces."""
+    pieces = np.split(np.array(numbers), np.flatnonzero(np.diff(numbers) != 1) + 1)
+    texts = [str(piece[0]) if piece.size == 1 else f"{piece[0]} to {piece[-1]}" for piece in pieces[:3]]
+    return ", ".join(texts) + (" and more" if len(pieces) > 3 else "")

@@ -1,0 +1,105 @@
+"""One launch: limits checked as the driver does, run in slices so that Python keeps control, and put on the record."""
+
+import ctypes
+import time
+from math import prod
+from typing import NamedTuple
+
+from tools.sim import host, recording
+from tools.sim.cupy import streams
+from tools.sim.cupy.raw import library
+from tools.sim.cupy.raw.arguments import Arguments
+from tools.sim.cupy.raw.compiled import Compiled
+from tools.sim.cupy.raw.counting import Counting
+from tools.sim.cupy.raw.faults import Scene
+
+MOST_THREADS = 1024  # in a block
+LARGEST_BLOCK, LARGEST_GRID = (1024, 1024, 64), ((1 << 31) - 1, 65535, 65535)
+PATIENCE = 10.0  # seconds that a block may take
+
+Sizes = tuple[int, int, int]
+
+
+class CUDADriverError(RuntimeError):
+    """What the driver refuses, as CuPy reports it."""
+
+    __module__ = "cupy_backends.cuda.api.driver"
+
+
+def refused(reason: str) -> CUDADriverError:
+    """The error for a value that is out of range."""
+    return CUDADriverError(f"CUDA_ERROR_INVALID_VALUE: invalid argument\n{reason}")
+
+
+class Shape(NamedTuple):
+    """grid, block: x, y, z. shared: bytes of dynamic shared memory."""
+
+    grid: Sizes
+    block: Sizes
+    shared: int
+
+    def check(self, kernel: str, most_shared: int) -> None:
+        """Raise CUDADriverError if it does not fit on a GPU."""
+        threads = prod(self.block)
+        if threads > MOST_THREADS:
+            raise refused(f"{kernel} is launched with {threads:,} threads in a block; {MOST_THREADS:,} fit.")
+        for what, sizes, limits in (("block", self.block, LARGEST_BLOCK), ("grid", self.grid, LARGEST_GRID)):
+            if any(size > limit for size, limit in zip(sizes, limits)):
+                raise refused(f"{kernel} is launched with the {what} {sizes}; {limits} is the largest.")
+        if self.shared > most_shared:
+            raise refused(f"{kernel} is launched with {self.shared:,} bytes of dynamic shared memory; {most_shared:,} "
+                          "are allowed.\nkernel.max_dynamic_shared_size_bytes = ... allows more.")
+
+
+def sizes(what: str, given: object) -> Sizes:
+    """A grid or block by CuPy's rules: a tuple; what is missing, or less than 1, is 1."""
+    if not isinstance(given, tuple):
+        raise TypeError(f"Argument {what!r} has incorrect type (expected tuple, got {type(given).__name__}): "
+                        f"write ({given},).")
+    x, y, z = (max(1, int(size)) for size in (*given, 1, 1)[:3])
+    return x, y, z
+
+
+def run(module: Compiled, name: str, shape: Shape, values: tuple, stream) -> None:
+    """Run the kernel of this name, and report it. Raises Fault; then no array has changed."""
+    kernel = module.loaded.kernel(module.kernels[name])
+    arguments = Arguments(name, module.parameters(name), kernel.parameters[:kernel.count], values)
+    counting = Counting(module.loaded) if recording.recording() else None
+    scene = Scene(module.loaded, module.origin, name, shape.grid, shape.block, PATIENCE)
+
+    def work() -> int:
+        with module.loaded.lock:
+            try:
+                _begin(module.loaded, kernel, shape, arguments, counting is not None)
+                _go_on(scene, counting)
+                arguments.bring_back(module.loaded)
+            finally:
+                module.loaded.simt_end()
+        return sum(array.nbytes for array in arguments.arrays)
+
+    host.device().execute(name, streams.number(stream), arguments.arrays, work)
+    if counting:
+        recording.launched(counting.launch(name, shape.grid, module.origin))
+
+
+def _begin(loaded: library.Library, kernel: library.Kernel, shape: Shape, arguments: Arguments, count: bool) -> None:
+    grid, block = ((ctypes.c_uint32 * 3)(*sizes) for sizes in (shape.grid, shape.block))
+    if not loaded.simt_begin(kernel, grid, block, shape.shared, count, arguments.place(loaded)):
+        raise MemoryError(f"There is no room for the arguments and the {prod(shape.block)} threads of a block.")
+
+
+def _go_on(scene: Scene, counting: Counting | None) -> None:
+    """Run all blocks. Between slices Python hears Ctrl-C, and sees when nothing comes to an end."""
+    loaded, done, deadline = scene.loaded, -1, 0.0
+    progress = library.MORE
+    while progress not in (library.FINISHED, library.FAULT):
+        if loaded.simt_blocks_done() != done:
+            done, deadline = loaded.simt_blocks_done(), time.monotonic() + scene.patience
+        elif time.monotonic() > deadline:
+            loaded.simt_give_up()
+            raise scene.fault()
+        progress = loaded.simt_run()
+        if counting and progress != library.MORE:
+            counting.take()
+    if progress == library.FAULT:
+        raise scene.fault()

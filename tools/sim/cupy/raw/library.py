@@ -1,0 +1,113 @@
+"""A compiled module in this process: the runtime's functions and structures, and the lines of its code."""
+
+import ctypes as c
+import functools
+import re
+import subprocess
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+FINISHED, MORE, FULL, FAULT = range(4)  # what simt_run gives
+REFUSALS = ("out_of_bounds", "misaligned", "read_only", "uninitialised", "race", "divergent_barrier", "stuck",
+            "not_itself", "two_masks", "nobody_gives", "index_refused", "division", "stack_overflow", "too_much_shared",
+            "assertion", "trap", "endless_loop", "no_memory", "crash")
+OPERATIONS = ("load", "store", "atomic")
+SPACES = ("global", "shared")
+
+
+class Parameter(c.Structure):
+    """See cpp/cuda/simt/runtime.h."""
+
+    _fields_ = [("size", c.c_uint), ("kind", c.c_char), ("element_size", c.c_uint), ("element_kind", c.c_char)]
+
+
+class Kernel(c.Structure):
+    """See cpp/cuda/simt/runtime.h."""
+
+    _fields_ = [("call", c.c_void_p), ("function", c.c_void_p), ("count", c.c_uint),
+                ("parameters", c.POINTER(Parameter))]
+
+
+class Fault(c.Structure):
+    """See cpp/runtime/interface.h."""
+
+    _fields_ = [("refusal", c.c_int32), ("operation", c.c_int32), ("place", c.c_uint64), ("other_place", c.c_uint64),
+                ("thread", c.c_uint32), ("other_thread", c.c_uint32), ("block", c.c_uint32 * 3),
+                ("other_operation", c.c_int32), ("offset", c.c_int64), ("size", c.c_int64), ("array_size", c.c_int64),
+                ("element", c.c_int64), ("number", c.c_int64), ("earlier", c.c_int32), ("array", c.c_char * 64),
+                ("text", c.c_char * 192)]
+
+
+class Rows(c.Structure):
+    """See cpp/runtime/interface.h."""
+
+    _fields_ = [("place", c.c_uint64), ("operation", c.c_int32), ("space", c.c_int32), ("size", c.c_int64),
+                ("count", c.c_uint64), ("addresses", c.POINTER(c.c_int64))]
+
+
+class Flow(c.Structure):
+    """See cpp/runtime/interface.h."""
+
+    _fields_ = [(name, c.c_uint64) for name in ("instructions", "lanes", "branches", "divergent_branches")]
+
+
+SIGNATURES = {
+    "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t),
+    "simt_begin": (c.c_bool, c.POINTER(Kernel), c.POINTER(c.c_uint32), c.POINTER(c.c_uint32), c.c_size_t, c.c_bool,
+                   c.POINTER(c.c_void_p)),
+    "simt_run": (c.c_int,),
+    "simt_blocks_done": (c.c_uint64,),
+    "simt_give_up": (None,),
+    "simt_fault": (c.POINTER(Fault),),
+    "simt_missing": (None, c.POINTER(c.c_uint8)),
+    "simt_changed": (c.c_void_p, c.c_size_t),
+    "simt_end": (None,),
+    "simt_rows": (c.c_bool, c.c_size_t, c.POINTER(Rows)),
+    "simt_forget_rows": (None,),
+    "simt_flow": (None, c.POINTER(Flow)),
+    "simt_variable": (c.c_void_p, c.c_char_p, c.POINTER(c.c_size_t)),
+}
+
+
+class Library:
+    """The functions of the runtime are attributes. lock: one launch at a time."""
+
+    def __init__(self, file: Path):
+        self.file = file
+        self.lock = threading.Lock()
+        self._loaded = c.CDLL(str(file))
+        for name, (result, *arguments) in SIGNATURES.items():
+            function = getattr(self._loaded, name)
+            function.restype, function.argtypes = result, arguments
+            setattr(self, name, function)
+        self._lines: dict[int, int] = {}
+
+    def kernel(self, number: int) -> Kernel:
+        return Kernel.in_dll(self._loaded, f"simt_kernel_{number}")
+
+    def exports(self, name: str) -> bool:
+        """Has the module a function of this name, not mangled?"""
+        return hasattr(self._loaded, name)
+
+    def line(self, place: int) -> int:
+        """Number of the source line of a place in the code; 0 if it is not the learner's."""
+        return self.lines([place])[0]
+
+    def lines(self, places: Iterable[int]) -> list[int]:
+        """The same for several."""
+        places = list(places)
+        new = [place for place in dict.fromkeys(places) if place not in self._lines]
+        if new:
+            self._lines |= zip(new, _lines(self.file, new))
+        return [self._lines[place] for place in places]
+
+
+def _lines(file: Path, places: list[int]) -> list[int]:
+    calls = [hex(place - 1) for place in places]  # a place is where a call returns to; the call lies before
+    told = subprocess.run(["addr2line", "-e", file, *calls], capture_output=True, text=True, check=True).stdout
+    found = (re.search(r"kernel\.cu:(\d+)", line) for line in told.splitlines())
+    return [int(match[1]) if match else 0 for match in found]
+
+
+library = functools.cache(Library)  # loading a file twice gives the same memory

@@ -1,0 +1,130 @@
+"""The host's C++ compiler: found, asked to instrument kernels, and its results kept for the next time."""
+
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from tools import ROOT
+
+CPP = Path(__file__).with_name("cpp")
+MOST = 200  # compiled modules that are kept, each about 150 KB
+# Without optimisation each access of the source is one access, its line is known, and code stands in the order of
+# its source, whichever compiler it is. The three sanitizers' hooks are those of cpp/runtime/hooks.h.
+INSTRUMENTED = ("-O0", "-g1", "-gdwarf-4", "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
+                "-fsanitize=bounds,integer-divide-by-zero", "-fno-stack-protector")
+# Without these, clang leaves out the load of x += 1, and basic blocks through which all ways lead.
+OF_CLANG = ("-mllvm", "-tsan-instrument-read-before-write=1", "-fsanitize-coverage=no-prune")
+COMMON = ("-std=c++17", "-fPIC", "-w", "-fno-exceptions", "-ffp-contract=off", "-U_FORTIFY_SOURCE",
+          f"-I{CPP / 'cuda'}")  # a fortified longjmp refuses to change stacks
+WRAPPED = ("-r", "-nostdlib", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # in kernels, not in the runtime
+LINKED = ("-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-ldl")
+NEEDED = """CUDA C++ without a GPU needs a C++ compiler, and there is none here.
+  Debian, Ubuntu, WSL: sudo apt install g++
+  Fedora: sudo dnf install gcc-c++        conda: conda install gxx"""
+ON_LINUX = """CUDA C++ without a GPU runs on Linux only, with g++ or clang++.
+  Windows: in WSL (wsl --install).      macOS: in a Linux container."""
+
+
+class NoCompiler(RuntimeError):
+    """This machine cannot compile kernels for its CPU. The message says how to change that."""
+
+
+class Rejected(Exception):
+    """The compiler's errors, as it wrote them."""
+
+
+@functools.cache
+def compiler() -> str:
+    """The path of g++ or clang++; $CXX if set. Raises NoCompiler."""
+    if sys.platform != "linux":
+        raise NoCompiler(ON_LINUX)
+    for name in (os.environ.get("CXX"), "g++", "clang++"):
+        if name and (path := shutil.which(name)):
+            return path
+    raise NoCompiler(NEEDED)
+
+
+@functools.cache
+def version() -> str:
+    """What the compiler says of itself; "clang" is among it if it is one."""
+    return subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def module(text: str, options: tuple[str, ...] = ()) -> Path:
+    """The shared library of this translation unit, compiled now or before. Raises NoCompiler, Rejected."""
+    flags = (*COMMON, *INSTRUMENTED, *(OF_CLANG if "clang" in version() else ()), *options)
+    return _kept(f"{_key(text, *flags)}.so", lambda target: _link(text, flags, target))
+
+
+def _link(text: str, flags: tuple[str, ...], target: Path) -> None:
+    unit, wrapped = target.with_suffix(".o"), target.with_suffix(".wrapped.o")
+    _compile(text, flags, unit)
+    _run(*WRAPPED, unit, "-o", wrapped)
+    _run(wrapped, _runtime(), *LINKED, "-o", target)
+
+
+def _runtime() -> Path:
+    """The part that all modules have in common; it is not instrumented."""
+    text, flags = '#include "runtime.cpp"', (*COMMON, "-O2", "-fvisibility=hidden", f"-I{CPP / 'runtime'}")
+    return _kept(f"{_key(text, *flags)}.o", lambda target: _compile(text, flags, target))
+
+
+def _compile(text: str, flags: tuple[str, ...], target: Path) -> None:
+    _run(*flags, "-x", "c++", "-c", "-", "-o", target, given=text)
+
+
+@functools.cache
+def _headers() -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(CPP.rglob("*")) if file.is_file())
+
+
+def _key(*parts: str) -> str:
+    told = hashlib.sha256(_headers())
+    for part in (version(), platform.machine(), *parts):
+        told.update(part.encode() + b"\0")
+    return told.hexdigest()[:20]
+
+
+def _run(*arguments: object, given: str = "") -> None:
+    done = subprocess.run([compiler(), *map(str, arguments)], input=given, capture_output=True, text=True,
+                          env=os.environ | {"LC_ALL": "C"})
+    if done.returncode:
+        raise Rejected(done.stderr)
+
+
+# What was compiled before ------------------------------------------------------------------------
+
+@functools.cache
+def folder() -> Path:
+    """Where compiled modules are kept: in the course's folder, or the user's if that cannot be written."""
+    for place in (ROOT / ".course" / "cache", Path.home() / ".cache" / "gpu-course"):
+        with suppress(OSError):
+            (place / "cuda-cpp").mkdir(parents=True, exist_ok=True)
+        if os.access(place / "cuda-cpp", os.W_OK):
+            break
+    _prune(place / "cuda-cpp")
+    return place / "cuda-cpp"
+
+
+def _kept(name: str, build) -> Path:
+    """The file of this name, made by build(path) if it is not there. Two processes may make it at once."""
+    file = folder() / name
+    if not file.exists():
+        with tempfile.TemporaryDirectory(dir=folder()) as place:
+            made = Path(place, name)
+            build(made)
+            made.replace(file)
+    return file
+
+
+def _prune(place: Path) -> None:
+    """Remove the modules that were compiled longest ago."""
+    for file in sorted(place.glob("*.so"), key=lambda file: file.stat().st_mtime)[:-MOST]:
+        file.unlink(missing_ok=True)  # another process may do the same

@@ -1,0 +1,195 @@
+"""CuPy's elementwise functions: its choice of types and its refusals, NumPy's arithmetic, one launch each."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tools.sim.cupy import fusion, launches
+from tools.sim.cupy.arguments import check_cast, elements, operand, type_of
+from tools.sim.cupy.arrays import ndarray, on_device
+from tools.sim.cupy.casts import convert, flushed
+from tools.sim.cupy.loops import SIGNATURES, WEAK, Loop, choose, loops
+from tools.sim.cupy.shapes import broadcast_shapes
+
+ALIASES = {
+    "abs": "absolute", "divide": "true_divide", "mod": "remainder", "pow": "power", "conj": "conjugate",
+    "degrees": "rad2deg", "radians": "deg2rad", "bitwise_not": "invert", "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift", "acos": "arccos", "acosh": "arccosh",
+    "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh", "atan2": "arctan2",
+}
+NO_BOOL = {
+    "subtract": "cupy boolean subtract, the `-` operator, is deprecated, use the bitwise_xor, the `^` operator, or "
+                "the logical_xor function instead.",
+    "negative": "The cupy boolean negative, the `-` operator, is not supported, use the `~` operator or the "
+                "logical_not function instead.",
+    "positive": "The cupy boolean positive, the `+` operator, is not supported.",
+}
+UNFLUSHED = ("copy", "where", "clip", "positive", "conjugate", "copysign", "signbit", "nextafter")  # compute nothing
+SCATTERED = {"add": "add", "subtract": "sub", "maximum": "max", "minimum": "min", "bitwise_and": "and",
+             "bitwise_or": "or", "bitwise_xor": "xor"}
+
+
+class ufunc:
+    """One elementwise function. name: of its kernel, as "cupy_add". nin, nout: operands, results."""
+
+    __module__ = "cupy"
+
+    def __init__(self, name: str, compute: Callable):
+        self._key, self._compute, self._casting = name, compute, "unsafe" if name == "copy" else "same_kind"
+        self.name = self.__name__ = f"cupy_{name}"
+        operands, results = SIGNATURES[name][0].split("->")
+        self.nin, self.nout, self.nargs = len(operands), len(results), len(operands) + len(results)
+
+    def __repr__(self):
+        return f"<ufunc {self.name!r}>"
+
+    def __call__(self, *args, out=None, dtype=None, casting: str | None = None, **unknown):
+        if fusion.concerns((*args, out)):
+            return fusion.traced_ufunc(self, args, out, dtype, casting)
+        if unknown:
+            raise TypeError(f"Wrong arguments {unknown}")
+        inputs, outs = self._sort(args, out)
+        shape = broadcast_shapes(*(getattr(each, "shape", ()) for each in (*inputs, *outs) if each is not None))
+        operands, results = self._loop(inputs, dtype)
+        _admit(outs, results, shape, casting or self._casting)
+        values = self.apply([elements(each) for each in inputs], (operands, results))
+        made = [_new(value) if out is None else out for value, out in zip(values, outs)]
+        if 0 not in shape:
+            launches.elementwise(self.name, shape, [each for each in inputs if isinstance(each, ndarray)], made,
+                                 work=lambda: _store(values, outs))
+        return made[0] if self.nout == 1 else tuple(made)
+
+    def apply(self, values: Sequence, loop: Loop) -> tuple[np.ndarray, ...]:
+        """The results for NumPy arrays and plain numbers. loop: the types to compute with."""
+        with np.errstate(all="ignore"):
+            flush = (lambda value: value) if self._key in UNFLUSHED else flushed
+            results = self._compute(*(flush(_as(value, dtype)) for value, dtype in zip(values, loop[0])))
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(convert(flush(np.asarray(result)), dtype) for result, dtype in zip(results, loop[1]))
+
+    def _sort(self, args: tuple, out) -> tuple[list, list]:
+        """Operands, and results that the caller gave (else None)."""
+        if not self.nin <= len(args) <= self.nargs:
+            raise TypeError(f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
+                            f"{self.nargs} (with outputs), but given {len(args)}.")
+        outs = list(args[self.nin:])
+        if out is not None:
+            if outs:
+                raise ValueError("Cannot specify 'out' as both a positional and keyword argument")
+            if isinstance(out, tuple) and len(out) != self.nout:
+                raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+            if not isinstance(out, tuple) and self.nout != 1:
+                raise ValueError("'out' must be a tuple of arrays")
+            outs = list(out) if isinstance(out, tuple) else [out]
+        outs += [None] * (self.nout - len(outs))
+        return [operand(each) for each in args[:self.nin]], [each if each is None else operand(each) for each in outs]
+
+    def _loop(self, inputs: list, dtype) -> Loop:
+        """The types to compute with: those that fit the operands, or the first that gives `dtype`."""
+        types = tuple(type_of(each) for each in inputs)
+        if dtype is not None:
+            types = np.dtype(dtype)
+            loop = next((loop for loop in loops(self._key) if set(loop[1]) == {types}), None)
+        else:
+            loop = choose(self._key, types)
+            types = tuple(WEAK.get(each, each) for each in types)
+        if loop is None:
+            raise TypeError(f"Wrong type ({types}) of arguments for {self.name}")
+        if self._key in NO_BOOL and loop[0][0] == bool:
+            raise TypeError(NO_BOOL[self._key])
+        return loop
+
+    # The methods of a ufunc ----------------------------------------------------------------------
+
+    def outer(self, a, b, **named) -> ndarray:
+        from tools.sim.cupy.creation import array
+        a, b = array(a, copy=None), array(b, copy=None)
+        return self(a.reshape(a.shape + (1,) * b.ndim), b.reshape((1,) * a.ndim + b.shape), **named)
+
+    def at(self, a: ndarray, indices, b=None) -> None:
+        from tools.sim.cupy.indexing import scatter
+        if self._key not in SCATTERED:
+            raise NotImplementedError(f"`{self.name}.at` is not supported yet")
+        scatter(a, indices, b, SCATTERED[self._key])
+
+    def reduce(self, array: ndarray, axis=0, dtype=None, out=None, keepdims=False) -> ndarray:
+        return self._as_method("reduce", {"add": "sum", "multiply": "prod"}, array)(axis, dtype, out, keepdims)
+
+    def accumulate(self, array: ndarray, axis=0, dtype=None, out=None) -> ndarray:
+        return self._as_method("accumulate", {"add": "cumsum", "multiply": "cumprod"}, array)(axis, dtype, out)
+
+    def _as_method(self, method: str, names: dict[str, str], array: ndarray) -> Callable:
+        if self._key not in names:
+            raise NotImplementedError(f"`{self.name}.{method}` is not supported yet")
+        return getattr(array, names[self._key])
+
+
+# Operands and results ----------------------------------------------------------------------------
+
+def _as(value, dtype: np.dtype) -> np.ndarray:
+    """An operand in the type that the loop computes with. OverflowError for a whole number that does not fit."""
+    return convert(value, dtype) if isinstance(value, np.ndarray) else np.array(value, dtype)
+
+
+def _admit(outs: list, types: tuple, shape: tuple[int, ...], casting: str) -> None:
+    for out, dtype in zip(outs, types):
+        if out is None:
+            continue
+        if not isinstance(out, ndarray):
+            raise TypeError("Output arguments type must be cupy.ndarray")
+        if out.shape != shape:
+            raise ValueError("Out shape is mismatched")
+        check_cast(dtype, out.dtype, casting, "output operand")
+
+
+def _new(value: np.ndarray) -> ndarray:
+    return on_device(value if value.flags.c_contiguous else value.copy())
+
+
+def _store(values: Sequence[np.ndarray], outs: list) -> None:
+    """Write the results for which the caller gave arrays."""
+    for value, out in zip(values, outs):
+        if out is not None:
+            out.elements[...] = convert(value, out.dtype)
+
+
+# Where the device's arithmetic is not NumPy's ----------------------------------------------------
+
+def _floor_divide(a, b):
+    return np.floor(np.true_divide(a, b)) if a.dtype.kind in "fV" else np.floor_divide(a, b)
+
+
+def _remainder(a, b):
+    return a - _floor_divide(a, b) * b if a.dtype.kind in "fV" else np.remainder(a, b)
+
+
+def _divmod(a, b):
+    return _floor_divide(a, b), _remainder(a, b)
+
+
+def _power(a, b):
+    """To a negative whole power: 0, but for 1 and -1."""
+    if a.dtype.kind not in "iu":
+        return np.power(a, b)
+    negative = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0))
+    return np.where(b < 0, negative, np.power(a, np.maximum(b, 0)))
+
+
+def _reciprocal(a):
+    return np.where(a == 0, 0, np.reciprocal(np.where(a == 0, 1, a))) if a.dtype.kind in "iu" else np.reciprocal(a)
+
+
+def _clip(a, low, high):
+    return np.where(low > high, high, np.where(a < low, low, np.where(a > high, high, a)))
+
+
+def _copy(a):
+    return a
+
+
+OWN = {"floor_divide": _floor_divide, "remainder": _remainder, "divmod": _divmod, "power": _power,
+       "reciprocal": _reciprocal, "clip": _clip, "copy": _copy}
+
+ufuncs = {name: ufunc(name, OWN.get(name) or getattr(np, name)) for name in SIGNATURES}
+copy_elements, choose_elements, clip_elements = (ufuncs.pop(name) for name in ("copy", "where", "clip"))
+ufuncs |= {alias: ufuncs[name] for alias, name in ALIASES.items()}

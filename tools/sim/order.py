@@ -1,0 +1,135 @@
+"""Which work on a GPU is certain to be over before which: streams, events and the host put it in order.
+
+Vector clocks (Mattern, "Virtual time and global states of distributed systems", 1989): a clock says of each stream
+how many of its pieces of work are over. Time has no say: what happens to be over early is not in order.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tools.models.timeline import DEFAULT
+from tools.sim import faults
+
+HERE = os.path.dirname(__file__) + os.sep
+
+Clock = dict[int, int]
+
+
+class Ticket(NamedTuple):
+    """One piece of work: the number-th of its stream. seen: what is over before it begins."""
+
+    stream: int
+    number: int
+    seen: Clock
+
+    @property
+    def over(self) -> Clock:
+        """What is over when it is."""
+        return self.seen | {self.stream: self.number}
+
+
+class Order:
+    """The streams of a device, and what each of them and the host know to be over.
+
+    The default stream is CUDA's legacy one: it and the blocking streams wait for each other.
+    """
+
+    def __init__(self):
+        self.host: Clock = {}
+        self._streams: dict[int, Clock] = {DEFAULT: {}}
+        self._blocking = {DEFAULT}
+
+    def add(self, stream: int, blocking: bool) -> None:
+        """There is a new stream."""
+        self._streams[stream] = {}
+        if blocking:
+            self._blocking.add(stream)
+
+    def submit(self, stream: int) -> Ticket:
+        """The host hands over a piece of work."""
+        seen = self.record(stream)
+        ticket = Ticket(stream, seen.get(stream, 0) + 1, seen)
+        self._streams[stream] = ticket.over
+        return ticket
+
+    def record(self, stream: int) -> Clock:
+        """What is over when an event happens that is recorded in this stream now."""
+        if stream == DEFAULT:
+            before = self._blocking
+        else:
+            before = {stream, DEFAULT} if stream in self._blocking else {stream}
+        return _merged(self.host, *(self._streams[each] for each in before))
+
+    def wait(self, stream: int, clock: Clock) -> None:
+        """The stream's later work begins when all this is over."""
+        self._streams[stream] = _merged(self._streams[stream], clock)
+
+    def host_waits(self, clock: Clock | None = None) -> None:
+        """The host waits until all this is over, or all that there is."""
+        self.host = _merged(self.host, *(self._streams.values() if clock is None else [clock]))
+
+
+def is_over(ticket: Ticket, clock: Clock) -> bool:
+    """Is this piece of work over for whoever has this clock?"""
+    return clock.get(ticket.stream, 0) >= ticket.number
+
+
+def _merged(*clocks: Clock) -> Clock:
+    streams = {stream for clock in clocks for stream in clock}
+    return {stream: max(clock.get(stream, 0) for clock in clocks) for stream in streams}
+
+
+# What nothing puts in order ----------------------------------------------------------------------
+
+@dataclass(eq=False)
+class Work:
+    """A kernel or a copy that the host does not know to be over. touches: memory that it reads, or writes (True).
+
+    spot: the line that submitted it. arrive: what becomes of the host's memory when it is over; None: nothing.
+    """
+
+    label: str
+    ticket: Ticket
+    spot: faults.Spot
+    touches: list[tuple[np.ndarray, bool]]
+    is_kernel: bool
+    arrive: Callable[[], None] | None
+
+    def __str__(self):
+        return f"kernel {self.label}" if self.is_kernel else f"the {self.label}"
+
+
+def spot() -> faults.Spot:
+    """The learner's line that runs now."""
+    return faults.spot(faults.innermost(lambda file: file.startswith(HERE)))
+
+
+def check_order(first: Work, second: Work) -> None:
+    """Raise Fault if both touch the same memory, one of them writes, and nothing makes the second wait.
+
+    Two kernels are left out: atomics let them share memory in any order.
+    """
+    if is_over(first.ticket, second.ticket.seen) or first.is_kernel and second.is_kernel:
+        return
+    for one, writes in first.touches:
+        for other, writes_too in second.touches:
+            if (writes or writes_too) and np.shares_memory(one, other):
+                doing = "written" if writes else "read"
+                raise faults.Fault(
+                    second.spot, "race",
+                    f"{second} uses memory that may still be {doing} in another stream,\n"
+                    f"by {first} of line {first.spot.line}.",
+                    "Which event should this stream wait for, or should both be in one stream?")
+
+
+def check_unchanged(source: np.ndarray, values: bytes, spot: faults.Spot) -> None:
+    """Raise Fault if the memory of an upload no longer holds the values that it had when it was submitted."""
+    if source.tobytes() != values:
+        raise faults.Fault(
+            spot, "race",
+            f"the host changed pinned memory of {source.nbytes:,} bytes while it might still be uploaded.",
+            "Wait for the stream, or for an event in it, before this memory is filled again.")

@@ -1,0 +1,222 @@
+"""Races: found where nothing puts two threads in order, and only there."""
+
+import numpy as np
+import pytest
+from tools.sim import cuda
+from tools.sim.cuda.faults import Fault
+
+
+def race_of(kernel, configuration, *arguments) -> Fault:
+    with pytest.raises(Fault) as caught:
+        kernel[configuration](*arguments)
+    assert caught.value.kind == "race"
+    return caught.value
+
+
+@cuda.jit
+def neighbour(x, out, waits_between, waits_after):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    for k in range(2):
+        part[t] = x[t] + k
+        if waits_between:
+            cuda.syncthreads()
+        out[t] = part[63 - t]
+        if waits_after:
+            cuda.syncthreads()
+
+
+def test_reading_what_another_warp_wrote_needs_a_barrier():
+    fault = race_of(neighbour, (1, 64), np.zeros(64), np.zeros(64), False, True)
+    assert "reads element 63 of part, which thread 63 of block 0 wrote in line" in " ".join(fault.text.split())
+    assert "No barrier lies between the two." in fault.text
+    assert "A read-after-write race" in fault.text
+    assert fault.source == "out[t] = part[63 - t]"
+
+
+def test_writing_what_another_warp_may_still_read_needs_a_barrier():
+    fault = race_of(neighbour, (1, 64), np.zeros(64), np.zeros(64), True, False)
+    assert "A write-after-read race" in fault.text
+    assert fault.source == "part[t] = x[t] + k"
+
+
+def test_with_both_barriers_there_is_no_race():
+    out = np.zeros(64)
+    neighbour[1, 64](np.arange(64.0), out, True, True)
+    assert out.tolist() == [64 - t for t in range(64)]
+
+
+@cuda.jit
+def all_to_one(out):
+    part = cuda.shared.array(1, np.int64)
+    part[0] = cuda.threadIdx.x
+    cuda.syncthreads()
+    out[0] = part[0]
+
+
+def test_two_threads_that_write_one_element_race():
+    assert "A write-after-write race" in race_of(all_to_one, (1, 32), np.zeros(1)).text
+
+
+@cuda.jit
+def within_a_warp(out, waits):
+    part = cuda.shared.array(32, np.int64)
+    t = cuda.threadIdx.x
+    part[t] = t
+    if waits:
+        cuda.syncwarp()
+    out[t] = part[31 - t]
+
+
+def test_lanes_of_a_warp_need_a_syncwarp():
+    assert "Neither a barrier nor a syncwarp lies" in race_of(within_a_warp, (1, 32), np.zeros(32), False).text
+    within_a_warp[1, 32](np.zeros(32), True)
+
+
+@cuda.jit
+def across_warps_with_syncwarp(out):
+    part = cuda.shared.array(64, np.int64)
+    t = cuda.threadIdx.x
+    part[t] = t
+    cuda.syncwarp()
+    out[t] = part[63 - t]
+
+
+def test_a_syncwarp_orders_nothing_between_warps():
+    assert "No barrier lies" in race_of(across_warps_with_syncwarp, (1, 64), np.zeros(64)).text
+
+
+@cuda.jit
+def histogram(x, bins):
+    bins[x[cuda.grid(1)]] += 1
+
+
+def test_a_histogram_without_atomics_races():
+    fault = race_of(histogram, (2, 32), np.arange(64) % 5, np.zeros(5, np.int64))
+    assert fault.array == "bins"
+
+
+@cuda.jit
+def one_element_for_each_block(out):
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x // 2] = 1
+
+
+def test_blocks_race_in_global_memory():
+    assert "Blocks run in any order." in race_of(one_element_for_each_block, (4, 32), np.zeros(4)).text
+
+
+def test_blocks_race_also_when_they_do_not_run_together():
+    blocks = 5000  # more than run at once
+    fault = race_of(one_element_for_each_block, (blocks, 32), np.zeros(blocks))
+    assert "Blocks run in any order." in fault.text
+
+
+@cuda.jit
+def far_blocks(out):
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x % 4000] = 1
+
+
+def test_a_block_of_another_batch_is_named():
+    text = race_of(far_blocks, (8000, 32), np.zeros(4000)).text
+    assert "which block" in text and "wrote before" in text
+
+
+@cuda.jit
+def atomics_then_read(out, waits):
+    total = cuda.shared.array(1, np.int64)
+    t = cuda.threadIdx.x
+    if t == 0:
+        total[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(total, 0, t)
+    if waits:
+        cuda.syncthreads()
+    out[t] = total[0]
+
+
+def test_atomics_race_with_plain_reads_but_not_with_each_other():
+    race_of(atomics_then_read, (1, 64), np.zeros(64), False)
+    out = np.zeros(64)
+    atomics_then_read[1, 64](out, True)
+    assert (out == 64 * 63 // 2).all()
+
+
+@cuda.jit
+def last_block_sums(x, partial, ticket, out, fences):
+    block, t = cuda.blockIdx.x, cuda.threadIdx.x
+    if t == 0:
+        partial[block] = x[block]
+        if fences:
+            cuda.threadfence()
+        if cuda.atomic.add(ticket, 0, 1) == cuda.gridDim.x - 1:
+            total = 0.0
+            for k in range(cuda.gridDim.x):
+                total += partial[k]
+            out[0] = total
+
+
+@pytest.mark.parametrize("blocks", [10, 3000])
+def test_a_fence_hands_results_to_the_last_block(blocks):
+    x, out = np.arange(float(blocks)), np.zeros(1)
+    last_block_sums[blocks, 32](x, np.zeros(blocks), np.zeros(1, np.int64), out, True)
+    assert out[0] == x.sum()
+    race_of(last_block_sums, (blocks, 32), x, np.zeros(blocks), np.zeros(1, np.int64), out, False)
+
+
+@cuda.jit
+def some_threads_wait(out):
+    if cuda.threadIdx.x < 40:
+        cuda.syncthreads()
+    out[cuda.grid(1)] = 1
+
+
+def test_a_barrier_that_some_threads_never_reach_is_refused():
+    with pytest.raises(Fault) as caught:
+        some_threads_wait[2, 64](np.zeros(128))
+    assert caught.value.kind == "divergent_barrier"
+    assert "24 threads of its block never come: 40 to 63." in " ".join(caught.value.text.split())
+
+
+@cuda.jit
+def every_second_block_waits(x, out):
+    part = cuda.shared.array(64, np.int64)
+    t = cuda.threadIdx.x
+    part[t] = x[t]
+    if cuda.blockIdx.x % 2 == 0:
+        cuda.syncthreads()
+    out[cuda.grid(1)] = part[t]
+    if cuda.blockIdx.x % 2 == 0:
+        out[cuda.grid(1)] = part[63 - t]
+
+
+def test_whole_blocks_may_leave_a_barrier_out():
+    out = np.zeros(128, np.int64)
+    every_second_block_waits[2, 64](np.arange(64), out)
+    assert out.tolist() == [*range(63, -1, -1), *range(64)]
+
+
+@cuda.jit
+def returned_threads(out):
+    if cuda.threadIdx.x >= 40:
+        return
+    cuda.syncthreads()
+    out[cuda.threadIdx.x] = 1
+
+
+def test_threads_that_have_left_the_kernel_are_not_waited_for():
+    out = np.zeros(64)
+    returned_threads[1, 64](out)
+    assert out.sum() == 40
+
+
+def test_the_same_memory_under_two_names_is_one_memory():
+    x = cuda.to_device(np.zeros(64))
+    race_of(shift, (1, 64), x, x)
+
+
+@cuda.jit
+def shift(x, out):
+    t = cuda.threadIdx.x
+    out[t] = x[(t + 1) % 64]

@@ -1,0 +1,151 @@
+"""Week 1, day 2: first contact with a GPU
+
+Challenge
+    Multiply day 1's matrices on the GPU. CuPy makes that look like NumPy, and it hides what you pay: the GPU
+    has a memory of its own, and whatever it works on must cross over first, and the result back.
+
+        host                                     GPU
+        a  1 2 3    b   7  8    -- 24 bytes -->  a         all of it in float32:
+           4 5 6        9 10    -- 24 bytes -->  b         2 uploads, 1 download,
+                       11 12                               64 bytes
+        out  58  64             <-- 16 bytes --  a @ b
+            139 154
+
+Explore
+    python -c "import numpy as np; from tools.gpu import cupy; print(cupy.ones(3) + np.ones(3))"
+    An error. Suppose CuPy had converted one of the two unasked: what crosses, and would you have noticed?
+
+Concept
+    Crossing: cupy.asarray uploads, cupy.asnumpy downloads. Some lines cross without looking like it: float(x),
+    if x > 0 and print(x) each download, and wait. What is needed again on the GPU should stay there.
+    Launches: x + y is one kernel, which reads x and y and writes a result. A formula of six operations is six
+    kernels, and five results that are written only to be read again. A fused kernel reads and writes once.
+    Waiting: a launch returns before the GPU is done, so a clock that does not wait times the asking. The
+    first call compiles and loads. Day 1's ruler needs one more thing: wait before you read the clock.
+    Widths: float64 creeps in from arange and eye. It doubles every byte, and most GPUs have few lanes for it.
+    Worth it? Work grows as n cubed, bytes as n squared: from some size on, the GPU wins. You can say which.
+
+Code it
+    Task 1  matmul_on_gpu: upload, multiply, download                                       (two lines)
+    Task 2  chain_on_gpu: many products, each matrix up once, one result down              (four lines)
+    Task 3  power_iteration: a loop that is right and crosses at each step; repair it      (five lines)
+    Task 4  similarity_kernel, similarity: six launches made one                          (three lines)
+    Task 5  array_module, smooth: the same lines for NumPy and CuPy                        (five lines)
+    Task 6  seconds_per_call: the ruler, for work that the host does not wait for           (ten lines)
+    Task 7  predict_bytes, predict_seconds, break_even_size: before you measure             (six lines)
+
+Verify
+    pytest week1/day2                  then: ./course quiz week1/day2
+    Reflect: at the size where the GPU begins to pay, what share of its time does it multiply?
+
+Simulated without a GPU: results, CuPy's rules, launches, waits and every byte that crosses are exact. Time is
+modelled there, so nothing is concluded from it.
+"""
+
+import functools
+import statistics
+import time
+
+import numpy as np
+
+from tools.gpu import cupy
+
+
+# Task 1
+def matmul_on_gpu(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
+    """a @ b by the GPU, from the host's memory and back to it.
+
+    a: (m, k), b: (k, n), one dtype. out: (m, n) of that dtype, contiguous, allocated if not given.
+    """
+    raise NotImplementedError("week1/day2 task 1: matmul_on_gpu")
+
+
+# Task 2
+def chain_on_gpu(matrices: list[np.ndarray]) -> np.ndarray:
+    """matrices[0] @ matrices[1] @ ... by the GPU, each uploaded once; only the last product comes back.
+
+    matrices: one or more, of one dtype, whose shapes fit.
+    """
+    raise NotImplementedError("week1/day2 task 2: chain_on_gpu")
+
+
+# Task 3
+def power_iteration(a: np.ndarray, x: np.ndarray, steps: int) -> np.ndarray:
+    """x after that many steps, at least one: multiply by a, then divide by the largest magnitude.
+
+    It turns towards the direction that a stretches most. a: (n, n), x: (n, 1), one dtype.
+    """
+    for _ in range(steps):
+        x = matmul_on_gpu(a, x)
+        x = x / np.abs(x).max()
+    return x
+
+
+# Task 4
+def similarity_unfused(x: cupy.ndarray, y: cupy.ndarray, width: float) -> cupy.ndarray:
+    """1 where x and y are equal, 0.61 where they are `width` apart, near 0 further on. Operation by operation."""
+    return cupy.exp(-((x - y) / width) ** 2 / 2)
+
+
+@functools.cache
+def similarity_kernel() -> cupy.ElementwiseKernel:
+    """The same for one element: float32 x, y and width, float32 out. Made once."""
+    raise NotImplementedError("week1/day2 task 4: similarity_kernel")
+
+
+def similarity(x: cupy.ndarray, y: cupy.ndarray, width: float, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
+    """similarity_unfused in one launch of similarity_kernel.
+
+    x, y: float32 of one shape, on the GPU. out: likewise, allocated if not given.
+    """
+    out = cupy.empty_like(x) if out is None else out
+    raise NotImplementedError("week1/day2 task 4: similarity")
+
+
+# Task 5
+def array_module(x):
+    """The module that x is an array of: cupy or numpy."""
+    raise NotImplementedError("week1/day2 task 5: array_module")
+
+
+def smooth(x, width: float):
+    """Each row of x replaced by a mean of all rows, weighted by how near they are.
+
+    Row j counts in row i with the weight exp(-((i - j) / width)**2 / 2). x: (n, m), of NumPy or CuPy; the result
+    has its kind and dtype, and nothing crosses.
+    """
+    raise NotImplementedError("week1/day2 task 5: smooth")
+
+
+# Task 6
+def wait_for_gpu() -> None:
+    """Return when the GPU has done all that it was asked to."""
+    cupy.cuda.Device().synchronize()
+
+
+def seconds_per_call(function, *args, warmup: int = 1, repeats: int = 5, clock=time.perf_counter,
+                     wait=None) -> float:
+    """Median seconds of function(*args) until the GPU is done: `repeats` calls, after `warmup` untimed ones.
+
+    clock() returns the time in seconds. wait() returns when the GPU is done, wait_for_gpu if not given; it is called
+    once after each call.
+    """
+    wait = wait_for_gpu if wait is None else wait
+    raise NotImplementedError("week1/day2 task 6: seconds_per_call")
+
+
+# Task 7
+def predict_bytes(n: int) -> int:
+    """Bytes that cross, up and down, when matmul_on_gpu multiplies two (n, n) matrices of float32."""
+    raise NotImplementedError("week1/day2 task 7: predict_bytes")
+
+
+def predict_seconds(n: int, gflops: float, gb_per_s: float, overhead: float) -> float:
+    """Seconds of that call on a GPU: bytes at gb_per_s (of 1e9), then flops at gflops, and `overhead` seconds."""
+    raise NotImplementedError("week1/day2 task 7: predict_seconds")
+
+
+def break_even_size(cpu_gflops: float, gpu_gflops: float, gb_per_s: float, overhead: float,
+                    largest: int = 65536) -> int | None:
+    """The least n at which the GPU takes less time than the CPU, whose data need not cross; None if above largest."""
+    raise NotImplementedError("week1/day2 task 7: break_even_size")

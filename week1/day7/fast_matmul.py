@@ -1,0 +1,155 @@
+"""Week 1, day 7: a fast matmul kernel
+
+Challenge
+    Two kernels end the week, and on an H200 both pass 1000 GFLOPS. In CUDA you decide which thread loads what,
+    and who waits for whom. In Triton the compiler does, and an autotuner chooses the size of the tiles. One of
+    the two will be far faster: say which, and why, before anybody times them.
+
+        a warp loads from matrices with 64 columns; x = 0 to 31 is the thread          sectors of 32 bytes
+            b[p, x]    1 element apart      |0 .. 7|8 .. 15|16 .. 23|24 .. 31|                   4
+            a[x, p]    64 elements apart    |0     |  |1     |  |2     |   ...   |31     |      32
+            a[5, p]    all the same         |0 .. 31|                                            1
+
+Explore
+    python -c "print({4 * 2 * x // 32 for x in range(32)})"
+    The sectors of a warp whose threads load elements 2 apart. Try 1, 8, 64 and 0. When do they stop growing?
+
+Concept
+    Coalescing: the threads of a warp differ in x before they differ in y. Where x counts along a row, what a
+    warp asks for lies together, and every byte of its sectors is wanted. So x belongs to the last index.
+    Shared memory: cuda.shared.array(shape, dtype) is one array for all threads of a block. Each of them loads
+    one element of a tile of a and one of b, then uses what the others have loaded: day 6's saving, by hand.
+    Barriers: at cuda.syncthreads() each thread waits until all of its block have come. One before the tiles are
+    used: are they full? One before they are filled again: has everybody finished? Threads without a result
+    must come too, and where a or b has no element, a zero is stored.
+    Banks: element i of shared memory is in bank i % 32, and in one pass, a *wavefront*, a bank serves one of its
+    elements. 32 neighbours take one wavefront, and so does one element for all. Different elements of the same
+    bank take one each: a *conflict*.
+    What limits it: each product needs two numbers from shared memory, and an SM serves one wavefront a clock.
+    tl.dot first loads a few rows and columns into registers, and uses each number several times.
+    Types: in a CUDA kernel 0.0 is float64, and so is a sum that begins with it. np.float32(0) is not.
+    Autotuning: a *config* is a choice of sizes. For a new shape the autotuner times all of them, then keeps the
+    fastest. The grid depends on the choice, so it is a function of the config.
+
+Code it
+    Task 1  sectors_of_request: what a load costs, by how far apart threads look            (one line)
+    Task 2  simple_kernel, matmul_simple: given, right, and down the columns; repair them  (two lines)
+    Task 3  tiled_kernel and matmul_tiled: fill, wait, multiply, wait                (seventeen lines)
+    Task 4  predict_traffic, predict_wavefronts, ceiling: what will limit it            (five lines)
+    Task 5  dot_kernel and matmul_dot: day 6 for any config, from an empty page       (seventeen lines)
+
+Verify
+    pytest week1/day7                  then: ./course quiz week1/day7
+    Reflect: which steps of this week saved traffic, which saved waiting, and which saved work?
+
+Simulated without a GPU: results, bounds, races, barriers, bytes, sectors and conflicts are exact, and the
+compilers are the real ones. Time is not simulated: the autotuner runs each config once, and keeps the first.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from tools.gpu import cuda
+
+WARP = 32    # threads
+TILE = 32    # rows and columns of a tile, and of a block's threads
+LANES = 128  # of an SM for float32, one multiply-add a clock each; 64 in compute capabilities 7.x and 8.0
+CONFIGS = [triton.Config({"TILE_M": tile_m, "TILE_N": tile_n, "TILE_K": 32}, num_warps=num_warps, num_stages=3)
+           for tile_m, tile_n, num_warps in [(64, 128, 8), (64, 64, 4), (128, 64, 8)]]
+
+
+# Task 1
+def sectors_of_request(stride: int) -> int:
+    """Sectors of 32 bytes in a load of one warp, whose thread x loads element x * stride of a float32 array.
+
+    stride: 0 or more. Element 0 begins a sector.
+    """
+    raise NotImplementedError("week1/day7 task 1: sectors_of_request")
+
+
+# Task 2
+@cuda.jit
+def simple_kernel(a, b, out):
+    """One result for each thread."""
+    row, col = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        total = np.float32(0)
+        for p in range(a.shape[1]):
+            total += a[row, p] * b[p, col]
+        out[row, col] = total
+
+
+def matmul_simple(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """a @ b by simple_kernel, one thread for each element of the result, in blocks of TILE x TILE threads.
+
+    a: (m, k), b: (k, n), float32 of any strides, on one device; m and n at least 1.
+    out: (m, n) float32 of any strides; allocated row-major if not given.
+    """
+    m, n = a.shape[0], b.shape[1]
+    out = torch.empty((m, n), dtype=a.dtype, device=a.device) if out is None else out
+    simple_kernel[(triton.cdiv(m, TILE), triton.cdiv(n, TILE)), (TILE, TILE)](a, b, out)
+    return out
+
+
+# Task 3
+@cuda.jit
+def tiled_kernel(a, b, out):
+    pass  # tile by tile of k: what exists of both, or zeros; wait; multiply; wait. Then store what exists
+
+
+def matmul_tiled(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """a @ b by tiled_kernel, one block of TILE x TILE threads for each tile of the result.
+
+    a: (m, k), b: (k, n), float32 of any strides, on one device; m and n at least 1.
+    out: (m, n) float32 of any strides; allocated row-major if not given.
+    """
+    m, n = a.shape[0], b.shape[1]
+    out = torch.empty((m, n), dtype=a.dtype, device=a.device) if out is None else out
+    raise NotImplementedError("week1/day7 task 3: matmul_tiled")
+
+
+# Task 4
+def predict_traffic(m: int, n: int, k: int, tile: int) -> int:
+    """Bytes of global memory that are loaded and stored, where tile x tile results share what is loaded for them.
+
+    tile: TILE for matmul_tiled, 1 for matmul_simple.
+    """
+    raise NotImplementedError("week1/day7 task 4: predict_traffic")
+
+
+def predict_wavefronts(m: int, n: int, k: int) -> int:
+    """Wavefronts of shared memory in matmul_tiled: without conflicts one for each load or store of a warp.
+
+    m, n, k: multiples of TILE.
+    """
+    raise NotImplementedError("week1/day7 task 4: predict_wavefronts")
+
+
+def ceiling(m: int, n: int, k: int) -> float:
+    """The largest share of its peak that an SM can reach in matmul_tiled, with one wavefront a clock.
+
+    m, n, k: multiples of TILE, none of them 0.
+    """
+    raise NotImplementedError("week1/day7 task 4: ceiling")
+
+
+# Task 5
+@triton.autotune(CONFIGS, key=["m", "n", "k"])
+@triton.jit
+def dot_kernel(a_ptr, b_ptr, out_ptr, m, n, k, a_row_stride, a_col_stride, b_row_stride, b_col_stride,
+               out_row_stride, out_col_stride, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr):
+    pass  # day 6 again: my rows and columns; tile by tile of k; store. Which axis of the grid counts columns?
+
+
+def matmul_dot(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """a @ b by dot_kernel, one program for each tile of the result; columns along the first axis of the grid.
+
+    a: (m, k), b: (k, n), float32 of any strides, on one device.
+    out: (m, n) float32 of any strides; allocated row-major if not given.
+    """
+    (m, k), n = a.shape, b.shape[1]
+    out = torch.empty((m, n), dtype=a.dtype, device=a.device) if out is None else out
+    raise NotImplementedError("week1/day7 task 5: matmul_dot")
