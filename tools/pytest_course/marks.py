@@ -1,7 +1,10 @@
 """Marks of a lesson test: its task, its stage, and what it needs of the machine. A skip says what is missing, what was
 found, and what to do."""
 
+import functools
+import os
 import shutil
+import subprocess
 import zlib
 from importlib.util import find_spec
 
@@ -36,10 +39,21 @@ CAPABILITIES = {
     "nvfp4": ("NVFP4 arithmetic (10.0 and later)", lambda cc: cc >= (10, 0)),
 }
 
+
+@functools.cache
+def _knows_openmp() -> bool:
+    """Does the C compiler? Apple's, for one, does not."""
+    if not shutil.which("cc"):
+        return False
+    command = ["cc", "-fopenmp", "-x", "c", "-", "-o", os.devnull]
+    return subprocess.run(command, input=b"int main() {}", capture_output=True).returncode == 0
+
+
 # Mark -> (what it stands for, is it on this machine, what to do where it is not)
 INSTALLED = {
     "c_compiler": ("a C compiler", lambda: shutil.which("cc"), "gcc or clang from your system's packages will do"),
     "numba": ("Numba", lambda: find_spec("numba"), "pip install numba"),
+    "openmp": ("a C compiler with OpenMP", _knows_openmp, "gcc from your system's packages will do"),
     "valgrind": ("valgrind", lambda: shutil.which("valgrind"), "on Linux it is among your system's packages"),
 }
 
