@@ -1,5 +1,6 @@
 """The parts of the self-check, each a function that returns its Findings and tells how far it is."""
 
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from tools.course.selfcheck.judge import Verdict
 from tools.course.selfcheck.results import Result, TestResult, Variant
 from tools.course.selfcheck.static.commands import commands_exist
 from tools.course.selfcheck.supervise import run_variants
-from tools.course.selfcheck.variants import variants
+from tools.course.selfcheck.variants import MOST_MUTANTS, variants
 
 Tell = Callable[..., None]  # phase, detail
 
@@ -55,6 +56,8 @@ def check_unit(unit: Unit, root: Path, tell: Tell) -> Findings:
         try:
             plan = variants(unit, root, Path(folder))
             excused = judge.excuses(root / "reference" / unit.name / "excused.toml")
+            if MOST_MUTANTS in os.environ:  # then those that do not run need no excuse
+                excused = {variant.name: excused[variant.name] for variant in plan if variant.name in excused}
         except (BadAnswer, SyntaxError) as problem:
             return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
         done = Counter()

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from tools.sim.cuda.intrinsic import Register, intrinsic
-from tools.sim.cuda.lanes import WARP, current
+from tools.sim.cuda.lanes import current
 
 
 class _Axes:

@@ -58,7 +58,8 @@ class Inference(Ways):
         if any(map(_is_unknown, (*values, *named.values()))):
             return UNKNOWN
         try:
-            return _alike(function(*(np.bool_(each.value) if isinstance(each, Decided) else each for each in values), **named))
+            values = [np.bool_(each.value) if isinstance(each, Decided) else each for each in values]
+            return _alike(function(*values, **named))
         except TypeError as error:
             self.refused.append(Refused(str(error)))
         except Refused as error:

@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 
 from tools.course.selfcheck import parts, supervise
+from tools.course.selfcheck.mutants import mutants
 from tools.course.selfcheck.results import Variant
 from tools.course.selfcheck.supervise import run_variants
+from tools.course.selfcheck.variants import sample
 
 
 def lesson(course, name: str, body: str) -> Variant:
@@ -101,3 +103,11 @@ def test_a_process_that_cannot_begin_is_our_own_fault(course):
     course.write("tools/__init__.py", "raise SystemExit('no tools here')\n")
     with pytest.raises(RuntimeError, match="ended before it began"):
         run_variants([lesson(course, "right", "return 7")], course.root, tell=lambda variant: None)
+
+
+def test_a_sample_of_mutants_is_always_the_same_and_in_order(monkeypatch):
+    every = mutants("def f(a, b):\n    return a + b * 2 - 1\n", {"f": 0})
+    assert sample(every) == every
+    monkeypatch.setenv("COURSE_MUTANTS", "3")
+    chosen = sample(every)
+    assert len(chosen) == 3 and chosen == sample(every) == [mutant for mutant in every if mutant in chosen]
