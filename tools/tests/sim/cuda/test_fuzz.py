@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tools.tests.sim.cuda.fuzz import kernels, source, threads
+from tools.tests.sim.cuda.fuzz import gpu, kernels, source, threads
 from tools.tests.sim.cuda.fuzz.constructs import ASKED, constructs
 from tools.tests.sim.cuda.fuzz.memory import Memory
 from tools.tests.sim.cuda.fuzz.scalars import Undefined, arithmetic, convert, operate, power, to_float32, unified
@@ -120,6 +120,7 @@ TYPES = ("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float3
 
 
 def test_types_of_results_are_numbas():
+    gpu.mend_numpy()
     pytest.importorskip("numba.cuda", reason="compares typing rules with numba-cuda's, which is not installed here")
     from numba import types
     from numba.cuda.descriptor import cuda_target

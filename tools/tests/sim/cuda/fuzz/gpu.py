@@ -7,10 +7,15 @@ PTX; so no kernel is compiled at link time, where another compiler would not kno
 import numpy as np
 
 
+def mend_numpy() -> None:
+    """numba-cuda 0.30 still asks NumPy for what 2.5 has no more."""
+    if not hasattr(np, "row_stack"):
+        np.row_stack = np.vstack
+
+
 def prepare() -> None:
     """To be called before kernels are defined. Silences the warnings about small grids and copies as well."""
-    if not hasattr(np, "row_stack"):
-        np.row_stack = np.vstack  # which numba-cuda 0.30 still asks NumPy 2.5 for
+    mend_numpy()
     from numba import config
     from numba.cuda import decorators
     from numba.cuda.cudadrv import nvvm
