@@ -1,0 +1,134 @@
+"""Week 1, kata: profiling a CPU program
+
+Challenge
+    A report on a day's log of a web server is right and takes half a second; it shall take less than 0.2. Most
+    people who guess where the time goes guess wrong. So look first, then change what the profile shows, and
+    look again.
+
+        a sampler stops the program now and then     run      |####################|    10 samples
+        and notes the stack: folded, one line for    work     |##############|
+        each stack, with how often it was met        sort     |    |######|
+            run;work 4
+            run;work;sort 3                          own:     work 4, sort 3, run 3
+            run 3                                    total:   run 10, work 7, sort 3
+
+Explore
+    python -m timeit -s "seen = list(range(1500))" "1499 in seen"
+    The same with "seen = set(range(1500))". Then, where do you think the half second goes? cProfile says:
+    python -m cProfile -s tottime week1/katas/cpu_profiling/cpu_profiling.py
+
+Concept
+    Own time is what a function spends itself, total time includes whom it calls. Own time says where to look,
+    total time whom to blame. A flame graph is the picture above: width is total, what nothing covers is own.
+    A sampler (py-spy, perf) disturbs little and sees only what takes long. A tracer (cProfile, line_profiler) counts
+    every call or line, and each count costs time: cheap calls look dear. Trust its counts more than its times.
+    The most you can win: if a part takes a share s of the time, removing it all makes the program
+    1 / (1 - s) times as fast (Amdahl). Then another part is the largest: profile again.
+    Two classics: `in` walks a list, and a dict or a set knows at once. An array cannot grow: np.append copies all
+    of it for one more number, while one that was allocated whole is only filled.
+
+Code it
+    Task 1  self_samples, total_samples, hottest_line: read what profilers write    (twelve lines)
+    Task 2  calls: what cProfile counts; memo: five points from before and after     (eight lines)
+    Task 3  report is right and slow; repair it. Two and a half times as fast will do, more is easy
+
+Verify
+    pytest week1/katas/cpu_profiling   then: ./course quiz week1/katas/cpu_profiling
+    Reflect: which of your changes bought the most, and would the profile have told you so beforehand?
+
+No GPU is used: all is real on every machine. Speed is judged by a ratio measured in one run.
+"""
+
+import collections
+import cProfile
+import pstats
+
+import numpy as np
+
+Record = tuple[str, str, int, int]  # visitor, page, status, microseconds
+
+
+# Task 1
+def self_samples(stacks: str) -> dict[str, int]:
+    """Samples in which each function was on top of the stack, by name.
+
+    stacks: folded, one a line: names from the outermost to the innermost with ";" between them, a blank, how often.
+    A name may hold blanks. Functions that were never on top are left out.
+    """
+    raise NotImplementedError("week1/katas/cpu_profiling task 1: self_samples")
+
+
+def total_samples(stacks: str) -> dict[str, int]:
+    """Samples in which each function was anywhere on the stack, by name; a sample counts once, also in a recursion."""
+    raise NotImplementedError("week1/katas/cpu_profiling task 1: total_samples")
+
+
+def hottest_line(table: str) -> tuple[int, int, float]:
+    """Of the line that took most time: its number, how often it ran, its percentage of the function's time.
+
+    table: as line_profiler prints it for one function. Lines that never ran have no figures.
+    """
+    raise NotImplementedError("week1/katas/cpu_profiling task 1: hottest_line")
+
+
+# Task 2
+def calls(function, *args) -> dict[str, int]:
+    """How often each function was called during function(*args), by name, as cProfile counts.
+
+    Built-in functions are included, under the names that pstats gives them.
+    """
+    raise NotImplementedError("week1/katas/cpu_profiling task 2: calls")
+
+
+def memo(before: str, after: str) -> dict[str, object]:
+    """Five points on a repair, from folded stacks of the same work, sampled at the same rate before and after it.
+
+    hotspot: the name with most samples of its own before. share: its total samples over all samples, before.
+    limit: how many times as fast the program would be if the hotspot took no time. speedup: how many times as fast
+    it has become. next: the name with most samples of its own after.
+    """
+    raise NotImplementedError("week1/katas/cpu_profiling task 2: memo")
+
+
+# Task 3
+def parse(line: str) -> Record:
+    """One line of the log: "10.0.3.7 /week1/day4 200 1530"."""
+    visitor, page, status, microseconds = line.split()
+    return visitor, page, int(status), int(microseconds)
+
+
+def distinct_visitors(records: list[Record]) -> list[str]:
+    """Who came, each once, in the order of their first request."""
+    seen = []
+    for visitor, *_ in records:
+        if visitor not in seen:
+            seen.append(visitor)
+    return seen
+
+
+def busiest_pages(records: list[Record], most: int = 5) -> list[str]:
+    """The pages with most requests, at most `most` of them, the busiest first; of equals the first by name."""
+    pages = {page for _, page, *_ in records}
+    visits = {page: [record[1] for record in records].count(page) for page in pages}
+    return sorted(pages, key=lambda page: (-visits[page], page))[:most]
+
+
+def smoothed_times(records: list[Record], window: int = 100) -> np.ndarray:
+    """For each request the mean time of the latest `window` requests, itself included: float64, in microseconds."""
+    means = np.array([])
+    for i in range(len(records)):
+        latest = [record[3] for record in records[max(0, i - window + 1):i + 1]]
+        means = np.append(means, sum(latest) / len(latest))
+    return means
+
+
+def report(log: str) -> tuple[list[str], list[str], np.ndarray]:
+    """Distinct visitors, busiest pages and smoothed times of a log of one request a line, each of them parsed once."""
+    records = [parse(line) for line in log.splitlines()]
+    return distinct_visitors(records), busiest_pages(records), smoothed_times(records)
+
+
+if __name__ == "__main__":  # a day's log, to run profilers on
+    random, n = np.random.default_rng(), 30_000
+    requests = zip(random.integers(0, 1200, n), random.zipf(1.5, n) % 60, random.integers(100, 90_000, n))
+    report("\n".join(f"10.0.{v // 256}.{v % 256} /week{p % 4 + 1}/day{p // 4} 200 {us}" for v, p, us in requests))
