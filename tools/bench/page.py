@@ -23,9 +23,11 @@ def text() -> str:
 
 def _machine(found: dict) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
-    made = f"{found['date']}; CUDA driver {found['driver']}; {versions}; `{found['command']}`"
+    made = (f"{found['date']}; CUDA driver {found['driver']}; {versions}; `{found['command']}`. "
+            f"Rows marked *host* ran on its CPU, {found['host']}.")
     lines = [f"## {found['card']}", "", made, "",
-             "| unit | function | shape | rival | worst ratio | all runs | GB/s |", "|---|---|---|---|---|---|---|"]
+             "| unit | function | shape | rival | worst ratio | all runs | GB/s | GFLOP/s |",
+             "|---|---|---|---|---:|---|---:|---:|"]
     return "\n".join([*lines, *map(_row, found["contests"])]) + "\n"
 
 
@@ -33,5 +35,8 @@ def _row(contest: dict) -> str:
     ratios = [median(rival / own for own, rival in run) for run in contest["runs"]]
     seconds = median(own for run in contest["runs"] for own, _ in run)
     runs = ", ".join(f"{ratio:.3f}" for ratio in ratios)
-    return (f"| {contest['unit']} | `{contest['function']}` | {contest['shape']} | `{contest['rival']}` "
-            f"| {min(ratios):.3f} | {runs} | {contest['moved'] / seconds / 1e9:,.0f} |")
+    where = " *host*" if contest["on"] == "cpu" else ""
+    rates = " | ".join(f"{contest[work] / seconds / 1e9:,.3g}" if contest[work] / seconds < 1e12
+                       else f"{contest[work] / seconds / 1e9:,.0f}" for work in ("moved", "flops"))
+    return (f"| {contest['unit']}{where} | `{contest['function']}` | {contest['shape']} | `{contest['rival']}` "
+            f"| {min(ratios):.3f} | {runs} | {rates} |")

@@ -1,73 +1,64 @@
-"""Measures the reference solutions against their rivals on this machine's GPU, pair by pair."""
+"""Measures the reference solutions against their strongest rivals on this machine and its GPU, pair by pair."""
 
-import importlib.util
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
 
+import numpy as np
+
 from tools import ROOT, gpu
-from tools.check.timing import speed_ratio
+from tools.bench import contest, machine
+from tools.check import timing
 from tools.course import catalogue
+from tools.course.catalogue import Unit
+from tools.course.workload import Workload, lesson_of, workloads
+from tools.worker import Prepared
 
 RUNS = 3  # single readings lie; the page shows the worst
 COMMAND = "python3 -m tools.bench record FILE"
 PACKAGES = ("torch", "triton", "numpy")
 
 
-@dataclass(frozen=True)
-class Contest:
-    """One function of a reference solution against the strongest rival known for that shape."""
-
-    unit: str
-    function: str
-    rival: str          # as the page shows it
-    shape: str
-    moved: int          # bytes that must be moved at the least
-    call: Callable      # (lesson, torch) -> (function, rival function, arguments)
-
-
-def day4(lesson, torch):
-    return lesson.vector_add, torch.add, [torch.randn(2**26, device="cuda") for _ in range(2)]
-
-
-def day4_rows(lesson, torch):
-    return lesson.add_2d, torch.add, [torch.randn(8192, 8192, device="cuda") for _ in range(2)]
-
-
-CONTESTS = (
-    Contest("week1/day4", "vector_add", "torch.add", "2**26 float32", 3 * 4 * 2**26, day4),
-    Contest("week1/day4", "add_2d", "torch.add", "8192 x 8192 float32, row-major", 3 * 4 * 2**26, day4_rows),
-)
-
-
-def everything() -> dict:
-    """All contests of this machine as plain data. Raises RuntimeError without a GPU."""
+def everything(names: Sequence[str] = ()) -> dict:
+    """All contests of this machine, or those of the units named, as plain data. Raises RuntimeError without a GPU."""
     card = gpu.card()
     if card is None:
         raise RuntimeError("No GPU here: nothing was measured.")
+    units = [catalogue.unit(name) for name in names or catalogue.names()]
     return {
-        "card": str(card), "driver": ".".join(map(str, card.driver)), "date": date.today().isoformat(),
-        "versions": {name: version(name) for name in PACKAGES}, "command": COMMAND,
-        "contests": list(_contests()),
+        "card": str(card), "driver": ".".join(map(str, card.driver)), "host": machine.cpu(),
+        "date": date.today().isoformat(),
+        "versions": {name: version(name) for name in PACKAGES}, "command": " ".join([COMMAND, *names]),
+        "contests": list(_contests(units)),
     }
 
 
-def _contests() -> Iterator[dict]:
-    import torch
-
-    for contest in CONTESTS:
-        function, rival, arguments = contest.call(_reference(contest.unit), torch)
-        runs = [speed_ratio(function, rival, *arguments).pairs for _ in range(RUNS)]
-        yield {"unit": contest.unit, "function": contest.function, "rival": contest.rival, "shape": contest.shape,
-               "moved": contest.moved, "runs": [[list(pair) for pair in run] for run in runs]}
+def _contests(units: list[Unit]) -> Iterator[dict]:
+    for unit in units:
+        for workload in workloads(unit):
+            yield _contest(reference(unit), workload)
 
 
-def _reference(name: str):
-    """The reference solution of a unit, under the name of its lesson."""
-    unit = catalogue.unit(name)
-    spec = importlib.util.spec_from_file_location(unit.module, ROOT / "reference" / unit.lesson.relative_to(ROOT))
-    sys.modules[unit.module] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _contest(unit: Unit, workload: Workload) -> dict:
+    """At the largest size: all competitors once, which shows the strongest rival; then RUNS times against that."""
+    size = workload.sizes[-1]
+    function = getattr(lesson_of(unit, workload.function), workload.function)
+    arguments = workload.arguments(size, np.random.default_rng())
+    found, left_out = contest.competitors(workload, size, function, arguments)
+    prepared = {name: Prepared(each, args, {}) for name, (each, args) in found.items()}
+    rival = strongest(contest.measure(prepared))
+    runs = [timing.measure(prepared[contest.YOURS], prepared[rival]).pairs for _ in range(RUNS)]
+    return {"unit": unit.name, "function": workload.function, "rival": rival, "shape": workload.shape(size),
+            "on": workload.on, "moved": workload.moved(size), "flops": workload.flops(size), "left_out": left_out,
+            "runs": [[list(pair) for pair in run] for run in runs]}
+
+
+def strongest(seconds: dict[str, list[float]]) -> str:
+    """The rival with the least median time."""
+    return min((name for name in seconds if name != contest.YOURS), key=lambda name: np.median(seconds[name]))
+
+
+def reference(unit: Unit) -> Unit:
+    """The same unit with the reference solution for a lesson."""
+    return replace(unit, lesson=ROOT / "reference" / unit.lesson.relative_to(ROOT))

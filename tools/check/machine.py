@@ -49,6 +49,11 @@ def facts() -> Facts:
 
 @cache
 def _gather() -> Facts:
+    return gather()
+
+
+def gather() -> Facts:
+    """The facts of this machine now, asked anew."""
     card = gpu.card()
     return Facts(
         python=sys.version_info[:3],

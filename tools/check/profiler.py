@@ -37,10 +37,10 @@ def measured(function: Callable, args: tuple, kwargs: dict) -> MeasuredCounters:
         requests, replies, log = (Path(folder, name) for name in ("requests", "replies", "log"))
         asked = write_requests(requests, lesson, function.__name__, args, kwargs)
         replies.touch()
-        code, printed = _run([*_command(ncu, log), sys.executable, "-P", "-m", "tools.worker.profiled",
-                              str(requests), str(replies)])
+        code, printed = run([*_command(ncu, log), sys.executable, "-P", "-m", "tools.worker.profiled",
+                             str(requests), str(replies)])
         said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else printed
-        _check(code, said)
+        check(code, said)
         if not check_replies(replies, lesson, asked):
             raise worker.Died(f"the lesson ended its own process under the profiler (exit status {code})", printed)
     return metrics.counters(launches(said))
@@ -78,7 +78,7 @@ def _environment() -> dict[str, str]:
     return environment("gpu") | {"LC_ALL": "C"}  # numbers as in "1,234.5", whatever this machine's language
 
 
-def _run(command: list[str]) -> tuple[int, str]:
+def run(command: list[str]) -> tuple[int, str]:
     """Exit status and output of a command, which ends within the deadline or raises worker.TooSlow."""
     when, seconds = earliest_limit()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -94,7 +94,7 @@ def _run(command: list[str]) -> tuple[int, str]:
     return process.returncode, printed
 
 
-def _check(code: int, said: str) -> None:
+def check(code: int, said: str) -> None:
     """Raise NoProfiler if ncu says that it cannot work."""
     if FORBIDDEN in said:
         raise NoProfiler(f"ncu may not read the GPU's counters ({FORBIDDEN}).\n"
@@ -114,13 +114,21 @@ def launches(text: str) -> Iterator[tuple[str, tuple[int, ...], dict[str, float 
     found: dict[str, tuple] = {}
     for row in csv.DictReader(io.StringIO(table)):
         grid = tuple(map(int, re.findall(r"\d+", row["Grid Size"])))
-        _, _, figures = found.setdefault(row["ID"], (_kernel(row["Kernel Name"]), grid, {}))
+        _, _, figures = found.setdefault(row["ID"], (kernel_name(row["Kernel Name"]), grid, {}))
         figures[row["Metric Name"]] = _number(row["Metric Value"])
     yield from found.values()
 
 
-def _kernel(name: str) -> str:
-    """The function's own name: of "add_kernel", of "vadd[abi:v1](Array<...>)", of "void at::native::fill<4>(int)"."""
+def kernel_name(name: str) -> str:
+    """The function's own name: of "add_kernel", of "vadd[abi:v1](Array<...>)", of "void at::native::fill<4>(int)".
+
+    Of "_ZN4day34vaddB2v1E...", too, as compilers mangle it (Itanium C++ ABI, 5.1): lengths and names in turn.
+    """
+    if name.startswith("_Z"):
+        name, rest = "", re.sub(r"^_ZN?", "", name)
+        while length := re.match(r"\d+", rest):
+            start, end = length.end(), length.end() + int(length[0])
+            name, rest = rest[start:end], rest[end:]
     bare = re.split(r"[<(\[]", name)[0].split("::")[-1].split()
     return bare[-1] if bare else name
 

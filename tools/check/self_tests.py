@@ -1,10 +1,13 @@
 """The smallest proof that a library works here: add 1 to the numbers 0 to 7, on the GPU where there is one.
 
 Broken pairs of libraries have been seen to import well and then return zeros: importing proves nothing.
+`python -m tools.check.self_tests NAME ...` runs them in a process that may crash.
 """
 
 import os
+import sys
 import textwrap
+import warnings
 from collections.abc import Callable
 from functools import cache
 from unittest import mock
@@ -60,6 +63,54 @@ def _cupy() -> list[int]:
     return (cupy.arange(8) + 1).tolist()  # compiles a kernel, so it needs CuPy's compiler too
 
 
+# The simulators, on a machine with a GPU too ------------------------------------------------------
+
+
+def _interpreter() -> list[int]:
+    """Triton's; in a process that has not imported Triton before."""
+    with mock.patch.dict(os.environ, {gpu.SIMULATE: "1"}):
+        return _triton()
+
+
+def _cuda_simulator() -> list[int]:
+    import numpy as np
+
+    from tools.sim import cuda
+
+    @cuda.jit
+    def add_one(x):
+        mine = cuda.grid(1)
+        if mine < x.size:
+            x[mine] += 1
+
+    x = cuda.to_device(np.arange(8))
+    add_one[2, 4](x)
+    return x.copy_to_host().tolist()
+
+
+def _cupy_stand_in() -> list[int]:
+    from tools.sim import cupy
+
+    return cupy.asnumpy(cupy.arange(8) + 1).tolist()
+
+
+def _raw_kernel() -> list[int]:
+    from tools.sim import cupy
+
+    code = 'extern "C" __global__ void add_one(long long* x) { x[threadIdx.x] += 1; }'
+    x = cupy.arange(8)
+    cupy.RawKernel(code, "add_one")((1,), (8,), (x,))
+    return cupy.asnumpy(x).tolist()
+
+
 SELF_TESTS: dict[str, Callable[[], list[int]]] = {
     "numpy": _numpy, "torch": _torch, "triton": _triton, "cupy": _cupy,
+    "interpreter": _interpreter, "cuda simulator": _cuda_simulator, "cupy stand-in": _cupy_stand_in,
+    "raw kernel": _raw_kernel,
 }  # fmt: skip
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # that eight numbers are too few for a GPU
+    for library in sys.argv[1:]:
+        print(library, ask(library), sep="\t", flush=True)

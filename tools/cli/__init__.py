@@ -1,8 +1,41 @@
 """The `course` commands. Each is thin: it asks tools.course and prints."""
 
+import os
+import shutil
 import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from tools.course import catalogue
+from tools.course.catalogue import NoSuchUnit, Unit
+from tools.course.progress import Progress
 
 WIDTH = 80
+
+
+def units_of(root: Path) -> list[Unit]:
+    """All days and katas. Raises NoSuchUnit where there is none, BrokenCourseFile."""
+    units = catalogue.units(root)
+    if not units:
+        raise NoSuchUnit("There is no day here: no file week1/day0/day.toml, nor any other day.")
+    return units
+
+
+def chosen(day: str | None, root: Path) -> Unit:
+    """The unit named `day`; the learner's current one where day is None. Raises NoSuchUnit, BrokenCourseFile."""
+    if day is not None:
+        return catalogue.unit(day, root)
+    current = Progress.load(root).current(units_of(root))
+    if current is None:
+        raise NoSuchUnit("Every day and kata is done: name the one that you mean. ./course status lists them.")
+    return current
+
+
+def where_typed(path: Path | None) -> Path | None:
+    """A file named on the command line, from the folder that the learner stands in: a command runs in the root."""
+    return path and Path(os.environ.get("COURSE_FROM", "."), path)
 
 
 def console():
@@ -14,7 +47,19 @@ def console():
     return page
 
 
+@contextmanager
+def busy(page, on: str) -> Iterator[None]:
+    """A sign of life on a terminal while there is nothing to print: PyTorch alone takes seconds to load."""
+    with page.status(on) if page.is_terminal else nullcontext():
+        yield
+
+
 def complain(message: object) -> int:
-    """Say why a command cannot be done; returns the exit code for that."""
-    print(message, file=sys.stderr)
+    """Say why a command cannot be done; returns the exit code for that. Only a terminal gets long lines in parts."""
+    text = str(message)
+    if sys.stderr.isatty():
+        room = min(WIDTH, shutil.get_terminal_size().columns)
+        text = "\n".join(textwrap.fill(line, room, break_long_words=False, break_on_hyphens=False)
+                         for line in text.split("\n"))
+    print(text, file=sys.stderr)
     return 2

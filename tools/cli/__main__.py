@@ -1,5 +1,6 @@
 """What ./course COMMAND runs: python -m tools.cli COMMAND. Exit code 2 comes with one line that says why."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -12,19 +13,22 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
     for stream in (sys.stdout, sys.stderr):  # a title must not fail where one of its letters is missing
         stream.reconfigure(errors="replace")
     try:
-        import typer
-
+        for package in ("rich", "typer"):
+            importlib.import_module(package)
         from tools.cli.commands import app
     except ModuleNotFoundError as missing:
         package = missing.name.split(".")[0]
         if package == "tools":
             raise
         return complain(f"This command needs {package}; lessons run without it: python3 -m pytest week1/day1")
+    typer = sys.modules["typer"]
     usage_error = typer.BadParameter.__base__  # click's; where click lives depends on typer's version
     try:
-        return app(arguments or ["--help"], prog_name="course", standalone_mode=False, obj=root)
+        return app(arguments or ["next"], prog_name="course", standalone_mode=False, obj=root)
     except usage_error as error:
-        return complain(f"{error.format_message()} (./course --help lists the commands)")
+        return complain(f"{error.format_message()}\n./{error.ctx.command_path} --help tells more.")
+    except (typer.Abort, KeyboardInterrupt):  # Ctrl-C; newer versions of typer return this by themselves
+        return 130
 
 
 if __name__ == "__main__":

@@ -1,51 +1,113 @@
-"""course quiz DAY: one question at a time, and the reason at once. Reads a terminal or a pipe; q stops."""
+"""course quiz [DAY]: one question at a time, and the reason at once. Reads a terminal or a pipe; q stops.
+
+--review mixes in what was missed and earlier days' questions; --interview gives its reasons at the end only.
+"""
 
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 from rich.console import Console
 
-from tools.cli import complain, console
-from tools.course import catalogue
+from tools.cli import chosen, complain, console
+from tools.course import catalogue, journal, quiz
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Question, Unit
-from tools.course.quiz import NotAnAnswer, Verdict, judge, letters, missed_topics, recommendation
+from tools.course.progress import OPEN, STARTED, Plan, Progress
+from tools.course.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
 
 MARGIN = "    "  # numbers of questions stand in it, all else to the right of it
 
 
-def run(day: str, root: Path) -> int:
-    """Put every question of `day`. Returns the exit code: 2 when it has no quiz."""
+class Nothing(LookupError):
+    """There is no question to put; str() says what to do."""
+
+
+def run(day: str | None, root: Path, review: bool = False, interview: bool = False) -> int:
+    """Put the questions. Returns the exit code: 2 when there are none, or the options exclude each other."""
+    if interview and (review or day):
+        other = "--review" if review else day
+        return complain(f"--interview asks about all that you have done: leave {other} out.")
+    mode = INTERVIEW if interview else REVIEW if review else DAY
+    past = journal.read(root)
     try:
-        unit = catalogue.unit(day, root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
+        unit, asked = _questions(mode, day, root, quiz.missed(past))
+    except (NoSuchUnit, BrokenCourseFile, Nothing) as error:
         return complain(error)
-    if not unit.quiz:
-        return complain(f"{unit.name} has no quiz. To work it: ./course {unit.name}")
     page = console()
-    _say(page, f"{unit.title}: {_count(len(unit.quiz), 'question')}, q to stop")
-    verdicts = _put_all(page, unit)
-    _print_score(page, unit, verdicts)
-    if len(verdicts) == len(unit.quiz):
-        _print_advice(page, unit, verdicts)
+    _say(page, f"{_title(mode, unit, asked)}: {_count(len(asked), 'question')}, q to stop")
+    verdicts = _put_all(page, mode, unit, asked)
+    _print_score(page, mode, asked, verdicts)
+    if mode == DAY and len(verdicts) == len(asked):
+        _print_advice(page, unit, verdicts, root)
+    if verdicts:
+        _keep(unit, quiz.facts(mode, asked, verdicts, quiz.missed(past)), root)
     return 0
 
 
-def _put_all(page: Console, unit: Unit) -> list[Verdict]:
+def _title(mode: str, unit: Unit, asked: Sequence[Asked]) -> str:
+    if mode == INTERVIEW:
+        return "Interview"
+    mixed = any(one.unit.name != unit.name for one in asked)
+    return f"{unit.title}, and what came before" if mixed else unit.title
+
+
+# Which questions ----------------------------------------------------------------------------------
+
+
+def _questions(mode: str, day: str | None, root: Path, missed_texts: Sequence[str]) -> tuple[Unit, list[Asked]]:
+    """The unit that the journal will name, and the questions to put. Raises Nothing, NoSuchUnit, BrokenCourseFile."""
+    if mode == DAY:
+        unit = chosen(day, root)
+        if not unit.quiz:
+            raise Nothing(f"{unit.name} has no quiz. To work it: ./course {unit.name}")
+        return unit, quiz.all_of(unit)
+    units = catalogue.units(root)
+    states = Progress.load(root).state
+    if mode == INTERVIEW:
+        done = [unit for unit in units if states(unit).overall not in (OPEN, STARTED)]
+        asked = quiz.interview(done, Random())
+        if not asked:
+            raise Nothing("No day is done yet, so there is nothing to ask about.\nWhat is next: ./course next")
+        return done[-1], asked
+    unit = chosen(day, root)
+    quizzed = {entry.unit for entry in journal.read(root).of(journal.QUIZ)}
+    known = [other for other in units
+             if other.name != unit.name and (other.name in quizzed or states(other).overall != OPEN)]
+    asked = quiz.review(unit, known, missed_texts, Random())
+    if not asked:
+        raise Nothing(f"{unit.name} has no quiz, and no other day is begun.\nWhat is next: ./course next")
+    return unit, asked
+
+
+# Asking -------------------------------------------------------------------------------------------
+
+
+def _put_all(page: Console, mode: str, unit: Unit, asked: Sequence[Asked]) -> list[Verdict]:
     """The verdicts on the questions that the learner answered before stopping."""
     verdicts = []
-    for number, question in enumerate(unit.quiz, start=1):
+    for number, one in enumerate(asked, start=1):
+        question = one.question
         page.print()
         _say(page, question.question, lead=f"{number:<{len(MARGIN)}}", style="bold")
+        if mode == REVIEW and one.unit.name != unit.name:
+            _say(page, f"({one.unit.name})", lead=MARGIN)
         for letter, choice in letters(question).items():
             _say(page, choice.text, lead=f"{MARGIN}{letter}  ")
         verdict = _answer(page, question)
         if verdict is None:
             break
-        word, style = ("Right.", "green") if verdict.right else ("No.", "red")
-        _say(page, f"{word} {verdict.why}", lead=MARGIN, style=style)
+        if mode != INTERVIEW:
+            _say(page, *_judged(verdict), lead=MARGIN)
         verdicts.append(verdict)
     return verdicts
+
+
+def _judged(verdict: Verdict) -> tuple[str, str]:
+    """What is said of an answer, and in which style."""
+    word, style = ("Right.", "green") if verdict.right else ("No.", "red")
+    return f"{word} {verdict.why}", style
 
 
 def _answer(page: Console, question: Question) -> Verdict | None:
@@ -66,28 +128,59 @@ def _answer(page: Console, question: Question) -> Verdict | None:
             _say(page, str(error), lead=MARGIN)
 
 
-def _print_score(page: Console, unit: Unit, verdicts: list[Verdict]) -> None:
-    left = len(unit.quiz) - len(verdicts)
+# Afterwards ---------------------------------------------------------------------------------------
+
+
+def _print_score(page: Console, mode: str, asked: Sequence[Asked], verdicts: list[Verdict]) -> None:
+    left = len(asked) - len(verdicts)
     score = f"{sum(verdict.right for verdict in verdicts)} of {len(verdicts)} right"
     page.print()
     _say(page, f"{score}, {_count(left, 'question')} left." if left else f"{score}.", style="bold")
+    if mode == INTERVIEW:
+        return _print_interview(page, asked, verdicts)
     for number, verdict in enumerate(verdicts, start=1):
         if not verdict.right:
             _say(page, verdict.why, lead=f"{number:<{len(MARGIN)}}")
 
 
-def _print_advice(page: Console, unit: Unit, verdicts: list[Verdict]) -> None:
-    advice = recommendation(unit, verdicts)
+def _print_interview(page: Console, asked: Sequence[Asked], verdicts: list[Verdict]) -> None:
+    """Every reason, then the score by topic."""
+    for number, (one, verdict) in enumerate(zip(asked, verdicts, strict=False), start=1):
+        page.print()
+        _say(page, one.question.question, lead=f"{number:<{len(MARGIN)}}")
+        text, style = _judged(verdict)
+        _say(page, text, lead=MARGIN, style=style)
+    page.print()
+    for topic, (right, of) in quiz.by_topic(asked, verdicts).items():
+        _say(page, f"{right} of {of}  {topic}")
+
+
+def _print_advice(page: Console, unit: Unit, verdicts: list[Verdict], root: Path) -> None:
+    advice = quiz.recommendation(unit, verdicts)
     if advice is None:
         return
     page.print()
-    for topic, name in missed_topics(unit, verdicts).items():
+    for topic, name in quiz.missed_topics(unit, verdicts).items():
         _say(page, f"To look at: {topic}, which {name} teaches.")
     _say(page, f"Start with {advice.start}. Your track: {advice.track}.", style="bold")
     _say(page, advice.words)
+    progress = Progress.load(root)
+    progress.follow(Plan(advice.start, advice.track))
+    if progress.warning:
+        complain(progress.warning)
 
 
-def _say(page: Console, text: str, lead: str = "", style: str = "") -> None:
+def _keep(unit: Unit, result: dict, root: Path) -> None:
+    """Tell the journal."""
+    if not journal.wanted():
+        return
+    try:
+        journal.add(journal.QUIZ, unit.name, result, root)
+    except journal.NotKept as problem:
+        complain(problem)
+
+
+def _say(page: Console, text: str, style: str = "", lead: str = "") -> None:
     """Print text after `lead`, each line of it wrapped to begin where the text began."""
     indent = " " * len(lead)
     for line in text.strip("\n").split("\n"):

@@ -1,6 +1,5 @@
 """course status: the month on one page, and what comes next."""
 
-from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
@@ -8,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tools.cli import WIDTH, complain, console
-from tools.course import catalogue
-from tools.course.catalogue import BrokenCourseFile, Unit
+from tools.cli import WIDTH, complain, console, units_of
+from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
 from tools.course.progress import CONFIRMED, SIMULATED, STARTED, Progress, UnitState
+from tools.course.todo import whats_left
 
 TITLE_WIDTH = 34  # leaves one line for "confirmed on NVIDIA H200, 2026-11-20" beside a day
 STYLES = {CONFIRMED: "bold green", SIMULATED: "green", STARTED: "yellow"}
@@ -20,11 +19,9 @@ STYLES = {CONFIRMED: "bold green", SIMULATED: "green", STARTED: "yellow"}
 def show(root: Path) -> int:
     """Print the month. Returns the exit code: 2 when there is no course or a file of it is broken."""
     try:
-        units = catalogue.units(root)
-    except BrokenCourseFile as error:
+        units = units_of(root)
+    except (NoSuchUnit, BrokenCourseFile) as error:
         return complain(error)
-    if not units:
-        return complain("There is no day here: no file week1/day0/day.toml, nor any other day.")
     progress = Progress.load(root)
     page = console()
     with page.capture() as printed:
@@ -51,7 +48,7 @@ def _print_month(page: Console, units: list[Unit], progress: Progress) -> None:
             table.add_row(f"{mark} {unit.folder.name}", unit.title, reached)
         page.print(table)
         page.print()
-    page.print(_next(current, states.values()))
+    page.print(f"Next: ./course {current.name}" if current else whats_left(units, progress))
 
 
 def describe(state: UnitState, tasks: int) -> str:
@@ -72,11 +69,3 @@ def _reached(state: UnitState, tasks: int) -> str:
     if state.overall == SIMULATED and not state.needs_gpu:
         return "passed"  # nothing in it needs a GPU, so nothing was simulated
     return state.overall
-
-
-def _next(current: Unit | None, states: Iterable[UnitState]) -> str:
-    if current:
-        return f"Next: ./course {current.name}"
-    if any(state.overall == SIMULATED and state.needs_gpu for state in states):
-        return "Next, on a machine with a GPU: ./course --all"
-    return "Every day and kata is done."

@@ -32,6 +32,14 @@ def accesses(launch: Launch, ttgir_file: Path) -> tuple[Access, ...]:
     return tuple(access(*key, widths[key], counts[key], moved) for key in sorted({*widths, *counts}))
 
 
+def widths_of(ptx: str) -> tuple[Access, ...]:
+    """Widths by source line alone: what a launch touches, the counters of a simulator know."""
+    widths = defaultdict(list)
+    for each in machine_code.accesses(ptx):
+        widths[_line(each.place, each.kind)].append(each.width)
+    return tuple(access(*key, widths[key], [], {}) for key in sorted(widths))
+
+
 def _line(place: Place, kind: str) -> tuple[str, int, str]:
     return place.file, place.line, kind
 

@@ -2,13 +2,12 @@
 
 import linecache
 import re
-from collections import defaultdict
 from dataclasses import dataclass
 from importlib import import_module
 from math import prod
 
 from tools.compiler import CompileError, NoCompiler, diagnostics, machine_code, memory
-from tools.compiler.evidence import Access, Kernel
+from tools.compiler.evidence import Kernel
 from tools.compiler.numba.code import REMEDY, Code, Rejected, assemble
 from tools.models.chips import Chip, chip
 from tools.models.occupancy import occupancy
@@ -104,17 +103,10 @@ def compiled(source: Source, key: str = "h100", shape: Shape = Shape()) -> Kerne
         occupancy=occupancy(target.limits, warps, assembled.registers, shared),
         instructions=machine_code.opcodes(code.ptx),
         sass=machine_code.sass_opcodes(assembled.sass),
-        accesses=_accesses(code.ptx),
+        accesses=memory.widths_of(code.ptx),
         from_cache=assembled.from_cache,
         key=code.key,
     )
-
-
-def _accesses(ptx: str) -> tuple[Access, ...]:
-    widths = defaultdict(list)
-    for each in machine_code.accesses(ptx):
-        widths[each.place.file, each.place.line, each.kind].append(each.width)
-    return tuple(memory.access(*place, widths[place], [], {}) for place in sorted(widths))
 
 
 # NVRTC -------------------------------------------------------------------------------------------

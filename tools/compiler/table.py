@@ -12,6 +12,8 @@ HEADER = (
 )
 _TELLING = re.compile(  # of SASS: memory, matrix units, special functions, exchange between threads
     r"(LDG|STG|LDS|STS|LDL|STL|ATOM|RED|UTMA|[HIDQO]?G?MMA|UTC\w*MMA|MUFU|SHFL|BAR)\b|(LDGSTS|LDSM|STSM|ATOM|UTC)")
+_TENSOR = re.compile(r"([HIDQO]?G?MMA|UTC\w*MMA)\b")
+_BARRIER = re.compile(r"(BAR|SYNCS|BARRIER)\b")
 _MOST = 8  # opcodes that are shown
 
 
@@ -29,8 +31,23 @@ def of_kernel(kernel: Kernel) -> str:
     if kernel.accesses:
         lines += ["", *HEADER]
         lines += map(_row, kernel.accesses)
-    telling = [f"{op} {count}" for op, count in kernel.sass.items() if _TELLING.match(op)]
-    return "\n".join([*lines, "", *_wrapped("  SASS: " + ", ".join(telling[:_MOST]), "        ")])
+    return "\n".join([*lines, "", *_wrapped("  SASS: " + telling(kernel.sass), "        ")])
+
+
+def telling(sass: dict[str, int]) -> str:
+    """The opcodes that say most about speed, the most frequent first: "LDG.E.128 4, STG.E.128 2"."""
+    found = sorted(((op, count) for op, count in sass.items() if _TELLING.match(op)), key=lambda each: -each[1])
+    return ", ".join(f"{op} {count}" for op, count in found[:_MOST])
+
+
+def tensor_instructions(sass: dict[str, int]) -> int:
+    """How many instructions stand in the code that tensor cores execute."""
+    return sum(count for op, count in sass.items() if _TENSOR.match(op))
+
+
+def barriers(sass: dict[str, int]) -> int:
+    """How many instructions stand in the code at which threads or copies wait for each other."""
+    return sum(count for op, count in sass.items() if _BARRIER.match(op))
 
 
 def _parameters(kernel: Kernel) -> list[str]:

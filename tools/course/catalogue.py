@@ -58,6 +58,11 @@ class Unit:
         return self.name.split("/")[0]
 
     @property
+    def root(self) -> Path:
+        """The course that it belongs to."""
+        return self.folder.parents[self.name.count("/")]
+
+    @property
     def is_kata(self) -> bool:
         return "/katas/" in self.name
 

@@ -1,7 +1,9 @@
 """Hints, one rung at a time: the first asks, the second shows the idea, the third may give the line."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+from tools.course import journal
 from tools.course.catalogue import Unit
 from tools.course.progress import Progress
 
@@ -27,7 +29,10 @@ class Rung:
 
 
 def next_rung(unit: Unit, task: int, progress: Progress) -> Rung:
-    """The first rung not yet shown, or the last one again; remembers that it was shown. Raises NoHints."""
+    """The first rung not yet shown, or the last one again; remembers that it was shown, and tells the journal.
+
+    Raises NoHints.
+    """
     rungs = unit.hints.get(task)
     if not rungs:
         have = ", ".join(map(str, sorted(unit.hints))) or "none"
@@ -35,5 +40,12 @@ def next_rung(unit: Unit, task: int, progress: Progress) -> Rung:
     shown = progress.hint_shown(unit, task)
     if shown < len(rungs):
         progress.show_hint(unit, task)
+        _tell_journal(unit, task, shown + 1)
     number = min(shown + 1, len(rungs))
     return Rung(task, number, len(rungs), rungs[number - 1], again=shown >= len(rungs))
+
+
+def _tell_journal(unit: Unit, task: int, rung: int) -> None:
+    if journal.wanted():
+        with suppress(journal.NotKept):  # the next run of the tests will say so; a hint is a hint
+            journal.add(journal.HINT, unit.name, {"task": task, "rung": rung}, unit.root)

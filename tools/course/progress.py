@@ -16,14 +16,14 @@ from typing import IO
 from tools import ROOT
 from tools.course import record
 from tools.course.catalogue import Unit
-from tools.course.record import CONFIRMED, OPEN, SIMULATED, STARTED, Check, Entry, Record, Result
+from tools.course.record import CONFIRMED, OPEN, PASSED, SIMULATED, STARTED, Check, Entry, Plan, Record, Result
 
 try:
     import fcntl
 except ImportError:  # Windows: of two runs at once, one may be forgotten
     fcntl = None
 
-__all__ = ["CONFIRMED", "OPEN", "SIMULATED", "STARTED", "Check", "Result",
+__all__ = ["CONFIRMED", "OPEN", "PASSED", "SIMULATED", "STARTED", "Check", "Plan", "Result",
            "Progress", "UnitState", "file_hash"]  # fmt: skip
 
 FILE, BROKEN = ".course/progress.json", ".course/progress.broken.json"
@@ -37,6 +37,7 @@ class UnitState:
     overall: str  # OPEN, STARTED, SIMULATED or CONFIRMED
     entries: dict[tuple[int, str], Entry]  # by task and stage; what is not here is open
     done: frozenset[int]  # tasks that passed all that can run without a GPU
+    reached: dict[int, str]  # task -> OPEN, PASSED, SIMULATED or CONFIRMED
     needs_gpu: bool  # some of its tests need a GPU
     edited: bool  # the lesson changed after something in it passed
     hints: dict[int, int]  # task -> rungs shown
@@ -57,10 +58,12 @@ def file_hash(file: Path) -> str:
 
 
 class Progress:
-    """The learner's progress. After any call, `warning` is None or one line that the learner should read."""
+    """The learner's progress. After any call, `warning` is None or one line that the learner should read, and `plan`
+    is what the last whole quiz that recommends something recommended, or None."""
 
     def __init__(self, root: Path):
         self.warning: str | None = None
+        self.plan: Plan | None = None
         self._file = root / FILE
         self._records: dict[str, Record] = {}
         self._saves = True  # False once the file is out of reach: from then on only memory remembers
@@ -79,15 +82,27 @@ class Progress:
             overall=known.overall(),
             entries=dict(known.entries),
             done=frozenset(task.number for task in unit.tasks if known.is_done(task.number)),
+            reached={task.number: known.reached(task.number) for task in unit.tasks},
             needs_gpu=any(check.needs_gpu for check in known.checks),
             edited=any(entry.hash != now for entry in known.entries.values()),
             hints=dict(known.hints),
         )
 
     def current(self, units: Iterable[Unit]) -> Unit | None:
-        """The first day neither simulated nor confirmed; after all days the first such kata, or None."""
+        """The first day neither simulated nor confirmed, from the plan's start on and then before it; after all days
+        the first such kata, or None."""
+        units = list(units)
+        names = [unit.name for unit in units]
+        start = names.index(self.plan.start) if self.plan and self.plan.start in names else 0
+        skipped = {unit.name for unit in units[:start] if not unit.is_kata}
         waiting = [unit for unit in units if self._of(unit).overall() in (OPEN, STARTED)]
-        return min(waiting, key=lambda unit: unit.is_kata, default=None)  # min keeps the first of equals
+        # min keeps the first of equals
+        return min(waiting, key=lambda unit: (unit.is_kata, unit.name in skipped), default=None)
+
+    def follow(self, plan: Plan) -> None:
+        """Remember where a quiz said to begin, and at which pace; an earlier plan is forgotten."""
+        with self._exclusive():
+            self.plan = plan
 
     def hint_shown(self, unit: Unit, task: int) -> int:
         """How many rungs of this task's hints the learner has seen."""
@@ -122,11 +137,17 @@ class Progress:
         return self._records.get(unit.name) or Record()
 
     def _change(self, unit: Unit, change: Callable[[Record], None]) -> None:
+        with self._exclusive():
+            change(self._records.setdefault(unit.name, Record()))
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """What the file holds now may be changed inside; then it is written."""
         with suppress(OSError):  # why there can be no folder is said when the file is written
             self._file.parent.mkdir(exist_ok=True)
         with self._lock():
             self._read()
-            change(self._records.setdefault(unit.name, Record()))
+            yield
             self._write()
 
     @contextmanager
@@ -142,11 +163,11 @@ class Progress:
             return
         sound = True
         try:
-            self._records, sound = record.parse(self._file.read_text(encoding="utf-8"))
+            self._records, self.plan, sound = record.parse(self._file.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
-            self._records = {}
+            self._records, self.plan = {}, None
         except (IsADirectoryError, UnicodeDecodeError):
-            self._records, sound = {}, False
+            self._records, self.plan, sound = {}, None, False
         except record.Newer:
             self._give_up("it comes from a newer version of the course; update this one")
         except OSError as error:
@@ -169,7 +190,7 @@ class Progress:
         new = self._file.with_suffix(f".{os.getpid()}.tmp")
         try:
             new.parent.mkdir(exist_ok=True)
-            new.write_text(record.dump(self._records), encoding="utf-8")
+            new.write_text(record.dump(self._records, self.plan), encoding="utf-8")
             os.replace(new, self._file)
         except OSError as error:
             with suppress(OSError):

@@ -1,4 +1,5 @@
-"""What is known of one unit: which stages of its tasks passed, what its tests check, which hints were shown.
+"""What is known of one unit: which stages of its tasks passed, what its tests check, which hints were shown. Beside
+the units: where a quiz said to begin, and at which pace.
 
 Read from JSON strictly: a record of the wrong shape is refused whole, so nobody need doubt it later.
 """
@@ -9,6 +10,7 @@ from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import date
 
 OPEN, STARTED, SIMULATED, CONFIRMED = "open", "started", "simulated", "confirmed"
+PASSED = "passed"  # of a task: done, and nothing in it needs a GPU
 STRENGTH = {OPEN: 0, SIMULATED: 1, CONFIRMED: 2}  # of a stage; a unit as a whole may be STARTED too
 VERSION = 1
 
@@ -81,6 +83,13 @@ class Record:
         anywhere = [check for check in mine if not check.needs_gpu]
         return bool(mine) and all(map(self._passed, anywhere or mine))
 
+    def reached(self, task: int) -> str:
+        """OPEN, or of a task that is done PASSED, SIMULATED or CONFIRMED."""
+        with_gpu = [check for check in self.checks if check.task == task and check.needs_gpu]
+        if not self.is_done(task):
+            return OPEN
+        return PASSED if not with_gpu else CONFIRMED if all(map(self._passed, with_gpu)) else SIMULATED
+
     def overall(self) -> str:
         """OPEN, STARTED, SIMULATED or CONFIRMED."""
         anywhere = [check for check in self.checks if not check.needs_gpu]
@@ -95,6 +104,14 @@ class Record:
         return entry is not None and (entry.state == CONFIRMED or not check.needs_gpu)
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What the quiz of a unit recommended: the unit to begin with, and the pace (one of day_file.TRACKS)."""
+
+    start: str
+    track: str
+
+
 # JSON ---------------------------------------------------------------------------------------------
 
 
@@ -102,7 +119,7 @@ class Newer(ValueError):
     """The text was written by a version of the course that knows more than this one."""
 
 
-def dump(records: dict[str, Record]) -> str:
+def dump(records: dict[str, Record], plan: Plan | None = None) -> str:
     units = {
         name: {
             "entries": [asdict(entry) for entry in record.entries.values()],
@@ -111,16 +128,17 @@ def dump(records: dict[str, Record]) -> str:
         }
         for name, record in sorted(records.items())
     }
-    return json.dumps({"version": VERSION, "units": units}, indent=1) + "\n"
+    content = {"version": VERSION, "units": units} | ({"plan": asdict(plan)} if plan else {})
+    return json.dumps(content, indent=1) + "\n"
 
 
-def parse(text: str) -> tuple[dict[str, Record], bool]:
-    """The records that are sound, and whether that is all of the text. Raises Newer."""
+def parse(text: str) -> tuple[dict[str, Record], Plan | None, bool]:
+    """The records and the plan that are sound, and whether that is all of the text. Raises Newer."""
     try:
         content = json.loads(text)
         version, units = content["version"], content["units"].items()
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-        return {}, False
+        return {}, None, False
     if isinstance(version, int) and version > VERSION:
         raise Newer
     records = {}
@@ -129,7 +147,18 @@ def parse(text: str) -> tuple[dict[str, Record], bool]:
             records[name] = _record(raw)
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
-    return records, version == VERSION and len(records) == len(units)
+    plan, sound = _plan(content.get("plan"))
+    return records, plan, sound and version == VERSION and len(records) == len(units)
+
+
+def _plan(raw: object) -> tuple[Plan | None, bool]:
+    """The plan, where there is a sound one, and whether there is no other."""
+    if raw is None:
+        return None, True
+    try:
+        return _strict(Plan, raw), True
+    except TypeError:
+        return None, False
 
 
 def _record(raw: dict) -> Record:

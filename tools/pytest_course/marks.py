@@ -42,11 +42,18 @@ CAPABILITIES = {
 
 @functools.cache
 def _knows_openmp() -> bool:
-    """Does the C compiler? Apple's, for one, does not."""
-    if not shutil.which("cc"):
+    from tools.check.programs import Place, check_openmp  # late: few units ask
+
+    return check_openmp(Place()).state == "ok"
+
+
+@functools.cache
+def _reads_x86() -> bool:
+    """Is there a C compiler that makes code for AVX2, and the program that shows it?"""
+    if not (shutil.which("cc") and shutil.which("objdump")):
         return False
-    command = ["cc", "-fopenmp", "-x", "c", "-", "-o", os.devnull]
-    return subprocess.run(command, input=b"int main() {}", capture_output=True).returncode == 0
+    command = ["cc", "-march=haswell", "-c", "-x", "c", "-", "-o", os.devnull]
+    return subprocess.run(command, input=b"int one() { return 1; }", capture_output=True).returncode == 0
 
 
 # Mark -> (what it stands for, is it on this machine, what to do where it is not)
@@ -54,6 +61,7 @@ INSTALLED = {
     "c_compiler": ("a C compiler", lambda: shutil.which("cc"), "gcc or clang from your system's packages will do"),
     "numba": ("Numba", lambda: find_spec("numba"), "pip install numba"),
     "openmp": ("a C compiler with OpenMP", _knows_openmp, "gcc from your system's packages will do"),
+    "x86_compiler": ("a C compiler for x86-64, and objdump", _reads_x86, "gcc and binutils on such a machine will do"),
     "valgrind": ("valgrind", lambda: shutil.which("valgrind"), "on Linux it is among your system's packages"),
 }
 

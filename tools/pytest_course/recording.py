@@ -1,12 +1,12 @@
-"""Progress: what passed, bound to the file that passed. Only runs of the learner's own files count."""
+"""Progress and journal: what passed, bound to the file that passed. Only runs of the learner's own files count."""
 
 from collections import defaultdict
-from datetime import date
+from datetime import date, datetime, timezone
 
 import pytest
 
 from tools import ROOT, gpu
-from tools.course import catalogue
+from tools.course import catalogue, journal, visits
 from tools.course.progress import CONFIRMED, OPEN, SIMULATED, Check, Progress, Result, file_hash
 from tools.pytest_course.run import is_worker, run_of
 
@@ -21,6 +21,7 @@ class Recorder:
 
     def __init__(self, config):
         self.config = config
+        self.began = datetime.now(timezone.utc)
         self.whole = not run_of(config).selected  # did it run all of its units' tests?
         self.reports = defaultdict(list)  # unit name -> the report that decides, of each of its tests
         self.hashes = {}                  # unit name -> hash of the lesson when its first test ended
@@ -44,8 +45,19 @@ class Recorder:
         for name, reports in self.reports.items():
             progress.record(catalogue.unit(name), _results(reports), self.hashes[name], date.today(),
                             _checks(reports) if self.whole else None)
-        if progress.warning:
-            self.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n{progress.warning}")
+        for warning in filter(None, (progress.warning, self._keep_journal(progress))):
+            self.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n{warning}")
+
+    def _keep_journal(self, progress: Progress) -> str | None:
+        """Tell the journal of this run; returns why it could not be told."""
+        if not journal.wanted():
+            return None
+        try:
+            for name in self.reports:
+                unit = catalogue.unit(name)
+                visits.enter(unit, progress.state(unit), self.began)
+        except journal.NotKept as problem:
+            return str(problem)
 
 
 def _checks(reports) -> set[Check]:

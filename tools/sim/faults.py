@@ -8,6 +8,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
+import numpy as np
+
 from tools import ROOT
 
 WIDTH = 80  # columns
@@ -42,6 +44,15 @@ class Fault(Exception):
         super().__init__(self.text)
 
 
+class ThreadFault(Fault):
+    """A fault of a CUDA kernel; block, thread: who did it first, as (x, y, z). index: in the array."""
+
+    def __init__(self, spot: Spot, kind: str, what: str, question: str = "", *,
+                 block=None, thread=None, index=None, **where: str | None):
+        self.block, self.thread, self.index = block, thread, index
+        super().__init__(spot, kind, what, question, **where)
+
+
 def innermost(is_inner: Callable[[str], bool]) -> FrameType | None:
     """The innermost frame of a file for which `is_inner` is false: the learner's line."""
     frame = sys._getframe(1)
@@ -69,3 +80,17 @@ def position(number: int, grid: tuple[int, ...]) -> tuple[int, ...]:
         number, along = divmod(number, size)
         place.append(along)
     return tuple(reversed(place))
+
+
+def shown(place: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
+    """A thread's or a block's place: 3, or (3, 1), in as many dimensions as are used."""
+    used = max([axis for axis, size in enumerate(sizes, start=1) if size > 1], default=1)
+    return str(place[0]) if used == 1 else str(place[:used])
+
+
+def ranges(numbers) -> str:
+    """0 to 31, 40: consecutive numbers drawn together, the first three pieces."""
+    numbers = np.asarray(numbers)
+    pieces = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+    texts = [str(piece[0]) if piece.size == 1 else f"{piece[0]} to {piece[-1]}" for piece in pieces[:3]]
+    return ", ".join(texts) + (" and more" if len(pieces) > 3 else "")

@@ -12,7 +12,7 @@ import pytest
 from tools import ROOT
 
 LEFT_BEHIND = (".git", ".venv", ".course", ".github", "__pycache__", ".pytest_cache", ".hypothesis", "build",
-               "*.egg-info", "docs", "tests")
+               "*.egg-info", "docs", "tests", "journal")
 
 
 needs_solutions = pytest.mark.skipif(not (ROOT / "reference").is_dir(),
@@ -52,7 +52,8 @@ class Course:
         self._git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "as given", "--allow-empty")
 
     def status(self) -> str:
-        return self._git("status", "--porcelain").stdout
+        """What git says has changed, but for the journal, which every run may add to."""
+        return self._git("status", "--porcelain", "--", ".", ":!journal").stdout
 
     def solve(self, unit: str) -> None:
         """Put the reference in the learner's place."""

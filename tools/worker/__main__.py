@@ -91,6 +91,8 @@ class Worker(wire.End):
         self.functions = {id(function): name for name, function in functions.items()}
         constants = {name: thing for name, thing in public.items() if type(thing) in _CONSTANTS}
         facts = [_facts(name, function) for name, function in functions.items()]
+        if os.environ.get(gpu.COMPILE) == "1" and "tools.sim.cuda" in sys.modules:
+            _load_numba()
         return self.module.__doc__, facts, constants
 
     def call(self, name: str, args: tuple, kwargs: dict):
@@ -150,6 +152,13 @@ class Worker(wire.End):
 def _is_function_of(thing, module: str) -> bool:
     """Also of what a decorator made of a function, a kernel for example."""
     return callable(thing) and not isinstance(thing, type) and getattr(thing, "__module__", None) == module
+
+
+def _load_numba() -> None:
+    """Import Numba's compiler while the tests of correctness run elsewhere: it takes a second."""
+    gpu.mend_numpy()
+    with suppress(Exception):  # what is missing is said when a kernel is to be compiled
+        importlib.import_module("tools.compiler.numba.code").compiler()
 
 
 def _facts(name: str, function) -> tuple:

@@ -14,7 +14,7 @@ Challenge
                               2  5                    nothing was moved
 
 Explore
-    python -m tools.check.doctor       what is real on this machine, and what is simulated
+    ./course doctor                    what is real on this machine, and what is simulated
     ./course quiz week1/day0           ten questions that recommend a start and a pace
     Try np.arange(6).reshape(2, 3).strides, then torch.arange(6).reshape(2, 3).stride(): one array,
     two answers, because NumPy counts bytes and PyTorch elements. What does .T change in each?
@@ -31,7 +31,8 @@ Concept
 
 Code it
     Task 0  this machine: nothing to write, and no GPU needed; the tests ask the machine
-    Task 1  contiguous_strides, permuted_strides: a fresh array; its axes reordered   (two lines)
+    Task 1  contiguous_strides, permuted_strides, sliced_strides: a fresh array;
+            its axes reordered; every second row of it                              (three lines)
     Task 2  flat_index: from an index to a place in memory                             (one line)
     Task 3  merged_axes, then view_is_free: will reshape copy?                     (thirteen lines)
     Task 4  broadcast_shape: align, stretch, or refuse                                 (nine lines)
@@ -55,6 +56,11 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 def permuted_strides(strides: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
     """Strides of x.permute(order), where x has these strides: axis order[i] of x becomes axis i."""
     raise NotImplementedError("week1/day0 task 1: permuted_strides")
+
+
+def sliced_strides(strides: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of x[::steps[0], ::steps[1], ...], where x has these strides."""
+    raise NotImplementedError("week1/day0 task 1: sliced_strides")
 
 
 # Task 2

@@ -104,6 +104,15 @@ def test_permuting_reorders_strides_just_as_it_reorders_the_shape(order):
     assert_matches(lesson.permuted_strides, strides_of(table), order, oracle=always(strides_of(permuted)))
 
 
+@pytest.mark.task(1)
+@pytest.mark.parametrize("steps", [(2, 3), (1, 2), (1, 1), (-1, 2), (3, -2)])
+def test_a_slice_takes_longer_steps_through_the_same_memory(steps):
+    """A step of -1 walks backwards."""
+    table = np.empty((6, 10))
+    view = table[::steps[0], ::steps[1]]
+    assert_matches(lesson.sliced_strides, strides_of(table), steps, oracle=always(strides_of(view)))
+
+
 # Task 2: from an index to a place in memory -------------------------------------------------------
 
 MEMORY = np.arange(60)  # every element holds its own place in memory

@@ -25,11 +25,11 @@ Concept
     So warm up, repeat, and take the median, which one unlucky run cannot move.
 
 Code it
-    Task 1  matmul_naive: three loops over rows, columns and products                  (six lines)
+    Task 1  matmul_naive: three loops over rows, columns and products                (seven lines)
     Task 2  matmul_flops: the work, before you time it                                 (one line)
     Task 3  matmul_numpy: the same through the library                                 (one line)
     Task 4  measure_gflops and predict_seconds: the ruler, and what it foretells      (nine lines)
-    Task 5  matmul_blocked: tile by tile                                             (seven lines)
+    Task 5  matmul_blocked: tile by tile                                               (six lines)
     Task 6  matmul_min_bytes and arithmetic_intensity: the least traffic               (two lines)
 
 Verify

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
 
 from tools.check import assert_matches, compiled, count, notes, speed_ratio
 from tools.check.inputs import awkward_lengths, matrices
@@ -135,14 +136,16 @@ def test_no_instruction_computes_in_float64(rng):
 @pytest.mark.gpu
 @pytest.mark.speed
 def test_saxpy_runs_at_the_speed_of_memory(rng):
-    """Two loads and a store for each element, as CuPy's own addition has them."""
-    def add(a, x, y):
-        return cupy.add(x, y)
-
+    """Two loads and a store for each element, against PyTorch's addition, which reaches what memory can do."""
     x, y = (cupy.tile(vector, 128) for vector in vectors(rng, 2**20))
+    tensors = [torch.as_tensor(vector, device="cuda") for vector in (x, y)]  # of the same memory
+
+    def add(a, x, y):
+        return torch.add(*tensors)
+
     ratio = speed_ratio(lesson.saxpy, add, 2.0, x, y)
     notes.taken.append(f"{3 * x.nbytes / ratio.seconds / 1e9:,.0f} GB/s")
-    assert ratio >= 0.69  # the reference: 0.77 on an H200, NVIDIA driver 580
+    assert ratio >= 0.7  # the reference: 0.79 to 0.82 on an H200, NVIDIA driver 580
 
 
 # Task 3: predict, then measure ------------------------------------------------------------------------------
@@ -217,6 +220,14 @@ def test_each_row_is_read_and_written_once_in_whole_sectors(rng):
 
 # Task 5: the machine ----------------------------------------------------------------------------------------
 
+def described(*facts):
+    """What describe_device answers, if it has every entry."""
+    peaks = lesson.describe_device(*facts)
+    assert isinstance(peaks, dict)
+    assert set(peaks) == {"sms", "threads", "lanes", "l2_mib", "tflops", "gb_per_s"}
+    return peaks
+
+
 @pytest.mark.task(5)
 def test_describes_a_small_gpu():
     """4 SMs of 128 lanes at 1 GHz; 64 wires to memory at 2 GHz."""
@@ -229,13 +240,13 @@ def test_describes_a_small_gpu():
 @pytest.mark.parametrize("card", CARDS)
 def test_peaks_are_those_of_the_data_sheet(card):
     driver, (lanes, tflops, gb_per_s) = CARDS[card]
-    peaks = lesson.describe_device(facts(*driver))
+    peaks = described(facts(*driver))
     assert (peaks["lanes"], round(peaks["tflops"], 1), round(peaks["gb_per_s"])) == (lanes, tflops, gb_per_s)
 
 
 @pytest.mark.task(5)
 def test_describes_the_gpu_of_this_machine_if_no_other():
-    peaks = lesson.describe_device()
+    peaks = described()
     notes.taken.append(f"{peaks['sms']} SMs, {peaks['tflops']:.1f} TFLOPS, {peaks['gb_per_s']:,.0f} GB/s")
     assert peaks["sms"] == cuda.get_current_device().MULTIPROCESSOR_COUNT
 

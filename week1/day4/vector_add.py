@@ -10,11 +10,14 @@ Challenge
 Explore
     python -c "import numpy as np; print(np.arange(12).reshape(3, 4))"
     Row p is the block of program p. Which positions do not exist when n = 10? What if n were 12, or 1?
+    marimo run week1/day4/explore_linear_index.py    Where does [row, col] lie, at which strides?
 
 Concept
     A program knows one thing about itself: its number, tl.program_id(0). The rest is arithmetic.
     Element i of block p sits at p * BLOCK + i. In the last block some of those positions lie past
     the end, so every load and every store carries a mask that says which of them exist.
+    tl.arange(0, BLOCK) is 0 to BLOCK - 1, all at once. tl.load(x_ptr + positions, mask=...) brings elements,
+    tl.store(out_ptr + positions, values, mask=...) writes them. add_kernel[(programs,)](x, y, ...) launches.
     A matrix is a vector with a rule. Row-major: element [row, col] sits at row * n_cols + col.
     Any view of it: at row * row_stride + col * col_stride. Column-major is such a view, so are a
     transpose, every second column, and one row that stands for all of them (row_stride 0).

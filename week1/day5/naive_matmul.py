@@ -14,10 +14,13 @@ Explore
     python -m json.tool week1/day5/report_h200.json
     What Nsight Compute saw of this kernel on a real GPU, at 4096 x 4096 x 4096. Which of these figures would
     you have guessed? The stalls say what warps waited for: long_scoreboard is data from memory.
+    marimo run week1/day5/explore_memory.py    Which level answers, and when does it matter?
 
 Concept
+    A sum over blocks: a loop of Python's, from a block of zeros, tl.zeros((BLOCK_K,), dtype=tl.float32), to which
+    each step adds. A load with mask=... and other=0.0 gives zeros where nothing exists. tl.sum adds up a block.
     Traffic: programs share nothing. Each reads its own row and column, so every element of a is asked for n
-    times and every element of b m times. That makes a quarter of a flop for each byte, at any size; day 1's
+    times and every element of b m times. That makes about a quarter of a flop for each byte, at any size; day 1's
     least traffic allows more and more of them as matrices grow.
     Sectors: memory sends 32 bytes at the least. Along a row of a, 8 elements share a sector. Down a column
     of b each element brings a sector of its own, and 28 bytes of it are not wanted.

@@ -129,6 +129,14 @@ def test_a_row_travels_in_whole_sectors_and_a_column_does_not(rng):
 
 
 @pytest.mark.task(1)
+@pytest.mark.counters
+def test_blocks_of_four_ask_for_each_sector_of_a_row_twice(rng):
+    """16 elements lie in two sectors. In blocks of four they are asked for in four loads, half a sector each."""
+    counters = count(lesson.matmul, *floats(rng, (2, 16), (16, 8)), block_k=4)
+    assert counters.sectors == 2 * 8 * (4 + 16 + 1)
+
+
+@pytest.mark.task(1)
 @pytest.mark.compiled
 def test_a_warp_asks_for_four_sectors_of_a_row_and_thirty_two_of_a_column(rng):
     """The same from the compiler's side: 32 threads, 4 bytes each. A profiler counts these sectors too."""

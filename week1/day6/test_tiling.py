@@ -196,9 +196,9 @@ def test_keeps_tiles_in_shared_memory_and_sums_in_registers(rng):
 @pytest.mark.hopper
 @pytest.mark.speed
 def test_comes_nearer_to_the_library_than_day_5(rng):
-    """One result for each program is a hundred times as slow as the library at this size. Day 7 goes on from here."""
+    """On an H200 day 5 needs 150 times as long as the library, for matrices of half this side."""
     a, b = floats(rng, (4096, 4096), (4096, 4096))
-    assert speed_ratio(lesson.matmul, torch.matmul, a, b) >= 0.03
+    assert speed_ratio(lesson.matmul, torch.matmul, a, b) >= 0.4  # the reference: 0.57 on an H200
 
 
 # Task 4: predict, then measure --------------------------------------------------------------------

@@ -17,6 +17,8 @@ Explore
     python -c "import numpy as np; print(np.arange(6).reshape(3, 2).repeat(2, 0).repeat(2, 1))"
     Whose element is it, in tiles of 2 x 2? Cover the last row and the last column: what does program 5 still
     have? Which rows of a and which columns of b does it need?
+    marimo run week1/day6/explore_tiles.py           Move the tiles: which programs mask?
+    marimo run week1/day6/explore_tiled_matmul.py    What does a program load again?
 
 Concept
     A matrix cut into tiles multiplies like a matrix of numbers: a tile of out is a sum of products of tiles.
@@ -27,8 +29,9 @@ Concept
         shared memory    a program's threads    while it runs              a tile of a, a tile of b
         L2               all programs           until others push it out   what a neighbour has just loaded
         global memory    all, and the host      until it is freed          a, b and out
-    tl.dot multiplies two tiles. Triton keeps them in shared memory, so that each thread finds what the others
-    have loaded; on day 7 you do that yourself. input_precision="ieee" keeps all of float32.
+    tl.dot(a, b, acc) is acc plus the product of two tiles. Triton keeps a and b in shared memory, so that each
+    thread finds what the others have loaded; on day 7 you do that yourself. input_precision="ieee" keeps all of
+    float32, where tensor cores would round.
     Larger tiles save more, and need more registers and more shared memory. A program gets little of either.
 
 Code it

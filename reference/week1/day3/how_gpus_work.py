@@ -14,6 +14,8 @@ Challenge
 Explore
     python -c "from tools.gpu import cuda; d = cuda.get_current_device(); print(d.name, d.MULTIPROCESSOR_COUNT)"
     Each of these multiprocessors holds 1024 to 2048 threads at a time. How many has your CPU?
+    marimo run week1/day3/explore_warps.py        Which blocks fill their warps?
+    marimo run week1/day3/explore_occupancy.py    Which grids fill their last wave?
 
 Concept
     Grid: kernel[blocks, threads](...) starts that many blocks of that many threads. In the kernel, cuda.grid(1)
@@ -33,7 +35,7 @@ Concept
 
 Code it
     Task 1  warp_and_lane, launch_config: which thread is where, how many are needed   (three lines)
-    Task 2  saxpy_kernel, saxpy: a grid-stride loop, and its launch in float32         (three lines)
+    Task 2  saxpy_kernel, saxpy: a grid-stride loop, and its launch in float32          (four lines)
     Task 3  predict_requests: what its warps ask of memory, before you look              (one line)
     Task 4  convert_kernel, convert: right, but lanes idle; repair it                  (three lines)
     Task 5  describe_device, wave_efficiency: what a GPU could do, how well it fits    (twelve lines)
@@ -55,6 +57,7 @@ from tools.gpu import cuda, cupy
 WARP = 32    # lanes
 SECTOR = 32  # bytes
 BLOCK = 256  # threads
+MOST_BLOCKS = 4096  # of a grid-stride loop: several for each SM of any GPU
 PER_DECIBEL = np.float32(math.log(10) / 20)  # an amplitude is exp(PER_DECIBEL * decibels)
 
 
@@ -88,10 +91,11 @@ def saxpy(a: float, x: cupy.ndarray, y: cupy.ndarray, *, blocks: int | None = No
     """a * x + y by saxpy_kernel, computed in float32.
 
     x, y: (n,) float32 on the GPU. out: likewise, allocated if not given.
-    blocks: how many, of `block` threads each; as launch_config says if not given. Any number will do.
+    blocks: how many, of `block` threads each; any number will do. If not given as launch_config says, but at most
+    MOST_BLOCKS: to begin the loop costs a division, so a thread had better have several elements.
     """
     out = cupy.empty_like(x) if out is None else out
-    blocks = launch_config(x.size, block)[0] if blocks is None else blocks
+    blocks = min(launch_config(x.size, block)[0], MOST_BLOCKS) if blocks is None else blocks
     saxpy_kernel[blocks, block](np.float32(a), x, y, out)
     return out
 

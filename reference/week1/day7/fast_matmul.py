@@ -13,6 +13,7 @@ Challenge
 Explore
     python -c "print({4 * 2 * x // 32 for x in range(32)})"
     The sectors of a warp whose threads load elements 2 apart. Try 1, 8, 64 and 0. When do they stop growing?
+    marimo run week1/day7/explore_coalescing.py    At which stride is a warp at its worst?
 
 Concept
     Coalescing: the threads of a warp differ in x before they differ in y. Where x counts along a row, what a
@@ -27,7 +28,7 @@ Concept
     bank take one each: a *conflict*.
     What limits it: each product needs two numbers from shared memory, and an SM serves one wavefront a clock.
     tl.dot first loads a few rows and columns into registers, and uses each number several times.
-    Types: in a CUDA kernel 0.0 is float64, and so is a sum that begins with it. np.float32(0) is not.
+    Types: in a CUDA kernel 0.0 is float64, and a sum that begins with 0 or 0.0 becomes it. np.float32(0) does not.
     Autotuning: a *config* is a choice of sizes. For a new shape the autotuner times all of them, then keeps the
     fastest. The grid depends on the choice, so it is a function of the config.
 

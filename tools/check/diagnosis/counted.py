@@ -34,7 +34,7 @@ def told_by_kernel(kernel, asked: str) -> list[str]:
 def _float64(kernel) -> Iterator[str]:
     wide = [name for name, kind in kernel.signature.items() if "float64" in kind]
     yield f"The launch passed {' and '.join(wide)} as float64." if wide else "No argument of the kernel is float64."
-    yield "A Python float is float64 in a kernel, and what is computed with it too. Where does one come in?"
+    yield "In a kernel 0.0 is float64, and so is a sum that begins with 0. Where does one come in?"
 
 
 # Of the whole call -------------------------------------------------------------------------------
@@ -72,8 +72,8 @@ def _launches(counters: Counters) -> Iterator[str]:
 def _programs(counters: Counters) -> Iterator[str]:
     for launch in counters.launches[:MOST_LINES]:
         yield f"{launch.kernel} ran in {tables.programs(launch.counts)}: the grid was {launch.grid}."
-    yield ("How many elements does a block have? What is left for a further one?" if counters.warps
-           else "How many blocks are there? What is left for a further program?")
+    yield ("How many elements does a block have, and how many blocks does that take?" if counters.warps
+           else "How many blocks are there, and which program takes which?")
 
 
 # Line by line ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from tools.check.diagnosis.words import Cause, cause
 OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+)")
 PAST = re.compile(r"(\d+) of them lies? past the end of (\w+) \((\d+) elements?\)\.\s+"
                   r"First one: element (\d+)")
+NO_PLACE = ("and wrapped around", "the assertion is false")  # of which a smaller matrix tells nothing
 PLACE = r"(\d+|\(.+?\))"  # 3, or (3, 1)
 RACE = re.compile(rf"line (\d+): .* thread {PLACE} of block {PLACE} writes (element (?:\d+|\[.+?\])) of (\w+), "
                   rf"which thread {PLACE} of block {PLACE} wrote in line \1\.")
@@ -74,6 +75,8 @@ def mask_lets_through(evidence: Evidence) -> Cause | None:
 def right_when_square(evidence: Evidence) -> Cause | None:
     """Why an access left a matrix: a square one shows it, where the same mistake stays inside."""
     tables = [arg for arg in evidence.args if isinstance(arg, np.ndarray) and arg.ndim == 2]
+    if any(words in said(evidence) for words in NO_PLACE):
+        return None
     if not tables or len({arg.shape for arg in tables}) != 1 or len(set(tables[0].shape)) == 1:
         return None
     side = min(tables[0].shape)

@@ -1,6 +1,5 @@
 """What is known about a compiled CUDA kernel, in the words that Triton's have too."""
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +7,7 @@ from math import prod
 
 from tools.compiler import machine_code, memory
 from tools.compiler.diagnostics import shown
-from tools.compiler.evidence import Access, Kernel
+from tools.compiler.evidence import Kernel
 from tools.compiler.numba import errors
 from tools.compiler.numba.code import Assembled, Code, Rejected, assemble, compile_kernel, compiler
 from tools.models.chips import Chip
@@ -101,15 +100,7 @@ def kernel(launches: list[Launch]) -> Kernel:
         occupancy=first.occupancy,
         instructions=machine_code.opcodes(first.code.ptx),
         sass=machine_code.sass_opcodes(first.assembled.sass),
-        accesses=_accesses(first.code.ptx),
+        accesses=memory.widths_of(first.code.ptx),
         from_cache=first.assembled.from_cache,
         key=first.key,
     )
-
-
-def _accesses(ptx: str) -> tuple[Access, ...]:
-    """Widths by source line. What a launch touches is not computed here: counters of the simulator know it."""
-    widths = defaultdict(list)
-    for each in machine_code.accesses(ptx):
-        widths[each.place.file, each.place.line, each.kind].append(each.width)
-    return tuple(memory.access(*key, widths[key], [], {}) for key in sorted(widths))

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from unittest import mock
 
@@ -18,7 +18,7 @@ import pytest
 
 from tools import check
 from tools.check import machine
-from tools.course.selfcheck.results import Variant
+from tools.course.selfcheck.results import TRIES, Variant
 
 LESSON_MODULE = re.compile(r"week\d+(\.|$)")
 
@@ -39,12 +39,21 @@ def run(variant: Variant, send: Callable[..., None]) -> None:
     """Run one variant; `send` hears "begin", each "test", and "end"."""
     send("begin")
     start = time.monotonic()
-    forget_lessons()
+    arguments, most = variant.arguments, 1 if variant.kind == "mutant" else TRIES
     with _auditing(variant.audit), _machine(variant.facts):
-        code = pytest.main(
-            [*variant.arguments, "-o", f"course_limit={variant.limit:g}"], plugins=[Collector(send, variant)]
-        )
+        for tries in range(1, most + 1):
+            forget_lessons()
+            collector = Collector(send, variant, patient=tries < most)
+            code = pytest.main([*arguments, "-o", f"course_limit={variant.limit:g}"], plugins=[collector])
+            if not collector.undecided:
+                break
+            arguments = only(arguments, collector.undecided)
     send("end", exit=int(code), seconds=time.monotonic() - start)
+
+
+def only(arguments: Iterable[str], nodeids: list[str]) -> list[str]:
+    """The same arguments, with these tests in the place of files and folders."""
+    return [*(a for a in arguments if not os.path.exists(a.partition("::")[0])), *nodeids]
 
 
 def forget_lessons() -> None:
@@ -62,10 +71,11 @@ def _machine(facts: dict) -> AbstractContextManager:
 
 
 class Collector:
-    """A pytest plugin that passes on what became of each test."""
+    """A pytest plugin that passes on what became of each test; if it is patient, of those that were decided."""
 
-    def __init__(self, send: Callable[..., None], variant: Variant):
-        self.send, self.variant = send, variant
+    def __init__(self, send: Callable[..., None], variant: Variant, patient: bool):
+        self.send, self.variant, self.patient = send, variant, patient
+        self.undecided: list[str] = []
         self.items: dict[str, pytest.Item] = {}
 
     def pytest_configure(self, config):
@@ -96,6 +106,9 @@ class Collector:
         if report.when != "call" and report.passed:
             return
         category = self.config.hook.pytest_report_teststatus(report=report, config=self.config)[0]
+        if category == "undecided" and self.patient:
+            self.undecided.append(report.nodeid)
+            return
         item = self.items[report.nodeid]
         lesson = {} if self.variant.kind == "tools" else report.course  # set by the course's plugin
         self.send(

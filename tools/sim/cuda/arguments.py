@@ -16,11 +16,12 @@ from tools.sim.cuda import layouts
 from tools.sim.cuda.arrays import DeviceRecord, device_array, elements_of, on_device
 from tools.sim.cuda.errors import warn_of_performance
 from tools.sim.cuda.faults import Unknown
-from tools.sim.cuda.memory import GlobalArray
+from tools.sim.cuda.storage import GlobalArray
 from tools.sim.cuda.types import NUMBERS, Array, Number, Tuple, Type
 from tools.sim.device_memory import pointer
 
 NO_ARGUMENTS = (str, bytes, bytearray, memoryview, list, set, slice, type, type(None))  # which Numba has types for
+KNOWN = "It knows numbers of at most 8 bytes, complex ones, and records of them."
 TAKEN = "A kernel takes arrays, numbers, and tuples of them."
 
 
@@ -62,7 +63,7 @@ def _elements(value: object) -> np.ndarray | None:
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError("Unsupported array type: numpy.ma.MaskedArray.")
     if isinstance(value, (DeviceRecord, np.void)):
-        raise Unknown("The simulator does not know a record as an argument.\nAn array of one record would do.")
+        raise Unknown("The simulator does not know a record as an argument.", "An array of one record would do.")
     there = value if isinstance(value, np.ndarray) else on_device(value, sync=False)
     if there is not None:
         return elements_of(there)
@@ -73,7 +74,10 @@ def _elements(value: object) -> np.ndarray | None:
 def _elements_of_tensor(tensor) -> np.ndarray:
     """No work of PyTorch's, as far as a record is concerned."""
     with libraries.unlisted():
-        return tensor.numpy()
+        try:
+            return tensor.numpy()
+        except TypeError:  # as for bfloat16, which NumPy has not
+            raise Unknown(f"The simulator does not know tensors of {tensor.dtype}.", KNOWN) from None
 
 
 def _type_of_array(elements: np.ndarray) -> Array:
@@ -81,7 +85,7 @@ def _type_of_array(elements: np.ndarray) -> Array:
     if dtype.hasobject or not dtype.isnative:
         raise TypeError(f"Unsupported array dtype: {dtype}\n{TAKEN}")
     if dtype not in NUMBERS and dtype.names is None:
-        raise Unknown(f"The simulator does not know arrays of {dtype}.")
+        raise Unknown(f"The simulator does not know arrays of {dtype}.", KNOWN)
     repeats = 0 in elements.strides and elements.size
     layout = "A" if repeats else "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
     return Array(NUMBERS.get(dtype) or Type(f"Record({dtype})"), elements.ndim, layout, not flags.writeable)
@@ -94,7 +98,7 @@ def _type_of_number(value: object) -> Number:
         if isinstance(value, kind):
             return NUMBERS[np.dtype("uint64" if kind is int and _is_unsigned(value) else name)]
     if isinstance(value, (np.datetime64, np.timedelta64)):
-        raise Unknown(f"The simulator does not know arguments of {type(value)}.")
+        raise Unknown(f"The simulator does not know arguments of {type(value)}.", KNOWN)
     if isinstance(value, NO_ARGUMENTS):
         raise NotImplementedError(f"{value!r} cannot be the argument of a kernel.\n{TAKEN}")
     raise ValueError(f"Cannot determine Numba type of {type(value)}\n{TAKEN}")

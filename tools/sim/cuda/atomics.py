@@ -54,8 +54,7 @@ def _admit(name: str, types: tuple[str, ...], array) -> None:
         raise current().fault("local_atomic", f"updates {array.name} atomically, an array of its own.",
                               "Nobody else sees a local array. Would an ordinary update do?", array=array.name)
     if array.read_only:
-        raise current().fault("read_only", f"updates {array.name}, which is constant.",
-                              "Where should the result go?", array=array.name)
+        raise array.is_read_only("updates")
 
 
 # Steps that NumPy has no ufunc for: what a cell becomes, in Python's numbers ----------------------

@@ -1,6 +1,7 @@
 """What a call inside a kernel means: an intrinsic, a device function, or a Python function that kernels know."""
 
 import builtins
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from tools.sim.cuda import mathematics, operations
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.intrinsic import Intrinsic
+from tools.sim.cuda.values import strong
 
 MOST_PRINTED = 4096  # lines of one print statement; a GPU's buffer holds about as many
 
@@ -22,7 +24,8 @@ def meaning(lanes, function) -> Callable:
         return lambda *values: _print(lanes, values)
     python = getattr(function, "py_func", None)
     if python is not None:
-        return lambda *arguments: function.inside(lambda *values: _enter(lanes, python, values), arguments)
+        return lambda *arguments, **named: function.inside(lambda *values: _enter(lanes, python, values),
+                                                           _bound(function, arguments, named))
     known = mathematics.meaning(function)
     if known is not None:
         return known
@@ -32,6 +35,18 @@ def meaning(lanes, function) -> Callable:
     name = getattr(function, "__name__", str(function))
     raise Fault("refused", f"It calls {name}, which Numba does not compile for a GPU.",
                 "If it is yours: @cuda.jit(device=True) above its def makes it a device function.")
+
+
+def _bound(function, arguments: tuple, named: dict) -> tuple:
+    """One for each parameter of a device function, in their order, defaults included."""
+    if not named and len(arguments) == len(function.parameters):
+        return arguments
+    try:
+        bound = inspect.signature(function.py_func).bind(*arguments, **named)
+    except TypeError as error:
+        raise TypeError(f"{function.__name__}() is called with other arguments than it takes:\n{error}.") from None
+    bound.apply_defaults()
+    return tuple(map(strong, bound.arguments.values()))
 
 
 def _enter(lanes, function: Callable, arguments: tuple):

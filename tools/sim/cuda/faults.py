@@ -11,19 +11,23 @@ WIDTH = 76  # columns that a failed test has room for
 HERE = os.path.dirname(sim.__file__) + os.sep
 
 
-class Fault(faults.Fault):
-    """As every fault of a simulator; block, thread: who did it first, as (x, y, z). index: in the array."""
+class Fault(faults.ThreadFault):
+    """At the line of the kernel that runs now, unless another spot is given."""
 
-    def __init__(self, kind: str, what: str, question: str = "", *, block=None, thread=None, index=None,
-                 spot: faults.Spot | None = None, **where: str | None):
-        self.block, self.thread, self.index = block, thread, index
+    def __init__(self, kind: str, what: str, question: str = "", *, spot: faults.Spot | None = None, **where):
         if any(len(line) > WIDTH for line in what.splitlines()):  # names and numbers may be long
             what = textwrap.fill(" ".join(what.split()), WIDTH)
         super().__init__(spot or learner_spot(), kind, what, question, **where)
 
 
 class Unknown(Exception):
-    """What a GPU would run and this simulator does not know."""
+    """What a GPU would run and this simulator does not know. advice: what to write instead, or "".
+
+    At the line of the kernel that runs now, or of the launch, unless another spot is given.
+    """
+
+    def __init__(self, what: str, advice: str = "", spot: faults.Spot | None = None):
+        super().__init__(faults.Fault(spot or learner_spot(), "unknown", what, advice).text)
 
 
 def learner_frame():
@@ -47,9 +51,3 @@ def position(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
     """x, y, z of a thread or a block by its number: x counts first."""
     x, y, _ = sizes
     return number % x, number // x % y, number // (x * y)
-
-
-def shown(place: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
-    """3, or (3, 1): in as many dimensions as are used."""
-    used = max([axis for axis, size in enumerate(sizes, start=1) if size > 1], default=1)
-    return str(place[0]) if used == 1 else str(place[:used])

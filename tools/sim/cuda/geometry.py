@@ -6,6 +6,7 @@ import numpy as np
 
 from tools.sim.cuda.intrinsic import Register, intrinsic
 from tools.sim.cuda.lanes import current
+from tools.sim.cuda.refused import Refused
 
 
 class _Axes:
@@ -27,18 +28,19 @@ warpsize = Register(lambda lanes: np.int32(32))
 def grid(ndim):
     """Position of the thread in the whole grid, along 1, 2 or 3 axes: int64, a tuple when there are several."""
     lanes = current()
-    return _one_or_several(ndim, [lanes.block_index[axis] * lanes.block[axis] + lanes.thread_index[axis]
-                                  for axis in range(int(ndim))])
+    return _along("cuda.grid", ndim, lambda axis: lanes.block_index[axis] * lanes.block[axis]
+                  + lanes.thread_index[axis])
 
 
 @intrinsic
 def gridsize(ndim):
     """Threads in the whole grid along 1, 2 or 3 axes."""
     lanes = current()
-    return _one_or_several(ndim, [np.int64(lanes.grid[axis] * lanes.block[axis]) for axis in range(int(ndim))])
+    return _along("cuda.gridsize", ndim, lambda axis: np.int64(lanes.grid[axis] * lanes.block[axis]))
 
 
-def _one_or_several(ndim, values: list):
-    if int(ndim) not in (1, 2, 3):
-        raise ValueError(f"grid and gridsize take 1, 2 or 3, not {int(ndim)}")
-    return values[0] if int(ndim) == 1 else tuple(values)
+def _along(name: str, ndim, position):
+    """position(axis) of the first axis, or a tuple of those of the first two or three."""
+    if np.ndim(ndim) or ndim not in (1, 2, 3):
+        raise Refused(f"{name} takes 1, 2 or 3, written as a number.", "How many axes are meant?")
+    return position(0) if ndim == 1 else tuple(map(position, range(int(ndim))))

@@ -11,6 +11,7 @@ class Intrinsic:
         functools.update_wrapper(self, meaning)
         self.meaning = meaning
         self.name = name or f"cuda.{meaning.__name__}"
+        meaning.__qualname__ = self.name  # for Python's words about a call with too few arguments
 
     def __call__(self, *args, **kwargs):
         raise TypeError(f"{self.name}() works only inside a kernel: every thread calls it for itself.")

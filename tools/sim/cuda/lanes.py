@@ -4,16 +4,20 @@ A value is a vector with one element for each lane, or, where all lanes agree, a
 for a lane that is not active has no meaning.
 """
 
+import enum
+
 import numpy as np
 
 from tools.sim.cuda import calls, operations
+from tools.sim.cuda.attributes import attribute
 from tools.sim.cuda.control import Control, truth
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.intrinsic import Register
-from tools.sim.cuda.mask import WARP, any_in_warps, ranges
+from tools.sim.cuda.mask import WARP, any_in_warps
 from tools.sim.cuda.memory import Array, Record
 from tools.sim.cuda.phi import Phi
 from tools.sim.cuda.values import merged, strong
+from tools.sim.faults import ranges
 
 __all__ = ["WARP", "Lanes", "current", "pop", "push"]
 
@@ -44,17 +48,15 @@ class Lanes(Control):
         """What a name outside the function stands for."""
         if type(thing) is Register:
             return thing.read(self)
+        if isinstance(thing, enum.Enum):
+            member = f"{type(thing).__name__}.{thing.name}"
+            raise Unknown(f"The simulator does not know {member}, a member of an enumeration.\nA GPU may run it.",
+                          f"{member}.value is a number everywhere.")
         return self.space.constant(thing) if isinstance(thing, np.ndarray) else strong(thing)
 
     def attribute(self, thing, name: str):
         """thing.name, where `thing` is a value of the kernel: an array, a complex number, cuda.threadIdx."""
-        if isinstance(thing, Record):
-            return thing.load(name)
-        if isinstance(thing, Array) and name in (thing.dtype.names or ()):
-            return thing.field(name)
-        if isinstance(thing, (np.ndarray, np.generic)) and name not in ("real", "imag"):
-            raise TypeError(f"A number has no attribute {name!r} in a kernel.")
-        part = getattr(thing, name)
+        part = attribute(thing, name)
         return part if isinstance(part, np.ndarray) else self.value(part)
 
     def fit(self, value, phi: Phi):
@@ -137,7 +139,7 @@ class Lanes(Control):
         if isinstance(array, tuple):
             if isinstance(index, np.ndarray) or isinstance(index, slice):
                 raise Unknown("A tuple is indexed by a number that differs between threads.\n"
-                              "The simulator does not know that; an array can hold the values instead.")
+                              "The simulator does not know that. A GPU may run it.", "An array can hold the values.")
             return array[int(index)]
         if not isinstance(array, (Array, Record)):
             raise TypeError(f"{type(array).__name__} cannot be indexed: it is no array.")

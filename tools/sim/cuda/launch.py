@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from tools.sim import counters
+from tools.sim import counters, trace
 from tools.sim.cuda import watch
 from tools.sim.cuda.counting import Counting
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.lanes import Lanes
-from tools.sim.cuda.memory import GlobalArray, Storage
 from tools.sim.cuda.races import Races
 from tools.sim.cuda.source import Program, program
 from tools.sim.cuda.space import Space
+from tools.sim.cuda.storage import GlobalArray, Storage
 
 AT_ONCE = 1 << 16  # lanes in a batch: few enough for the processor's caches, many for NumPy
 
@@ -27,6 +27,8 @@ def launch(function: Callable, grid: tuple, block: tuple, arguments: list, *, dy
     """
     kernel, counting, known = program(function), Counting(), {}
     storages = _storages(kernel, arguments)
+    if trace.listener is not None:
+        trace.listener.launch(name or function.__name__, grid, block)
     blocks = math.prod(grid)
     batch = blocks if cooperative or kernel.cooperates else 1 if kernel.waits else max(1, AT_ONCE // math.prod(block))
     with np.errstate(all="ignore"):
@@ -88,4 +90,5 @@ def _storage(name: str, value: GlobalArray) -> Storage:
     lowest = array[tuple(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides)]
     span = (high - low) // size + 1 if array.size else 0
     flat = np.lib.stride_tricks.as_strided(lowest, (span,), (size,))
-    return Storage(name, "global", flat, array.shape, address=value.address + low, start=-low // size)
+    return Storage(name, "global", flat, array.shape, address=value.address + low, start=-low // size,
+                   strides=tuple(stride // size for stride in array.strides))

@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tools.sim.cuda.faults import Fault, position, shown
+from tools.sim.cuda.faults import Fault, position
+from tools.sim.faults import shown
 
 WARP = 32
 
@@ -106,11 +107,3 @@ def any_in_warps(mask: np.ndarray) -> np.ndarray:
     """For each warp: is one of its lanes among them? Eight lanes at a time."""
     words = mask.view(np.uint64)
     return np.bitwise_or.reduce(words.reshape(-1, WARP // 8), axis=1) != 0
-
-
-def ranges(numbers) -> str:
-    """0 to 31 and 40: consecutive numbers drawn together, the first three pieces."""
-    numbers = np.asarray(numbers)
-    pieces = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
-    texts = [str(piece[0]) if piece.size == 1 else f"{piece[0]} to {piece[-1]}" for piece in pieces[:3]]
-    return ", ".join(texts) + (" and more" if len(pieces) > 3 else "")

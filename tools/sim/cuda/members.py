@@ -10,7 +10,8 @@ import numpy as np
 
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.lanes import Lanes
-from tools.sim.cuda.mask import WARP, ranges
+from tools.sim.cuda.mask import WARP
+from tools.sim.faults import ranges
 
 LANE = np.arange(WARP, dtype=np.uint32)
 

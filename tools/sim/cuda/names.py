@@ -27,6 +27,9 @@ VARIES = object()  # what only the run can tell
 
 SIMULATED = (breakpoint, len, print, range)  # beside what is in mathematics.py
 COMPILED = (enumerate, hasattr, isinstance, iter, map, next, ord, slice, sum, tuple, type, zip)  # by Numba
+INSTEAD = {enumerate: "Write a loop over range(len(x)).", zip: "Write a loop over range(len(x)).",
+           sum: "Add in a loop."}
+BUILT_IN = {"maximum": "max(a, b) is compiled.", "minimum": "min(a, b) is compiled."}  # of NumPy's functions
 
 # Not compiled by Numba, among NumPy's functions; of those that are named nowhere, nothing is claimed.
 NUMPY_ARRAYS = ("arange", "array", "concatenate", "empty", "eye", "full", "linspace", "ones", "zeros", "zeros_like")
@@ -156,14 +159,17 @@ def _judge_numpy(node: ast.AST, name: str, function: str) -> Finding:
     if function in NUMPY_ARRAYS:
         return Finding(node, *LIST)
     if function not in NUMPY_NUMBERS:
-        return Finding(node, name, unknown=True)
-    known = mathematics.meaning(getattr(math, function, None))
-    return Finding(node, f"Numba compiles no {name} for a GPU.", f"math.{function} is compiled." if known else "")
+        return Finding(node, name, _in_math(function) or BUILT_IN.get(function, ""), unknown=True)
+    return Finding(node, f"Numba compiles no {name} for a GPU.", _in_math(function))
+
+
+def _in_math(function: str) -> str:
+    return f"math.{function} is compiled." if mathematics.meaning(getattr(math, function, None)) else ""
 
 
 def _judge_builtin(node: ast.AST, name: str, value: Callable) -> Finding | None:
     if value in COMPILED:
-        return Finding(node, name, unknown=True)
+        return Finding(node, name, INSTEAD.get(value, ""), unknown=True)
     if isinstance(value, type) and issubclass(value, BaseException):
         return None
     if value in (str, repr, format):

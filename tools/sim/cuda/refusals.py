@@ -20,7 +20,7 @@ def refuse(tree: ast.FunctionDef, function: Callable) -> None:
     spot = faults.Spot(function.__code__.co_filename, first.node.lineno, function.__name__)
     if first.unknown:
         what = f"The simulator does not know this: {first.what}. A GPU may run it."
-        raise Unknown(faults.Fault(spot, "unknown", what, first.advice).text)
+        raise Unknown(what, first.advice, spot)
     raise Refused(first.what, first.advice, spot)
 
 

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.sim.cuda.faults import Fault, learner_frame
+from tools.sim.cuda.faults import Fault, Unknown, learner_frame
 from tools.sim.cuda.intrinsic import intrinsic
 from tools.sim.cuda.lanes import current
 from tools.sim.cuda.limits import MOST_SHARED
-from tools.sim.cuda.memory import Array, Storage
+from tools.sim.cuda.memory import Array
 from tools.sim.cuda.operations import dtype_of
+from tools.sim.cuda.storage import Storage
 from tools.sim.faults import describe, spot
 
 WIDEST = 16  # bytes: the largest element
@@ -142,6 +143,9 @@ def _shape(shape) -> tuple[int, ...]:
 
 def _dtype(thing) -> np.dtype:
     dtype = dtype_of(thing)
+    if isinstance(thing, np.dtype) and thing.names:
+        raise Unknown("The simulator knows no shared or local arrays of records. A GPU may run it.",
+                      "Take an array for each field.")
     if dtype is None:
         raise TypeError(f"{thing!r} is no type of an array's elements. cuda.float32 or np.float32 is one.")
     return dtype

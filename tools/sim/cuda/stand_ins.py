@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tools.sim.cuda.memory import Array, Storage
+from tools.sim.cuda.memory import Array
 from tools.sim.cuda.space import Space
+from tools.sim.cuda.storage import Storage
 
 
 class NoSpace(Space):

@@ -107,7 +107,11 @@ def __getattr__(name: str) -> Type:
 
 def is_signature(thing: object) -> bool:
     """Is it meant as one?"""
-    return isinstance(thing, (str, tuple))
+    return isinstance(thing, (str, tuple)) or _is_numbas(thing)
+
+
+def _is_numbas(thing: object) -> bool:
+    return type(thing).__module__.partition(".")[0] in ("numba", "numba_cuda")
 
 
 def parse(signature: object) -> Signature:
@@ -119,6 +123,9 @@ def parse(signature: object) -> Signature:
     parsed = eval(signature, {"__builtins__": {}, **known}) if isinstance(signature, str) else signature
     if isinstance(parsed, Signature):
         return parsed
+    if any(map(_is_numbas, parsed if isinstance(parsed, tuple) else (parsed,))):
+        raise TypeError(f"{signature} is made of types of the package numba.\n"
+                        "Take them from cuda, which has a GPU or simulates one: cuda.float32[:].")
     if not isinstance(parsed, tuple):
         raise TypeError(f"invalid signature: {signature!r} (type: {type(signature).__name__!r})\nevaluates to "
                         f"{type(parsed).__name__!r} instead of tuple or Signature")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.sim.cuda.faults import Unknown
+from tools.sim.cuda.faults import Fault, Unknown
 from tools.sim.cuda.memory import Array, Record
 
 NUMBER = np.ndarray, np.generic
@@ -20,8 +20,8 @@ class Undefined:
         self._name = name
 
     def __getattr__(self, attribute: str):
-        raise NameError(f"{self._name} is used before it is given a value.\n"
-                        "No thread that got here went through a line that sets it.")
+        raise Fault("undefined", f"{self._name} is used before it is given a value.\n"
+                    "No thread that got here went through a line that sets it.")
 
 
 class OfArray(NamedTuple):
@@ -66,7 +66,7 @@ def merged(mask: np.ndarray, here, other):
     if isinstance(here, NUMBER):
         return np.where(mask, here, other)
     raise Unknown("A variable stands for one array in some threads and for another in others.\n"
-                  "The simulator does not know that. A GPU may run it.")
+                  "The simulator does not know that. A GPU may run it.", "Can each have a name of its own?")
 
 
 def rebuilt(model: tuple, parts) -> tuple:

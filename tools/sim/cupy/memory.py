@@ -189,8 +189,8 @@ def set_allocator(allocator=None) -> None:
 
 
 def current_pool() -> MemoryPool:
-    """The pool that arrays get their memory from now."""
-    return default_pool() if _current is None else _current
+    """The pool that arrays get their memory from now; one that was set holds for the device that it was made on."""
+    return default_pool() if _current is None or not _current.is_of(host.device().memory) else _current
 
 
 def get_allocator():

@@ -2,4 +2,9 @@
 
 from tools.sim.triton.install import install
 
-__all__ = ["install"]
+__all__ = ["SimulatedTimes", "install"]
+
+
+class SimulatedTimes(UserWarning):
+    """Times were asked of a machine without a GPU. Here, where it can be imported before Triton is: under
+    pytest-xdist a warning is told by a process that imports its class and nothing else."""

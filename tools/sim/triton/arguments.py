@@ -9,6 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from tools.sim import trace
+
 WINDOW = 48       # bits of an address within its window: whatever an int32 offset does, it stays there
 ORIGIN = 1 << 47  # where in a window a storage begins: a multiple of 512 bytes, as on a GPU
 FIRST = 1 << 12   # number of the first window: no real address is as high
@@ -47,6 +49,13 @@ class View:
         steps = zip(self.tensor.shape, self.tensor.stride())
         last = sum((length - 1) * step for length, step in steps)
         return self.low + (last + 1) * self.tensor.element_size()
+
+    @cached_property
+    def traced(self) -> trace.Memory:
+        """What a listener is told of it."""
+        size = self.tensor.element_size()
+        return trace.Memory(self.name, "global", tuple(self.tensor.shape),
+                            tuple(step * size for step in self.tensor.stride()), size, self.low)
 
     @property
     def extent(self) -> str:

@@ -10,10 +10,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
 from tools.sim import recording
-
-
-class SimulatedTimes(UserWarning):
-    """Times were asked of a machine without a GPU."""
+from tools.sim.triton import SimulatedTimes
 
 
 def activate() -> None:

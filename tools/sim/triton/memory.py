@@ -4,6 +4,7 @@ from types import ModuleType
 
 import numpy as np
 
+from tools.sim import trace
 from tools.sim.counters import Counts, Line
 from tools.sim.faults import describe, spot
 from tools.sim.triton import faults
@@ -50,6 +51,8 @@ class Memory:
             shift = self._admit_several(operation, addresses, existing, size)
         if self.lines is not None:
             self._count(operation, existing, size)
+        if trace.listener is not None:
+            self._tell(operation, existing, size)
         return addresses - shift
 
     def _admit_several(self, operation: str, addresses, existing, size: int) -> np.ndarray:
@@ -98,6 +101,14 @@ class Memory:
         counts.sectors += sectors
         counts.lines += lines
 
+    def _tell(self, operation: str, addresses: np.ndarray, size: int) -> None:
+        here, program = spot(faults.learner_frame()), trace.number(*faults.running())
+        for view in self.arguments.views:
+            own = addresses[addresses >> WINDOW == view.low >> WINDOW].astype(np.int64)
+            if own.size:
+                trace.listener.access(trace.Access(here, operation, view.traced, own, size,
+                                                   np.full(own.size, program), None))
+
     def count_dot(self, products: int) -> None:
         """A multiplication and an addition for each product."""
         if self.lines is not None:
@@ -131,6 +142,8 @@ def patch(interpreter: ModuleType) -> None:
     def implicit_cvt(argument):
         if isinstance(argument, bool):  # which the interpreter takes for an int32 in an int1
             return tl.tensor(handle(np.array([argument]), tl.int1), tl.int1)
+        if isinstance(argument, float):  # which a launch hands over as float32, and the interpreter as a constant
+            return tl.tensor(handle(np.array([argument], np.float32), tl.float32), tl.float32)
         value = convert(argument)
         if hasattr(argument, "data_ptr"):
             value.handle.data[...] = current.arguments.address(argument)

@@ -1,4 +1,4 @@
-"""int32 arithmetic that leaves its range wraps around, as on a GPU; to use an address made of it is refused.
+"""Signed arithmetic that leaves its range wraps around, as on a GPU; to use an address made of it is refused.
 
 A tensor handle remembers which of its elements come from a signed sum, difference or product that overflowed.
 Casts, shapes and tl.where pass that on. Division, remainder, comparison and operations on bits do not: a hash
@@ -6,7 +6,7 @@ wraps on purpose, and then brings itself back into range.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 import numpy as np
@@ -30,10 +30,11 @@ ACCESSES = {  # operation, and which argument is the pointer, which the mask
 
 @dataclass
 class Overflow:
-    """elements: which, a bool array of the handle's shape. line: where the first of them left the range."""
+    """elements: which, a bool array of the handle's shape. line: where the first of them left the range of `dtype`."""
 
     elements: np.ndarray
     line: int
+    dtype: np.dtype
 
 
 def patch(interpreter: ModuleType) -> None:
@@ -55,7 +56,7 @@ def _calculating(operation: Callable) -> Callable:
             if result.dtype.is_int_signed() and result.data.itemsize < 8:
                 elements = operation(left.data, right.data, dtype=np.int64) != result.data
                 if elements.any():
-                    result.attr[MARK] = Overflow(elements, learner_frame().f_lineno)
+                    result.attr[MARK] = Overflow(elements, learner_frame().f_lineno, result.data.dtype)
             return _marked(result, left, right)
         return calculate
     return wrapper
@@ -72,7 +73,7 @@ def _marked(result, *sources):
         if mark := getattr(source, "attr", {}).get(MARK):
             own = result.attr.get(MARK)
             elements = mark.elements | own.elements if own else mark.elements
-            result.attr[MARK] = Overflow(elements, mark.line)
+            result.attr[MARK] = replace(mark, elements=elements)
     return result
 
 
@@ -83,7 +84,7 @@ def _reshaping(handle: type) -> Callable:
             result = plain(self, *args)
             marks = [arg.attr[MARK] for arg in args if isinstance(arg, handle) and MARK in arg.attr]
             if marks:
-                result.attr[MARK] = Overflow(plain(self, *map(elements, args)).data, marks[0].line)
+                result.attr[MARK] = replace(marks[0], elements=plain(self, *map(elements, args)).data)
             return result
         return place
 
@@ -103,7 +104,7 @@ def _accessing(operation: str | None, pointer: int, mask: int | None) -> Callabl
             if mark := args[pointer].attr.get(MARK):
                 wrong = mark.elements & _array(args[mask]) if mask is not None else mark.elements
                 if wrong.any():
-                    raise _fault(operation, args[pointer].data, wrong, mark.line)
+                    raise _fault(operation, args[pointer].data, wrong, mark)
             return plain(self, *args, **named)
         return access
     return wrapper
@@ -113,13 +114,13 @@ def _array(mask) -> np.ndarray:
     return mask if isinstance(mask, np.ndarray) else mask.data
 
 
-def _fault(operation: str | None, addresses: np.ndarray, wrong: np.ndarray, line: int) -> Fault:
+def _fault(operation: str | None, addresses: np.ndarray, wrong: np.ndarray, mark: Overflow) -> Fault:
     view = memory.current.arguments.at(int(addresses[wrong][0]))
     of = f"{np.count_nonzero(wrong)} of {wrong.size} offsets" if wrong.size > 1 else "the offset"
     into = f" into {view.name}" if view else ""
     return Fault(
         "overflow",
-        f"{this_program()}: {of}{into} left the range of int32 in line {line} and wrapped around.",
-        "Which number is larger than 2147483647 there, and in which type is it computed?",
+        f"{this_program()}: {of}{into} left the range of {mark.dtype} in line {mark.line} and wrapped around.",
+        f"Which number is larger than {np.iinfo(mark.dtype).max} there, and in which type is it computed?",
         array=view.name if view else None, operation=operation,
     )

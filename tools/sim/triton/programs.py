@@ -7,7 +7,7 @@ import random
 from math import prod
 from types import ModuleType
 
-from tools.sim import libraries, recording
+from tools.sim import libraries, recording, trace
 from tools.sim.counters import Counts, Launch
 from tools.sim.faults import position
 from tools.sim.triton import memory
@@ -40,6 +40,8 @@ def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
                  for name, value in arguments.items()}
     builder, sizes = interpreter.interpreter_builder, grid + (1,) * (3 - len(grid))
     builder.set_grid_dim(*sizes)
+    if trace.listener is not None:
+        trace.listener.launch(executor.fn.__name__, sizes, None)
     for number in order(prod(sizes)):
         builder.set_grid_idx(*position(number, sizes))
         memory.current.begin(number)

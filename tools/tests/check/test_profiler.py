@@ -134,6 +134,8 @@ def test_launches_come_in_order_with_their_grids_and_figures():
     ("add_kernel", "add_kernel"),
     ("cudapy::__main__::vadd[abi:v1][abi:cw51](Array<float, (int)1, C, mutable, aligned>)", "vadd"),
     ("void at::native::fill<4, at::native::Functor<float>>(int, T2)", "fill"),
+    ("_ZN5week14day711fast_matmul12tiled_kernelB2v1B4cw51E5ArrayIfLi2E1C7mutable7alignedE", "tiled_kernel"),
+    ("_Z4vaddPfS_", "vadd"),
 ])
 def test_kernels_have_the_names_that_their_functions_have(written, name):
     assert [kernel for kernel, _, _ in launches(HEAD + rows(0, written, "(1, 1, 1)", {"a.sum": "1"}))] == [name]

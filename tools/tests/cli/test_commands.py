@@ -7,6 +7,7 @@ import types
 import pytest
 
 from tools import ROOT
+from tools.cli import complain
 from tools.cli.__main__ import main
 from tools.tests.course.miniature import DAY, QUIZ, write
 
@@ -77,20 +78,43 @@ def test_bad_input_ends_with_exit_code_2_and_a_line_that_names_it(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "begins"),
+    ("arguments", "begins", "more"),
     [
-        ("quiz", "Missing argument 'DAY'"),
-        ("quiz week1/day1 week1/day2", "Got unexpected extra argument"),
-        ("statsu", "No such command 'statsu'"),
-        ("status --week", "No such option: --week"),
+        ("reset", "Missing argument 'DAY'", "course reset"),
+        ("quiz week1/day1 week1/day2", "Got unexpected extra argument", "course quiz"),
+        ("statsu", "No such command 'statsu'", "course"),
+        ("status --week", "No such option: --week", "course status"),
     ],
 )
-def test_a_command_line_that_typer_refuses_is_answered_in_one_line(tmp_path, capsys, arguments, begins):
+def test_a_command_line_that_typer_refuses_is_answered_with_where_to_read_more(
+    tmp_path, capsys, arguments, begins, more
+):
     assert main(arguments.split(), tmp_path) == 2
     printed = capsys.readouterr()
-    assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert (printed.out, printed.err.count("\n")) == ("", 2)
     assert printed.err.startswith(begins)
-    assert printed.err.endswith(" (./course --help lists the commands)\n")
+    assert printed.err.endswith(f"\n./{more} --help tells more.\n")
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path, capsys, monkeypatch):
+    course(tmp_path)
+
+    def interrupted(root):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tools.cli.status.show", interrupted)
+    assert main(["status"], tmp_path) == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_on_a_terminal_a_complaint_is_set_in_80_columns(capsys, monkeypatch):
+    text = "word " * 29 + "word\n" + "x" * 100
+    complain(text)
+    assert capsys.readouterr().err == text + "\n"  # a pipe gets the line whole
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    complain(text)
+    assert list(map(len, capsys.readouterr().err.splitlines())) == [79, 69, 100]  # no word is broken
 
 
 def test_a_folder_without_a_course_says_so(tmp_path, capsys):
@@ -107,11 +131,31 @@ def test_a_broken_day_does_not_spoil_the_quiz_of_another(tmp_path, capsys, monke
     assert main(["quiz", "week1/day1"], tmp_path) == 0
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"]])
-def test_help_names_every_command(capsys, arguments):
-    assert main(arguments) == 0
+def test_help_names_every_command(capsys):
+    assert main(["--help"]) == 0
     printed = capsys.readouterr().out
-    assert all(f"\n  {command} " in printed for command in ("status", "quiz", "check"))
+    assert all(f"\n  {command} " in printed for command in ("next", "status", "watch", "quiz", "check"))
+
+
+def test_without_a_command_it_tells_what_is_next(tmp_path, capsys):
+    course(tmp_path)
+    assert main([], tmp_path) == 0
+    alone = capsys.readouterr().out
+    assert main(["next"], tmp_path) == 0
+    assert capsys.readouterr().out == alone
+    assert "./course watch week1/day1" in alone
+
+
+OF_A_DAY = ["hint", "watch", "quiz", "reset", "count", "compiled", "show", "bench", "profile", "note", "notebook"]
+
+
+@pytest.mark.parametrize("command", OF_A_DAY)
+def test_every_command_of_a_day_refuses_one_that_does_not_exist(tmp_path, capsys, command):
+    course(tmp_path)
+    assert main([command, "week1/day9"], tmp_path) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.splitlines()[0]) == (
+        "", "There is no day or kata 'week1/day9'. Did you mean week1/day2?")
 
 
 @pytest.mark.parametrize(
@@ -133,6 +177,6 @@ def test_without_typer_or_rich_every_command_says_in_one_line_what_works(package
         f"import sys; sys.modules[{package!r}] = None; from tools.cli.__main__ import main; "
         "print([main(command) for command in ([], ['status'], ['quiz', 'week1/day1'], ['check'])])"
     )
-    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300)
     line = f"This command needs {package}; lessons run without it: python3 -m pytest week1/day1\n"
     assert (run.stdout, run.stderr) == ("[2, 2, 2, 2]\n", 4 * line)

@@ -120,7 +120,7 @@ def test_a_title_with_letters_that_the_terminal_lacks_is_no_error(tmp_path):
     script = "from pathlib import Path; from tools.cli.__main__ import main; main(['status'], Path.cwd())"
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", script]
-    run = subprocess.run(command, cwd=tmp_path, env=ascii_only, capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, cwd=tmp_path, env=ascii_only, capture_output=True, text=True, timeout=300)
     assert (run.returncode, run.stderr) == (0, "")
     assert "Gr??e" in run.stdout
 

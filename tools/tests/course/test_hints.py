@@ -2,6 +2,7 @@
 
 import pytest
 
+from tools.course import journal
 from tools.course.hints import NoHints, next_rung
 from tools.course.progress import Progress
 from tools.tests.course.miniature import make
@@ -58,3 +59,25 @@ def test_a_task_without_hints_is_named_with_those_that_have_some(tmp_path, day, 
     with pytest.raises(NoHints) as caught:
         next_rung(unit, 9, Progress.load(tmp_path))
     assert str(caught.value) == says
+
+
+def test_the_journal_hears_of_each_new_rung_but_not_of_one_shown_again(tmp_path, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    unit, progress = make(tmp_path, "week1/katas/tiny"), Progress.load(tmp_path)
+    for _ in range(4):
+        next_rung(unit, 2, progress)
+    told = [(entry.kind, entry.unit, entry.facts) for entry in journal.read(tmp_path)]
+    assert told == [("hint", "week1/katas/tiny", {"task": 2, "rung": rung}) for rung in (1, 2, 3)]
+
+
+def test_a_hint_is_shown_where_no_journal_can_be_kept(tmp_path, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    unit = make(tmp_path)
+    (tmp_path / "journal").write_text("a file where the folder should be")
+    assert next_rung(unit, 1, Progress.load(tmp_path)).text == "one?"
+
+
+def test_continuous_integration_leaves_no_journal(tmp_path, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    next_rung(make(tmp_path), 1, Progress.load(tmp_path))
+    assert not (tmp_path / "journal").exists()

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from tools.course.progress import CONFIRMED, OPEN, SIMULATED, STARTED, Check, Progress, Result, file_hash
+from tools.course.progress import CONFIRMED, OPEN, PASSED, SIMULATED, STARTED, Check, Plan, Progress, Result, file_hash
 from tools.tests.course.miniature import LESSON, make
 
 TODAY, TOMORROW = date(2026, 11, 20), date(2026, 11, 21)
@@ -161,3 +161,40 @@ def test_the_current_unit_is_the_first_open_day_and_katas_wait_for_the_days(tmp_
         assert Progress.load(tmp_path).current(units) == current  # started is not done
         run(current, tmp_path, [result(2)])
     assert Progress.load(tmp_path).current(units) is None
+
+
+def test_each_task_has_a_state_of_its_own(tmp_path):
+    unit = make(tmp_path)
+    assert run(unit, tmp_path, [result(1)]).reached == {1: PASSED, 2: OPEN}
+    assert run(unit, tmp_path, [result(2)]).reached == {1: PASSED, 2: SIMULATED}
+    assert run(unit, tmp_path, [result(2, CONFIRMED, "speed")]).reached == {1: PASSED, 2: CONFIRMED}
+    assert run(unit, tmp_path, [result(2, OPEN)]).reached == {1: PASSED, 2: OPEN}
+
+
+def test_a_task_that_only_a_gpu_can_check_is_confirmed_or_open(tmp_path):
+    unit, checks = make(tmp_path), [Check(1, "speed", True), Check(2, "correctness")]
+    assert run(unit, tmp_path, [], checks=checks).reached == {1: OPEN, 2: OPEN}
+    assert run(unit, tmp_path, [result(1, CONFIRMED, "speed")], checks=checks).reached == {1: CONFIRMED, 2: OPEN}
+
+
+def test_a_plan_decides_which_day_is_first_and_the_days_before_it_come_after_the_others(tmp_path):
+    names = ["week1/day1", "week1/day2", "week2/day1", "week1/katas/simd", "week2/katas/sort"]
+    units = [make(tmp_path, name) for name in names]
+    Progress.load(tmp_path).follow(Plan("week2/day1", "quick"))
+    for name in ("week2/day1", "week1/day1", "week1/day2", "week1/katas/simd", "week2/katas/sort"):
+        current = Progress.load(tmp_path).current(sorted(units, key=lambda unit: (unit.week, unit.is_kata)))
+        assert current.name == name
+        run(current, tmp_path, [result(1), result(2)])
+
+
+def test_a_plan_for_a_day_that_is_not_there_changes_nothing(tmp_path):
+    unit, progress = make(tmp_path), Progress.load(tmp_path)
+    progress.follow(Plan("week9/day1", "quick"))
+    assert progress.current([unit]) == unit
+
+
+def test_the_newest_plan_is_the_one_to_follow(tmp_path):
+    for plan in (Plan("week1/day1", "standard"), Plan("week1/day3", "quick")):
+        Progress.load(tmp_path).follow(plan)
+    run(make(tmp_path), tmp_path, [result(1)])  # a run keeps it
+    assert Progress.load(tmp_path).plan == Plan("week1/day3", "quick")

@@ -108,7 +108,8 @@ class Checkout:
         variables = {"PATH": f"{stubs}:/usr/bin:/bin", "PYTHONPATH": stubs, "STUBS": stubs,
                      "PYTHONDONTWRITEBYTECODE": "1"} | variables
         return subprocess.Popen([sys.executable, str(self.root / "course"), *arguments], cwd=self.root / cwd,
-                                env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                start_new_session=True)
 
     def run(self, *arguments: str, **how: str) -> Ran:
         process = self.start(*arguments, **how)
@@ -124,7 +125,7 @@ class Checkout:
 
 
 def wait_until(happened):
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not happened():
-        assert time.monotonic() < end, "the script did not come to that point within 10 s"
+        assert time.monotonic() < end, "the script did not come to that point within 60 s"
         time.sleep(0.01)

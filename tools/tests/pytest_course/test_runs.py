@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tools.course import journal
 from tools.tests.conftest import needs_solutions
 
 LESSON = "week1/day1/numpy_baseline.py"
@@ -166,6 +167,37 @@ def test_a_green_task_is_recorded_and_an_open_one_is_not(few):
     recorded = few.read(".course/progress.json")
     assert '"task": 2' in recorded and '"state": "simulated"' in recorded
     assert few.status() == f" M {LESSON}\n M {TESTS}\n"
+
+
+def told(course) -> list[tuple]:
+    """What the journal of a course says, without times."""
+    return [(entry.kind, entry.unit, entry.facts) for entry in journal.read(course.folder)]
+
+
+PASSED = ("passed", "week1/day1", {"task": 2, "state": "passed", "card": None, "kernel": False})
+
+
+def test_the_journal_tells_when_a_day_was_opened_what_passed_and_which_hints_were_taken(few):
+    few.pytest("week1/day1", "--hint", CI="")
+    fill(few, "matmul_flops", "    return 2 * m * n * k")
+    few.pytest("week1/day1", "-n", "2", CI="")
+    few.pytest("week1/day1", "--remote", CI="")
+    assert told(few) == [("opened", "week1/day1", {}), ("hint", "week1/day1", {"task": 2, "rung": 1}), PASSED]
+
+
+@pytest.mark.parametrize("arguments, ci", [
+    (["--answers=reference"], ""), (["--red"], ""), (["--collect-only"], ""), ([], "true")])
+@needs_solutions
+def test_a_run_that_is_not_a_learners_leaves_no_journal(few, arguments, ci):
+    few.pytest("week1/day1", *arguments, CI=ci)
+    assert not (few.folder / "journal").exists()
+
+
+def test_a_journal_that_cannot_be_kept_costs_one_line(few):
+    few.write("journal", "a file where the folder should be")
+    ran = few.pytest("week1/day1", CI="")
+    assert "journal/journal.jsonl cannot be written (File exists)." in ran.lines
+    assert ran.code == 1 and "Traceback" not in ran.text
 
 
 def test_hint_shows_the_next_rung_and_remembers(few):

@@ -122,6 +122,10 @@ def pytest_runtest_makereport(item, call):
     report.course = {"tasks": item.get_closest_marker("task").args, "stage": "correctness", "needs_gpu": gpu,
                      "needs_program": False}
     return report
+
+def pytest_report_teststatus(report):
+    if report.failed and "too noisy" in report.longreprtext:
+        return "undecided", "u", "UNDECIDED"
 '''
 
 

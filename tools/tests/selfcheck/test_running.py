@@ -63,6 +63,23 @@ def test_a_wrong_answer_meets_the_tests_that_are_judged(course):
     assert [(test.function, test.tasks) for test in late.tests] == [(of_task_1, (1,)), (of_task_2, (2,))]
 
 
+NOISY = """    with open("log.txt", "r+") as log:
+        before = len(log.read())
+        log.write("x")
+    assert before >= {}, "too noisy"
+"""
+
+
+@pytest.mark.parametrize("disturbed, outcome, runs", [(0, "passed", 1), (2, "passed", 3), (3, "undecided", 3)])
+def test_a_speed_that_was_undecided_is_measured_again_and_nothing_else_is(disturbed, outcome, runs, course):
+    course.write("log.txt", "")
+    course.edit("week1/day1/test_adding.py", "    assert lesson.mean([1, 2, 6]) == 3", NOISY.format(disturbed))
+    reference = Variant("reference", "", ("-q", "-p", "no:cacheprovider", "week1", "--answers=reference"))
+    [result] = run_variants([reference], course.root, tell=lambda variant: None)
+    assert [test.outcome for test in result.tests] == ["passed", outcome]
+    assert (course.root / "log.txt").read_text() == "x" * runs
+
+
 def test_a_test_for_a_gpu_is_skipped_and_listed(course):
     course.edit("week1/day1/test_adding.py", "@pytest.mark.task(2)", "@pytest.mark.gpu\n@pytest.mark.task(2)")
     found = parts.check_unit(course.unit(), course.root, tell=lambda phase, detail: None)
@@ -81,7 +98,7 @@ def test_a_test_for_a_gpu_is_skipped_and_listed(course):
 
 
 def test_processes_that_die_or_hang_cost_their_variant_alone(course, monkeypatch):
-    monkeypatch.setattr(supervise, "PATIENCE", 1.5)
+    monkeypatch.setattr(supervise, "PATIENCE", 8.0)
     plan = [
         lesson(course, "right", "return 7"),
         lesson(course, "crash", "os.abort()"),

@@ -199,6 +199,22 @@ def test_two_wrong_answers_must_differ_in_more_than_constants(course):
     ]
 
 
+def test_texts_are_code_and_differ_in_more_than_constants(course):
+    for name, text in [("floats", "float a[4]"), ("longer", "float a[8]"), ("doubles", "double a[4]")]:
+        with (course.root / WRONG).open("a") as file:
+            file.write(f"""
+                [[wrong]]
+                name = "{name}"
+                find = "    return result"
+                replace = "    return '{text}'"
+                rejected_by = "test_total_adds_every_value"
+                says = "{text} ="
+                """)
+    assert course.problems() == [
+        "reference/week1/day1/wrong.toml: longer: differs from floats in constants only"
+    ]
+
+
 def test_a_kernel_may_mark_its_gap_with_pass(course):
     for path in (STUB, REFERENCE):
         course.edit(

@@ -11,13 +11,13 @@ import time
 import pytest
 
 from tools import ROOT, wire, worker
-from tools.worker import Died, LessonError, TooSlow
+from tools.worker import Died, LessonError, TooSlow, process
 
 
 @pytest.fixture
 def alive(hostile):
     """After the test, the lesson must answer again."""
-    with worker.deadline(20):
+    with worker.deadline(60):
         yield
         assert hostile.fine() == "fine"
 
@@ -65,12 +65,15 @@ def test_a_crash_tells_where_and_what_was_printed_last(hostile):
 @pytest.mark.parametrize("name, source", [
     ("loop", "pass"), ("sleep_in_c", "ctypes.CDLL(None).sleep(60)"), ("deaf", ""), ("print_for_ever", ""),
 ])
-def test_a_lesson_that_does_not_end_is_ended(hostile, name, source):
+def test_a_lesson_that_does_not_end_is_ended(hostile, name, source, monkeypatch):
+    if source:  # it will say where it is, however busy this machine may be
+        monkeypatch.setattr(process, "_LAST_WORDS", 20)
+        monkeypatch.setattr(process, "_LOOK_AGAIN", 0.5)
     hostile.fine()
     start = time.monotonic()
     with pytest.raises(TooSlow, match=r"no answer within 0\.2 s") as caught, worker.deadline(0.2):
         getattr(hostile, name)()
-    assert 0.2 <= time.monotonic() - start < 5
+    assert 0.2 <= time.monotonic() - start < 30
     assert not source or caught.value.frames[-1].source in (source, "while True:")
 
 
@@ -142,7 +145,7 @@ def test_an_endless_loop_does_not_outlive_the_tests(hostile):
 
 
 def has_ended(process):
-    for _ in range(100):
+    for _ in range(1000):
         if not is_running(process):
             return True
         time.sleep(0.02)
@@ -159,8 +162,10 @@ def is_running(process):
 
 @pytest.mark.usefixtures("alive")
 def test_a_lesson_that_dies_between_calls_is_noticed_at_the_next(hostile):
+    number = hostile.own_number()
     hostile.lie_in_wait()
     time.sleep(0.2)
+    assert has_ended(number)  # on a busy machine it takes longer
     assert died(hostile.fine).reason == "the lesson ended its own process (exit status 0)"
 
 
@@ -229,9 +234,9 @@ def test_a_call_that_is_interrupted_does_not_leave_its_process_behind(hostile):
 
     hostile.fine()
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
             hostile.loop()
     finally:
         signal.signal(signal.SIGALRM, before)

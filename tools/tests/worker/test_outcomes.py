@@ -118,6 +118,7 @@ def test_an_error_tells_where_in_the_lesson(here, lesson):
 def test_a_file_elsewhere_is_named_without_its_folder(write):
     elsewhere = worker.proxy("week9.day1.elsewhere", write("def f(): return 1 / 0\n"))
     assert worker.call(elsewhere.f).error.frames == (Frame("lesson.py", 1, "f", "def f(): return 1 / 0"),)
+    elsewhere.f.lesson.close()
 
 
 @pytest.mark.parametrize("library", ["cupy", "numba.cuda"])

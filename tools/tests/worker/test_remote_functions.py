@@ -143,12 +143,12 @@ def test_a_prepared_call_outlives_its_process(there):
 
 
 def test_a_small_call_takes_less_than_a_millisecond(there):
-    seconds = []
-    for _ in range(50):
+    best, end = 1.0, time.monotonic() + 20  # on a busy machine, few calls have the processor to themselves
+    while best >= 1e-3 and time.monotonic() < end:
         start = time.perf_counter()
         there.echo(1)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 1e-3
+        best = min(best, time.perf_counter() - start)
+    assert best < 1e-3
 
 
 def test_a_lesson_can_be_begun_early_and_used_later(here):

@@ -80,6 +80,12 @@ def calls(function, *args) -> dict[str, int]:
     raise NotImplementedError("week1/katas/cpu_profiling task 2: calls")
 
 
+def countdown(n: int) -> None:
+    """Calls itself n times. Given, to be counted."""
+    if n:
+        countdown(n - 1)
+
+
 def memo(before: str, after: str) -> dict[str, object]:
     """Five points on a repair, from folded stacks of the same work, sampled at the same rate before and after it.
 

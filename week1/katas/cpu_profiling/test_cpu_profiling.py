@@ -102,6 +102,14 @@ def test_calls_are_counted_one_by_one(rng):
 
 
 @pytest.mark.task(2)
+@pytest.mark.edge
+def test_calls_of_a_function_by_itself_are_calls():
+    """pstats keeps two counts of a recursion: of all calls, and of those that came from elsewhere."""
+    calls_of_countdown = lesson.calls(lesson.countdown, 5).get("countdown")
+    assert calls_of_countdown == 6
+
+
+@pytest.mark.task(2)
 def test_memo_of_the_stacks_of_the_lesson():
     points = {"hotspot": "work", "share": 0.7, "limit": 10 / 3, "speedup": 2.0, "next": "run"}
     assert_matches(lesson.memo, PICTURE, "run;work 1\nrun;work;sort 1\nrun 3", oracle=always(points))

@@ -97,6 +97,13 @@ def test_predicts_rows_that_crowd_into_some_sets_and_not_into_others():
 
 
 @pytest.mark.task(1)
+@pytest.mark.edge
+def test_predicts_columns_that_nobody_lives_to_walk():
+    """Three rows of 2**57 float64, 2**60 bytes apart: every line of 64 bytes is fetched once."""
+    assert_matches(lesson.predict_misses, 3, 2**57, 2**60, 8, oracle=lambda *_: 3 * 2**54)
+
+
+@pytest.mark.task(1)
 @pytest.mark.counters
 def test_one_line_of_padding_saves_seven_of_eight_misses():
     """64 rows of 512 float64: 64 lines would fit into 32 KiB many times, but all belong to one set of 8."""

@@ -95,6 +95,12 @@ def calls(function, *args) -> dict[str, int]:
     return {name: count for (_, _, name), (_, count, *_) in stats.items()}
 
 
+def countdown(n: int) -> None:
+    """Calls itself n times. Given, to be counted."""
+    if n:
+        countdown(n - 1)
+
+
 def memo(before: str, after: str) -> dict[str, object]:
     """Five points on a repair, from folded stacks of the same work, sampled at the same rate before and after it.
 

@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import re
 
 from tools.course.answers import BadAnswer, Wrong, apply
 from tools.course.selfcheck.static.material import Material, Problem, Problems
@@ -66,6 +67,6 @@ def _without_constants(wrong: Wrong, reference: str) -> str | None:
     except BadAnswer:
         return None  # reported by wrong_answers_fit_the_reference
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant):
-            node.value = 0
+        if isinstance(node, ast.Constant):  # a text may be code of another language: only its numbers are constants
+            node.value = re.sub(r"\d+", "0", node.value) if isinstance(node.value, str) else 0
     return ast.dump(tree)

@@ -19,14 +19,6 @@ KINDS = {"stuck": "warp_mask", "not_itself": "warp_mask", "two_masks": "warp_mas
          "index_refused": "out_of_bounds", "crash": "out_of_bounds", "assertion": "device_assert"}
 
 
-class Fault(faults.Fault):
-    """As every fault of a simulator; block, thread: who did it first, as (x, y, z). index: in the array."""
-
-    def __init__(self, spot, kind, what, question="", *, block, thread, index=None, **where):
-        self.block, self.thread, self.index = block, thread, index
-        super().__init__(spot, kind, what, question, **where)
-
-
 @dataclass(frozen=True)
 class Scene:
     """Where it happened. grid, block: sizes. patience: seconds that a block may take."""
@@ -59,10 +51,11 @@ class Report:
             return MemoryError(f"The host has no memory for the shared arrays of {self.scene.kernel}.")
         what, question = getattr(self, f"_{self.refusal}")()
         thread, place, operation = self._parties()[-1]
-        return Fault(self.scene.spot(place), KINDS.get(self.refusal, self.refusal), _wrapped(what), question,
-                     block=tuple(self.note.block), thread=self._position(thread),
-                     index=self.note.offset // self.note.element if self.note.element else None,
-                     array=self.array or None, operation=operation if self.array else None)
+        return faults.ThreadFault(
+            self.scene.spot(place), KINDS.get(self.refusal, self.refusal), _wrapped(what), question,
+            block=tuple(self.note.block), thread=self._position(thread),
+            index=self.note.offset // self.note.element if self.note.element else None,
+            array=self.array or None, operation=operation if self.array else None)
 
     def _parties(self) -> list[tuple[int, int, str]]:
         """Thread, place and operation of those who are involved; of a race, the earlier one first."""
@@ -80,8 +73,8 @@ class Report:
         return thread % x, thread // x % y, thread // (x * y)
 
     def _name(self, thread: int) -> str:
-        block = _shown(tuple(self.note.block), self.scene.grid)
-        return f"thread {_shown(self._position(thread), self.scene.block)} of block {block}"
+        block = faults.shown(tuple(self.note.block), self.scene.grid)
+        return f"thread {faults.shown(self._position(thread), self.scene.block)} of block {block}"
 
     @property
     def _who(self) -> str:
@@ -173,7 +166,7 @@ class Report:
         missing = self._missing()
         several = len(missing) > 1
         return (f"{self._who} waits here, but {len(missing)} thread{'s' * several} of its block never "
-                f"come{'s' * (not several)}:\nthread{'s' * several} {_ranges(missing)}.",
+                f"come{'s' * (not several)}:\nthread{'s' * several} {faults.ranges(missing)}.",
                 "A barrier is for all threads of a block. Which condition keeps some from it?")
 
     def _stuck(self):
@@ -206,19 +199,6 @@ def _wrapped(text: str) -> str:
     return "\n".join(sum(lines, []))
 
 
-def _shown(place: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
-    """3, or (3, 1): in as many dimensions as are used."""
-    used = max([axis for axis, size in enumerate(sizes, start=1) if size > 1], default=1)
-    return str(place[0]) if used == 1 else str(place[:used])
-
-
 def _lanes(numbers: list[int]) -> str:
     """lane 5, or lanes 0 to 15, 20"""
-    return f"lane{'s' * (len(numbers) != 1)} {_ranges(numbers)}" if numbers else "no lane"
-
-
-def _ranges(numbers: list[int]) -> str:
-    """0 to 31, 40: consecutive numbers drawn together, the first three pieces."""
-    pieces = np.split(np.array(numbers), np.flatnonzero(np.diff(numbers) != 1) + 1)
-    texts = [str(piece[0]) if piece.size == 1 else f"{piece[0]} to {piece[-1]}" for piece in pieces[:3]]
-    return ", ".join(texts) + (" and more" if len(pieces) > 3 else "")
+    return f"lane{'s' * (len(numbers) != 1)} {faults.ranges(numbers)}" if numbers else "no lane"

@@ -152,8 +152,9 @@ def undefined(out):
 
 
 def test_a_variable_that_no_thread_has_set_is_named():
-    with pytest.raises(NameError, match="value is used before it is given a value"):
+    with pytest.raises(Fault, match="value is used before it is given a value") as caught:
         run(undefined)
+    assert caught.value.source == "out[i] = value + 1"
 
 
 @cuda.jit

@@ -10,7 +10,7 @@ from tools.sim.cuda.faults import Fault, Unknown
 from tools.sim.cuda.refused import Refused
 from tools.sim.cuda.source import _programs, program
 from tools.tests.sim.cuda.corpus.correct import CASES
-from tools.tests.sim.cuda.fuzz import kernels, source, trial
+from tools.tests.sim.cuda.fuzz import kernels, trial
 
 LARGE = 2**60 + 1  # no float64 is equal to it
 NO, SIZE = False, 2

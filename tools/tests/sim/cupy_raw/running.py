@@ -6,7 +6,7 @@ import pytest
 import tools.sim.cupy as cp
 from tools.sim.counters import Counters, Line
 from tools.sim.cupy.raw import NoCompiler, toolchain
-from tools.sim.cupy.raw.faults import Fault
+from tools.sim.faults import ThreadFault as Fault
 from tools.sim.recording import record
 
 

@@ -26,6 +26,15 @@ def test_triton_imported_afterwards_is_patched():
     assert done.stdout == "bfloat16 tools.sim.triton.driver\n", done.stderr
 
 
+def test_a_warning_of_the_simulator_is_told_where_triton_was_never_imported():
+    done = python("import sys, tools.gpu, importlib\n"
+                  "importlib.import_module('tools.sim.triton').SimulatedTimes('as pytest-xdist does')\n"
+                  "print('triton' in sys.modules)\n"
+                  "import triton.runtime, tools.sim.triton.driver as driver\n"
+                  "print(driver.SimulatedTimes.__module__)")
+    assert done.stdout == "False\ntools.sim.triton\n", done.stderr
+
+
 def test_installing_twice_patches_once():
     done = python("import sys, tools.gpu\n"
                   "from tools.sim.triton import install\n"

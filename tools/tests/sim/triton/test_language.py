@@ -11,8 +11,8 @@ import triton.language as tl
 
 import tools.gpu
 from tools import ROOT
-from tools.sim.triton.faults import Fault
 from tools.sim.recording import record
+from tools.sim.triton.faults import Fault
 
 pytestmark = pytest.mark.skipif(tools.gpu.card() is not None, reason="tests the simulator: run it with --sim")
 
@@ -181,6 +181,17 @@ def test_int32_overflow_in_an_address_names_the_line_where_it_happens():
     assert f"2 of 4 offsets into x left the range of int32 in line {overflows_in}" in fault.text
 
 
+@triton.jit
+def row_of(table_ptr, ids_ptr, out_ptr, WIDTH: tl.constexpr):
+    tl.store(out_ptr, tl.load(table_ptr + tl.load(ids_ptr) * WIDTH))
+
+
+def test_a_product_of_small_integers_leaves_the_range_of_their_type():
+    with pytest.raises(Fault, match="the offset into table left the range of int16") as caught:
+        row_of[(1,)](torch.zeros(700, 64), torch.tensor([600], dtype=torch.int16), torch.zeros(1), WIDTH=64)
+    assert "larger than 32767" in caught.value.text
+
+
 def test_overflow_behind_a_mask_reaches_no_address():
     out = torch.ones(4)
     far_away[(1,)](torch.zeros(9), out, 2**30, 1, N=4)
@@ -322,3 +333,28 @@ def test_arithmetic_without_a_result_warns_no_more_than_a_gpu(recwarn):
     out = torch.zeros(1)
     divide[(1,)](torch.zeros(1), out)
     assert out.isnan().all() and not recwarn.list
+
+
+# A float among the arguments ---------------------------------------------------------------------
+
+@triton.jit
+def multiply(a, x_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out_ptr + i, a.to(tl.float32) * tl.load(x_ptr + i))
+
+
+@triton.jit
+def multiply_by_a_constant(x_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out_ptr + i, 0.7 * tl.load(x_ptr + i))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_a_float_among_the_arguments_is_float32_and_a_constant_is_what_it_meets(dtype):
+    x = torch.linspace(1, 2, 1024).to(dtype)
+    by_argument, by_constant = torch.empty_like(x), torch.empty_like(x)
+    multiply[(1,)](0.7, x, by_argument, N=1024)
+    multiply_by_a_constant[(1,)](x, by_constant, N=1024)
+    wide = torch.promote_types(dtype, torch.float32)
+    assert torch.equal(by_argument, (torch.tensor(0.7).to(wide) * x.to(wide)).to(dtype))
+    assert torch.equal(by_constant, torch.tensor(0.7, dtype=dtype) * x)

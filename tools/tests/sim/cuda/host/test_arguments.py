@@ -6,7 +6,7 @@ import pytest
 from tools.sim import cuda, recording
 from tools.sim.counters import Counts, Launch
 from tools.sim.cuda import configured
-from tools.sim.cuda.memory import GlobalArray
+from tools.sim.cuda.storage import GlobalArray
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tools.sim.cuda.counting import Counting
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.lanes import Lanes
 from tools.sim.cuda.launch import launch
-from tools.sim.cuda.memory import GlobalArray
+from tools.sim.cuda.storage import GlobalArray
 
 WARP = 32
 

@@ -1,0 +1,113 @@
+"""Week 1, kata: embedding lookup
+
+Challenge
+    A language model begins with a table: each word has a number, its *id*, and a row of the table. Looking a text
+    up means copying rows, which has no arithmetic at all, and still three ways to go wrong: an id without a row,
+    rows that do not fill a block, and a table so large that 32 bits cannot count its elements.
+
+        ids       table, 4 rows of 3        out
+         2         0:    1   2   3          7  8  9
+         0         1:    4   5   6          1  2  3
+         2         2:    7   8   9          7  8  9      the same row again
+         9         3:   10  11  12          0  0  0      no such row: zeros, and one fault
+
+Explore
+    python -c "import torch; print(torch.ones(4, 3)[torch.tensor([-1])])"
+    Which row is that? The same with torch.nn.functional.embedding(torch.tensor([-1]), torch.ones(4, 3)).
+    On a GPU that is an assertion inside the kernel, and the process cannot use its GPU again.
+
+Concept
+    Gather: where a program reads depends on what it has read before. It first loads an id, then the row at
+    id * WIDTH. No compiler can know that address, so nobody but you checks it. Say what a wrong id means, and
+    keep to it: here a row of zeros, never a read from somewhere else, and a count that someone can look at.
+    Padding: texts of one batch have different lengths, and an id that means "no word here" fills them up. It too
+    gives zeros, but it is no fault.
+    Width of an index: a product has the type of its factors, and id * WIDTH leaves 32 bits at 2**31 elements,
+    which is 2 million rows of 1024. Vocabularies below 32768 are often stored as int16; there it happens at once.
+    Sectors: memory sends 32 bytes at a time. A row of 1024 float32 is 128 whole sectors. A row of 3 is 12 bytes
+    of one sector, or of two where it lies across a boundary.
+
+Code it
+    Task 1  lookup_kernel, lookup: the row of each id, or zeros                            (nine lines)
+    Task 2  faults_kernel, count_faults: how many ids have no row; one atomic a block       (ten lines)
+    Task 3  row_sectors, predict_traffic: what a row costs, before you count               (five lines)
+
+Verify
+    pytest week1/katas/embedding_lookup        then: ./course quiz week1/katas/embedding_lookup
+    Reflect: training adds gradients to rows of the table. What happens there to a word that occurs twice?
+
+Simulated without a GPU: results, bounds, bytes, sectors and integers that overflow are exact. Whether a row that
+is read twice comes from a cache the second time is not simulated, nor is time.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import torch
+import triton
+import triton.language as tl
+
+BLOCK = 1024  # columns of one program; ids of one program in count_faults
+NO_WORD = -1  # the usual padding
+SECTOR = 32   # bytes
+
+
+# Task 1
+@triton.jit
+def lookup_kernel(table_ptr, ids_ptr, out_ptr, n_rows, padding, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
+    position = tl.program_id(0).to(tl.int64)
+    column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    row = tl.load(ids_ptr + position).to(tl.int64)  # before it is multiplied: the product has the type of its factors
+    has_row = (row >= 0) & (row < n_rows) & (row != padding)
+    values = tl.load(table_ptr + row * WIDTH + column, mask=has_row & (column < WIDTH), other=0)
+    tl.store(out_ptr + position * WIDTH + column, values, mask=column < WIDTH)
+
+
+def lookup(table: torch.Tensor, ids: torch.Tensor, *, padding: int = NO_WORD, block: int = BLOCK,
+           out: torch.Tensor | None = None) -> torch.Tensor:
+    """table[id] for each id by lookup_kernel: one program for each id and each block of `block` columns.
+
+    An id that is not a row of the table, or is `padding`, gives a row of zeros; nothing is read for it.
+    table: (n_rows, width) of any dtype, ids: (n,) of any signed integer type; contiguous, on one device.
+    block: a power of two. out: (n, width) of the table's dtype, contiguous, allocated if not given.
+    """
+    n_rows, width = table.shape
+    out = torch.empty((len(ids), width), dtype=table.dtype, device=table.device) if out is None else out
+    grid = (len(ids), triton.cdiv(width, block))
+    lookup_kernel[grid](table, ids, out, n_rows, padding, WIDTH=width, BLOCK=block)
+    return out
+
+
+# Task 2
+@triton.jit
+def faults_kernel(ids_ptr, out_ptr, n, n_rows, padding, BLOCK: tl.constexpr):
+    mine = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    exists = mine < n
+    ids = tl.load(ids_ptr + mine, mask=exists)
+    faults = ((ids < 0) | (ids >= n_rows)) & (ids != padding) & exists
+    tl.atomic_add(out_ptr, tl.sum(faults))  # programs run at the same time: only an atomic adds up
+
+
+def count_faults(ids: torch.Tensor, n_rows: int, *, padding: int = NO_WORD, block: int = BLOCK,
+                 out: torch.Tensor | None = None) -> torch.Tensor:
+    """How many ids are neither a row of a table with n_rows rows nor `padding`, by faults_kernel.
+
+    ids: (n,) of any signed integer type, contiguous. block: ids of one program, a power of two.
+    out: (1,) int32, allocated if not given, whatever it holds.
+    """
+    out = torch.empty(1, dtype=torch.int32, device=ids.device) if out is None else out
+    out.zero_()
+    faults_kernel[(triton.cdiv(len(ids), block),)](ids, out, len(ids), n_rows, padding, BLOCK=block)
+    return out
+
+
+# Task 3
+def row_sectors(row: int, width: int, itemsize: int) -> int:
+    """How many sectors a row of a contiguous table lies in; row 0 begins with one. itemsize: bytes of an element."""
+    first, last = row * width * itemsize, (row + 1) * width * itemsize - 1
+    return last // SECTOR - first // SECTOR + 1
+
+
+def predict_traffic(ids: list[int], n_rows: int, width: int, *, padding: int = NO_WORD) -> int:
+    """Bytes that lookup loads and stores for a table of float32 and ids of int64, if a row is one block."""
+    read = sum(0 <= row < n_rows and row != padding for row in ids)
+    return 8 * len(ids) + 4 * width * (read + len(ids))

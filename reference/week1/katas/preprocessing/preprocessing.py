@@ -1,0 +1,141 @@
+"""Week 1, kata: preprocessing
+
+Challenge
+    Before a network sees a batch of images, each is cropped, made linear in light, freed of its exposure, and laid
+    out plane by plane. In NumPy that can take longer than the network. Move it to the GPU: first line by line,
+    then in three launches, with one upload of bytes and one download of floats.
+
+        4 x 2 pixels, cropped to 2 x 2         planes
+        grey   red    green   grey             red   1 -1    green  -1  1    blue  -1 -1
+        grey   blue   white   grey                  -1  1           -1  1           1  1
+
+        light is 0 or 1 here, its mean is 1/2 and its spread is 1/2: (light - mean) / spread is 1 or -1
+
+Explore
+    python -c "import numpy as np; a = np.ones(3, np.uint8); print((a / 255).dtype, (a / np.float32(255)).dtype)"
+    Twice as many bytes for all that follows. What does a / 255.0 give, and what does CuPy say to each of them?
+
+Concept
+    Crossing: an image has one byte for each colour of a pixel, what comes back has four. So crop first, cross as
+    uint8, and let the GPU make floats. The line between host and GPU is the slowest of all.
+    Gamma: cameras store light to the power 1/2.2, because eyes see that in even steps. Sums and means of light
+    need light: light = (byte / 255) ** 2.2.
+    Kernels of your own: an ElementwiseKernel is a line of C++ for each element, a ReductionKernel three: what
+    to take of each element, how two results become one, and what to make of the last. Neither writes anything
+    that only the next one reads. Constants are 255.0f with f: without it C++ computes in float64.
+    Layout: pixels lie r g b r g b, networks want planes. A transpose is a view, and moves nothing. A kernel that
+    reads the view and writes a new array changes the order on its way, for nothing.
+    Two passes: the spread needs the mean. Of mean(light**2) - mean**2, which needs one pass, float32 leaves
+    nothing where the spread is small.
+
+Code it
+    Task 1  preprocess_on_gpu: preprocess by CuPy, one upload and one download              (six lines)
+    Task 2  mean_kernel, spread_kernel, normalise_kernel: a line of C++ or three each
+            preprocess_to_gpu: the same in three launches; the result stays there           (six lines)
+    Task 3  predict_crossing, most_images_per_second: what the line between them allows      (two lines)
+
+Verify
+    pytest week1/katas/preprocessing           then: ./course quiz week1/katas/preprocessing
+    Reflect: which of the two crossings is left if the network runs on the same GPU? Which one was dearer?
+
+Simulated without a GPU: results, types, launches and every byte that crosses are exact. Time is not.
+"""
+
+import functools
+
+import numpy as np
+
+from tools.gpu import cupy
+
+GAMMA = 2.2
+LEAST_SPREAD = 1e-4  # an image of one colour has no spread to divide by
+
+
+def load(path: str) -> np.ndarray:
+    """An image in the format PPM: (height, width, 3) uint8. Given."""
+    with open(path, "rb") as file:
+        lines = [line for line in (file.readline() for _ in range(4)) if not line.startswith(b"#")]
+        width, height = map(int, lines[1].split())  # between "P6" and "255"
+        return np.frombuffer(file.read(), np.uint8).reshape(height, width, 3)
+
+
+def cropped(images: np.ndarray, size: int) -> np.ndarray:
+    """The middle of each image, size x size pixels: a view. Given."""
+    top, left = (images.shape[1] - size) // 2, (images.shape[2] - size) // 2
+    return images[:, top:top + size, left:left + size]
+
+
+def preprocess(images: np.ndarray, size: int, gamma: float = GAMMA) -> np.ndarray:
+    """What a network is fed: light, less its mean over the image, over its spread there, plane by plane. Given.
+
+    images: (n, height, width, 3) uint8, both at least size. Returns (n, 3, size, size) float32, contiguous.
+    """
+    light = (cropped(images, size) / np.float32(255)) ** gamma
+    apart = light - light.mean(axis=(1, 2, 3), keepdims=True)
+    spread = np.sqrt((apart * apart).mean(axis=(1, 2, 3), keepdims=True))
+    return np.ascontiguousarray((apart / np.maximum(spread, LEAST_SPREAD)).transpose(0, 3, 1, 2))
+
+
+# Task 1
+def preprocess_on_gpu(images: np.ndarray, size: int, gamma: float = GAMMA) -> np.ndarray:
+    """preprocess, with the same operations of CuPy: the crop is uploaded as bytes, the result downloaded, no more."""
+    crop = cupy.asarray(cropped(images, size))
+    light = (crop / np.float32(255)) ** gamma
+    apart = light - light.mean(axis=(1, 2, 3), keepdims=True)
+    spread = cupy.sqrt((apart * apart).mean(axis=(1, 2, 3), keepdims=True))
+    planes = (apart / cupy.maximum(spread, LEAST_SPREAD)).transpose(0, 3, 1, 2)
+    return cupy.asnumpy(cupy.ascontiguousarray(planes))
+
+
+# Task 2
+@functools.cache
+def mean_kernel() -> cupy.ReductionKernel:
+    """The mean light: of uint8 x and float32 gamma, a float32. In it, _in_ind.size() elements become
+    _out_ind.size()."""
+    return cupy.ReductionKernel(
+        "uint8 x, float32 gamma", "float32 mean", "pow(x / 255.0f, gamma)", "a + b",
+        "mean = a / (_in_ind.size() / _out_ind.size())", "0", "mean_of_light")
+
+
+@functools.cache
+def spread_kernel() -> cupy.ReductionKernel:
+    """The root of the mean square of light - mean: of uint8 x, float32 gamma and float32 mean, a float32."""
+    return cupy.ReductionKernel(
+        "uint8 x, float32 gamma, float32 mean", "float32 spread", "square(pow(x / 255.0f, gamma) - mean)", "a + b",
+        "spread = sqrt(a / (_in_ind.size() / _out_ind.size()))", "0", "spread_of_light",
+        preamble="__device__ float square(float x) { return x * x; }")
+
+
+@functools.cache
+def normalise_kernel() -> cupy.ElementwiseKernel:
+    """(light - mean) / spread, which counts as least if it is less: of uint8 x and float32 gamma, mean, spread and
+    least, a float32."""
+    return cupy.ElementwiseKernel(
+        "uint8 x, float32 gamma, float32 mean, float32 spread, float32 least", "float32 out",
+        "out = (pow(x / 255.0f, gamma) - mean) / max(spread, least)", "normalise")
+
+
+def preprocess_to_gpu(images: np.ndarray, size: int, gamma: float = GAMMA) -> cupy.ndarray:
+    """preprocess in one upload and three launches, one of each of these kernels; the result stays on the GPU."""
+    crop = cupy.asarray(cropped(images, size))
+    mean = mean_kernel()(crop, gamma, axis=(1, 2, 3), keepdims=True)
+    spread = spread_kernel()(crop, gamma, mean, axis=(1, 2, 3), keepdims=True)
+    planes = crop.transpose(0, 3, 1, 2)
+    out = cupy.empty(planes.shape, np.float32)
+    return normalise_kernel()(planes, gamma, mean, spread, LEAST_SPREAD, out)
+
+
+def preprocess_fused(images: np.ndarray, size: int, gamma: float = GAMMA) -> np.ndarray:
+    """preprocess_to_gpu, for a network that runs on the host. Given."""
+    return cupy.asnumpy(preprocess_to_gpu(images, size, gamma))
+
+
+# Task 3
+def predict_crossing(n: int, size: int) -> tuple[int, int]:
+    """Bytes that preprocess_fused uploads, and bytes that it downloads, for n images cropped to size x size."""
+    return 3 * n * size**2, 4 * 3 * n * size**2
+
+
+def most_images_per_second(size: int, gb_per_s: float) -> float:
+    """How many images a second can cross, up and then down, at gb_per_s (of 1e9 bytes), if nothing else took time."""
+    return gb_per_s * 1e9 / sum(predict_crossing(1, size))

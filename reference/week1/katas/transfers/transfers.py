@@ -1,0 +1,216 @@
+"""Week 1, kata: transfers
+
+Challenge
+    The kernel takes two microseconds, the program a millisecond. The rest is the way there and back: too many
+    small copies, memory that the GPU must not touch, and copies that wait for each other although they use different
+    lanes of the road. Time it by the GPU's own clock, then make a pipeline a fifth faster, or better, twice as fast.
+
+        one stream     up 0 | k | down 0 | up 1 | k | down 1 | up 2 | k | down 2
+        two streams    up 0 | k | down 0 |      up 2  | k | down 2
+                              up 1       | k | down 1 |                          both directions at once
+
+Explore
+    python -c "from tools.gpu import cuda; print(cuda.pinned_array(3).flags.owndata, cuda.mapped_array(3))"
+    The values are whatever lay there, NaN in the simulator. Whose memory is it, and who may read it?
+
+Concept
+    Each copy and each launch costs the host some microseconds, whatever its size: 25 or so from Python. A copy of 4 KB
+    spends nearly all of its time on that. So join small ones: *batching*.
+    Pageable memory, as NumPy has it, may move; the driver copies it into a *pinned* buffer first, and you wait.
+    From pinned memory the GPU fetches by itself, faster, and while you go on. It is scarce and slow to get.
+    *Mapped* memory is pinned, and kernels reach over the link for it at each access: no copy, but never twice, please.
+    *Managed* memory belongs to both: its pages move to whoever touches them.
+    A *stream* is a queue: its work runs in order. Different streams overlap: one copy up, one down, and kernels.
+    Nobody waits, so you must: before you read a result, and before you use a buffer for something else.
+    An *event* is a mark in a queue, with the GPU's time of day. It can be read when it has happened.
+
+Code it
+    Task 1  milliseconds: by events; predict_milliseconds, half_speed_size: what copies cost    (seven lines)
+    Task 2  invert_all: many pictures, one copy each way, one launch                             (seven lines)
+    Task 3  invert_pinned, invert_mapped, invert_managed; bytes_over_link                      (eighteen lines)
+    Task 4  pipeline: what one_stream does, with both directions at once                        (eight lines)
+
+Verify
+    pytest week1/katas/transfers       then: ./course quiz week1/katas/transfers
+    Reflect: a data loader has pin_memory and prefetch_factor. Which line of your pipeline is which?
+
+Simulated without a GPU: results, copies, order and races are exact. Time is modelled: engines that overlap, copies
+at the rate of an H100's link, 25 us for each piece of work; a kernel takes what its bytes take. Page faults are free.
+"""
+
+import functools
+
+import numpy as np
+
+from tools.gpu import cuda
+
+THREADS = 256  # of a block
+
+
+@cuda.jit
+def invert_kernel(pixels, out):
+    """White becomes black, in uint8 or in words of eight pixels; out may be pixels. Given."""
+    i = cuda.grid(1)
+    if i < pixels.size:
+        out[i] = ~pixels[i]
+
+
+def blocks_for(n: int) -> int:
+    """Blocks of THREADS threads with a thread for each of n elements; at least one. Given."""
+    return max(1, -(-n // THREADS))
+
+
+# Task 1
+def milliseconds(function, *args) -> float:
+    """How long the GPU's clock ran from before function(*args) until all that it asked for was done."""
+    start, stop = cuda.event(), cuda.event()
+    start.record()
+    function(*args)
+    stop.record()
+    stop.synchronize()
+    return cuda.event_elapsed_time(start, stop)
+
+
+def upload(nbytes: int, copies: int) -> None:
+    """Upload so many bytes of pageable memory in copies of one size. Given, to be timed."""
+    part = np.zeros(nbytes // copies, np.uint8)
+    target = cuda.device_array(part.size, np.uint8)
+    for _ in range(copies):
+        target.copy_to_device(part)
+
+
+@functools.cache
+def pinned_bytes(nbytes: int) -> np.ndarray:
+    """So many bytes of pinned memory, got once: that takes milliseconds. Given."""
+    return cuda.pinned_array(nbytes, np.uint8)
+
+
+def upload_pinned(nbytes: int) -> None:
+    """Upload so many bytes of pinned memory, and do not wait. Given, to be timed."""
+    cuda.device_array(nbytes, np.uint8).copy_to_device(pinned_bytes(nbytes), stream=cuda.stream())
+
+
+def launch(times: int) -> None:
+    """Launch a kernel that has next to nothing to do, and wait for none of them. Given, to be timed."""
+    pixels = cuda.device_array(1, np.uint8)
+    for _ in range(times):
+        invert_kernel[1, THREADS](pixels, pixels)
+
+
+def predict_milliseconds(nbytes: int, copies: int, gb_per_s: float, overhead_us: float) -> float:
+    """Milliseconds of nbytes that cross in so many copies, one after the other, each of which costs overhead_us too."""
+    return nbytes / (gb_per_s * 1e6) + copies * overhead_us / 1e3
+
+
+def half_speed_size(gb_per_s: float, overhead_us: float) -> float:
+    """Bytes of a copy that reaches half of gb_per_s: it costs as much as it carries."""
+    return gb_per_s * 1e3 * overhead_us
+
+
+# Task 2
+def one_by_one(pictures: list[np.ndarray]) -> list[np.ndarray]:
+    """Each picture inverted. Given: right, and what yours is timed against. pictures: uint8, of any shapes."""
+    inverted = []
+    for picture in pictures:
+        pixels = cuda.to_device(picture.ravel())
+        invert_kernel[blocks_for(picture.size), THREADS](pixels, pixels)
+        inverted.append(pixels.copy_to_host().reshape(picture.shape))
+    return inverted
+
+
+def invert_all(pictures: list[np.ndarray]) -> list[np.ndarray]:
+    """The same with one upload, one launch and one download. pictures: at least one."""
+    joined = np.concatenate([picture.ravel() for picture in pictures])
+    pixels = cuda.to_device(joined)
+    invert_kernel[blocks_for(joined.size), THREADS](pixels, pixels)
+    ends = np.cumsum([picture.size for picture in pictures])
+    parts = np.split(pixels.copy_to_host(), ends[:-1])
+    return [part.reshape(picture.shape) for part, picture in zip(parts, pictures)]
+
+
+# Task 3
+def invert_pinned(pixels: np.ndarray, rounds: int) -> np.ndarray:
+    """pixels inverted so many times in the GPU's memory; both copies from and to pinned memory, in one stream.
+
+    pixels: uint8, shape (n,), contiguous. The host waits once.
+    """
+    stream, staged = cuda.stream(), cuda.pinned_array_like(pixels)
+    staged[:] = pixels
+    on_gpu = cuda.to_device(staged, stream=stream)
+    for _ in range(rounds):
+        invert_kernel[blocks_for(pixels.size), THREADS, stream](on_gpu, on_gpu)
+    on_gpu.copy_to_host(staged, stream=stream)
+    stream.synchronize()
+    return staged
+
+
+def invert_mapped(pixels: np.ndarray, rounds: int) -> np.ndarray:
+    """The same where the kernels reach for mapped memory: no copies."""
+    shared = cuda.mapped_array_like(pixels)
+    shared[:] = pixels
+    for _ in range(rounds):
+        invert_kernel[blocks_for(pixels.size), THREADS](shared, shared)
+    cuda.synchronize()
+    return np.array(shared)
+
+
+def invert_managed(pixels: np.ndarray, rounds: int) -> np.ndarray:
+    """The same in managed memory: no copies that you would see."""
+    shared = cuda.managed_array(pixels.shape, pixels.dtype)
+    shared[:] = pixels
+    for _ in range(rounds):
+        invert_kernel[blocks_for(pixels.size), THREADS](shared, shared)
+    cuda.synchronize()
+    return np.array(shared)
+
+
+def bytes_over_link(memory: str, nbytes: int, rounds: int) -> int:
+    """Bytes that cross between host and GPU, both ways together, in the three above; rounds is at least 1.
+
+    memory: "pinned", "mapped" or "managed". Nothing that crosses is kept in a cache.
+    """
+    return 2 * nbytes * (rounds if memory == "mapped" else 1)
+
+
+# Task 4
+class Film:
+    """Frames in pinned memory, and pinned memory for their pictures: each an array of words of eight pixels. Given."""
+
+    def __init__(self, frames: np.ndarray):
+        self.shape, words = frames.shape, frames.reshape(len(frames), -1).view(np.uint64)
+        self.frames, self.pictures = cuda.pinned_array_like(words), cuda.pinned_array_like(words)
+        self.frames[:] = words
+
+
+def load(frames: np.ndarray) -> Film:
+    """A film of uint8 frames, shape (frames, rows, columns), with a multiple of eight pixels in each. Given."""
+    return Film(frames)
+
+
+def one_stream(film: Film) -> None:
+    """Every frame of the film up, inverted, and down to its picture. Given: right, and what yours is timed against."""
+    stream, words = cuda.stream(), cuda.device_array(film.frames.shape[1], np.uint64)
+    for frame, picture in zip(film.frames, film.pictures):
+        words.copy_to_device(frame, stream=stream)
+        invert_kernel[blocks_for(words.size), THREADS, stream](words, words)
+        words.copy_to_host(picture, stream=stream)
+    stream.synchronize()
+
+
+def pipeline(film: Film) -> None:
+    """What one_stream does, sooner: while one frame goes up, the one before it comes down."""
+    streams = [cuda.stream() for _ in range(3)]
+    buffers = [cuda.device_array(film.frames.shape[1], np.uint64) for _ in streams]
+    for number, (frame, picture) in enumerate(zip(film.frames, film.pictures)):
+        stream, words = streams[number % 3], buffers[number % 3]  # in order within a stream, so a buffer is free again
+        words.copy_to_device(frame, stream=stream)
+        invert_kernel[blocks_for(words.size), THREADS, stream](words, words)
+        words.copy_to_host(picture, stream=stream)
+    cuda.synchronize()
+
+
+def develop(frames: np.ndarray) -> np.ndarray:
+    """The pictures of a film, by pipeline. Given; frames as for load."""
+    film = load(frames)
+    pipeline(film)
+    return film.pictures.view(np.uint8).reshape(film.shape).copy()

@@ -1,0 +1,50 @@
+"""What can be said of a kernel's speed without a GPU: the traffic that it asks for, and a bound from the chips' tables.
+
+Time is not simulated. What is counted is exact, and repeats; what follows from a table of chips is a bound.
+"""
+
+import numpy as np
+
+from tools import gpu
+from tools.bench import machine
+from tools.check import count
+from tools.course.catalogue import Unit
+from tools.course.workload import Workload, lesson_of
+from tools.models import chips
+from tools.models.roofline import Ceiling, lowest
+
+CHIPS = ("t4", "a100", "h100", "b200")
+TABLE_DTYPES = {"float32": "fp32", "float64": "fp64"}
+SECTOR = 32  # bytes
+
+
+def why_simulated() -> str:
+    """Why there is no GPU to measure on: "no GPU was found"."""
+    return f"this run simulates ({gpu.SIMULATE}=1)" if gpu.installed_card() else "no GPU was found"
+
+
+def counted(unit: Unit, workload: Workload) -> dict:
+    """The record of one simulated call at the size `small`, as plain data. Raises LessonBroken, and what it raises."""
+    size = workload.small
+    function = getattr(lesson_of(unit, workload.function), workload.function)
+    counters = count(function, *workload.arguments(size, np.random.default_rng()))
+    crossed = counters.transfers.bytes_uploaded + counters.transfers.bytes_downloaded
+    largest = workload.sizes[-1]
+    return {"function": workload.function, "shape": workload.shape(size), "size": size, "simulated": True, "rows": [],
+            "machine": machine.facts("cpu"),
+            "asked": counters.bytes, "in_sectors": SECTOR * counters.sectors, "least": workload.moved(size),
+            "crossed": crossed, "least_crossed": workload.crossed(size),
+            "library": sorted(set(counters.library_operations)),
+            "largest": workload.shape(largest), "bounds": bounds(workload, largest)}
+
+
+def bounds(workload: Workload, size: int) -> dict[str, dict]:
+    """chip -> the least seconds that its table allows for the work, and by which limit: no program is faster."""
+    return {key: _bound(workload, size, chips.chip(key)) for key in CHIPS}
+
+
+def _bound(workload: Workload, size: int, chip: chips.Chip) -> dict:
+    limit = lowest([Ceiling("memory", workload.moved(size), chip.bandwidth),
+                    Ceiling("arithmetic", workload.flops(size), chip.peaks[TABLE_DTYPES[workload.dtype]]),
+                    Ceiling("host link", workload.crossed(size), chip.host_bandwidth)])
+    return {"seconds": limit.seconds, "limit": limit.name}

@@ -1,0 +1,27 @@
+"""Questions that are answered with a line, typed or piped."""
+
+import sys
+import textwrap
+
+from tools.cli import WIDTH
+
+PROMPT = "  > "
+
+
+def ask(question: str) -> str | None:
+    """The line that answers the question; None at the end of the input, or when Ctrl-C stops it."""
+    print()
+    print(textwrap.fill(question, WIDTH, break_on_hyphens=False))
+    return answer()
+
+
+def answer() -> str | None:
+    """One more line; as ask, without a question."""
+    try:
+        line = input(PROMPT).strip()
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return None
+    if not sys.stdin.isatty():
+        print(line)  # a terminal shows what is typed, a pipe does not
+    return line

@@ -1,0 +1,235 @@
+"""course bench DAY: your functions against their rivals on this machine; without a GPU what can be said there."""
+
+import textwrap
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tools.bench import cells, classes, records, runner
+from tools.bench.classes import Speed
+from tools.bench.contest import YOURS
+from tools.bench.simulated import CHIPS, why_simulated
+from tools.check.timing import duration
+from tools.cli import busy, chosen, complain, console
+from tools.course import journal
+from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.workload import workloads
+
+TEXTS = ("shape", "of", "strongest rival", "limit")  # columns that are not numbers
+WRAPPED = ("", "shape", "smaller", "strongest rival")  # where room is short; all else is never cut
+NOT_SIMULATED = "Time is not simulated, and {}: nothing here was timed."
+SCATTERED = 0.25  # of a time, by which its median is uncertain
+
+
+def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None = None) -> int:
+    """Measure, print, and keep. Returns the exit code: 1 where a function was refused, 2 where there is nothing to do.
+
+    csv, plot: files for all figures and for the picture.
+    """
+    page = console()
+    try:
+        unit = chosen(day, root)
+        with busy(page, f"loading {unit.name}"):
+            known = workloads(unit)
+    except (NoSuchUnit, BrokenCourseFile) as error:
+        return complain(error)
+    if not known:
+        return complain(f"{unit.name} has nothing to time: no file bench_{unit.lesson.stem}.py beside its lesson.")
+    found = Found()
+    try:
+        for event in _with_progress(page, unit, root):
+            found.take(event)
+    except KeyboardInterrupt:
+        return complain("Stopped: nothing was kept.")
+    _print(page, unit, found)
+    written = _write(csv, records.as_csv(unit, found.records, date.today().isoformat()) if found.records else "")
+    written &= _write_plot(plot, page, unit, found)
+    if journal.wanted():
+        _keep(unit, found, root)
+    return 2 if not written else 1 if found.refused else 0
+
+
+def _keep(unit: Unit, found: "Found", root: Path) -> None:
+    """Tell the journal; where that cannot be written, the figures are on the page all the same."""
+    try:
+        for record in found.records:
+            facts = records.journal_facts(record, unit, found.ceilings[record["function"]])
+            journal.add(journal.BENCH, unit.name, facts, root)
+    except journal.NotKept as problem:
+        complain(problem)
+
+
+class Found:
+    """What the events have told so far."""
+
+    def __init__(self):
+        self.records: list[dict] = []
+        self.refused: dict[str, str] = {}
+        self.ceilings: dict[str, dict] = {}  # by function
+        self._ceiling: dict = {}
+
+    def take(self, event: dict) -> None:
+        match event["event"]:
+            case "ceiling":
+                self._ceiling = event["ceiling"]
+            case "timed" | "counted":
+                self.records.append(event["record"])
+                self.ceilings[event["record"]["function"]] = self._ceiling
+            case "refused":
+                self.refused[event["function"]] = event["why"]
+
+    @property
+    def timed(self) -> list[dict]:
+        return [record for record in self.records if not record["simulated"]]
+
+    @property
+    def counted(self) -> list[dict]:
+        return [record for record in self.records if record["simulated"]]
+
+
+def _with_progress(page: Console, unit: Unit, root: Path) -> Iterable[dict]:
+    """The events, and meanwhile a bar where somebody is looking."""
+    if not page.is_terminal:
+        yield from runner.events(unit, root)
+        return
+    from rich.progress import Progress
+
+    with Progress(console=page, transient=True) as bar:
+        task = bar.add_task("starting", total=runner.steps(unit))
+        for event in runner.events(unit, root):
+            if event["event"] == "measuring":
+                bar.update(task, description="what this machine can do, measured once")
+            if event["event"] == "begins":
+                bar.update(task, description=f"{event['function']}, {event['shape']}")
+            if event["event"] in ("timed", "counted"):
+                bar.advance(task)
+            yield event
+
+
+# On the page --------------------------------------------------------------------------------------
+
+
+def _print(page: Console, unit: Unit, found: Found) -> None:
+    _say(page, f"{unit.title} ({unit.name})", style="bold")
+    for name in dict.fromkeys(record["function"] for record in found.timed):
+        _print_function(page, [record for record in found.timed if record["function"] == name])
+    if found.counted:
+        _print_counted(page, found.counted)
+    for why in dict.fromkeys(found.refused.values()):
+        page.print()
+        _say(page, ", ".join(name for name, reason in found.refused.items() if reason == why), style="bold")
+        _say(page, why)
+    if found.timed:
+        page.print()
+        for line in _footer(found):
+            _say(page, line)
+
+
+def _print_function(page: Console, of_function: list[dict]) -> None:
+    """The largest size in full, then a line for each smaller one."""
+    last = of_function[-1]
+    page.print()
+    _say(page, f"{last['function']}, {last['shape']}: {last['class']}", style="bold")
+    if last["strongest"]:
+        _say(page, f"{Speed(**last['strongest'])}")
+    table = _table("", "time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines")
+    for row in last["rows"]:
+        table.add_row("", row["name"], *cells.competitor(row), style="bold" if row["name"] == YOURS else "")
+    _show(page, table)
+    for name, why in last["left_out"].items():
+        _say(page, f"{name} is left out: {why}")
+    if smaller := of_function[:-1]:
+        table = _table("smaller", YOURS, "strongest rival", "its time", "of its speed")
+        for record in smaller:
+            table.add_row("", record["shape"], *cells.against_strongest(record))
+        _show(page, table)
+
+
+def _print_counted(page: Console, counted: list[dict]) -> None:
+    page.print()
+    _say(page, NOT_SIMULATED.format(why_simulated()))
+    page.print()
+    _say(page, "Simulated: the bytes that your kernels asked for, and the least that will do", style="bold")
+    table = _table("function", "shape", "of", "asked for", "least", "times", "in sectors")
+    for record in counted:
+        crosses = bool(record["least_crossed"])
+        asked, least = (record[name] for name in (("crossed", "least_crossed") if crosses else ("asked", "least")))
+        table.add_row("", record["function"], record["shape"], "host link" if crosses else "GPU memory", f"{asked:,}",
+                      f"{least:,}", f"{asked / least:.2f}", "-" if crosses else f"{record['in_sectors']:,}")
+    _show(page, table)
+    page.print()
+    _say(page, "A bound from the chips' data sheets, not measured: no program is faster", style="bold")
+    table = _table("function", "shape", *CHIPS, "limit")
+    for record in counted:
+        limits = dict.fromkeys(bound["limit"] for bound in record["bounds"].values())
+        table.add_row("", record["function"], record["largest"],
+                      *(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits))
+    _show(page, table)
+    page.print()
+    _say(page, "On a machine with a GPU the same command times them against their rivals.")
+
+
+def _footer(found: Found) -> list[str]:
+    """What the figures are, and where they were measured."""
+    machine = found.timed[-1]["machine"]
+    ceiling = found.ceilings[found.timed[-1]["function"]]
+    driver = f", driver for CUDA {machine['driver']}" if "driver" in machine else ""
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    copy = cells.rate(ceiling["bandwidth"] / 1e9)
+    peaks = ", ".join(f"{dtype} matmul {cells.rate(peak / 1e9)} GFLOP/s" for dtype, peak in ceiling["peaks"].items())
+    scattered = any((row["high"] - row["low"]) / 2 > SCATTERED * row["seconds"]
+                    for record in found.timed for row in record["rows"])
+    warning = ["Some times scatter widely: is other work running on this machine?"] if scattered else []
+    return [f"{machine.get('card') or machine['cpu']}{driver}; {versions}; {date.today().isoformat()}.",
+            f"Ceiling, measured here on {ceiling['date']}: copy {copy} GB/s, {peaks}. "
+            "Far above 100%: the arrays fit into a cache.",
+            "time: median of one call, all competitors in turn; GB/s: of the least traffic; memory: what one call "
+            "takes beside its arguments; lines: of yours with all it uses.", classes.LEGEND, *warning]
+
+
+def _table(*headings: str) -> Table:
+    """A table that is set in a little; names are never cut, shapes may wrap."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("", width=0)
+    for number, heading in enumerate(headings):
+        text = number == 0 or heading in TEXTS
+        table.add_column(heading, justify="left" if text else "right", no_wrap=heading not in WRAPPED, overflow="fold")
+    return table
+
+
+def _show(page: Console, table: Table) -> None:
+    with page.capture() as printed:
+        page.print(table)
+    print(*(line.rstrip() for line in printed.get().splitlines()), sep="\n")  # rich pads tables with spaces
+
+
+def _say(page: Console, text: str, style: str = "") -> None:
+    for line in text.splitlines():
+        page.print(textwrap.fill(line, page.width, break_on_hyphens=False), style=style)
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def _write(file: Path | None, text: str) -> bool:
+    if file is None or not text:
+        return True
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        complain(f"{file} cannot be written ({error.strerror}).")
+        return False
+    print(f"Written: {file}")
+    return True
+
+
+def _write_plot(file: Path | None, page: Console, unit: Unit, found: Found) -> bool:
+    if file is None:
+        return True
+    if not found.timed:
+        page.print("No plot: nothing was timed.")
+        return True
+    return _write(file, records.as_plot(unit, found.timed, found.ceilings, _footer(found)[:2]))

@@ -1,0 +1,142 @@
+"""course count DAY: what the learner's kernels do to memory, line by line, and the line that wastes most."""
+
+import textwrap
+from pathlib import Path
+
+from rich.console import Console
+
+from tools import gpu
+from tools.check import NoProfiler, count
+from tools.check.metrics import OF_LAUNCH
+from tools.cli import busy, chosen, complain, console
+from tools.cli.calls import Call, Calls
+from tools.course import journal
+from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
+from tools.course.progress import file_hash
+from tools.draw import line_table, lines
+from tools.sim import tables
+from tools.sim.counters import Counters, NotCounted
+
+KEPT = "bytes_loaded", "bytes_stored", "bytes_atomic", "sectors", "requests", "wavefronts", "conflicts", "flops"
+
+
+def run(day: str | None, root: Path) -> int:
+    """Count the smallest call of each function; the totals go into the journal. Returns the exit code."""
+    page = console()
+    try:
+        unit = chosen(day, root)
+        calls = Calls(unit, page)
+        for call in calls:
+            with calls.attempt():
+                with busy(page, f"counting {call.title}"):
+                    counters = count(call.function, *call.arguments)
+                _print(page, call, counters)
+                _print_profiled(page, call, counters)
+                _keep(call, counters, calls, root)
+    except (NoSuchUnit, BrokenCourseFile) as error:
+        return complain(error)
+    return calls.finish(f"{unit.name} launches no kernel, so there is nothing to count.")
+
+
+def _print(page: Console, call: Call, counters: Counters) -> None:
+    page.print(f"{call.title}, {'counted by the simulator' if counters.launches else 'without a kernel'}", style="bold")
+    found = lines.kernels(counters)
+    for kernel in found:
+        if kernel.rows:
+            page.print()
+            page.print(line_table.terminal(kernel, page.width))
+    page.print()
+    for kernel in found:
+        if not kernel.rows:
+            _say(page, _of_library(kernel))
+    for sentence in _totals(call, counters):
+        _say(page, sentence)
+    if words := lines.worst(found):
+        _say(page, words, style="yellow")
+    page.print()
+
+
+def _of_library(kernel: lines.Kernel) -> str:
+    """A kernel that has no lines: CuPy's own, or one that touches nothing."""
+    counts = kernel.counts
+    if not counts.bytes:
+        return f"{kernel.name} touches no memory."
+    return f"{line_table.heading(kernel)}: {counts.bytes:,} bytes, {counts.sectors:,} sectors."
+
+
+def _totals(call: Call, counters: Counters) -> list[str]:
+    said = []
+    if counters.launches:
+        said.append(f"In all {tables.quantity(len(counters.launches), 'launch')}, {counters.bytes_loaded:,} bytes "
+                    f"loaded, {counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}.")
+    if any(vars(counters.transfers).values()):
+        said.append(f"Between host and GPU: {tables.transfers(counters.transfers)}.")
+    if counters.library_operations:
+        said.append(f"Library operations: {_short_list(counters.library_operations)}.")
+    return said
+
+
+def _beside_least(call: Call, counters: Counters) -> str:
+    """How many times the bytes that any program must move; nothing where a library moves some of them."""
+    least = call.workload.moved(call.workload.small)
+    if counters.library_operations or not least:
+        return ""
+    if counters.bytes == least:
+        return ": the least there can be"
+    return f": {counters.bytes / least:.3g} times the least there can be"
+
+
+def _short_list(names: list[str]) -> str:
+    """cupy.matmul (10 times), cupy.max"""
+    return ", ".join(f"{name} ({names.count(name)} times)" if names.count(name) > 1 else name
+                     for name in dict.fromkeys(names))
+
+
+# Beside the profiler -------------------------------------------------------------------------------
+
+def _print_profiled(page: Console, call: Call, simulated: Counters) -> None:
+    """On a machine with a GPU, the profiler's figures of the same call."""
+    if gpu.card() is None or not simulated.launches:
+        return
+    try:
+        measured = count(call.function, *call.arguments, profiler=True)
+    except NoProfiler as missing:
+        _say(page, str(missing), style="dim")
+        return
+    page.print(f"{'':22}{'simulated':>14}{'profiler':>14}  ({gpu.card().name})", style="bold")
+    for name in OF_LAUNCH:
+        one, other = _told(simulated, name), _told(measured, name)
+        if one or other:
+            page.print(f"  {name:20}{_figure(one):>14}{_figure(other):>14}")
+    page.print()
+
+
+def _told(counters: Counters, name: str) -> int | None:
+    try:
+        return getattr(counters, name)
+    except NotCounted:
+        return None
+
+
+def _figure(value: int | None) -> str:
+    return "not told" if value is None else f"{value:,}"
+
+
+# The journal ---------------------------------------------------------------------------------------
+
+def _keep(call: Call, counters: Counters, calls: Calls, root: Path) -> None:
+    totals = {name: value for name in KEPT if (value := _told(counters, name))}
+    totals |= {f"transfers_{name}": value for name, value in vars(counters.transfers).items() if value}
+    facts = {"function": call.workload.function, "size": call.workload.small,
+             "shape": call.workload.shape(call.workload.small), "launches": len(counters.launches), "totals": totals,
+             "simulated": True, "lesson": file_hash(calls.unit.lesson)}
+    try:
+        if journal.wanted():
+            journal.add(journal.COUNT, calls.unit.name, facts, root)
+    except journal.NotKept as error:
+        calls.problems.append(str(error))
+
+
+def _say(page: Console, text: str, style: str = "") -> None:
+    for line in text.splitlines():
+        page.print(textwrap.fill(line, page.width, break_on_hyphens=False), style=style)

@@ -1,0 +1,47 @@
+"""course hint [DAY] [TASK]: the next rung of a task's three hints."""
+
+import textwrap
+from pathlib import Path
+
+from tools.cli import WIDTH, chosen, complain, tasks
+from tools.course import hints
+from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.hints import NoHints, Rung
+from tools.course.progress import Progress
+from tools.course.todo import next_task
+
+
+def show(day: str | None, task: int | None, root: Path) -> int:
+    """Print the next hint for `task`, by default the first task that is not done. Returns the exit code.
+
+    A number in the place of the day is a task of the current day.
+    """
+    if day is not None and day.isdecimal() and task is None:
+        day, task = None, int(day)
+    try:
+        unit = chosen(day, root)
+    except (NoSuchUnit, BrokenCourseFile) as error:
+        return complain(error)
+    progress = Progress.load(root)
+    if task is None:
+        waiting = next_task(unit, progress.state(unit))
+        if waiting is None:
+            return complain(f"Every task of {unit.name} is done. To read a hint all the same, name the task:\n"
+                            f"./course hint {unit.name} {unit.tasks[-1].number if unit.tasks else 1}")
+        task = waiting.number
+    try:
+        rung = hints.next_rung(unit, task, progress)
+    except NoHints as error:
+        return complain(error)
+    print(*lines(unit, rung), sep="\n")
+    if progress.warning:
+        complain(progress.warning)
+    return 0
+
+
+def lines(unit: Unit, rung: Rung) -> list[str]:
+    """A hint as it is printed: which it is, where its task is, the text, and what there is beyond it."""
+    task = next((task for task in unit.tasks if task.number == rung.task), None)
+    where = [f"  {tasks.where(unit, task)}"] if task and task.functions else []
+    text = textwrap.wrap(rung.text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return [f"{unit.name}: {rung.heading[0].lower()}{rung.heading[1:]}", *where, "", *text]

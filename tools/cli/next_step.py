@@ -1,0 +1,78 @@
+"""course, alone: where am I, and what is the one thing to do now."""
+
+import textwrap
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from tools.cli import WIDTH, complain, tasks, units_of
+from tools.course import journal
+from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.journal import Journal
+from tools.course.progress import OPEN, Progress
+from tools.course.todo import SHORT, due, sitting, whats_left
+
+MOST = 3  # things that are due; the others can wait until these are done
+PACES = {"quick": "two days at a sitting", "standard": "an hour a day", SHORT: "half an hour a day"}
+
+
+def show(root: Path) -> int:
+    """Print where the learner is and what is next. Returns the exit code: 2 when a file of the course is broken."""
+    try:
+        units = units_of(root)
+    except (NoSuchUnit, BrokenCourseFile) as error:
+        return complain(error)
+    progress, past = Progress.load(root), journal.read(root)
+    current = progress.current(units)
+    lines = [*_where(current, progress)] if current else [whats_left(units, progress)]
+    lines += _now(current, units, progress, past, root)
+    print(*(part for line in lines for part in _wrapped(line)), sep="\n")
+    for warning in filter(None, (progress.warning, past.warning)):
+        complain(warning)
+    return 0
+
+
+def _where(unit: Unit, progress: Progress) -> Iterator[str]:
+    """The current unit, its tasks, and what its track makes of them."""
+    state = progress.state(unit)
+    yield f"{unit.name}  {unit.title}, {unit.minutes} minutes"
+    yield from tasks.short(unit, state)
+    if progress.plan:
+        track = progress.plan.track
+        yield f"  track  {PACES.get(track, track)}{_share(unit, progress)}"
+
+
+def _share(unit: Unit, progress: Progress) -> str:
+    """What of the unit belongs to one sitting, where that is not all of it."""
+    if progress.plan.track != SHORT:
+        return ""
+    numbers = [str(number) for number in sitting(unit, progress.state(unit))]
+    return f": task{'s' * (len(numbers) > 1)} {', '.join(numbers)} now" if numbers else ""
+
+
+def _now(current: Unit | None, units: list[Unit], progress: Progress, past: Journal, root: Path) -> Iterator[str]:
+    """The command to type, and what is due beside it."""
+    others = due(units, progress, past, root, datetime.now().astimezone())[:MOST]
+    yield ""
+    if current:
+        command, why = _command(current, progress, past)
+        yield _line("Now", command, why)
+    for number, other in enumerate(others):
+        yield _line("" if number else "Due", other.command, other.why)
+
+
+def _command(unit: Unit, progress: Progress, past: Journal) -> tuple[str, str]:
+    """What to type next in the current unit, after "./course", and why."""
+    asks = unit.recommend and not progress.plan and not past.of(journal.QUIZ, unit.name)
+    if asks and progress.state(unit).overall == OPEN:
+        return f"quiz {unit.name}", f"{len(unit.quiz)} questions say where to begin"
+    return f"watch {unit.name}", "runs its tests whenever you save"
+
+
+def _line(lead: str, command: str, why: str) -> str:
+    return f"{lead:<5}./course {command:<24}  {why}"
+
+
+def _wrapped(line: str) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()) + 9)
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]

@@ -1,0 +1,38 @@
+"""course note [DAY]: the learning log. Three questions, and a page of the learner's own in journal/."""
+
+from datetime import datetime
+from pathlib import Path
+
+from tools.cli import chosen, complain
+from tools.cli.asking import ask
+from tools.course import diary
+from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
+from tools.course.journal import NotKept
+
+
+def run(day: str | None, root: Path) -> int:
+    """Ask, and add the answers to the day's page. Returns the exit code: 2 when they cannot be kept."""
+    try:
+        unit = chosen(day, root)
+    except (NoSuchUnit, BrokenCourseFile) as problem:
+        return complain(problem)
+    page = diary.note_file(unit.name)
+    below = ", below what was there" if (root / page).exists() else ""
+    print(f"{unit.name}  {unit.title}")
+    print("One line for each answer; an empty one leaves it out.")
+    answers = {}
+    for key, question in diary.NOTE.items():
+        line = ask(question)
+        if line is None:
+            break
+        answers[key] = line
+    print()
+    if not any(answers.values()):
+        print("Nothing was written.")
+        return 0
+    try:
+        diary.write_note(unit.name, unit.title, answers, root, datetime.now().astimezone())
+    except NotKept as problem:
+        return complain(problem)
+    print(f"Kept in {page}{below}. It is yours to edit.")
+    return 0

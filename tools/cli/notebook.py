@@ -1,0 +1,38 @@
+"""course notebook [DAY]: the day as a notebook, for Jupyter and Colab."""
+
+from pathlib import Path
+
+from tools.cli import chosen, complain
+from tools.course.answers import BadAnswer
+from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
+from tools.course.notebook import build
+from tools.course.versions.remote import pushed_branch, web_address
+
+
+def run(day: str | None, root: Path, solution: bool = False, output: Path | None = None) -> int:
+    """Write the notebook; into `output`, where that is a folder. Returns the exit code: 2 where that cannot be done."""
+    try:
+        unit = chosen(day, root)
+        file = output or Path()
+        if file.is_dir():
+            file /= f"{unit.lesson.stem}{'_solution' * solution}.ipynb"
+        build.write(unit, file, solution)
+    except (NoSuchUnit, BrokenCourseFile) as error:
+        return complain(error)
+    except BadAnswer as error:
+        return complain(f"{error}\nSolutions come with the authors' edition of the course.")
+    except SyntaxError as error:
+        return complain(f"{unit.name}/{unit.lesson.name}, line {error.lineno}: {error.msg}.\n"
+                        "A lesson that cannot be read makes no notebook; mend that line first.")
+    except OSError as error:
+        return complain(f"{file} cannot be written ({error.strerror}).\nName another file: --output FILE")
+    print(f"{file}:\n{unit.name}, {unit.title}{', with the solution' * solution}.")
+    print("Here:     open it in Jupyter, from a folder of the course.")
+    if address := web_address(root):
+        print(f"On Colab: upload it; its first cell fetches {address}")
+        if pushed_branch(root) is None:
+            print("          and the main branch there: git push -u origin HEAD would give it yours.")
+    else:
+        print("On Colab: upload it, and write the address of your copy of the course into its\n"
+              "          first cell; git has no remote called origin here that names one.")
+    return 0

@@ -1,0 +1,44 @@
+"""The learner's notes and code as HTML. Both are untrusted: nothing in them becomes markup, or is fetched."""
+
+from html import escape
+
+from markdown_it import MarkdownIt
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from pygments.util import ClassNotFound
+
+LOWER = 3  # a note's first heading becomes <h4>: the page has the larger ones
+
+
+def notes(markdown: str) -> str:
+    """Markdown as HTML: its own HTML stands there as text, a picture becomes a link, no script can be a link."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.add_render_rule("image", _picture)
+    tokens = parser.parse(markdown)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1:]) + LOWER, 6)}"
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("rel", "noopener noreferrer nofollow")
+    return parser.renderer.render(tokens, parser.options, {})
+
+
+def _picture(self, tokens, number, options, env) -> str:
+    """A picture would be fetched; its address as a link is not."""
+    token = tokens[number]
+    address, words = str(token.attrs.get("src", "")), self.renderInlineAsText(token.children or [], options, env)
+    shown = escape(words or address)
+    if not address.startswith(("https://", "http://")):
+        return f"[{shown}]"
+    return f'<a href="{escape(address)}" rel="noopener noreferrer nofollow">{shown}</a>'
+
+
+def code(source: str) -> str:
+    """Python in colours, which classes of the style sheet give."""
+    try:
+        inside = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
+    except ClassNotFound:
+        inside = escape(source)
+    return f'<pre class="code" tabindex="0"><code>{inside}</code></pre>'

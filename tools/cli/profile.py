@@ -1,0 +1,85 @@
+"""course profile DAY: what each profiler on this machine says about your functions, in plain words."""
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from tools import gpu
+from tools.bench import profilers
+from tools.bench.profilers import FOLDER, Call, Said
+from tools.bench.simulated import why_simulated
+from tools.cli import busy, chosen, complain, console
+from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
+from tools.course.workload import LessonBroken
+
+MARGIN = 16  # columns for the tools' names
+SIMULATED = "What follows is simulated, because {}. A simulator counts, and knows no time."
+
+
+def run(day: str | None, root: Path) -> int:
+    """Profile each function of a unit's workloads. Returns the exit code: 1 where one could not be called."""
+    page, failed, absent = console(), False, {}
+    try:
+        unit = chosen(day, root)
+        with busy(page, f"loading {unit.name}"):
+            calls = profilers.calls(unit, root)
+    except (NoSuchUnit, BrokenCourseFile) as error:
+        return complain(error)
+    if not calls:
+        return complain(f"{unit.name} has nothing to profile: no file bench_{unit.lesson.stem}.py beside its lesson.")
+    page.print(f"{unit.title} ({unit.name})", style="bold")
+    if gpu.card() is None and any(call.workload.on == "gpu" for call in calls):
+        _say(page, SIMULATED.format(why_simulated()))
+    for call in calls:
+        page.print()
+        _say(page, f"{call.workload.function}, {call.shape}", style="bold")
+        try:
+            for said in _with_status(page, call):
+                _print(page, said, absent)
+        except LessonBroken as error:
+            failed = True
+            _say(page, str(error))
+        except KeyboardInterrupt:
+            return complain("Stopped.")
+    if absent:
+        page.print()
+        for tool, reason in absent.items():
+            _tell(page, tool, reason)
+    if any(call.folder.exists() for call in calls):
+        page.print(f"\nAll files: {FOLDER}/{calls[0].folder.name}", soft_wrap=True)
+    return 1 if failed else 0
+
+
+def _with_status(page: Console, call: Call) -> Iterator[Said]:
+    """What the tools say, and meanwhile a sign of life where somebody is looking."""
+    if not page.is_terminal:
+        yield from profilers.look(call)
+        return
+    with page.status(f"looking at {call.workload.function}"):
+        yield from profilers.look(call)
+
+
+def _print(page: Console, said: Said, absent: dict[str, tuple[str, ...]]) -> None:
+    """What a tool says; one that is missing is told once, at the end."""
+    if said.missing and said.tool in profilers.TOOLS:
+        absent.setdefault(said.tool, said.lines)
+        return
+    _tell(page, said.tool, said.lines)
+    if said.file:
+        page.print(" " * MARGIN + f"In full: {said.file.name}", soft_wrap=True)
+
+
+def _tell(page: Console, tool: str, lines: tuple[str, ...]) -> None:
+    for line in lines or ("It says nothing.",):
+        _say(page, line, lead=f"{tool:<{MARGIN}}")
+        tool = ""
+
+
+def _say(page: Console, text: str, lead: str = "", style: str = "") -> None:
+    indent = " " * len(lead)
+    for line in text.splitlines():
+        page.print(textwrap.fill(line, page.width, initial_indent=lead, subsequent_indent=indent,
+                                 break_on_hyphens=False), style=style)
+        lead = indent

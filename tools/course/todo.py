@@ -1,0 +1,99 @@
+"""What a learner can do now: the task that is next, how much is one sitting, and what is due beside the day's tasks."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+from pathlib import Path
+
+from tools.course import diary, katas, quiz
+from tools.course.catalogue import Task, Unit
+from tools.course.journal import QUIZ, Journal
+from tools.course.progress import OPEN, SIMULATED, STARTED, Progress, UnitState
+
+SHORT = "half an hour a day"  # the track that spreads a day over several sittings
+SITTING = 30  # minutes of one
+DONE, BEGUN = "done", "begun"  # states of a task, beside OPEN
+
+
+@dataclass(frozen=True)
+class Due:
+    """Something worth doing now: what to type after ./course, and why, in a few words."""
+
+    command: str
+    why: str
+
+
+def task_states(unit: Unit, state: UnitState) -> dict[Task, str]:
+    """DONE, BEGUN (some of it passed) or OPEN, for each task in the lesson's order."""
+    begun = {task for task, _ in state.entries}
+    return {task: DONE if task.number in state.done else BEGUN if task.number in begun else OPEN for task in unit.tasks}
+
+
+def next_task(unit: Unit, state: UnitState) -> Task | None:
+    """The first task that is not done and is written, not asked of the machine; None when all are done."""
+    waiting = [task for task in unit.tasks if task.number not in state.done]
+    return min(waiting, key=lambda task: task.kind == "setup", default=None)
+
+
+def sitting(unit: Unit, state: UnitState) -> tuple[int, ...]:
+    """The tasks of the half hour that is next: the unit's tasks, cut into as many parts as it has half hours."""
+    to_write = [task.number for task in unit.tasks if task.kind != "setup"]
+    size = ceil(len(to_write) / max(1, ceil(unit.minutes / SITTING)))
+    parts = [to_write[start : start + size] for start in range(0, len(to_write), size or 1)]
+    waiting = ([task for task in part if task not in state.done] for part in parts)
+    return next((tuple(part) for part in waiting if part), ())
+
+
+def whats_left(units: Iterable[Unit], progress: Progress) -> str:
+    """One line for whoever has no open day and no open kata."""
+    states = map(progress.state, units)
+    if any(state.overall == SIMULATED and state.needs_gpu for state in states):
+        return "Next, on a machine with a GPU: ./course --all"
+    return "Every day and kata is done."
+
+
+def due(units: Sequence[Unit], progress: Progress, journal: Journal, root: Path, now: datetime) -> list[Due]:
+    """What is due beside the tasks of the current unit, the most pressing first."""
+    states = {unit.name: progress.state(unit) for unit in units}
+    done = [unit for unit in units if states[unit.name].overall not in (OPEN, STARTED)]
+    return [*_of_latest(done, states, journal, root), *_of_week(units, done, root),
+            *_missed(journal, units, now), *_kata(units, progress, now)]  # fmt: skip
+
+
+def _of_latest(done: Sequence[Unit], states: dict[str, UnitState], journal: Journal, root: Path) -> Iterable[Due]:
+    """The quiz and the note of the unit that was finished last."""
+    if not done:
+        return
+    latest = max(reversed(done), key=lambda unit: max(entry.date for entry in states[unit.name].entries.values()))
+    if latest.quiz and not journal.of(QUIZ, latest.name):
+        yield Due(f"quiz {latest.name}", f"{len(latest.quiz)} questions about what you just did")
+    if not (root / diary.note_file(latest.name)).exists():
+        yield Due(f"note {latest.name}", "what, why, when not to use it")
+
+
+def _of_week(units: Sequence[Unit], done: Sequence[Unit], root: Path) -> Iterable[Due]:
+    for week in dict.fromkeys(unit.week for unit in units):
+        days = [unit for unit in units if unit.week == week and not unit.is_kata]
+        if days and all(day in done for day in days) and not (root / diary.review_file(week)).exists():
+            yield Due(f"review {week}", "five questions about yourself")
+            return
+
+
+def _missed(journal: Journal, units: Sequence[Unit], now: datetime) -> Iterable[Due]:
+    """Questions that were missed before today and not mended since."""
+    today = now.astimezone().date()
+    before = quiz.missed(entry for entry in journal if entry.when.astimezone().date() < today)
+    asked = {question.question for unit in units for question in unit.quiz}
+    again = set(before) & set(quiz.missed(journal)) & asked
+    if again:
+        yield Due("quiz --review", f"{len(again)} question{'s' * (len(again) != 1)} that you missed, and others")
+
+
+def _kata(units: Sequence[Unit], progress: Progress, now: datetime) -> Iterable[Due]:
+    """The kata that is due, unless it is the learner's work anyway."""
+    current = progress.current(units)
+    for kata in katas.due(units, progress, now.astimezone().date())[:1]:
+        if current is None or kata.unit.name != current.name:
+            command = "kata" if kata.again else kata.unit.name
+            yield Due(command, f"a kata{' again' * kata.again}: {kata.unit.title}, {kata.unit.minutes} minutes")

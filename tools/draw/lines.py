@@ -1,0 +1,167 @@
+"""Counters as figures by source line, and the line that wastes most in plain words."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from tools.sim.counters import Counters, Counts, Launch
+
+SECTOR = 32    # bytes
+WORTH = 1.25   # times the least: what wastes less is not worth a word,
+SHARE = 0.1    # nor is what wastes less of all sectors, or of all wavefronts
+OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts"
+OF_PROGRAMS = "bytes", "sectors", "bytes/sector", "flops"
+
+
+@dataclass
+class Row:
+    """What one line did in one way, over all launches of a kernel."""
+
+    line: int
+    source: str
+    kind: str
+    counts: Counts = field(default_factory=Counts)
+
+
+@dataclass
+class Kernel:
+    """Launches of one kernel with one grid, added up. rows: by line number; none for a library's kernel."""
+
+    name: str
+    grid: tuple[int, ...]
+    launches: int = 0
+    counts: Counts = field(default_factory=Counts)
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The figures that are known, as far as one of them is not 0."""
+        names = OF_PROGRAMS if self.counts.warps is None else OF_WARPS
+        return tuple(name for name in names if any(figure(row, name) for row in self.rows))
+
+
+def kernels(counters: Counters) -> list[Kernel]:
+    """In the order of their first launches."""
+    found: dict[tuple, Kernel] = {}
+    for launch in counters.launches:
+        kernel = found.setdefault((launch.kernel, launch.grid), Kernel(launch.kernel, launch.grid))
+        kernel.launches += 1
+        kernel.counts.include(launch.counts)
+        _add(kernel, launch)
+    for kernel in found.values():
+        kernel.rows.sort(key=lambda row: row.line)
+    return list(found.values())
+
+
+def _add(kernel: Kernel, launch: Launch) -> None:
+    rows = {(row.line, row.kind): row for row in kernel.rows}
+    for line in launch.lines:
+        if (line.line, line.kind) not in rows:
+            rows[line.line, line.kind] = Row(line.line, line.source, line.kind)
+            kernel.rows.append(rows[line.line, line.kind])
+        rows[line.line, line.kind].counts.include(line.counts)
+
+
+def figure(row: Row, name: str) -> float:
+    """Of a shared access, bytes and requests are those of shared memory."""
+    counts = row.counts
+    shared = row.kind.startswith("shared")
+    match name:
+        case "bytes":
+            return counts.bytes_shared if shared else counts.bytes
+        case "requests":
+            return counts.shared_requests if shared else counts.requests
+        case "sectors/request":
+            return counts.sectors_per_request
+        case "bytes/sector":
+            return counts.bytes / counts.sectors if counts.sectors else 0.0
+    return getattr(counts, name)
+
+
+# The line that wastes most -------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Waste:
+    """size: sectors or wavefronts beyond the least; words: one or two sentences."""
+
+    size: float
+    words: str
+
+
+def worst(found: Sequence[Kernel]) -> str | None:
+    """About the line that wastes most; about where traffic goes when none does. None where nothing moves."""
+    rows = [row for kernel in found for row in kernel.rows]
+    shared = [row for row in rows if row.kind.startswith("shared")]
+    others = [row for row in rows if row not in shared]
+    wastes = [*_wastes(others, _beside, sum(row.counts.sectors for row in others)),
+              *_wastes(shared, _conflicts, sum(row.counts.wavefronts for row in shared))]
+    most = max(wastes, key=lambda waste: waste.size, default=None)
+    return most.words if most else _parted(rows) or _traffic(others)
+
+
+def _wastes(rows: Sequence[Row], wasted: Callable[[Row], Waste | None], of: int) -> list[Waste]:
+    return [waste for row in rows if (waste := wasted(row)) and waste.size >= SHARE * of]
+
+
+def _beside(row: Row) -> Waste | None:
+    """Sectors of global memory that are touched for a few of their bytes."""
+    least = row.counts.bytes / SECTOR
+    if not row.counts.sectors or row.counts.sectors < WORTH * least:
+        return None
+    size = row.counts.sectors - least
+    if row.counts.warps is None:
+        useful = row.counts.bytes / row.counts.sectors
+        return Waste(size, f"Line {row.line} uses {useful:.3g} of the {SECTOR} bytes of each sector that it touches: "
+                     "neighbours in its block are far apart in memory.")
+    return _apart(row, size)
+
+
+def _apart(row: Row, size: float) -> Waste | None:
+    """Of a CUDA kernel. Several loads in one line are told as one, by their average."""
+    counts = row.counts
+    each, lanes = counts.sectors_per_request, counts.accesses / counts.requests
+    least = counts.bytes / SECTOR / counts.requests
+    if lanes < 2:  # one lane alone: nobody could have asked together with it
+        return None
+    if each > 0.9 * lanes:
+        why = "neighbouring threads are far apart in memory, and each gets a sector of its own"
+    elif each - least <= 1:
+        why = "what a warp asks for does not begin where a sector does"
+    else:
+        why = "neighbouring threads are apart in memory"
+    return Waste(size, f"Line {row.line} asks for {each:.3g} sectors in a {row.kind} of one warp, on average: {why}. "
+                 f"{max(1, ceil(least))} would do.")
+
+
+def _conflicts(row: Row) -> Waste | None:
+    counts = row.counts
+    least = counts.wavefronts - counts.conflicts
+    if not counts.conflicts or counts.wavefronts < WORTH * least:
+        return None
+    each = counts.wavefronts / counts.shared_requests
+    return Waste(counts.conflicts, f"Line {row.line} takes {each:.3g} wavefronts for a {row.kind} of one warp: its "
+                 f"threads want different words of one bank. {least / counts.shared_requests:.3g} would do.")
+
+
+def _parted(rows: Iterable[Row]) -> str | None:
+    """The line at which most warps part, where that is a quarter of them or more."""
+    branches = [row for row in rows if row.kind == "branch"]
+    row = max(branches, key=lambda row: row.counts.divergent_branches, default=None)
+    if row is None or 4 * row.counts.divergent_branches < row.counts.branches:
+        return None
+    counts = row.counts
+    return (f"At line {row.line} the lanes of a warp part in {counts.divergent_branches:,} of {counts.branches:,} "
+            "decisions: a warp goes one way, then the other, and some lanes idle in each.")
+
+
+def _traffic(rows: Sequence[Row]) -> str | None:
+    """Where sectors are asked for, when none is wasted."""
+    asked: dict[int, int] = {}
+    for row in rows:
+        if row.counts.sectors:
+            asked[row.line] = asked.get(row.line, 0) + row.counts.sectors
+    if not asked:
+        return None
+    most = max(asked, key=asked.get)
+    share = f"; line {most} asks for the most, {asked[most] / sum(asked.values()):.0%}"
+    return f"No line asks for many more sectors than its bytes need{share if len(set(asked.values())) > 1 else ''}."

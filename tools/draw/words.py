@@ -1,0 +1,127 @@
+"""What the pictures of touches say in words; terminal and SVG say the same."""
+
+import string
+from collections.abc import Sequence
+
+from tools.draw.cells import NOBODY, SEVERAL, Cells
+from tools.draw.touched import SECTOR, Map, Request, Touches
+
+LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
+FOLLOWED, OTHERS, NONE = "#", "+", "."
+NAMED = 6  # programs of which a legend says where they stand
+
+
+def letter(program: int) -> str:
+    return LETTERS[program % len(LETTERS)]
+
+
+def tint(program: int, colours: int) -> int:
+    """Which of so many colours a program has: the sum of its digits, so that neighbours differ, those in a grid whose
+    rows are a multiple of `colours` too."""
+    total = 0
+    while program:
+        program, digit = divmod(program, colours)
+        total += digit
+    return total % colours
+
+
+def place(program: int, grid: tuple[int, ...]) -> str:
+    """5, or (1, 2): where a program stands in its grid."""
+    axes = []
+    for size in grid:
+        axes.append(program % size)
+        program //= size
+    return str(axes[0]) if len(axes) == 1 else f"({', '.join(map(str, axes))})"
+
+
+def several(number: int, noun: str) -> str:
+    """1 program, 4,096 programs"""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def heading(picture: Touches) -> str:
+    """add_kernel, 4 programs"""
+    grid = f" ({' x '.join(map(str, picture.grid))})" if len(picture.grid) > 1 else ""
+    again = f", the first of {several(picture.launches, 'launch').replace('launchs', 'launches')}"
+    return f"{picture.kernel}, {several(picture.units, picture.unit)}{grid}{again * (picture.launches > 1)}"
+
+
+def subject(drawn: Map) -> str:
+    """x, y loaded; out stored"""
+    by_way: dict[str, list[str]] = {}
+    for name, way in drawn.ways:
+        by_way.setdefault(way, []).append(name)
+    return "; ".join(f"{', '.join(dict.fromkeys(names))} {way}" for way, names in by_way.items())
+
+
+def size(drawn: Map) -> str:
+    """1,000 elements, or 64 x 48"""
+    return f"{drawn.cols:,} elements" if drawn.rows == 1 else f"{drawn.rows:,} x {drawn.cols:,}"
+
+
+def facts(drawn: Map, cells: Cells, unit: str) -> list[str]:
+    """How many touch an element, what nobody touches, and what a cell stands for."""
+    low, high = drawn.by()
+    span = f"{low:,} to {several(high, unit)}" if low < high else several(low, unit)
+    said = [f"by {span} each"]
+    if untouched := drawn.untouched():
+        said.append(f"{untouched:,} of {drawn.rows * drawn.cols:,} by nobody")
+    if cells.height * cells.width > 1:
+        stands_for = several(cells.width, "element") if cells.wrapped else f"{cells.height} x {cells.width}"
+        said.append(f"a cell: {'first of ' * cells.sampled}{stands_for}")
+    return said
+
+
+def legend(picture: Touches, everything: Sequence[Cells]) -> list[tuple[str, str]]:
+    """Signs and what they mean, of those that occur; the sign of single programs is ""."""
+    who = {each for cells in everything for each in cells.who.ravel().tolist()}
+    alone = sorted(each for each in who if each >= 0)
+    said = []
+    if alone:
+        names = [f"{letter(each)} {place(each, picture.grid)}" for each in alone[:NAMED]]
+        more = " ..." if len(alone) > NAMED else ""
+        repeat = f"; letters repeat after {len(LETTERS)}" if alone[-1] >= len(LETTERS) else ""
+        said.append(("", f"{picture.unit}: {', '.join(names)}{more}{repeat}"))
+    if any((cells.followed & (cells.who == SEVERAL)).any() for cells in everything):
+        said.append((FOLLOWED, f"{picture.unit} {place(picture.followed, picture.grid)} and others"))
+    if any((~cells.followed & (cells.who == SEVERAL)).any() for cells in everything):
+        said.append((OTHERS, "several others"))
+    if NOBODY in who:
+        said.append((NONE, "nobody"))
+    return said
+
+
+def alike(requests: Sequence[Request]) -> list[list[Request]]:
+    """Requests that ask for the same places of different arrays, drawn together."""
+    groups: dict[tuple, list[Request]] = {}
+    for each in requests:
+        groups.setdefault((each.space, each.who, each.cost, each.least, each.lanes, each.addresses), []).append(each)
+    return list(groups.values())
+
+
+def verdict(group: Sequence[Request]) -> str:
+    """load of x, store of out: 32 sectors each, 4 would do (warp 0 of block 3)"""
+    first = group[0]
+    asked = ", ".join(f"{each.kind} of {each.array}" for each in group)
+    spare = f", {first.least} would do" if first.least < first.cost else ""
+    return f"{asked}: {several(first.cost, first.unit)}{' each' * (len(group) > 1)}{spare} ({first.who})"
+
+
+def lanes(numbers: Sequence[int]) -> str:
+    """0-7, or 0,2,4"""
+    pieces, numbers = [], sorted(set(numbers))
+    for number in numbers:
+        if pieces and number == pieces[-1][-1] + 1:
+            pieces[-1].append(number)
+        else:
+            pieces.append([number])
+    return ",".join(str(piece[0]) if len(piece) == 1 else f"{piece[0]}-{piece[-1]}" for piece in pieces)
+
+
+def distance(request: Request) -> str:
+    """a sector every 256 bytes, where they lie apart"""
+    numbers = list(request.pieces())
+    steps = {after - before for before, after in zip(numbers, numbers[1:])}
+    if len(steps) == 1 and (step := steps.pop()) > 1:
+        return f"a sector every {step * SECTOR:,} bytes"
+    return "" if steps <= {1} else "with gaps between"

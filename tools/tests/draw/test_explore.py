@@ -1,0 +1,116 @@
+"""Pictures to play with: they say and draw what brute force finds."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from tools.course.notebook.build import PICTURES
+from tools.draw import explore
+
+
+def told(svg: str) -> str:
+    """The line below the title."""
+    return ElementTree.fromstring(svg).find("{*}desc").text
+
+
+def tips(svg: str) -> list[str]:
+    """What a pointer is told over each part of the picture."""
+    return [tip.text for tip in ElementTree.fromstring(svg).iterfind(".//{*}rect/{*}title")]
+
+
+@pytest.mark.parametrize("n, block", [(10, 4), (8, 4), (1, 32), (0, 8), (64, 16)])
+def test_each_element_has_its_program_and_the_rest_is_masked(n, block):
+    svg = explore.programs(n, block)
+    count = -(-n // block)
+    assert tips(svg) == [f"element {i}: program {i // block}{'' if i < n else ', masked'}"
+                         for i in range(count * block)]
+    empty = count * block - n
+    assert f"{count} programs" in told(svg) or count < 2
+    assert f"{empty} position" in told(svg) if empty else "no position" in told(svg)
+
+
+@pytest.mark.parametrize("m, n, tile_m, tile_n", [(40, 24, 16, 16), (1, 64, 32, 8), (16, 16, 16, 16)])
+def test_tiles_cover_the_matrix(m, n, tile_m, tile_n):
+    parts = [list(map(int, re.findall(r"\d+", tip))) for tip in tips(explore.tiles(m, n, tile_m, tile_n))]
+    assert [program for program, *_ in parts] == list(range(len(parts)))
+    assert sum(rows * cols for _, rows, _, cols, _ in parts) == m * n
+
+
+@pytest.mark.parametrize("x, y", [(16, 4), (5, 7), (64, 1), (1, 1)])
+def test_threads_are_numbered_x_first(x, y):
+    assert tips(explore.warps(x, y)) == [f"thread ({i % x}, {i // x}): warp {i // 32}, lane {i % 32}"
+                                         for i in range(x * y)]
+
+
+@pytest.mark.parametrize("stride, offset, itemsize", [(1, 0, 4), (2, 0, 4), (1, 3, 4), (16, 7, 8), (0, 5, 2)])
+def test_sectors_are_those_that_the_lanes_bytes_lie_in(stride, offset, itemsize):
+    places = {(offset + i * stride) * itemsize for i in range(32)}
+    sectors = {place // 32 for place in places}
+    svg = explore.sectors(stride, offset, itemsize)
+    assert told(svg).startswith(f"{len(sectors)} sector")
+    assert f"{len(places) * itemsize} of {32 * len(sectors)} bytes" in told(svg)
+    assert len(tips(svg)) == len(sectors) * 32 // itemsize
+    assert sum("not wanted" not in tip for tip in tips(svg)) == len(places)
+
+
+@pytest.mark.parametrize("stride", [0, 1, 2, 3, 8, 32, 33])
+def test_a_bank_serves_one_element_in_each_wavefront(stride):
+    elements = {i * stride for i in range(32)}
+    most = np.bincount([element % 32 for element in elements]).max()
+    assert told(explore.banks(stride)).startswith(f"{most} wavefront")
+    assert len(tips(explore.banks(stride))) == len(elements)
+
+
+@pytest.mark.parametrize("rows, cols, row_stride, col_stride",
+                         [(2, 3, 3, 1), (3, 2, 1, 3), (2, 2, 0, 1), (5, 8, 12, 12)])
+def test_a_views_elements_lie_where_its_strides_say(rows, cols, row_stride, col_stride):
+    memory = np.arange(1000)
+    view = np.lib.stride_tricks.as_strided(memory, (rows, cols), (8 * row_stride, 8 * col_stride))
+    assert tips(explore.view(rows, cols, row_stride, col_stride)) == [
+        f"[{r}, {c}] lies at {view[r, c]}" for r in range(rows) for c in range(cols)]
+    distinct = len(np.unique(view))
+    assert f"in {distinct} place" in told(explore.view(rows, cols, row_stride, col_stride))
+
+
+@pytest.mark.parametrize("blocks, sms, per_sm", [(12, 4, 2), (8, 4, 2), (9, 4, 2), (1, 2, 1), (48, 8, 4)])
+def test_blocks_fill_the_places_of_one_wave_before_the_next_begins(blocks, sms, per_sm):
+    svg = explore.waves(blocks, sms, per_sm)
+    at_a_time = sms * per_sm
+    assert tips(svg) == [f"block {i}: wave {i // at_a_time}, SM {i % at_a_time % sms}" for i in range(blocks)]
+    rounds = len(range(0, blocks, at_a_time))
+    assert told(svg).startswith(f"{rounds} wave")
+    assert told(svg).endswith(f" {blocks} of {rounds * at_a_time} places: {blocks / (rounds * at_a_time):.0%}")
+
+
+@pytest.mark.parametrize("kib, clocks", [(16, 40), (256, 40), (257, 260), (60 * 1024, 260), (60 * 1024 + 1, 480)])
+@pytest.mark.parametrize("at_once, waits", [(1, 64), (3, 22), (64, 1)])
+def test_the_first_level_with_room_answers_and_loads_wait_together(kib, clocks, at_once, waits):
+    svg = explore.memory(kib, at_once)
+    assert f"{waits} wait" in told(svg) and told(svg).endswith(f" of {clocks} clocks, {waits * clocks} in all")
+    assert [tip for tip in tips(svg) if tip.startswith("wait ")] == [f"wait {i}" for i in range(waits)]
+
+
+@pytest.mark.parametrize("tile", [1, 4, 7, 16, 64])
+@pytest.mark.parametrize("row, col, p", [(0, 0, 0), (20, 3, 5), (39, 23, 31)])
+def test_a_product_is_made_from_a_tile_of_each_matrix(row, col, p, tile):
+    def around(index, length):
+        return [i for i in range(length) if i // tile == index // tile]
+
+    svg = explore.tiled_matmul(row, col, p, tile)
+    m, n, k = explore.M, explore.N, explore.K
+    rows, cols, ks = around(row, m), around(col, n), around(p, k)
+    pieces = [[list(range(*map(int, part.split(":")))) for part in re.findall(r"\d+:\d+", tip)] for tip in tips(svg)]
+    assert pieces[2] == [rows, ks] and pieces[5] == [ks, cols] and pieces[8] == [rows, cols]
+    across = len(range(0, n, tile))
+    assert told(svg).startswith(f"program {row // tile * across + col // tile} of ")
+    loaded = m * k * across + k * n * len(range(0, m, tile))
+    assert f"load {loaded} elements ({2 * m * n * k} in" in told(svg)
+
+
+@pytest.mark.parametrize("picture, ranges", sorted(set(PICTURES.values())))
+def test_pictures_can_be_drawn_at_both_ends_of_every_slider(picture, ranges):
+    known = eval(f"dict({ranges})")
+    for end in (0, 1, -1):
+        ElementTree.fromstring(getattr(explore, picture)(**{name: values[end] for name, values in known.items()}))

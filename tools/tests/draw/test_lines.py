@@ -1,0 +1,129 @@
+"""Counters by source line, and the sentence on the line that wastes most."""
+
+import re
+
+import pytest
+
+from tools.draw import line_table, lines
+from tools.sim import cuda
+from tools.sim.counters import Counters, Counts, Launch, Line, Warps
+from tools.tests.draw.kernels import add, counted, down_columns, every_other, one_bank, product, shifted, zeros
+
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+
+RUNS = {
+    "side by side": lambda: add[2, 64](zeros(128), zeros(128), zeros(128)),
+    "columns": lambda: down_columns[1, (32, 2)](zeros(32, 16), zeros(32, 16)),
+    "bank": lambda: one_bank[1, 32](zeros(32)),
+    "shifted": lambda: shifted[4, 32](zeros(129), zeros(128)),
+    "every other": lambda: every_other[4, 64](zeros(256), zeros(256)),
+}
+
+
+def sentence(run) -> str:
+    return re.sub(r"([Ll]ine) \d+", r"\1 N", lines.worst(lines.kernels(counted(run))))
+
+
+@pytest.mark.parametrize(("name", "said"), {
+    "side by side": "No line asks for many more sectors than its bytes need.",
+    "columns": "Line N asks for 32 sectors in a load of one warp, on average: neighbouring threads are far apart in "
+               "memory, and each gets a sector of its own. 4 would do.",
+    "bank": "Line N takes 32 wavefronts for a shared store of one warp: its threads want different words of one bank. "
+            "1 would do.",
+    "shifted": "Line N asks for 5 sectors in a load of one warp, on average: what a warp asks for does not begin "
+               "where a sector does. 4 would do.",
+}.items())  # fmt: skip
+def test_the_sentence_is_about_what_is_wasted(name, said):
+    assert sentence(RUNS[name]) == said
+
+
+def test_a_branch_that_parts_warps_is_named_where_no_sector_is_wasted():
+    @cuda.jit
+    def halves(out):
+        i = cuda.grid(1)
+        if i % 32 < 16:
+            out[i] = 1
+        else:
+            out[i] = 2
+
+    said = sentence(lambda: halves[2, 64](zeros(128)))
+    assert said == ("At line N the lanes of a warp part in 4 of 4 decisions: a warp goes one way, then the other, "
+                    "and some lanes idle in each.")
+
+
+def only(run) -> lines.Kernel:
+    kernel, = lines.kernels(counted(run))
+    return kernel
+
+
+def triton_counters(loaded: int, sectors: int) -> Counters:
+    """As of a Triton kernel: without warps."""
+    counts = Counts(bytes_loaded=loaded, sectors=sectors, accesses=loaded // 4)
+    line = Line("week1/day4/x.py", 7, "x = tl.load(x_ptr)", "load", counts)
+    counters = Counters()
+    counters.add(Launch("kernel", (4,), counts + Counts(programs=4), (line,)))
+    return counters
+
+
+def test_a_triton_kernel_is_told_by_the_bytes_of_a_sector():
+    wasteful, thrifty = (lines.worst(lines.kernels(triton_counters(4096, sectors))) for sectors in (1024, 128))
+    assert wasteful == ("Line 7 uses 4 of the 32 bytes of each sector that it touches: neighbours in its block are far "
+                        "apart in memory.")
+    assert thrifty == "No line asks for many more sectors than its bytes need."
+
+
+def test_the_line_that_asks_for_most_is_named_where_lines_differ():
+    def run():
+        product[(1, 2), (32, 4)](zeros(8, 8), zeros(8, 32), zeros(8, 32))
+
+    assert sentence(run) == "No line asks for many more sectors than its bytes need; line N asks for the most, 91%."
+
+
+def test_nothing_is_said_where_nothing_moves():
+    assert lines.worst(lines.kernels(Counters())) is None
+    assert lines.worst(lines.kernels(triton_counters(0, 0))) is None
+
+
+def test_launches_of_one_kernel_are_added_up():
+    def run():
+        add[2, 64](zeros(128), zeros(128), zeros(128))
+        add[2, 64](zeros(128), zeros(128), zeros(128))
+        add[4, 32](zeros(128), zeros(128), zeros(128))
+
+    kernels = lines.kernels(counted(run))
+    assert [(each.grid, each.launches, each.counts.bytes) for each in kernels] == [((2,), 2, 3072), ((4,), 1, 1536)]
+    assert [row.counts.bytes for row in kernels[0].rows if row.kind in ("load", "store")] == [2048, 1024]
+
+
+def test_a_table_of_a_kernel():
+    assert re.sub(r"^ +\d+  ", "   N  ", line_table.terminal(only(RUNS["bank"])), flags=re.M) == """\
+one_bank: 1 block
+line              bytes  requests  sectors  /request  wavefronts  conflicts
+   N  tile[x, 0] = x
+    shared store    128         1        -         -          32         31
+   N  out[x] = tile[x, 0]
+    shared load     128         1        -         -          32         31
+    store           128         1        4       4.0           -          -"""
+
+
+def test_columns_that_are_all_zero_are_left_out():
+    assert only(RUNS["side by side"]).columns == ("bytes", "requests", "sectors", "sectors/request")
+    assert lines.kernels(triton_counters(4096, 128))[0].columns == ("bytes", "sectors", "bytes/sector")
+
+
+def test_branches_are_shown_where_lanes_part():
+    assert "branch: the lanes of a warp parted 8 of 8 times" in line_table.terminal(only(RUNS["every other"]))
+    assert "branch" not in line_table.terminal(only(RUNS["side by side"]))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_table_fits_into_eighty_columns(name):
+    assert max(map(len, line_table.terminal(only(RUNS[name])).splitlines())) <= 80
+
+
+def test_figures_are_those_of_the_counters():
+    run = lambda: product[(2, 2), (4, 4)](zeros(8, 8), zeros(8, 8), zeros(8, 8))  # noqa: E731
+    kernel, counters = only(run), counted(run)
+    assert sum(lines.figure(row, "sectors") for row in kernel.rows) == counters.sectors
+    assert sum(lines.figure(row, "bytes") for row in kernel.rows) == counters.bytes
+    assert kernel.counts.warps == Warps(**vars(counters.warps))

@@ -1,0 +1,185 @@
+"""Week 1, kata: debugging
+
+Challenge
+    Four kernels are broken, each in a way of its own: one computes a wrong number, one overflows without a word, one
+    reads what is not there and not yet there, and one does not compile. For each there is a tool that points at
+    the fault faster than staring does. Use it, write down what it said, then repair.
+
+        one row of 5, BLOCK = 8       place     0   1   2   3   4 |  5   6   7    past the end: mask
+                                      x         5   6   7   8   9 |  0   0   0    other=0.0, so far so good
+                                      mean      7
+                                      apart    -2  -1   0   1   2 |  ?   ?   ?    ask pdb
+
+Explore
+    Each kernel has a sample to run on, here the first of them:
+    python -m week1.katas.debugging.debugging 1
+    Both rows should go from -1.41 to 1.41. Write down a guess before you open a debugger.
+
+Concept
+    Stop: without a GPU a kernel is Python. Write breakpoint() into it, with `if row == 1:` before it, and pdb
+    stops there: p shows a value, w where you are, n goes on by a line, c to the next stop. In a CUDA kernel say
+    which thread you mean: with cuda.debug(block=1, thread=5): around the launch.
+    Say: tl.device_print("total", total) prints in every program, tl.device_assert(total > 0, "no total") stops and
+    names the program. Without TRITON_DEBUG=1 a GPU leaves assertions out, so they cost nothing and may stay.
+    Report: the simulator refuses an index outside an array, and two threads that touch one element with nothing
+    to put them in order: a *race*. It names line, block and thread. One report at a time: repair, run again.
+    Compile: the simulator runs Python, a GPU runs what a compiler accepts, where each variable keeps one type in a
+    loop. The compiler names line and types; ./course week1/katas/debugging shows it, with or without a GPU.
+    On a GPU: compute-sanitizer reports bounds (--tool memcheck) and races (--tool racecheck), cuda-gdb stops a
+    thread. What they said of these kernels on an H200 lies in the folder transcripts; record_transcripts.py writes it
+    down on yours. To have the simulator's tools there too: COURSE_SIM=1.
+
+Code it
+    Task 1  standardise: wrong where a row does not fill its block. Repair it;       (one line)
+            apart_in_pdb: what you saw there
+    Task 2  shares: half precision, half right. Assert, repair, let it stand;      (two lines)
+            failed_program: who complained
+    Task 3  smooth: two reports, or three. Repair what they name;               (a few lines)
+            bounds_report, race_report: which block and threads
+    Task 4  loudness: runs, and does not compile. Repair it;                         (one line)
+            compiler_report: the types that it names
+
+Verify
+    pytest week1/katas/debugging               then: ./course quiz week1/katas/debugging
+    Reflect: which of the four would a test with rows of exactly one block and one warp have found?
+
+Simulated without a GPU: pdb, prints, assertions, bounds and races; compiled for real, without being run: task 4.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from tools.gpu import cuda, cupy
+
+THREADS = 64  # of a block of smooth
+
+
+# Task 1
+@triton.jit
+def standardise_kernel(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    col = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n_cols + col, mask=col < n_cols, other=0.0)
+    mean = tl.sum(x) / n_cols
+    apart = x - mean
+    spread = tl.sqrt(tl.sum(apart * apart) / n_cols)
+    tl.store(out_ptr + row * n_cols + col, apart / spread, mask=col < n_cols)
+
+
+def standardise(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """Each row less its mean, divided by its spread (the root of the mean of the squares of what is left).
+
+    x: (n_rows, n_cols) float32, contiguous, no row constant. out: likewise, allocated if not given.
+    """
+    out = torch.empty_like(x) if out is None else out
+    n_rows, n_cols = x.shape
+    standardise_kernel[(n_rows,)](x, out, n_cols, BLOCK=triton.next_power_of_2(n_cols))
+    return out
+
+
+def apart_in_pdb() -> list[float]:
+    """The eight values of `apart` that pdb shows in program 1 of the sample, before the repair."""
+    raise NotImplementedError("week1/katas/debugging task 1: apart_in_pdb")
+
+
+# Task 2
+@triton.jit
+def shares_kernel(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    col = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n_cols + col, mask=col < n_cols, other=0.0)
+    total = tl.sum(x)
+    tl.store(out_ptr + row * n_cols + col, x / total, mask=col < n_cols)
+
+
+def shares(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """Each number's share of the total of its row. An assertion in the kernel refuses totals that are not above 0,
+    not finite, or NaN.
+
+    x: (n_rows, n_cols) float16, contiguous. out: likewise, allocated if not given.
+    """
+    out = torch.empty_like(x) if out is None else out
+    n_rows, n_cols = x.shape
+    shares_kernel[(n_rows,)](x, out, n_cols, BLOCK=triton.next_power_of_2(n_cols))
+    return out
+
+
+def failed_program() -> int:
+    """The program of the sample in which such an assertion fails before the repair."""
+    raise NotImplementedError("week1/katas/debugging task 2: failed_program")
+
+
+# Task 3
+@cuda.jit
+def smooth_kernel(x, out):
+    tile = cuda.shared.array(THREADS, np.float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    tile[t] = x[i]
+    if t > 0:
+        before = tile[t - 1]
+    else:
+        before = x[max(i - 1, 0)]
+    out[i] = (before + tile[t]) / np.float32(2)
+
+
+def smooth(x: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
+    """The mean of each number and the one before it; the first stays as it is. Neighbours pass through shared memory.
+
+    x: (n,) float32 on the GPU, not empty. out: likewise, allocated if not given.
+    """
+    out = cupy.empty_like(x) if out is None else out
+    smooth_kernel[(x.size + THREADS - 1) // THREADS, THREADS](x, out)
+    return out
+
+
+def bounds_report() -> tuple[int, int]:
+    """(block, thread) that the first report names on the sample."""
+    raise NotImplementedError("week1/katas/debugging task 3: bounds_report")
+
+
+def race_report() -> tuple[int, int]:
+    """(thread that reads, thread that wrote), of block 0, in the report that comes once the bounds are repaired."""
+    raise NotImplementedError("week1/katas/debugging task 3: race_report")
+
+
+# Task 4
+@triton.jit
+def loudness_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    total = 0
+    for start in range(0, n, BLOCK):
+        col = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * n + col, mask=col < n, other=0.0)
+        total += tl.sum(x * x)
+    tl.store(out_ptr + row, tl.sqrt(total / n))
+
+
+def loudness(x: torch.Tensor, *, block: int = 1024, out: torch.Tensor | None = None) -> torch.Tensor:
+    """The root of the mean square of each row.
+
+    x: (n_rows, n) float32, contiguous, n at least 1. block: a power of two. out: (n_rows,), allocated if not given.
+    """
+    out = x.new_empty(len(x)) if out is None else out
+    loudness_kernel[(len(x),)](x, out, x.shape[1], BLOCK=block)
+    return out
+
+
+def compiler_report() -> tuple[str, str]:
+    """The type that the compiler says total had before the loop, and the one it is given in the loop."""
+    raise NotImplementedError("week1/katas/debugging task 4: compiler_report")
+
+
+if __name__ == "__main__":  # the samples: python -m week1.katas.debugging.debugging 1
+    import sys
+
+    days = torch.arange(1.0, 25.0) * torch.tensor([[100.0], [200.0], [50.0], [300.0], [150.0], [210.0]])
+    samples = {
+        "1": lambda: standardise(torch.arange(10.0, device=tools.gpu.device).reshape(2, 5)),
+        "2": lambda: shares(days.half().to(tools.gpu.device)).sum(dim=1),
+        "3": lambda: smooth(cupy.arange(100, dtype=np.float32)),
+        "4": lambda: loudness(torch.ones(2, 100, device=tools.gpu.device), block=32),
+    }
+    print(samples[sys.argv[1]]())

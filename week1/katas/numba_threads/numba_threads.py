@@ -1,0 +1,162 @@
+"""Week 1, kata: threads with Numba and OpenMP
+
+Challenge
+    Count how often each brightness occurs in an image: a histogram of 256 numbers. A loop does it; a compiled
+    loop does it hundreds of times as fast; two cores might halve that, if they do not trip over each other, and if
+    there is enough to do.
+
+        pixels     3 3 7 3 | 7 7 3 0 | 3 7 3 3            n = 12, three parts
+                   part 0    part 1    part 2
+        of 0          0         1         0        1      each part counts in a table of its own,
+        of 3          3         1         3        7      and the tables are added up at the end
+        of 7          1         2         1        4
+
+Explore
+    python -c "import numba; print(numba.get_num_threads())"
+    A thread that counts reads a number, adds 1 and writes it back. Two threads find the same 5. What do they write?
+
+Concept
+    njit compiles a function of loops over arrays, the first time it is called with such types: half a second, once.
+    prange(parts), under njit(parallel=True), deals its rounds out to threads. Nobody promises an order.
+    A *race*: two threads use one place without an agreement, and at least one of them writes. Updates get lost, now
+    and then: 60 runs may be right. The cure is not luck but *private* tables, one for each part, then a sum.
+    OpenMP does the same in C with one line above the loop: parallel for shares the rounds out, and
+    reduction(+:name[:length]) gives each thread a private copy and adds them up at the end.
+    Amdahl: a part s of the time that only one thread can work on stays. Speedup = 1 / (s + (1 - s) / workers).
+    When it does not pay: each further part costs a start and a table to add, whether the image is large or not.
+
+Code it
+    Task 1  chunk_bounds, amdahl, predict_steps, best_parts: the plan, on paper        (five lines)
+    Task 2  count_kernel, parts_kernel: compiled loops; then private_histograms        (eight lines)
+            and histogram, which call them
+    Task 3  openmp_pragma: the same in C                                                 (one line)
+
+Verify
+    pytest week1/katas/numba_threads   then: ./course quiz week1/katas/numba_threads
+    Reflect: a GPU has 10,000 threads. What becomes of one table for each?
+
+No GPU is used. Without Numba the same functions run uncompiled, and only the test of speed is skipped; without a
+compiler that knows OpenMP those of task 3 are.
+"""
+
+import ctypes
+import functools
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+try:
+    from numba import njit, prange
+except ModuleNotFoundError:  # optional: without it these are plain Python functions, right and slow
+    prange = range
+
+    def njit(function=None, **options):
+        return function or njit
+
+LEVELS = 256  # of brightness
+
+
+# Task 1
+def chunk_bounds(n: int, parts: int) -> tuple[int, ...]:
+    """Where each of `parts` runs of 0 ... n - 1 begins, and n at the end: part p is bounds[p] to bounds[p + 1].
+
+    Their lengths differ by 1 at the most.
+    """
+    raise NotImplementedError("week1/katas/numba_threads task 1: chunk_bounds")
+
+
+def amdahl(serial: float, workers: int) -> float:
+    """How many times as fast a program is on `workers` cores, if only one can work on a share `serial` of its time."""
+    raise NotImplementedError("week1/katas/numba_threads task 1: amdahl")
+
+
+def predict_steps(n: int, parts: int) -> int:
+    """Steps one after the other, if all parts run at once: the pixels of the longest part, then all numbers of all
+    tables, which one thread adds up."""
+    raise NotImplementedError("week1/katas/numba_threads task 1: predict_steps")
+
+
+def best_parts(n: int, workers: int) -> int:
+    """The number of parts, from 1 to workers, with fewest steps; of equals the smallest."""
+    raise NotImplementedError("week1/katas/numba_threads task 1: best_parts")
+
+
+# Task 2
+@njit
+def count_kernel(pixels, counts):
+    pass  # for each pixel one more in its place of counts
+
+
+@njit(parallel=True)
+def parts_kernel(pixels, bounds, counts):
+    pass  # deal the parts out; each counts its own pixels into its own row of counts
+
+
+def private_histograms(pixels: np.ndarray, parts: int) -> np.ndarray:
+    """How often each brightness occurs in each part, by parts_kernel: int64, shape (parts, LEVELS).
+
+    pixels: uint8, shape (n,), contiguous. Parts are those of chunk_bounds.
+    """
+    raise NotImplementedError("week1/katas/numba_threads task 2: private_histograms")
+
+
+def histogram(pixels: np.ndarray, parts: int) -> np.ndarray:
+    """How often each brightness occurs, counted in `parts` parts at once: int64, shape (LEVELS,)."""
+    raise NotImplementedError("week1/katas/numba_threads task 2: histogram")
+
+
+def parallel_loops() -> int:
+    """How many loops of parts_kernel Numba deals out to threads, once it has been called. Given; needs Numba."""
+    facts = parts_kernel.get_metadata(parts_kernel.signatures[0])
+    return facts["parfor_diagnostics"].count_parfors()
+
+
+# Task 3
+def openmp_pragma() -> str:
+    """The line for PRAGMA in HISTOGRAM_C: threads share the pixels, and no update of `counts` gets lost."""
+    raise NotImplementedError("week1/katas/numba_threads task 3: openmp_pragma")
+
+
+HISTOGRAM_C = """
+#include <omp.h>
+#include <stdint.h>
+#include <unistd.h>
+
+int histogram(const uint8_t *pixels, int64_t n, int64_t *counts, int threads, int pause) {
+    int team = 1;
+    omp_set_num_threads(threads);
+PRAGMA
+    for (int64_t i = 0; i < n; i++) {
+        if (i == 0) team = omp_get_num_threads();
+        int64_t before = counts[pixels[i]];
+        if (pause) usleep(pause);   /* microseconds in which other threads may come in between */
+        counts[pixels[i]] = before + 1;
+    }
+    return team;
+}
+"""
+
+
+def histogram_openmp(pixels: np.ndarray, *, threads: int, pause: int = 0) -> tuple[np.ndarray, int]:
+    """The histogram by HISTOGRAM_C with your pragma, and how many threads counted. Given; pixels as above.
+
+    Raises RuntimeError, with the compiler's message, where it does not compile.
+    """
+    counts = np.zeros(LEVELS, np.int64)
+    call = _compiled(HISTOGRAM_C.replace("PRAGMA", openmp_pragma())).histogram
+    call.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+    return counts, call(pixels.ctypes.data, len(pixels), counts.ctypes.data, threads, pause)
+
+
+@functools.cache
+def _compiled(source: str) -> ctypes.CDLL:
+    with tempfile.TemporaryDirectory() as folder:
+        code, library = Path(folder, "histogram.c"), Path(folder, "histogram.so")
+        code.write_text(source)
+        done = subprocess.run(["cc", "-O3", "-fopenmp", "-shared", "-fPIC", "-o", library, code],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr.replace(f"{folder}/", ""))
+        return ctypes.CDLL(str(library))

@@ -1,0 +1,99 @@
+"""Week 1, kata: SIMD
+
+Challenge
+    A core of your CPU has registers for 8 or 16 float32, and instructions that work on all of them at once: SIMD. You
+    write one loop, and hope that the compiler uses them. Do not hope: read what it made. Write the reader, and let it
+    say which change to a loop would set the compiler free.
+
+        for (i = 0; i < n; i++) out[i] = a * x[i];            gcc -O3 -march=haswell
+        30:  vmulps  ymm1,ymm2,YMMWORD PTR [rsi+rax*1]        256 bits are 8 float32: 8 lanes
+        35:  vmovups YMMWORD PTR [rcx+rax*1],ymm1             moves 8, computes none
+        3a:  add     rax,0x20
+        3e:  cmp     rdi,rax
+        41:  jne     30 <scale+0x30>                          back to 30: 5 instructions, 8 elements, 1.6 each
+
+Explore
+    gcc -O3 -march=native -S -masm=intel -o - week1/katas/simd/loops.c | less      (or clang; on x86-64)
+    Find scale. How wide are its registers? Behind its loop much the same comes once more: for which elements?
+
+Concept
+    Names: v says AVX, then what is done, then two letters. ps and pd: *packed* float32 or float64, in every lane;
+    ss and sd: *scalar*, in one lane of the same register. xmm has 128 bits, ymm 256, zmm 512.
+    A loop is a jump back. Count what its arithmetic computes in a turn, and divide by its length: that is what each
+    instruction is worth. Loads, shuffles, counters and jumps compute nothing, and have to be paid all the same.
+    What holds a compiler back: it must do what you wrote, not what you meant.
+        order      float sums depend on their order; -ffast-math allows another one. Your result changes with it.
+        aliasing   *total might be one of x, so it is stored in every turn. restrict promises that it is not.
+        exit       a loop that may stop at any element must not touch the next one.
+        stride     neighbours fill a register with one load. Every 17th float is fetched alone, and packed by hand.
+        dependence each result needs the one before. No flag helps; another algorithm may (week 2: scans).
+
+Code it
+    Task 1  width, lanes: read one instruction                                           (six lines)
+    Task 2  hot_loop, elements_per_instruction: find the loop, and say what it is worth  (nine lines)
+    Task 3  cure: of some changes, the one that sets the compiler free                   (five lines)
+
+Verify
+    pytest week1/katas/simd            then: ./course quiz week1/katas/simd
+    Reflect: a GPU's warp has 32 lanes. Which of the five would hold it back as well?
+
+No GPU is used. The listings that are read were recorded (listings_gcc.txt and listings_clang.txt say how); where
+there is a compiler for x86-64, yours is read too.
+"""
+
+import re
+
+REGISTERS = {"zmm": 512, "ymm": 256, "xmm": 128}  # bits
+ARITHMETIC = re.compile(r"v?(?:add|sub|mul|div|min|max|fn?m(?:add|sub)\d+)([ps])([sd])")  # packed, scalar; 32, 64 bits
+
+
+def parse(listing: str) -> list[tuple[int, str, str]]:
+    """The instructions of a listing, as objdump prints them: "  41:\\tjne    30 <scale+0x30>". Given.
+
+    Each is its address in the function, its name, and its operands: (0x41, "jne", "30 <scale+0x30>").
+    """
+    found = []
+    for line in listing.splitlines():
+        address, text = line.split(":", 1)
+        name, _, operands = text.strip().partition(" ")
+        found.append((int(address, 16), name, operands.strip()))
+    return found
+
+
+# Task 1
+def width(instruction: tuple[int, str, str]) -> int:
+    """Bits of the widest SIMD register among the operands; 0 without one."""
+    raise NotImplementedError("week1/katas/simd task 1: width")
+
+
+def lanes(instruction: tuple[int, str, str]) -> int:
+    """Floating-point elements that the instruction computes, as ARITHMETIC knows them; 0 if it computes none."""
+    raise NotImplementedError("week1/katas/simd task 1: lanes")
+
+
+# Task 2
+def worth(instructions: list[tuple[int, str, str]]) -> float:
+    """Elements that these compute for each of them; 0 for none. Given."""
+    return sum(map(lanes, instructions)) / max(1, len(instructions))
+
+
+def hot_loop(instructions: list[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
+    """Of all loops the one that is worth most, from the target of its jump back to that jump; [] without any loop.
+
+    A jump is an instruction whose name begins with j. Its operands begin with the target, in hexadecimal.
+    """
+    raise NotImplementedError("week1/katas/simd task 2: hot_loop")
+
+
+def elements_per_instruction(listing: str) -> float:
+    """What an instruction of the listing's hot loop is worth."""
+    raise NotImplementedError("week1/katas/simd task 2: elements_per_instruction")
+
+
+# Task 3
+def cure(listings: dict[str, str]) -> str | None:
+    """The change after which the loop is worth most; of equals the first. None if that is not twice as much.
+
+    listings: of one loop, by what was changed in it; among them "as it is".
+    """
+    raise NotImplementedError("week1/katas/simd task 3: cure")
