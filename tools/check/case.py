@@ -11,8 +11,8 @@ from inspect import Parameter
 import numpy as np
 
 from tools import worker
-from tools.check import arrays
-from tools.check.compare import Rule
+from tools.check import arrays, tolerances
+from tools.check.compare import Rule, leaves
 from tools.wire import Handle
 from tools.wire.given import recipe_of
 
@@ -73,6 +73,23 @@ class Case:
             args, kwargs = arrays.change_arrays(arrays.in_float64, (args, kwargs))
         with np.errstate(all="ignore"):
             return self.oracle(*args, **kwargs)
+
+    @property
+    def exact_args(self) -> tuple:
+        """What the oracle is given: float arrays in float64."""
+        return arrays.change_arrays(arrays.in_float64, self.args)
+
+    def oracle_of(self, part: str) -> Callable:
+        """The oracle for one part of its result, as `leaves` names it; returns NumPy arrays."""
+        def oracle(*args):
+            want = self.wanted(args)
+            right = next(right for name, _, right in leaves(want, want) if name == part)
+            return arrays.to_numpy(right) if arrays.is_array(right) else np.asarray(right)
+        return oracle
+
+    def cancelled(self, part: str, want: np.ndarray) -> np.ndarray | float:
+        """See `tolerances.cancelled`, for one part of the result."""
+        return tolerances.cancelled(want, self.exact_args, self.oracle_of(part))
 
 
 def copied(value: object) -> object:

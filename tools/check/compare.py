@@ -3,7 +3,7 @@
 Both questions are answered with a Fault: what is wrong, as data. text.py finds the words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,11 +54,17 @@ def form(got: object, want: object, rule: Rule) -> Fault | None:
     return None
 
 
-def contents(got: object, want: object, rule: Rule) -> Fault | None:
-    """The first fault of value, in results whose form is right."""
+def contents(got: object, want: object, rule: Rule, cancelled: Callable = lambda part, want: 0.0) -> Fault | None:
+    """The first fault of value, in results whose form is right.
+
+    cancelled: of a part and what it should be, the sizes of what cancelled in its elements; asked where they differ.
+    """
     for part, mine, right in leaves(got, want):
-        judge = array_contents if arrays.is_array(right) else plain_contents
-        if fault := judge(mine, right, rule, part):
+        if arrays.is_array(right):
+            fault = array_contents(mine, right, rule, part, cancelled)
+        else:
+            fault = plain_contents(mine, right, rule, part)
+        if fault:
             return fault
     return None
 
@@ -117,10 +123,12 @@ def same_type(got: object, want: object) -> bool:
 
 # Contents -------------------------------------------------------------------------------------------------
 
-def array_contents(got: object, want: object, rule: Rule, part: str) -> Fault | None:
+def array_contents(got: object, want: object, rule: Rule, part: str, cancelled: Callable) -> Fault | None:
     tolerance = rule.tolerance_of(want)
     mine, right = arrays.to_numpy(got), arrays.to_numpy(want)
     wrong = ~(equal(mine, right) if tolerance is None else errors(mine, right) <= tolerance.relative)
+    if tolerance and wrong.any():
+        wrong = ~(errors(mine, right, cancelled(part, right)) <= tolerance.relative)
     return Fault("values", got, want, part, wrong, tolerance) if wrong.any() else None
 
 

@@ -14,7 +14,7 @@ def judge(case: Case, outcome: Outcome, want: object) -> Fault | None:
     if outcome.error:
         return Fault("raised", outcome.error)
     return (form(outcome.value, want, case.rule) or modified_input(case, outcome)
-            or shared_memory(outcome) or contents(outcome.value, want, case.rule))
+            or shared_memory(outcome) or contents(outcome.value, want, case.rule, case.cancelled))
 
 
 def judge_out(case: Case, outcome: Outcome, want: object, fence: Fence) -> Fault | None:
@@ -28,7 +28,7 @@ def judge_out(case: Case, outcome: Outcome, want: object, fence: Fence) -> Fault
         return Fault("nothing_returned")
     if outcome.alias != "out" or not outcome.same_object:
         return Fault("out_not_returned", outcome.value)
-    wrong = modified_input(case, outcome) or contents(fence.window, want, case.rule)
+    wrong = modified_input(case, outcome) or contents(fence.window, want, case.rule, case.cancelled)
     return left_over(case, wrong, fence) if wrong and wrong.name == "values" else wrong
 
 

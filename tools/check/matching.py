@@ -128,8 +128,7 @@ def fail(case: Case, fault: Fault, words: str | None, cause: str | None, layout:
 
 def audit(case: Case, got: object, want: object) -> None:
     """Would each tolerance reject what it should? Raises tolerances.WeakTolerance."""
-    args = arrays.change_arrays(arrays.in_float64, case.args)
-    for number, (_, mine, right) in enumerate(leaves(got, want)):
+    for part, mine, right in leaves(got, want):
         if arrays.is_array(right):
             tolerance, dtype = case.rule.tolerance_of(right), case.rule.dtype_of(right)
             mine, right = arrays.to_numpy(mine), arrays.to_numpy(right)
@@ -138,13 +137,5 @@ def audit(case: Case, got: object, want: object) -> None:
             tolerance, dtype = (case.rule.tolerance or PYTHON_FLOAT) if floating else None, "float64"
         if tolerance and np.size(right):
             mine, right = np.asarray(mine), np.asarray(right)
-            stand_ins = tolerances.impostors(right, args, part_of(case, got, number), dtype, tolerance.length)
-            tolerances.audit(mine, right, tolerance, stand_ins)
-
-
-def part_of(case: Case, got: object, number: int) -> Callable:
-    """An oracle for one array of a result that may hold several."""
-    def oracle(*args):
-        part = list(leaves(got, case.wanted(args)))[number][2]
-        return arrays.to_numpy(part) if arrays.is_array(part) else np.asarray(part)
-    return oracle
+            stand_ins = tolerances.impostors(right, case.exact_args, case.oracle_of(part), dtype, tolerance.length)
+            tolerances.audit(mine, right, tolerance, stand_ins, case.cancelled(part, right))

@@ -2,7 +2,9 @@
 
 The error of an element is its distance from the float64 result, divided by the element's own size or by the
 typical size (root mean square) of the result, whichever is larger: a small element next to large ones is
-judged by what its neighbours were summed from, a large one by the digits that its dtype can hold.
+judged by what its neighbours were summed from, a large one by the digits that its dtype can hold. A result
+of a few elements has no typical size. There an error that seems too large is judged once more, by the size of
+what cancelled in the element: see `cancelled`.
 
 One rounding moves a number by at most u, the unit roundoff, of its size. The roundings of a sum of n terms
 are as often up as down, so they add up like a random walk: to about sqrt(n) * u, not n * u (Higham and Mary
@@ -22,7 +24,9 @@ DIGITS = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8
 SLACK = 4              # an allowance is this many times the error of a careful program ...
 ROUNDINGS = 8          # ... which may round an element of float32 or float64 this often on its way
 WALK = 2               # ... and add WALK * sqrt(n) * u in a sum of n terms
-ENOUGH = 64            # elements below which rounding errors are too few to tell one precision from another
+ENOUGH = 64            # elements below which none is typical, nor one precision to be told from another
+MOVE = 2.0**-20        # a part of a number: far more than its last digits in float64, far less than bends a function
+MOVES = 8              # random draws, the more the surer that one of them shows what cancelled
 TINY = np.finfo(np.float64).tiny
 
 
@@ -65,17 +69,20 @@ def accumulated(dtype: object, length: int) -> Tolerance:
     return Tolerance(relative, f"{name} sums of {length} terms", name, length)
 
 
-def errors(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """The error of each element. 0 where both are NaN or the same infinity, inf where only one is finite."""
+def errors(got: np.ndarray, want: np.ndarray, size: np.ndarray | float = 0.0) -> np.ndarray:
+    """The error of each element, relative to `size` where that is larger than its own and the typical one.
+
+    0 where both are NaN or the same infinity, inf where only one is finite.
+    """
     got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
     with np.errstate(all="ignore"):
-        apart = np.abs(got - want) / np.maximum(np.abs(want), typical_size(want))
+        apart = np.abs(got - want) / np.maximum(np.maximum(np.abs(want), typical_size(want)), size)
     same = (got == want) | (np.isnan(got) & np.isnan(want))
     return np.where(same, 0.0, np.where(np.isfinite(got) & np.isfinite(want), apart, np.inf))
 
 
-def largest_error(got: np.ndarray, want: np.ndarray) -> float:
-    return float(errors(got, want).max(initial=0.0))
+def largest_error(got: np.ndarray, want: np.ndarray, size: np.ndarray | float = 0.0) -> float:
+    return float(errors(got, want, size).max(initial=0.0))
 
 
 def typical_size(values: np.ndarray) -> float:
@@ -83,6 +90,27 @@ def typical_size(values: np.ndarray) -> float:
     finite = np.abs(values[np.isfinite(values)])
     largest = finite.max(initial=TINY)
     return max(TINY, largest * float(np.sqrt(np.mean((finite / largest) ** 2)))) if finite.size else TINY
+
+
+def cancelled(want: np.ndarray, args: tuple, oracle: Callable) -> np.ndarray | float:
+    """How large the numbers were that cancelled in each element of `want`; 0 if it has ENOUGH elements.
+
+    -1.5 * x + y may come out a million times smaller than y, and then no float32 program gets its digits right:
+    an element that changes by `size` times d when its inputs change by d of their sizes has terms of that size
+    (its condition number, times itself). args: as for `impostors`.
+    """
+    if want.size >= ENOUGH:
+        return 0.0
+    rng = np.random.default_rng(want.size)
+    changes = [oracle(*arrays.change_arrays(lambda array: moved(array, rng), args)) - want for _ in range(MOVES)]
+    return np.nan_to_num(np.sqrt(np.mean(np.square(changes), axis=0)) / MOVE, nan=0.0, posinf=0.0)
+
+
+def moved(array: object, rng: np.random.Generator) -> object:
+    if not arrays.is_float(array):
+        return array
+    values = arrays.to_numpy(array)
+    return arrays.like(values * (1 + MOVE * rng.standard_normal(values.shape)), array)
 
 
 # Impostors: results that a test must tell from the right one ----------------------------------------------
@@ -149,15 +177,16 @@ def added_up_in(name: str, want: np.ndarray, length: int) -> np.ndarray:
     return result
 
 
-def audit(got: np.ndarray, want: np.ndarray, tolerance: Tolerance, stand_ins: dict[str, np.ndarray]) -> None:
+def audit(got: np.ndarray, want: np.ndarray, tolerance: Tolerance, stand_ins: dict[str, np.ndarray],
+          size: np.ndarray | float = 0.0) -> None:
     """Is the reference well inside the tolerance and every impostor well outside? WeakTolerance if not."""
-    error, allowed = largest_error(got, want), f"{tolerance.relative:.1e} ({tolerance.why})"
+    error, allowed = largest_error(got, want, size), f"{tolerance.relative:.1e} ({tolerance.why})"
     if not error <= tolerance.relative / SLACK:
         raise WeakTolerance(
             f"The reference's error {error:.1e} is more than a quarter of the tolerance {allowed}.\n"
             "Which sum is longer, or which function less exact, than the tolerance says?")
     for name, values in stand_ins.items():
-        error = largest_error(values, want)
+        error = largest_error(values, want, size)
         if name not in tolerance.blind and not error >= 2 * tolerance.relative:
             raise WeakTolerance(
                 f"An impostor is hard to tell: {name} has error {error:.1e}, the tolerance is {allowed}.\n"

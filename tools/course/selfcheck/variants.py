@@ -10,7 +10,7 @@ from tools.course.selfcheck.gaps import find_gaps, repaired
 from tools.course.selfcheck.mutants import Mutant, mutants
 from tools.course.selfcheck.results import Variant
 
-SEED = 28  # verdicts on mutants and wrong answers can be repeated; the reference sees a new draw each time
+SEED = 28  # a verdict can be repeated, and no unlucky draw turns it: learners' runs see the other draws
 MOST_MUTANTS = "COURSE_MUTANTS"  # environment variable: run so many of each unit, always the same ones; else all
 MUTANT_LIMIT = 10.0  # seconds for one test of a mutant; it may loop for ever
 
@@ -18,19 +18,18 @@ MUTANT_LIMIT = 10.0  # seconds for one test of a mutant; it may loop for ever
 def variants(unit: Unit, root: Path, folder: Path) -> list[Variant]:
     """Everything to run for `unit`. Answers are written below `folder`. Raises BadAnswer."""
     tests = str(unit.tests)
-    common = ("-q", "-p", "no:cacheprovider", tests)
-    repeatable = (*common, f"--seed={SEED}")
+    common = ("-q", "-p", "no:cacheprovider", tests, f"--seed={SEED}")
     found = [
         Variant("reference", "", (*common, "--answers=reference"), audit=True),
-        Variant("stub", "", (*repeatable, f"--answers={root}")),  # as answers: no stages, no progress
+        Variant("stub", "", (*common, f"--answers={root}")),  # as answers: no stages, no progress
     ]
     for wrong in wrong_answers(unit.name, root):
         answers = materialise(f"{unit.name}/{wrong.name}", folder / wrong.name, root)
         found.append(
-            Variant("wrong", wrong.name, (*repeatable, f"--answers={answers}"), rejected_by=wrong.rejected_by)
+            Variant("wrong", wrong.name, (*common, f"--answers={answers}"), rejected_by=wrong.rejected_by)
         )
     for machine in broken_machines(unit.name, root):
-        arguments = (*repeatable, "--answers=reference")
+        arguments = (*common, "--answers=reference")
         found.append(
             Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by)
         )
@@ -40,7 +39,7 @@ def variants(unit: Unit, root: Path, folder: Path) -> list[Variant]:
         file = answers / unit.name / unit.lesson.name
         file.parent.mkdir(parents=True)
         file.write_text(mutant.source, encoding="utf-8")
-        arguments = (*repeatable, "-x", f"--answers={answers}")
+        arguments = (*common, "-x", f"--answers={answers}")
         found.append(Variant("mutant", mutant.id, arguments, limit=MUTANT_LIMIT))
     return found
 

@@ -65,6 +65,16 @@ def test_the_tolerance_names_the_dtype_where_it_is_not_that_of_the_arguments():
     assert_matches(widening, a, oracle=lambda a: a @ a.T, tolerance=accumulated(np.float32, 3))
 
 
+def test_a_difference_of_near_equals_needs_only_the_digits_that_float32_leaves_it():
+    x = np.float32([0.7])
+    y = np.float32(1.5) * x + np.float32(1e-7)
+    def sum_and_rest(x, y):
+        return x + y, -1.5 * x + y
+    assert_matches(sum_and_rest, x, y, oracle=sum_and_rest)
+    with pytest.raises(Mismatch, match=r"result\[1\]"):
+        assert_matches(lambda x, y: (x + y, -1.5001 * x + y), x, y, oracle=sum_and_rest)
+
+
 def test_nested_arguments_and_keywords_reach_function_and_oracle_alike():
     def total(parts, *, scale):
         return scale * sum(parts["arrays"])

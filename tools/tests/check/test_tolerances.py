@@ -10,6 +10,7 @@ from tools.check.tolerances import (
     WeakTolerance,
     accumulated,
     audit,
+    cancelled,
     elementwise,
     errors,
     impostors,
@@ -184,3 +185,37 @@ def test_a_tolerance_says_why():
     tolerance = accumulated(torch.float32, 64)
     assert tolerance == Tolerance(tolerance.relative, "float32 sums of 64 terms", "float32", 64)
     assert elementwise(np.float64).why == "float64 arithmetic"
+
+
+# Few elements: what cancelled ------------------------------------------------------------------------------
+
+def axpy(x, y):
+    return -1.5 * x + y
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_cancels_in_a_single_element_is_allowed_for(seed):
+    x = np.float32([np.random.default_rng(seed).uniform(1, 2)])
+    y = np.float32(1.5) * x + np.float32(1e-6)  # rounded: the difference is a few of y's last digits
+    args = x.astype(float), y.astype(float)
+    want = axpy(*args)
+    size = cancelled(want, args, axpy)
+    assert 0.5 * y < size < 5 * y
+    assert largest_error(axpy(x, y), want, size) <= elementwise("float32").relative / 4
+
+
+def test_without_cancellation_an_element_has_its_own_size():
+    args = np.array([2.0]), np.array([12.0])
+    size = cancelled(axpy(*args), args, axpy)
+    assert size < 3 * axpy(*args)
+
+
+def test_many_elements_are_judged_by_the_typical_size_alone():
+    args = tuple(np.random.default_rng(0).standard_normal((2, 64)))
+    assert cancelled(axpy(*args), args, axpy) == 0
+
+
+def test_what_is_not_finite_has_no_size():
+    args = np.array([np.inf, np.nan, 1.0]), np.array([1.0, 1.0, np.inf])
+    with np.errstate(all="ignore"):
+        assert not cancelled(axpy(*args), args, axpy).any()
