@@ -63,3 +63,9 @@ def complain(message: object) -> int:
                          for line in text.split("\n"))
     print(text, file=sys.stderr)
     return 2
+
+
+def stopped(message: str = "Stopped.") -> int:
+    """Say that Ctrl-C was heard; returns the exit code that shells give for it."""
+    complain(message)
+    return 130

@@ -13,7 +13,7 @@ from tools.bench.classes import Speed
 from tools.bench.contest import YOURS
 from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
-from tools.cli import busy, chosen, complain, console
+from tools.cli import busy, chosen, complain, console, stopped
 from tools.course import journal
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
 from tools.course.workload import workloads
@@ -43,7 +43,7 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
         for event in _with_progress(page, unit, root):
             found.take(event)
     except KeyboardInterrupt:
-        return complain("Stopped: nothing was kept.")
+        return stopped("Stopped: nothing was kept.")
     _print(page, unit, found)
     written = _write(csv, records.as_csv(unit, found.records, date.today().isoformat()) if found.records else "")
     written &= _write_plot(plot, page, unit, found)

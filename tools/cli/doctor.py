@@ -10,7 +10,7 @@ from tools.check import examination
 from tools.check.doctor import Finding
 from tools.check.examination import Group
 from tools.check.surroundings import Surroundings
-from tools.cli import complain, console
+from tools.cli import complain, console, stopped
 
 NAME, STATE = 19, 9  # columns; what was found stands to the right of them
 INDENT = 2 + NAME + 1 + STATE + 2
@@ -29,7 +29,7 @@ def run(root: Path) -> int:
             _print_group(page, group)
             groups.append(group)
     except KeyboardInterrupt:
-        return complain("Stopped.")
+        return stopped()
     problems = examination.problems(groups)
     page.print(_conclusion(groups, problems), style="bold red" if problems else "bold", soft_wrap=True)
     return 1 if problems else 0

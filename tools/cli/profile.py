@@ -10,7 +10,7 @@ from tools import gpu
 from tools.bench import profilers
 from tools.bench.profilers import FOLDER, Call, Said
 from tools.bench.simulated import why_simulated
-from tools.cli import busy, chosen, complain, console
+from tools.cli import busy, chosen, complain, console, stopped
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.workload import LessonBroken
 
@@ -42,7 +42,7 @@ def run(day: str | None, root: Path) -> int:
             failed = True
             _say(page, str(error))
         except KeyboardInterrupt:
-            return complain("Stopped.")
+            return stopped()
     if absent:
         page.print()
         for tool, reason in absent.items():

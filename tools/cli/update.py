@@ -3,7 +3,7 @@
 import textwrap
 from pathlib import Path
 
-from tools.cli import WIDTH, complain
+from tools.cli import WIDTH, complain, stopped
 from tools.course import catalogue
 from tools.course.catalogue import BrokenCourseFile
 from tools.course.versions.git import GitProblem
@@ -22,7 +22,7 @@ def run(source: str | None, root: Path) -> int:
     except OSError as error:
         return complain(f"{error.strerror}: {error.filename}\nNothing has changed.")
     except KeyboardInterrupt:
-        return complain("\nStopped. Nothing has changed.")
+        return stopped("\nStopped. Nothing has changed.")
     _print(report)
     _print_next(root)
     return 0

@@ -144,7 +144,10 @@ def kernels(unit: Unit) -> frozenset[int]:
 
 
 def _ends_within_a_line(file: Path) -> bool:
-    """Was the last line cut short, as by a full disk?"""
+    """Was the last line cut short, as by a full disk?
+
+    A line that another run is just writing may look so too. Then an empty line comes between; `read` skips it.
+    """
     if not file.exists() or not file.stat().st_size:
         return False
     with open(file, "rb") as journal:

@@ -184,6 +184,15 @@ def test_loads_as_much_less_than_day_5_as_a_tile_is_wide(tile, rng):
 
 
 @pytest.mark.task(3)
+@pytest.mark.counters
+@pytest.mark.parametrize("tile_k, padded", [(16, 48), (32, 64), (64, 64)])
+def test_takes_steps_of_tile_k(tile_k, padded, rng):
+    """Of the last step the 40 elements of k fill a part; it costs as much as a whole one."""
+    counters = count(lesson.matmul, *floats(rng, (16, 40), (40, 16)), tile_m=16, tile_n=16, tile_k=tile_k)
+    assert counters.flops == 2 * 16 * 16 * padded
+
+
+@pytest.mark.task(3)
 @pytest.mark.compiled
 def test_keeps_tiles_in_shared_memory_and_sums_in_registers(rng):
     """One tile of a and one of b are 8 KiB; the compiler loads the next ones ahead of time, and takes more."""

@@ -191,7 +191,7 @@ def test_ctrl_c_ends_it_in_one_line(happens, tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runner, "events", interrupted)
-    assert main(["bench", "week1/day1"], tmp_path) == 2
+    assert main(["bench", "week1/day1"], tmp_path) == 130
     assert capsys.readouterr().err == "Stopped: nothing was kept.\n"
 
 

@@ -94,7 +94,7 @@ def test_ctrl_c_ends_it_in_one_line(tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(examination, "examine", interrupted)
-    assert doctor.run(tmp_path) == 2
+    assert doctor.run(tmp_path) == 130
     assert capsys.readouterr().err == "Stopped.\n"
 
 

@@ -105,5 +105,5 @@ def test_an_interrupt_ends_with_the_same_words(root, capsys, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "update", interrupted)
-    assert main(["update"], root) == 2
+    assert main(["update"], root) == 130
     assert capsys.readouterr().err == "\nStopped. Nothing has changed.\n"

@@ -128,8 +128,9 @@ def test_two_runs_at_once_lose_no_line(tmp_path):
     command = [sys.executable, "-c", WRITE_MANY, str(tmp_path)]
     runs = [subprocess.Popen(command, cwd=ROOT) for _ in range(2)]
     assert [run.wait(60) for run in runs] == [0, 0]
-    lines = (tmp_path / FILE).read_text().splitlines()
-    assert sorted(json.loads(line)["task"] for line in lines) == sorted(2 * list(range(50)))
+    found = journal.read(tmp_path)
+    assert sorted(entry.facts["task"] for entry in found) == sorted(2 * list(range(50)))
+    assert not found.damaged
 
 
 @pytest.mark.parametrize(("value", "wanted"), [(None, True), ("", True), ("1", False), ("true", False)])
