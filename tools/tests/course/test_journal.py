@@ -1,6 +1,5 @@
 """The journal keeps one line for each thing that happened, and survives what happens to its file."""
 
-import json
 import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
