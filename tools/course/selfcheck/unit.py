@@ -86,9 +86,7 @@ class Collector:
 
     def pytest_collection_modifyitems(self, items):
         if self.variant.kind == "mutant":
-            items.sort(
-                key=lambda item: item.get_closest_marker("speed") is not None
-            )  # any failure will do: slow ones last
+            items.sort(key=_is_slow)  # any failure will do
         if self.variant.rejected_by:
             items[:] = judged(items, self.variant.rejected_by)
 
@@ -123,10 +121,15 @@ class Collector:
 
 
 def judged(items: list[pytest.Item], rejected_by: tuple[str, ...]) -> list[pytest.Item]:
-    """The tests that must reject a wrong answer, and those of earlier tasks, which must not."""
+    """The tests that must reject a wrong answer, and those of earlier tasks, which must not; of these no slow ones."""
     rejecting = [item for item in items if _function(item) in rejected_by]
     first = min(map(_last_task, rejecting), default=0)
-    return [item for item in items if item in rejecting or _last_task(item) < first]
+    return [item for item in items if item in rejecting or _last_task(item) < first and not _is_slow(item)]
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    """Does it measure, or compile in a process of its own? Either takes seconds."""
+    return any(item.get_closest_marker(mark) for mark in ("speed", "compiled"))
 
 
 def _function(item: pytest.Item) -> str:
