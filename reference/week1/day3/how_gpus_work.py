@@ -14,8 +14,9 @@ Challenge
 Explore
     python -c "from tools.gpu import cuda; d = cuda.get_current_device(); print(d.name, d.MULTIPROCESSOR_COUNT)"
     Each of these multiprocessors holds 1024 to 2048 threads at a time. How many has your CPU?
-    marimo run week1/day3/explore_warps.py        Which blocks fill their warps?
-    marimo run week1/day3/explore_occupancy.py    Which grids fill their last wave?
+    marimo run week1/day3/explore_warps.py         Which blocks fill their warps?
+    marimo run week1/day3/explore_divergence.py    Which branches split no warp?
+    marimo run week1/day3/explore_occupancy.py     Which grids fill their last wave?
 
 Concept
     Grid: kernel[blocks, threads](...) starts that many blocks of that many threads. In the kernel, cuda.grid(1)

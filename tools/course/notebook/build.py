@@ -11,11 +11,12 @@ from tools.course.versions.remote import pushed_branch, web_address
 
 FOLDER = "course"  # of the copy that Colab fetches, in /content
 HIDDEN = {"cellView": "form", "jupyter": {"source_hidden": True}}  # Colab's word for it, and JupyterLab's
-# Concept -> (picture of tools/draw/explore.py, its sliders: (at first, least, most) or what to choose from).
+# Concept -> (picture of tools/draw/explore, its sliders: (at first, least, most) or what to choose from).
 PICTURES = {
     "mask": ("programs", "n=(10, 0, 64), block=[4, 8, 16, 32]"),
     "tile": ("tiles", "m=(40, 1, 64), n=(24, 1, 64), tile_m=[16, 8, 32], tile_n=[16, 8, 32]"),
     "warp": ("warps", "x=(16, 1, 64), y=(4, 1, 8)"),
+    "divergence": ("branches", "threads=(64, 1, 128), alike=[1, 2, 8, 16, 32, 64]"),
     "sector": ("sectors", "stride=(1, 0, 16), offset=(0, 0, 7), itemsize=[4, 2, 8]"),
     "coalescing": ("sectors", "stride=(1, 0, 16), offset=(0, 0, 7), itemsize=[4, 2, 8]"),
     "bank": ("banks", "stride=(1, 0, 40)"),

@@ -8,6 +8,7 @@ import pytest
 
 from tools.course.notebook.build import PICTURES
 from tools.draw import explore
+from tools.draw.explore import matmul
 
 
 def told(svg: str) -> str:
@@ -42,6 +43,16 @@ def test_tiles_cover_the_matrix(m, n, tile_m, tile_n):
 def test_threads_are_numbered_x_first(x, y):
     assert tips(explore.warps(x, y)) == [f"thread ({i % x}, {i // x}): warp {i // 32}, lane {i % 32}"
                                          for i in range(x * y)]
+
+
+@pytest.mark.parametrize("threads, alike", [(64, 1), (64, 32), (64, 24), (40, 64), (33, 1), (1, 2), (128, 16)])
+def test_a_warp_whose_threads_differ_goes_both_ways(threads, alike):
+    ways = {(t // 32, t // alike % 2) for t in range(threads)}
+    warps = len({warp for warp, _ in ways})
+    svg = explore.branches(threads, alike)
+    assert told(svg).startswith(f"{warps} warp{'s' * (warps > 1)}, {len(ways) - warps} of them divergent")
+    assert f"{len(ways)} pass" in told(svg) and f"{threads / 32 / len(ways):.0%} of which work" in told(svg)
+    assert sorted(tips(svg)) == sorted(f"thread {t}: {['if', 'else'][t // alike % 2]}" for t in range(threads))
 
 
 @pytest.mark.parametrize("stride, offset, itemsize", [(1, 0, 4), (2, 0, 4), (1, 3, 4), (16, 7, 8), (0, 5, 2)])
@@ -99,7 +110,7 @@ def test_a_product_is_made_from_a_tile_of_each_matrix(row, col, p, tile):
         return [i for i in range(length) if i // tile == index // tile]
 
     svg = explore.tiled_matmul(row, col, p, tile)
-    m, n, k = explore.M, explore.N, explore.K
+    m, n, k = matmul.M, matmul.N, matmul.K
     rows, cols, ks = around(row, m), around(col, n), around(p, k)
     pieces = [[list(range(*map(int, part.split(":")))) for part in re.findall(r"\d+:\d+", tip)] for tip in tips(svg)]
     assert pieces[2] == [rows, ks] and pieces[5] == [ks, cols] and pieces[8] == [rows, cols]

@@ -18,9 +18,9 @@ from tools import ROOT
 from tools.course import catalogue
 
 PROMISED = [  # docs and lessons speak of them
-    "week1/day3/explore_warps.py", "week1/day3/explore_occupancy.py", "week1/day4/explore_linear_index.py",
-    "week1/day5/explore_memory.py", "week1/day6/explore_tiles.py", "week1/day6/explore_tiled_matmul.py",
-    "week1/day7/explore_coalescing.py",
+    "week1/day3/explore_warps.py", "week1/day3/explore_divergence.py", "week1/day3/explore_occupancy.py",
+    "week1/day4/explore_linear_index.py", "week1/day5/explore_memory.py", "week1/day6/explore_tiles.py",
+    "week1/day6/explore_tiled_matmul.py", "week1/day7/explore_coalescing.py",
 ]  # fmt: skip
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("week*/**/explore_*.py"))
 MISSING = "needs marimo; found none; pip install -e '.[pages]' -c constraints.txt"

@@ -1,0 +1,10 @@
+"""Small pictures of the machine to play with: each is a function of a few numbers and returns an SVG.
+
+They show the models of tools/models, not a kernel: what belongs to whom, and what that costs.
+"""
+
+from tools.draw.explore.matmul import tiled_matmul
+from tools.draw.explore.places import banks, memory, sectors, view
+from tools.draw.explore.work import branches, programs, tiles, warps, waves
+
+__all__ = ["banks", "branches", "memory", "programs", "sectors", "tiled_matmul", "tiles", "view", "warps", "waves"]
