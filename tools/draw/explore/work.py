@@ -75,7 +75,7 @@ def branches(threads: int, alike: int) -> str:
     ways = [(warp, name, lanes) for warp in range(len(taken))
             for name, lanes in (("if", taken[warp] & exists[warp]), ("else", ~taken[warp] & exists[warp])) if lanes.any()]
     working = sum(int(lanes.sum()) for _, _, lanes in ways) / (WARP * len(ways))
-    canvas = page(f"{threads} threads; thread t goes the way of t // {alike}, even or odd",
+    canvas = page(f"{threads} threads; thread t takes the if where t // {alike} is even",
                   f"{of(len(taken), 'warp')}, {split} of them divergent: {of(len(ways), 'pass', 'passes')} of 32 lanes, "
                   f"{working:.0%} of which work")
     width, left = (ROOM - 90) / WARP, MARGIN + 90
