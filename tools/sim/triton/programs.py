@@ -31,8 +31,7 @@ def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
 
 
 def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
-    grid = executor.grid(arguments) if callable(executor.grid) else executor.grid
-    grid = tuple(map(operator.index, grid))  # a float is refused here as it is by a GPU's launcher
+    grid = _grid(executor, arguments)
     memory.current = memory.Memory(counting=recording.recording())
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
@@ -47,6 +46,17 @@ def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
         memory.current.begin(number)
         executor.fn(**arguments)
     _put_on_record(executor.fn.__name__, grid)
+
+
+def _grid(executor, arguments: dict) -> tuple[int, ...]:
+    """How many programs there are along each axis. Raises TypeError for what a GPU's launcher refuses too."""
+    grid, name = executor.grid(arguments) if callable(executor.grid) else executor.grid, executor.fn.__name__
+    if not isinstance(grid, (tuple, list)):
+        raise TypeError(f"A grid is a tuple, with a number for each axis: {name}[({grid},)], not {name}[{grid}].")
+    try:
+        return tuple(map(operator.index, grid))
+    except TypeError:
+        raise TypeError(f"A grid holds whole numbers, and {name} was given {tuple(grid)}.") from None
 
 
 def order(programs: int) -> list[int]:

@@ -66,8 +66,13 @@ def test_a_grid_may_be_a_function_of_the_plain_arguments():
 
 
 def test_a_grid_of_no_whole_number_is_refused():
-    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+    with pytest.raises(TypeError, match=r"whole numbers, and write_place was given \(2\.5,\)"):
         write_place[(5 / 2,)](torch.empty(3, dtype=torch.int32))
+
+
+def test_a_grid_that_is_a_number_is_refused_with_the_way_to_write_it():
+    with pytest.raises(TypeError, match=r"A grid is a tuple, .*: write_place\[\(5,\)\], not write_place\[5\]"):
+        write_place[5](torch.empty(5, dtype=torch.int32))
 
 
 # Two programs, one element -----------------------------------------------------------------------
