@@ -219,3 +219,15 @@ def test_what_is_not_finite_has_no_size():
     args = np.array([np.inf, np.nan, 1.0]), np.array([1.0, 1.0, np.inf])
     with np.errstate(all="ignore"):
         assert not cancelled(axpy(*args), args, axpy).any()
+
+
+@pytest.mark.parametrize("jump", [np.floor, np.round, np.sign, lambda x: x >= 3.0, lambda x: np.maximum(x, 3.0)])
+def test_where_a_function_jumps_nothing_is_allowed_for(jump):
+    args = (np.array([3.0, 2.5, 0.5, 1.0]),)
+    oracle = lambda x: np.asarray(jump(x), float)  # noqa: E731
+    assert (cancelled(oracle(*args), args, oracle) <= 3 * np.abs(args[0])).all()
+
+
+def test_a_result_whose_length_depends_on_the_inputs_has_no_size():
+    args = (np.array([1.0, 1.0, 2.0]),)
+    assert cancelled(np.unique(*args), args, np.unique) == 0
