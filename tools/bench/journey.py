@@ -33,7 +33,7 @@ class Step:
 
 STEPS = (
     Step("week1/day1", "matmul_naive", "three Python loops", "where everybody begins"),
-    Step("week1/day1", "matmul_blocked", "NumPy, block by block", "a library's product inside two loops"),
+    Step("week1/day1", "matmul_blocked", "NumPy, block by block", "a library's product inside three loops"),
     Step("week1/day1", "matmul_numpy", "NumPy", "one call: all cores, vector instructions, caches"),
     Step("week1/day2", "matmul_on_gpu", "CuPy, both ways", "a GPU, and the way there and back"),
     Step("week1/day5", "matmul", "Triton, one result a program", "a kernel of your own; nothing is shared", ()),

@@ -88,7 +88,7 @@ def examine(program: Program, place: Place, has_gpu: bool) -> Finding:
 
 def check_openmp(place: Place) -> Finding:
     """Can the C compiler make a program of several threads?"""
-    reply = place.ask(["cc", "-fopenmp", "-x", "c", os.devnull, "-c", "-o", os.devnull], SECONDS)
+    reply = place.ask(["cc", "-fopenmp", "-shared", "-fPIC", "-x", "c", os.devnull, "-o", os.devnull], SECONDS)
     if reply.code == 0:
         return Finding("OpenMP", "ok", "cc -fopenmp")
     found = "cc does not know -fopenmp" if place.find("cc") else "no C compiler"

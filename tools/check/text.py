@@ -10,7 +10,7 @@ from tools import ROOT
 from tools.check import arrays, show
 from tools.check.compare import Fault
 from tools.check.show import WIDTH, literal
-from tools.check.tolerances import largest_error
+from tools.check.tolerances import errors
 from tools.worker import Frame, Raised
 
 LINES = 12
@@ -224,7 +224,8 @@ def error_lines(fault: Fault, size: str) -> list[str]:
     """The error beside the tolerance, when the result is nearly right. size: what the error is a part of."""
     if fault.tolerance is None:
         return []
-    error = largest_error(*arrays.change_arrays(arrays.to_numpy, (fault.got, fault.want)))
+    got, want = arrays.change_arrays(arrays.to_numpy, (fault.got, fault.want))
+    error = float(errors(got, want)[... if fault.wrong is None else fault.wrong].max())
     if not error <= SUBTLE:
         return []
     allowed = f"{fault.tolerance.relative:.1e} ({fault.tolerance.why})"

@@ -97,21 +97,22 @@ def cancelled(want: np.ndarray, args: tuple, oracle: Callable) -> np.ndarray | f
 
     -1.5 * x + y may come out a million times smaller than y, and then no float32 program gets its digits right:
     an element that changes by `size` times d when its inputs change by d of their sizes has terms of that size
-    (its condition number, times itself). One that jumps, as where numbers are rounded, tells nothing: moved up and
-    down, it does not change by as much both ways. args: as for `impostors`.
+    (its condition number, times itself). One that jumps, as where numbers are rounded, tells nothing: with inputs
+    moved half as far it does not change half as much. args, oracle: as for `impostors`; the oracle must answer for
+    inputs a millionth away.
     """
     if want.size >= ENOUGH:
         return 0.0
-    squares = np.zeros(want.shape)
+    size = np.zeros(want.shape)
     for seed in range(MOVES):
-        up, down = (oracle(*moved(args, step, seed)) for step in (MOVE, -MOVE))
-        if up.shape != want.shape or down.shape != want.shape:
+        far, near = (oracle(*moved(args, step, seed)) for step in (MOVE, MOVE / 2))
+        if far.shape != want.shape or near.shape != want.shape:
             return 0.0
         with np.errstate(invalid="ignore"):
-            change = (up - down) / 2
-            smooth = np.abs(up + down - 2 * want) < 0.1 * np.abs(change)
-        squares += np.square(np.where(smooth, change, 0.0))
-    return np.sqrt(squares / MOVES) / MOVE
+            change = far - want
+            smooth = np.abs(change - 2 * (near - want)) < 0.1 * np.abs(change)
+        size = np.hypot(size, np.where(smooth, change, 0.0))
+    return size / MOVES**0.5 / MOVE
 
 
 def moved(args: tuple, step: float, seed: int) -> tuple:

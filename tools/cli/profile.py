@@ -1,14 +1,13 @@
 """course profile DAY: what each profiler on this machine says about your functions, in plain words."""
 
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
 
 from tools import gpu
 from tools.bench import profilers
-from tools.bench.profilers import FOLDER, Call, Said
+from tools.bench.profilers import FOLDER, Said
 from tools.bench.simulated import why_simulated
 from tools.cli import busy, chosen, complain, console, stopped
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
@@ -36,8 +35,9 @@ def run(day: str | None, root: Path) -> int:
         page.print()
         _say(page, f"{call.workload.function}, {call.shape}", style="bold")
         try:
-            for said in _with_status(page, call):
-                _print(page, said, absent)
+            with busy(page, f"looking at {call.workload.function}"):
+                for said in profilers.look(call):
+                    _print(page, said, absent)
         except LessonBroken as error:
             failed = True
             _say(page, str(error))
@@ -50,15 +50,6 @@ def run(day: str | None, root: Path) -> int:
     if any(call.folder.exists() for call in calls):
         page.print(f"\nAll files: {FOLDER}/{calls[0].folder.name}", soft_wrap=True)
     return 1 if failed else 0
-
-
-def _with_status(page: Console, call: Call) -> Iterator[Said]:
-    """What the tools say, and meanwhile a sign of life where somebody is looking."""
-    if not page.is_terminal:
-        yield from profilers.look(call)
-        return
-    with page.status(f"looking at {call.workload.function}"):
-        yield from profilers.look(call)
 
 
 def _print(page: Console, said: Said, absent: dict[str, tuple[str, ...]]) -> None:

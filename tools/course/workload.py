@@ -94,7 +94,11 @@ def lesson_of(unit: Unit, function: str | None = None) -> ModuleType:
 
 def require_written(unit: Unit, function: str) -> None:
     """Raise LessonBroken if `function`, or anything of the lesson that it uses, is missing or still a gap."""
-    tree = ast.parse(unit.lesson.read_text(encoding="utf-8"))
+    try:
+        tree = ast.parse(unit.lesson.read_bytes(), str(unit.lesson))
+    except (SyntaxError, ValueError) as error:
+        raise LessonBroken(f"{unit.name}/{unit.lesson.name}, line {_line_in(unit.lesson, error)}: {_says(error)}\n"
+                           f"./course {unit.name} shows more.") from None
     if function not in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}:
         raise LessonBroken(f"{unit.name}/{unit.lesson.name} has no function {function}.")
     for node in used_by(tree, function):

@@ -6,6 +6,8 @@ A fault of the course itself keeps its full traceback: it must be seen, and it i
 import re
 import sys
 import textwrap
+import traceback
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +84,8 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
         return _raised(raised)
     if isinstance(error, (AssertionError, pytest.fail.Exception)):  # the latter: pytest.raises saw nothing raised
         return _assertion(error, item)
+    if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
+        return _none(error, item)
     return None
 
 
@@ -102,6 +106,14 @@ def _gap(gap: Gap) -> str:
     line = next((task.line for task in unit.tasks if task.number == gap.task), None)
     where = unit.lesson.relative_to(ROOT).as_posix() + (f", at line {line}" if line else "")
     return f"Task {gap.task} is yours to write: {gap.function},\nin {where}."
+
+
+def _none(error: BaseException, item: pytest.Item) -> str | None:
+    """A test that went on with None; None where that was not in the test itself."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    if Path(last.filename) != item.path:
+        return None
+    return f"The test could not go on:  {last.line}\n{error}.\nA function of the lesson returned None. Is a return missing?"
 
 
 def _raised(raised: worker.Raised) -> str:

@@ -91,8 +91,9 @@ def test_intermediate_products_never_leave_the_gpu(rng):
 def test_a_chain_is_left_as_it_was(rng):
     chain = matrices(rng, (3, 5), (5, 2), (2, 4), dtype=SINGLE)
     before = list(chain)
-    lesson.chain_on_gpu(chain)
+    result = lesson.chain_on_gpu(chain)
     assert [now is then for now, then in zip(chain, before)] == [True, True, True]
+    assert np.allclose(result, chained(before), rtol=1e-3)
 
 
 # Task 3: a loop that stays there ----------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def _(mo):
     sms = mo.ui.slider(2, 8, value=4, label="multiprocessors (SMs)", show_value=True)
     per_sm = mo.ui.slider(1, 4, value=2, label="blocks on each at a time", show_value=True)
     mo.vstack([blocks, sms, per_sm])
-    return blocks, sms, per_sm
+    return blocks, per_sm, sms
 
 
 @app.cell

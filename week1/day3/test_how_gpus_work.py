@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-import torch
 
 from tools.check import assert_matches, compiled, count, notes, speed_ratio
 from tools.check.inputs import awkward_lengths, matrices
@@ -138,6 +137,8 @@ def test_no_instruction_computes_in_float64(rng):
 def test_saxpy_runs_at_the_speed_of_memory(rng):
     """Two loads and a store for each element, against PyTorch's addition, which reaches what memory can do."""
     x, y = (cupy.tile(vector, 128) for vector in vectors(rng, 2**20))
+    import torch  # here: it takes a second to load, and no other test of the day needs it
+
     tensors = [torch.as_tensor(vector, device="cuda") for vector in (x, y)]  # of the same memory
 
     def add(a, x, y):
@@ -145,7 +146,7 @@ def test_saxpy_runs_at_the_speed_of_memory(rng):
 
     ratio = speed_ratio(lesson.saxpy, add, 2.0, x, y)
     notes.taken.append(f"{3 * x.nbytes / ratio.seconds / 1e9:,.0f} GB/s")
-    assert ratio >= 0.7  # the reference: 0.79 to 0.82 on an H200, NVIDIA driver 580
+    assert ratio >= 0.7  # the reference: 0.79 to 0.80 on an H200
 
 
 # Task 3: predict, then measure ------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def _(mo):
     row_stride = mo.ui.slider(0, 12, value=3, label="row_stride", show_value=True)
     col_stride = mo.ui.slider(0, 12, value=1, label="col_stride", show_value=True)
     mo.vstack([rows, cols, row_stride, col_stride])
-    return rows, cols, row_stride, col_stride
+    return col_stride, cols, row_stride, rows
 
 
 @app.cell

@@ -28,10 +28,11 @@ def _(mo):
 
 @app.cell
 def _(mo):
-    kib = mo.ui.slider(steps=[16, 64, 256, 1024, 4096, 16384, 65536, 262144], value=256, label="KiB, read again and again", show_value=True)
+    kib = mo.ui.slider(steps=[16, 64, 256, 1024, 4096, 16384, 65536, 262144], value=256,
+                       label="KiB, read again and again", show_value=True)
     at_once = mo.ui.slider(steps=[1, 2, 4, 8, 16, 32, 64], value=1, label="loads under way at a time", show_value=True)
     mo.vstack([kib, at_once])
-    return kib, at_once
+    return at_once, kib
 
 
 @app.cell

@@ -33,7 +33,7 @@ def _(mo):
     p = mo.ui.slider(0, 31, value=5, label="p, along k", show_value=True)
     tile = mo.ui.slider(steps=[1, 4, 8, 16], value=16, label="tile", show_value=True)
     mo.vstack([row, col, p, tile])
-    return row, col, p, tile
+    return col, p, row, tile
 
 
 @app.cell

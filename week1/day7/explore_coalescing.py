@@ -32,7 +32,7 @@ def _(mo):
     offset = mo.ui.slider(0, 7, value=0, label="offset, in elements", show_value=True)
     itemsize = mo.ui.slider(steps=[2, 4, 8], value=4, label="bytes of an element", show_value=True)
     mo.vstack([stride, offset, itemsize])
-    return stride, offset, itemsize
+    return itemsize, offset, stride
 
 
 @app.cell

@@ -228,6 +228,20 @@ def test_where_a_function_jumps_nothing_is_allowed_for(jump):
     assert (cancelled(oracle(*args), args, oracle) <= 3 * np.abs(args[0])).all()
 
 
+def test_nothing_is_allowed_for_where_a_function_jumps_by_as_much_both_ways():
+    args = np.array([1.0, 2.0]), np.array([1.0, 3.0])
+    def side(x, y):
+        return np.sign(x - y)
+    assert not cancelled(side(*args), args, side).any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_large_number_has_its_own_size():
+    args = (np.array([1e200, 2.0]),)
+    size = cancelled(2 * args[0], args, lambda x: 2 * x)
+    assert (size < 3 * 2 * args[0]).all()
+
+
 def test_a_result_whose_length_depends_on_the_inputs_has_no_size():
     args = (np.array([1.0, 1.0, 2.0]),)
     assert cancelled(np.unique(*args), args, np.unique) == 0

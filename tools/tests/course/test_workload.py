@@ -5,7 +5,7 @@ import pytest
 
 from tools.course import catalogue
 from tools.course.catalogue import BrokenCourseFile
-from tools.course.workload import LessonBroken, Workload, lesson_of, lines_of_code, workloads
+from tools.course.workload import LessonBroken, Workload, lesson_of, lines_of_code, require_written, workloads
 from tools.tests.course.miniature import DAY, make
 
 BENCH = '''
@@ -154,3 +154,10 @@ def test_a_function_can_be_measured_while_others_are_gaps(tmp_path):
 
 def test_lines_of_code_count_helpers_and_no_docstrings_or_comments(tmp_path):
     assert lines_of_code(small(tmp_path), "double") == 5  # def, return in two lines; and of scaled def, return
+
+
+def test_a_lesson_that_does_not_parse_is_broken_and_no_crash(tmp_path):
+    unit = small(tmp_path)
+    unit.lesson.write_text("def double(x:\n", encoding="utf-8")
+    with pytest.raises(LessonBroken, match=r"week1/day1/small\.py, line 1: "):
+        require_written(unit, "double")

@@ -67,9 +67,10 @@ def test_a_lesson_names_its_pages_under_explore(page):
     assert any(line.startswith(f"    marimo run {page}    ") for line in lines)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_no_lesson_names_a_page_that_does_not_exist(page):
-    assert set(re.findall(r"marimo run (\S+)", lesson(page))) <= set(PAGES)
+@pytest.mark.parametrize("unit", catalogue.names())
+def test_no_lesson_names_a_page_that_does_not_exist(unit):
+    source = catalogue.unit(unit).lesson.read_text(encoding="utf-8")
+    assert set(re.findall(r"marimo run (\S+)", source)) <= set(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES)

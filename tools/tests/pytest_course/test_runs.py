@@ -53,6 +53,16 @@ def test_a_stub_shows_each_task_and_the_first_gap(few):
     assert "2 failed, 1 after an open task" in ran.lines[-1]
 
 
+def test_a_forgotten_return_is_no_fault_of_the_course(few):
+    course_test = few.read(TESTS).replace("matmul_flops(1, 1, 1) == 2", "matmul_flops(1, 1, 1) / 2 == 1")
+    few.write(TESTS, course_test)
+    fill(few, "matmul_flops", "    pass")
+    ran = few.pytest("week1/day1")
+    assert "A function of the lesson returned None. Is a return missing?" in ran.text
+    assert "assert lesson.matmul_flops(1, 1, 1) / 2 == 1" in ran.text
+    assert "fault of the course" not in ran.text
+
+
 def test_later_tests_of_a_failed_task_wait(few):
     fill(few, "matmul_flops", "    return 3")
     fill(few, "matmul_min_bytes", "    return 24")

@@ -120,7 +120,7 @@ def test_three_kernels_move_less_than_a_third_of_what_ten_did(rng):
     """The bytes of the crop three times, the planes once, and for each of them a mean, or a mean and a spread."""
     counters = count(lesson.preprocess_fused, images_of(rng, 2, 40, 50), 16)
     bytes_for_each = counters.bytes / 1536
-    assert bytes_for_each <= 20
+    assert 7 <= bytes_for_each <= 20  # the crop three times and the planes once are 7 already
 
 
 @pytest.mark.task(1, 2)

@@ -221,4 +221,4 @@ def test_the_pipeline_is_at_least_a_fifth_faster(rng):
     loaded = lesson.load(film(rng, 2, 2048, 2048) if SIMULATED else film(rng, 20, 4096, 4096))
     times_as_fast = round(shortest(lesson.one_stream, loaded) / shortest(lesson.pipeline, loaded), 2)
     notes.taken.append(f"{times_as_fast} times as fast")
-    assert times_as_fast >= 1.2  # the reference: 1.31 on the modelled clock, 1.5 on an H200
+    assert times_as_fast >= 1.2  # the reference: 1.31 on the modelled clock, 1.5 to 1.7 on an H200
