@@ -43,8 +43,10 @@ class Unit:
     module: str  # "week1.day1.numpy_baseline"
     title: str
     minutes: int
+    sittings: int  # over which the minutes are spread
     needs: tuple[str, ...]  # names of units
     concepts: tuple[str, ...]
+    in_passing: tuple[str, ...]  # words of the glossary that the docstring explains before their unit
     points: dict[str, int]  # by stage
     hints: dict[int, tuple[str, ...]]  # by task: three rungs
     quiz: tuple[Question, ...]

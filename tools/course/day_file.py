@@ -128,16 +128,18 @@ def _is_a(kind: type, value: object) -> bool:
 
 def _day(raw: dict) -> dict:
     required = {"title": str, "minutes": int}
-    lists = dict.fromkeys(("needs", "concepts", "quiz", "reading", "recommend"), list)
+    lists = dict.fromkeys(("needs", "concepts", "in_passing", "quiz", "reading", "recommend"), list)
     tables = dict.fromkeys(("points", "hints", "topics", "task_kinds"), dict)
-    day = _fields(raw, "", required, lists | tables)
+    day = _fields(raw, "", required, {"sittings": int} | lists | tables)
     topics = {topic: _unit_name(name, f"topics: {topic}") for topic, name in day.get("topics", {}).items()}
     quiz = _each(_question, "quiz", day, topics)
     return {
         "title": day["title"],
         "minutes": day["minutes"],
+        "sittings": day.get("sittings", 1),
         "needs": tuple(_unit_name(name, "needs") for name in day.get("needs", [])),
         "concepts": _texts(day.get("concepts", []), "concepts"),
+        "in_passing": _texts(day.get("in_passing", []), "in_passing"),
         "points": dict(_points(stage, value) for stage, value in day.get("points", {}).items()),
         "hints": dict(_ladder(task, rungs) for task, rungs in day.get("hints", {}).items()),
         "quiz": quiz,

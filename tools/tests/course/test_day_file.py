@@ -69,8 +69,8 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
         (
             "minutes = 30",
             "minutes = 30\nconcept = []",
-            "unknown key 'concept'; known: title, minutes, needs, concepts, quiz, reading, recommend, "
-            "points, hints, topics, task_kinds",
+            "unknown key 'concept'; known: title, minutes, sittings, needs, concepts, in_passing, quiz, "
+            "reading, recommend, points, hints, topics, task_kinds",
         ),
         (
             "minutes = 30",

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from tools.course.answers import BadAnswer
 from tools.course.catalogue import Unit
-from tools.course.selfcheck.static import lesson, suite, wrong
+from tools.course.selfcheck.static import lesson, suite, taught, wrong
 from tools.course.selfcheck.static.material import Material, Problem
 
-RULES = [*lesson.RULES, *suite.RULES, *wrong.RULES]
+RULES = [*lesson.RULES, *taught.RULES, *suite.RULES, *wrong.RULES]
 
 
 def check_unit(unit: Unit, root: Path) -> dict[str, list[Problem]]:
