@@ -121,6 +121,8 @@ def after_docstring(function: ast.FunctionDef) -> list[ast.stmt]:
 
 
 def _new_text(wrong: Wrong, source: str) -> str:
+    """`find` is looked for below the lesson's docstring, which may well show the very line that it teaches."""
+    lesson, source = _docstring_and_code(source)
     count = source.count(wrong.find)
     if count == 0:
         raise BadAnswer(f"{wrong.where}: the reference does not contain {_short(wrong.find)}.")
@@ -128,7 +130,14 @@ def _new_text(wrong: Wrong, source: str) -> str:
         raise BadAnswer(
             f"{wrong.where}: {_short(wrong.find)} occurs {count} times; say more of it, or all = true."
         )
-    return source.replace(wrong.find, wrong.replace)
+    return lesson + source.replace(wrong.find, wrong.replace)
+
+
+def _docstring_and_code(source: str) -> tuple[str, str]:
+    """The text of a module up to the end of its docstring, and the rest."""
+    tree, lines = ast.parse(source), source.splitlines(keepends=True)
+    end = tree.body[0].end_lineno if ast.get_docstring(tree, clean=False) is not None else 0
+    return "".join(lines[:end]), "".join(lines[end:])
 
 
 def _new_body(wrong: Wrong, source: str) -> str:

@@ -1,47 +1,53 @@
 """Week 1, day 0: ready check
 
 Challenge
-    Say where each element of an array lies in memory, before you ask the library. When you can do
-    that on paper, you can read every kernel of this course. Today finds out how far off that is.
+    An array is a stretch of memory and a rule that says where each element lies in it. A kernel, the function
+    that a GPU runs, works out that place by itself. Today you write the rule: strides, views, broadcasting,
+    the limits of a dtype. If all of it comes easily, the quiz lets you begin further on.
 
         memory                0  1  2  3  4  5        six numbers, side by side
 
-        shape   (2, 3)        0  1  2                 a step down jumps 3 elements,
-        strides (3, 1)        3  4  5                 a step to the right jumps 1
+        shape   (2, 3)        0  1  2                 one row down is 3 elements further on,
+        strides (3, 1)        3  4  5                 one column to the right is 1 further on
 
         shape   (3, 2)        0  3                    the transpose: the same memory,
-        strides (1, 3)        1  4                    read by another rule;
-                              2  5                    nothing was moved
+        strides (1, 3)        1  4                    the two strides exchanged,
+                              2  5                    no element moved
 
 Explore
-    ./course doctor                    what is real on this machine, and what is simulated
-    ./course quiz week1/day0           ten questions that recommend a start and a pace
-    Try np.arange(6).reshape(2, 3).strides, then torch.arange(6).reshape(2, 3).stride(): one array,
-    two answers, because NumPy counts bytes and PyTorch elements. What does .T change in each?
+    ./course doctor                    lists what is real on this machine and what is simulated
+    ./course quiz week1/day0           asks ten questions, then recommends a start and a pace
+    Compare np.arange(6).reshape(2, 3).strides with torch.arange(6).reshape(2, 3).stride(): NumPy counts bytes,
+    PyTorch counts elements. What does .T do to each of them?
 
 Concept
-    An array is memory and a rule: offset, shape, strides, dtype. [i, j] lies at
-    offset + i * strides[0] + j * strides[1]. This course counts strides in elements.
-    Two neighbouring axes merge when one step along the outer is a whole pass along the inner:
-    strides[0] == shape[1] * strides[1]. A view may cut a merged axis anywhere, but no new axis can
-    reach across two: there reshape copies, and a copy can cost more than the work around it.
-    Broadcasting aligns shapes at the last axis; an axis of size 1 stretches, without a copy.
-    A float is 1.mantissa * 2**(code - bias), bias = 2**(exponent_bits - 1) - 1. The exponent code
-    of all ones is kept for infinity and NaN. A flop is one addition, subtraction or multiplication.
+    Strides: the stride of an axis is how far one step along it leads in memory. Element [i, j] lies at
+    offset + i * strides[0] + j * strides[1]. This course counts strides in elements. The step along an axis
+    passes all that lies to its right: math.prod(sizes) multiplies sizes, and is 1 where there are none.
+    Views: a view is another shape and other strides for the same memory, so it costs nothing to make. Permuting
+    the axes permutes the strides. A slice with a step multiplies its stride.
+    Merging: two neighbouring axes can be read as one where a step along the outer is as long as a whole pass
+    along the inner: strides[0] == shape[1] * strides[1]. A reshape is a view if each of its new axes is cut out
+    of one merged axis. Otherwise it copies, and a copy can cost more than the work around it.
+    Broadcasting: two shapes are aligned at the last axis. An axis of size 1 is read again and again until it is
+    as long as the other one. Sizes that differ, and are not 1, are an error.
+    Floats: a float is 1.mantissa * 2**(code - bias), where bias = 2**(exponent_bits - 1) - 1. The largest code,
+    all of its bits one, is kept for infinity and NaN.
+    Flops: a flop is one addition, subtraction or multiplication of floats.
 
 Code it
     Task 0  this machine: nothing to write, and no GPU needed; the tests ask the machine
     Task 1  contiguous_strides, permuted_strides, sliced_strides: a fresh array;
             its axes reordered; every second row of it                              (three lines)
     Task 2  flat_index: from an index to a place in memory                             (one line)
-    Task 3  merged_axes, then view_is_free: will reshape copy?                     (thirteen lines)
+    Task 3  merged_axes, then view_is_free: does reshape copy?                     (thirteen lines)
     Task 4  broadcast_shape: align, stretch, or refuse                                 (nine lines)
     Task 5  largest_finite, integer_range: what fits into a dtype                      (five lines)
     Task 6  dot_flops, distances_flops: predict the work; the test counts it          (two lines)
 
 Verify
     pytest week1/day0
-    Reflect: x is contiguous, 4096 x 4096. x.T is free; what does x.T.reshape(-1) move, and why?
+    Reflect: x is contiguous, 4096 x 4096. x.T is free. What does x.T.reshape(-1) move, and why?
 """
 
 import math

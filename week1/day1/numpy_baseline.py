@@ -1,9 +1,9 @@
 """Week 1, day 1: the NumPy baseline
 
 Challenge
-    Multiply two matrices, then say how fast that was. All of week 1 speeds up this one operation,
-    from a loop at a few thousandths of a GFLOPS to a GPU kernel above 1000. Today you build the
-    first three rungs and the ruler that measures every later one.
+    Multiply two matrices, and measure how fast that was. All of week 1 speeds up this one operation: from a
+    Python loop at a few thousandths of a GFLOPS to a kernel, a function that a GPU runs, above 1000. Today you
+    write the first three versions and the measurement that every later one is compared by.
 
             k = 3            n = 2
         a: 1 2 3        b:  7  8        out[0, 0] = 1*7 + 2*9 + 3*11 = 58
@@ -12,23 +12,28 @@ Challenge
 
 Explore
     python -m timeit -s "import numpy as np; a = np.ones((64, 64))" "a @ a"
-    Guess first: how many of its products could a Python loop finish in that time?
+    How long NumPy takes for 64 x 64. Guess first: how much of it would a Python loop have done in that time?
 
 Concept
-    Work: every result takes k multiplications and k additions, so a product costs 2 * m * n * k
-    floating-point operations (flops). GFLOPS is billions of them per second.
-    Traffic: at the least, a and b are read once and out is written once. Flops per byte of that
-    least traffic is the arithmetic intensity. It grows with size: big products are worth a GPU.
-    Tiles: a large product is a sum of small ones. Cut a, b and out into tiles and each tile can
-    be used many times while it is close by. NumPy's library does that; so will your GPU kernels.
-    Timing: the first call pays for what later calls find ready (caches, threads, lazy loading).
-    So warm up, repeat, and take the median, which one unlucky run cannot move.
+    Work: the product of an (m, k) and a (k, n) matrix takes 2 * m * n * k flops: for each of the m * n results
+    k multiplications and k additions. GFLOPS are billions of flops per second.
+    Traffic: the least traffic is what must move in any case: a and b are read once, out is written once.
+    Arithmetic intensity: the flops for each byte of the least traffic. It grows with the size of the matrices,
+    which is why large products are worth a GPU.
+    Sums: a.dtype.type(0) is the zero of a's dtype. A sum that starts there is kept in that dtype.
+    Library: np.matmul(a, b, out=out) is a @ b, stored in out; with out=None it allocates the result.
+    Tiles: a tile is a small rectangle of a matrix. A large product is a sum of products of tiles, and each tile
+    serves many times while it lies in a cache, the fast memory beside the processor. NumPy's library works that
+    way; so will your kernels.
+    Timing: the first call also pays for what later calls find ready, such as loaded code and full caches.
+    Therefore some calls are made untimed (the warm-up), several are timed, and the result is the middle one of
+    their times: statistics.median(seconds), which one slow run cannot move.
 
 Code it
     Task 1  matmul_naive: three loops over rows, columns and products                (seven lines)
     Task 2  matmul_flops: the work, before you time it                                 (one line)
     Task 3  matmul_numpy: the same through the library                                 (one line)
-    Task 4  measure_gflops and predict_seconds: the ruler, and what it foretells      (nine lines)
+    Task 4  measure_gflops and predict_seconds: the measurement, and a prediction     (nine lines)
     Task 5  matmul_blocked: tile by tile                                               (six lines)
     Task 6  matmul_min_bytes and arithmetic_intensity: the least traffic               (two lines)
 

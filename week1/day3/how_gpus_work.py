@@ -1,11 +1,11 @@
 """Week 1, day 3: how GPUs work
 
 Challenge
-    Write your first CUDA kernel: out = a * x + y, called saxpy, by any number of threads at once. They all run
-    the same lines and differ only in who they are. Then say what a GPU makes of them: which threads go
-    together, what they ask of memory, where some of them wait, and how well a launch fits the machine.
+    Saxpy is out = a * x + y for vectors x and y. Write it as your first CUDA kernel: a function that thousands
+    of threads run at the same time, each for elements of its own. Then work out what the GPU does with those
+    threads: which of them run together, what they ask of memory, when some idle, how well they fill the GPU.
 
-        a block of 16 x 4 threads: 2 warps            thread (x=3, y=2) has number 3 + 16 * 2 = 35
+        a block of 16 x 4 threads is 2 warps         thread (x=3, y=2) has number 3 + 16 * 2 = 35
             y=0    0   1   2   3  ...  15
             y=1   16  17  18  19  ...  31    warp 0
             y=2   32  33  34  35  ...  47
@@ -13,40 +13,42 @@ Challenge
 
 Explore
     python -c "from tools.gpu import cuda; d = cuda.get_current_device(); print(d.name, d.MULTIPROCESSOR_COUNT)"
-    Each of these multiprocessors holds 1024 to 2048 threads at a time. How many has your CPU?
+    A GPU has this many multiprocessors, each for 1024 to 2048 threads at a time. How many threads has your CPU?
     marimo run week1/day3/explore_warps.py         Which blocks fill their warps?
-    marimo run week1/day3/explore_divergence.py    Which branches split no warp?
+    marimo run week1/day3/explore_divergence.py    Which branches divide no warp?
     marimo run week1/day3/explore_occupancy.py     Which grids fill their last wave?
 
 Concept
-    Grid: kernel[blocks, threads](...) starts that many blocks of that many threads. In the kernel, cuda.grid(1)
-    is my number among all threads of the launch, and cuda.gridsize(1) is how many there are.
-    Grid-stride loop: I take element grid(1), then every gridsize(1)-th after it. So any grid serves any n.
-    Warps: the threads of a block run in groups of 32, the *lanes* of a warp: one instruction at a time, for all
-    lanes that have come to it. A load or store is one *request* of a warp. Memory serves it in sectors of
-    32 bytes: four, when 32 lanes ask for float32 that lie side by side, and up to 32 when they do not.
-    Divergence: when an if sends lanes of one warp both ways, the warp goes one way and then the other, and
-    each time the rest of its lanes idle. Since Volta every thread has a program counter of its own: which way
-    goes first, and when the lanes meet again, nobody promises. To pass values on they need a barrier (day 7).
-    Multiprocessors (SMs): a block stays on one SM, which holds several at a time and switches between their
-    warps: while one waits for memory, others run. Blocks that find no room wait for the next *wave*.
-    Peaks: a lane for float32 multiplies and adds once in a clock: two flops. Device memory sends two bits in a
-    clock on each wire of its bus.
-    Arguments: day 2's CuPy arrays are used where they lie. A Python float arrives as what it is, float64.
+    Launch: kernel[blocks, threads](...) starts a grid: that many blocks with that many threads each. In the
+    kernel, cuda.grid(1) is the number of a thread in the grid, and cuda.gridsize(1) how many threads there are.
+    Two axes: kernel[(blocks_x, blocks_y), threads](...) starts blocks in two directions; with `threads` a single
+    number, all threads of a block lie along x. x, y = cuda.grid(2) are then a thread's two numbers, x first.
+    Grid-stride loop: a thread takes element cuda.grid(1), then every cuda.gridsize(1)-th one after it. So any
+    grid serves a vector of any length.
+    Warps: a warp is 32 threads of a block that run together; a *lane* is the place of a thread in its warp. One
+    instruction serves all lanes that have come to it. A load or store of a warp is one *request*, and memory
+    answers in *sectors* of 32 bytes: 4 of them if the lanes ask for 32 neighbouring float32, up to 32 if not.
+    Divergence: where an `if` sends some lanes of a warp one way and some the other, the warp runs both ways, one
+    after the other, and the lanes that are not concerned idle. Different warps may go different ways for free.
+    Multiprocessors: a block runs on one multiprocessor (SM), which holds several blocks and switches between
+    their warps while others wait for memory. Blocks that find no place run afterwards, in the next *wave*.
+    Peaks: a lane does a multiplication and an addition in each clock: two flops. Memory sends two bits in each
+    clock over each wire of its bus, whose width is the number of wires (GLOBAL_MEMORY_BUS_WIDTH).
+    Types: a Python float that is passed to a kernel is float64 there; np.float32(a) keeps it float32.
 
 Code it
     Task 1  warp_and_lane, launch_config: which thread is where, how many are needed   (three lines)
     Task 2  saxpy_kernel, saxpy: a grid-stride loop, and its launch in float32          (four lines)
     Task 3  predict_requests: what its warps ask of memory, before you look              (one line)
-    Task 4  convert_kernel, convert: right, but lanes idle; repair it                  (three lines)
-    Task 5  describe_device, wave_efficiency: what a GPU could do, how well it fits    (twelve lines)
+    Task 4  convert_kernel, convert: given, right, and half of the lanes idle; repair  (three lines)
+    Task 5  describe_device, wave_efficiency: what a GPU can do, how well it is filled (twelve lines)
 
 Verify
     pytest week1/day3                  then: ./course quiz week1/day3
     Reflect: saxpy does two flops for 12 bytes. How much of its tflops does your GPU's memory allow it?
 
-Simulated without a GPU: results, bounds, races, requests, sectors and lanes are exact; the device is an H100.
-Time is not simulated, nor are caches.
+Simulated without a GPU: results, bounds, requests, sectors and lanes are exact; the device is an H100.
+Time is not simulated, nor are caches, the fast memories that keep what was used lately.
 """
 
 import math

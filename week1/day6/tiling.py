@@ -1,8 +1,8 @@
 """Week 1, day 6: tiling
 
 Challenge
-    On day 5 every element of a was asked for n times. Let a program compute a whole *tile* of results, and
-    each element that it loads serves a row or a column of them: traffic falls by the size of the tile.
+    Let each program compute a *tile* of results, a small rectangle, in place of one result. Then an element that
+    it loads serves a whole row or column of the tile, and the traffic falls by the size of the tile.
 
                    16      8              m = 40, n = 24, tiles of 16 x 16: 6 programs
                 +-------+----+
@@ -15,24 +15,28 @@ Challenge
 
 Explore
     python -c "import numpy as np; print(np.arange(6).reshape(3, 2).repeat(2, 0).repeat(2, 1))"
-    Whose element is it, in tiles of 2 x 2? Cover the last row and the last column: what does program 5 still
-    have? Which rows of a and which columns of b does it need?
-    marimo run week1/day6/explore_tiles.py           Move the tiles: which programs mask?
+    The number of each element's program, in tiles of 2 x 2. Cover the last row and the last column: what is
+    left of program 5? Which rows of a and which columns of b does it need?
+    marimo run week1/day6/explore_tiles.py           Which programs need a mask?
     marimo run week1/day6/explore_tiled_matmul.py    What does a program load again?
 
 Concept
-    A matrix cut into tiles multiplies like a matrix of numbers: a tile of out is a sum of products of tiles.
-    On day 1 that was a way to go about it. Now it decides the traffic: for 16 x 16 results a step along k
-    takes 16 elements of a and 16 of b, and uses each of them 16 times.
-    Where a number is kept decides who can use it, and how long it stays:
-        registers        one thread             while its program runs     the sums, until k is through
-        shared memory    a program's threads    while it runs              a tile of a, a tile of b
-        L2               all programs           until others push it out   what a neighbour has just loaded
-        global memory    all, and the host      until it is freed          a, b and out
-    tl.dot(a, b, acc) is acc plus the product of two tiles. Triton keeps a and b in shared memory, so that each
-    thread finds what the others have loaded; on day 7 you do that yourself. input_precision="ieee" keeps all of
-    float32, where tensor cores would round.
-    Larger tiles save more, and need more registers and more shared memory. A program gets little of either.
+    Product of tiles: a matrix of tiles multiplies like a matrix of numbers. A tile of out is a sum over k: a
+    tile of a times a tile of b, added to an accumulator that begins with zeros. For 16 x 16 results a step
+    along k takes 16 elements of a and 16 of b, and uses each of them 16 times. On day 5 each served once.
+    Two axes: [:, None] stands a block up as a column, [None, :] lays it down as a row, and a column with a row
+    spreads out to a tile: row * row_stride + col * col_stride, and masks such as (row < m) & (col < n).
+    tl.dot(a, b, acc) is acc plus the product of two tiles; every side of a tile is at least 16.
+    input_precision="ieee" keeps float32 exact; without it, the units for small products (tensor cores) round.
+    Scope and lifetime: where a number is kept decides who can use it, and for how long:
+        memory           used by                  until                      in matmul_kernel
+        registers        one thread               its program ends           the accumulator
+        shared memory    one program's threads    the program ends           a tile of a, a tile of b
+        L2               all programs             others push it out         what a neighbour has just loaded
+        global memory    all, and the host        it is freed                a, b and out
+    Triton puts the tiles of a and b into shared memory for you; on day 7 you do that yourself. A value that was
+    loaded stays in registers as long as its name stands for it. Registers and shared memory are scarce: tiles
+    cannot grow for ever.
 
 Code it
     Task 1  tile_coordinates: where a program's tile begins, and how much of it exists     (three lines)
@@ -44,8 +48,8 @@ Verify
     pytest week1/day6                  then: ./course quiz week1/day6
     Reflect: which of its six arguments does predict_traffic not need? What is that one good for?
 
-Simulated without a GPU: results, bounds and bytes are exact. How much shared memory and how many registers a
-kernel takes, the real compiler says. Time is not simulated.
+Simulated without a GPU: results, bounds and bytes are exact. The real compiler says how much shared memory and
+how many registers a kernel takes. Time is not simulated.
 """
 
 import tools.gpu  # a real GPU or a simulated one; before triton

@@ -1,8 +1,9 @@
 """Week 1, day 2: first contact with a GPU
 
 Challenge
-    Multiply day 1's matrices on the GPU. CuPy makes that look like NumPy, and it hides what you pay: the GPU
-    has a memory of its own, and whatever it works on must cross over first, and the result back.
+    Multiply day 1's matrices on a GPU with CuPy, whose functions are named as NumPy's are. A GPU has a memory
+    of its own: what it works on is copied there first, and the result is copied back. The code hardly shows
+    these copies. You will count them, remove those that nobody needs, and say from which size a GPU pays.
 
         host                                     GPU
         a  1 2 3    b   7  8    -- 24 bytes -->  a         all of it in float32:
@@ -13,32 +14,38 @@ Challenge
 
 Explore
     python -c "import numpy as np; from tools.gpu import cupy; print(cupy.ones(3) + np.ones(3))"
-    An error. Suppose CuPy had converted one of the two unasked: what crosses, and would you have noticed?
+    An error: CuPy does not mix the two memories. Which array would it have had to copy, and in which direction?
 
 Concept
-    Crossing: cupy.asarray uploads, cupy.asnumpy downloads. Some lines cross without looking like it: float(x),
-    if x > 0 and print(x) each download, and wait. What is needed again on the GPU should stay there.
-    Launches: x + y is one kernel, which reads x and y and writes a result. A formula of six operations is six
-    kernels, and five results that are written only to be read again. A fused kernel reads and writes once.
-    Waiting: a launch returns before the GPU is done, so a clock that does not wait times the asking. The
-    first call compiles and loads. Day 1's ruler needs one more thing: wait before you read the clock.
-    Widths: float64 creeps in from arange and eye. It doubles every byte, and most GPUs have few lanes for it.
-    Worth it? Work grows as n cubed, bytes as n squared: from some size on, the GPU wins. You can say which.
+    Copies: cupy.asarray(x) uploads an array of the host. cupy.asnumpy(y) downloads one, and with out= into an
+    array that is there already. float(y), print(y) and `if y > 0` download too, and the host waits for them.
+    Launches: a kernel is a function that the GPU runs for all elements at once, and a launch is the request to
+    run it. x + y is one launch, which reads x and y and writes a result. A formula of six operations is six
+    launches, and five results that are written only to be read again.
+    Fusion: a fused kernel does several operations in one launch. cupy.ElementwiseKernel makes one out of four
+    texts: inputs, outputs, what happens to one element, and a name. The third is C: a variable has a type
+    (`float d = x - y;`), a statement ends with a semicolon, and there is no **. For squares of float32:
+        square = cupy.ElementwiseKernel("float32 x", "float32 out", "out = x * x", "square"); square(x, out)
+    One source: cupy.get_array_module(x) is the module of x, cupy or numpy. Both have the same functions: cupy.abs(x),
+    x.sum(axis=1, keepdims=True) for the sum of each row, kept as a column. x / x.max() needs no download.
+    Waiting: a launch returns before the GPU has done the work, so a clock may only be read after a wait.
+    Widths: arange and eye give 8-byte numbers. float64 doubles every byte, and most GPUs are slow in it.
+    Break-even: the work grows as n cubed, the bytes as n squared. So from some size on the GPU is faster.
 
 Code it
     Task 1  matmul_on_gpu: upload, multiply, download                                       (two lines)
-    Task 2  chain_on_gpu: many products, each matrix up once, one result down              (four lines)
-    Task 3  power_iteration: a loop that is right and crosses at each step; repair it      (five lines)
+    Task 2  chain_on_gpu: many products, each matrix uploaded once, one result down        (four lines)
+    Task 3  power_iteration: given, right, and it copies in each step; repair it           (five lines)
     Task 4  similarity_kernel, similarity: six launches made one                          (three lines)
     Task 5  array_module, smooth: the same lines for NumPy and CuPy                        (five lines)
-    Task 6  seconds_per_call: the ruler, for work that the host does not wait for           (ten lines)
+    Task 6  seconds_per_call: day 1's measurement, for a GPU                                (ten lines)
     Task 7  predict_bytes, predict_seconds, break_even_size: before you measure             (six lines)
 
 Verify
     pytest week1/day2                  then: ./course quiz week1/day2
-    Reflect: at the size where the GPU begins to pay, what share of its time does it multiply?
+    Reflect: at the size where the GPU begins to pay, for what share of its time does it multiply?
 
-Simulated without a GPU: results, CuPy's rules, launches, waits and every byte that crosses are exact. Time is
+Simulated without a GPU: results, CuPy's rules, launches, waits and every byte that is copied are exact. Time is
 modelled there, so nothing is concluded from it.
 """
 

@@ -1,8 +1,8 @@
 """Week 1, day 4: your first Triton kernel
 
 Challenge
-    Add two vectors on the GPU. You will not write a loop over n. You write what one *program* does
-    with one block of elements, and launch as many programs as there are blocks.
+    Add two vectors with a Triton kernel. A Triton kernel has no loop over the elements: its lines say what one
+    *program* does with one block of elements, and a launch starts as many programs as there are blocks.
 
         x:        0  1  2  3 | 4  5  6  7 | 8  9  .  .      n = 10, BLOCK = 4
         program:       0     |      1     |      2          3 programs; the last block is half empty
@@ -13,16 +13,19 @@ Explore
     marimo run week1/day4/explore_linear_index.py    Where does [row, col] lie, at which strides?
 
 Concept
-    A program knows one thing about itself: its number, tl.program_id(0). The rest is arithmetic.
-    Element i of block p sits at p * BLOCK + i. In the last block some of those positions lie past
-    the end, so every load and every store carries a mask that says which of them exist.
-    tl.arange(0, BLOCK) is 0 to BLOCK - 1, all at once. tl.load(x_ptr + positions, mask=...) brings elements,
-    tl.store(out_ptr + positions, values, mask=...) writes them. add_kernel[(programs,)](x, y, ...) launches.
-    A matrix is a vector with a rule. Row-major: element [row, col] sits at row * n_cols + col.
-    Any view of it: at row * row_stride + col * col_stride. Column-major is such a view, so are a
-    transpose, every second column, and one row that stands for all of them (row_stride 0).
-    Walk along a row of a row-major matrix and neighbours are neighbours in memory. Walk down a
-    column and each step jumps n_cols elements; day 7 shows what that costs.
+    Programs: tl.program_id(0) is the number of a program, and the only thing that differs between programs.
+    Blocks: tl.arange(0, BLOCK) is the block 0, 1, ..., BLOCK - 1, and arithmetic works on whole blocks. So the
+    elements of program p are at p * BLOCK + tl.arange(0, BLOCK). BLOCK is a power of two.
+    Masks: some positions of the last block lie past the end of the vector. A mask is a block of True and False
+    that says which positions exist, such as positions < n.
+    Memory: tl.load(x_ptr + positions, mask=mask) brings the elements at these positions. Where the mask is False
+    nothing is read, and what stands there is undefined: nobody may use it. tl.store(out_ptr + positions,
+    values, mask=mask) writes only where the mask is True.
+    Launch: add_kernel[(programs,)](x, y, out, n, BLOCK=block) starts that many programs; a tensor arrives as the
+    pointer to its first element. x.numel() elements take triton.cdiv(x.numel(), block) programs: cdiv rounds up.
+    Matrices: in a row-major matrix the rows lie one after the other, so element [row, col] is at
+    row * n_cols + col. In a view of it, such as a transpose or every second column, it is at
+    row * row_stride + col * col_stride; x.stride() of PyTorch gives both strides, in elements.
 
 Code it
     Task 1  linear_index and coordinate: the row-major rule, both ways               (two lines)

@@ -1,8 +1,8 @@
 """Week 1, day 5: a naive matmul kernel
 
 Challenge
-    Multiply two matrices in Triton in the plainest way: one program for each result. It will be right, and far
-    slower than the library. Find out why: from a prediction, from what is counted, from a profiler's report.
+    Multiply two matrices with the plainest Triton kernel: one program for each result. It is right, and far
+    slower than the library. Three sources tell why: a prediction, the simulator's counts, a profiler's report.
 
             k = 3         n = 2        program   reads                       stores
         a:  1 2 3     b:  7  8            0      row 0 and column 0          out[0, 0] =  58
@@ -12,26 +12,31 @@ Challenge
 
 Explore
     python -m json.tool week1/day5/report_h200.json
-    What Nsight Compute saw of this kernel on a real GPU, at 4096 x 4096 x 4096. Which of these figures would
-    you have guessed? The stalls say what warps waited for: long_scoreboard is data from memory.
+    What the profiler Nsight Compute measured of this kernel on a GPU, for three matrices of 4096 x 4096. Which
+    of the figures would you have guessed? A *stall* is a warp that cannot go on; "stalls" says how many warps,
+    on average, waited for what: long_scoreboard for data from memory, lg_throttle and mio_throttle for a place
+    in the queue of loads, short_scoreboard for shared memory, wait for the instruction before.
     marimo run week1/day5/explore_memory.py    Which level answers, and when does it matter?
 
 Concept
-    A sum over blocks: a loop of Python's, from a block of zeros, tl.zeros((BLOCK_K,), dtype=tl.float32), to which
-    each step adds. A load with mask=... and other=0.0 gives zeros where nothing exists. tl.sum adds up a block.
+    Sum over blocks: a Python loop in the kernel walks along k, BLOCK_K elements at a time. It adds to a block
+    of zeros, tl.zeros((BLOCK_K,), dtype=tl.float32), and tl.sum(block) adds up that block at the end.
+    other: tl.load(..., mask=p < k, other=0.0) puts 0.0 where the mask is False. A sum needs that.
+    One element: x_ptr + i with a plain number i points at one element. tl.load then gives a number and tl.store
+    stores one, without a mask.
     Traffic: programs share nothing. Each reads its own row and column, so every element of a is asked for n
-    times and every element of b m times. That makes about a quarter of a flop for each byte, at any size; day 1's
-    least traffic allows more and more of them as matrices grow.
-    Sectors: memory sends 32 bytes at the least. Along a row of a, 8 elements share a sector. Down a column
-    of b each element brings a sector of its own, and 28 bytes of it are not wanted.
-    Caches answer most of what is asked for again: the nearer, the sooner. Sizes on an H200, and the clocks
-    that a load waits as published for the H100, which has the same multiprocessors:
-        registers       256 KiB a multiprocessor    one thread's           none
-        L1 and shared   256 KiB a multiprocessor    its blocks'            about 40
-        L2              60 MiB                      everybody's            about 260
-        device memory   141 GB at 4800 GB/s         everybody's            about 480
-    Latency is that wait. A GPU hides it behind other loads, unless each load needs what the one before it
-    brought. A chain of such loads, a *pointer chase*, is how latency is measured.
+    times and every element of b m times: about a quarter of a flop for each byte, at any size.
+    Sectors: memory sends 32 bytes at the least. Along a row of a, 8 elements share a sector. Down a column of b
+    each element lies in a sector of its own, and 28 of the 32 bytes are not wanted.
+    Caches: a cache keeps what was read lately; the nearer to the arithmetic, the faster. An H200, and how many
+    clocks a load waits (published for the H100, which has the same multiprocessors):
+        memory           size                         used by                    clocks
+        registers        256 KiB a multiprocessor     one thread                 none
+        L1 and shared    256 KiB a multiprocessor     one multiprocessor         about 40
+        L2               60 MiB                       all multiprocessors        about 260
+        device memory    141 GB, at 4800 GB/s         all multiprocessors        about 480
+    Latency: how long one load waits. A GPU hides it behind other loads, unless each load needs the result of
+    the one before. A chain of such loads is a *pointer chase*; with it, latency is measured.
 
 Code it
     Task 1  matmul_kernel and matmul: my row, my column, a sum over blocks of k         (ten lines)

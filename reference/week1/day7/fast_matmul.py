@@ -1,9 +1,9 @@
 """Week 1, day 7: a fast matmul kernel
 
 Challenge
-    Two kernels end the week, and on an H200 both pass 1000 GFLOPS. In CUDA you decide which thread loads what,
-    and who waits for whom. In Triton the compiler does, and an autotuner chooses the size of the tiles. One of
-    the two will be far faster: say which, and why, before anybody times them.
+    Write two kernels that pass 1000 GFLOPS on an H200. In CUDA you say which thread loads what, and who waits
+    for whom. In Triton the compiler says so, and an autotuner chooses the size of the tiles. One of the two is
+    about six times as fast as the other. Say which, and why, before anybody times them.
 
         a warp loads from matrices with 64 columns; x = 0 to 31 is the thread          sectors of 32 bytes
             b[p, x]    1 element apart      |0 .. 7|8 .. 15|16 .. 23|24 .. 31|                   4
@@ -13,31 +13,37 @@ Challenge
 Explore
     python -c "print({4 * 2 * x // 32 for x in range(32)})"
     The sectors of a warp whose threads load elements 2 apart. Try 1, 8, 64 and 0. When do they stop growing?
-    marimo run week1/day7/explore_coalescing.py    At which stride is a warp at its worst?
+    marimo run week1/day7/explore_coalescing.py    At which stride does a warp touch the most sectors?
 
 Concept
-    Coalescing: the threads of a warp differ in x before they differ in y. Where x counts along a row, what a
-    warp asks for lies together, and every byte of its sectors is wanted. So x belongs to the last index.
-    Shared memory: cuda.shared.array(shape, dtype) is one array for all threads of a block. Each of them loads
-    one element of a tile of a and one of b, then uses what the others have loaded: day 6's saving, by hand.
-    Barriers: at cuda.syncthreads() each thread waits until all of its block have come. One before the tiles are
-    used: are they full? One before they are filled again: has everybody finished? Threads without a result
-    must come too, and where a or b has no element, a zero is stored.
-    Banks: element i of shared memory is in bank i % 32, and in one pass, a *wavefront*, a bank serves one of its
-    elements. 32 neighbours take one wavefront, and so does one element for all. Different elements of the same
-    bank take one each: a *conflict*.
-    What limits it: each product needs two numbers from shared memory, and an SM serves one wavefront a clock.
-    tl.dot first loads a few rows and columns into registers, and uses each number several times.
-    Types: in a CUDA kernel 0.0 is float64, and a sum that begins with 0 or 0.0 becomes it. np.float32(0) does not.
-    Autotuning: a *config* is a choice of sizes. For a new shape the autotuner times all of them, then keeps the
-    fastest. The grid depends on the choice, so it is a function of the config.
+    Coalescing: the threads of a warp differ in x before they differ in y. cuda.grid(2) gives x first, and so do
+    grids: [(blocks_x, blocks_y), (threads_x, threads_y)]. If x is the last index, [row, x], then what a warp
+    asks for lies together in memory, and every byte of its sectors is used.
+    Thread in its block: cuda.threadIdx.x and cuda.threadIdx.y, both from 0 to TILE - 1 in blocks of TILE x TILE.
+    Shared memory: cuda.shared.array(shape, np.float32) is one array for all threads of a block; its shape must
+    be constants, such as (TILE, TILE). Each thread loads one element of a tile of a and one of a tile of b into
+    it, and then uses what the others have loaded: day 6's saving, by hand.
+    Barriers: at cuda.syncthreads() each thread waits until all threads of its block are there. One stands
+    before the tiles are used: they are full. One stands before they are filled again: all have finished. A
+    thread whose result does not exist comes too; where a or b has no element, it stores a zero.
+    Banks: shared memory has 32 banks, and element i of a float32 array is in bank i % 32. A *wavefront* is one
+    pass over the banks, in which each serves one element. 32 neighbours take one wavefront; so does one element
+    for all lanes. Different elements in one bank take a wavefront each: a *conflict*.
+    Limit: each product takes two numbers from shared memory, and an SM serves one wavefront a clock. tl.dot
+    loads a few rows and columns into registers, and uses each number several times.
+    Types: in a CUDA kernel 0 is an integer and 0.0 is float64; a sum that begins with them becomes float64. One
+    that begins with np.float32(0) stays float32.
+    Autotuning: a *config* is one choice of sizes. For a new shape the autotuner times all configs and keeps the
+    fastest. The grid depends on the choice, so it is given as a function of the config, a dict such as
+    {"TILE_M": 64, ...}. The autotuner passes these sizes to the kernel: the launch must not.
 
 Code it
+    Two sittings: tasks 1 to 3, then tasks 4 and 5.
     Task 1  sectors_of_request: what a load costs, by how far apart threads look            (one line)
     Task 2  simple_kernel, matmul_simple: given, right, and down the columns; repair them  (two lines)
     Task 3  tiled_kernel and matmul_tiled: fill, wait, multiply, wait                (seventeen lines)
     Task 4  predict_traffic, predict_wavefronts, ceiling: what will limit it            (five lines)
-    Task 5  dot_kernel and matmul_dot: day 6 for any config, from an empty page       (seventeen lines)
+    Task 5  dot_kernel and matmul_dot: day 6's kernel, for any config                 (seventeen lines)
 
 Verify
     pytest week1/day7                  then: ./course quiz week1/day7

@@ -20,6 +20,13 @@ def test_an_edit_changes_its_place_alone(course, tmp_path):
     )
 
 
+def test_a_line_that_the_docstring_shows_is_changed_in_the_code_alone(course, tmp_path):
+    course.edit("reference/week1/day1/adding.py", "A sum needs a start.", "A sum is result += value, again and again.")
+    text = written(course, "takes_away", tmp_path / "out")
+    assert "A sum is result += value, again and again." in text
+    assert "        result -= value\n" in text
+
+
 def test_all_changes_every_place(course):
     course.write(WRONG, f'[[wrong]]\n{ENTRY}find = "values:"\nreplace = "items:"\nall = true\n')
     with pytest.raises(BadAnswer, match="the result changes a signature"):

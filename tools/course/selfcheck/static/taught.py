@@ -34,10 +34,11 @@ def words_come_after_their_day(m: Material) -> Problems:
         if not _known(entry, m):
             early |= {word for word in entry.words if re.search(rf"\b{re.escape(word)}(s|es)?\b", docstring, re.I)}
     lesson, day = m.at(m.unit.lesson), m.at(m.unit.folder / "day.toml")
-    for word in sorted(early - set(m.unit.in_passing)):
+    listed = {word.lower() for word in m.unit.in_passing}
+    for word in sorted(early - listed):
         yield Problem(lesson, f"uses {word!r} before the unit that teaches it: say in half a sentence what it is, "
                               "and list it in in_passing of day.toml, or use another word")  # fmt: skip
-    for word in sorted(set(m.unit.in_passing) - early):
+    for word in sorted(listed - early):
         yield Problem(day, f"in_passing lists {word!r}, which the docstring does not use before its unit")
 
 
