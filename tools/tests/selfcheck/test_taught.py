@@ -123,3 +123,13 @@ def test_a_long_day_says_where_its_second_sitting_begins(course):
     assert course.problems() == [f"{DAY}: 100 minutes in 1 sitting; at most 75 in one"]
     course.edit(DAY, "minutes = 100", "minutes = 100\nsittings = 2")
     assert course.problems() == [f"{STUB}: the docstring does not say where the second sitting begins"]
+
+
+def test_a_word_that_an_earlier_unit_explained_in_passing_may_be_used(course):
+    course.write("docs/GLOSSARY.md", GLOSSARY)
+    course.write("week1/day0/more.py", '"""More."""')
+    course.write("week1/day0/test_more.py", "")
+    course.write("week1/day0/day.toml", 'title = "More"\nminutes = 10\nin_passing = ["warp"]\n')
+    course.edit(STUB, "A sum needs a start.", "A warp needs a start.")
+    course.edit(REFERENCE, "A sum needs a start.", "A warp needs a start.")
+    assert course.problems() == []

@@ -1,40 +1,46 @@
 """Week 1, kata: profiling a CPU program
 
 Challenge
-    A report on a day's log of a web server is right and takes half a second; it shall take less than 0.2. Most
-    people who guess where the time goes guess wrong. So look first, then change what the profile shows, and
-    look again.
+    A report on a day's log of a web server is right and takes half a second. It shall take less than 0.2. Guesses
+    about where the time goes are usually wrong, so measure first, change what the measurement shows, and
+    measure again.
 
         a sampler stops the program now and then     run      |####################|    10 samples
-        and notes the stack: folded, one line for    work     |##############|
-        each stack, with how often it was met        sort     |    |######|
+        and notes the stack: one line for each       work     |##############|
+        stack, with how often it was met             sort     |    |######|
             run;work 4
             run;work;sort 3                          own:     work 4, sort 3, run 3
             run 3                                    total:   run 10, work 7, sort 3
 
 Explore
     python -m timeit -s "seen = list(range(1500))" "1499 in seen"
-    The same with "seen = set(range(1500))". Then, where do you think the half second goes? cProfile says:
+    The same with "seen = set(range(1500))". Then say where you think the half second goes, and ask cProfile:
     python -m cProfile -s tottime week1/katas/cpu_profiling/cpu_profiling.py
 
 Concept
-    Own time is what a function spends itself, total time includes whom it calls. Own time says where to look,
-    total time whom to blame. A flame graph is the picture above: width is total, what nothing covers is own.
-    A sampler (py-spy, perf) disturbs little and sees only what takes long. A tracer (cProfile, line_profiler) counts
-    every call or line, and each count costs time: cheap calls look dear. Trust its counts more than its times.
-    The most you can win: if a part takes a share s of the time, removing it all makes the program
-    1 / (1 - s) times as fast (Amdahl). Then another part is the largest: profile again.
-    Two classics: `in` walks a list, and a dict or a set knows at once. An array cannot grow: np.append copies all
-    of it for one more number, while one that was allocated whole is only filled.
+    Own and total time: own time is what a function spends itself; total time includes the functions that it
+    calls. Own time says where to look, total time which call to save. The picture above is a flame graph: the
+    width of a bar is total time, and the part that no bar below covers is own time.
+    Profilers: a program that measures where time goes. A sampler (py-spy, perf) disturbs little and sees only
+    what takes long. A tracer (cProfile, line_profiler) counts every call or line, and each count costs time, so
+    functions that are called often look slower than they are. Trust its counts more than its times.
+    cProfile in a program: profiler = cProfile.Profile(); profiler.runcall(function, *args) runs and counts.
+    pstats.Stats(profiler).stats is then a dict from (file, line, name) to (calls without those from itself,
+    calls, own time, total time, callers).
+    Amdahl's law: if a part takes the share s of the time, then without it the program is 1 / (1 - s) times as
+    fast, and no more. Afterwards another part is the largest, so profile again.
+    Two frequent causes: `in` walks along a list, but finds its place in a dict or a set at once. An array
+    cannot grow: np.append copies all of it for one more number, where an array of the final size is only filled.
+    Counting: collections.Counter() is a dict in which every count begins at 0.
 
 Code it
     Task 1  self_samples, total_samples, hottest_line: read what profilers write    (twelve lines)
     Task 2  calls: what cProfile counts; memo: five points from before and after     (eight lines)
-    Task 3  report is right and slow; repair it. Two and a half times as fast will do, more is easy
+    Task 3  report: given, right and slow; repair it. Two and a half times as fast is asked for
 
 Verify
     pytest week1/katas/cpu_profiling   then: ./course quiz week1/katas/cpu_profiling
-    Reflect: which of your changes bought the most, and would the profile have told you so beforehand?
+    Reflect: which of your changes gained the most, and would the profile have told you so beforehand?
 
 No GPU is used: all is real on every machine. Speed is judged by a ratio measured in one run.
 """

@@ -1,9 +1,9 @@
 """Week 1, kata: embedding lookup
 
 Challenge
-    A language model begins with a table: each word has a number, its *id*, and a row of the table. Looking a text
-    up means copying rows, which has no arithmetic at all, and still three ways to go wrong: an id without a row,
-    rows that do not fill a block, and a table so large that 32 bits cannot count its elements.
+    A language model begins with a table: each word has a number, its *id*, and a row of the table. To look a text
+    up is to copy the rows of its ids. There is no arithmetic, and three things still go wrong: an id without a
+    row, rows that do not fill a block, and a table so large that 32 bits cannot count its elements.
 
         ids       table, 4 rows of 3        out
          2         0:    1   2   3          7  8  9
@@ -17,13 +17,19 @@ Explore
     On a GPU that is an assertion inside the kernel, and the process cannot use its GPU again.
 
 Concept
-    Gather: where a program reads depends on what it has read before. It first loads an id, then the row at
-    id * WIDTH. No compiler can know that address, so nobody but you checks it. Say what a wrong id means, and
-    keep to it: here a row of zeros, never a read from somewhere else, and a count that someone can look at.
-    Padding: texts of one batch have different lengths, and an id that means "no word here" fills them up. It too
-    gives zeros, but it is no fault.
-    Width of an index: a product has the type of its factors, and id * WIDTH leaves 32 bits at 2**31 elements,
-    which is 2 million rows of 1024. Vocabularies below 32768 are often stored as int16; there it happens at once.
+    Gather: a load whose address was itself loaded. A program first loads an id, then the row at id * WIDTH. The
+    compiler cannot know that address, so the kernel has to check the id. Here an id without a row gives a row of
+    zeros and is counted; nothing is ever read from elsewhere.
+    Padding: ids that mean "no word here" fill up the texts of a batch, whose lengths differ. They give zeros as
+    well, and are no fault.
+    Two axes: a grid (a, b) has a * b programs. tl.program_id(0) is below a, tl.program_id(1) below b; here an id,
+    and one of the blocks of columns.
+    64-bit index: a product has the type of its factors, and id * WIDTH leaves 32 bits at 2**31 elements, which
+    is 2 million rows of 1024. ids of int16 leave 16 bits far sooner. id.to(tl.int64) converts, before the
+    product; so do program ids, which are int32.
+    Atomic: tl.atomic_add(out_ptr, number) adds to an element in memory as one step, so that programs that run at
+    the same time lose nothing; tl.sum(faults) counts what is True in a block of the program. It adds to what is
+    there, so out starts at zero: out.zero_().
     Sectors: memory sends 32 bytes at a time. A row of 1024 float32 is 128 whole sectors. A row of 3 is 12 bytes
     of one sector, or of two where it lies across a boundary.
 
@@ -36,8 +42,8 @@ Verify
     pytest week1/katas/embedding_lookup        then: ./course quiz week1/katas/embedding_lookup
     Reflect: training adds gradients to rows of the table. What happens there to a word that occurs twice?
 
-Simulated without a GPU: results, bounds, bytes, sectors and integers that overflow are exact. Whether a row that
-is read twice comes from a cache the second time is not simulated, nor is time.
+Simulated without a GPU: results, bounds, bytes, sectors and integers that overflow are exact. Caches and time are
+not simulated: a row that is read twice counts twice.
 """
 
 import tools.gpu  # a real GPU or a simulated one; before triton

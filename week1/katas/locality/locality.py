@@ -1,9 +1,9 @@
 """Week 1, kata: locality
 
 Challenge
-    Add up the same numbers in another order and the program gets slower, although no operation was added. What
-    differs is where they lie. Count what an order costs before you time it; then give pairwise distances an
-    order that a cache likes, and at last one that needs no such care.
+    The same numbers added up in another order can take several times as long, although no addition was added.
+    The difference is where the numbers lie. Count what an order costs before you time it. Then compute pairwise
+    distances in an order that suits the cache, and at last by a library that takes care of the order itself.
 
         lines of 32 bytes hold 4 float64; a cache of 2 lines
             row 0    0  1  2  3 |  4  5  6  7        by rows      0 1 2 3 4 ...    6 misses
@@ -15,16 +15,21 @@ Explore
     The same with "a[:, 0].sum()": as many additions. How many lines does each of the two touch?
 
 Concept
-    Memory comes in lines, 64 bytes on most CPUs: who asks for one number gets its neighbours as well. A *hit* finds
-    its line in the cache, a *miss* waits for it. A cache is small, 32 KiB next to the core, 1 MiB behind it;
-    when it is full, the line that was used longest ago makes room.
-    Sets: a line may not lie just anywhere. Line number i belongs to set i % sets, and a set holds a few lines, its
-    *ways*. Rows that begin a power of two apart crowd into a few sets; one line of padding spreads them again.
-    Walk by columns and you walk the transpose by rows: the same memory, shape and strides exchanged.
-    Blocking: all differences between m and n points of d numbers are m * n * d numbers, written once and read back
-    after they have left the cache. Tile by tile they stay. |x - y|**2 = x.x + y.y - 2 x.y needs no differences:
-    it is a matrix product, and the library has done the blocking. It subtracts large numbers that are nearly
-    equal, so keep them small: a distance does not mind where the origin is.
+    Cache: a small, fast memory that keeps what was used lately: 32 KiB next to the core, 1 MiB behind it. It
+    works in *lines* of 64 bytes on most CPUs, so a load of one number brings its neighbours too. A *hit* finds
+    its line in the cache; a *miss* waits until it has been fetched. In a full cache the line that was used
+    longest ago makes room.
+    Sets: the place of a line in the cache is not free. Line number i belongs to set i % sets, and a set has room
+    for a few lines, its *ways*. Rows that begin a power of two apart share a few sets; one line of padding at
+    the end of each row spreads them again. Cache(capacity, line, ways).missed(addresses) says which accesses miss.
+    Orders: to walk down the columns of a matrix is to walk along the rows of its transpose: the same memory,
+    with shape and strides exchanged. .ravel() lays an array out flat, np.count_nonzero counts what is True.
+    Blocking: the differences of m and n points with d numbers each are m * n * d numbers, written once and read
+    back after they have left the cache. Computed tile by tile they stay in it.
+    BLAS: |x - y|**2 = x.x + y.y - 2 x.y needs no differences. It is a matrix product, np.matmul(x, y.T, out=out),
+    and the library does the blocking. It subtracts large numbers that are nearly equal, which loses digits; so
+    make the points small first: subtract their mean, y.mean(axis=0). Rounding can leave a distance below zero:
+    np.maximum(out, 0, out=out).
 
 Code it
     Task 1  addresses, count_misses: the order of access, and its misses               (three lines)
@@ -34,7 +39,7 @@ Code it
 
 Verify
     pytest week1/katas/locality        then: ./course quiz week1/katas/locality
-    Reflect: which of your own arrays have rows of a power of two, and who walks down their columns?
+    Reflect: which of your own arrays have rows of a power of two, and which code walks down their columns?
 
 No GPU is used. Misses are those of a model with one cache that fetches nothing ahead, which is also what
 valgrind's cachegrind counts; a CPU that fetches ahead waits less, and moves as many bytes.

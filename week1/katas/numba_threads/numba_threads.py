@@ -1,9 +1,9 @@
 """Week 1, kata: threads with Numba and OpenMP
 
 Challenge
-    Count how often each brightness occurs in an image: a histogram of 256 numbers. A loop does it; a compiled
-    loop does it hundreds of times as fast; two cores might halve that, if they do not trip over each other, and if
-    there is enough to do.
+    A histogram says how often each value occurs; here, each of 256 brightnesses in an image. A Python loop can
+    count them, and a compiled loop is hundreds of times as fast. Several cores are faster still, if each has a
+    table of its own and enough to do.
 
         pixels     3 3 7 3 | 7 7 3 0 | 3 7 3 3            n = 12, three parts
                    part 0    part 1    part 2
@@ -13,17 +13,21 @@ Challenge
 
 Explore
     python -c "import numba; print(numba.get_num_threads())"
-    A thread that counts reads a number, adds 1 and writes it back. Two threads find the same 5. What do they write?
+    A thread that counts reads a number, adds 1 and writes it back. Two threads both read 5. What do they write?
 
 Concept
-    njit compiles a function of loops over arrays, the first time it is called with such types: half a second, once.
-    prange(parts), under njit(parallel=True), deals its rounds out to threads. Nobody promises an order.
-    A *race*: two threads use one place without an agreement, and at least one of them writes. Updates get lost, now
-    and then: 60 runs may be right. The cure is not luck but *private* tables, one for each part, then a sum.
-    OpenMP does the same in C with one line above the loop: parallel for shares the rounds out, and
-    reduction(+:name[:length]) gives each thread a private copy and adds them up at the end.
-    Amdahl: a part s of the time that only one thread can work on stays. Speedup = 1 / (s + (1 - s) / workers).
-    When it does not pay: each further part costs a start and a table to add, whether the image is large or not.
+    Compilation: @njit compiles a function of loops over arrays the first time it is called with such types, which
+    takes half a second, once. It knows arrays, not lists: np.array(bounds) makes one.
+    Parallel loop: under @njit(parallel=True), `for part in prange(parts)` deals its rounds out to threads. A
+    thread runs lines of the program on a core of its own, beside the others; the order of the rounds is open.
+    Race: two threads use one place without an agreement, and at least one of them writes. Some updates are lost,
+    in some runs: 60 runs may be right. A *private* table for each part avoids it; a sum over the tables,
+    .sum(axis=0), follows.
+    OpenMP: the same in C, with one line above the loop: `#pragma omp parallel for` deals the rounds out, and its
+    clause reduction(+:name[:length]) gives each thread a private copy of an array and adds them up at the end.
+    Amdahl's law: the part s of the time in which only one thread can work stays as it is. So the speedup is
+    1 / (s + (1 - s) / workers).
+    Cost of a part: each further part costs a start and one more table to add, however small the image is.
 
 Code it
     Task 1  chunk_bounds, amdahl, predict_steps, best_parts: the plan, on paper        (five lines)

@@ -1,9 +1,9 @@
 """Week 1, kata: debugging
 
 Challenge
-    Four kernels are broken, each in a way of its own: one computes a wrong number, one overflows without a word, one
-    reads what is not there and not yet there, and one does not compile. For each there is a tool that points at
-    the fault faster than staring does. Use it, write down what it said, then repair.
+    Four kernels are broken. One computes a wrong number, one overflows, one reads elements that do not exist or
+    are not there yet, and one does not compile. Each has a tool that points at the fault. Use the tool, write
+    down what it said, then repair the kernel.
 
         one row of 5, BLOCK = 8       place     0   1   2   3   4 |  5   6   7    past the end: mask
                                       x         5   6   7   8   9 |  0   0   0    other=0.0, so far so good
@@ -16,24 +16,28 @@ Explore
     Both rows should go from -1.41 to 1.41. Write down a guess before you open a debugger.
 
 Concept
-    Stop: without a GPU a kernel is Python. Write breakpoint() into it, with `if row == 1:` before it, and pdb
-    stops there: p shows a value, w where you are, n goes on by a line, c to the next stop. In a CUDA kernel say
-    which thread you mean: with cuda.debug(block=1, thread=5): around the launch.
-    Say: tl.device_print("total", total) prints in every program, tl.device_assert(total > 0, "no total") stops and
-    names the program. Without TRITON_DEBUG=1 a GPU leaves assertions out, so they cost nothing and may stay.
-    Report: the simulator refuses an index outside an array, and two threads that touch one element with nothing
-    to put them in order: a *race*. It names line, block and thread. One report at a time: repair, run again.
-    Compile: the simulator runs Python, a GPU runs what a compiler accepts, where each variable keeps one type in a
-    loop. The compiler names line and types; ./course week1/katas/debugging shows it, with or without a GPU.
+    Breakpoint: without a GPU a kernel is Python. Write breakpoint() into it, with `if row == 1:` before it, and
+    pdb stops there: p shows a value, w the place, n goes on by a line, c to the next stop. In a CUDA kernel say
+    which thread you mean, with cuda.debug(block=1, thread=5): around the launch.
+    Print and assertion: tl.device_print("total", total) prints in every program. tl.device_assert(total > 0, "no
+    total") stops and names the program. A GPU leaves assertions out unless TRITON_DEBUG=1, so they may stay.
+    Bounds and race reports: the simulator refuses an index outside an array, and a *race*: two threads use one
+    element, at least one of them writes, and nothing puts them in order. The report names line, block and
+    thread. cuda.syncthreads() is a barrier, at which each thread waits for all others of its block: what was
+    written before it can be read after it. Every thread of the block has to come. One report is shown at a time.
+    Compiler diagnostic: the simulator runs Python; a GPU runs what a compiler accepts, and there a variable keeps
+    one type in a loop. tl.float32 and tl.int32 are types; x.to(tl.float32) converts. The compiler names line and
+    types: ./course compiled week1/katas/debugging shows that, with or without a GPU.
+    Choosing: tl.where(condition, x, y) takes each element from x where the condition is True, else from y.
     On a GPU: compute-sanitizer reports bounds (--tool memcheck) and races (--tool racecheck), cuda-gdb stops a
-    thread. What they said of these kernels on an H200 lies in the folder transcripts; record_transcripts.py writes it
-    down on yours. To have the simulator's tools there too: COURSE_SIM=1.
+    thread. The folder transcripts has what they said of these kernels on an H200; record_transcripts.py records
+    it on your machine. COURSE_SIM=1 brings the simulator's tools to a machine with a GPU.
 
 Code it
     Task 1  standardise: wrong where a row does not fill its block. Repair it;       (one line)
             apart_in_pdb: what you saw there
-    Task 2  shares: half precision, half right. Assert, repair, let it stand;      (two lines)
-            failed_program: who complained
+    Task 2  shares: half precision, half right. Assert, repair, keep the assertion; (two lines)
+            failed_program: which program failed
     Task 3  smooth: two reports, or three. Repair what they name;               (a few lines)
             bounds_report, race_report: which block and threads
     Task 4  loudness: runs, and does not compile. Repair it;                         (one line)

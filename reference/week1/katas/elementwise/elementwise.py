@@ -1,29 +1,33 @@
 """Week 1, kata: elementwise kernels
 
 Challenge
-    Scale, ReLU and SAXPY, each as a CUDA kernel and as a Triton kernel. All six are easy, and a first attempt is
-    wrong in the places where nobody looks: behind the last element, at a NaN, and in the type of a constant.
+    Write scale, ReLU and SAXPY as CUDA kernels and as Triton kernels. All six are short. A first attempt is
+    usually wrong in three places: past the last element, at a NaN, and in the type of a constant.
 
         n = 6, blocks of 4                                 two of block 1 have no element
         x            -2    3    nan  -inf |  5   -7    .    .
         relu(x)       0    3    nan   0   |  5    0    .    .
-        fmax(x, 0)    0    3    0     0   |  5    0    .    .       a NaN is gone: who will notice now?
+        fmax(x, 0)    0    3    0     0   |  5    0    .    .       the NaN is lost
 
 Explore
     python -c "nan = float('nan'); print(nan < 0, nan > 0, max(nan, 0), max(0, nan))"
-    The last two differ. Which comparison would explain both? And what does torch.relu say of NaN?
+    The last two differ. Which comparison explains both? And what does torch.relu say of NaN?
 
 Concept
-    Elementwise: result i needs element i of each input, and nobody else does. So no order, no waiting, no sharing,
-    and out may be one of the inputs. There is little to compute: memory is the limit.
-    CUDA says what one thread does with its element, Triton what one program does with a block of them, and its
-    compiler deals those out, 16 bytes a thread. The same bytes and sectors move.
-    NaN: every comparison with it is false. The maximum of the hardware prefers the number, because that is what
-    fmax means; PyTorch passes NaN on, so that an error upstream shows. Choose the comparison for whose sake a NaN
-    stays: if x < 0 is false, what is left is x.
-    Types: in a CUDA kernel 0.0 is float64, and drags its neighbours along. In Triton a constant takes the type of
-    what it meets. A float32 factor times float16 elements is float32 in both; the store rounds, once.
-    One after the other: relu(saxpy(...)) writes a result only to read it again. Fused, it stays in registers.
+    Elementwise: result i needs element i of each input and nothing else. So there is no order, no waiting and no
+    sharing, and out may be one of the inputs. There is little to compute: memory is the limit.
+    CUDA and Triton: a CUDA kernel says what one thread does with one element. A Triton kernel says what one
+    program does with a block, and the compiler deals the block out to threads, 16 bytes to each at a time. Bytes
+    and sectors are the same.
+    NaN: every comparison with NaN is false. The maximum of the hardware gives the other number, because fmax is
+    defined that way; PyTorch passes the NaN on, so that the mistake that made it shows. To keep it, ask whether
+    x < 0 and take x wherever that is false.
+    Choosing: tl.where(condition, x, y) takes each element from x where the condition is True, else from y.
+    Types: in a CUDA kernel 0.0 is float64, and what is computed with it becomes float64. In Triton a constant
+    takes the type of the block that it meets. A float32 factor times float16 elements is float32 in both; the
+    store rounds it to float16.
+    Fusion: relu(saxpy(...)) writes sums to memory only to read them again. A fused kernel keeps them in
+    registers, the memory of a single thread.
 
 Code it
     Task 1  cuda_scale_kernel, cuda_relu_kernel, cuda_saxpy_kernel: one thread, one element       (ten lines)

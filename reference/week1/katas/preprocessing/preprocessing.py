@@ -2,8 +2,8 @@
 
 Challenge
     Before a network sees a batch of images, each is cropped, made linear in light, freed of its exposure, and laid
-    out plane by plane. In NumPy that can take longer than the network. Move it to the GPU: first line by line,
-    then in three launches, with one upload of bytes and one download of floats.
+    out colour by colour. In NumPy that can take longer than the network. Move it to the GPU: first line by line
+    with CuPy, then in three launches, with one upload of bytes and one download of floats.
 
         4 x 2 pixels, cropped to 2 x 2         planes
         grey   red    green   grey             red   1 -1    green  -1  1    blue  -1 -1
@@ -13,32 +13,40 @@ Challenge
 
 Explore
     python -c "import numpy as np; a = np.ones(3, np.uint8); print((a / 255).dtype, (a / np.float32(255)).dtype)"
-    Twice as many bytes for all that follows. What does a / 255.0 give, and what does CuPy say to each of them?
+    The first has twice as many bytes for all that follows. What does a / 255.0 give, and what does CuPy say to
+    each of them?
 
 Concept
-    Crossing: an image has one byte for each colour of a pixel, what comes back has four. So crop first, cross as
-    uint8, and let the GPU make floats. The line between host and GPU is the slowest of all.
+    What is copied: an image has one byte for each colour of a pixel; the result has four. So crop first, upload
+    uint8, and let the GPU make floats: the link between host and GPU is slower than either memory.
     Gamma: cameras store light to the power 1/2.2, because eyes see that in even steps. Sums and means of light
-    need light: light = (byte / 255) ** 2.2.
-    Kernels of your own: an ElementwiseKernel is a line of C++ for each element, a ReductionKernel three: what
-    to take of each element, how two results become one, and what to make of the last. Neither writes anything
-    that only the next one reads. Constants are 255.0f with f: without it C++ computes in float64.
-    Layout: pixels lie r g b r g b, networks want planes. A transpose is a view, and moves nothing. A kernel that
-    reads the view and writes a new array changes the order on its way, for nothing.
-    Two passes: the spread needs the mean. Of mean(light**2) - mean**2, which needs one pass, float32 leaves
-    nothing where the spread is small.
+    need light itself: light = (byte / 255) ** 2.2.
+    ElementwiseKernel: day 2's line of C for each element. Constants are 255.0f with f; without it C computes in
+    float64. It also takes broadcast shapes, such as one mean for a whole image.
+    ReductionKernel: one number of many, such as a mean over some axes:
+        cupy.ReductionKernel("float32 x", "float32 y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+    Its texts are inputs, outputs, what to take of each element, how two results a and b become one, what to make
+    of the last one, the start, and a name. norm(x, axis=(1, 2), keepdims=True) is called like a sum. In the
+    fifth text _in_ind.size() / _out_ind.size() is how many elements each result is made of. preamble="..." holds
+    C functions that the texts may call.
+    Layout: pixels lie r g b r g b; networks want one plane for each colour. x.transpose(0, 3, 1, 2) is a view and
+    moves nothing; cupy.ascontiguousarray(view) writes it out. A kernel that reads the view and writes a new
+    array, cupy.empty(shape, np.float32), changes the order at no further cost.
+    Two passes: the spread, the root of the mean of (light - mean)**2, needs the mean first. In one pass,
+    mean(light**2) - mean**2, float32 keeps no digit where the spread is small. In CuPy line by line:
+    cupy.sqrt, and cupy.maximum(spread, least), which keeps a division by nearly nothing away.
 
 Code it
     Task 1  preprocess_on_gpu: preprocess by CuPy, one upload and one download              (six lines)
-    Task 2  mean_kernel, spread_kernel, normalise_kernel: a line of C++ or three each
+    Task 2  mean_kernel, spread_kernel, normalise_kernel: a line of C or three each
             preprocess_to_gpu: the same in three launches; the result stays there           (six lines)
-    Task 3  predict_crossing, most_images_per_second: what the line between them allows      (two lines)
+    Task 3  predict_crossing, most_images_per_second: what the link between them allows      (two lines)
 
 Verify
     pytest week1/katas/preprocessing           then: ./course quiz week1/katas/preprocessing
-    Reflect: which of the two crossings is left if the network runs on the same GPU? Which one was dearer?
+    Reflect: which of the two copies is left if the network runs on the same GPU? Which one was dearer?
 
-Simulated without a GPU: results, types, launches and every byte that crosses are exact. Time is not.
+Simulated without a GPU: results, types, launches and every byte that is copied are exact. Time is not.
 """
 
 import functools

@@ -1,9 +1,9 @@
 """Week 1, kata: SIMD
 
 Challenge
-    A core of your CPU has registers for 8 or 16 float32, and instructions that work on all of them at once: SIMD. You
-    write one loop, and hope that the compiler uses them. Do not hope: read what it made. Write the reader, and let it
-    say which change to a loop would set the compiler free.
+    A core of your CPU has registers, places for numbers that it computes with, which hold 8 or 16 float32 each, and
+    instructions that work on all of them at once: SIMD. Whether a loop of yours uses them, the compiler decides.
+    Write a reader of machine code that says what it decided, and which change to the loop would help.
 
         for (i = 0; i < n; i++) out[i] = a * x[i];            gcc -O3 -march=haswell
         30:  vmulps  ymm1,ymm2,YMMWORD PTR [rsi+rax*1]        256 bits are 8 float32: 8 lanes
@@ -17,25 +17,27 @@ Explore
     Find scale. How wide are its registers? Behind its loop much the same comes once more: for which elements?
 
 Concept
-    Names: v says AVX, then what is done, then two letters. ps and pd: *packed* float32 or float64, in every lane;
-    ss and sd: *scalar*, in one lane of the same register. xmm has 128 bits, ymm 256, zmm 512.
-    A loop is a jump back. Count what its arithmetic computes in a turn, and divide by its length: that is what each
-    instruction is worth. Loads, shuffles, counters and jumps compute nothing, and have to be paid all the same.
-    What holds a compiler back: it must do what you wrote, not what you meant.
-        order      float sums depend on their order; -ffast-math allows another one. Your result changes with it.
+    Names: an instruction of AVX begins with v, then says what it does, then ends in two letters. ps and pd are
+    *packed* float32 and float64, computed in every lane, which is one number's place in a register; ss and sd
+    are *scalar*, computed in one lane. Registers named xmm have 128 bits, ymm 256, zmm 512.
+    Loop: a loop is a jump back. The elements that its arithmetic computes in one turn, over the instructions of
+    that turn, are what an instruction is worth. Loads, counters and jumps compute nothing and are paid as well.
+    Patterns: re.compile(...).fullmatch(text) is None, or a match, whose .groups() are the parts in parentheses.
+    Obstacles: the compiler must keep to what the loop says, which may be more than was meant.
+        order      float sums depend on their order; -ffast-math allows another one, and changes the result.
         aliasing   *total might be one of x, so it is stored in every turn. restrict promises that it is not.
         exit       a loop that may stop at any element must not touch the next one.
-        stride     neighbours fill a register with one load. Every 17th float is fetched alone, and packed by hand.
-        dependence each result needs the one before. No flag helps; another algorithm may (week 2: scans).
+        stride     neighbours fill a register with one load. Every 17th float is fetched alone.
+        dependence each result needs the one before. No option of the compiler helps; another algorithm may.
 
 Code it
     Task 1  width, lanes: read one instruction                                           (six lines)
     Task 2  hot_loop, elements_per_instruction: find the loop, and say what it is worth  (nine lines)
-    Task 3  cure: of some changes, the one that sets the compiler free                   (five lines)
+    Task 3  cure: of some changes, the one that lets the compiler use SIMD               (five lines)
 
 Verify
     pytest week1/katas/simd            then: ./course quiz week1/katas/simd
-    Reflect: a GPU's warp has 32 lanes. Which of the five would hold it back as well?
+    Reflect: the threads of a GPU work 32 at a time, too. Which of the five would hold them back as well?
 
 No GPU is used. The listings that are read were recorded (listings_gcc.txt and listings_clang.txt say how); where
 there is a compiler for x86-64, yours is read too.

@@ -1,9 +1,9 @@
 """Week 1, kata: transfers
 
 Challenge
-    The kernel takes two microseconds, the program a millisecond. The rest is the way there and back: too many
-    small copies, memory that the GPU must not touch, and copies that wait for each other although they use different
-    lanes of the road. Time it by the GPU's own clock, then make a pipeline a fifth faster, or better, twice as fast.
+    A program takes a millisecond, and its kernel two microseconds of it. The rest are copies to the GPU and back:
+    too many small ones, from memory that the GPU cannot read by itself, and one after the other although both
+    directions could be used at once. Measure them by the GPU's clock, then make a film's way a fifth faster.
 
         one stream     up 0 | k | down 0 | up 1 | k | down 1 | up 2 | k | down 2
         two streams    up 0 | k | down 0 |      up 2  | k | down 2
@@ -14,15 +14,23 @@ Explore
     The values are whatever lay there, NaN in the simulator. Whose memory is it, and who may read it?
 
 Concept
-    Each copy and each launch costs the host some microseconds, whatever its size: 25 or so from Python. A copy of 4 KB
-    spends nearly all of its time on that. So join small ones: *batching*.
-    Pageable memory, as NumPy has it, may move; the driver copies it into a *pinned* buffer first, and you wait.
-    From pinned memory the GPU fetches by itself, faster, and while you go on. It is scarce and slow to get.
-    *Mapped* memory is pinned, and kernels reach over the link for it at each access: no copy, but never twice, please.
-    *Managed* memory belongs to both: its pages move to whoever touches them.
-    A *stream* is a queue: its work runs in order. Different streams overlap: one copy up, one down, and kernels.
-    Nobody waits, so you must: before you read a result, and before you use a buffer for something else.
-    An *event* is a mark in a queue, with the GPU's time of day. It can be read when it has happened.
+    Batching: each copy and each launch costs the host some microseconds, whatever its size: about 25 from Python.
+    A copy of 4 KB takes hardly longer than one of nothing, so join small ones: np.concatenate(parts) into one
+    array, np.cumsum(sizes) for where each part ends, np.split(array, ends[:-1]) to part it again.
+    cuda.to_device(x) uploads, .copy_to_host() downloads.
+    Pinned memory: host memory that may not be moved, so the GPU reads it by itself, faster, while the host goes
+    on. NumPy's memory is *pageable*: the driver copies it into a pinned buffer first, and the host waits.
+    Pinned memory is scarce and slow to get: cuda.pinned_array_like(x).
+    Mapped memory: pinned memory that kernels read and write over the link, at each access, without a copy:
+    cuda.mapped_array_like(x). It pays for data that are used once. np.array(mapped) copies a result out of it.
+    Managed memory: memory of both, whose pages move to whoever touches them: cuda.managed_array(shape, dtype).
+    Streams: a stream is a queue of work for the GPU, done in order. Work in different streams may overlap: one
+    copy up, one copy down, and kernels. stream = cuda.stream(); cuda.to_device(x, stream=stream), a launch
+    kernel[blocks, threads, stream], device_array.copy_to_device(x, stream=stream) and copy_to_host(x,
+    stream=stream) only ask for the work. Wait before you read a result or use a buffer for something else:
+    stream.synchronize() for one stream, cuda.synchronize() for all.
+    Events: an event is a mark in a stream that notes the GPU's time: e = cuda.event(); e.record();
+    e.synchronize() waits for it; cuda.event_elapsed_time(start, stop) is in milliseconds.
 
 Code it
     Task 1  milliseconds: by events; predict_milliseconds, half_speed_size: what copies cost    (seven lines)
@@ -34,7 +42,7 @@ Verify
     pytest week1/katas/transfers       then: ./course quiz week1/katas/transfers
     Reflect: a data loader has pin_memory and prefetch_factor. Which line of your pipeline is which?
 
-Simulated without a GPU: results, copies, order and races are exact. Time is modelled: engines that overlap, copies
+Simulated without a GPU: results, copies and their order are exact. Time is modelled: engines that overlap, copies
 at the rate of an H100's link, 25 us for each piece of work; a kernel takes what its bytes take. Page faults are free.
 """
 

@@ -29,9 +29,9 @@ def names_are_taught(m: Material) -> Problems:
 
 def words_come_after_their_day(m: Material) -> Problems:
     """A word of the glossary waits for its unit; `in_passing` lists those that the docstring explains beside its way."""
-    docstring, early = ast.get_docstring(m.stub_tree) or "", set()
+    docstring, early, before = ast.get_docstring(m.stub_tree) or "", set(), _before(m)
     for entry in glossary.read(m.root):
-        if not _known(entry, m):
+        if not _known(entry, m, before):
             early |= {word for word in entry.words if re.search(rf"\b{re.escape(word)}(s|es)?\b", docstring, re.I)}
     lesson, day = m.at(m.unit.lesson), m.at(m.unit.folder / "day.toml")
     listed = {word.lower() for word in m.unit.in_passing}
@@ -66,14 +66,20 @@ def needed(m: Material) -> list[Unit]:
     return list(found.values())
 
 
-def _known(entry: Entry, m: Material) -> bool:
-    """Is it taught here, in a needed unit, or on an earlier day of the course?"""
+def _known(entry: Entry, m: Material, before: list[Unit]) -> bool:
+    """Is it taught here, or taught or explained in passing in a unit that comes before?"""
+    explained = {word.lower() for word in (*m.unit.concepts, *(word for unit in before for word in unit.in_passing))}
+    worked = {m.unit.name, *(unit.name for unit in before)}
+    return bool(worked & set(entry.units) or explained & set(entry.words)) or not (entry.units or entry.to_come)
+
+
+def _before(m: Material) -> list[Unit]:
+    """The units that this one needs, and all days of the course before the last of them, or before this day."""
+    needs = needed(m)
+    worked = {m.unit.name, *(unit.name for unit in needs)}
     days = [name for name in catalogue.names(m.root) if "/katas/" not in name]
-    earlier = [] if m.unit.is_kata else days[: days.index(m.unit.name)]
-    worked = {m.unit.name, *earlier, *(unit.name for unit in needed(m))}
-    here = {concept.lower() for concept in m.unit.concepts}
-    taught = bool(worked & set(entry.units) or here & set(entry.words))
-    return taught or not (entry.units or entry.to_come)
+    last = max((days.index(name) for name in worked if name in days), default=0)
+    return [*needs, *(catalogue.unit(name, m.root) for name in days[:last])]
 
 
 # The names in an answer ---------------------------------------------------------------------------
