@@ -6,6 +6,7 @@ import pytest
 
 from tools import ROOT
 from tools.check import packages
+from tools.check.doctor import install
 from tools.check.packages import NEEDED, USES, check_packages, of_project, requirements
 
 WANTED = {"numpy": (">=2,<3", ""), "torch": (">=2.11,<2.14", ""), "triton": (">=3.6,<3.8", ""), "pytest": (">=8.4", ""),
@@ -50,7 +51,16 @@ def test_what_some_lessons_need_can_wait_and_says_what_for(version):
 
 
 def test_an_extra_is_installed_by_its_name():
-    assert examine(marimo="")[1].remedy == "pip install -e '.[pages]' -c constraints.txt"
+    assert examine(marimo="")[1].remedy == install("pages")
+
+
+def test_what_the_standard_install_brings_is_missed_and_what_is_for_a_gpu_is_not():
+    wanted = {"numba-cuda": (">=0.20", "compilers"), "cupy-cuda13x": (">=14", "cuda13")}
+    findings = check_packages(wanted, lambda name: "" if name in ("numba", *wanted) else "99.0")
+    missed = {finding.name: finding.remedy for finding in findings[1:]}
+    assert missed == {"numba-cuda": install("compilers"), "numba": install("compilers")}
+    on_windows = check_packages({"numba-cuda": (">=0.20", "cuda12")}, lambda name: "" if name == "numba-cuda" else "99.0")
+    assert [finding.name for finding in on_windows] == ["packages"]
 
 
 def test_an_extra_for_few_is_not_missed():

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tools import ROOT
+from tools.tests.course_script.checkout import PRESENT
 
 HERE = "asked this Python:"
 
@@ -53,6 +54,8 @@ HELP = "./course status lists the days, ./course --help the commands."
     ("chekc", "There is no command 'chekc'. Did you mean check?"),
     ("xyzzy", f"There is no command 'xyzzy'. {HELP}"),
     ("", f"There is no command ''. {HELP}"),
+    ("x" * 300, f"There is no command '{'x' * 40}...'. {HELP}"),
+    ("week1/" + "x" * 300, f"There is no day or kata 'week1/{'x' * 34}...'. {HELP}"),
 ])  # fmt: skip
 def test_slip_of_the_finger_gets_a_suggestion(checkout, typed, told):
     script = checkout.script()
@@ -76,6 +79,22 @@ def test_help_names_every_command_that_there_is(checkout):
     assert checkout.run("--help").out == script.__doc__.strip()
 
 
+@pytest.mark.parametrize("closed, told", [
+    (">/dev/full", "Standard output cannot be written to: No space left on device."),
+    (">&-", "Standard output cannot be written to: Bad file descriptor."),
+])
+def test_standard_output_that_takes_nothing_is_told_in_a_line(checkout, closed, told):
+    checkout.stub("shell", f'#!/bin/sh\nexec "$@" {closed}\n')
+    ran = checkout.run("--help", before=[str(checkout.stubs / "shell")])
+    assert (ran.code, ran.err) == (2, told)
+
+
+def test_closed_standard_output_is_left_to_what_the_script_starts(checkout):
+    checkout.stub("shell", '#!/bin/sh\nexec "$@" >&-\n')
+    checkout.stub("pytest.py", "import sys; print('asked', file=sys.stderr)")
+    assert checkout.run("week1/day1", before=[str(checkout.stubs / "shell")]).err == "asked"
+
+
 # Which Python ------------------------------------------------------------------------------------
 
 
@@ -83,15 +102,30 @@ def test_help_names_every_command_that_there_is(checkout):
     ('"pytest>=8"', True),
     ('"pytest>=8,<100"', True),
     ('"pytest"', True),
+    ('"pytest[toml]>=8"', True),
     ('"pytest>=100"', False),
     ('"pytest>=3,<8"', False),
     ('"surely-not-installed>=1"', False),
+    ('"surely-not-installed[cu13]>=1"', False),
     ('''"surely-not-installed>=1 ; sys_platform == 'amiga'"''', True),
     (f'''"surely-not-installed>=1 ; sys_platform == '{sys.platform}'"''', False),
+    (f'''"surely-not-installed>=1 ; sys_platform != '{sys.platform}'"''', True),
 ])  # fmt: skip
 def test_a_python_serves_when_it_has_what_pyproject_names(checkout, dependency, has):
     checkout.depend(dependency)
-    assert checkout.script().has_packages(sys.path) is has
+    assert checkout.run("week1/day1").out.startswith(HERE if has else "asked .venv:")
+    checkout.depend(PRESENT, compilers=dependency)
+    assert checkout.run("week1/day1").out.startswith(HERE if has else "asked .venv:")
+
+
+def test_extra_for_authors_is_asked_for_by_check_alone(checkout):
+    checkout.depend(PRESENT, dev='"surely-not-installed>=1"')
+    assert checkout.run("check").out == f"{HERE} tools.cli check"
+    assert checkout.run("--here", "check", "--dev").out == f"{HERE} tools.cli check --dev"
+    assert checkout.run("week1/day1", "--dev").out == f"{HERE} pytest week1/day1 --dev"
+    assert checkout.asked() == []
+    assert checkout.run("check", "--dev").out == "asked .venv: -m tools.cli check --dev"
+    assert f"--editable {checkout.root}[compilers,dev] " in checkout.asked()[-1]
 
 
 @pytest.mark.parametrize("version, ranges, inside", [
@@ -140,8 +174,10 @@ def test_real_pyproject_is_written_in_lines_that_the_script_understands():
     import tomllib
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
-    for line in project["dependencies"]:
-        dependency = re.fullmatch(r"([\w.-]+)(>=[\d.]+(,<[\d.]+)?)?( ; sys_platform == '\w+')?", line)
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    for line in (*project["dependencies"], *extras):
+        form = r"([\w.-]+)(\[\w+\])?(>=[\d.]+(,<[\d.]+)?)?( ; sys_platform [=!]= '\w+')?"
+        dependency = re.fullmatch(form, line)
         assert dependency and dependency[1] in pinned, line
 
 
