@@ -51,6 +51,18 @@ def installed(name: str) -> str:
         return ""
 
 
+def lacking(*extras: str) -> list[str]:
+    """What is not installed of all that the course wants on this system, these extras included."""
+    course = _course()
+    return [name for name, ranges in course["needed"](*extras).items()
+            if not (here := installed(name)) or not course["allows"](ranges, here)]
+
+
+def of_extra(extra: str) -> list[str]:
+    """The packages that it adds on this system."""
+    return [name for name in _course()["needed"](extra) if name not in _course()["needed"]()]
+
+
 def check_packages(wanted: Mapping[str, tuple[str, str]], version: Callable[[str], str] = installed) -> list[Finding]:
     """One line for those that are well, and one for each that is not."""
     allows = _course()["allows"]

@@ -34,7 +34,7 @@ def test_parts_of_one_name_are_added_up():
 def test_a_count_below_its_floor_is_a_fault(tmp_path):
     file = tmp_path / "floors.toml"
     file.write_text('[floors]\n"lesson tests" = 1\n"wrong answers" = 2\n')
-    kept, lost = below_floors([Findings("week1/day1", [GOOD, BAD])], file).verdicts
+    kept, lost = below_floors([Findings("week1/day1", [GOOD, BAD])], file, ["lesson tests", "wrong answers"]).verdicts
     assert kept.passed and not lost.passed
     assert (lost.subject, lost.detail) == ("0 wrong answers", "floor 2")
 
@@ -70,10 +70,10 @@ def test_the_learners_edition_checks_the_tools_and_says_what_is_left_out(monkeyp
     asked = []
     monkeypatch.setattr(check, "ROOT", tmp_path)
     monkeypatch.setattr(
-        check, "_run", lambda wanted, units: asked.append(wanted) or [Findings("tools", [GOOD])]
+        check, "_run", lambda jobs: asked.extend(part for part, _ in jobs) or [Findings("tools", [GOOD])]
     )
     assert check.main([]) == 0
-    assert asked == [["tools"]]
+    assert asked == ["tools"]
     assert "left out" in capsys.readouterr().out
 
 

@@ -122,9 +122,8 @@ def test_a_process_that_cannot_begin_is_our_own_fault(course):
         run_variants([lesson(course, "right", "return 7")], course.root, tell=lambda variant: None)
 
 
-def test_a_sample_of_mutants_is_always_the_same_and_in_order(monkeypatch):
+def test_a_sample_of_mutants_is_always_the_same_and_in_order():
     every = mutants("def f(a, b):\n    return a + b * 2 - 1\n", {"f": 0})
-    assert sample(every) == every
-    monkeypatch.setenv("COURSE_MUTANTS", "3")
-    chosen = sample(every)
-    assert len(chosen) == 3 and chosen == sample(every) == [mutant for mutant in every if mutant in chosen]
+    assert sample(every, None) == every == sample(every, 1000)
+    chosen = sample(every, 3)
+    assert len(chosen) == 3 and chosen == sample(every, 3) == [mutant for mutant in every if mutant in chosen]
