@@ -135,8 +135,8 @@ def test_a_missing_compiler_is_one_fault_and_says_what_could_not_be_judged(run):
     assert code == 1
     assert printed.out.splitlines()[:3] == [
         "FAILED packages: not installed: numba-cuda",
-        "    not judged without it: 6 tests of lessons, 4 wrong answers",
-        "    ./course doctor says how to install it",
+        "    not judged for want of it: tests of lessons: 6; wrong answers: 4",
+        "    ./course doctor says what to type",
     ]
     assert printed.out.splitlines()[-1] == "1 passed, 1 failed"
 
