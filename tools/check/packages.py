@@ -1,13 +1,12 @@
 """The packages that the course uses: which are here, and do their versions lie in the ranges of pyproject.toml?"""
 
 import importlib.metadata
-import runpy
-import tomllib
+import sys
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 
 from tools import ROOT
+from tools import requirements as rules
 from tools.check.doctor import COMPILERS, FLOORS, REINSTALL, Finding, install
 
 # What a lesson cannot do without; each of the others has a use of its own
@@ -33,14 +32,14 @@ def requirements(project: Mapping) -> dict[str, tuple[str, str]]:
     lists = {"": project.get("dependencies", []), **project.get("optional-dependencies", {})}
     found = {}
     for extra, lines in lists.items():
-        for name, ranges in _course()["versions"](lines).items():
+        for name, ranges in rules.versions(lines).items():
             found.setdefault(name, (ranges, extra))
     return found
 
 
 def of_project(root: Path = ROOT) -> dict[str, tuple[str, str]]:
-    """The requirements of root/pyproject.toml. OSError or ValueError where it cannot be read."""
-    return requirements(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"])
+    """The requirements of root/pyproject.toml. Raises OSError, BrokenProject."""
+    return requirements(rules.project(root))
 
 
 def installed(name: str) -> str:
@@ -53,24 +52,21 @@ def installed(name: str) -> str:
 
 def lacking(*extras: str) -> list[str]:
     """What is not installed of all that the course wants on this system, these extras included."""
-    course = _course()
-    return [name for name, ranges in course["needed"](*extras).items()
-            if not (here := installed(name)) or not course["allows"](ranges, here)]
+    return rules.lacking(rules.needed(ROOT, *extras), sys.path)
 
 
 def of_extra(extra: str) -> list[str]:
     """The packages that it adds on this system."""
-    return [name for name in _course()["needed"](extra) if name not in _course()["needed"]()]
+    return rules.added(ROOT, extra)
 
 
 def check_packages(wanted: Mapping[str, tuple[str, str]], version: Callable[[str], str] = installed) -> list[Finding]:
     """One line for those that are well, and one for each that is not."""
-    allows = _course()["allows"]
     well, findings = [], []
     for name in dict.fromkeys((*wanted, *USES)):
         ranges, extra = wanted.get(name, ("", ""))
         here = version(name)
-        if here and allows(ranges, here):
+        if here and rules.allows(ranges, here):
             well.append(f"{name} {here}")
         elif here or extra in STANDARD or name in USES and not extra.startswith("cuda"):  # the others are for few
             findings.append(_amiss(name, here, ranges, extra))
@@ -93,10 +89,4 @@ def _amiss(name: str, here: str, ranges: str, extra: str) -> Finding:
 def _newer(here: str, ranges: str) -> bool:
     """Does it break the upper bound only?"""
     floors = ",".join(bound for bound in ranges.split(",") if ">" in bound)
-    return _course()["allows"](floors, here)
-
-
-@cache
-def _course() -> Mapping:
-    """The script `course`, whose rules these are."""
-    return runpy.run_path(str(ROOT / "course"))
+    return rules.allows(floors, here)

@@ -8,6 +8,7 @@ from tools import ROOT
 from tools.check import packages
 from tools.check.doctor import install
 from tools.check.packages import NEEDED, USES, check_packages, of_project, requirements
+from tools.requirements import BrokenProject
 
 WANTED = {"numpy": (">=2,<3", ""), "torch": (">=2.11,<2.14", ""), "triton": (">=3.6,<3.8", ""), "pytest": (">=8.4", ""),
           "hypothesis": (">=6.100", ""), "rich": (">=13.9", ""), "marimo": (">=0.25,<0.26", "pages"),
@@ -86,5 +87,8 @@ def test_every_package_that_has_a_use_is_one_of_the_project_or_comes_with_one():
 
 
 def test_a_project_that_cannot_be_read_is_an_error_of_one_kind(tmp_path):
-    with pytest.raises((OSError, ValueError)):
+    with pytest.raises(OSError):
+        packages.of_project(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[project")
+    with pytest.raises(BrokenProject, match="^pyproject.toml is not valid TOML: "):
         packages.of_project(tmp_path)

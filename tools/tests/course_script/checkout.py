@@ -71,6 +71,7 @@ class Checkout:
         self.depend(PRESENT)
         self.write("constraints.txt", "pytest==9.2.0\n")
         self.write("tools/__init__.py", "")
+        shutil.copy(ROOT / "tools/requirements.py", self.root / "tools")
         self.write("tools/cli/__main__.py", REPORTS_ITSELF.format("tools.cli"))
         self.stub("pytest.py", REPORTS_ITSELF.format("pytest"))
         self.stub("venv.py", VENV)

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tools import ROOT
+from tools.requirements import allows
 from tools.tests.course_script.checkout import PRESENT
 
 HERE = "asked this Python:"
@@ -118,14 +119,24 @@ def test_a_python_serves_when_it_has_what_pyproject_names(checkout, dependency, 
     assert checkout.run("week1/day1").out.startswith(HERE if has else "asked .venv:")
 
 
-def test_extra_for_authors_is_asked_for_by_check_alone(checkout):
-    checkout.depend(PRESENT, dev='"surely-not-installed>=1"')
+@pytest.mark.parametrize("typed, extra", [("check --dev", "dev"), ("week1/day1/explore_tiles.py", "pages")])
+def test_what_needs_more_packages_names_them_where_this_python_serves_for_the_rest(checkout, typed, extra):
+    checkout.write("week1/day1/explore_tiles.py", "")
+    checkout.depend(PRESENT, **{extra: '"surely-not-installed>=1"'})
     assert checkout.run("check").out == f"{HERE} tools.cli check"
-    assert checkout.run("--here", "check", "--dev").out == f"{HERE} tools.cli check --dev"
     assert checkout.run("week1/day1", "--dev").out == f"{HERE} pytest week1/day1 --dev"
+    assert checkout.run("--here", "check", "--dev").out == f"{HERE} tools.cli check --dev"
+    ran = checkout.run(*typed.split())
+    assert ran.told("The Python that runs the course here lacks surely-not-installed. In the course's folder:")
+    assert ran.err.endswith(f"{sys.executable} -m pip install -e '.[{extra}]' -c constraints.txt")
     assert checkout.asked() == []
-    assert checkout.run("check", "--dev").out == "asked .venv: -m tools.cli check --dev"
-    assert f"--editable {checkout.root}[compilers,dev] " in checkout.asked()[-1]
+
+
+def test_page_is_run_by_marimo_from_the_root(checkout):
+    page = checkout.write("week1/day1/explore_tiles.py", "")
+    checkout.stub("marimo.py", "import os, sys; print(*sys.argv[1:], 'in', os.getcwd())")
+    for typed in ("week1/day1/explore_tiles.py", "explore_tiles.py"):
+        assert checkout.run(typed, "--headless", cwd="week1/day1").out == f"run {page} --headless in {checkout.root}"
 
 
 @pytest.mark.parametrize("version, ranges, inside", [
@@ -135,8 +146,8 @@ def test_extra_for_authors_is_asked_for_by_check_alone(checkout):
     ("2.9.1", ">=2.11,<2.14", False),
     ("3", ">=2", True),
 ])  # fmt: skip
-def test_versions_compare_as_numbers(checkout, version, ranges, inside):
-    assert checkout.script().allows(ranges, version) is inside
+def test_versions_compare_as_numbers(version, ranges, inside):
+    assert allows(ranges, version) is inside
 
 
 def test_python_that_lacks_a_package_leaves_the_work_to_venv(bare):
@@ -156,8 +167,9 @@ def test_here_without_pytest_says_so(bare):
 
 
 @pytest.mark.parametrize("version", [(3, 6), (3, 10)])
-def test_old_python_can_read_the_script(version):
-    ast.parse((ROOT / "course").read_text(), feature_version=version)
+@pytest.mark.parametrize("file", ["course", "tools/__init__.py", "tools/requirements.py"])
+def test_old_python_can_read_the_script_and_what_it_imports(file, version):
+    ast.parse((ROOT / file).read_text(), feature_version=version)
 
 
 def test_old_python_hands_over_to_a_newer_one_or_says_what_it_is(checkout):

@@ -102,6 +102,33 @@ def test_check_dev_adds_nothing_to_a_venv_made_by_hand(bare):
     assert bare.run("check").out == "asked .venv: -m tools.cli check"
 
 
+@pytest.mark.parametrize("typed, extra", [("check --dev", "dev"), ("week1/day1/explore_tiles.py", "pages")])
+def test_what_needs_more_packages_adds_them_to_ours_once_and_disturbs_nothing(furnished, typed, extra):
+    furnished.write("week1/day1/explore_tiles.py", "")
+    furnished.depend(ABSENT, **{extra: '"ruff>=0.14"'})
+    furnished.run("week1/day1")
+    furnished.forget()
+    furnished.pip("", f"""cd '{furnished.root}/.venv/lib'
+for name in pytest surely_not_installed ruff; do
+    mkdir -p python{THIS}/site-packages/$name-9.2.dist-info
+    printf 'Name: %s\\nVersion: 9.2\\n' $name > python{THIS}/site-packages/$name-9.2.dist-info/METADATA
+done""")
+    first = furnished.run(*typed.split())
+    assert first.out.startswith("asked .venv: -m ") and first.err == "Adding ruff to .venv, once."
+    assert f"--editable {furnished.root}[compilers,{extra}] " in furnished.asked()[-1]
+    assert furnished.run(*typed.split()).err == ""
+    assert furnished.steps() == ["pip"]
+
+
+def test_adding_packages_that_fails_leaves_what_is_there(furnished):
+    furnished.depend(ABSENT, dev='"ruff>=0.14"')
+    furnished.run("week1/day1")
+    furnished.pip("ERROR: something new", "exit 1")
+    assert furnished.run("check", "--dev").told("The set-up of .venv failed: ERROR: something new")
+    assert furnished.run("week1/day1").out == WORKED
+    assert (furnished.root / ".venv/lib/left_over.py").exists()
+
+
 # A .venv that is a link --------------------------------------------------------------------------
 
 
