@@ -28,7 +28,8 @@ else:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_make_collect_report(collector):
     report = yield
-    error = report.call.excinfo.value if report.failed and getattr(report, "call", None) else None
+    call = getattr(report, "call", None)
+    error = call.excinfo.value if report.failed and call and call.excinfo else None
     while error is not None:
         package = isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0]
         if package in PACKAGES and find_spec(package) is None:

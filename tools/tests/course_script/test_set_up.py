@@ -22,7 +22,7 @@ def test_set_up_makes_venv_installs_and_hands_over_once(bare):
     assert install.endswith(f"--editable {bare.root}[compilers] --constraint {bare.root}/constraints.txt")
     assert first.code == 0 and first.out == WORKED
     begins, _, size = first.err.splitlines()[:3]
-    assert begins == f"Setting up .venv with Python {THIS}, once. If it is stopped, the next run starts again."
+    assert begins == f"Setting up .venv with Python {THIS}, once; if stopped, the next run starts again."
     assert re.search(r"GB to download.* GB on disk \(\d+ GB are free\)", size)
 
     again = bare.run("week1/day1")

@@ -11,7 +11,7 @@ import pytest
 
 WORKED = "asked .venv: -m pytest week1/day1"
 SILENT = "PyTorch's index of CPU builds does not answer; going on without it."
-SMALL, LARGE = "0.7 GB to download", "up to 2.9 GB to download"
+SMALL, LARGE = "0.7 GB to download", "Up to 2.9 GB to download"
 ENOUGH = 5  # seconds, ten times as long as it may take
 
 
