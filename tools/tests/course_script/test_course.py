@@ -81,8 +81,8 @@ def test_help_names_every_command_that_there_is(checkout):
 
 
 @pytest.mark.parametrize("closed, told", [
-    (">/dev/full", "Standard output cannot be written to: No space left on device."),
-    (">&-", "Standard output cannot be written to: Bad file descriptor."),
+    (">/dev/full", "The output cannot be written (No space left on device)."),
+    (">&-", "The output cannot be written (Bad file descriptor)."),
 ])
 def test_standard_output_that_takes_nothing_is_told_in_a_line(checkout, closed, told):
     checkout.stub("shell", f'#!/bin/sh\nexec "$@" {closed}\n')

@@ -99,7 +99,7 @@ NO_VERSION = """\
 ERROR: Could not find a version that satisfies the requirement torch<2.14,>=2.11 (from versions: none)
 ERROR: No matching distribution found for torch<2.14,>=2.11
 """
-FULL = "The disk is full. .venv takes up to 5.3 GB, and pip more while it unpacks."
+FULL = "The disk is full. .venv takes up to 5.7 GB, and pip more while it unpacks."
 
 
 @pytest.mark.parametrize("says, told", [
