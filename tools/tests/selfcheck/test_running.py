@@ -1,6 +1,8 @@
 """Variants run in one process, and a process that dies costs one variant only."""
 
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -112,6 +114,19 @@ def test_processes_that_die_or_hang_cost_their_variant_alone(course, monkeypatch
         "the process died (Aborted)", "the process died (exit code 0)", "the process hung",
     )  # fmt: skip
     assert [test.function for test in noisy.failed] == ["test_total_adds_every_value"]
+
+
+def test_whoever_stops_the_check_ends_every_run_and_no_process_takes_its_place(course, monkeypatch):
+    """Ctrl-C used to cost each unit one variant, after which a new process did the rest."""
+    monkeypatch.setattr(supervise, "_stopping", threading.Event())
+    began = threading.Event()
+    plan = [lesson(course, name, "time.sleep(0.9); return 7") for name in ("a", "b", "c", "d")]
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(run_variants, plan, course.root, lambda variant: began.set())
+        assert began.wait(60)
+        supervise.stop_all()
+        with pytest.raises(supervise.Stopped):
+            run.result(timeout=10)
 
 
 def test_a_process_that_cannot_begin_is_our_own_fault(course):
