@@ -4,6 +4,7 @@ import argparse
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from tools.course import catalogue
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
 from tools.course.selfcheck import golden, parts, supervise
 from tools.course.selfcheck.findings import Findings, below_floors, merged, report, unjudged
+from tools.course.selfcheck.judge import Verdict
 from tools.course.selfcheck.progress import Progress
 
 AT_ONCE = 2  # processes side by side
@@ -168,7 +170,10 @@ def _jobs(wanted: Sequence[str], units: list[Unit], most: int | None, absent: li
 def _timed(job: Job, progress: Progress) -> Findings:
     name, run = job
     start = time.monotonic()
-    found = run(tell=partial(progress.tell, name))
+    try:
+        found = run(tell=partial(progress.tell, name))
+    except Exception:  # a fault of ours: told in full, and what the other parts found is told too
+        found = Findings(name, [Verdict("parts that came to an end", name, False, traceback.format_exc())])
     found.seconds = time.monotonic() - start
     progress.done(name)
     return found
