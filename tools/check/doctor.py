@@ -5,10 +5,15 @@ for having no GPU: what it lacks is simulated.
 """
 
 import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
+from tools import ROOT
 from tools.check import self_tests
 from tools.check.machine import Facts, answer, facts
 
@@ -17,7 +22,27 @@ FLOORS = {"numpy": (2, 0), "torch": (2, 11), "triton": (3, 6)}  # what lessons i
 VOLTA, NEWEST_CUDA_FOR_VOLTA = (7, 0), 12  # CUDA 13 begins at Turing
 LEAST_FREE_GB = 0.5  # Triton and CuPy keep compiled kernels on disk
 NO_GPU = "no GPU in use"
-REINSTALL = "In the folder of the course:\n  pip install -e . -c constraints.txt"
+COMPILERS = "compilers"  # the extra of pyproject.toml that brings NVIDIA's
+
+
+def pip(arguments: str) -> str:
+    """The command that has the pip of this very environment do that, from the course's folder."""
+    python = Path(sys.executable)
+    if find_spec("pip") is None:  # uv makes such environments
+        return f"uv pip {arguments} --python {python}"
+    if python.is_relative_to(ROOT):
+        return f"{python.relative_to(ROOT)} -m pip {arguments}"
+    found = shutil.which("python3")
+    return f"{'python3' if found and Path(found) == python else python} -m pip {arguments}"
+
+
+def install(extra: str = "") -> str:
+    """The command that installs the course's packages, with those of an extra."""
+    what = f"'.[{extra}]'" if extra else "."
+    return pip(f"install -e {what} -c constraints.txt")
+
+
+REINSTALL = f"In the folder of the course:\n  {install()}"
 
 
 @dataclass(frozen=True)
@@ -33,7 +58,8 @@ class Finding:
     def text(self) -> str:
         """What a learner reads when it is a problem: at most five lines of 76 columns."""
         parts = [f"{self.name}: {self.found}.", *self.remedy.splitlines()]
-        return "\n".join(line for part in parts for line in textwrap.wrap(part, 76))
+        return "\n".join(line for part in parts
+                         for line in textwrap.wrap(part, 76, break_long_words=False, break_on_hyphens=False))
 
 
 # What every lesson needs --------------------------------------------------------------------------
@@ -121,7 +147,7 @@ def check_driver(facts: Facts) -> Finding:
 
 def check_cupy(facts: Facts) -> Finding:
     packages = [name for name in facts.packages if name.startswith("cupy")]
-    renew = f"  pip uninstall {' '.join(packages)}\n{_install(facts)}"
+    renew = f"  {pip('uninstall ' + ' '.join(packages))}\n{_install(facts)}"
     if len(packages) > 1:
         remedy = f"Each overwrites the other. Remove them all, then install the one that fits:\n{renew}"
         return Finding("CuPy", "problem", f"{' and '.join(packages)} are both installed", remedy)
@@ -141,9 +167,25 @@ def check_numba(facts: Facts) -> Finding:
     return Finding("Numba CUDA", "real", facts.packages["numba-cuda"])
 
 
+def check_cuda_compilers(facts: Facts) -> Finding:
+    """NVIDIA's, which ask for no GPU: tests of what they make of a kernel wait where they are not."""
+    here = facts.packages.get("numba-cuda")
+    if not here and facts.system != "linux":
+        remedy = "They have builds for Linux and Windows only." if facts.system == "darwin" else f"  {install('cuda13')}"
+        return Finding("CUDA compilers", "missing", f"not installed ({facts.system})", remedy)
+    if not here:
+        return Finding("CUDA compilers", "missing", "not installed, so `compiled` tests of CUDA kernels wait",
+                       f"  {install(COMPILERS)}")
+    says = answer(facts, "compilers")
+    if says == self_tests.COMPILED:
+        return Finding("CUDA compilers", "real", f"numba-cuda {here} compiles, for any GPU and without one")
+    return Finding("CUDA compilers", "missing", f"numba-cuda {here} does not compile: {says}",
+                   f"  {install(COMPILERS)}")
+
+
 CHECKS: tuple[Callable[[Facts], Finding], ...] = (
     check_python, check_packages, check_numpy, check_torch, check_triton, check_disk, check_compilers,
-    check_card, check_driver, check_cupy, check_numba,
+    check_cuda_compilers, check_card, check_driver, check_cupy, check_numba,
 )  # fmt: skip
 
 
@@ -175,7 +217,7 @@ def _install(facts: Facts) -> str:
     """The command for the extra of pyproject.toml that fits: CuPy must share PyTorch's CUDA version."""
     version = facts.torch_cuda or facts.driver or (13, 0)
     extra = "cuda13" if version[0] >= 13 else "cuda12"
-    return f"  pip install -e '.[{extra}]' -c constraints.txt"
+    return f"  {install(extra)}"
 
 
 def _dotted(version: tuple[int, ...]) -> str:
@@ -189,8 +231,8 @@ def report(facts: Facts) -> str:
     """All findings as a table, with what to do below each."""
     lines = []
     for finding in (check(facts) for check in CHECKS):
-        lines.append(f"{finding.name:<11} {finding.state:<10} {finding.found}")
-        lines += [" " * 23 + line for line in finding.remedy.splitlines()]
+        lines.append(f"{finding.name:<14} {finding.state:<10} {finding.found}")
+        lines += [" " * 26 + line for line in finding.remedy.splitlines()]
     return "\n".join(lines)
 
 

@@ -21,6 +21,8 @@ SIMULATORS = {  # self-test -> the simulator's name
     "raw kernel": "CUDA C++ by g++",
 }  # fmt: skip
 
+OF_PACKAGE = {"torch": "torch", "triton": "triton", "interpreter": "triton", "compilers": "numba-cuda"}
+
 Step = Callable[[], Finding | list[Finding]]
 
 
@@ -78,7 +80,7 @@ def _steps(here: Surroundings, facts: Facts, answers: list[Future], driver: Find
                 lambda: of_gpu(here, facts)],
         "Self-tests: add 1 to each of 0 to 7": [
             *map(tested, (doctor.check_numpy, doctor.check_torch, doctor.check_triton)),
-            lambda: list(check_simulators(_told(facts, answers)))],
+            lambda: list(check_simulators(_told(facts, answers))), tested(doctor.check_cuda_compilers)],
     }  # fmt: skip
 
 
@@ -114,10 +116,8 @@ def self_tests_of(facts: Facts) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The self-tests that tell something here and were not run, by process: names, and its environment."""
     real = ["torch", "triton", *(["cupy"] if facts.card else [])]
     simulated = ["numpy", *(name for name in SIMULATORS if name != "interpreter" or facts.card)]
-    for names, environment in ((real, {}), (simulated, {gpu.SIMULATE: "1"})):
-        packaged = {"torch", "triton", "interpreter"} - set(facts.packages)
-        left = [name for name in names if name not in facts.answers and
-                ("triton" if name == "interpreter" else name) not in packaged]
+    for names, environment in ((real, {}), (simulated, {gpu.SIMULATE: "1"}), (["compilers"], {gpu.SIMULATE: "1"})):
+        left = [name for name in names if name not in facts.answers and OF_PACKAGE.get(name, "numpy") in facts.packages]
         if left:
             yield left, environment
 
@@ -148,7 +148,7 @@ def check_simulators(facts: Facts) -> Iterator[Finding]:
         if says == self_tests.RIGHT:
             yield Finding(name, "simulated", "adds right")
         elif says.startswith("NoCompiler"):
-            yield Finding(name, "missing", "no C++ compiler here", "g++ above says how to get one")
+            yield Finding(name, "missing", "no C++ compiler here", "The line of g++ above says how to get one.")
         else:
             yield Finding(name, "problem", f"it answered {says}", REINSTALL)
 

@@ -105,7 +105,7 @@ def answer(facts: Facts, library: str) -> str:
 LAPTOP = Facts(
     python=(3, 12, 4),
     system="linux",
-    packages={"numpy": "2.4.6", "torch": "2.13.0", "triton": "3.7.1"},
+    packages={"numpy": "2.4.6", "torch": "2.13.0", "triton": "3.7.1", "numba-cuda": "0.30.4"},
     torch_cuda=None,
     card=None,
     capability=None,
@@ -113,7 +113,7 @@ LAPTOP = Facts(
     listed=None,
     compilers=("g++",),
     free_gb=50.0,
-    answers=dict.fromkeys(self_tests.SELF_TESTS, self_tests.RIGHT),
+    answers=dict.fromkeys(self_tests.SELF_TESTS, self_tests.RIGHT) | {"compilers": self_tests.COMPILED},
 )  # a machine on which all is well
 
 _pretended: Facts | None = None

@@ -35,7 +35,7 @@ class Program:
 PROGRAMS = (
     Program("ncu", "the counters of a kernel: ./course profile", True, TOOLKIT),
     Program("nsys", "kernels and copies on a timeline: ./course profile", True, TOOLKIT),
-    Program("proton", "times of Triton kernels: ./course profile", True, "comes with Triton"),
+    Program("proton", "times of Triton kernels: ./course profile", True, "It comes with Triton."),
     Program("compute-sanitizer", "bounds and races on a real GPU: the kata debugging", True, TOOLKIT),
     Program("cuda-gdb", "stepping through a real kernel: the kata debugging", True, TOOLKIT),
     Program("g++", "CUDA C++ without a GPU",
@@ -121,7 +121,7 @@ def _perf(found: str, path: str, place: Place) -> Finding:
     reply = place.ask([path, "stat", "-e", "instructions", "true"], SECONDS)
     if "not supported" in reply.text:
         return Finding("perf", "missing", f"{found} samples stacks; this machine has no counters for it",
-                       "valgrind counts by itself")
+                       "Use valgrind, which counts by itself.")
     if reply.code == 0:
         return Finding("perf", "ok", found)
     return Finding("perf", "missing", f"{found}, but may not count", "sudo sysctl kernel.perf_event_paranoid=1")
@@ -140,12 +140,12 @@ def _remedy(program: Program, place: Place) -> str:
     if program.remedy:
         return program.remedy
     if place.system == "darwin" and program.name in ("gdb", "valgrind", "perf"):
-        return "not for macOS; in a Linux container"
+        return "Not for macOS; use a Linux container."
     for installer, command in INSTALLERS.items():
         if place.find(installer):
             sudo = "" if installer == "brew" or _is_root() else "sudo "
             return f"{sudo}{command} {program.packages.get(installer, program.name)}"
-    return "from your system's packages"
+    return "Install it from your system's packages."
 
 
 def _is_root() -> bool:
@@ -154,7 +154,7 @@ def _is_root() -> bool:
 
 def _let_count(place: Place) -> str:
     if (place.slash / ".dockerenv").exists() or (place.slash / "run/.containerenv").exists():
-        return "start the container with --cap-add=SYS_ADMIN"
-    return ("as root, or for everyone after a restart:\n"
+        return "Start the container with --cap-add=SYS_ADMIN."
+    return ("Run it as root; or for everyone, after a restart:\n"
             "  echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n"
             "    sudo tee /etc/modprobe.d/nvidia-counters.conf")

@@ -15,6 +15,7 @@ from unittest import mock
 from tools import gpu
 
 RIGHT = "1 2 3 4 5 6 7 8"
+COMPILED = "machine code"  # what compilers answer: no GPU need be here to run it
 LONGEST = 80  # so that the doctor's words about it stay within five lines
 
 
@@ -103,10 +104,26 @@ def _raw_kernel() -> list[int]:
     return cupy.asnumpy(x).tolist()
 
 
-SELF_TESTS: dict[str, Callable[[], list[int]]] = {
+def _compilers() -> list[str]:
+    """NVIDIA's: Numba's kernels through NVVM, CUDA C++ through NVRTC, both to the machine code of some GPU."""
+    from tools.compiler import nvrtc
+    from tools.compiler.numba import code
+    from tools.models.chips import chip
+    from tools.sim import cuda
+
+    @cuda.jit
+    def add_one(x):
+        x[cuda.grid(1)] += 1
+
+    code.assemble(code.compile_kernel(code.compiler(), add_one, (cuda.int64[::1],), chip("h100")))
+    nvrtc.compiled(nvrtc.Source('extern "C" __global__ void add_one(long long* x) { x[threadIdx.x] += 1; }', "add_one"))
+    return [COMPILED]
+
+
+SELF_TESTS: dict[str, Callable[[], list]] = {
     "numpy": _numpy, "torch": _torch, "triton": _triton, "cupy": _cupy,
     "interpreter": _interpreter, "cuda simulator": _cuda_simulator, "cupy stand-in": _cupy_stand_in,
-    "raw kernel": _raw_kernel,
+    "raw kernel": _raw_kernel, "compilers": _compilers,
 }  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def check_system(here: Surroundings) -> Finding:
     if kinds:
         found += f"; {', '.join(kinds)}"
     if "Colab" in kinds:
-        return Finding("system", "missing", f"{found}, which forgets all files", "download what you want to keep")
+        return Finding("system", "missing", f"{found}, which forgets all files", "Download what you want to keep.")
     if "WSL" in kinds and str(here.root).startswith("/mnt/"):
         return Finding("system", "missing", f"{found}; files under /mnt are slow", "cp -r . ~/course && cd ~/course")
     return Finding("system", "ok", found)
@@ -56,7 +56,7 @@ def check_terminal(here: Surroundings) -> Finding:
         return Finding("terminal", "ok", f"none, {letters}; ./course watch wants one")
     columns, lines = here.size()
     if columns < COLUMNS:
-        return Finding("terminal", "missing", f"{columns} columns, and tables take {COLUMNS}", "widen the window")
+        return Finding("terminal", "missing", f"{columns} columns, and tables take {COLUMNS}", "Widen the window.")
     plain = "NO_COLOR" in here.environment or here.environment.get("TERM", "dumb") == "dumb"
     return Finding("terminal", "ok", f"{columns} x {lines}, {letters}, {'no colour' if plain else 'colour'}")
 
@@ -97,17 +97,15 @@ def check_environment(here: Surroundings) -> Finding:
     if not folder.exists():
         return Finding(".venv", "ok", f"none; this Python runs the course: {sys.executable}")
     course = runpy.run_path(str(here.root / "course"))
-    renew = "./course --version"
-    if not course["PYTHON"].exists() or _text(course["STAMP"]) == course["UNFINISHED"]:
-        return Finding(".venv", "missing", "it was left unfinished; made anew by", renew)
-    if not course["is_set_up"]():
-        return Finding(".venv", "missing", "not what pyproject.toml asks for; brought up to date by", renew)
-    used = Path(sys.prefix).resolve() == folder.resolve()
-    return Finding(".venv", "ok", "in use" if used else f"whole, but this is {sys.executable}")
-
-
-def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8") if file.exists() else ""
+    if course["is_set_up"]():
+        used = Path(sys.prefix).resolve() == folder.resolve()
+        return Finding(".venv", "ok", "in use" if used else f"whole, but this is {sys.executable}")
+    if not course["may_be_emptied"]():
+        found, *remedy = course["left_alone"]().splitlines()
+        return Finding(".venv", "missing", found.rstrip("."), "\n".join(remedy))
+    half = not course["PYTHON"].exists() or course["stamped"]().startswith(course["UNFINISHED"])
+    found = "left unfinished; this makes it anew:" if half else "older than pyproject.toml; this brings it up to date:"
+    return Finding(".venv", "missing", found, "./course --version")
 
 
 def _kinds(here: Surroundings) -> list[str]:

@@ -5,11 +5,19 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tools import ROOT
+
+if find_spec("hypothesis"):
+    from hypothesis import HealthCheck, settings
+
+    # How long an example takes is the machine's affair: other work on it must not decide a test.
+    settings.register_profile("course", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("course")
 
 LEFT_BEHIND = (".git", ".venv", ".course", ".github", "__pycache__", ".pytest_cache", ".hypothesis", "build",
                "*.egg-info", "docs", "tests", "journal")

@@ -6,7 +6,7 @@ import pytest
 
 from tools import ROOT
 
-FLOORS = [{"models"}, {"sim", "compiler"}, {"gpu"}, {"wire", "worker"}, {"check"}, {"course", "draw"},
+FLOORS = [{"models", "requirements"}, {"sim", "compiler"}, {"gpu"}, {"wire", "worker"}, {"check"}, {"course", "draw"},
           {"pytest_course", "bench"}, {"cli", "grade"}]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, start=1) for room in rooms}
 FILES = [file for file in sorted((ROOT / "tools").rglob("*.py")) if "tests" not in file.relative_to(ROOT).parts]

@@ -15,7 +15,7 @@ from tools.compiler import NoCompiler, cache, machine_code
 from tools.compiler.numba.function import Translation
 from tools.models.chips import Chip
 
-REMEDY = "`pip install -e '.[cuda13]'` (or cuda12) brings them; no GPU is needed."
+REMEDY = "`pip install -e '.[compilers]'` brings them; no GPU is needed."
 _VERSION = re.compile(r"B\d+v\d+")  # in a mangled name: how many functions Numba had compiled by then
 _SHARED = re.compile(r"^\s*(?:\.visible )?\.shared .*\[(\d+)\];", re.M)
 _USED = re.compile(r"Used (\d+) registers")
@@ -59,6 +59,7 @@ class Assembled:
 def compiler():
     """numba.cuda. NoCompiler where it is not installed."""
     try:
+        import_module("numba_cuda")  # Numba alone has an older numba.cuda, which knows the types of nothing here
         import_module("cuda.bindings.nvjitlink").version()
         from numba import cuda
         from numba.cuda.cudadrv.nvvm import NVVM

@@ -11,12 +11,14 @@ from tools.course.selfcheck.judge import Verdict
 
 @dataclass
 class Findings:
-    """Verdicts of one part; `notes` are lines to read that are no fault; `skips` counts tests by reason."""
+    """Verdicts of one part; `notes` are lines to read that are no fault; `skips` counts tests by reason; `unjudged`
+    counts, by kind, what failed where a package is missing that it may be due to."""
 
     name: str
     verdicts: list[Verdict] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     skips: Counter = field(default_factory=Counter)
+    unjudged: Counter = field(default_factory=Counter)
     seconds: float = 0.0
 
     @property
@@ -32,18 +34,27 @@ def merged(parts: Iterable[Findings]) -> list[Findings]:
         one.verdicts += part.verdicts
         one.notes += part.notes
         one.skips += part.skips
+        one.unjudged += part.unjudged
         one.seconds += part.seconds
     return list(whole.values())
 
 
-def below_floors(parts: list[Findings], file: Path) -> Findings:
-    """A verdict for each kind of check in `file`: no fewer may pass than it says, so that none is lost."""
+def below_floors(parts: list[Findings], file: Path, kinds: Iterable[str]) -> Findings:
+    """A verdict for each of these kinds of check: no fewer may pass than `file` says, so that none is lost."""
     least = tomllib.loads(file.read_text(encoding="utf-8"))["floors"]
     counts = _passed(parts)
     return Findings("floors", [
         Verdict("floors kept", f"{counts[kind]} {kind}", counts[kind] >= least[kind], f"floor {least[kind]}")
-        for kind in least
+        for kind in kinds
     ])  # fmt: skip
+
+
+def unjudged(parts: list[Findings], absent: list[str]) -> Findings:
+    """One verdict for packages that the course wants and that are not here, in place of all that follows from it."""
+    counts = sum((part.unjudged for part in parts), Counter())
+    what = "; ".join(f"{kind}: {count}" for kind, count in counts.items()) or "the floors"
+    return Findings("packages", [Verdict("packages", f"not installed: {', '.join(absent)}", False,
+                                         f"not judged for want of it: {what}\n./course doctor says what to type")])
 
 
 def report(parts: list[Findings]) -> str:

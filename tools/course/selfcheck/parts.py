@@ -1,12 +1,15 @@
 """The parts of the self-check, each a function that returns its Findings and tells how far it is."""
 
-import os
+import re
+import subprocess
+import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tools.course.answers import BadAnswer, broken_machines, wrong_answers
+from tools.check.packages import of_extra
+from tools.course.answers import BadAnswer, Broken, Wrong, broken_machines, wrong_answers
 from tools.course.catalogue import Unit
 from tools.course.selfcheck import golden, judge, static
 from tools.course.selfcheck.findings import Findings
@@ -14,24 +17,49 @@ from tools.course.selfcheck.judge import Verdict
 from tools.course.selfcheck.results import Result, TestResult, Variant
 from tools.course.selfcheck.static.commands import commands_exist
 from tools.course.selfcheck.supervise import run_variants
-from tools.course.selfcheck.variants import MOST_MUTANTS, variants
+from tools.course.selfcheck.variants import quick_variants, variants
 
 Tell = Callable[..., None]  # phase, detail
+
+
+# What a failed verdict of these kinds may be due to is a package that some of the unit's tests wait for
+DUE_TO_ABSENCE = ("tests seen red", "wrong answers", "mutants that survived")
+TO_BE_SHOWN = "to be shown red where nothing is skipped: "
 
 
 def check_tools(root: Path, tell: Tell) -> Findings:
     """The tests of the tools, in one process."""
     tell("running")
-    variant = Variant("tools", "", ("-q", "-p", "no:cacheprovider", str(root / "tools")))
+    return _tested("tools", "tests of the tools", [root / "tools"], root)
+
+
+def check_dev(root: Path, tell: Tell) -> Findings:
+    """The linter, and the files of tests some of which are skipped where a package of the extra dev is missing."""
+    tell("running")
+    found = _tested("dev", "dev tests", asking_for(of_extra("dev"), root), root)
+    linted = subprocess.run([sys.executable, "-m", "ruff", "check", "--quiet", "--output-format=concise", root],
+                            capture_output=True, text=True, cwd=root)
+    found.verdicts.append(Verdict("dev tests", "ruff check .", linted.returncode == 0, linted.stdout + linted.stderr))
+    return found
+
+
+def asking_for(packages: Sequence[str], root: Path) -> list[Path]:
+    """The files of tests that use one of these packages if it is there."""
+    asks = re.compile(rf"importorskip\(\"({'|'.join(packages)})\"")
+    return [file for file in sorted(root.glob("tools/tests/**/test_*.py")) if asks.search(file.read_text("utf-8"))]
+
+
+def _tested(name: str, kind: str, paths: Sequence[Path], root: Path) -> Findings:
+    """What became of tests that are no lesson's; a skip is no pass."""
+    variant = Variant("tools", "", ("-q", "-p", "no:cacheprovider", *map(str, paths)))
     result = run_variants([variant], root, tell=lambda variant: None)[0]
-    found = Findings("tools", skips=skips(result.tests))
+    found = Findings(name, skips=skips(result.tests))
     if result.died or not result.tests:
-        found.verdicts.append(
-            Verdict("tests of the tools", "pytest tools", False, result.died or "no test was found")
-        )
+        found.verdicts.append(Verdict(kind, f"pytest {name}", False, result.died or "no test was found"))
     for test in result.tests:
-        passed = test.outcome in ("passed", "skipped", "xfailed")
-        found.verdicts.append(Verdict("tests of the tools", test.nodeid, passed, judge.quote(test.text)))
+        if test.outcome != "skipped":
+            passed = test.outcome in ("passed", "xfailed")
+            found.verdicts.append(Verdict(kind, test.nodeid, passed, judge.quote(test.text)))
     return found
 
 
@@ -50,13 +78,16 @@ def _rule(subject: str, problems: list) -> Verdict:
     return Verdict("static rules", subject, not problems, "\n".join(map(str, problems)))
 
 
-def check_unit(unit: Unit, root: Path, tell: Tell) -> Findings:
-    """All variants of a unit's lesson, in one process as long as it lives."""
+def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, absent: Sequence[str] = ()) -> Findings:
+    """All variants of a unit's lesson, in one process as long as it lives. most: mutants; None for all.
+
+    absent: packages that the course wants and that are not here.
+    """
     with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
         try:
-            plan = variants(unit, root, Path(folder))
+            plan = variants(unit, root, Path(folder), most)
             excused = judge.excuses(root / "reference" / unit.name / "excused.toml")
-            if MOST_MUTANTS in os.environ:  # then those that do not run need no excuse
+            if most is not None:  # then those that do not run need no excuse
                 excused = {variant.name: excused[variant.name] for variant in plan if variant.name in excused}
         except (BadAnswer, SyntaxError) as problem:
             return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
@@ -68,7 +99,38 @@ def check_unit(unit: Unit, root: Path, tell: Tell) -> Findings:
             tell(variant.kind, f"{done[variant.kind]} of {count}  {variant.name}")
 
         results = run_variants(plan, root, begun)
-    return judged(unit, root, results, excused)
+    found = judged(unit, root, results, excused)
+    entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
+    return without_what_waits(found, results[0], entries) if absent else found
+
+
+def check_quickly(unit: Unit, root: Path, tell: Tell) -> Findings:
+    """The reference and the stub."""
+    try:
+        entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
+    except BadAnswer as problem:
+        return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
+    reference, stub = run_variants(quick_variants(unit, root), root, lambda variant: tell(variant.kind))
+    return Findings(unit.name, skips=skips(reference.tests), verdicts=[
+        Verdict("units", unit.name, bool(reference.tests), "no test ran"),
+        *judge.judge_reference(unit.name, reference, "lesson tests"),
+        *judge.judge_stub(unit.name, stub, entries),
+    ])
+
+
+def without_what_waits(found: Findings, reference: Result, entries: Sequence[Wrong | Broken]) -> Findings:
+    """Where tests wait for packages that are not here, what failed for that reason is counted as not judged."""
+    waiting = [test for test in reference.tests if test.waits and not test.needs_gpu]
+    functions = {test.function for test in waiting}
+    unseen = {entry.name for entry in entries if functions & set(entry.rejected_by)}
+    notes = {note: note.removeprefix(TO_BE_SHOWN) for note in found.notes}
+    lost = [each for each in found.verdicts if waiting and each.kind in DUE_TO_ABSENCE and not each.passed]
+    found.unjudged.update(["tests of lessons"] * len(waiting))
+    found.unjudged.update(each.kind for each in lost)
+    found.unjudged.update("wrong answers" for name in notes.values() if name in unseen)
+    found.verdicts = [each for each in found.verdicts if each not in lost]
+    found.notes = [note for note, name in notes.items() if name not in unseen | functions]
+    return found
 
 
 def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str]) -> Findings:
@@ -95,7 +157,7 @@ def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str
         *judge.waiting(stub),
         *(name for name, verdict in judgements.items() if verdict is None),
     ]
-    found.notes = [f"to be shown red where nothing is skipped: {name}" for name in waiting]
+    found.notes = [TO_BE_SHOWN + name for name in waiting]
     return found
 
 

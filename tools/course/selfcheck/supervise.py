@@ -20,30 +20,38 @@ TAIL = 2000  # characters of standard error that are shown when a process dies b
 
 
 _live: set["UnitProcess"] = set()
+_stopping = threading.Event()  # a process that was ended on purpose has no successor
 
 
 class Silent(Exception):
     """No line arrived in time."""
 
 
+class Stopped(Exception):
+    """Somebody wants no more of it."""
+
+
 def run_variants(variants: list[Variant], root: Path, tell: Callable[[Variant], None]) -> list[Result]:
-    """Run the variants in order; `tell` hears of each as it begins. Raises RuntimeError if none can begin."""
+    """Run the variants in order; `tell` hears of each as it begins. Raises RuntimeError if none can begin, Stopped."""
     results: list[Result] = []
     while len(results) < len(variants):
+        if _stopping.is_set():
+            raise Stopped
         rest = variants[len(results) :]
         process = UnitProcess(rest, root)
         try:
             begun = process.results(rest, tell)
         finally:
             process.close()
-        if not begun:
+        if not begun and not _stopping.is_set():
             raise RuntimeError(f"the process for {rest[0]} ended before it began:\n{process.tail}")
         results += begun
     return results
 
 
 def stop_all() -> None:
-    """End every process; their runs then come to an end too."""
+    """End every process, and with them their runs."""
+    _stopping.set()
     for process in list(_live):
         process.kill()
 

@@ -1,6 +1,5 @@
 """The variants of a lesson that its tests must tell apart, written out as files."""
 
-import os
 import zlib
 from pathlib import Path
 
@@ -11,18 +10,23 @@ from tools.course.selfcheck.mutants import Mutant, mutants
 from tools.course.selfcheck.results import Variant
 
 SEED = 28  # a verdict can be repeated, and no unlucky draw turns it: learners' runs see the other draws
-MOST_MUTANTS = "COURSE_MUTANTS"  # environment variable: run so many of each unit, always the same ones; else all
 MUTANT_LIMIT = 10.0  # seconds for one test of a mutant; it may loop for ever
 
 
-def variants(unit: Unit, root: Path, folder: Path) -> list[Variant]:
-    """Everything to run for `unit`. Answers are written below `folder`. Raises BadAnswer."""
-    tests = str(unit.tests)
-    common = ("-q", "-p", "no:cacheprovider", tests, f"--seed={SEED}")
-    found = [
+def quick_variants(unit: Unit, root: Path) -> list[Variant]:
+    """The reference and the stub."""
+    common = ("-q", "-p", "no:cacheprovider", str(unit.tests), f"--seed={SEED}")
+    return [
         Variant("reference", "", (*common, "--answers=reference"), audit=True),
         Variant("stub", "", (*common, f"--answers={root}")),  # as answers: no stages, no progress
     ]
+
+
+def variants(unit: Unit, root: Path, folder: Path, most: int | None = None) -> list[Variant]:
+    """Everything to run for `unit`, with `most` mutants or all. Answers are written below `folder`. Raises BadAnswer."""
+    tests = str(unit.tests)
+    common = ("-q", "-p", "no:cacheprovider", tests, f"--seed={SEED}")
+    found = quick_variants(unit, root)
     for wrong in wrong_answers(unit.name, root):
         answers = materialise(f"{unit.name}/{wrong.name}", folder / wrong.name, root)
         found.append(
@@ -34,7 +38,7 @@ def variants(unit: Unit, root: Path, folder: Path) -> list[Variant]:
             Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by)
         )
     found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
-    for number, mutant in enumerate(sample(unit_mutants(unit, root))):
+    for number, mutant in enumerate(sample(unit_mutants(unit, root), most)):
         answers = folder / f"mutant{number}"
         file = answers / unit.name / unit.lesson.name
         file.parent.mkdir(parents=True)
@@ -44,9 +48,8 @@ def variants(unit: Unit, root: Path, folder: Path) -> list[Variant]:
     return found
 
 
-def sample(every: list[Mutant]) -> list[Mutant]:
-    """As many of them as COURSE_MUTANTS says, chosen by their names and in their order."""
-    most = int(os.environ.get(MOST_MUTANTS, len(every)))
+def sample(every: list[Mutant], most: int | None) -> list[Mutant]:
+    """At most so many of them, always the same ones: chosen by their names, and in their order. None: all."""
     chosen = set(sorted((mutant.id for mutant in every), key=lambda name: zlib.crc32(name.encode()))[:most])
     return [mutant for mutant in every if mutant.id in chosen]
 

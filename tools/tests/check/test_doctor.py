@@ -41,7 +41,7 @@ def test_a_mac_without_triton_misses_it_and_has_no_problem():
 
 
 def test_a_gpu_machine_without_cupy_and_numba_can_go_on():
-    facts = H200 | {"packages": {}}
+    facts = H200 | {"packages": {"numba-cuda": ""}}
     for check in (doctor.check_cupy, doctor.check_numba):
         finding = examine(check, **facts)
         assert finding.state == "missing"
@@ -81,8 +81,46 @@ def test_a_problem_is_found_and_said_in_at_most_five_lines(check, changes, words
 
 
 def test_every_check_can_find_a_problem_or_something_missing():
-    never_worse_than_missing = {doctor.check_compilers, doctor.check_numba}
+    never_worse_than_missing = {doctor.check_compilers, doctor.check_numba, doctor.check_cuda_compilers}
     assert {check for check, *_ in PROBLEMS} | never_worse_than_missing == set(doctor.CHECKS)
+
+
+@pytest.mark.parametrize("changes, state, found, remedy", [
+    ({}, "real", "numba-cuda 0.30.4 compiles, for any GPU and without one", ""),
+    ({"packages": {"numba-cuda": ""}}, "missing", "not installed, so `compiled` tests of CUDA kernels wait",
+     "install -e '.[compilers]' -c constraints.txt"),
+    ({"answers": {"compilers": "NoCompiler: ... found: libnvvm.so"}}, "missing",
+     "numba-cuda 0.30.4 does not compile: NoCompiler: ... found: libnvvm.so", "install -e '.[compilers]'"),
+    ({"packages": {"numba-cuda": ""}, "system": "win32"}, "missing", "not installed (win32)", "'.[cuda13]'"),
+    ({"packages": {"numba-cuda": ""}, "system": "darwin"}, "missing", "not installed (darwin)", "Linux and Windows only."),
+])
+def test_compilers_for_cuda_are_told_with_what_to_type(changes, state, found, remedy):
+    finding = examine(doctor.check_cuda_compilers, **changes)
+    assert (finding.state, finding.found) == (state, found)
+    assert remedy in finding.remedy and bool(remedy) == bool(finding.remedy)
+
+
+# Commands -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("python, here, command", [
+    (ROOT / ".venv/bin/python", "/usr/bin/python3", ".venv/bin/python -m pip install -e . -c constraints.txt"),
+    ("/usr/bin/python3", "/usr/bin/python3", "python3 -m pip install -e . -c constraints.txt"),
+    ("/opt/env/bin/python", "/usr/bin/python3", "/opt/env/bin/python -m pip install -e . -c constraints.txt"),
+    ("/opt/env/bin/python", None, "/opt/env/bin/python -m pip install -e . -c constraints.txt"),
+])
+def test_pip_is_the_one_of_this_environment(monkeypatch, python, here, command):
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: here)
+    assert doctor.install() == command
+
+
+def test_an_environment_without_pip_is_installed_into_by_uv(monkeypatch):
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    assert doctor.install("pages") == f"uv pip install -e '.[pages]' -c constraints.txt --python {sys.executable}"
+
+
+# Drivers ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("driver", [[12, 0], [12, 9], [13, 0], [14, 1]])

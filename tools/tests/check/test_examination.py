@@ -1,5 +1,7 @@
 """The whole examination, on pretended machines and on this one: nothing is missed, nothing waits, nothing is raised."""
 
+import re
+import sys
 import threading
 from dataclasses import replace
 
@@ -78,12 +80,13 @@ def test_problems_are_those_of_all_groups():
 
 def test_simulators_are_tested_apart_from_the_gpu_and_on_its_machine_too():
     facts = replace(h200(), answers={})
-    (real, ours), (simulated, environment) = self_tests_of(facts)
-    assert (real, ours) == (["torch", "triton", "cupy"], {})
-    assert (simulated, environment) == (["numpy", *SIMULATORS], {gpu.SIMULATE: "1"})
+    real, simulated, compilers = self_tests_of(facts)
+    assert real == (["torch", "triton", "cupy"], {})
+    assert simulated == (["numpy", *SIMULATORS], {gpu.SIMULATE: "1"})
+    assert compilers == (["compilers"], {gpu.SIMULATE: "1"})
 
 
-def test_without_triton_or_a_gpu_nobody_tests_them():
+def test_without_triton_compilers_or_a_gpu_nobody_tests_them():
     laptop = replace(LAPTOP, answers={}, packages={"numpy": "2.4.6", "torch": "2.13.0"})
     names = [name for several, _ in self_tests_of(laptop) for name in several]
     assert names == ["torch", "numpy", "cuda simulator", "cupy stand-in", "raw kernel"]
@@ -108,6 +111,27 @@ def test_answers_arrive_at_the_checks(monkeypatch):
 def test_no_compiler_is_no_problem():
     facts = replace(LAPTOP, answers=dict(LAPTOP.answers) | {"raw kernel": "NoCompiler: CUDA C++ without a GPU ..."})
     assert [finding.state for finding in check_simulators(facts)] == ["simulated", "simulated", "missing"]
+
+
+# Words --------------------------------------------------------------------------------------------
+
+
+COMMANDS = ("apt ", "cp ", "export ", "git ", "http", "nvidia-smi", "sudo ", "uv pip ", ".venv/", "python3 -m ", "./course",
+            sys.executable, "mv ", "CUDA toolkit: ")
+
+
+@pytest.mark.parametrize("changes", [
+    {}, H200, H200 | {"packages": {"numba-cuda": ""}}, {"packages": {"torch": "", "triton": "", "numba-cuda": ""}},
+    {"listed": "NVIDIA L4", "free_gb": 0.1, "answers": {"raw kernel": "NoCompiler: ..."}},
+    {"system": "darwin", "packages": {"triton": "", "numba-cuda": ""}},
+], ids=["laptop", "H200", "no CuPy", "hardly a package", "broken", "Mac"])
+def test_what_to_do_is_a_command_or_a_sentence_with_its_full_stop(changes):
+    for here in (SILENT, replace(SILENT, place=replace(SILENT.place, system="darwin"))):
+        for finding in examine(here, **changes).values():
+            for line in finding.remedy.splitlines():
+                a_command = line.strip().startswith(COMMANDS)
+                assert a_command or line[0].isupper() and line.endswith((".", ":")), f"{finding.name}: {line}"
+                assert not re.match(r"\s*pip ", line), line
 
 
 # Cards --------------------------------------------------------------------------------------------

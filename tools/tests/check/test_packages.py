@@ -6,7 +6,9 @@ import pytest
 
 from tools import ROOT
 from tools.check import packages
+from tools.check.doctor import install
 from tools.check.packages import NEEDED, USES, check_packages, of_project, requirements
+from tools.requirements import BrokenProject
 
 WANTED = {"numpy": (">=2,<3", ""), "torch": (">=2.11,<2.14", ""), "triton": (">=3.6,<3.8", ""), "pytest": (">=8.4", ""),
           "hypothesis": (">=6.100", ""), "rich": (">=13.9", ""), "marimo": (">=0.25,<0.26", "pages"),
@@ -50,7 +52,16 @@ def test_what_some_lessons_need_can_wait_and_says_what_for(version):
 
 
 def test_an_extra_is_installed_by_its_name():
-    assert examine(marimo="")[1].remedy == "pip install -e '.[pages]' -c constraints.txt"
+    assert examine(marimo="")[1].remedy == install("pages")
+
+
+def test_what_the_standard_install_brings_is_missed_and_what_is_for_a_gpu_is_not():
+    wanted = {"numba-cuda": (">=0.20", "compilers"), "cupy-cuda13x": (">=14", "cuda13")}
+    findings = check_packages(wanted, lambda name: "" if name in ("numba", *wanted) else "99.0")
+    missed = {finding.name: finding.remedy for finding in findings[1:]}
+    assert missed == {"numba-cuda": install("compilers"), "numba": install("compilers")}
+    on_windows = check_packages({"numba-cuda": (">=0.20", "cuda12")}, lambda name: "" if name == "numba-cuda" else "99.0")
+    assert [finding.name for finding in on_windows] == ["packages"]
 
 
 def test_an_extra_for_few_is_not_missed():
@@ -76,5 +87,8 @@ def test_every_package_that_has_a_use_is_one_of_the_project_or_comes_with_one():
 
 
 def test_a_project_that_cannot_be_read_is_an_error_of_one_kind(tmp_path):
-    with pytest.raises((OSError, ValueError)):
+    with pytest.raises(OSError):
+        packages.of_project(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[project")
+    with pytest.raises(BrokenProject, match="^pyproject.toml is not valid TOML: "):
         packages.of_project(tmp_path)

@@ -89,7 +89,7 @@ def test_one_that_is_not_here_can_wait_and_says_what_for_and_how_to_get_it(machi
     ("dnf", "sudo dnf install gcc-c++"),
     ("pacman", "sudo pacman -S gcc"),
     ("brew", "brew install gcc"),
-    (None, "from your system's packages"),
+    (None, "Install it from your system's packages."),
 ])
 def test_the_remedy_is_a_command_of_this_system(machine, installer, command):
     if installer:
@@ -152,7 +152,7 @@ def test_how_ncu_comes_to_count_differs_in_a_container(machine):
     machine.file("proc/driver/nvidia/params", ADMIN_ONLY).program("ncu", "echo Version 2025.3.1.0")
     assert "NVreg_RestrictProfilingToAdminUsers=0" in found(machine, "ncu", has_gpu=True).remedy
     machine.file(".dockerenv")
-    assert found(machine, "ncu", has_gpu=True).remedy == "start the container with --cap-add=SYS_ADMIN"
+    assert found(machine, "ncu", has_gpu=True).remedy == "Start the container with --cap-add=SYS_ADMIN."
 
 
 @pytest.mark.parametrize("does, state, words", [

@@ -184,6 +184,14 @@ def test_a_venv_of_another_time_is_brought_up_to_date_by_a_command(here, checkou
     assert "pyproject.toml" in finding.found
 
 
+def test_a_venv_of_somebody_else_that_lacks_a_package_is_told_with_what_to_do(here, checkout):
+    (checkout / ".venv/course-stamp").unlink()
+    finding = check_environment(here())
+    assert (finding.state, finding.found) == (
+        "missing", ".venv was not made by ./course, and lacks numpy. It is left alone")
+    assert "mv .venv old-venv" in finding.remedy
+
+
 def test_a_whole_venv_is_well_and_says_when_it_is_not_in_use(here, checkout):
     import runpy
 

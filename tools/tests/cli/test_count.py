@@ -1,5 +1,7 @@
 """course count: the figures of the learner's own kernels by source line, what wastes most, and the journal."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tools import gpu
@@ -127,7 +129,7 @@ def test_on_a_machine_with_a_gpu_the_profilers_figures_stand_beside(run, monkeyp
         name = "NVIDIA Something"
 
     monkeypatch.setattr(command, "count", count)
-    monkeypatch.setattr(command.gpu, "card", lambda: Card)
+    monkeypatch.setattr(command, "gpu", SimpleNamespace(card=lambda: Card))  # the lesson still finds none
     _, out, _ = run()
     assert "  bytes_loaded                 1,024         1,024" in out
     assert "  requests                        12      not told" in out
@@ -143,7 +145,7 @@ def test_a_missing_profiler_is_said_and_the_count_stands(run, monkeypatch):
         return simulated(function, *arguments)
 
     monkeypatch.setattr(command, "count", count)
-    monkeypatch.setattr(command.gpu, "card", lambda: object())
+    monkeypatch.setattr(command, "gpu", SimpleNamespace(card=object))
     code, out, _ = run()
     assert code == 0 and out.count("profiler=True needs ncu") == 2 and "add_kernel: 4 blocks" in out
 

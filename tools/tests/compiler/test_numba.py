@@ -10,7 +10,7 @@ from tools.check import CompileError, compiled
 from tools.compiler import NoCompiler
 from tools.tests.compiler.conftest import lesson_in
 
-pytest.importorskip("numba.cuda", reason="needs numba-cuda; found none; pip install -e '.[cuda13]'")
+pytest.importorskip("numba_cuda", reason="needs numba-cuda; found none; pip install -e '.[compilers]'")
 
 FILE = "tools/tests/compiler/lessons/cuda_kernels.py"
 X = np.zeros(1024, np.float32)
@@ -173,10 +173,11 @@ def test_a_chip_that_the_compiler_has_left_behind_is_named(kernels):
         compiled(kernels.vector_add, X, X, chip="v100")
 
 
-def test_without_numba_cuda_the_answer_says_how_to_get_it(monkeypatch):
+@pytest.mark.parametrize("absent", ["numba", "numba_cuda"])  # Numba alone brings an older numba.cuda
+def test_without_numba_cuda_the_answer_says_how_to_get_it(monkeypatch, absent):
     from tools.compiler.numba import code
 
-    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.setitem(sys.modules, absent, None)
     with pytest.raises(NoCompiler) as caught:
         code.compiler()
     lines = str(caught.value).splitlines()

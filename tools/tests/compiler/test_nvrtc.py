@@ -9,7 +9,7 @@ from tools.compiler.nvrtc import Shape, Source, compiled
 from tools.sim import cupy
 
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs cuda-bindings with NVRTC; not installed; "
-                                                  "pip install -e '.[cuda13]' brings them")
+                                                  "pip install -e '.[compilers]' brings them")
 
 CODE = r"""
 #include <cuda_fp16.h>

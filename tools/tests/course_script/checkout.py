@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -17,12 +18,13 @@ from tools import ROOT
 
 PRESENT = '"pytest>=8"'
 ABSENT = '"pytest>=8", "surely-not-installed>=1"'
+NOBODY = "http://127.0.0.1:9/whl/cpu"  # refuses at once
 
 PYTHON = """\
 #!/bin/sh
 case "$1 $2" in
     "-c "*) exit 0 ;;
-    "-m pip") echo "$@" >> "$STUBS/asked.txt"; cat "$STUBS/pip-says.txt"; exec sh "$STUBS/pip-does.sh" ;;
+    "-m pip") echo "$@" >> "$STUBS/asked.txt"; cat "$STUBS/pip-says.txt"; exec sh "$STUBS/pip-does.sh" "$@" ;;
     *) echo "asked .venv: $@" ;;
 esac
 """
@@ -65,10 +67,11 @@ class Checkout:
         for unit in ("week1/day0", "week1/day1", "week1/katas/transfers", "tools/cli"):
             (self.root / unit).mkdir(parents=True)
         self.stubs.mkdir()
-        shutil.copy(ROOT / "course", self.root)
+        self.torch_from(NOBODY)
         self.depend(PRESENT)
         self.write("constraints.txt", "pytest==9.2.0\n")
         self.write("tools/__init__.py", "")
+        shutil.copy(ROOT / "tools/requirements.py", self.root / "tools")
         self.write("tools/cli/__main__.py", REPORTS_ITSELF.format("tools.cli"))
         self.stub("pytest.py", REPORTS_ITSELF.format("pytest"))
         self.stub("venv.py", VENV)
@@ -88,8 +91,19 @@ class Checkout:
         self.stub("pip-says.txt", says)
         self.stub("pip-does.sh", does)
 
-    def depend(self, dependencies: str):
-        self.write("pyproject.toml", f'[project]\nname = "tiny"\ndependencies = [{dependencies}]\n')
+    def torch_from(self, index: str):
+        """Put the script here, with another index of CPU builds, for which it waits half a second."""
+        text = (ROOT / "course").read_text()
+        for ours, here in (('TORCH_CPU = "https://download.pytorch.org/whl/cpu"', f'TORCH_CPU = "{index}"'),
+                           ("PATIENCE = 4 ", "PATIENCE = 0.5 ")):
+            assert text.count(ours) == 1
+            text = text.replace(ours, here)
+        self.write("course", text).chmod(0o755)
+
+    def depend(self, dependencies: str, **extras: str):
+        lists = "".join(f"{extra} = [{packages}]\n" for extra, packages in extras.items())
+        self.write("pyproject.toml", f'[project]\nname = "tiny"\ndependencies = [{dependencies}]\n'
+                                     f"[project.optional-dependencies]\n{lists}")
 
     def asked(self) -> list[str]:
         """What venv and pip were asked to do, in order."""
@@ -103,15 +117,16 @@ class Checkout:
     def forget(self):
         (self.stubs / "asked.txt").unlink(missing_ok=True)
 
-    def start(self, *arguments: str, cwd: str = ".", **variables: str) -> subprocess.Popen:
+    def start(self, *arguments: str, cwd: str = ".", before: Sequence[str] = (), stderr: int = subprocess.PIPE,
+              **variables: str) -> subprocess.Popen:
         stubs = str(self.stubs)
         variables = {"PATH": f"{stubs}:/usr/bin:/bin", "PYTHONPATH": stubs, "STUBS": stubs,
                      "PYTHONDONTWRITEBYTECODE": "1"} | variables
-        return subprocess.Popen([sys.executable, str(self.root / "course"), *arguments], cwd=self.root / cwd,
-                                env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                start_new_session=True)
+        command = [*before, sys.executable, str(self.root / "course"), *arguments]
+        return subprocess.Popen(command, cwd=self.root / cwd, env=variables, text=True, start_new_session=True,
+                                stdout=subprocess.PIPE, stderr=stderr)
 
-    def run(self, *arguments: str, **how: str) -> Ran:
+    def run(self, *arguments: str, **how) -> Ran:
         process = self.start(*arguments, **how)
         out, err = process.communicate(timeout=30)
         return Ran(process.returncode, out.strip(), err.strip())

@@ -7,6 +7,8 @@ import sys
 import pytest
 
 from tools import ROOT
+from tools.requirements import allows
+from tools.tests.course_script.checkout import PRESENT
 
 HERE = "asked this Python:"
 
@@ -53,6 +55,8 @@ HELP = "./course status lists the days, ./course --help the commands."
     ("chekc", "There is no command 'chekc'. Did you mean check?"),
     ("xyzzy", f"There is no command 'xyzzy'. {HELP}"),
     ("", f"There is no command ''. {HELP}"),
+    ("x" * 300, f"There is no command '{'x' * 40}...'. {HELP}"),
+    ("week1/" + "x" * 300, f"There is no day or kata 'week1/{'x' * 34}...'. {HELP}"),
 ])  # fmt: skip
 def test_slip_of_the_finger_gets_a_suggestion(checkout, typed, told):
     script = checkout.script()
@@ -76,6 +80,22 @@ def test_help_names_every_command_that_there_is(checkout):
     assert checkout.run("--help").out == script.__doc__.strip()
 
 
+@pytest.mark.parametrize("closed, told", [
+    (">/dev/full", "The output cannot be written (No space left on device)."),
+    (">&-", "The output cannot be written (Bad file descriptor)."),
+])
+def test_standard_output_that_takes_nothing_is_told_in_a_line(checkout, closed, told):
+    checkout.stub("shell", f'#!/bin/sh\nexec "$@" {closed}\n')
+    ran = checkout.run("--help", before=[str(checkout.stubs / "shell")])
+    assert (ran.code, ran.err) == (2, told)
+
+
+def test_closed_standard_output_is_left_to_what_the_script_starts(checkout):
+    checkout.stub("shell", '#!/bin/sh\nexec "$@" >&-\n')
+    checkout.stub("pytest.py", "import sys; print('asked', file=sys.stderr)")
+    assert checkout.run("week1/day1", before=[str(checkout.stubs / "shell")]).err == "asked"
+
+
 # Which Python ------------------------------------------------------------------------------------
 
 
@@ -83,15 +103,40 @@ def test_help_names_every_command_that_there_is(checkout):
     ('"pytest>=8"', True),
     ('"pytest>=8,<100"', True),
     ('"pytest"', True),
+    ('"pytest[toml]>=8"', True),
     ('"pytest>=100"', False),
     ('"pytest>=3,<8"', False),
     ('"surely-not-installed>=1"', False),
+    ('"surely-not-installed[cu13]>=1"', False),
     ('''"surely-not-installed>=1 ; sys_platform == 'amiga'"''', True),
     (f'''"surely-not-installed>=1 ; sys_platform == '{sys.platform}'"''', False),
+    (f'''"surely-not-installed>=1 ; sys_platform != '{sys.platform}'"''', True),
 ])  # fmt: skip
 def test_a_python_serves_when_it_has_what_pyproject_names(checkout, dependency, has):
     checkout.depend(dependency)
-    assert checkout.script().has_packages(sys.path) is has
+    assert checkout.run("week1/day1").out.startswith(HERE if has else "asked .venv:")
+    checkout.depend(PRESENT, compilers=dependency)
+    assert checkout.run("week1/day1").out.startswith(HERE if has else "asked .venv:")
+
+
+@pytest.mark.parametrize("typed, extra", [("check --dev", "dev"), ("week1/day1/explore_tiles.py", "pages")])
+def test_what_needs_more_packages_names_them_where_this_python_serves_for_the_rest(checkout, typed, extra):
+    checkout.write("week1/day1/explore_tiles.py", "")
+    checkout.depend(PRESENT, **{extra: '"surely-not-installed>=1"'})
+    assert checkout.run("check").out == f"{HERE} tools.cli check"
+    assert checkout.run("week1/day1", "--dev").out == f"{HERE} pytest week1/day1 --dev"
+    assert checkout.run("--here", "check", "--dev").out == f"{HERE} tools.cli check --dev"
+    ran = checkout.run(*typed.split())
+    assert ran.told("The Python that runs the course here lacks surely-not-installed. In the course's folder:")
+    assert ran.err.endswith(f"{sys.executable} -m pip install -e '.[{extra}]' -c constraints.txt")
+    assert checkout.asked() == []
+
+
+def test_page_is_run_by_marimo_from_the_root(checkout):
+    page = checkout.write("week1/day1/explore_tiles.py", "")
+    checkout.stub("marimo.py", "import os, sys; print(*sys.argv[1:], 'in', os.getcwd())")
+    for typed in ("week1/day1/explore_tiles.py", "explore_tiles.py"):
+        assert checkout.run(typed, "--headless", cwd="week1/day1").out == f"run {page} --headless in {checkout.root}"
 
 
 @pytest.mark.parametrize("version, ranges, inside", [
@@ -101,8 +146,8 @@ def test_a_python_serves_when_it_has_what_pyproject_names(checkout, dependency, 
     ("2.9.1", ">=2.11,<2.14", False),
     ("3", ">=2", True),
 ])  # fmt: skip
-def test_versions_compare_as_numbers(checkout, version, ranges, inside):
-    assert checkout.script().allows(ranges, version) is inside
+def test_versions_compare_as_numbers(version, ranges, inside):
+    assert allows(ranges, version) is inside
 
 
 def test_python_that_lacks_a_package_leaves_the_work_to_venv(bare):
@@ -122,8 +167,9 @@ def test_here_without_pytest_says_so(bare):
 
 
 @pytest.mark.parametrize("version", [(3, 6), (3, 10)])
-def test_old_python_can_read_the_script(version):
-    ast.parse((ROOT / "course").read_text(), feature_version=version)
+@pytest.mark.parametrize("file", ["course", "tools/__init__.py", "tools/requirements.py"])
+def test_old_python_can_read_the_script_and_what_it_imports(file, version):
+    ast.parse((ROOT / file).read_text(), feature_version=version)
 
 
 def test_old_python_hands_over_to_a_newer_one_or_says_what_it_is(checkout):
@@ -140,8 +186,10 @@ def test_real_pyproject_is_written_in_lines_that_the_script_understands():
     import tomllib
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
-    for line in project["dependencies"]:
-        dependency = re.fullmatch(r"([\w.-]+)(>=[\d.]+(,<[\d.]+)?)?( ; sys_platform == '\w+')?", line)
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    for line in (*project["dependencies"], *extras):
+        form = r"([\w.-]+)(\[\w+\])?(>=[\d.]+(,<[\d.]+)?)?( ; sys_platform [=!]= '\w+')?"
+        dependency = re.fullmatch(form, line)
         assert dependency and dependency[1] in pinned, line
 
 

@@ -31,10 +31,10 @@ STUB = result(case("test_a", "failed", "Task 1 is yours to write"), case("test_b
 # The reference -----------------------------------------------------------------------------------
 
 
-def test_a_reference_passes_or_is_skipped_for_want_of_a_gpu():
+def test_a_reference_passes_or_is_skipped_for_want_of_a_gpu_and_a_skip_is_no_pass():
     good = result(case("test_a", "passed"), case("test_b", "skipped", "needs an NVIDIA GPU", needs_gpu=True))
     verdicts = list(judge.judge_reference("week1/day1", good, "lesson tests"))
-    assert [v.passed for v in verdicts] == [True, True]
+    assert [(v.subject, v.passed) for v in verdicts] == [("week1/day1: test_a", True)]
 
 
 @pytest.mark.parametrize("outcome", ["failed", "undecided", "skipped", "after an open task"])
@@ -74,6 +74,12 @@ def test_a_test_is_killed_by_a_wrong_answer_that_names_it():
     red = result(case("test_a", "failed"), case("test_b", "failed"))
     assert [v.subject for v in judge.judge_killed("u", stub, [(entry, red)]) if not v.passed] == ["u: test_b"]
     assert len(faults(judge.judge_killed("u", stub, [(entry, result(case("test_a", "passed")))]))) == 2
+
+
+def test_where_no_wrong_answer_runs_a_test_is_red_on_the_stub_or_named_by_one():
+    stub = result(case("test_a", "failed"), case("test_b", "passed"), case("test_c", "passed"))
+    verdicts = list(judge.judge_stub("u", stub, [wrong("test_b")]))
+    assert [(v.subject, v.passed) for v in verdicts] == [("u: test_a", True), ("u: test_c", False)]
 
 
 def test_a_test_for_a_gpu_or_a_program_waits_for_one():

@@ -1,5 +1,7 @@
 """What the self-check prints: faults, counts, floors, progress, and transcripts that are fit to be read."""
 
+import subprocess
+
 import pytest
 
 from tools.course.selfcheck import check, golden
@@ -34,7 +36,7 @@ def test_parts_of_one_name_are_added_up():
 def test_a_count_below_its_floor_is_a_fault(tmp_path):
     file = tmp_path / "floors.toml"
     file.write_text('[floors]\n"lesson tests" = 1\n"wrong answers" = 2\n')
-    kept, lost = below_floors([Findings("week1/day1", [GOOD, BAD])], file).verdicts
+    kept, lost = below_floors([Findings("week1/day1", [GOOD, BAD])], file, ["lesson tests", "wrong answers"]).verdicts
     assert kept.passed and not lost.passed
     assert (lost.subject, lost.detail) == ("0 wrong answers", "floor 2")
 
@@ -70,11 +72,33 @@ def test_the_learners_edition_checks_the_tools_and_says_what_is_left_out(monkeyp
     asked = []
     monkeypatch.setattr(check, "ROOT", tmp_path)
     monkeypatch.setattr(
-        check, "_run", lambda wanted, units: asked.append(wanted) or [Findings("tools", [GOOD])]
+        check, "_run", lambda jobs: asked.extend(part for part, _ in jobs) or [Findings("tools", [GOOD])]
     )
     assert check.main([]) == 0
-    assert asked == [["tools"]]
+    assert asked == ["tools"]
     assert "left out" in capsys.readouterr().out
+
+
+def test_a_transcript_that_does_not_end_is_one_fault(monkeypatch, tmp_path):
+    def run(self, root):
+        raise subprocess.TimeoutExpired("pytest", 300.0)
+
+    monkeypatch.setattr(golden.Transcript, "run", run)
+    verdict = golden.check(golden.Transcript("stub", None, ()), tmp_path, tmp_path)
+    assert (verdict.passed, verdict.detail) == (False, "pytest had not ended after 300 s")
+
+
+def test_a_part_that_crashes_is_told_in_full_beside_what_the_others_found(capsys):
+    def sound(tell):
+        return Findings("week1/day1", [GOOD])
+
+    def broken(tell):
+        raise ZeroDivisionError("division by zero")
+
+    day, static = check._run([("week1/day1", sound), ("static", broken)])
+    assert day.verdicts == [GOOD]
+    [fault] = static.verdicts
+    assert not fault.passed and fault.detail.splitlines()[-1] == "ZeroDivisionError: division by zero"
 
 
 def test_what_differs_between_runs_is_left_out_of_a_transcript():

@@ -1,6 +1,8 @@
 """Variants run in one process, and a process that dies costs one variant only."""
 
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -114,6 +116,19 @@ def test_processes_that_die_or_hang_cost_their_variant_alone(course, monkeypatch
     assert [test.function for test in noisy.failed] == ["test_total_adds_every_value"]
 
 
+def test_whoever_stops_the_check_ends_every_run_and_no_process_takes_its_place(course, monkeypatch):
+    """Ctrl-C used to cost each unit one variant, after which a new process did the rest."""
+    monkeypatch.setattr(supervise, "_stopping", threading.Event())
+    began = threading.Event()
+    plan = [lesson(course, name, "time.sleep(0.9); return 7") for name in ("a", "b", "c", "d")]
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(run_variants, plan, course.root, lambda variant: began.set())
+        assert began.wait(60)
+        supervise.stop_all()
+        with pytest.raises(supervise.Stopped):
+            run.result(timeout=10)
+
+
 def test_a_process_that_cannot_begin_is_our_own_fault(course):
     course.write("pytest.ini", "[pytest]\n")
     (course.root / "tools").mkdir()
@@ -122,9 +137,8 @@ def test_a_process_that_cannot_begin_is_our_own_fault(course):
         run_variants([lesson(course, "right", "return 7")], course.root, tell=lambda variant: None)
 
 
-def test_a_sample_of_mutants_is_always_the_same_and_in_order(monkeypatch):
+def test_a_sample_of_mutants_is_always_the_same_and_in_order():
     every = mutants("def f(a, b):\n    return a + b * 2 - 1\n", {"f": 0})
-    assert sample(every) == every
-    monkeypatch.setenv("COURSE_MUTANTS", "3")
-    chosen = sample(every)
-    assert len(chosen) == 3 and chosen == sample(every) == [mutant for mutant in every if mutant in chosen]
+    assert sample(every, None) == every == sample(every, 1000)
+    chosen = sample(every, 3)
+    assert len(chosen) == 3 and chosen == sample(every, 3) == [mutant for mutant in every if mutant in chosen]

@@ -42,7 +42,7 @@ def test_counting_changes_no_result(module):
 @pytest.mark.parametrize("name", SOURCES)
 def test_nvidias_compiler_takes_the_same_source(name):
     nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="needs cuda-bindings with NVRTC; not installed; "
-                                                              "pip install -e '.[cuda13]' brings them")
+                                                              "pip install -e '.[compilers]' brings them")
     from cuda import pathfinder
     program = nvrtc.nvrtcCreateProgram(SOURCES[name].encode(), b"kernel.cu", 0, [], [])[1]
     headers = pathfinder.find_nvidia_header_directory("cudart")

@@ -11,7 +11,7 @@ from tools.sim.cuda import missing
 
 @pytest.fixture(scope="module")
 def numba_cuda():
-    pytest.importorskip("numba", reason="compares names with numba-cuda")
+    pytest.importorskip("numba_cuda", reason="compares names with numba-cuda")
     return pytest.importorskip("numba.cuda", reason="compares names with numba-cuda")
 
 

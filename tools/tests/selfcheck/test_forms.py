@@ -1,0 +1,221 @@
+"""The forms of the self-check: whole, quick, for authors with more packages; and what it says where one is missing."""
+
+import tomllib
+from collections import Counter
+
+import pytest
+
+from tools import ROOT
+from tools.course.selfcheck import check, parts
+from tools.course.selfcheck.findings import Findings
+from tools.course.selfcheck.judge import Verdict
+from tools.course.selfcheck.results import Result, TestResult, Variant
+
+UNITS = ["week1/day1", "week1/day2"]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """run(arguments) -> exit code, names of the jobs that would run, what was printed; nothing is run."""
+    monkeypatch.setattr(check, "lacking", lambda extra: run.lacks.get(extra, []))
+    monkeypatch.setattr(check, "FLOORS", ROOT / ".ci/floors.toml")
+
+    def run(*arguments: str, found: tuple[Findings, ...] = ()):
+        jobs = []
+        monkeypatch.setattr(check, "_run", lambda those: jobs.extend(those) or list(found))
+        code = check.main(list(arguments))
+        return code, jobs, capsys.readouterr()
+
+    run.lacks = {}
+    return run
+
+
+def named(jobs) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((name, job.func.__name__) for name, job in jobs))
+
+
+@pytest.mark.parametrize("arguments, wanted", [
+    (UNITS, [("week1/day1", "check_unit"), ("week1/day2", "check_unit"), ("static", "check_texts")]),
+    (["--quick", *UNITS], [("week1/day1", "check_quickly"), ("week1/day2", "check_quickly"), ("static", "check_texts")]),
+    (["--only", "golden"], [("transcripts", "check_transcript")]),
+    (["--only", "tools", "--only", "static"], [("tools", "check_tools"), ("static", "check_texts")]),
+    (["--dev"], [("dev", "check_dev")]),
+])
+def test_a_form_runs_its_parts_and_no_others(run, arguments, wanted):
+    assert named(run(*arguments)[1]) == wanted
+
+
+def test_the_whole_leaves_nothing_out_but_what_needs_more_packages(run):
+    kinds = {job for _, job in named(run()[1])}
+    assert kinds == {"check_tools", "check_unit", "check_texts", "check_transcript"}
+
+
+def test_two_forms_at_once_are_a_usage_error(run, capsys):
+    with pytest.raises(SystemExit) as ended:
+        check.main(["--quick", "--dev"])
+    assert ended.value.code == 2
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments, most", [
+    ([], 20), (["week1/day1"], None), (["--mutants", "3"], 3), (["week1/day1", "--mutants", "3"], 3),
+])
+def test_the_whole_takes_a_sample_of_the_mutants_and_a_unit_all_of_its_own(run, arguments, most):
+    jobs = run(*arguments)[1]
+    assert {job.keywords["most"] for _, job in jobs if job.func is parts.check_unit} == {most}
+
+
+# Floors -------------------------------------------------------------------------------------------
+
+
+def test_every_floor_is_held_by_some_form_and_the_quick_one_holds_none_of_its_own():
+    floors = tomllib.loads((ROOT / ".ci/floors.toml").read_text())["floors"]
+    assert set(floors) == {*check.WHOLE.floors, *check.DEV.floors}
+    assert set(check.QUICK.floors) < set(check.WHOLE.floors)
+
+
+@pytest.mark.parametrize("arguments, kinds", [
+    ([], check.WHOLE.floors), (["--quick"], check.QUICK.floors), (["--dev"], check.DEV.floors),
+    (["week1/day1"], ()), (["--quick", "week1/day1"], ()), (["--only", "static"], ()),
+])
+def test_counts_are_held_against_the_floors_of_the_form(run, arguments, kinds):
+    printed = run(*arguments)[2].out
+    assert [line.split(" ", 4)[4] for line in printed.splitlines() if line.startswith("FAILED floors kept: ")] == [
+        kind for kind in kinds if f"0 {kind}" in printed]
+    assert printed.count("FAILED floors kept") == len(kinds)
+
+
+# Packages that are missing ------------------------------------------------------------------------
+
+
+def test_the_whole_says_what_it_left_out_and_is_green_without(run, monkeypatch):
+    monkeypatch.setattr(check, "below_floors", lambda found, file, kinds: Findings("floors"))
+    run.lacks = {"dev": ["marimo"]}
+    code, _, printed = run()
+    assert code == 0
+    assert "dev: left out: tests of pages, notebooks and terminals, and the linter; ./course check --dev" in printed.out
+    run.lacks = {}
+    assert "left out" not in run()[2].out
+
+
+def test_check_dev_without_its_packages_names_them_and_runs_nothing(run):
+    run.lacks = {"dev": ["marimo", "ruff"]}
+    code, jobs, printed = run("--dev")
+    assert (code, jobs) == (2, [])
+    assert printed.err == "Not installed: marimo, ruff. ./course check --dev installs them in .venv.\n"
+
+
+@pytest.mark.parametrize("typed, goes_on", [("y", True), ("YES", True), ("", False), ("n", False)])
+def test_on_a_terminal_it_offers_them_once_and_runs_them_at_the_end(run, monkeypatch, typed, goes_on):
+    asked, went_on = [], []
+    monkeypatch.setattr(check, "below_floors", lambda found, file, kinds: Findings("floors"))
+    monkeypatch.setattr(check, "at_terminal_of_venv", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or typed)
+    monkeypatch.setattr(check.subprocess, "call", lambda command: went_on.append(command[1:]) or 7)
+    run.lacks = {"dev": ["marimo"]}
+    assert run()[0] == (7 if goes_on else 0)
+    assert len(asked) == 1 and asked[0].endswith("[y/N] ") and max(map(len, asked[0].splitlines())) <= 80
+    assert went_on == [[ROOT / "course", "check", "--dev"]] * goes_on
+    for arguments in ("week1/day1",), ("--quick",), ("--only", "static"):
+        run(*arguments)
+    assert len(asked) == 1
+
+
+def test_without_a_terminal_nobody_is_asked(run, monkeypatch):
+    monkeypatch.setattr("builtins.input", None)
+    run.lacks = {"dev": ["marimo"]}
+    run()
+
+
+def test_a_missing_compiler_is_one_fault_and_says_what_could_not_be_judged(run):
+    run.lacks = {"compilers": ["numba-cuda"]}
+    day = Findings("week1/day3", [Verdict("lesson tests", "week1/day3: test_a", True)],
+                   unjudged=Counter({"tests of lessons": 6, "wrong answers": 4}))
+    code, _, printed = run(found=(day,))
+    assert code == 1
+    assert printed.out.splitlines()[:3] == [
+        "FAILED packages: not installed: numba-cuda",
+        "    not judged for want of it: tests of lessons: 6; wrong answers: 4",
+        "    ./course doctor says what to type",
+    ]
+    assert printed.out.splitlines()[-1] == "1 passed, 1 failed"
+
+
+def kernel(name: str, outcome: str, **facts) -> TestResult:
+    return TestResult(f"test_x.py::{name}", name, outcome, stage="compiled", **facts)
+
+
+def test_what_failed_where_a_compiler_is_missing_is_counted_and_no_fault(course):
+    reference = Result(Variant("reference", "", ()), [kernel("test_a", "skipped", needs_program=True)], 0)
+    lost = [Verdict(kind, "u: x", False) for kind in ("tests seen red", "wrong answers", "mutants that survived")]
+    kept = [Verdict("lesson tests", "u: test_b", False), Verdict("wrong answers", "u: y", True)]
+    found = Findings("u", [*lost, *kept], [parts.TO_BE_SHOWN + "test_a", parts.TO_BE_SHOWN + "test_of_a_gpu"])
+    parts.without_what_waits(found, reference, [])
+    assert found.verdicts == kept
+    assert found.notes == [parts.TO_BE_SHOWN + "test_of_a_gpu"]
+    assert found.unjudged == {"tests of lessons": 1, "tests seen red": 1, "wrong answers": 1, "mutants that survived": 1}
+
+
+def test_where_only_a_gpu_is_missing_every_fault_stays(course):
+    reference = Result(Variant("reference", "", ()), [kernel("test_a", "skipped", needs_gpu=True)], 0)
+    faults = [Verdict("wrong answers", "u: x", False)]
+    found = parts.without_what_waits(Findings("u", list(faults)), reference, [])
+    assert found.verdicts == faults and not found.unjudged
+
+
+# The parts ----------------------------------------------------------------------------------------
+
+
+def test_a_sound_unit_is_quickly_judged(course):
+    found = parts.check_quickly(course.unit(), course.root, tell=lambda *words: None)
+    assert all(verdict.passed for verdict in found.verdicts)
+    assert Counter(verdict.kind for verdict in found.verdicts) == {"units": 1, "lesson tests": 2, "tests seen red": 2}
+
+
+def test_a_reference_that_fails_and_a_test_that_nothing_fails_are_quickly_found(course):
+    course.edit("reference/week1/day1/adding.py", "return total(values) / len(values)", "return 0")
+    course.edit("week1/day1/test_adding.py", "    assert lesson.total([1, 2, 4]) == 7", "    pass")
+    course.write("reference/week1/day1/wrong.toml", "")
+    found = parts.check_quickly(course.unit(), course.root, tell=lambda *words: None)
+    assert [(verdict.kind, verdict.subject) for verdict in found.verdicts if not verdict.passed] == [
+        ("lesson tests", "week1/day1: test_mean_divides_by_the_count"),
+        ("tests seen red", "week1/day1: test_total_adds_every_value"),
+    ]
+
+
+def test_wrong_answers_that_cannot_be_read_are_one_fault_quickly_too(course):
+    course.write("reference/week1/day1/wrong.toml", "[[wrong]\n")
+    [verdict] = parts.check_quickly(course.unit(), course.root, tell=lambda *words: None).verdicts
+    assert not verdict.passed and "is not valid TOML" in verdict.detail
+
+
+TESTS = """
+import pytest
+def test_a(): pytest.importorskip("{package}")
+def test_b(): pass
+def test_c(): assert 0
+"""
+
+
+def test_tests_of_the_tools_count_when_they_passed_and_not_when_they_were_skipped(course):
+    course.write("conftest.py", "")
+    course.write("tools/test_it.py", TESTS.format(package="surely_not_installed"))
+    found = parts.check_tools(course.root, tell=lambda *words: None)
+    assert [(verdict.subject, verdict.passed) for verdict in found.verdicts] == [
+        ("tools/test_it.py::test_b", True), ("tools/test_it.py::test_c", False)]
+    assert sum(found.skips.values()) == 1
+
+
+def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_linter(course, monkeypatch):
+    course.write("conftest.py", "")
+    course.write("tools/tests/test_it.py", TESTS.format(package="surely_not_installed"))
+    course.write("tools/tests/test_other.py", TESTS.format(package="pytest"))
+    monkeypatch.setattr(parts, "of_extra", lambda extra: {"dev": ["surely_not_installed"]}[extra])
+    verdicts = parts.check_dev(course.root, tell=lambda *words: None).verdicts
+    assert [verdict.subject for verdict in verdicts] == [
+        "tools/tests/test_it.py::test_b", "tools/tests/test_it.py::test_c", "ruff check ."]
+
+
+def test_every_package_for_authors_but_the_linter_is_asked_for_by_some_test():
+    for package in set(parts.of_extra("dev")) - {"ruff"}:
+        assert parts.asking_for([package], ROOT), package
