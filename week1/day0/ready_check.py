@@ -19,6 +19,8 @@ Explore
     ./course quiz week1/day0           asks ten questions, then recommends a start and a pace
     Compare np.arange(6).reshape(2, 3).strides with torch.arange(6).reshape(2, 3).stride(): NumPy counts bytes,
     PyTorch counts elements. What does .T do to each of them?
+    Some later days have a page with sliders: ./course week1/day3/explore_warps.py opens one. The first time it
+    installs marimo, which shows it.
 
 Concept
     Strides: the stride of an axis is how far one step along it leads in memory. Element [i, j] lies at

@@ -14,9 +14,9 @@ Challenge
 Explore
     python -c "from tools.gpu import cuda; d = cuda.get_current_device(); print(d.name, d.MULTIPROCESSOR_COUNT)"
     A GPU has this many multiprocessors, each for 1024 to 2048 threads at a time. How many threads has your CPU?
-    marimo run week1/day3/explore_warps.py         Which blocks fill their warps?
-    marimo run week1/day3/explore_divergence.py    Which branches divide no warp?
-    marimo run week1/day3/explore_occupancy.py     Which grids fill their last wave?
+    ./course week1/day3/explore_warps.py         Which blocks fill their warps?
+    ./course week1/day3/explore_divergence.py    Which branches divide no warp?
+    ./course week1/day3/explore_occupancy.py     Which grids fill their last wave?
 
 Concept
     Launch: kernel[blocks, threads](...) starts a grid: that many blocks with that many threads each. In the

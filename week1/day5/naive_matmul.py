@@ -16,7 +16,7 @@ Explore
     of the figures would you have guessed? A *stall* is a warp that cannot go on; "stalls" says how many warps,
     on average, waited for what: long_scoreboard for data from memory, lg_throttle and mio_throttle for a place
     in the queue of loads, short_scoreboard for shared memory, wait for the instruction before.
-    marimo run week1/day5/explore_memory.py    Which level answers, and when does it matter?
+    ./course week1/day5/explore_memory.py    Which level answers, and when does it matter?
 
 Concept
     Sum over blocks: a Python loop in the kernel walks along k, BLOCK_K elements at a time. It adds to a block

@@ -17,8 +17,8 @@ Explore
     python -c "import numpy as np; print(np.arange(6).reshape(3, 2).repeat(2, 0).repeat(2, 1))"
     The number of each element's program, in tiles of 2 x 2. Cover the last row and the last column: what is
     left of program 5? Which rows of a and which columns of b does it need?
-    marimo run week1/day6/explore_tiles.py           Which programs need a mask?
-    marimo run week1/day6/explore_tiled_matmul.py    What does a program load again?
+    ./course week1/day6/explore_tiles.py           Which programs need a mask?
+    ./course week1/day6/explore_tiled_matmul.py    What does a program load again?
 
 Concept
     Product of tiles: a matrix of tiles multiplies like a matrix of numbers. A tile of out is a sum over k: a

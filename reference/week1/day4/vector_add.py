@@ -10,7 +10,7 @@ Challenge
 Explore
     python -c "import numpy as np; print(np.arange(12).reshape(3, 4))"
     Row p is the block of program p. Which positions do not exist when n = 10? What if n were 12, or 1?
-    marimo run week1/day4/explore_linear_index.py    Where does [row, col] lie, at which strides?
+    ./course week1/day4/explore_linear_index.py    Where does [row, col] lie, at which strides?
 
 Concept
     Programs: tl.program_id(0) is the number of a program, and the only thing that differs between programs.

@@ -3,7 +3,8 @@
 Challenge
     Write two kernels that pass 1000 GFLOPS on an H200. In CUDA you say which thread loads what, and who waits
     for whom. In Triton the compiler says so, and an autotuner chooses the size of the tiles. One of the two is
-    about six times as fast as the other. Say which, and why, before anybody times them.
+    about six times as fast as the other. Say which, and why, before anybody times them. The day
+    takes two sittings: tasks 1 to 3, then tasks 4 and 5.
 
         a warp loads from matrices with 64 columns; x = 0 to 31 is the thread          sectors of 32 bytes
             b[p, x]    1 element apart      |0 .. 7|8 .. 15|16 .. 23|24 .. 31|                   4
@@ -13,7 +14,7 @@ Challenge
 Explore
     python -c "print({4 * 2 * x // 32 for x in range(32)})"
     The sectors of a warp whose threads load elements 2 apart. Try 1, 8, 64 and 0. When do they stop growing?
-    marimo run week1/day7/explore_coalescing.py    At which stride does a warp touch the most sectors?
+    ./course week1/day7/explore_coalescing.py    At which stride does a warp touch the most sectors?
 
 Concept
     Coalescing: the threads of a warp differ in x before they differ in y. cuda.grid(2) gives x first, and so do
@@ -38,7 +39,6 @@ Concept
     {"TILE_M": 64, ...}. The autotuner passes these sizes to the kernel: the launch must not.
 
 Code it
-    Two sittings: tasks 1 to 3, then tasks 4 and 5.
     Task 1  sectors_of_request: what a load costs, by how far apart threads look            (one line)
     Task 2  simple_kernel, matmul_simple: given, right, and down the columns; repair them  (two lines)
     Task 3  tiled_kernel and matmul_tiled: fill, wait, multiply, wait                (seventeen lines)

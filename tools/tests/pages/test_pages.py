@@ -64,13 +64,13 @@ def test_every_promised_page_exists_and_every_page_is_promised():
 @pytest.mark.parametrize("page", PAGES)
 def test_a_lesson_names_its_pages_under_explore(page):
     lines = step(lesson(page), "Explore", "Concept").splitlines()
-    assert any(line.startswith(f"    marimo run {page}    ") for line in lines)
+    assert any(line.startswith(f"    ./course {page}    ") for line in lines)
 
 
 @pytest.mark.parametrize("unit", catalogue.names())
 def test_no_lesson_names_a_page_that_does_not_exist(unit):
     source = catalogue.unit(unit).lesson.read_text(encoding="utf-8")
-    assert set(re.findall(r"marimo run (\S+)", source)) <= set(PAGES)
+    assert set(re.findall(r"\./course (\S+/explore_\S+)", source)) <= set(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES)
