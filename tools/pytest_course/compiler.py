@@ -8,6 +8,7 @@ import pytest
 from tools.check.compiled import NoCompiler, begin_compiler
 from tools.course import catalogue
 from tools.pytest_course.lessons import file_of
+from tools.pytest_course.marks import skip
 from tools.pytest_course.run import run_of, unit_name
 
 ASKS = "pytest.mark.compiled"
@@ -27,9 +28,9 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem):
+def pytest_pyfunc_call():
     """Where there is no compiler for this kind of kernel, its test is skipped, and says what is missing."""
     try:
         return (yield)
     except NoCompiler as missing:
-        pytest.skip(str(missing))
+        skip(missing.what, str(missing))

@@ -21,6 +21,7 @@ from tools.compiler import Kernel
 from tools.course import catalogue
 from tools.pytest_course import limits
 from tools.pytest_course.lessons import BrokenLesson
+from tools.pytest_course.marks import lacks
 from tools.pytest_course.run import HUNG, item_unit
 from tools.sim.counters import Counters, NotCounted
 
@@ -53,6 +54,8 @@ def pytest_make_collect_report(collector):
     call = getattr(report, "call", None)
     if report.failed and call and call.excinfo and isinstance(call.excinfo.value, BrokenLesson):
         report.longrepr = broken(call.excinfo.value)
+    elif report.skipped and call and call.excinfo:
+        report.lacks = lacks(call.excinfo.value)
     return report
 
 

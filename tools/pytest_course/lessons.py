@@ -9,10 +9,9 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NoReturn
 
-import pytest
-
 from tools import ROOT, gpu, worker
 from tools.pytest_course import limits
+from tools.pytest_course.marks import reason, skip
 from tools.pytest_course.run import Run
 
 LESSON = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.\w+")  # if its tests lie beside it
@@ -32,10 +31,9 @@ class BrokenLesson(Exception):
 def missing_triton() -> str:
     """The reason for a skip: what is missing, what was found, what to do."""
     if sys.platform == "linux":
-        return "needs Triton; found none beside this Python; docs/SETUP.md says how to install it"
+        return reason("Triton", "none beside this Python", "docs/SETUP.md says how to install it.")
     found = SYSTEMS.get(sys.platform, sys.platform)
-    return (f"needs Triton, which has wheels for Linux only; found {found}; "
-            "use WSL or a container, docs/SETUP.md says how")
+    return reason("Triton, which has wheels for Linux only", found, "Use WSL or a container: docs/SETUP.md says how.")
 
 
 def install(run: Run, config) -> None:
@@ -101,7 +99,7 @@ class LessonLoader(SourceFileLoader):
         """Skip the day where only Triton is missing; else its author has something to mend."""
         raised = getattr(cause, "raised", None) or worker.raised_from(cause, [])
         if (raised.type_name, raised.message) == NO_TRITON:
-            pytest.skip(missing_triton(), allow_module_level=True)
+            skip("Triton", missing_triton())
         raise BrokenLesson(self.shown, self.path, cause) from cause
 
 

@@ -6,13 +6,34 @@ import pytest
 from tools.check import Undecided, notes
 from tools.check.gaps import gap_of
 from tools.course import catalogue
-from tools.pytest_course.marks import needs_gpu, needs_program, stage_of, tasks_of
+from tools.pytest_course.marks import lacks, needs_gpu, needs_program, stage_of, tasks_of
 from tools.pytest_course.run import Run, item_unit, run_of
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Interruptions(run_of(config)), "course-interruptions")
+
+
+class Interruptions:
+    """Notes that a run did not come to its end."""
+
+    def __init__(self, run: Run):
+        self.run = run
+
+    def pytest_keyboard_interrupt(self, excinfo):
+        """Ctrl-C, or pytest.exit, which a debugger calls when it is left; pytest's own kind has a failure to show."""
+        self.run.interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session):
+        if self.run.interrupted:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED  # pytest.exit may have asked for another
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup(item):
     run = run_of(item.config)
+    run.busy = item.nodeid
     notes.taken.clear()
     if _runs_everything(run):
         return
@@ -50,6 +71,8 @@ def _classify(report, error: BaseException, run: Run) -> None:
     course, marker = report.course, gap_of(error)
     if report.skipped and str(error).startswith("after task"):
         course["after"] = str(error)
+    elif report.skipped:
+        course["lacks"] = lacks(error)
     elif isinstance(error, Undecided):
         course["undecided"] = True
     elif report.failed and course["stage"] == "correctness":

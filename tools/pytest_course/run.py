@@ -11,7 +11,7 @@ from tools.course.catalogue import Unit
 
 @dataclass
 class Run:
-    """Set once by options.py; `failed_tasks` and `gaps_met` grow while tests run."""
+    """Set once by options.py; what stands last changes while tests run."""
 
     seed: int
     remote: bool = False
@@ -24,6 +24,8 @@ class Run:
     only_lessons: bool = False              # nothing but lessons was asked for: use the short screen
     failed_tasks: set[tuple[str, int]] = field(default_factory=set)   # (unit name, task) whose correctness failed
     gaps_met: set[str] = field(default_factory=set)                   # what unwritten gaps said
+    busy: str = ""                          # node id of the test under way
+    interrupted: bool = False               # Ctrl-C, or pytest.exit
 
     @property
     def own_files(self) -> bool:

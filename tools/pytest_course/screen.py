@@ -4,17 +4,23 @@ pytest -v gives pytest's own report, with every failure in full.
 """
 
 import textwrap
+from collections import Counter
+from math import inf
 
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue, hints
+from tools.course import catalogue, hints, waiting
+from tools.course.catalogue import Task
+from tools.course.outcomes import record_of, waits
 from tools.course.progress import Progress
+from tools.course.record import FINISHED, HERE, OPEN
+from tools.pytest_course.marks import tasks_of
 from tools.pytest_course.options import under_test
-from tools.pytest_course.run import is_worker, run_of
+from tools.pytest_course.run import is_worker, item_unit, run_of
+from tools.pytest_course.standing import GREEN, NOTHING, RED, ended, last_task, owner, standing
 
 WIDTH = 80
-GREEN, RED, NOTHING = "green", "red", ""  # states of a task
 
 
 def pytest_configure(config):
@@ -37,6 +43,11 @@ class Screen:
 
     def __init__(self, config):
         self.config, self.run = config, run_of(config)
+        self.expected: Counter[tuple[str, int]] = Counter()  # tests of each unit and task; none where others run them
+        self.stopped_early = False
+
+    def pytest_sessionfinish(self, session):
+        self.stopped_early = self.run.interrupted or bool(session.shouldfail or session.shouldstop)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self):
@@ -45,33 +56,60 @@ class Screen:
             out.write_line(f"Your current day: {self.run.chosen.name} (pytest --all runs everything)")
         out.write_line(under_test(self.run))
 
+    def pytest_collection_finish(self, session):
+        self.expected = Counter(_test_of(item) for item in session.items if item_unit(item))
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter):
         out, stats = terminalreporter, terminalreporter.stats
-        troubles = [*stats.get("error", []), *stats.get("failed", []), *stats.get("undecided", [])]
+        out._report_keyboardinterrupt = lambda: None  # it is told below, without a place inside of pytest
         reports = [r for group in stats.values() for r in group
                    if hasattr(r, "course") and (r.when == "call" or not r.passed)]
-        units = sorted({r.course["unit"] for r in reports})
-        for name in units:
+        for name in sorted({r.course["unit"] for r in reports}):
             self._unit(out, name, [r for r in reports if r.course["unit"] == name])
         for reason, count in _skips(stats.get("skipped", [])).items():
             _wrapped(out, f"skipped {count}: ", reason)
+        troubles = [*stats.get("error", []), *stats.get("failed", []), *stats.get("undecided", [])]
         if troubles:
             self._trouble(out, min(troubles, key=_urgency))
-        elif len(units) == 1 and self.run.own_files and not self.run.selected:
-            out.write_line(f"\nGreen. Next: ./course quiz {units[0]}")
+        if self.run.interrupted:
+            out.write_line(f"\nInterrupted{_in(self.run.busy)}; the rest did not run.", red=True, bold=True)
+        elif not troubles and self.run.own_files and not self.run.selected:
+            self._next(out, reports)
+
+    def _next(self, out, reports):
+        """Where to go from a day in which all passed that can run here."""
+        units = {r.course["unit"] for r in reports}
+        overall = record_of(map(ended, reports)).overall() if len(units) == 1 else OPEN
+        if overall in FINISHED:
+            out.write_line(f"\n{'Passed here' if overall == HERE else 'Green'}. Next: ./course quiz {units.pop()}")
 
     def _unit(self, out, name, reports):
-        """A line for each task that is not green, one for all that are."""
+        """A line for each task that is not green, one for all that are, one for what waits for a package."""
         unit = catalogue.unit(name)
         out.write_line(f"{name}  {unit.title}", bold=True)
-        states = {task: _state([r for r in reports if _owner(r) == task.number]) for task in unit.tasks}
+        states = self._states(unit, reports)
         if green := [str(task.number) for task, state in states.items() if state == GREEN]:
             out.write_line(f"  green     task{'s' * (len(green) > 1)} {', '.join(green)}", green=True)
         for task, state in states.items():
             if state not in (GREEN, NOTHING):
                 what = ", ".join(task.functions) or "this machine"
                 out.write_line(f"  {state:<9} task {task.number}  {what}", red=state == RED)
+        for line in waiting.lines(waits(map(ended, reports))):
+            _wrapped(out, "  ", line)
+
+    def _states(self, unit, reports) -> dict[Task, str]:
+        """How each task stands: green where the progress would say that it is done."""
+        record = record_of(map(ended, reports))
+        ran = Counter((unit.name, last_task(r)) for r in reports)
+        return {task: standing(record, task.number, reports, ran[unit.name, task.number] >= self._wanted(unit, task))
+                for task in unit.tasks}
+
+    def _wanted(self, unit, task) -> float:
+        """How many tests of a task there are to run, as far as it matters."""
+        if not self.stopped_early:
+            return 0
+        return self.expected[unit.name, task.number] if self.expected else inf
 
     def _trouble(self, out, report):
         file, _, test = report.nodeid.rpartition("::")
@@ -89,7 +127,7 @@ class Screen:
         if course.get("seeded") and "gap" not in course:
             out.write_line(f"Inputs of seed {self.run.seed}: --seed={self.run.seed} repeats them.")
         if course and self.run.own_files:
-            self._hint(out, course["unit"], _owner(report))
+            self._hint(out, course["unit"], owner(report))
 
     def _hint(self, out, name, task):
         unit = catalogue.unit(name)
@@ -102,28 +140,19 @@ class Screen:
         _wrapped(out, f"{rung.heading}: ", rung.text)
 
 
-def _owner(report) -> int:
-    """The task that a report speaks of: whose gap was met, or else the last of those that the test needs."""
-    return report.course.get("gap", max(report.course["tasks"], default=0))
-
-
 def _urgency(report) -> tuple[bool, int]:
     """What was written and is wrong comes before what is not written yet; then the earlier task."""
     if not hasattr(report, "course"):
         return False, 0
-    return "gap" in report.course, _owner(report)
+    return "gap" in report.course, owner(report)
 
 
-def _state(reports) -> str:
-    """How a task stands, by the tests that are its own."""
-    failed = [r for r in reports if r.failed]
-    if any("gap" in r.course for r in failed):
-        return "to write"
-    if failed:
-        return "undecided" if all("undecided" in r.course for r in failed) else RED
-    if any("after" in r.course for r in reports):
-        return "waiting"
-    return GREEN if any(r.passed for r in reports) else "skipped" if reports else NOTHING
+def _test_of(item) -> tuple[str, int]:
+    return item_unit(item), max(tasks_of(item), default=0)
+
+
+def _in(nodeid: str) -> str:
+    return f" in {nodeid.rpartition('::')[2]}" if nodeid else ""
 
 
 def _skips(reports) -> dict[str, int]:

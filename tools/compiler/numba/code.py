@@ -11,11 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
+from tools import pip_install
 from tools.compiler import NoCompiler, cache, machine_code
 from tools.compiler.numba.function import Translation
 from tools.models.chips import Chip
 
-REMEDY = "`pip install -e '.[cuda13]'` (or cuda12) brings them; no GPU is needed."
+PACKAGE = "'numba-cuda[cu13]'"  # which brings NVRTC and the bindings too
 _VERSION = re.compile(r"B\d+v\d+")  # in a mangled name: how many functions Numba had compiled by then
 _SHARED = re.compile(r"^\s*(?:\.visible )?\.shared .*\[(\d+)\];", re.M)
 _USED = re.compile(r"Used (\d+) registers")
@@ -64,9 +65,15 @@ def compiler():
         from numba.cuda.cudadrv.nvvm import NVVM
         NVVM()
     except Exception as error:  # ImportError, or what numba-cuda raises for a library that cannot be loaded
-        raise NoCompiler("compiling a CUDA kernel needs numba-cuda and NVIDIA's compiler;\n"
-                         f"found: {' '.join(str(error).split())[:120]}\n{REMEDY}") from None
+        raise no_compiler("numba-cuda and NVIDIA's compiler, for CUDA kernels", error) from None
     return cuda
+
+
+def no_compiler(needs: str, error: Exception) -> NoCompiler:
+    """What to say where `needs` cannot be imported or loaded, which raised `error`."""
+    found = " ".join(str(error).split())[:120].rstrip(".") or type(error).__name__
+    return NoCompiler(f"needs {needs}; found none ({found}). No GPU is needed for it. "
+                      f"To install it: {pip_install(PACKAGE)}")
 
 
 def compile_kernel(cuda, dispatcher, types: tuple, chip: Chip) -> Code:
