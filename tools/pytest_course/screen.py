@@ -4,8 +4,6 @@ pytest -v gives pytest's own report, with every failure in full.
 """
 
 import textwrap
-from collections import Counter
-from math import inf
 
 import pytest
 
@@ -14,11 +12,10 @@ from tools.course import catalogue, hints, waiting
 from tools.course.catalogue import Task
 from tools.course.outcomes import record_of, waits
 from tools.course.progress import Progress
-from tools.course.record import FINISHED, HERE, OPEN
-from tools.pytest_course.marks import tasks_of
+from tools.course.record import FINISHED, HERE, OPEN, Record
 from tools.pytest_course.options import under_test
-from tools.pytest_course.run import is_worker, item_unit, run_of
-from tools.pytest_course.standing import GREEN, NOTHING, RED, ended, last_task, owner, standing
+from tools.pytest_course.run import is_worker, run_of
+from tools.pytest_course.standing import GREEN, NOTHING, RED, ended, owner, standing
 
 WIDTH = 80
 
@@ -43,11 +40,10 @@ class Screen:
 
     def __init__(self, config):
         self.config, self.run = config, run_of(config)
-        self.expected: Counter[tuple[str, int]] = Counter()  # tests of each unit and task; none where others run them
-        self.stopped_early = False
+        self.cut_short = False  # by Ctrl-C, or by -x at the first failure
 
     def pytest_sessionfinish(self, session):
-        self.stopped_early = self.run.interrupted or bool(session.shouldfail or session.shouldstop)
+        self.cut_short = self.run.interrupted or bool(session.shouldfail or session.shouldstop)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self):
@@ -55,9 +51,6 @@ class Screen:
         if self.run.chosen:
             out.write_line(f"Your current day: {self.run.chosen.name} (pytest --all runs everything)")
         out.write_line(under_test(self.run))
-
-    def pytest_collection_finish(self, session):
-        self.expected = Counter(_test_of(item) for item in session.items if item_unit(item))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter):
@@ -73,7 +66,8 @@ class Screen:
         if troubles:
             self._trouble(out, min(troubles, key=_urgency))
         if self.run.interrupted:
-            out.write_line(f"\nInterrupted{_in(self.run.busy)}; the rest did not run.", red=True, bold=True)
+            out.write_line("")
+            _wrapped(out, "", f"Interrupted{_in(self.run.busy)}; the rest did not run.")
         elif not troubles and self.run.own_files and not self.run.selected:
             self._next(out, reports)
 
@@ -99,17 +93,9 @@ class Screen:
             _wrapped(out, "  ", line)
 
     def _states(self, unit, reports) -> dict[Task, str]:
-        """How each task stands: green where the progress would say that it is done."""
-        record = record_of(map(ended, reports))
-        ran = Counter((unit.name, last_task(r)) for r in reports)
-        return {task: standing(record, task.number, reports, ran[unit.name, task.number] >= self._wanted(unit, task))
-                for task in unit.tasks}
-
-    def _wanted(self, unit, task) -> float:
-        """How many tests of a task there are to run, as far as it matters."""
-        if not self.stopped_early:
-            return 0
-        return self.expected[unit.name, task.number] if self.expected else inf
+        """How each task stands; none is green in a run that was cut short, as none counts as progress then."""
+        record = Record() if self.cut_short else record_of(map(ended, reports))
+        return {task: standing(record, task.number, reports) for task in unit.tasks}
 
     def _trouble(self, out, report):
         file, _, test = report.nodeid.rpartition("::")
@@ -147,10 +133,6 @@ def _urgency(report) -> tuple[bool, int]:
     return "gap" in report.course, owner(report)
 
 
-def _test_of(item) -> tuple[str, int]:
-    return item_unit(item), max(tasks_of(item), default=0)
-
-
 def _in(nodeid: str) -> str:
     return f" in {nodeid.rpartition('::')[2]}" if nodeid else ""
 
@@ -165,5 +147,6 @@ def _skips(reports) -> dict[str, int]:
 
 
 def _wrapped(out, lead: str, text: str) -> None:
-    for line in textwrap.wrap(lead + text, WIDTH, subsequent_indent="  "):
+    for line in textwrap.wrap(lead + text, WIDTH, subsequent_indent="  ", break_long_words=False,
+                              break_on_hyphens=False):
         out.write_line(line)

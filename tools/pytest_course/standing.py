@@ -1,6 +1,7 @@
 """What the reports of a run say about the tasks of a unit."""
 
 from tools.course.outcomes import FAILED, NO_GPU, PASSED, WAITS, Ended
+from tools.course.record import Record
 
 GREEN, RED, NOTHING = "green", "red", ""  # states of a task on the screen
 
@@ -25,12 +26,9 @@ def owner(report) -> int:
     return report.course.get("gap", last_task(report))
 
 
-def standing(record, task: int, reports, complete: bool) -> str:
-    """How a task stands: green where the progress would say that it is done.
-
-    record: of these reports. complete: all tests of the task ran that were to run.
-    """
-    if complete and record.is_done(task):
+def standing(record: Record, task: int, reports) -> str:
+    """How a task stands: green where the progress would say that it is done. record: of these reports."""
+    if record.is_done(task):
         return GREEN
     if any(r.failed and r.course.get("gap") == task for r in reports):
         return "to write"
@@ -39,8 +37,6 @@ def standing(record, task: int, reports, complete: bool) -> str:
         return "undecided" if all("undecided" in r.course for r in failed) else RED
     if any("after" in r.course or "gap" in r.course for r in own):
         return "waiting"
-    if not complete:
-        return NOTHING
     if not record.can_run(task):
         return "waits"
-    return "skipped" if own else NOTHING
+    return "skipped" if any(r.skipped for r in own) else NOTHING
