@@ -22,10 +22,10 @@ def full(unit: Unit, state: UnitState) -> Iterator[str]:
     for task, reached in task_states(unit, state).items():
         hints = state.hints.get(task.number, 0)
         read = f"; {hints} of {len(unit.hints.get(task.number, ()))} hints read" if hints else ""
-        yield f"  {reached:<6} task {task.number}  {', '.join(task.functions) or 'this machine'}{read}"
+        yield f"  {reached:<6} task {task.number}  {task.about}{read}"
 
 
 def where(unit: Unit, task: Task) -> str:
     """A task's place in the lesson, as editors and terminals know it, and its functions."""
     path = unit.lesson.relative_to(unit.root).as_posix()
-    return f"{path}{f':{task.line}' if task.line else ''}  {', '.join(task.functions) or 'this machine'}"
+    return f"{path}{f':{task.line}' if task.line else ''}  {task.about}"

@@ -31,6 +31,11 @@ class Task:
     functions: tuple[str, ...] = ()
     line: int | None = None  # of the comment `# Task N`; None where the lesson has none, as for setup
 
+    @property
+    def about(self) -> str:
+        """What it is about, for a list of tasks."""
+        return ", ".join(self.functions) or ("this machine" if self.kind == "setup" else "not in the lesson")
+
 
 @dataclass(frozen=True)
 class Unit:

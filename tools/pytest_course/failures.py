@@ -19,10 +19,10 @@ from tools.check.text import REFUSALS, refused
 from tools.check.timing import Ratio
 from tools.compiler import Kernel
 from tools.course import catalogue
-from tools.pytest_course import limits
+from tools.pytest_course import absent, limits
 from tools.pytest_course.lessons import BrokenLesson
 from tools.pytest_course.marks import lacks
-from tools.pytest_course.run import HUNG, item_unit
+from tools.pytest_course.run import HUNG, item_unit, unit_name
 from tools.sim.counters import Counters, NotCounted
 
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
@@ -52,8 +52,8 @@ def pytest_runtest_call(item):
 def pytest_make_collect_report(collector):
     report = yield
     call = getattr(report, "call", None)
-    if report.failed and call and call.excinfo and isinstance(call.excinfo.value, BrokenLesson):
-        report.longrepr = broken(call.excinfo.value)
+    if report.failed and call and call.excinfo and (text := unimportable(call.excinfo.value, collector)):
+        report.longrepr = text
     elif report.skipped and call and call.excinfo:
         report.lacks = lacks(call.excinfo.value)
     return report
@@ -89,7 +89,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
         return _assertion(error, item)
     if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
         return _none(error, item)
-    return None
+    return absent.told(error, item_unit(item))
 
 
 def lesson_error(error: BaseException) -> worker.Raised | None:
@@ -164,6 +164,15 @@ def _told(names: dict[str, object], asked: str) -> list[str]:
 
 def _wrapped(lead: str, text: str) -> str:
     return textwrap.fill(lead + text, WIDTH, subsequent_indent=" " * 15, break_long_words=False, break_on_hyphens=False)
+
+
+def unimportable(error: BaseException, collector: pytest.Collector) -> str | None:
+    """Why the tests of a unit cannot be collected, where that is the lesson's doing."""
+    if isinstance(error, BrokenLesson):
+        return broken(error)
+    name = unit_name(collector.path)
+    told = absent.told(error, name) if name else None
+    return told and f"{catalogue.unit(name).lesson.relative_to(ROOT).as_posix()}\n{told}"
 
 
 def broken(error: BrokenLesson) -> str:

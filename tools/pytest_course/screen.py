@@ -87,8 +87,7 @@ class Screen:
             out.write_line(f"  green     task{'s' * (len(green) > 1)} {', '.join(green)}", green=True)
         for task, state in states.items():
             if state not in (GREEN, NOTHING):
-                what = ", ".join(task.functions) or "this machine"
-                out.write_line(f"  {state:<9} task {task.number}  {what}", red=state == RED)
+                out.write_line(f"  {state:<9} task {task.number}  {task.about}", red=state == RED)
         for line in waiting.lines(waits(map(ended, reports))):
             _wrapped(out, "  ", line)
 
