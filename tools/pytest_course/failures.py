@@ -20,10 +20,11 @@ from tools.check.timing import Ratio
 from tools.compiler import Kernel
 from tools.course import catalogue
 from tools.pytest_course import absent, limits
-from tools.pytest_course.lessons import BrokenLesson
+from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
 from tools.pytest_course.marks import lacks
-from tools.pytest_course.run import HUNG, item_unit, unit_name
+from tools.pytest_course.run import HUNG, item_unit, run_of, unit_name
 from tools.sim.counters import Counters, NotCounted
+from tools.worker.deadlines import AGAIN
 
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
 OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
@@ -43,8 +44,10 @@ def pytest_runtest_makereport(item, call):
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
     """A test that hung in native code when this run was tried first is not given the chance to do it again."""
-    if item.config.stash.get(HUNG, "") == item.nodeid:
-        raise worker.TooSlow(limits.of(item.config))
+    end = item.config.stash.get(HUNG, None)
+    if end and end.place == item.nodeid:
+        lesson = file_of(run_of(item.config), catalogue.unit(item_unit(item)).module)
+        raise hung_there(end, limits.of(item), lesson)
     return (yield)
 
 
@@ -81,7 +84,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
     if isinstance(error, worker.Died):
         return f"{_call(error)}It took its process down: {error}."
     if isinstance(error, worker.TooSlow):
-        return _too_slow(error, item)
+        return _too_slow(error)
     raised = lesson_error(error)
     if raised is not None:
         return _raised(raised)
@@ -133,11 +136,16 @@ def _call(error: BaseException) -> str:
     return "".join(f"{note}\n\n" for note in getattr(error, "__notes__", ()))
 
 
-def _too_slow(error, item: pytest.Item) -> str:
+def _too_slow(error: worker.TooSlow) -> str:
     raised = lesson_error(error)
-    frames = getattr(error, "frames", ()) or (raised.frames if raised else ())
-    where = f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
-    return f"{_call(error)}It did not end within {limits.of(item.config):g} s.{where}\n{QUESTION}"
+    where = _line_of(error.frames or (raised.frames if raised else ()))
+    within = f"{AGAIN:g} s, and not before either" if error.again else f"{error.seconds:g} s"
+    return f"{_call(error)}It did not end within {within}.{where}\n{QUESTION}"
+
+
+def _line_of(frames: tuple[worker.Frame, ...]) -> str:
+    """The line of the lesson in which it was ended, if that is known, below the text."""
+    return f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
 
 
 def _assertion(error: BaseException, item: pytest.Item) -> str:
@@ -179,7 +187,8 @@ def broken(error: BrokenLesson) -> str:
     """A lesson that cannot be imported, in at most five lines."""
     cause = error.__cause__
     if isinstance(cause, worker.TooSlow):
-        return f"{error.shown}: importing it does not end. Is there a loop outside the functions?"
+        where = _line_of(cause.frames or worker.raised_from(cause, [error.path]).frames)
+        return f"{error.shown}: importing it does not end.{where}\nIs there a loop outside the functions?"
     raised = getattr(cause, "raised", None) or worker.raised_from(cause, [error.path])
     if not raised.frames:
         return f"{error.shown} cannot be imported: {cause}"

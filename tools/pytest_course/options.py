@@ -14,6 +14,7 @@ from tools.course.progress import Progress
 from tools.pytest_course import lessons
 from tools.pytest_course.run import KEY, Run, is_worker, run_of, unit_name, week_parts
 from tools.sim.triton import programs
+from tools.worker.deadlines import hung
 
 
 def pytest_addoption(parser):
@@ -26,7 +27,7 @@ def pytest_addoption(parser):
     group.addoption("--answers", metavar="WHAT", help="for authors: test reference, wrong:UNIT/NAME or a folder "
                                                       "in place of your files (write it with '=')")
     group.addoption("--red", action="store_true", help="for authors: every test must fail on the untouched stubs")
-    parser.addini("course_limit", "seconds that one test may take", default="60")
+    parser.addini("course_limit", "seconds of its own that one test may take", default="10")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -45,6 +46,7 @@ def pytest_configure(config):
         selected=bool(config.option.keyword or config.option.markexpr or any("::" in arg for arg in config.args)),
     )
     config.stash[KEY] = run
+    hung.clear()  # one process may make many runs
     os.environ[programs.SEED] = str(run.seed)  # decides the order of simulated programs, here and in workers
     try:
         _choose_current_day(config, run)

@@ -7,6 +7,7 @@ import pytest
 
 from tools import ROOT
 from tools.course.catalogue import Unit
+from tools.worker import guard
 
 
 @dataclass
@@ -24,6 +25,7 @@ class Run:
     only_lessons: bool = False              # nothing but lessons was asked for: use the short screen
     failed_tasks: set[tuple[str, int]] = field(default_factory=set)   # (unit name, task) whose correctness failed
     gaps_met: set[str] = field(default_factory=set)                   # what unwritten gaps said
+    hung_tasks: set[tuple[str, int]] = field(default_factory=set)     # (unit name, task) of which a test did not end
     busy: str = ""                          # node id of the test under way
     interrupted: bool = False               # Ctrl-C, or pytest.exit
 
@@ -34,7 +36,7 @@ class Run:
 
 
 KEY = pytest.StashKey[Run]()
-HUNG = pytest.StashKey[str]()  # the test that hung in native code when this run was tried in one process
+HUNG = pytest.StashKey[guard.End]()  # how this run ended when it was tried in one process and hung in native code
 
 
 def run_of(config: pytest.Config) -> Run:

@@ -3,6 +3,7 @@
 import builtins
 import linecache
 import os
+import re
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -55,6 +56,12 @@ def raised_from(exception: BaseException, files: Iterable[str | Path]) -> Raised
         steps.append((exception.filename, exception.lineno or 0, ""))  # a file that never ran has no frame
     frames = tuple(frame_at(*step) for step in steps if os.path.realpath(step[0]) in files)
     return Raised(type(exception).__name__, _message(exception), frames)
+
+
+def stack_in(report: str) -> list[tuple[str, int, str]]:
+    """File, line and function of each step in what faulthandler wrote, the innermost first."""
+    steps = re.findall(r'(?m)^  File "(.+)", line (\d+) in (.+)$', report)
+    return [(file, int(line), function) for file, line, function in steps]
 
 
 def frame_at(file: str, line: int, function: str) -> Frame:

@@ -43,4 +43,4 @@ def test_the_clock_stands_still_in_the_debugger_and_starts_anew_after_it():
 def test_leaving_the_debugger_without_a_limit_starts_none():
     limits.pytest_leave_pdb()
     wait(0.05)
-    assert limits.Alarm.seconds is None
+    assert limits.Alarm.current is None
