@@ -119,7 +119,8 @@ def _none(error: BaseException, item: pytest.Item) -> str | None:
     last = traceback.extract_tb(error.__traceback__)[-1]
     if Path(last.filename) != item.path:
         return None
-    return f"The test could not go on:  {last.line}\n{error}.\nA function of the lesson returned None. Is a return missing?"
+    return (f"The test could not go on:  {last.line}\n{error}.\n"
+            "A function of the lesson returned None. Is a return missing?")
 
 
 def _raised(raised: worker.Raised) -> str:

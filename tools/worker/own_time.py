@@ -1,4 +1,4 @@
-"""Own time: for how long a process worked or slept. What it waited for a processor or a disk is the machine's affair."""
+"""Own time: for how long a process worked or slept, without what it waited for a processor or a disk."""
 
 import sys
 import time

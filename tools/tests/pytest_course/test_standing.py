@@ -15,7 +15,7 @@ MORE = '''
 def test_one_more():
     {body}
 '''
-NO_COMPILER = 'from tools.check import NoCompiler; raise NoCompiler("needs a compiler; found none. Get it.", "numba-cuda")'
+NO_COMPILER = 'from tools.check import NoCompiler; raise NoCompiler("needs a compiler; found none. Get one.")'
 HIDE_CUDA = """
 import sys
 
