@@ -9,6 +9,7 @@ from tools import ROOT, gpu
 from tools.course import catalogue, journal, visits
 from tools.course.outcomes import Ended, checks, results, waits
 from tools.course.progress import Progress, Wait, file_hash
+from tools.pytest_course.judges import Judges
 from tools.pytest_course.run import is_worker, run_of, unit_name
 from tools.pytest_course.standing import ended
 
@@ -27,6 +28,7 @@ class Recorder:
         self.whole = not run_of(config).selected  # did it run all of its units' tests?
         self.tests: dict[str, list[Ended]] = defaultdict(list)  # unit name -> how its tests came out
         self.hashes: dict[str, str] = {}  # unit name -> hash of the lesson when its first test ended
+        self.judges = None if run_of(config).remote else Judges()  # elsewhere, a lesson cannot reach them
         self.waiting: dict[str, set[Wait]] = {}  # unit name -> what the whole unit waits for
 
     def pytest_deselected(self):  # by --lf or --deselect
@@ -48,6 +50,9 @@ class Recorder:
     def pytest_sessionfinish(self, session, exitstatus):
         if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             return
+        if replaced := self.judges.replaced() if self.judges else []:
+            run_of(self.config).untrusted = True
+            return self._say(f"Not recorded: the lesson put something else in place of {replaced[0]}, which judges it.")
         progress, card = Progress.load(ROOT), gpu.card()
         whole = self.whole and not (session.shouldfail or session.shouldstop)
         for name in self.tests | self.waiting:
@@ -56,7 +61,10 @@ class Recorder:
                             date.today(), checks(tests) if whole else None,
                             waits(tests) | self.waiting.get(name, set()))
         for warning in filter(None, (progress.warning, self._keep_journal(progress))):
-            self.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n{warning}")
+            self._say(warning)
+
+    def _say(self, line: str) -> None:
+        self.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n{line}")
 
     def _keep_journal(self, progress: Progress) -> str | None:
         """Tell the journal of this run; returns why it could not be told."""

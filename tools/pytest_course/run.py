@@ -28,6 +28,7 @@ class Run:
     hung_tasks: set[tuple[str, int]] = field(default_factory=set)     # (unit name, task) of which a test did not end
     busy: str = ""                          # node id of the test under way
     interrupted: bool = False               # Ctrl-C, or pytest.exit
+    untrusted: bool = False                 # the lesson changed what judges it
 
     @property
     def own_files(self) -> bool:

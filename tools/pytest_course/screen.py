@@ -68,7 +68,7 @@ class Screen:
         if self.run.interrupted:
             out.write_line("")
             _wrapped(out, "", f"Interrupted{_in(self.run.busy)}; the rest did not run.")
-        elif not troubles and self.run.own_files and not self.run.selected:
+        elif not (troubles or self.run.untrusted or self.run.selected) and self.run.own_files:
             self._next(out, reports)
 
     def _next(self, out, reports):
@@ -93,7 +93,7 @@ class Screen:
 
     def _states(self, unit, reports) -> dict[Task, str]:
         """How each task stands; none is green in a run that was cut short, as none counts as progress then."""
-        record = Record() if self.cut_short else record_of(map(ended, reports))
+        record = Record() if self.cut_short or self.run.untrusted else record_of(map(ended, reports))
         return {task: standing(record, task.number, reports) for task in unit.tasks}
 
     def _trouble(self, out, report):
