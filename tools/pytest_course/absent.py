@@ -7,16 +7,15 @@ import textwrap
 
 from tools import ROOT
 from tools.check.show import WIDTH
-from tools.course import catalogue, written
+from tools.course import written
 from tools.course.catalogue import Unit
 
 
-def told(error: BaseException, unit_name: str) -> str | None:
-    """What to say of a test of that unit which failed for want of a name of its lesson.
+def told(error: BaseException, unit: Unit) -> str | None:
+    """What to say of a test of this unit which failed for want of a name of its lesson.
 
     None for any other error, and for a name that the stub has not either: then the test is wrong.
     """
-    unit = catalogue.unit(unit_name)
     if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == unit.module:
         return _missing(unit, error.name)
     if isinstance(error, TypeError) and "not callable" in str(error):

@@ -18,7 +18,7 @@ from tools.check.gaps import Gap, gap_of
 from tools.check.text import REFUSALS, refused
 from tools.check.timing import Ratio
 from tools.compiler import Kernel
-from tools.course import catalogue
+from tools.course.catalogue import Unit
 from tools.pytest_course import absent, limits
 from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
 from tools.pytest_course.marks import lacks
@@ -46,7 +46,7 @@ def pytest_runtest_call(item):
     """A test that hung in native code when this run was tried first is not given the chance to do it again."""
     end = item.config.stash.get(HUNG, None)
     if end and end.place == item.nodeid:
-        lesson = file_of(run_of(item.config), catalogue.unit(item_unit(item)).module)
+        lesson = file_of(run_of(item.config), run_of(item.config).unit(item_unit(item)).module)
         raise hung_there(end, limits.of(item), lesson)
     return (yield)
 
@@ -78,7 +78,7 @@ def pytest_assertrepr_compare(op, left, right):
 def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
     if gap := gap_of(error):
-        return _gap(gap)
+        return _gap(gap, run_of(item.config).unit(gap.unit))
     if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoProfiler, NotCounted)):
         return str(error)
     if isinstance(error, worker.Died):
@@ -92,7 +92,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
         return _assertion(error, item)
     if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
         return _none(error, item)
-    return absent.told(error, item_unit(item))
+    return absent.told(error, run_of(item.config).unit(item_unit(item)))
 
 
 def lesson_error(error: BaseException) -> worker.Raised | None:
@@ -107,8 +107,7 @@ def lesson_error(error: BaseException) -> worker.Raised | None:
 
 # The words ---------------------------------------------------------------------------------------
 
-def _gap(gap: Gap) -> str:
-    unit = catalogue.unit(gap.unit)
+def _gap(gap: Gap, unit: Unit) -> str:
     line = next((task.line for task in unit.tasks if task.number == gap.task), None)
     where = unit.lesson.relative_to(ROOT).as_posix() + (f", at line {line}" if line else "")
     return f"Task {gap.task} is yours to write: {gap.function},\nin {where}."
@@ -180,8 +179,9 @@ def unimportable(error: BaseException, collector: pytest.Collector) -> str | Non
     if isinstance(error, BrokenLesson):
         return broken(error)
     name = unit_name(collector.path)
-    told = absent.told(error, name) if name else None
-    return told and f"{catalogue.unit(name).lesson.relative_to(ROOT).as_posix()}\n{told}"
+    unit = name and run_of(collector.config).unit(name)
+    told = absent.told(error, unit) if unit else None
+    return told and f"{unit.lesson.relative_to(ROOT).as_posix()}\n{told}"
 
 
 def broken(error: BrokenLesson) -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 
-PACKAGES = ("_pytest", "pluggy", "tools", "builtins")
+PACKAGES = ("_pytest", "pluggy", "tools")  # Python's own names are put back: see upkeep.py
 
 
 class Judges:
@@ -20,7 +20,7 @@ class Judges:
     def replaced(self) -> list[str]:
         """The names of those that stand for something else by now, or have other code."""
         now = dict(_functions())
-        return [name for name, known in self._before.items() if not _same(known, now.get(name, (None, None)))]
+        return [name for name, known in self._before.items() if now.get(name) != known]
 
 
 def _functions() -> Iterator[tuple[str, tuple]]:
@@ -31,13 +31,9 @@ def _functions() -> Iterator[tuple[str, tuple]]:
                 yield from _of(f"{place}.{name}", thing, place)
 
 
-def _same(known: tuple, other: tuple) -> bool:
-    return known[0] is other[0] and known[1] is other[1]  # with no help that may have been replaced
-
-
 def _of(name: str, thing: object, place: str) -> Iterator[tuple[str, tuple]]:
-    if isinstance(thing, FunctionType) or place == "builtins" and callable(thing):
-        yield name, (thing, getattr(thing, "__code__", None))
+    if isinstance(thing, FunctionType):
+        yield name, (thing, thing.__code__)
     elif isinstance(thing, type) and thing.__module__ == place:
         for part, inner in list(vars(thing).items()):
             if isinstance(inner, FunctionType):

@@ -12,6 +12,7 @@ from typing import NoReturn
 from tools import ROOT, gpu, worker
 from tools.pytest_course.marks import reason, skip
 from tools.pytest_course.run import HUNG, Run
+from tools.pytest_course.upkeep import kept
 from tools.worker.deadlines import hung
 from tools.worker.guard import End
 from tools.worker.limit import time_limit
@@ -81,27 +82,28 @@ class LessonFinder(importlib.abc.MetaPathFinder):
         file = file_of(self.run, fullname)
         if not file.is_file():
             return None
+        self.run.sources[file] = file.read_bytes()
         shown = _path_of(fullname)
         tests = shown.with_name(f"test_{shown.name}").as_posix()
         end = self.end if self.end and self.end.place == tests else None  # it hung while it was imported
         loader = RemoteLoader if self.run.remote else LessonLoader
         return importlib.util.spec_from_file_location(
-            fullname, file, loader=loader(fullname, str(file), shown.as_posix(), self.limit, end))
+            fullname, file, loader=loader(fullname, str(file), shown.as_posix(), self.run, self.limit, end))
 
 
 class LessonLoader(SourceFileLoader):
     """Runs a lesson from its source (never from a stale cache) and keeps its accidents to itself."""
 
-    def __init__(self, fullname, path, shown, limit, end):
+    def __init__(self, fullname, path, shown, run, limit, end):
         super().__init__(fullname, path)
-        self.shown, self.limit, self.end = shown, limit, end
+        self.shown, self.run, self.limit, self.end = shown, run, limit, end
 
     def get_code(self, fullname):
         return compile(Path(self.path).read_bytes(), self.path, "exec", dont_inherit=True)
 
     def exec_module(self, module):
         try:
-            with time_limit(self.limit):
+            with kept(self.run), time_limit(self.limit):
                 super().exec_module(module)
         except KeyboardInterrupt:
             raise
@@ -123,7 +125,7 @@ class RemoteLoader(LessonLoader):
         try:
             if self.end:
                 raise hung_there(self.end, self.limit, Path(self.path))
-            with worker.deadline(self.limit):
+            with kept(self.run), worker.deadline(self.limit):
                 return worker.proxy(self.name, Path(self.path), mode="gpu" if gpu.card() else "interpret")
         except (worker.LessonError, worker.Died, worker.TooSlow) as cause:
             self.give_up(cause)

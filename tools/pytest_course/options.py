@@ -52,7 +52,7 @@ def pytest_configure(config):
         _choose_current_day(config, run)
         run.only_lessons = asks_for_lessons(config)
         for name in _asked_units(config):
-            catalogue.unit(name)  # a missing day or a broken day.toml is better said now
+            run.unit(name)  # a missing day or a broken day.toml is better said now
         _find_answers(config, run)
     except (catalogue.BrokenCourseFile, catalogue.NoSuchUnit) as problem:
         raise pytest.UsageError(str(problem)) from None
@@ -112,7 +112,7 @@ def _find_answers(config, run: Run) -> None:
             raise pytest.UsageError(f"--answers={run.answers}: there is no such folder. "
                                     "Use reference, wrong:UNIT/NAME or a folder.")
     for name in _asked_units(config):
-        lesson = catalogue.unit(name).lesson.relative_to(ROOT)
+        lesson = run.unit(name).lesson.relative_to(ROOT)
         if not (run.answers_folder / lesson).is_file():
             raise pytest.UsageError(f"--answers={run.answers}: it has no {lesson.as_posix()}.")
 

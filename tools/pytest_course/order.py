@@ -5,7 +5,6 @@ import pytest
 
 from tools.check import Undecided, notes
 from tools.check.gaps import gap_of
-from tools.course import catalogue
 from tools.pytest_course.marks import lacks, needs_gpu, needs_program, stage_of, tasks_of
 from tools.pytest_course.run import Run, item_unit, run_of
 from tools.worker import TooSlow
@@ -93,7 +92,7 @@ def _classify(report, error: BaseException, run: Run) -> None:
 
 def _note_hang(report, error: TooSlow, run: Run) -> None:
     """One function that does not end is one failure: other tests of that task, or that need it, are not waited for."""
-    unit = catalogue.unit(report.course["unit"])
+    unit = run.unit(report.course["unit"])
     run.hung_tasks.add((unit.name, max(report.course["tasks"])))
     ended = {function for _, function in hung}
     culprit = next((task.number for task in unit.tasks if not ended.isdisjoint(task.functions)), None)
@@ -108,7 +107,7 @@ def _becomes_after(report, task: int) -> None:
 
 def _is_setup(item) -> bool:
     """Does the test ask the machine and not the lesson? A stub cannot turn such a test red."""
-    setup = {task.number for task in catalogue.unit(item_unit(item)).tasks if task.kind == "setup"}
+    setup = {task.number for task in run_of(item.config).unit(item_unit(item)).tasks if task.kind == "setup"}
     return setup.issuperset(tasks_of(item))
 
 

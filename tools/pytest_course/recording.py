@@ -6,7 +6,7 @@ from datetime import date, datetime, timezone
 import pytest
 
 from tools import ROOT, gpu
-from tools.course import catalogue, journal, visits
+from tools.course import journal, visits
 from tools.course.outcomes import Ended, checks, results, waits
 from tools.course.progress import Progress, Wait, file_hash
 from tools.pytest_course.judges import Judges
@@ -40,7 +40,7 @@ class Recorder:
         name = report.course["unit"]
         self.tests[name].append(ended(report))
         if name not in self.hashes:
-            self.hashes[name] = file_hash(catalogue.unit(name).lesson)
+            self.hashes[name] = file_hash(run_of(self.config).unit(name).lesson)
 
     def pytest_collectreport(self, report):
         if report.skipped and getattr(report, "lacks", None):
@@ -50,14 +50,17 @@ class Recorder:
     def pytest_sessionfinish(self, session, exitstatus):
         if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             return
+        run = run_of(self.config)
+        for file in sorted(run.put_back):
+            self._say(f"{file} was deleted while it ran, and put back as it was.")
         if replaced := self.judges.replaced() if self.judges else []:
-            run_of(self.config).untrusted = True
+            run.untrusted = True
             return self._say(f"Not recorded: the lesson put something else in place of {replaced[0]}, which judges it.")
         progress, card = Progress.load(ROOT), gpu.card()
         whole = self.whole and not (session.shouldfail or session.shouldstop)
         for name in self.tests | self.waiting:
             tests = self.tests.get(name, ())
-            progress.record(catalogue.unit(name), results(tests, card and card.name), self.hashes.get(name, ""),
+            progress.record(run.unit(name), results(tests, card and card.name), self.hashes.get(name, ""),
                             date.today(), checks(tests) if whole else None,
                             waits(tests) | self.waiting.get(name, set()))
         for warning in filter(None, (progress.warning, self._keep_journal(progress))):
@@ -72,7 +75,7 @@ class Recorder:
             return None
         try:
             for name in self.tests:
-                unit = catalogue.unit(name)
+                unit = run_of(self.config).unit(name)
                 visits.enter(unit, progress.state(unit), self.began)
         except journal.NotKept as problem:
             return str(problem)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
+from tools.course import catalogue
 from tools.course.catalogue import Unit
 from tools.worker import guard
 
@@ -29,6 +30,15 @@ class Run:
     busy: str = ""                          # node id of the test under way
     interrupted: bool = False               # Ctrl-C, or pytest.exit
     untrusted: bool = False                 # the lesson changed what judges it
+    sources: dict[Path, bytes] = field(default_factory=dict)          # the lessons' files as they were imported
+    put_back: set[str] = field(default_factory=set)                   # those that the lesson deleted
+    units: dict[str, Unit] = field(default_factory=dict)              # as they were before their tests ran
+
+    def unit(self, name: str) -> Unit:
+        """A unit as it was when it was first asked for. Raises NoSuchUnit, BrokenCourseFile."""
+        if name not in self.units:
+            self.units[name] = catalogue.unit(name)
+        return self.units[name]
 
     @property
     def own_files(self) -> bool:

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue, hints, waiting
+from tools.course import hints, waiting
 from tools.course.catalogue import Task
 from tools.course.outcomes import record_of, waits
 from tools.course.progress import Progress
@@ -80,7 +80,7 @@ class Screen:
 
     def _unit(self, out, name, reports):
         """A line for each task that is not green, one for all that are, one for what waits for a package."""
-        unit = catalogue.unit(name)
+        unit = self.run.unit(name)
         out.write_line(f"{name}  {unit.title}", bold=True)
         states = self._states(unit, reports)
         if green := [str(task.number) for task, state in states.items() if state == GREEN]:
@@ -115,7 +115,7 @@ class Screen:
             self._hint(out, course["unit"], owner(report))
 
     def _hint(self, out, name, task):
-        unit = catalogue.unit(name)
+        unit = self.run.unit(name)
         if task not in unit.hints:
             return
         if not self.run.hint:

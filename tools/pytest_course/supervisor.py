@@ -1,16 +1,18 @@
 """A lesson that takes the whole process down, or hangs where no alarm is heard, still gets a report.
 
 The tests run in a copy of this process, under guard (tools/worker/guard.py). When the copy ends in the middle of a test
-(a segmentation fault, os._exit, a loop in native code), the tests run again with --remote, where the same accident ends
-only the lesson's own process. Nothing is forked on Windows, under pytest-xdist (which has its own way), under a
+(a segmentation fault, os._exit, a loop in native code, a lesson that spoils what pytest needs), the tests run again with
+--remote, where the same accident ends only the lesson's own process. Nothing is forked on Windows, under pytest-xdist (which has its own way), under a
 debugger, beside other threads, or when another program drives pytest.
 """
 
 import faulthandler
+import os
 import random
 import signal
 import sys
 import threading
+from typing import NoReturn
 
 import pytest
 
@@ -18,6 +20,10 @@ from tools.pytest_course.options import asks_for_lessons
 from tools.pytest_course.run import HUNG, is_worker, unit_name
 from tools.worker import guard
 from tools.worker.heartbeat import heartbeat
+
+
+SPOILED = 70  # exit status of a first try in which pytest itself failed
+LAST = "the end of the run"
 
 
 def _usable(config) -> bool:
@@ -36,6 +42,9 @@ def pytest_cmdline_main(config):
     for attempt in range(2):
         end = guard.split(signs=getattr(config.option, "capture", "no") != "no")
         if end is None:
+            config.add_cleanup(_let_go)  # the first to be added is the last to be called
+            if attempt == 0 and not config.option.remote:
+                config.pluginmanager.register(FirstTry())
             return None  # go on as pytest would have without us
         if not end.place:
             break
@@ -57,9 +66,46 @@ def pytest_configure(config):
         faulthandler.disable()  # a crash is told in words; a dump of the stack would show this machine, not the lesson
 
 
+class FirstTry:
+    """Where pytest itself fails, a lesson may have spoilt what it needs: a second try tells, and is loud if it was not."""
+
+    def __init__(self):
+        sys.excepthook = lambda *error: self.give_up()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self):
+        self.give_up()
+
+    def give_up(self) -> NoReturn:
+        if not heartbeat.place:
+            heartbeat.enter(LAST)
+        os._exit(SPOILED)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    global _status
+    _status = int(session.exitstatus)
+    heartbeat.enter(LAST)
+
+
+def _let_go() -> None:
+    """The run has come to its end, whatever a lesson left at work."""
+    heartbeat.leave()
+    guard.clear_sign()
+    if any(not thread.daemon and thread is not threading.main_thread() for thread in threading.enumerate()):
+        print("A thread that the lesson started is still at work; it ends here.", flush=True)
+        os._exit(_status)
+
+
+_status = 0
+
+
 def _obituary(end: guard.End) -> str:
     if end.hung:
         return "Python hung in native code, past the time limit, in"
+    if end.status == SPOILED:
+        return "pytest could not go on in"
     if end.status < 0:
         return f"Python died ({signal.strsignal(-end.status) or 'signal'}, signal {-end.status}) in"
     return f"Python was ended (exit status {end.status}) in"

@@ -14,7 +14,6 @@ CHEATS = {
     "the course's own": ("import tools.check.judge; tools.check.judge.judge = lambda *a: None",
                          "tools.check.judge.judge"),
     "the name in a test": ("import tools.check; tools.check.assert_matches = print", "tools.check.assert_matches"),
-    "a builtin": ("import builtins; builtins.all = lambda values: True", "builtins.all"),
 }
 
 
