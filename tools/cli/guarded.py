@@ -48,5 +48,6 @@ def _said(end: guard.End) -> str:
     if end.hung:
         return f"it did not end within {LIMIT:g} s.{where}"
     if end.status < 0:
-        return f"the lesson took its process down: {(signal.strsignal(-end.status) or 'a signal').lower()} (signal {-end.status})."
+        name = (signal.strsignal(-end.status) or "a signal").lower()
+        return f"the lesson took its process down: {name} (signal {-end.status})."
     return f"the lesson ended its own process (exit status {end.status})."
