@@ -76,6 +76,15 @@ def _is_marker(statement: ast.Raise) -> bool:
     return False
 
 
+def untouched(unit: Unit) -> frozenset[int]:
+    """The tasks of repair whose functions are all as they were given; none where git does not know how that was."""
+    repairs = [task for task in unit.tasks if task.kind == "repair"]
+    stub = definitions(given(unit) or "") if repairs else {}
+    own = definitions(unit.lesson.read_text(encoding="utf-8", errors="replace")) if stub else {}
+    return frozenset(task.number for task in repairs if stub and task.functions
+                     and all(name in own and same(own[name], stub.get(name)) for name in task.functions))
+
+
 def given(unit: Unit) -> str | None:
     """The stub as git has it; None where it has none."""
     try:

@@ -81,6 +81,8 @@ def _classify(report, error: BaseException, run: Run) -> None:
     elif report.failed and course["stage"] == "correctness":
         task = marker.task if marker else max(course["tasks"])
         run.failed_tasks.add((course["unit"], task))
+    if report.failed and marker is None and run.own_files and max(course["tasks"]) in run.untouched(course["unit"]):
+        course["given"] = True
     if isinstance(error, TooSlow):
         _note_hang(report, error, run)
     if marker:

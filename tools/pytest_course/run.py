@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue
+from tools.course import catalogue, written
 from tools.course.catalogue import Unit
 from tools.worker import guard
 
@@ -33,12 +33,19 @@ class Run:
     sources: dict[Path, bytes] = field(default_factory=dict)          # the lessons' files as they were imported
     put_back: set[str] = field(default_factory=set)                   # those that the lesson deleted
     units: dict[str, Unit] = field(default_factory=dict)              # as they were before their tests ran
+    as_given: dict[str, frozenset[int]] = field(default_factory=dict)  # unit name -> see `untouched`
 
     def unit(self, name: str) -> Unit:
         """A unit as it was when it was first asked for. Raises NoSuchUnit, BrokenCourseFile."""
         if name not in self.units:
             self.units[name] = catalogue.unit(name)
         return self.units[name]
+
+    def untouched(self, name: str) -> frozenset[int]:
+        """The unit's tasks of repair whose code is as it was given."""
+        if name not in self.as_given:
+            self.as_given[name] = written.untouched(self.unit(name))
+        return self.as_given[name]
 
     @property
     def own_files(self) -> bool:

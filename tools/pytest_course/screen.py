@@ -126,10 +126,9 @@ class Screen:
 
 
 def _urgency(report) -> tuple[bool, int]:
-    """What was written and is wrong comes before what is not written yet; then the earlier task."""
-    if not hasattr(report, "course"):
-        return False, 0
-    return "gap" in report.course, owner(report)
+    """What was written and is wrong comes before what is not written yet, or not mended; then the earlier task."""
+    course = getattr(report, "course", None)
+    return (False, 0) if course is None else ("gap" in course or "given" in course, owner(report))
 
 
 def _in(nodeid: str) -> str:

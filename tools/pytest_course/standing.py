@@ -34,6 +34,8 @@ def standing(record: Record, task: int, reports) -> str:
         return "to write"
     own = [r for r in reports if last_task(r) == task]
     if failed := [r for r in own if r.failed and "gap" not in r.course]:
+        if all("given" in r.course for r in failed):
+            return "to mend"
         return "undecided" if all("undecided" in r.course for r in failed) else RED
     if any("after" in r.course or "gap" in r.course for r in own):
         return "waiting"

@@ -110,3 +110,54 @@ def test_a_run_that_stops_at_its_first_failure_says_nothing_about_what_it_left_o
     assert "  red       task 6  matmul_min_bytes, arithmetic_intensity" in ran.lines
     assert "green" not in ran.text and "task 2" not in ran.text
     assert status(course) == "started, 0 of 6 tasks"
+
+
+# Given code that is to be mended -------------------------------------------------------------------
+
+DAY3, DAY3_TESTS = "week1/day3/how_gpus_work.py", "week1/day3/test_how_gpus_work.py"
+REPAIR = '''
+import pytest
+from week1.day3 import how_gpus_work as lesson
+
+
+@pytest.mark.task(1)
+def test_one_block():
+    assert lesson.launch_config(1, 32) == (1, 32)
+
+
+@pytest.mark.task(4)
+def test_is_faster():
+    assert lesson.convert is None
+'''
+
+
+def test_given_code_that_nobody_touched_is_to_mend_and_leaves_the_focus_where_it_is(course):
+    course.write(DAY3_TESTS, REPAIR)
+    course.commit()
+    ran = course.pytest("week1/day3")
+    assert "  to write  task 1  warp_and_lane, launch_config" in ran.lines
+    assert "  to mend   task 4  " in ran.text and "  red  " not in ran.text
+    assert "FAILED test_one_block" in ran.lines and "next hint for task 1" in ran.text
+
+
+def test_given_code_that_the_learner_changed_is_red_and_has_the_focus(course):
+    course.write(DAY3_TESTS, REPAIR)
+    course.commit()
+    text = course.read(DAY3)
+    course.write(DAY3, text.replace("def convert(levels: cupy.ndarray", "def convert(levels: 'cupy.ndarray'"))
+    assert course.read(DAY3) != text
+    ran = course.pytest("week1/day3")
+    assert "  red       task 4  " in ran.text and "FAILED test_is_faster" in ran.lines
+
+
+def test_a_new_comment_is_no_change(course):
+    course.write(DAY3_TESTS, REPAIR)
+    course.commit()
+    course.write(DAY3, course.read(DAY3).replace("# Task 4\n", "# Task 4\n# to do\n"))
+    assert "  to mend   task 4  " in course.pytest("week1/day3").text
+
+
+def test_where_git_knows_no_stub_red_is_red(course):
+    course.write(DAY3_TESTS, REPAIR)
+    (course.folder / ".git").rename(course.folder / "not-git")
+    assert "  red       task 4  " in course.pytest("week1/day3").text
