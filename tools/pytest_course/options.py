@@ -12,6 +12,7 @@ from tools.course import answers, catalogue
 from tools.course.day_file import UNIT_NAME
 from tools.course.progress import Progress
 from tools.pytest_course import lessons
+from tools.pytest_course.advice import LOW_OCCUPANCY
 from tools.pytest_course.run import KEY, Run, is_worker, run_of, unit_name, week_parts
 from tools.sim.triton import programs
 from tools.worker.deadlines import hung
@@ -51,6 +52,8 @@ def pytest_configure(config):
     try:
         _choose_current_day(config, run)
         run.only_lessons = asks_for_lessons(config)
+        if run.only_lessons:
+            os.environ.setdefault(LOW_OCCUPANCY, "0")  # before anybody imports Numba
         for name in _asked_units(config):
             run.unit(name)  # a missing day or a broken day.toml is better said now
         _find_answers(config, run)

@@ -13,6 +13,7 @@ from tools.course.catalogue import Task
 from tools.course.outcomes import record_of, waits
 from tools.course.progress import Progress
 from tools.course.record import FINISHED, HERE, OPEN, Record
+from tools.pytest_course.advice import Advice
 from tools.pytest_course.options import under_test
 from tools.pytest_course.run import is_worker, run_of
 from tools.pytest_course.standing import GREEN, NOTHING, RED, ended, owner, standing
@@ -40,6 +41,8 @@ class Screen:
 
     def __init__(self, config):
         self.config, self.run = config, run_of(config)
+        self.advice = Advice(self.run)
+        config.pluginmanager.register(self.advice)
         self.cut_short = False  # by Ctrl-C, or by -x at the first failure
 
     def pytest_sessionfinish(self, session):
@@ -62,6 +65,9 @@ class Screen:
             self._unit(out, name, [r for r in reports if r.course["unit"] == name])
         for reason, count in _skips(stats.get("skipped", [])).items():
             _wrapped(out, f"skipped {count}: ", reason)
+        stats["warnings"] = [w for w in stats.get("warnings", []) if self.advice.is_own((w.fslocation or ("",))[0])]
+        for line in self.advice.lines(WIDTH):
+            out.write_line(line, yellow=True)
         troubles = [*stats.get("error", []), *stats.get("failed", []), *stats.get("undecided", [])]
         if troubles:
             self._trouble(out, min(troubles, key=_urgency))

@@ -211,11 +211,13 @@ def _ready(events: dict[int, int], seconds: float) -> set[int]:
 def environment(mode: str) -> dict[str, str]:
     """Variables of a process that runs a lesson in this mode."""
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    if mode != "gpu":  # its tensors are in CPU memory on every machine, and no library finds a GPU in it
+        environment |= {gpu.SIMULATE: "1", "CUDA_VISIBLE_DEVICES": ""}
     if mode == "interpret":
-        environment |= {"TRITON_INTERPRET": "1", gpu.SIMULATE: "1"}
-    if mode == "compile":
-        environment |= {gpu.COMPILE: "1", gpu.SIMULATE: "1"}  # its tensors are in CPU memory on every machine
+        environment["TRITON_INTERPRET"] = "1"
+    if mode == "compile":  # the driver keeps what it compiled, and the assembler says nothing about that
+        environment |= {gpu.COMPILE: "1", "CUDA_CACHE_DISABLE": "1"}
     paths = [str(ROOT), environment.get("PYTHONPATH", "")]
     environment["PYTHONUNBUFFERED"] = "1"  # what a lesson prints before it crashes must come out
-    environment.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # tests launch small grids on purpose
+    environment.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # tests, and count, start small grids on purpose
     return environment | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

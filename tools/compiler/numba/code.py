@@ -112,8 +112,12 @@ def assemble(code: Code) -> Assembled:
     sass = file.with_suffix(".sass")
     if not sass.exists():  # which takes longest to make
         _keep(sass, machine_code.disassemble(file).encode())
-    return Assembled(int(_USED.search(log)[1]), sum(map(int, _SPILLED.findall(log))),
-                     sass.read_text(encoding="utf-8"), known)
+    text = sass.read_text(encoding="utf-8")
+    if used := _USED.search(log):
+        return Assembled(int(used[1]), sum(map(int, _SPILLED.findall(log))), text, known)
+    # Where a driver is installed the linker may find the cubin in its cache; nothing is assembled, and nothing said.
+    return Assembled(machine_code.registers(file), machine_code.spilled_bytes(machine_code.sass_opcodes(text)),
+                     text, known)
 
 
 def _keep(file: Path, contents: bytes) -> None:
