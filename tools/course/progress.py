@@ -3,7 +3,6 @@
 Every change is: lock, read again, change, replace the file. So two runs at once both keep what they found.
 """
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from tools import ROOT
-from tools.course import record
-from tools.course.catalogue import Unit
+from tools.course import rebuilt, record
+from tools.course.catalogue import Unit, file_hash
 from tools.course.record import (CONFIRMED, FINISHED, HERE, OPEN, PASSED, SIMULATED, STARTED, WAITING, Check, Entry,
                                  Plan, Record, Result, Wait)  # fmt: skip
 
@@ -57,14 +56,6 @@ class UnitState:
         return max(confirmed, key=lambda entry: entry.date, default=None)
 
 
-def file_hash(file: Path) -> str:
-    """Stands for the content of a lesson; "" when it cannot be read."""
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-    except OSError:
-        return ""
-
-
 class Progress:
     """The learner's progress. After any call, `warning` is None or one line that the learner should read, and `plan`
     is what the last whole quiz that recommends something recommended, or None."""
@@ -72,7 +63,7 @@ class Progress:
     def __init__(self, root: Path):
         self.warning: str | None = None
         self.plan: Plan | None = None
-        self._file = root / FILE
+        self._root, self._file = root, root / FILE
         self._records: dict[str, Record] = {}
         self._saves = True  # False once the file is out of reach: from then on only memory remembers
 
@@ -190,8 +181,12 @@ class Progress:
             os.replace(self._file, self._file.with_name(Path(BROKEN).name))
         except OSError as error:
             return self._give_up(f"it is damaged and cannot be set aside ({error.strerror})")
-        start = "what could be read is kept" if self._records else "progress starts anew"
-        self.warning = f"{FILE} was damaged; it is now {BROKEN}, and {start}."
+        told = rebuilt.records(self._root)
+        news = told.keys() - self._records.keys()
+        kept = ["what could be read is kept"] if self._records else []
+        kept += ["what the journal tells is taken over"] if news else []
+        self._records = told | self._records
+        self.warning = f"{FILE} was damaged; it is now {BROKEN}, and {', and '.join(kept) or 'progress starts anew'}."
         self._write()
 
     def _write(self) -> None:

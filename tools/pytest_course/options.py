@@ -18,6 +18,9 @@ from tools.sim.triton import programs
 from tools.worker.deadlines import hung
 
 
+OPENS = {"explore_": "This opens it: marimo run {file}", "bench_": "This uses it: ./course bench {unit}"}
+
+
 def pytest_addoption(parser):
     group = parser.getgroup("course", "the course")
     group.addoption("--hint", action="store_true", help="show the next hint for the first task that fails")
@@ -56,6 +59,7 @@ def pytest_configure(config):
             os.environ.setdefault(LOW_OCCUPANCY, "0")  # before anybody imports Numba
         for name in _asked_units(config):
             run.unit(name)  # a missing day or a broken day.toml is better said now
+        config.args = [_tests_of(config, run, arg) for arg in config.args]
         _find_answers(config, run)
     except (catalogue.BrokenCourseFile, catalogue.NoSuchUnit) as problem:
         raise pytest.UsageError(str(problem)) from None
@@ -72,6 +76,19 @@ def pytest_configure_node(node):
 def _asked_units(config) -> list[str]:
     names = (unit_name(_path(config, arg)) for arg in config.args)
     return [name for name in names if name and (UNIT_NAME.fullmatch(name) or not (ROOT / name).exists())]
+
+
+def _tests_of(config, run: Run, arg: str) -> str:
+    """The tests of a lesson, where that was named; every other argument as it is."""
+    path = _path(config, arg)
+    name = unit_name(path)
+    if name is None or path.suffix != ".py" or not path.is_file() or path.name.startswith("test_"):
+        return arg
+    unit, shown = run.unit(name), path.relative_to(ROOT).as_posix()
+    if path == unit.lesson:
+        return str(unit.tests)
+    opens = (words.format(file=shown, unit=name) for start, words in OPENS.items() if path.name.startswith(start))
+    raise pytest.UsageError("\n".join([f"{shown} holds no tests; those of its unit: ./course {name}", *opens]))
 
 
 def _path(config, arg: str) -> Path:

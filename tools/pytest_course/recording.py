@@ -1,5 +1,6 @@
 """Progress and journal: what passed, bound to the file that passed. Only runs of the learner's own files count."""
 
+import textwrap
 from collections import defaultdict
 from datetime import date, datetime, timezone
 
@@ -12,6 +13,8 @@ from tools.course.progress import Progress, Wait, file_hash
 from tools.pytest_course.judges import Judges
 from tools.pytest_course.run import is_worker, run_of, unit_name
 from tools.pytest_course.standing import ended
+
+WIDTH = 80
 
 
 def pytest_configure(config):
@@ -67,7 +70,8 @@ class Recorder:
             self._say(warning)
 
     def _say(self, line: str) -> None:
-        self.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n{line}")
+        out = self.config.pluginmanager.getplugin("terminalreporter")
+        out.write_line("\n" + textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False))
 
     def _keep_journal(self, progress: Progress) -> str | None:
         """Tell the journal of this run; returns why it could not be told."""

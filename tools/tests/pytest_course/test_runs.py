@@ -104,6 +104,12 @@ def test_works_inside_a_day_folder(few):
     assert "2 failed, 1 after an open task" in few.pytest(cwd="week1/day1").lines[-1]
 
 
+@pytest.mark.parametrize("how", [[], ["-n", "2"]], ids=["direct", "two processes"])
+def test_the_lessons_own_file_stands_for_its_tests(few, how):
+    ran = few.pytest("numpy_baseline.py", *how, cwd="week1/day1")
+    assert "2 failed, 1 after an open task" in ran.lines[-1] and "  to write  task 2  matmul_flops" in ran.lines
+
+
 def test_verbose_gives_pytests_own_report_with_the_headline_of_the_course(few):
     ran = few.pytest("week1/day1", "-v")
     assert "course: your files | " in ran.text
