@@ -221,26 +221,6 @@ def test_hint_shows_the_next_rung_and_remembers(few):
     assert headings == ["1", "2", "3"]
 
 
-MEASURED = '''
-
-@pytest.mark.task(3)
-@pytest.mark.speed
-def test_measures_something():
-    from tools.check import speed_ratio
-    speed_ratio(min, max, 3, 4)
-'''
-
-
-def test_html_report_has_the_columns_of_the_course(few):
-    pytest.importorskip("pytest_html", reason="pytest-html is not installed; pip install pytest-html")
-    few.write(TESTS, FEW + MEASURED)
-    few.pytest("week1/day1", "--html=report.html", "--self-contained-html")
-    page = few.read("report.html")
-    for title in ("Task", "Stage", "Counters", "Hint"):
-        assert f"&lt;th&gt;{title}&lt;/th&gt;" in page or f"<th>{title}</th>" in page
-    assert "pytest week1/day1 --hint" in page and re.search(r"\dx \(\d", page)
-
-
 TIMED = '''
 import time
 import pytest
