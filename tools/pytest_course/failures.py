@@ -15,7 +15,7 @@ from tools import ROOT, worker
 from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
 from tools.check.show import WIDTH
 from tools.check.gaps import Gap, gap_of
-from tools.check.text import REFUSALS, refused
+from tools.check.text import refused
 from tools.check.timing import Ratio
 from tools.compiler import Kernel
 from tools.course.catalogue import Unit
@@ -25,6 +25,7 @@ from tools.pytest_course.marks import lacks
 from tools.pytest_course.run import HUNG, item_unit, run_of, unit_name
 from tools.sim.counters import Counters, NotCounted
 from tools.worker.deadlines import AGAIN
+from tools.worker.raised import REFUSALS
 
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
 OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
