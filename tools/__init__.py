@@ -4,6 +4,13 @@
 7 pytest_course, bench  8 cli, grade
 """
 
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pip_install(what: str) -> str:
+    """The command that installs something for the Python that runs this, typed in the folder of the course."""
+    python = Path(sys.executable)
+    return f"{python.relative_to(ROOT).as_posix() if python.is_relative_to(ROOT) else 'python3'} -m pip install {what}"

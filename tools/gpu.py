@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
+from tools import pip_install
 from tools.sim import triton as simulated_triton
 
 SIMULATE = "COURSE_SIM"  # set by pytest --sim, and inherited by the processes that run lessons
@@ -140,9 +141,9 @@ def _needed(module: str, package: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        extra = f"cuda{card().driver[0]}"
+        install = pip_install(f"-e '.[cuda{card().driver[0]}]'")
         raise ImportError(f"This machine has an {card().name}, but {package} cannot be imported: {error}\n"
-                          f"Install it with `pip install -e '.[{extra}]'`, or add --sim to simulate the GPU.") from error
+                          f"To install it: {install}\nOr add --sim, to simulate the GPU.") from error
 
 
 if "triton" in sys.modules:

@@ -19,11 +19,7 @@ def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h10
     chips = (chip,) if isinstance(chip, str) else tuple(chip)
     moved: dict[int, object] = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
-    answer = compiling(function).ask("compile", function.__name__, args, kwargs, chips)
-    for kind in (CompileError, NoCompiler):
-        if answer.error and answer.error.type_name == kind.__name__:
-            raise kind(answer.error.message)
-    found = _read(answer.result(), chips)
+    found = _read(compiling(function).ask("compile", function.__name__, args, kwargs, chips).result(), chips)
     return found[chip] if isinstance(chip, str) else found
 
 
@@ -38,6 +34,11 @@ def compiling(function: Callable) -> Lesson:
 
 
 def _read(answer: object, chips: tuple[str, ...]) -> dict[str, Evidence]:
+    match answer:
+        case ("rejected", str(text)):
+            raise CompileError(text)
+        case ("no compiler", str(text), str(what)):
+            raise NoCompiler(text, what)
     try:
         return {name: evidence_from(plain) for name, plain in zip(chips, answer, strict=True)}
     except (AttributeError, KeyError, TypeError, ValueError):

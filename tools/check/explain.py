@@ -98,7 +98,10 @@ def counted_call(case: Case) -> Callable:
 def has_kernels(case: Case) -> bool:
     """Does the lesson hold kernels? Where it does not, it says nothing that none was launched."""
     file = getattr(sys.modules.get(case.function.__module__), "__file__", None)
-    source = Path(file).read_text(encoding="utf-8", errors="replace") if file else ""
+    try:
+        source = Path(file).read_text(encoding="utf-8", errors="replace") if file else ""
+    except OSError:  # typed at a prompt, or deleted since
+        source = ""
     return any(kernel in source for kernel in KERNELS)
 
 

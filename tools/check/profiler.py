@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -19,7 +18,8 @@ from tools.check import metrics
 from tools.check.count import NoProfiler
 from tools.check.metrics import MeasuredCounters
 from tools.check.show import cut
-from tools.worker.process import earliest_limit, environment
+from tools.worker.deadlines import around
+from tools.worker.process import environment
 from tools.worker.profiled import check_replies, write_requests
 
 FORBIDDEN = "ERR_NVGPUCTRPERM"
@@ -80,13 +80,13 @@ def _environment() -> dict[str, str]:
 
 def run(command: list[str]) -> tuple[int, str]:
     """Exit status and output of a command, which ends within the deadline or raises worker.TooSlow."""
-    when, seconds = earliest_limit()
+    limit = min(around(), key=lambda limit: limit.left)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                text=True, errors="replace", start_new_session=True, env=_environment())
     try:
-        printed, _ = process.communicate(timeout=max(0.0, when - time.monotonic()))
+        printed, _ = process.communicate(timeout=max(0.0, limit.left))
     except subprocess.TimeoutExpired:
-        raise worker.TooSlow(seconds) from None
+        raise worker.TooSlow(limit.seconds) from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -12,10 +12,10 @@ from tools.check.compare import Fault
 from tools.check.show import WIDTH, literal
 from tools.check.tolerances import errors
 from tools.worker import Frame, Raised
+from tools.worker.raised import REFUSALS
 
 LINES = 12
 GLUE = "\0"     # in place of spaces where a line must not break
-REFUSALS = ("Fault", "Refused")  # exceptions with which a simulator refuses what a GPU, or its compiler, would
 PLACE = re.compile(r"(\S+), line (\d+):  (.*)")
 TASK = re.compile(r"# Task (\d+)\b")
 IN_THE_COURSE = re.compile(r"\w[\w/]*\.py")  # no other path is opened: a lesson's process may name any

@@ -32,4 +32,6 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    from tools.cli import guarded
+
+    sys.exit(guarded.run(sys.argv[1:], main))

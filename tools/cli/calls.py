@@ -14,9 +14,10 @@ from tools.check import CompileError, NoCompiler
 from rich.console import Console
 
 from tools.cli import WIDTH, busy, complain
+from tools.cli.guarded import at_work
 from tools.course.catalogue import Unit
 from tools.course.workload import LessonBroken, Workload, lesson_of, workloads
-from tools.worker import NoAnswer, raised_from
+from tools.worker import NoAnswer, TooSlow, raised_from
 
 SEED = 0    # the same inputs whenever a command runs, so that its figures can be compared
 LINES = 5   # of an error's text
@@ -46,6 +47,8 @@ class Calls:
     page: Console
     problems: list[str] = field(default_factory=list)
     made: int = 0
+    lost: bool = False  # a call did not come back
+    at: str = ""  # the call that is being made
 
     def __iter__(self) -> Iterator[Call]:
         """Raises BrokenCourseFile."""
@@ -55,31 +58,46 @@ class Calls:
             if workload.on == "cpu":
                 continue
             try:
-                with busy(self.page, f"loading {workload.function}"):
+                with busy(self.page, f"loading {workload.function}"), at_work(self.unit.lesson.name):
                     function = getattr(lesson_of(self.unit, workload.function), workload.function)
                     arguments = workload.arguments(workload.small, np.random.default_rng(SEED))
             except LessonBroken as broken:
                 self.problems.append(str(broken))
                 continue
-            yield Call(workload, function, arguments)
+            except NoAnswer as silence:
+                self._lose(silence, self.unit.lesson.name)
+                continue
+            call = Call(workload, function, arguments)
+            self.at = call.title
+            yield call
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """What the lesson raises inside becomes a problem, and the next call can be made."""
         try:
-            with _said(self.unit.lesson):
+            with _said(self.unit.lesson), at_work(self.at):
                 yield
             self.made += 1
         except CallFailed as failed:
             self.problems.append(str(failed))
+        except NoAnswer as silence:
+            self._lose(silence, self.at)
+
+    def _lose(self, silence: NoAnswer, what: str) -> None:
+        self.lost = True
+        frames = silence.frames or raised_from(silence, [self.unit.lesson]).frames
+        where = f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
+        ended = f"it did not end within {silence.seconds:g} s." if isinstance(silence, TooSlow) else f"{silence}."
+        self.problems.append(f"{what}: {ended}{where}")
 
     def finish(self, nothing: str) -> int:
-        """The exit code of the command: 2 when no call could be made. nothing: what is said when there is none."""
+        """The exit code of the command: 1 when a call did not come back, 2 when none could be made. nothing: what is
+        said when there is none."""
         for problem in dict.fromkeys(self.problems) if self.made else self.problems[:1]:
             complain(problem)
         if not self.made and not self.problems:
             complain(nothing)
-        return 0 if self.made else 2
+        return 1 if self.lost else 0 if self.made else 2
 
 
 @contextmanager
@@ -91,7 +109,9 @@ def _said(lesson: Path) -> Iterator[None]:
             yield
         except BrokenPipeError:  # not the lesson's: whoever read what is printed has gone
             raise
-        except (CompileError, NoCompiler, NoAnswer) as error:
+        except NoAnswer:
+            raise
+        except (CompileError, NoCompiler) as error:
             raise CallFailed(_short(str(error))) from None
         except Exception as error:  # whatever a learner's function may raise
             raise CallFailed(failure(error, lesson)) from None

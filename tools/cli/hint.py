@@ -24,9 +24,11 @@ def show(day: str | None, task: int | None, root: Path) -> int:
         return complain(error)
     progress = Progress.load(root)
     if task is None:
-        waiting = next_task(unit, progress.state(unit))
+        state = progress.state(unit)
+        waiting = next_task(unit, state)
         if waiting is None:
-            return complain(f"Every task of {unit.name} is done. To read a hint all the same, name the task:\n"
+            which = " that can run here" if state.waits else ""
+            return complain(f"Every task of {unit.name}{which} is done. To read a hint all the same, name the task:\n"
                             f"./course hint {unit.name} {unit.tasks[-1].number if unit.tasks else 1}")
         task = waiting.number
     try:

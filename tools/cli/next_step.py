@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tools.cli import WIDTH, complain, tasks, units_of
-from tools.course import journal
+from tools.course import journal, waiting
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
 from tools.course.journal import Journal
 from tools.course.progress import OPEN, Progress
@@ -37,6 +37,7 @@ def _where(unit: Unit, progress: Progress) -> Iterator[str]:
     state = progress.state(unit)
     yield f"{unit.name}  {unit.title}, {unit.minutes} minutes"
     yield from tasks.short(unit, state)
+    yield from (f"  {line}" for line in waiting.lines(state.waits))
     if progress.plan:
         track = progress.plan.track
         yield f"  track  {PACES.get(track, track)}{_share(unit, progress)}"

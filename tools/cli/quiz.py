@@ -14,7 +14,7 @@ from rich.console import Console
 from tools.cli import chosen, complain, console
 from tools.course import catalogue, journal, quiz
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Question, Unit
-from tools.course.progress import OPEN, STARTED, Plan, Progress
+from tools.course.progress import OPEN, Plan, Progress
 from tools.course.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
 
 MARGIN = "    "  # numbers of questions stand in it, all else to the right of it
@@ -66,7 +66,7 @@ def _questions(mode: str, day: str | None, root: Path, missed_texts: Sequence[st
     units = catalogue.units(root)
     states = Progress.load(root).state
     if mode == INTERVIEW:
-        done = [unit for unit in units if states(unit).overall not in (OPEN, STARTED)]
+        done = [unit for unit in units if states(unit).finished]
         asked = quiz.interview(done, Random())
         if not asked:
             raise Nothing("No day is done yet, so there is nothing to ask about.\nWhat is next: ./course next")

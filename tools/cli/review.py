@@ -10,7 +10,7 @@ from tools.course import catalogue, diary, journal
 from tools.course.catalogue import BrokenCourseFile, Unit
 from tools.course.diary import HIGHEST, LOWEST, REVIEW
 from tools.course.journal import NotKept
-from tools.course.progress import OPEN, STARTED, Progress
+from tools.course.progress import Progress
 
 ADVICE = {
     "explain": "./course note DAY asks for a day in three sentences.",
@@ -55,7 +55,7 @@ def _no_week(week: str, units: list[Unit]) -> str:
 
 def _not_green(week: str, days: list[Unit], progress: Progress) -> str | None:
     """What is missing from the week, or None."""
-    waiting = [day for day in days if progress.state(day).overall in (OPEN, STARTED)]
+    waiting = [day for day in days if not progress.state(day).finished]
     if not waiting:
         return None
     names = ", ".join(day.folder.name for day in waiting)

@@ -8,12 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from tools.cli import WIDTH, complain, console, units_of
+from tools.course import waiting
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
-from tools.course.progress import CONFIRMED, SIMULATED, STARTED, Progress, UnitState
+from tools.course.progress import CONFIRMED, HERE, SIMULATED, STARTED, Progress, UnitState
 from tools.course.todo import whats_left
 
 TITLE_WIDTH = 34  # leaves one line for "confirmed on NVIDIA H200, 2026-11-20" beside a day
-STYLES = {CONFIRMED: "bold green", SIMULATED: "green", STARTED: "yellow"}
+STYLES = {CONFIRMED: "bold green", SIMULATED: "green", HERE: "green", STARTED: "yellow"}
 
 
 def show(root: Path) -> int:
@@ -53,7 +54,7 @@ def _print_month(page: Console, units: list[Unit], progress: Progress) -> None:
 
 def describe(state: UnitState, tasks: int) -> str:
     """One line for the learner, such as "simulated; 2 hints; edited since"."""
-    words = [_reached(state, tasks)]
+    words = [_reached(state, tasks), *waiting.words(state.waits)]
     if hints := sum(state.hints.values()):
         words.append(f"{hints} hint{'s' * (hints != 1)}")
     if state.edited:

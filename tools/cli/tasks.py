@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from tools.course.catalogue import Task, Unit
 from tools.course.progress import OPEN, UnitState
-from tools.course.todo import BEGUN, DONE, next_task, task_states
+from tools.course.todo import BEGUN, DONE, WAITS, next_task, task_states
 
 
 def short(unit: Unit, state: UnitState) -> Iterator[str]:
     """A line for what is done, one for the task that is next, one each for what is begun and what is open."""
     states, coming = task_states(unit, state), next_task(unit, state)
-    for which in (DONE, BEGUN, OPEN):
+    for which in (DONE, BEGUN, OPEN, WAITS):
         if which == BEGUN and coming:
             yield f"  next   task {coming.number}  {where(unit, coming)}"
         if numbers := [str(task.number) for task, reached in states.items() if reached == which and task != coming]:
@@ -22,10 +22,10 @@ def full(unit: Unit, state: UnitState) -> Iterator[str]:
     for task, reached in task_states(unit, state).items():
         hints = state.hints.get(task.number, 0)
         read = f"; {hints} of {len(unit.hints.get(task.number, ()))} hints read" if hints else ""
-        yield f"  {reached:<6} task {task.number}  {', '.join(task.functions) or 'this machine'}{read}"
+        yield f"  {reached:<6} task {task.number}  {task.about}{read}"
 
 
 def where(unit: Unit, task: Task) -> str:
     """A task's place in the lesson, as editors and terminals know it, and its functions."""
     path = unit.lesson.relative_to(unit.root).as_posix()
-    return f"{path}{f':{task.line}' if task.line else ''}  {', '.join(task.functions) or 'this machine'}"
+    return f"{path}{f':{task.line}' if task.line else ''}  {task.about}"

@@ -17,7 +17,7 @@ from tools.cli import WIDTH, chosen, complain, terminal
 from tools.cli.watch_faces import Printed, Screen
 from tools.course import catalogue
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
-from tools.course.progress import CONFIRMED, SIMULATED, Progress
+from tools.course.progress import Progress
 from tools.course.runs import Ahead, Outcome, Run
 from tools.course.saves import Saves
 
@@ -91,8 +91,8 @@ class Watch:
     @property
     def green(self) -> bool:
         """Did all pass that can run here, and is the unit done with that?"""
-        done = Progress.load(self.root).state(self.unit).overall in (SIMULATED, CONFIRMED)
-        return done and self.outcome is not None and self.outcome.code == 0
+        finished = Progress.load(self.root).state(self.unit).finished
+        return finished and self.outcome is not None and self.outcome.code == 0
 
     def following(self) -> Unit | None:
         """The unit that is next. Raises BrokenCourseFile."""

@@ -13,4 +13,11 @@ class CompileError(Exception):
 
 
 class NoCompiler(Exception):
-    """There is no compiler for this kind of kernel here: what is missing, what was found, what to do."""
+    """There is no compiler for this kind of kernel here: what is missing, what was found, what to do.
+
+    what: the package that would bring it.
+    """
+
+    def __init__(self, text: str, what: str = "numba-cuda"):
+        self.what = what
+        super().__init__(text)

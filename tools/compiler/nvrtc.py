@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from math import prod
 
-from tools.compiler import CompileError, NoCompiler, diagnostics, machine_code, memory
+from tools.compiler import CompileError, diagnostics, machine_code, memory
 from tools.compiler.evidence import Kernel
-from tools.compiler.numba.code import REMEDY, Code, Rejected, assemble
+from tools.compiler.numba.code import Code, Rejected, assemble, no_compiler
 from tools.models.chips import Chip, chip
 from tools.models.occupancy import occupancy
 
@@ -136,8 +136,7 @@ def _library():
         nvrtc = import_module("cuda.bindings.nvrtc")
         _checked(nvrtc.nvrtcVersion())
     except Exception as error:  # ImportError, or what cuda-bindings raises for a library that cannot be loaded
-        raise NoCompiler("compiling CUDA C++ for a GPU needs NVRTC, NVIDIA's compiler, and cuda-bindings;\n"
-                         f"found: {' '.join(str(error).split())[:120]}\n{REMEDY}") from None
+        raise no_compiler("NVRTC, NVIDIA's compiler of CUDA C++, and its bindings", error) from None
     return nvrtc
 
 

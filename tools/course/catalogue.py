@@ -5,6 +5,7 @@ Loading a unit reads that unit alone: a run of one day must neither wait for the
 
 import ast
 import difflib
+import hashlib
 import re
 import warnings
 from dataclasses import dataclass
@@ -30,6 +31,11 @@ class Task:
     kind: str  # "gap", "repair" or "setup"
     functions: tuple[str, ...] = ()
     line: int | None = None  # of the comment `# Task N`; None where the lesson has none, as for setup
+
+    @property
+    def about(self) -> str:
+        """What it is about, for a list of tasks."""
+        return ", ".join(self.functions) or ("this machine" if self.kind == "setup" else "not in the lesson")
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,14 @@ def unit(name: str, root: Path = ROOT) -> Unit:
     if not UNIT_NAME.fullmatch(clean) or not (root / clean / "day.toml").exists():
         raise NoSuchUnit(f"There is no day or kata {name!r}.{_nearest(clean, root)}")
     return _load(clean, root)
+
+
+def file_hash(file: Path) -> str:
+    """Stands for the content of a lesson; "" when it cannot be read."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""
 
 
 def _course_order(name: str) -> tuple:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from tools.course.catalogue import Unit
-from tools.course.progress import OPEN, STARTED, Progress, UnitState
+from tools.course.progress import Progress, UnitState
 
 RETURN = timedelta(days=14)  # half the month: the katas of week 1 come back in week 3
 
@@ -30,7 +30,7 @@ class Ahead:
 def due(units: Sequence[Unit], progress: Progress, today: date) -> list[Due]:
     """What is due, the longest waiting first; all new ones before those to do again."""
     states = {unit.name: progress.state(unit) for unit in units}
-    finished = {name: _date(state) for name, state in states.items() if state.overall not in (OPEN, STARTED)}
+    finished = {name: _date(state) for name, state in states.items() if state.finished}
     found = []
     for unit in filter(lambda unit: unit.is_kata, units):
         if unit.name not in finished and finished.keys() >= set(unit.needs):
@@ -42,8 +42,8 @@ def due(units: Sequence[Unit], progress: Progress, today: date) -> list[Due]:
 
 def ahead(units: Sequence[Unit], progress: Progress) -> list[Ahead]:
     """The katas that wait for other units, those first that wait for the fewest."""
-    states = {unit.name: progress.state(unit).overall for unit in units}
-    waits = {name for name, overall in states.items() if overall in (OPEN, STARTED)}
+    states = {unit.name: progress.state(unit) for unit in units}
+    waits = {name for name, state in states.items() if not state.finished}
     found = [Ahead(unit, tuple(name for name in unit.needs if name in waits or name not in states))
              for unit in units if unit.is_kata and unit.name in waits]  # fmt: skip
     return sorted((kata for kata in found if kata.needs), key=lambda kata: len(kata.needs))

@@ -14,6 +14,7 @@ from tools.course.versions.git import BRANCH
 from tools.course.journal import Entry
 from tools.course.measured import Bench, Change, Count, Traffic
 from tools.course.progress import CONFIRMED, OPEN, SIMULATED, STARTED, Progress, UnitState, file_hash
+from tools.course.record import FINISHED
 from tools.course.versions.remote import ask
 from tools.course.written import Piece
 
@@ -26,7 +27,7 @@ class Section:
 
     unit: Unit
     state: UnitState
-    reached: str  # OPEN, STARTED, PASSED, SIMULATED or CONFIRMED
+    reached: str  # OPEN, STARTED, WAITING, HERE, PASSED, SIMULATED or CONFIRMED
     dates: tuple[date, ...]  # on which something was recorded
     minutes: float
     hints: int
@@ -60,7 +61,7 @@ class Portfolio:
 
     @property
     def done(self) -> int:
-        return sum(reached in (PASSED, SIMULATED, CONFIRMED) for reached in self.days)
+        return sum(reached in (PASSED, *FINISHED) for reached in self.days)
 
 
 def gather(root: Path) -> Portfolio:

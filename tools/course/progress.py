@@ -3,7 +3,6 @@
 Every change is: lock, read again, change, replace the file. So two runs at once both keep what they found.
 """
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -14,16 +13,17 @@ from pathlib import Path
 from typing import IO
 
 from tools import ROOT
-from tools.course import record
-from tools.course.catalogue import Unit
-from tools.course.record import CONFIRMED, OPEN, PASSED, SIMULATED, STARTED, Check, Entry, Plan, Record, Result
+from tools.course import rebuilt, record
+from tools.course.catalogue import Unit, file_hash
+from tools.course.record import (CONFIRMED, FINISHED, HERE, OPEN, PASSED, SIMULATED, STARTED, WAITING, Check, Entry,
+                                 Plan, Record, Result, Wait)  # fmt: skip
 
 try:
     import fcntl
 except ImportError:  # Windows: of two runs at once, one may be forgotten
     fcntl = None
 
-__all__ = ["CONFIRMED", "OPEN", "PASSED", "SIMULATED", "STARTED", "Check", "Plan", "Result",
+__all__ = ["CONFIRMED", "HERE", "OPEN", "PASSED", "SIMULATED", "STARTED", "WAITING", "Check", "Plan", "Result", "Wait",
            "Progress", "UnitState", "file_hash"]  # fmt: skip
 
 FILE, BROKEN = ".course/progress.json", ".course/progress.broken.json"
@@ -34,27 +34,26 @@ PATIENCE = 2.0  # seconds to wait for another run, which holds the lock for mill
 class UnitState:
     """How far a unit is."""
 
-    overall: str  # OPEN, STARTED, SIMULATED or CONFIRMED
+    overall: str  # OPEN, STARTED, WAITING, HERE, SIMULATED or CONFIRMED
     entries: dict[tuple[int, str], Entry]  # by task and stage; what is not here is open
-    done: frozenset[int]  # tasks that passed all that can run without a GPU
-    reached: dict[int, str]  # task -> OPEN, PASSED, SIMULATED or CONFIRMED
+    done: frozenset[int]  # tasks that passed all that this machine can run, GPU tests aside
+    blocked: frozenset[int]  # tasks of which nothing can run here before a package is installed
+    reached: dict[int, str]  # task -> OPEN, HERE, PASSED, SIMULATED or CONFIRMED
+    waits: frozenset[Wait]  # what waits for a package or a program
     needs_gpu: bool  # some of its tests need a GPU
     edited: bool  # the lesson changed after something in it passed
     hints: dict[int, int]  # task -> rungs shown
+
+    @property
+    def finished(self) -> bool:
+        """Is there nothing left in it that this machine can run and that did not pass?"""
+        return self.overall in FINISHED
 
     @property
     def confirmation(self) -> Entry | None:
         """The newest of the confirmed entries: its card and its date stand for the unit."""
         confirmed = (entry for entry in self.entries.values() if entry.state == CONFIRMED)
         return max(confirmed, key=lambda entry: entry.date, default=None)
-
-
-def file_hash(file: Path) -> str:
-    """Stands for the content of a lesson; "" when it cannot be read."""
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-    except OSError:
-        return ""
 
 
 class Progress:
@@ -64,7 +63,7 @@ class Progress:
     def __init__(self, root: Path):
         self.warning: str | None = None
         self.plan: Plan | None = None
-        self._file = root / FILE
+        self._root, self._file = root, root / FILE
         self._records: dict[str, Record] = {}
         self._saves = True  # False once the file is out of reach: from then on only memory remembers
 
@@ -82,22 +81,24 @@ class Progress:
             overall=known.overall(),
             entries=dict(known.entries),
             done=frozenset(task.number for task in unit.tasks if known.is_done(task.number)),
+            blocked=frozenset(task.number for task in unit.tasks if not known.can_run(task.number)),
             reached={task.number: known.reached(task.number) for task in unit.tasks},
+            waits=known.waits,
             needs_gpu=any(check.needs_gpu for check in known.checks),
             edited=any(entry.hash != now for entry in known.entries.values()),
             hints=dict(known.hints),
         )
 
     def current(self, units: Iterable[Unit]) -> Unit | None:
-        """The first day neither simulated nor confirmed, from the plan's start on and then before it; after all days
-        the first such kata, or None."""
+        """The first day with something to do on this machine, from the plan's start on and then before it; after all
+        days the first such kata, or None."""
         units = list(units)
         names = [unit.name for unit in units]
         start = names.index(self.plan.start) if self.plan and self.plan.start in names else 0
         skipped = {unit.name for unit in units[:start] if not unit.is_kata}
-        waiting = [unit for unit in units if self._of(unit).overall() in (OPEN, STARTED)]
+        todo = [unit for unit in units if self._of(unit).overall() in (OPEN, STARTED)]
         # min keeps the first of equals
-        return min(waiting, key=lambda unit: (unit.is_kata, unit.name in skipped), default=None)
+        return min(todo, key=lambda unit: (unit.is_kata, unit.name in skipped), default=None)
 
     def follow(self, plan: Plan) -> None:
         """Remember where a quiz said to begin, and at which pace; an earlier plan is forgotten."""
@@ -117,17 +118,17 @@ class Progress:
         self._change(unit, change)
 
     def record(self, unit: Unit, results: Iterable[Result], file_hash: str, when: date,
-               checks: Iterable[Check] | None = None) -> None:  # fmt: skip
+               checks: Iterable[Check] | None = None, waits: Iterable[Wait] = ()) -> None:  # fmt: skip
         """Remember what a run of `unit` showed. What it did not run stays as it was.
 
-        file_hash stands for the lesson that ran. checks are all that the unit's tests check; None when only
-        some of the tests were asked for.
+        file_hash stands for the lesson that ran. checks are all that the unit's tests check here, and waits all that
+        this machine lacks something for; checks are None when only some of the tests were asked for.
         """
 
         def change(known: Record) -> None:
             known.take(results, file_hash, when)
             if checks is not None:
-                known.expect(checks)
+                known.expect(checks, waits)
 
         self._change(unit, change)
 
@@ -180,8 +181,12 @@ class Progress:
             os.replace(self._file, self._file.with_name(Path(BROKEN).name))
         except OSError as error:
             return self._give_up(f"it is damaged and cannot be set aside ({error.strerror})")
-        start = "what could be read is kept" if self._records else "progress starts anew"
-        self.warning = f"{FILE} was damaged; it is now {BROKEN}, and {start}."
+        told = rebuilt.records(self._root)
+        news = told.keys() - self._records.keys()
+        kept = ["what could be read is kept"] if self._records else []
+        kept += ["what the journal tells is taken over"] if news else []
+        self._records = told | self._records
+        self.warning = f"{FILE} was damaged; it is now {BROKEN}, and {', and '.join(kept) or 'progress starts anew'}."
         self._write()
 
     def _write(self) -> None:

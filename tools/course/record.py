@@ -1,5 +1,7 @@
-"""What is known of one unit: which stages of its tasks passed, what its tests check, which hints were shown. Beside
-the units: where a quiz said to begin, and at which pace.
+"""What is known of one unit: which stages of its tasks passed, what its tests check, what cannot run here, which hints
+were shown. Beside the units: where a quiz said to begin, and at which pace.
+
+How far a task or a unit is, is decided here and nowhere else: `Record.is_done`, `reached` and `overall`.
 
 Read from JSON strictly: a record of the wrong shape is refused whole, so nobody need doubt it later.
 """
@@ -11,6 +13,9 @@ from datetime import date
 
 OPEN, STARTED, SIMULATED, CONFIRMED = "open", "started", "simulated", "confirmed"
 PASSED = "passed"  # of a task: done, and nothing in it needs a GPU
+HERE = "passed here"  # all that this machine can run passed, and some tests wait for a package or a program
+WAITING = "cannot run here"  # of a unit: all of its tests wait for a package
+FINISHED = (HERE, SIMULATED, CONFIRMED)  # states of a unit in which the learner goes on to the next
 STRENGTH = {OPEN: 0, SIMULATED: 1, CONFIRMED: 2}  # of a stage; a unit as a whole may be STARTED too
 VERSION = 1
 
@@ -39,6 +44,19 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Wait:
+    """That tests of a task's stage cannot run on this machine for want of `what`, as "numba-cuda" or "a C compiler".
+
+    tests: how many; 0 where nobody can tell, because the whole unit waits (its task is 0, its stage "").
+    """
+
+    task: int
+    stage: str
+    what: str
+    tests: int
+
+
+@dataclass(frozen=True)
 class Entry:
     """A task's stage that passed, on which day, on which card if CONFIRMED, with which lesson file."""
 
@@ -52,11 +70,12 @@ class Entry:
 
 @dataclass
 class Record:
-    """Entries by task and stage (what is not there is open); all that the unit's tests check (nothing before
-    the first run of them all); and how many rungs were shown of each task's hints."""
+    """Entries by task and stage (what is not there is open); all that the unit's tests check on this machine (nothing
+    before the first run of them all), and what waits; and how many rungs were shown of each task's hints."""
 
     entries: dict[tuple[int, str], Entry] = field(default_factory=dict)
     checks: frozenset[Check] = frozenset()
+    waits: frozenset[Wait] = frozenset()
     hints: dict[int, int] = field(default_factory=dict)
 
     def take(self, results: Iterable[Result], file_hash: str, day: date) -> None:
@@ -71,32 +90,43 @@ class Record:
             else:
                 self.entries[key] = Entry(*key, result.state, result.card, day.isoformat()[:10], file_hash)
 
-    def expect(self, checks: Iterable[Check]) -> None:
-        """Put in what the unit's tests check now, and drop what no test checks any more."""
-        self.checks = frozenset(checks)
+    def expect(self, checks: Iterable[Check], waits: Iterable[Wait] = ()) -> None:
+        """Put in what the unit's tests check now and what waits, and drop what no test checks any more."""
+        self.checks, self.waits = frozenset(checks), frozenset(waits)
         alive = {(check.task, check.stage) for check in self.checks}
         self.entries = {key: entry for key, entry in self.entries.items() if key in alive}
 
     def is_done(self, task: int) -> bool:
-        """Has the task passed all that can run without a GPU (or, where nothing can, all that it has)?"""
+        """Has the task passed all that can run without a GPU (or, where nothing can, all that it has)?
+
+        What waits for a package is no check: it neither counts, nor does it hold the learner back.
+        """
         mine = [check for check in self.checks if check.task == task]
         anywhere = [check for check in mine if not check.needs_gpu]
         return bool(mine) and all(map(self._passed, anywhere or mine))
 
+    def can_run(self, task: int) -> bool:
+        """False where all tests of the task wait for a package."""
+        waits = any(wait.task == task for wait in self.waits)
+        return not waits or any(check.task == task for check in self.checks)
+
     def reached(self, task: int) -> str:
-        """OPEN, or of a task that is done PASSED, SIMULATED or CONFIRMED."""
+        """OPEN, or of a task that is done HERE, PASSED, SIMULATED or CONFIRMED."""
         with_gpu = [check for check in self.checks if check.task == task and check.needs_gpu]
         if not self.is_done(task):
             return OPEN
+        if any(wait.task == task for wait in self.waits):
+            return HERE
         return PASSED if not with_gpu else CONFIRMED if all(map(self._passed, with_gpu)) else SIMULATED
 
     def overall(self) -> str:
-        """OPEN, STARTED, SIMULATED or CONFIRMED."""
+        """OPEN, STARTED, WAITING or one of FINISHED."""
+        if self.waits and not self.checks:
+            return WAITING
         anywhere = [check for check in self.checks if not check.needs_gpu]
-        if len(anywhere) < len(self.checks) and all(map(self._passed, self.checks)):
-            return CONFIRMED
-        if anywhere and all(map(self._passed, anywhere)):
-            return SIMULATED
+        confirmed = len(anywhere) < len(self.checks) and all(map(self._passed, self.checks))
+        if confirmed or anywhere and all(map(self._passed, anywhere)):
+            return HERE if self.waits else CONFIRMED if confirmed else SIMULATED
         return STARTED if self.entries else OPEN
 
     def _passed(self, check: Check) -> bool:
@@ -125,7 +155,7 @@ def dump(records: dict[str, Record], plan: Plan | None = None) -> str:
             "entries": [asdict(entry) for entry in record.entries.values()],
             "checks": [asdict(check) for check in sorted(record.checks, key=astuple)],
             "hints": {str(task): count for task, count in record.hints.items()},
-        }
+        } | ({"waits": [asdict(wait) for wait in sorted(record.waits, key=astuple)]} if record.waits else {})
         for name, record in sorted(records.items())
     }
     content = {"version": VERSION, "units": units} | ({"plan": asdict(plan)} if plan else {})
@@ -170,7 +200,8 @@ def _record(raw: dict) -> Record:
     if not all(type(count) is int and count >= 0 for count in hints.values()):
         raise ValueError("not a number of hints")
     checks = frozenset(_strict(Check, check) for check in raw["checks"])
-    return Record({(entry.task, entry.stage): entry for entry in entries}, checks, hints)
+    waits = frozenset(_strict(Wait, wait) for wait in raw.get("waits", ()))  # older files have none
+    return Record({(entry.task, entry.stage): entry for entry in entries}, checks, waits, hints)
 
 
 def _strict(kind: type, raw: dict):

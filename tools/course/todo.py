@@ -6,14 +6,14 @@ from datetime import datetime
 from math import ceil
 from pathlib import Path
 
-from tools.course import diary, katas, quiz
+from tools.course import diary, katas, quiz, waiting
 from tools.course.catalogue import Task, Unit
 from tools.course.journal import QUIZ, Journal
-from tools.course.progress import OPEN, SIMULATED, STARTED, Progress, UnitState
+from tools.course.progress import OPEN, SIMULATED, Progress, UnitState
 
 SHORT = "half an hour a day"  # the track that spreads a day over several sittings
 SITTING = 30  # minutes of one
-DONE, BEGUN = "done", "begun"  # states of a task, beside OPEN
+DONE, BEGUN, WAITS = "done", "begun", "waits"  # states of a task, beside OPEN
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,16 @@ class Due:
 
 
 def task_states(unit: Unit, state: UnitState) -> dict[Task, str]:
-    """DONE, BEGUN (some of it passed) or OPEN, for each task in the lesson's order."""
+    """DONE, WAITS (nothing of it can run here), BEGUN (some of it passed) or OPEN, for each task in lesson order."""
     begun = {task for task, _ in state.entries}
-    return {task: DONE if task.number in state.done else BEGUN if task.number in begun else OPEN for task in unit.tasks}
+    sets = ((DONE, state.done), (WAITS, state.blocked), (BEGUN, begun))
+    return {task: next((name for name, tasks in sets if task.number in tasks), OPEN) for task in unit.tasks}
 
 
 def next_task(unit: Unit, state: UnitState) -> Task | None:
-    """The first task that is not done and is written, not asked of the machine; None when all are done."""
-    waiting = [task for task in unit.tasks if task.number not in state.done]
-    return min(waiting, key=lambda task: task.kind == "setup", default=None)
+    """The first task to do that is written, not asked of the machine; None when all that can run here is done."""
+    todo = [task for task in unit.tasks if task.number not in state.done | state.blocked]
+    return min(todo, key=lambda task: task.kind == "setup", default=None)
 
 
 def sitting(unit: Unit, state: UnitState) -> tuple[int, ...]:
@@ -41,13 +42,15 @@ def sitting(unit: Unit, state: UnitState) -> tuple[int, ...]:
     to_write = [task.number for task in unit.tasks if task.kind != "setup"]
     size = ceil(len(to_write) / max(1, ceil(unit.minutes / SITTING)))
     parts = [to_write[start : start + size] for start in range(0, len(to_write), size or 1)]
-    waiting = ([task for task in part if task not in state.done] for part in parts)
-    return next((tuple(part) for part in waiting if part), ())
+    todo = ([task for task in part if task not in state.done | state.blocked] for part in parts)
+    return next((tuple(part) for part in todo if part), ())
 
 
 def whats_left(units: Iterable[Unit], progress: Progress) -> str:
     """One line for whoever has no open day and no open kata."""
-    states = map(progress.state, units)
+    states = [progress.state(unit) for unit in units]
+    if waits := [wait for state in states for wait in state.waits]:
+        return f"All that can run here is done; {'; '.join(waiting.lines(waits))}"
     if any(state.overall == SIMULATED and state.needs_gpu for state in states):
         return "Next, on a machine with a GPU: ./course --all"
     return "Every day and kata is done."
@@ -56,7 +59,7 @@ def whats_left(units: Iterable[Unit], progress: Progress) -> str:
 def due(units: Sequence[Unit], progress: Progress, journal: Journal, root: Path, now: datetime) -> list[Due]:
     """What is due beside the tasks of the current unit, the most pressing first."""
     states = {unit.name: progress.state(unit) for unit in units}
-    done = [unit for unit in units if states[unit.name].overall not in (OPEN, STARTED)]
+    done = [unit for unit in units if states[unit.name].finished]
     return [*_of_latest(done, states, journal, root), *_of_week(units, done, root),
             *_missed(journal, units, now), *_kata(units, progress, now)]  # fmt: skip
 

@@ -1,15 +1,14 @@
-"""Which of a lesson's functions the learner wrote: those that differ from the stub and have no gap left."""
+"""What the learner wrote of a lesson, what is still a gap, and what the file was given with."""
 
 import ast
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tools.course.versions import reset
+from tools.check.gaps import gap_in
 from tools.course.catalogue import Unit
+from tools.course.versions import reset
 from tools.course.versions.git import GitProblem
-
-MARKER = "NotImplementedError"
 
 
 @dataclass(frozen=True)
@@ -25,33 +24,65 @@ class Piece:
 def pieces(unit: Unit) -> Iterator[Piece]:
     """In file order what has no gap left and is not as it was given; nothing while the file does not parse."""
     text = unit.lesson.read_text(encoding="utf-8", errors="replace")
-    own, stub = definitions(text), given(unit)
-    theirs = None if stub is None else {name: ast.dump(node) for name, node in definitions(stub).items()}
+    stub = given(unit)
+    theirs = definitions(stub or "")
     lines = text.split("\n")
-    for name, node in own.items():
-        if not is_open(node) and (theirs is None or theirs.get(name) != ast.dump(node)):
+    for name, node in definitions(text).items():
+        if gap_line(node, theirs.get(name)) is None and not same(node, theirs.get(name)):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            yield Piece(name, _task(unit, first), "\n".join(lines[first - 1 : node.end_lineno]), theirs is not None)
+            yield Piece(name, _task(unit, first), "\n".join(lines[first - 1 : node.end_lineno]), stub is not None)
+
+
+def statements(source: str) -> list[ast.stmt]:
+    """The statements at the top of a file; none where it does not parse."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def definitions(source: str) -> dict[str, ast.stmt]:
     """The functions and classes at the top of a file, by name; none where it does not parse."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return {node.name: node for node in statements(source) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
-def is_open(node: ast.stmt) -> bool:
-    """Is there a gap left in it: a marker that raises, or a body of nothing but pass?"""
+def same(node: ast.stmt, other: ast.stmt | None) -> bool:
+    """Do two definitions say the same, whatever their layout and comments?"""
+    return other is not None and ast.dump(node) == ast.dump(other)
+
+
+def gap_line(node: ast.stmt, stub: ast.stmt | None = None) -> int | None:
+    """The line where a function is still to be written, None where it is written.
+
+    stub: as it was given, where that is known. A gap is the course's marker, wherever it stands, or the `pass` at the
+    end of a function that is as it was given, or that holds nothing else. A kernel that ends in `pass`, and a guard
+    that raises NotImplementedError for what it does not take, are written.
+    """
+    markers = (inner.lineno for inner in ast.walk(node) if isinstance(inner, ast.Raise) and _is_marker(inner))
+    if (line := next(markers, None)) is not None:
+        return line
     body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
-    if all(isinstance(statement, ast.Pass) for statement in body):
-        return True
-    names = (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
-    return MARKER in names
+    empty = all(isinstance(statement, ast.Pass) for statement in body)
+    unchanged = isinstance(node.body[-1], ast.Pass) and same(node, stub)
+    return node.body[-1].lineno if empty or unchanged else None
+
+
+def _is_marker(statement: ast.Raise) -> bool:
+    match statement.exc:
+        case ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(message))]):
+            return gap_in(message) is not None
+    return False
+
+
+def untouched(unit: Unit) -> frozenset[int]:
+    """The tasks of repair whose functions are all as they were given; none where git does not know how that was."""
+    repairs = [task for task in unit.tasks if task.kind == "repair"]
+    stub = definitions(given(unit) or "") if repairs else {}
+    own = definitions(unit.lesson.read_text(encoding="utf-8", errors="replace")) if stub else {}
+    return frozenset(task.number for task in repairs if stub and task.functions
+                     and all(name in own and same(own[name], stub.get(name)) for name in task.functions))
 
 
 def given(unit: Unit) -> str | None:

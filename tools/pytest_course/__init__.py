@@ -5,6 +5,7 @@ pytest_plugins = [
     "tools.pytest_course.marks",        # tasks, stages, capabilities; skips that teach
     "tools.pytest_course.order",        # "after task N", "undecided", --red
     "tools.pytest_course.limits",       # time limit, forks, speed tests alone
+    "tools.pytest_course.upkeep",       # what a lesson spoils is put back
     "tools.pytest_course.supervisor",   # a crash becomes a failed test
     "tools.pytest_course.compiler",     # the compiler's process starts early
     "tools.pytest_course.failures",     # what a failure says

@@ -6,8 +6,8 @@ Only for days that ask the compiler, and only once some kernel is written: a stu
 import pytest
 
 from tools.check.compiled import NoCompiler, begin_compiler
-from tools.course import catalogue
 from tools.pytest_course.lessons import file_of
+from tools.pytest_course.marks import skip
 from tools.pytest_course.run import run_of, unit_name
 
 ASKS = "pytest.mark.compiled"
@@ -17,9 +17,11 @@ WRITTEN = (".store(", "cuda.grid(")
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makemodule(module_path, parent):
     name = unit_name(module_path)
-    if name is None or ASKS not in module_path.read_text(encoding="utf-8"):
+    if name is None:
         return
-    unit = catalogue.unit(name)
+    unit = run_of(parent.config).unit(name)  # for every day: its lesson may delete itself
+    if ASKS not in module_path.read_text(encoding="utf-8"):
+        return
     lesson = file_of(run_of(parent.config), unit.module)
     source = lesson.read_text(encoding="utf-8", errors="replace") if lesson.is_file() else ""
     if any(written in source for written in WRITTEN):
@@ -27,9 +29,9 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem):
+def pytest_pyfunc_call():
     """Where there is no compiler for this kind of kernel, its test is skipped, and says what is missing."""
     try:
         return (yield)
     except NoCompiler as missing:
-        pytest.skip(str(missing))
+        skip(missing.what, str(missing))

@@ -15,14 +15,17 @@ from tools import ROOT, worker
 from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
 from tools.check.show import WIDTH
 from tools.check.gaps import Gap, gap_of
-from tools.check.text import REFUSALS, refused
+from tools.check.text import refused
 from tools.check.timing import Ratio
 from tools.compiler import Kernel
-from tools.course import catalogue
-from tools.pytest_course import limits
-from tools.pytest_course.lessons import BrokenLesson
-from tools.pytest_course.run import HUNG, item_unit
+from tools.course.catalogue import Unit
+from tools.pytest_course import absent, limits
+from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
+from tools.pytest_course.marks import lacks
+from tools.pytest_course.run import HUNG, item_unit, run_of, unit_name
 from tools.sim.counters import Counters, NotCounted
+from tools.worker.deadlines import AGAIN
+from tools.worker.raised import REFUSALS
 
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
 OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
@@ -42,8 +45,10 @@ def pytest_runtest_makereport(item, call):
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
     """A test that hung in native code when this run was tried first is not given the chance to do it again."""
-    if item.config.stash.get(HUNG, "") == item.nodeid:
-        raise worker.TooSlow(limits.of(item.config))
+    end = item.config.stash.get(HUNG, None)
+    if end and end.place == item.nodeid:
+        lesson = file_of(run_of(item.config), run_of(item.config).unit(item_unit(item)).module)
+        raise hung_there(end, limits.of(item), lesson)
     return (yield)
 
 
@@ -51,8 +56,10 @@ def pytest_runtest_call(item):
 def pytest_make_collect_report(collector):
     report = yield
     call = getattr(report, "call", None)
-    if report.failed and call and call.excinfo and isinstance(call.excinfo.value, BrokenLesson):
-        report.longrepr = broken(call.excinfo.value)
+    if report.failed and call and call.excinfo and (text := unimportable(call.excinfo.value, collector)):
+        report.longrepr = text
+    elif report.skipped and call and call.excinfo:
+        report.lacks = lacks(call.excinfo.value)
     return report
 
 
@@ -72,13 +79,13 @@ def pytest_assertrepr_compare(op, left, right):
 def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
     if gap := gap_of(error):
-        return _gap(gap)
+        return _gap(gap, run_of(item.config).unit(gap.unit))
     if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoProfiler, NotCounted)):
         return str(error)
     if isinstance(error, worker.Died):
         return f"{_call(error)}It took its process down: {error}."
     if isinstance(error, worker.TooSlow):
-        return _too_slow(error, item)
+        return _too_slow(error)
     raised = lesson_error(error)
     if raised is not None:
         return _raised(raised)
@@ -86,7 +93,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
         return _assertion(error, item)
     if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
         return _none(error, item)
-    return None
+    return absent.told(error, run_of(item.config).unit(item_unit(item)))
 
 
 def lesson_error(error: BaseException) -> worker.Raised | None:
@@ -101,8 +108,7 @@ def lesson_error(error: BaseException) -> worker.Raised | None:
 
 # The words ---------------------------------------------------------------------------------------
 
-def _gap(gap: Gap) -> str:
-    unit = catalogue.unit(gap.unit)
+def _gap(gap: Gap, unit: Unit) -> str:
     line = next((task.line for task in unit.tasks if task.number == gap.task), None)
     where = unit.lesson.relative_to(ROOT).as_posix() + (f", at line {line}" if line else "")
     return f"Task {gap.task} is yours to write: {gap.function},\nin {where}."
@@ -113,7 +119,8 @@ def _none(error: BaseException, item: pytest.Item) -> str | None:
     last = traceback.extract_tb(error.__traceback__)[-1]
     if Path(last.filename) != item.path:
         return None
-    return f"The test could not go on:  {last.line}\n{error}.\nA function of the lesson returned None. Is a return missing?"
+    return (f"The test could not go on:  {last.line}\n{error}.\n"
+            "A function of the lesson returned None. Is a return missing?")
 
 
 def _raised(raised: worker.Raised) -> str:
@@ -130,11 +137,16 @@ def _call(error: BaseException) -> str:
     return "".join(f"{note}\n\n" for note in getattr(error, "__notes__", ()))
 
 
-def _too_slow(error, item: pytest.Item) -> str:
+def _too_slow(error: worker.TooSlow) -> str:
     raised = lesson_error(error)
-    frames = getattr(error, "frames", ()) or (raised.frames if raised else ())
-    where = f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
-    return f"{_call(error)}It did not end within {limits.of(item.config):g} s.{where}\n{QUESTION}"
+    where = _line_of(error.frames or (raised.frames if raised else ()))
+    within = f"{AGAIN:g} s, and not before either" if error.again else f"{error.seconds:g} s"
+    return f"{_call(error)}It did not end within {within}.{where}\n{QUESTION}"
+
+
+def _line_of(frames: tuple[worker.Frame, ...]) -> str:
+    """The line of the lesson in which it was ended, if that is known, below the text."""
+    return f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
 
 
 def _assertion(error: BaseException, item: pytest.Item) -> str:
@@ -163,11 +175,22 @@ def _wrapped(lead: str, text: str) -> str:
     return textwrap.fill(lead + text, WIDTH, subsequent_indent=" " * 15, break_long_words=False, break_on_hyphens=False)
 
 
+def unimportable(error: BaseException, collector: pytest.Collector) -> str | None:
+    """Why the tests of a unit cannot be collected, where that is the lesson's doing."""
+    if isinstance(error, BrokenLesson):
+        return broken(error)
+    name = unit_name(collector.path)
+    unit = name and run_of(collector.config).unit(name)
+    told = absent.told(error, unit) if unit else None
+    return told and f"{unit.lesson.relative_to(ROOT).as_posix()}\n{told}"
+
+
 def broken(error: BrokenLesson) -> str:
     """A lesson that cannot be imported, in at most five lines."""
     cause = error.__cause__
     if isinstance(cause, worker.TooSlow):
-        return f"{error.shown}: importing it does not end. Is there a loop outside the functions?"
+        where = _line_of(cause.frames or worker.raised_from(cause, [error.path]).frames)
+        return f"{error.shown}: importing it does not end.{where}\nIs there a loop outside the functions?"
     raised = getattr(cause, "raised", None) or worker.raised_from(cause, [error.path])
     if not raised.frames:
         return f"{error.shown} cannot be imported: {cause}"

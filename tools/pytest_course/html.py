@@ -1,39 +1,65 @@
-"""Columns of the HTML report (pytest-html, where it is installed): task, stage, counters, hint."""
+"""The HTML report (pytest-html, where it is installed): task, stage and counters as columns, failures as on the screen,
+readable on a phone too."""
 
 import html
+from pathlib import Path
 
-from tools.course import catalogue
+from tools.pytest_course.run import Run, run_of
 
-TITLES = ("Task", "Stage", "Counters", "Hint")
+STYLE = Path(__file__).with_name("html.css")
+VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 
 def pytest_configure(config):
     if config.pluginmanager.hasplugin("html"):
-        config.pluginmanager.register(Columns(), "course-html")
+        config.pluginmanager.register(Report(run_of(config)), "course-html")
 
 
-class Columns:
-    """pytest-html calls these for its table."""
+class Report:
+    """pytest-html calls these for its page. Its own columns are result, test, duration and links."""
+
+    def __init__(self, run: Run):
+        self.run = run
 
     def pytest_html_report_title(self, report):
         report.title = "The course"
 
+    def pytest_html_results_summary(self, prefix):
+        prefix.append(f"{VIEWPORT}<style>{STYLE.read_text(encoding='utf-8')}</style>")
+
     def pytest_html_results_table_header(self, cells):
-        cells[2:2] = [f"<th>{title}</th>" for title in TITLES]
+        result, test, duration, _ = cells
+        cells[:] = [result, "<th>Task</th>", "<th>Stage</th>", test, "<th>Counters</th>", duration]
 
     def pytest_html_results_table_row(self, report, cells):
-        cells[2:2] = [f"<td>{html.escape(text)}</td>" for text in _texts(report)]
+        result, _, duration, _ = cells
+        course = getattr(report, "course", {})
+        tasks = ", ".join(map(str, course.get("tasks", ())))
+        cells[:] = [result, _cell("task", tasks), _cell("stage", course.get("stage", "")),
+                    _cell("testId", report.nodeid.replace("::", " ")), _cell("counters", course.get("counters", "")),
+                    duration]
+
+    def pytest_html_results_table_html(self, report, data):
+        """data: what the failure says, if anything, and then what was printed."""
+        if report.longrepr:
+            data[:1] = [html.escape("\n\n".join(filter(None, (_text(report), self._hint(report)))))]
+
+    def _hint(self, report) -> str:
+        course = getattr(report, "course", {})
+        if not report.failed or not course:
+            return ""
+        hints = self.run.unit(course["unit"]).hints
+        return f"Stuck? pytest {course['unit']} --hint" if any(task in hints for task in course["tasks"]) else ""
 
 
-def _texts(report) -> tuple[str, ...]:
-    """What the four columns say of one test."""
-    course = getattr(report, "course", None)
-    if course is None:
-        return ("",) * len(TITLES)
-    tasks = ", ".join(map(str, course["tasks"]))
-    hint = f"pytest {course['unit']} --hint" if report.failed and _has_hints(course) else ""
-    return tasks, course["stage"], course.get("counters", ""), hint
+def _cell(name: str, text: str) -> str:
+    """A table's cell, with its title for a screen too narrow for a table."""
+    title = name.capitalize() if name != "testId" else ""
+    return f'<td class="col-{name}" data-title="{title if text else ""}">{html.escape(text)}</td>'
 
 
-def _has_hints(course) -> bool:
-    return any(task in catalogue.unit(course["unit"]).hints for task in course["tasks"])
+def _text(report) -> str:
+    """The failure, or the reason of a skip without the place that pytest puts beside it."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    return str(report.longrepr).strip()

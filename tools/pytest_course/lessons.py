@@ -9,11 +9,14 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NoReturn
 
-import pytest
-
 from tools import ROOT, gpu, worker
-from tools.pytest_course import limits
-from tools.pytest_course.run import Run
+from tools.pytest_course.marks import reason, skip
+from tools.pytest_course.run import HUNG, Run
+from tools.pytest_course.upkeep import kept
+from tools.worker.deadlines import hung
+from tools.worker.guard import End
+from tools.worker.limit import time_limit
+from tools.worker.raised import frame_at
 
 LESSON = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.\w+")  # if its tests lie beside it
 NO_TRITON = ("ModuleNotFoundError", "No module named 'triton'")
@@ -32,15 +35,14 @@ class BrokenLesson(Exception):
 def missing_triton() -> str:
     """The reason for a skip: what is missing, what was found, what to do."""
     if sys.platform == "linux":
-        return "needs Triton; found none beside this Python; docs/SETUP.md says how to install it"
+        return reason("Triton", "none beside this Python", "docs/SETUP.md says how to install it.")
     found = SYSTEMS.get(sys.platform, sys.platform)
-    return (f"needs Triton, which has wheels for Linux only; found {found}; "
-            "use WSL or a container, docs/SETUP.md says how")
+    return reason("Triton, which has wheels for Linux only", found, "Use WSL or a container: docs/SETUP.md says how.")
 
 
 def install(run: Run, config) -> None:
     """Put the finder in front of all others for the length of the run."""
-    finder = LessonFinder(run, float(config.getini("course_limit")))
+    finder = LessonFinder(run, float(config.getini("course_limit")), config.stash.get(HUNG, None))
     sys.meta_path.insert(0, finder)
     config.add_cleanup(lambda: sys.meta_path.remove(finder))
     config.add_cleanup(worker.close_all)  # their processes end with the run, also where one program makes many runs
@@ -49,6 +51,13 @@ def install(run: Run, config) -> None:
 def file_of(run: Run, module: str) -> Path:
     """Where the source of a lesson module lies in this run."""
     return (run.answers_folder or ROOT) / _path_of(module)
+
+
+def hung_there(end: End, seconds: float, file: Path) -> worker.TooSlow:
+    """What to raise for a lesson that hung in native code when it was tried first; its functions are known then."""
+    steps = [step for step in reversed(end.stack) if Path(step[0]) == file]
+    hung.update((name, function) for name, _, function in steps[-1:])
+    return worker.TooSlow(seconds, frames=tuple(frame_at(*step) for step in steps))
 
 
 def _path_of(module: str) -> Path:
@@ -64,8 +73,8 @@ def _has_tests(module: str) -> bool:
 class LessonFinder(importlib.abc.MetaPathFinder):
     """Answers for lesson modules only."""
 
-    def __init__(self, run: Run, limit: float):
-        self.run, self.limit = run, limit
+    def __init__(self, run: Run, limit: float, end: End | None):
+        self.run, self.limit, self.end = run, limit, end
 
     def find_spec(self, fullname, path=None, target=None):
         if not LESSON.fullmatch(fullname) or not _has_tests(fullname):
@@ -73,24 +82,28 @@ class LessonFinder(importlib.abc.MetaPathFinder):
         file = file_of(self.run, fullname)
         if not file.is_file():
             return None
+        self.run.sources[file] = file.read_bytes()
+        shown = _path_of(fullname)
+        tests = shown.with_name(f"test_{shown.name}").as_posix()
+        end = self.end if self.end and self.end.place == tests else None  # it hung while it was imported
         loader = RemoteLoader if self.run.remote else LessonLoader
         return importlib.util.spec_from_file_location(
-            fullname, file, loader=loader(fullname, str(file), _path_of(fullname).as_posix(), self.limit))
+            fullname, file, loader=loader(fullname, str(file), shown.as_posix(), self.run, self.limit, end))
 
 
 class LessonLoader(SourceFileLoader):
     """Runs a lesson from its source (never from a stale cache) and keeps its accidents to itself."""
 
-    def __init__(self, fullname, path, shown, limit):
+    def __init__(self, fullname, path, shown, run, limit, end):
         super().__init__(fullname, path)
-        self.shown, self.limit = shown, limit
+        self.shown, self.run, self.limit, self.end = shown, run, limit, end
 
     def get_code(self, fullname):
         return compile(Path(self.path).read_bytes(), self.path, "exec", dont_inherit=True)
 
     def exec_module(self, module):
         try:
-            with limits.time_limit(self.limit):
+            with kept(self.run), time_limit(self.limit):
                 super().exec_module(module)
         except KeyboardInterrupt:
             raise
@@ -101,7 +114,7 @@ class LessonLoader(SourceFileLoader):
         """Skip the day where only Triton is missing; else its author has something to mend."""
         raised = getattr(cause, "raised", None) or worker.raised_from(cause, [])
         if (raised.type_name, raised.message) == NO_TRITON:
-            pytest.skip(missing_triton(), allow_module_level=True)
+            skip("Triton", missing_triton())
         raise BrokenLesson(self.shown, self.path, cause) from cause
 
 
@@ -110,7 +123,9 @@ class RemoteLoader(LessonLoader):
 
     def create_module(self, spec):
         try:
-            with worker.deadline(self.limit):
+            if self.end:
+                raise hung_there(self.end, self.limit, Path(self.path))
+            with kept(self.run), worker.deadline(self.limit):
                 return worker.proxy(self.name, Path(self.path), mode="gpu" if gpu.card() else "interpret")
         except (worker.LessonError, worker.Died, worker.TooSlow) as cause:
             self.give_up(cause)

@@ -1,91 +1,54 @@
 """Bounds on what a test may do to the run: time, forks, and speed tests that nothing may disturb.
 
-Python code is interrupted by an alarm. A call that hangs in native code hears no alarm: a few seconds later a watchdog
-thread ends the process, and the supervisor (or pytest-xdist) turns that into a failed test. With --remote the lesson's
-own process is ended instead.
+The time is a test's own (tools/worker/own_time.py), and it stands still while a compiler or an import is at work: on a
+busy machine no honest test is ended, and a loop without end costs seconds.
 """
 
-import faulthandler
 import os
-import signal
 import sys
 import tempfile
-import threading
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tools import worker
-from tools.pytest_course.run import is_worker, item_unit, run_of
+from tools import gpu, worker
+from tools.pytest_course.marks import needs_gpu
+from tools.pytest_course.run import is_worker, item_unit
+from tools.worker.limit import Alarm, time_limit
 
-GRACE = 3.0  # seconds between one line of defence and the next
-
-
-def of(config) -> float:
-    """The limit of one test, in seconds."""
-    return float(config.getini("course_limit"))
-
-
-class Alarm:
-    """The one alarm of this process; it is stopped while a debugger holds the floor."""
-
-    seconds: float | None = None
-
-    @classmethod
-    def start(cls, seconds: float) -> None:
-        cls.seconds = seconds
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=_NOWHERE)
-
-    @classmethod
-    def stop(cls) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        faulthandler.cancel_dump_traceback_later()
+# Times the limit of other tests. The slowest honest tests of week 1, in own seconds on two slow cores: 3.6 of speed
+# (a budget of three seconds, and calls that cannot be shorter), 2.6 that compile, 1.4 of all others.
+MEASURED, COMPILED, ON_GPU = 6.0, 3.0, 3.0  # on a GPU the first call of every kernel compiles it
 
 
-@contextmanager
-def time_limit(seconds: float):
-    """Raise worker.TooSlow in the main thread after `seconds`. Inert under a debugger, in other threads, on Windows."""
-    usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if not usable or sys.gettrace() is not None or Alarm.seconds is not None:
-        yield
-        return
-
-    def ring(signum, frame):
-        raise worker.TooSlow(seconds)
-
-    before = signal.signal(signal.SIGALRM, ring)
-    Alarm.start(seconds)
-    try:
-        yield
-    finally:
-        Alarm.stop()
-        Alarm.seconds = None
-        signal.signal(signal.SIGALRM, before)
+def of(item) -> float:
+    """The limit of one test, in own seconds."""
+    limit = float(item.config.getini("course_limit"))
+    if item.get_closest_marker("speed") or needs_gpu(item):
+        return MEASURED * limit
+    return limit * (COMPILED if item.get_closest_marker("compiled") else ON_GPU if gpu.card() else 1.0)
 
 
 worker.passing.add(pytest.exit.Exception)  # quitting the debugger ends the run, even inside a lesson
 
 
 def pytest_enter_pdb():
-    if Alarm.seconds is not None:
-        Alarm.stop()
+    if Alarm.current:
+        Alarm.current.stop()
 
 
 def pytest_leave_pdb():
-    if Alarm.seconds is not None:
-        Alarm.start(Alarm.seconds)
+    if Alarm.current:
+        Alarm.current.start()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     if item_unit(item) is None:
         return (yield)
-    owner = os.getpid()
-    limit = of(item.config)
-    remote = run_of(item.config).remote  # then the worker says where it hung, and the alarm is only a second line
-    with _alone_if_timed(item), worker.deadline(limit), time_limit(limit + GRACE if remote else limit):
+    owner, limit = os.getpid(), of(item)
+    with _alone_if_timed(item), worker.deadline(limit), time_limit(limit):
         try:
             return (yield)
         finally:
@@ -114,6 +77,3 @@ def _alone_if_timed(item):
     with open(item.config.workerinput["course_lock"], "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX if item.get_closest_marker("speed") else fcntl.LOCK_SH)
         yield
-
-
-_NOWHERE = open(os.devnull, "w")  # the watchdog's traceback would only show paths of the machine

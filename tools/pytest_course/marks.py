@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import zlib
 from importlib.util import find_spec
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
-from tools import gpu
+from tools import gpu, pip_install
 from tools.pytest_course.run import run_of, unit_name
 
 STAGES = {
@@ -58,12 +59,14 @@ def _reads_x86() -> bool:
 
 # Mark -> (what it stands for, is it on this machine, what to do where it is not)
 INSTALLED = {
-    "c_compiler": ("a C compiler", lambda: shutil.which("cc"), "gcc or clang from your system's packages will do"),
-    "numba": ("Numba", lambda: find_spec("numba"), "pip install numba"),
-    "openmp": ("a C compiler with OpenMP", _knows_openmp, "gcc from your system's packages will do"),
-    "x86_compiler": ("a C compiler for x86-64, and objdump", _reads_x86, "gcc and binutils on such a machine will do"),
-    "valgrind": ("valgrind", lambda: shutil.which("valgrind"), "on Linux it is among your system's packages"),
+    "c_compiler": ("a C compiler", lambda: shutil.which("cc"), "Your system's packages have gcc and clang."),
+    "numba": ("Numba", lambda: find_spec("numba"), f"To install it: {pip_install('numba')}"),
+    "openmp": ("a C compiler with OpenMP", _knows_openmp, "Your system's packages have gcc."),
+    "x86_compiler": ("a C compiler for x86-64, and objdump", _reads_x86,
+                     "On such a machine your system's packages have them: gcc and binutils."),
+    "valgrind": ("valgrind", lambda: shutil.which("valgrind"), "On Linux your system's packages have it."),
 }
+
 
 
 def pytest_configure(config):
@@ -114,29 +117,46 @@ def pytest_make_collect_report(collector):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    if reason := missing(item):
-        pytest.skip(reason)
+    if found := missing(item):
+        skip(*found)
 
 
-def missing(item) -> str | None:
-    """Why this test cannot run here, or None."""
+def skip(what: str, reason: str) -> NoReturn:
+    """Skip a test, or a whole file, for want of `what`: a package or a program; "" stands for a GPU."""
+    skipped = pytest.skip.Exception(reason, allow_module_level=True)
+    skipped.lacks = what
+    raise skipped
+
+
+def lacks(error: BaseException) -> str | None:
+    """What a test was skipped for; None of a skip of another kind, which is worth no more than a failure."""
+    return getattr(error, "lacks", None)
+
+
+def reason(needs: str, found: str, remedy: str) -> str:
+    """Of a skip, in sentences: what is missing, what was found, what to do."""
+    return f"needs {needs}; found {found}. {remedy}"
+
+
+def missing(item) -> tuple[str, str] | None:
+    """What keeps this test from running here ("" for a GPU) and why, or None."""
     card = gpu.card()
     for mark, (meaning, has) in CAPABILITIES.items():
         if item.get_closest_marker(mark):
             if card is None:
-                return f"needs {meaning}; {_found_none()}; run it on such a machine, all else counts without"
+                return "", reason(meaning, _none(), "All else counts without; a machine with one runs it.")
             if not has(card.capability):
-                return f"needs {meaning}; found {card}; nothing to do, later days do not depend on it"
+                return "", reason(meaning, str(card), "There is nothing to do: later days do not depend on it.")
     if item.get_closest_marker("multigpu") and (card is None or card.count < 2):
-        return f"needs two or more GPUs; found {card.count if card else 0}; nothing to do, it is optional"
+        return "", reason("two or more GPUs", str(card.count if card else 0), "There is nothing to do: it is optional.")
     for mark, (meaning, is_here, remedy) in INSTALLED.items():
         if item.get_closest_marker(mark) and not is_here():
-            return f"needs {meaning}; found none; {remedy}, all else counts without"
+            return meaning, reason(meaning, "none", f"All else counts without. {remedy}")
     return None
 
 
-def _found_none() -> str:
-    return "this run simulates (--sim)" if gpu.installed_card() else "found none"
+def _none() -> str:
+    return "none in this run, which simulates (--sim)" if gpu.installed_card() else "none"
 
 
 @pytest.fixture

@@ -12,8 +12,13 @@ from tools.course import answers, catalogue
 from tools.course.day_file import UNIT_NAME
 from tools.course.progress import Progress
 from tools.pytest_course import lessons
+from tools.pytest_course.advice import LOW_OCCUPANCY
 from tools.pytest_course.run import KEY, Run, is_worker, run_of, unit_name, week_parts
 from tools.sim.triton import programs
+from tools.worker.deadlines import hung
+
+
+OPENS = {"explore_": "This opens it: marimo run {file}", "bench_": "This uses it: ./course bench {unit}"}
 
 
 def pytest_addoption(parser):
@@ -26,7 +31,7 @@ def pytest_addoption(parser):
     group.addoption("--answers", metavar="WHAT", help="for authors: test reference, wrong:UNIT/NAME or a folder "
                                                       "in place of your files (write it with '=')")
     group.addoption("--red", action="store_true", help="for authors: every test must fail on the untouched stubs")
-    parser.addini("course_limit", "seconds that one test may take", default="60")
+    parser.addini("course_limit", "seconds of its own that one test may take", default="10")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -45,12 +50,16 @@ def pytest_configure(config):
         selected=bool(config.option.keyword or config.option.markexpr or any("::" in arg for arg in config.args)),
     )
     config.stash[KEY] = run
+    hung.clear()  # one process may make many runs
     os.environ[programs.SEED] = str(run.seed)  # decides the order of simulated programs, here and in workers
     try:
         _choose_current_day(config, run)
         run.only_lessons = asks_for_lessons(config)
+        if run.only_lessons:
+            os.environ.setdefault(LOW_OCCUPANCY, "0")  # before anybody imports Numba
         for name in _asked_units(config):
-            catalogue.unit(name)  # a missing day or a broken day.toml is better said now
+            run.unit(name)  # a missing day or a broken day.toml is better said now
+        config.args = [_tests_of(config, run, arg) for arg in config.args]
         _find_answers(config, run)
     except (catalogue.BrokenCourseFile, catalogue.NoSuchUnit) as problem:
         raise pytest.UsageError(str(problem)) from None
@@ -67,6 +76,19 @@ def pytest_configure_node(node):
 def _asked_units(config) -> list[str]:
     names = (unit_name(_path(config, arg)) for arg in config.args)
     return [name for name in names if name and (UNIT_NAME.fullmatch(name) or not (ROOT / name).exists())]
+
+
+def _tests_of(config, run: Run, arg: str) -> str:
+    """The tests of a lesson, where that was named; every other argument as it is."""
+    path = _path(config, arg)
+    name = unit_name(path)
+    if name is None or path.suffix != ".py" or not path.is_file() or path.name.startswith("test_"):
+        return arg
+    unit, shown = run.unit(name), path.relative_to(ROOT).as_posix()
+    if path == unit.lesson:
+        return str(unit.tests)
+    opens = (words.format(file=shown, unit=name) for start, words in OPENS.items() if path.name.startswith(start))
+    raise pytest.UsageError("\n".join([f"{shown} holds no tests; those of its unit: ./course {name}", *opens]))
 
 
 def _path(config, arg: str) -> Path:
@@ -110,7 +132,7 @@ def _find_answers(config, run: Run) -> None:
             raise pytest.UsageError(f"--answers={run.answers}: there is no such folder. "
                                     "Use reference, wrong:UNIT/NAME or a folder.")
     for name in _asked_units(config):
-        lesson = catalogue.unit(name).lesson.relative_to(ROOT)
+        lesson = run.unit(name).lesson.relative_to(ROOT)
         if not (run.answers_folder / lesson).is_file():
             raise pytest.UsageError(f"--answers={run.answers}: it has no {lesson.as_posix()}.")
 

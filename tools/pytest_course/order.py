@@ -5,18 +5,42 @@ import pytest
 
 from tools.check import Undecided, notes
 from tools.check.gaps import gap_of
-from tools.course import catalogue
-from tools.pytest_course.marks import needs_gpu, needs_program, stage_of, tasks_of
+from tools.pytest_course.marks import lacks, needs_gpu, needs_program, stage_of, tasks_of
 from tools.pytest_course.run import Run, item_unit, run_of
+from tools.worker import TooSlow
+from tools.worker.deadlines import hung
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Interruptions(run_of(config)), "course-interruptions")
+
+
+class Interruptions:
+    """Notes that a run did not come to its end."""
+
+    def __init__(self, run: Run):
+        self.run = run
+
+    def pytest_keyboard_interrupt(self, excinfo):
+        """Ctrl-C, or pytest.exit, which a debugger calls when it is left; pytest's own kind has a failure to show."""
+        self.run.interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session):
+        if self.run.interrupted:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED  # pytest.exit may have asked for another
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup(item):
     run = run_of(item.config)
+    run.busy = item.nodeid
     notes.taken.clear()
     if _runs_everything(run):
         return
     own = max(tasks_of(item), default=None)
+    if (item_unit(item), own) in run.hung_tasks:
+        pytest.skip(f"after task {own}")
     for task in tasks_of(item):
         if (item_unit(item), task) in run.failed_tasks and (task != own or stage_of(item) != "correctness"):
             pytest.skip(f"after task {task}")
@@ -50,22 +74,42 @@ def _classify(report, error: BaseException, run: Run) -> None:
     course, marker = report.course, gap_of(error)
     if report.skipped and str(error).startswith("after task"):
         course["after"] = str(error)
+    elif report.skipped:
+        course["lacks"] = lacks(error)
     elif isinstance(error, Undecided):
         course["undecided"] = True
     elif report.failed and course["stage"] == "correctness":
         task = marker.task if marker else max(course["tasks"])
         run.failed_tasks.add((course["unit"], task))
+    if report.failed and marker is None and run.own_files and max(course["tasks"]) in run.untouched(course["unit"]):
+        course["given"] = True
+    if isinstance(error, TooSlow):
+        _note_hang(report, error, run)
     if marker:
         course["gap"] = marker.task
         if str(error) in run.gaps_met and not _runs_everything(run):  # one failure for each gap is enough
-            report.outcome, course["after"] = "skipped", f"after task {marker.task}"
-            report.longrepr = (course["unit"], 0, course["after"])
+            _becomes_after(report, marker.task)
         run.gaps_met.add(str(error))
+
+
+def _note_hang(report, error: TooSlow, run: Run) -> None:
+    """One function that does not end is one failure: other tests of that task, or that need it, are not waited for."""
+    unit = run.unit(report.course["unit"])
+    run.hung_tasks.add((unit.name, max(report.course["tasks"])))
+    ended = {function for _, function in hung}
+    culprit = next((task.number for task in unit.tasks if not ended.isdisjoint(task.functions)), None)
+    if error.again and culprit is not None and not _runs_everything(run):
+        _becomes_after(report, culprit)
+
+
+def _becomes_after(report, task: int) -> None:
+    report.outcome, report.course["after"] = "skipped", f"after task {task}"
+    report.longrepr = (report.course["unit"], 0, report.course["after"])
 
 
 def _is_setup(item) -> bool:
     """Does the test ask the machine and not the lesson? A stub cannot turn such a test red."""
-    setup = {task.number for task in catalogue.unit(item_unit(item)).tasks if task.kind == "setup"}
+    setup = {task.number for task in run_of(item.config).unit(item_unit(item)).tasks if task.kind == "setup"}
     return setup.issuperset(tasks_of(item))
 
 

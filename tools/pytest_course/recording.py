@@ -1,14 +1,20 @@
 """Progress and journal: what passed, bound to the file that passed. Only runs of the learner's own files count."""
 
+import textwrap
 from collections import defaultdict
 from datetime import date, datetime, timezone
 
 import pytest
 
 from tools import ROOT, gpu
-from tools.course import catalogue, journal, visits
-from tools.course.progress import CONFIRMED, OPEN, SIMULATED, Check, Progress, Result, file_hash
-from tools.pytest_course.run import is_worker, run_of
+from tools.course import journal, visits
+from tools.course.outcomes import Ended, checks, results, waits
+from tools.course.progress import Progress, Wait, file_hash
+from tools.pytest_course.judges import Judges
+from tools.pytest_course.run import is_worker, run_of, unit_name
+from tools.pytest_course.standing import ended
+
+WIDTH = 80
 
 
 def pytest_configure(config):
@@ -23,8 +29,10 @@ class Recorder:
         self.config = config
         self.began = datetime.now(timezone.utc)
         self.whole = not run_of(config).selected  # did it run all of its units' tests?
-        self.reports = defaultdict(list)  # unit name -> the report that decides, of each of its tests
-        self.hashes = {}                  # unit name -> hash of the lesson when its first test ended
+        self.tests: dict[str, list[Ended]] = defaultdict(list)  # unit name -> how its tests came out
+        self.hashes: dict[str, str] = {}  # unit name -> hash of the lesson when its first test ended
+        self.judges = None if run_of(config).remote else Judges()  # elsewhere, a lesson cannot reach them
+        self.waiting: dict[str, set[Wait]] = {}  # unit name -> what the whole unit waits for
 
     def pytest_deselected(self):  # by --lf or --deselect
         self.whole = False
@@ -33,56 +41,45 @@ class Recorder:
         if not hasattr(report, "course") or (report.passed and report.when != "call"):
             return
         name = report.course["unit"]
-        self.reports[name].append(report)
+        self.tests[name].append(ended(report))
         if name not in self.hashes:
-            self.hashes[name] = file_hash(catalogue.unit(name).lesson)
+            self.hashes[name] = file_hash(run_of(self.config).unit(name).lesson)
+
+    def pytest_collectreport(self, report):
+        if report.skipped and getattr(report, "lacks", None):
+            self.waiting[unit_name(report.nodeid)] = {Wait(0, "", report.lacks, 0)}
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
-        if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             return
-        progress = Progress.load(ROOT)
-        for name, reports in self.reports.items():
-            progress.record(catalogue.unit(name), _results(reports), self.hashes[name], date.today(),
-                            _checks(reports) if self.whole else None)
+        run = run_of(self.config)
+        for file in sorted(run.put_back):
+            self._say(f"{file} was deleted while it ran, and put back as it was.")
+        if replaced := self.judges.replaced() if self.judges else []:
+            run.untrusted = True
+            return self._say(f"Not recorded: the lesson put something else in place of {replaced[0]}, which judges it.")
+        progress, card = Progress.load(ROOT), gpu.card()
+        whole = self.whole and not (session.shouldfail or session.shouldstop)
+        for name in self.tests | self.waiting:
+            tests = self.tests.get(name, ())
+            progress.record(run.unit(name), results(tests, card and card.name), self.hashes.get(name, ""),
+                            date.today(), checks(tests) if whole else None,
+                            waits(tests) | self.waiting.get(name, set()))
         for warning in filter(None, (progress.warning, self._keep_journal(progress))):
-            self.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n{warning}")
+            self._say(warning)
+
+    def _say(self, line: str) -> None:
+        out = self.config.pluginmanager.getplugin("terminalreporter")
+        out.write_line("\n" + textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False))
 
     def _keep_journal(self, progress: Progress) -> str | None:
         """Tell the journal of this run; returns why it could not be told."""
         if not journal.wanted():
             return None
         try:
-            for name in self.reports:
-                unit = catalogue.unit(name)
+            for name in self.tests:
+                unit = run_of(self.config).unit(name)
                 visits.enter(unit, progress.state(unit), self.began)
         except journal.NotKept as problem:
             return str(problem)
-
-
-def _checks(reports) -> set[Check]:
-    """What the unit checks, but for what this machine lacks a program for: a unit can be done without."""
-    return {Check(task, r.course["stage"], r.course["needs_gpu"]) for r in reports for task in r.course["tasks"]
-            if not (r.course["needs_program"] and _lacks_hardware(r))}
-
-
-def _results(reports) -> list[Result]:
-    """One result for each task and stage of which some test ran."""
-    groups = defaultdict(list)
-    for report in reports:
-        for task in report.course["tasks"]:
-            groups[task, report.course["stage"]].append(report)
-    return [_result(key, group) for key, group in groups.items() if any(not _lacks_hardware(r) for r in group)]
-
-
-def _result(key: tuple[int, str], reports) -> Result:
-    ran = [r for r in reports if not _lacks_hardware(r)]
-    if not all(r.passed for r in ran):
-        return Result(*key, OPEN)
-    if any(r.course["needs_gpu"] for r in ran) and len(ran) == len(reports):
-        return Result(*key, CONFIRMED, gpu.card().name)
-    return Result(*key, SIMULATED)
-
-
-def _lacks_hardware(report) -> bool:
-    return report.skipped and "after" not in report.course

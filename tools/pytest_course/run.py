@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
+from tools.course import catalogue, written
 from tools.course.catalogue import Unit
+from tools.worker import guard
 
 
 @dataclass
 class Run:
-    """Set once by options.py; `failed_tasks` and `gaps_met` grow while tests run."""
+    """Set once by options.py; what stands last changes while tests run."""
 
     seed: int
     remote: bool = False
@@ -24,6 +26,26 @@ class Run:
     only_lessons: bool = False              # nothing but lessons was asked for: use the short screen
     failed_tasks: set[tuple[str, int]] = field(default_factory=set)   # (unit name, task) whose correctness failed
     gaps_met: set[str] = field(default_factory=set)                   # what unwritten gaps said
+    hung_tasks: set[tuple[str, int]] = field(default_factory=set)     # (unit name, task) of which a test did not end
+    busy: str = ""                          # node id of the test under way
+    interrupted: bool = False               # Ctrl-C, or pytest.exit
+    untrusted: bool = False                 # the lesson changed what judges it
+    sources: dict[Path, bytes] = field(default_factory=dict)          # the lessons' files as they were imported
+    put_back: set[str] = field(default_factory=set)                   # those that the lesson deleted
+    units: dict[str, Unit] = field(default_factory=dict)              # as they were before their tests ran
+    as_given: dict[str, frozenset[int]] = field(default_factory=dict)  # unit name -> see `untouched`
+
+    def unit(self, name: str) -> Unit:
+        """A unit as it was when it was first asked for. Raises NoSuchUnit, BrokenCourseFile."""
+        if name not in self.units:
+            self.units[name] = catalogue.unit(name)
+        return self.units[name]
+
+    def untouched(self, name: str) -> frozenset[int]:
+        """The unit's tasks of repair whose code is as it was given."""
+        if name not in self.as_given:
+            self.as_given[name] = written.untouched(self.unit(name))
+        return self.as_given[name]
 
     @property
     def own_files(self) -> bool:
@@ -32,7 +54,7 @@ class Run:
 
 
 KEY = pytest.StashKey[Run]()
-HUNG = pytest.StashKey[str]()  # the test that hung in native code when this run was tried in one process
+HUNG = pytest.StashKey[guard.End]()  # how this run ended when it was tried in one process and hung in native code
 
 
 def run_of(config: pytest.Config) -> Run:

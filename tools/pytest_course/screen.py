@@ -8,13 +8,17 @@ import textwrap
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue, hints
+from tools.course import hints, waiting
+from tools.course.catalogue import Task
+from tools.course.outcomes import record_of, waits
 from tools.course.progress import Progress
+from tools.course.record import FINISHED, HERE, OPEN, Record
+from tools.pytest_course.advice import Advice
 from tools.pytest_course.options import under_test
 from tools.pytest_course.run import is_worker, run_of
+from tools.pytest_course.standing import GREEN, NOTHING, RED, ended, owner, standing
 
 WIDTH = 80
-GREEN, RED, NOTHING = "green", "red", ""  # states of a task
 
 
 def pytest_configure(config):
@@ -37,6 +41,12 @@ class Screen:
 
     def __init__(self, config):
         self.config, self.run = config, run_of(config)
+        self.advice = Advice(self.run)
+        config.pluginmanager.register(self.advice)
+        self.cut_short = False  # by Ctrl-C, or by -x at the first failure
+
+    def pytest_sessionfinish(self, session):
+        self.cut_short = self.run.interrupted or bool(session.shouldfail or session.shouldstop)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self):
@@ -48,30 +58,49 @@ class Screen:
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter):
         out, stats = terminalreporter, terminalreporter.stats
-        troubles = [*stats.get("error", []), *stats.get("failed", []), *stats.get("undecided", [])]
+        out._report_keyboardinterrupt = lambda: None  # it is told below, without a place inside of pytest
         reports = [r for group in stats.values() for r in group
                    if hasattr(r, "course") and (r.when == "call" or not r.passed)]
-        units = sorted({r.course["unit"] for r in reports})
-        for name in units:
+        for name in sorted({r.course["unit"] for r in reports}):
             self._unit(out, name, [r for r in reports if r.course["unit"] == name])
         for reason, count in _skips(stats.get("skipped", [])).items():
             _wrapped(out, f"skipped {count}: ", reason)
+        stats["warnings"] = [w for w in stats.get("warnings", []) if self.advice.is_own((w.fslocation or ("",))[0])]
+        for line in self.advice.lines(WIDTH):
+            out.write_line(line, yellow=True)
+        troubles = [*stats.get("error", []), *stats.get("failed", []), *stats.get("undecided", [])]
         if troubles:
             self._trouble(out, min(troubles, key=_urgency))
-        elif len(units) == 1 and self.run.own_files and not self.run.selected:
-            out.write_line(f"\nGreen. Next: ./course quiz {units[0]}")
+        if self.run.interrupted:
+            out.write_line("")
+            _wrapped(out, "", f"Interrupted{_in(self.run.busy)}; the rest did not run.")
+        elif not (troubles or self.run.untrusted or self.run.selected) and self.run.own_files:
+            self._next(out, reports)
+
+    def _next(self, out, reports):
+        """Where to go from a day in which all passed that can run here."""
+        units = {r.course["unit"] for r in reports}
+        overall = record_of(map(ended, reports)).overall() if len(units) == 1 else OPEN
+        if overall in FINISHED:
+            out.write_line(f"\n{'Passed here' if overall == HERE else 'Green'}. Next: ./course quiz {units.pop()}")
 
     def _unit(self, out, name, reports):
-        """A line for each task that is not green, one for all that are."""
-        unit = catalogue.unit(name)
+        """A line for each task that is not green, one for all that are, one for what waits for a package."""
+        unit = self.run.unit(name)
         out.write_line(f"{name}  {unit.title}", bold=True)
-        states = {task: _state([r for r in reports if _owner(r) == task.number]) for task in unit.tasks}
+        states = self._states(unit, reports)
         if green := [str(task.number) for task, state in states.items() if state == GREEN]:
             out.write_line(f"  green     task{'s' * (len(green) > 1)} {', '.join(green)}", green=True)
         for task, state in states.items():
             if state not in (GREEN, NOTHING):
-                what = ", ".join(task.functions) or "this machine"
-                out.write_line(f"  {state:<9} task {task.number}  {what}", red=state == RED)
+                out.write_line(f"  {state:<9} task {task.number}  {task.about}", red=state == RED)
+        for line in waiting.lines(waits(map(ended, reports))):
+            _wrapped(out, "  ", line)
+
+    def _states(self, unit, reports) -> dict[Task, str]:
+        """How each task stands; none is green in a run that was cut short, as none counts as progress then."""
+        record = Record() if self.cut_short or self.run.untrusted else record_of(map(ended, reports))
+        return {task: standing(record, task.number, reports) for task in unit.tasks}
 
     def _trouble(self, out, report):
         file, _, test = report.nodeid.rpartition("::")
@@ -89,10 +118,10 @@ class Screen:
         if course.get("seeded") and "gap" not in course:
             out.write_line(f"Inputs of seed {self.run.seed}: --seed={self.run.seed} repeats them.")
         if course and self.run.own_files:
-            self._hint(out, course["unit"], _owner(report))
+            self._hint(out, course["unit"], owner(report))
 
     def _hint(self, out, name, task):
-        unit = catalogue.unit(name)
+        unit = self.run.unit(name)
         if task not in unit.hints:
             return
         if not self.run.hint:
@@ -102,28 +131,14 @@ class Screen:
         _wrapped(out, f"{rung.heading}: ", rung.text)
 
 
-def _owner(report) -> int:
-    """The task that a report speaks of: whose gap was met, or else the last of those that the test needs."""
-    return report.course.get("gap", max(report.course["tasks"], default=0))
-
-
 def _urgency(report) -> tuple[bool, int]:
-    """What was written and is wrong comes before what is not written yet; then the earlier task."""
-    if not hasattr(report, "course"):
-        return False, 0
-    return "gap" in report.course, _owner(report)
+    """What was written and is wrong comes before what is not written yet, or not mended; then the earlier task."""
+    course = getattr(report, "course", None)
+    return (False, 0) if course is None else ("gap" in course or "given" in course, owner(report))
 
 
-def _state(reports) -> str:
-    """How a task stands, by the tests that are its own."""
-    failed = [r for r in reports if r.failed]
-    if any("gap" in r.course for r in failed):
-        return "to write"
-    if failed:
-        return "undecided" if all("undecided" in r.course for r in failed) else RED
-    if any("after" in r.course for r in reports):
-        return "waiting"
-    return GREEN if any(r.passed for r in reports) else "skipped" if reports else NOTHING
+def _in(nodeid: str) -> str:
+    return f" in {nodeid.rpartition('::')[2]}" if nodeid else ""
 
 
 def _skips(reports) -> dict[str, int]:
@@ -136,5 +151,6 @@ def _skips(reports) -> dict[str, int]:
 
 
 def _wrapped(out, lead: str, text: str) -> None:
-    for line in textwrap.wrap(lead + text, WIDTH, subsequent_indent="  "):
+    for line in textwrap.wrap(lead + text, WIDTH, subsequent_indent="  ", break_long_words=False,
+                              break_on_hyphens=False):
         out.write_line(line)

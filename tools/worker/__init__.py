@@ -5,8 +5,8 @@ process may crash, hang or lie: the caller gets Died or TooSlow, and the next ca
 """
 
 from tools.worker.calls import Outcome, Prepared, call, passing, prepare, repeat
+from tools.worker.deadlines import Died, NoAnswer, TooSlow, deadline
 from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, lesson_of, proxy
-from tools.worker.process import Died, NoAnswer, TooSlow, deadline
 from tools.worker.raised import Frame, LessonError, Raised, as_exception, raised_from
 
 __all__ = [

@@ -17,6 +17,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from tools import gpu, wire
+from tools.compiler import CompileError, NoCompiler
 from tools.sim.recording import record
 from tools.wire.given import rebuild
 from tools.worker.calls import repeat
@@ -104,14 +105,19 @@ class Worker(wire.End):
             self.call(name, args, kwargs)
         return counters.to_plain()
 
-    def compile(self, name: str, args: tuple, kwargs: dict, chips: tuple) -> list:
-        """Evidence for the kernels of a call, one for each chip, as plain data."""
+    def compile(self, name: str, args: tuple, kwargs: dict, chips: tuple) -> list | tuple:
+        """Evidence for the kernels of a call, one for each chip, as plain data; or why there is none."""
         from tools.compiler.build import compile_call  # here, because it needs Triton
 
         gpu.mend_numpy()
         launches_cuda = "tools.sim.cuda" in sys.modules
         captured = importlib.import_module("tools.sim.cuda.capture").captured if launches_cuda else nullcontext
-        return compile_call(vars(self.module)[name], args, kwargs, chips, captured)
+        try:
+            return compile_call(vars(self.module)[name], args, kwargs, chips, captured)
+        except CompileError as error:
+            return "rejected", str(error)
+        except NoCompiler as error:
+            return "no compiler", str(error), error.what
 
     def prepare(self, name: str, args: tuple, kwargs: dict) -> int:
         number = next(self.next_numbers)

@@ -10,8 +10,8 @@ import numpy as np
 
 from tools import gpu
 from tools.wire import cupy_of, extent, is_array, is_tensor
+from tools.worker.deadlines import NoAnswer
 from tools.worker.lesson import RemoteFunction
-from tools.worker.process import NoAnswer
 from tools.worker.raised import Raised, raised_from
 
 _SHARING_WORK = 10**6  # steps; whether two strided arrays share an element can take exponentially many

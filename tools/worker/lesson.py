@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import wire
-from tools.worker.process import Died, Process
+from tools.worker.deadlines import Died
+from tools.worker.process import Process
 from tools.worker.raised import LONGEST_MESSAGE, Frame, LessonError, Raised, as_exception
 
 _lessons = weakref.WeakSet()

@@ -10,61 +10,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from tools import ROOT, gpu, wire
-from tools.worker.raised import Frame, frame_at
+from tools.worker.deadlines import AGAIN, Deadline, Died, TooSlow, around, hung
+from tools.worker.own_time import OwnTime
+from tools.worker.raised import Frame, frame_at, stack_in
 
-LONGEST_WAIT = 600.0  # seconds for one request when no deadline is set
+COMPILING = 60.0  # own seconds for one request to a process that compiles; the limits are for what lessons do
 _LOOK_AGAIN = 0.05  # seconds; a dead child whose own child holds the pipes open makes no event
 _LAST_WORDS = 0.5  # seconds in which one that is too slow may tell where it is
 _CHUNK = 2**20
 _KEPT = 2**13  # bytes of what was printed
 _PRINTED = 2000  # characters of it
 _REPORT = re.compile(r"(?=Fatal Python error: |Stack \(most recent call first\):\n)")  # by faulthandler
-_limits: list[tuple[float, float]] = []  # of the deadlines around us: when, and after how many seconds
-
-
-@contextmanager
-def deadline(seconds: float) -> Iterator[None]:
-    """Requests to a lesson's process inside must be answered within `seconds` from now; see TooSlow."""
-    _limits.append((time.monotonic() + seconds, seconds))
-    try:
-        yield
-    finally:
-        _limits.pop()
-
-
-class NoAnswer(Exception):
-    """A lesson's process gave no answer, and is gone; the next call starts a new one.
-
-    reason: what happened. printed: the last of what it printed.
-    frames: where in the lesson it was, the innermost last, as far as Python could tell.
-    """
-
-    def __init__(self, reason: str, printed: str = "", frames: tuple[Frame, ...] = ()):
-        self.reason, self.printed, self.frames = reason, printed, frames
-        last = printed.strip().splitlines()[-3:]
-        super().__init__("\n".join([reason, *(["Last printed:"] if last else []), *last]))
-
-
-class Died(NoAnswer):
-    """It crashed, ended itself, or wrote something that is no answer."""
-
-
-class TooSlow(NoAnswer):
-    """The deadline passed, so it was ended."""
-
-    def __init__(self, seconds: float, printed: str = "", frames: tuple[Frame, ...] = ()):
-        self.seconds = seconds
-        super().__init__(f"no answer within {seconds:g} s", printed, frames)
-
-
-def earliest_limit() -> tuple[float, float]:
-    """When a request must be answered, and how long that is from when its limit was set."""
-    return min([*_limits, (time.monotonic() + LONGEST_WAIT, LONGEST_WAIT)])
+_IMPORTING = "<frozen importlib"
 
 
 class Process:
@@ -74,7 +35,7 @@ class Process:
     """
 
     def __init__(self, file: Path, mode: str):
-        self._file = str(file)
+        self._file, self._compiles = str(file), mode == "compile"
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
         self._child = subprocess.Popen(
@@ -88,21 +49,23 @@ class Process:
         for pipe in (self._requests, self._replies, self._prints):
             os.set_blocking(pipe, False)
         self._tail, self._prints_open, self._number = b"", True, 0
+        self._own = OwnTime(self._child.pid)
 
     def send(self, packet: wire.Packet) -> None:
         """Send a request. Raises Died or TooSlow. After any exception the process is of no use: end it."""
         self._number += 1
         self._tail = b""
-        self._limit = earliest_limit()
+        self._begin()
         wire.send(self._write, self._number, packet.header, packet.buffers)
 
     def receive(self) -> tuple[bytes, list]:
         """Wait for the header and buffers of the reply to the last request. Raises as `send` does."""
-        self._limit = earliest_limit()
+        self._begin()
         try:
             number, header, buffers = wire.receive(self._fill)
         except wire.Malformed:
             number = None
+        self._spend(time.monotonic() - self._own.seen)
         self._drain()
         if number != self._number:
             raise Died("something else than an answer came out of the lesson's process", self.printed())
@@ -124,6 +87,14 @@ class Process:
         self._child.stdout.close()
         os.close(self._requests)
         os.close(self._replies)
+
+    def _begin(self) -> None:
+        self._limits = [Deadline(COMPILING)] if self._compiles else around()
+        self._own.seen, self._asked = time.monotonic(), False
+
+    def _spend(self, seconds: float) -> None:
+        for limit in self._limits:
+            limit.left -= seconds
 
     def _write(self, view: memoryview) -> None:
         while view:
@@ -148,18 +119,36 @@ class Process:
     def _wait(self, pipe: int, event: int) -> None:
         """Wait until `pipe` is ready, meanwhile taking in what is printed."""
         while True:
-            left = self._limit[0] - time.monotonic()
-            if left <= 0:
-                raise self._too_slow()
+            left = min(limit.left for limit in self._limits)
             alive = self._child.poll() is None  # asked before looking: what it wrote last still counts
             prints = {self._prints: select.POLLIN} if self._prints_open else {}
-            ready = _ready({pipe: event} | prints, min(left, _LOOK_AGAIN))
+            ready = _ready({pipe: event} | prints, max(0.0, min(left, _LOOK_AGAIN)))
             if self._prints in ready:
                 self._drain()
             if pipe in ready:
                 return
             if not alive:
                 raise self._died()
+            self._spend(self._own.lap())
+            self._look_at_the_clock()
+
+    def _look_at_the_clock(self) -> None:
+        """Raises TooSlow."""
+        passed = next((limit for limit in self._limits if limit.passed), None)
+        early = not self._asked and any(file == self._file for file, _ in hung) and any(
+            limit.seconds - limit.left >= AGAIN for limit in self._limits)
+        if not (passed or early):
+            return
+        self._asked = True
+        printed, stack = self._stack()
+        functions = [(file, function) for file, _, function in stack if file == self._file]
+        if passed and time.monotonic() < passed.end and _imports(stack, self._file):
+            passed.left = passed.seconds  # a library is imported: that is no work of the lesson's
+        elif passed or not hung.isdisjoint(functions):
+            hung.update(functions[:1])
+            self.end()
+            raise TooSlow((passed or self._limits[-1]).seconds, printed, self._frames(stack), again=not passed)
+        self._tail = printed.encode()
 
     def _drain(self) -> None:
         try:
@@ -181,10 +170,11 @@ class Process:
             reason = f"{signal.strsignal(-status).lower()} (signal {-status})"
         else:
             reason = f"the lesson ended its own process (exit status {status})"
-        return Died(reason, *self._last_words())
+        printed, stack = self._last_words()
+        return Died(reason, printed, self._frames(stack))
 
-    def _too_slow(self) -> TooSlow:
-        """Ask where the lesson is, end it, and say so."""
+    def _stack(self) -> tuple[str, list[tuple[str, int, str]]]:
+        """Ask where the lesson is: what it has printed, and its stack, the innermost step first."""
         self._child.send_signal(signal.SIGUSR1)
         until, patience = time.monotonic() + _LAST_WORDS, _LAST_WORDS
         while self._prints_open and time.monotonic() < until:
@@ -192,15 +182,23 @@ class Process:
                 break
             self._drain()
             patience = _LOOK_AGAIN  # it has begun, so the rest comes soon
-        self.end()
-        return TooSlow(self._limit[1], *self._last_words())
+        return self._last_words()
 
-    def _last_words(self) -> tuple[str, tuple[Frame, ...]]:
-        """What the lesson printed, and where in its file it was."""
+    def _last_words(self) -> tuple[str, list[tuple[str, int, str]]]:
+        """What the lesson printed, and the stack that Python told."""
         printed, *report = _REPORT.split(self._tail.decode("utf-8", "replace"), maxsplit=1)
-        steps = re.findall(r'(?m)^  File "(.+)", line (\d+) in (.+)$', "".join(report))
-        here = [frame_at(file, int(line), function) for file, line, function in steps if file == self._file]
-        return printed[-_PRINTED:], tuple(reversed(here))
+        return printed[-_PRINTED:], stack_in("".join(report))
+
+    def _frames(self, stack: list[tuple[str, int, str]]) -> tuple[Frame, ...]:
+        """The steps in the lesson's file, the innermost last."""
+        return tuple(frame_at(*step) for step in reversed(stack) if step[0] == self._file)
+
+
+def _imports(stack: list[tuple[str, int, str]], lesson: str) -> bool:
+    """Is a library being imported, whether the lesson asked for it or not?"""
+    files = [file for file, _, _ in stack]
+    inner = files[:files.index(lesson)] if lesson in files else files
+    return any(file.startswith(_IMPORTING) for file in inner)
 
 
 def _ready(events: dict[int, int], seconds: float) -> set[int]:
@@ -213,11 +211,13 @@ def _ready(events: dict[int, int], seconds: float) -> set[int]:
 def environment(mode: str) -> dict[str, str]:
     """Variables of a process that runs a lesson in this mode."""
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    if mode != "gpu":  # its tensors are in CPU memory on every machine, and no library finds a GPU in it
+        environment |= {gpu.SIMULATE: "1", "CUDA_VISIBLE_DEVICES": ""}
     if mode == "interpret":
-        environment |= {"TRITON_INTERPRET": "1", gpu.SIMULATE: "1"}
-    if mode == "compile":
-        environment |= {gpu.COMPILE: "1", gpu.SIMULATE: "1"}  # its tensors are in CPU memory on every machine
+        environment["TRITON_INTERPRET"] = "1"
+    if mode == "compile":  # the driver keeps what it compiled, and the assembler says nothing about that
+        environment |= {gpu.COMPILE: "1", "CUDA_CACHE_DISABLE": "1"}
     paths = [str(ROOT), environment.get("PYTHONPATH", "")]
     environment["PYTHONUNBUFFERED"] = "1"  # what a lesson prints before it crashes must come out
-    environment.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # tests launch small grids on purpose
+    environment.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # tests, and count, start small grids on purpose
     return environment | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

@@ -3,14 +3,17 @@
 import builtins
 import linecache
 import os
+import re
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools import ROOT
+from tools.sim.faults import Fault
 
 LONGEST_MESSAGE = 2000  # characters
+REFUSALS = ("Fault", "Refused")  # exceptions with which a simulator refuses what a GPU, or its compiler, would
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,19 @@ def raised_from(exception: BaseException, files: Iterable[str | Path]) -> Raised
     if isinstance(exception, SyntaxError) and exception.filename:
         steps.append((exception.filename, exception.lineno or 0, ""))  # a file that never ran has no frame
     frames = tuple(frame_at(*step) for step in steps if os.path.realpath(step[0]) in files)
-    return Raised(type(exception).__name__, _message(exception), frames)
+    return Raised(_name(type(exception)), _message(exception), frames)
+
+
+def _name(kind: type) -> str:
+    """Of an exception's class. What a simulator raises is known by its name, so nobody else's class may have that."""
+    borrowed = kind.__name__ in REFUSALS and not issubclass(kind, Fault)
+    return f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}" if borrowed else kind.__name__
+
+
+def stack_in(report: str) -> list[tuple[str, int, str]]:
+    """File, line and function of each step in what faulthandler wrote, the innermost first."""
+    steps = re.findall(r'(?m)^  File "(.+)", line (\d+) in (.+)$', report)
+    return [(file, int(line), function) for file, line, function in steps]
 
 
 def frame_at(file: str, line: int, function: str) -> Frame:

@@ -10,7 +10,7 @@ from tools.cli.portfolio.section import changed, section
 from tools.course.catalogue import Unit
 from tools.course.measured import Change
 from tools.course.portfolio import PASSED, Portfolio
-from tools.course.progress import CONFIRMED, OPEN, SIMULATED, STARTED
+from tools.course.progress import CONFIRMED, HERE, OPEN, SIMULATED, STARTED
 
 LARGEST = 3  # changes shown at the top
 STYLE = Path(__file__).with_name("style.css")
@@ -79,7 +79,7 @@ def _hours(minutes: float) -> str:
 
 def _how(portfolio: Portfolio) -> str:
     """Which of the days were simulated, and which were confirmed on what."""
-    parts = [f"{portfolio.days.count(word)} {word}" for word in (PASSED, SIMULATED, CONFIRMED)
+    parts = [f"{portfolio.days.count(word)} {word}" for word in (HERE, PASSED, SIMULATED, CONFIRMED)
              if word in portfolio.days]
     cards = ", ".join(f"{escape(card)} ({words.day(when)})" for card, when in portfolio.cards.items())
     return ", ".join(parts) + (f" on {cards}" if cards else "")
@@ -95,7 +95,8 @@ def _month(portfolio: Portfolio) -> str:
     states = {reached for _, reached in portfolio.units}
     legend = "".join(f'<span><i class="cell {word}"></i>{meaning}</span>' for word, meaning in
                      ((CONFIRMED, "confirmed on a GPU"), (SIMULATED, "passed on simulators"),
-                      (PASSED, "passed; needs no GPU"), (STARTED, "started"), (OPEN, "open")) if word in states)
+                      (PASSED, "passed; needs no GPU"), (HERE, "passed as far as it ran"),
+                       (STARTED, "started"), (OPEN, "open")) if word in states)
     return f'<section class="month"><h2>The month</h2>{"".join(rows)}<p class="legend">{legend}</p></section>'
 
 

@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 from html import escape
 
+from tools.course import waiting
 from tools.course.catalogue import Unit
 from tools.course.measured import SECONDS, YOURS, Change
 from tools.course.portfolio import Section
@@ -97,7 +98,8 @@ def reached(section: Section) -> str:
         return f"confirmed on {escape(proof.card)}, {day(date.fromisoformat(proof.date))}"
     if section.reached == STARTED:
         return f"started: {len(section.state.done)} of {count(len(section.unit.tasks), 'task')}"
-    return section.reached
+    waits = [f": {'; '.join(waiting.words(section.state.waits))}"] if section.state.waits else []
+    return escape("".join([section.reached, *waits]))
 
 
 def change(changed: Change) -> str:

@@ -11,11 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
+from tools import pip_install
 from tools.compiler import NoCompiler, cache, machine_code
 from tools.compiler.numba.function import Translation
 from tools.models.chips import Chip
 
-REMEDY = "`pip install -e '.[compilers]'` brings them; no GPU is needed."
+EXTRA = "-e '.[compilers]'"
 _VERSION = re.compile(r"B\d+v\d+")  # in a mangled name: how many functions Numba had compiled by then
 _SHARED = re.compile(r"^\s*(?:\.visible )?\.shared .*\[(\d+)\];", re.M)
 _USED = re.compile(r"Used (\d+) registers")
@@ -65,9 +66,15 @@ def compiler():
         from numba.cuda.cudadrv.nvvm import NVVM
         NVVM()
     except Exception as error:  # ImportError, or what numba-cuda raises for a library that cannot be loaded
-        raise NoCompiler("compiling a CUDA kernel needs numba-cuda and NVIDIA's compiler;\n"
-                         f"found: {' '.join(str(error).split())[:120]}\n{REMEDY}") from None
+        raise no_compiler("numba-cuda and NVIDIA's compiler, for CUDA kernels", error) from None
     return cuda
+
+
+def no_compiler(needs: str, error: Exception) -> NoCompiler:
+    """What to say where `needs` cannot be imported or loaded, which raised `error`."""
+    found = " ".join(str(error).split())[:120].rstrip(".") or type(error).__name__
+    return NoCompiler(f"needs {needs}; found none ({found}). No GPU is needed for it. "
+                      f"To install it: {pip_install(EXTRA)}")
 
 
 def compile_kernel(cuda, dispatcher, types: tuple, chip: Chip) -> Code:
@@ -106,8 +113,12 @@ def assemble(code: Code) -> Assembled:
     sass = file.with_suffix(".sass")
     if not sass.exists():  # which takes longest to make
         _keep(sass, machine_code.disassemble(file).encode())
-    return Assembled(int(_USED.search(log)[1]), sum(map(int, _SPILLED.findall(log))),
-                     sass.read_text(encoding="utf-8"), known)
+    text = sass.read_text(encoding="utf-8")
+    if used := _USED.search(log):
+        return Assembled(int(used[1]), sum(map(int, _SPILLED.findall(log))), text, known)
+    # Where a driver is installed the linker may find the cubin in its cache; nothing is assembled, and nothing said.
+    return Assembled(machine_code.registers(file), machine_code.spilled_bytes(machine_code.sass_opcodes(text)),
+                     text, known)
 
 
 def _keep(file: Path, contents: bytes) -> None:

@@ -18,6 +18,7 @@ _PRECISE = re.compile(r"^\s*(\w+Error: .*)", re.M)
 _COMPLAINT = re.compile(r"error\s*: (.*)")
 _MANGLED = re.compile(r" '_Z\w+'")
 MOST_DECORATORS = 100  # lines
+REFUSED = "tools.sim.cuda.refused", "Refused"  # by name: this room does not know that one
 _BLOCKS = ("FunctionIR", "Block", "Scope")  # they know where the function begins, and not what is wrong
 
 
@@ -31,7 +32,7 @@ def rejected(error: Exception, function: Callable, chip: Chip) -> Exception:
 
 def refused(error: Exception, chip: Chip) -> CompileError | None:
     """What the stand-in refused, which knows what Numba does not compile; None for any other error."""
-    if type(error).__name__ != "Refused":
+    if (type(error).__module__, type(error).__name__) != REFUSED:
         return None
     head = f"{error.function} does not compile for {chip.key}"
     return rejection(head, str(ROOT / error.file), error.line, f"{error.reason}\n{error.advice}")

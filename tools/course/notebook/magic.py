@@ -18,7 +18,7 @@ from tools.course.catalogue import Unit
 from tools.course.notebook import text
 from tools.course.progress import Progress
 from tools.course.workload import LessonBroken, lesson_of
-from tools.course.written import definitions, given, is_open
+from tools.course.written import definitions, gap_line, given
 
 FOLDER = ".course/notebook"  # solutions run here; and earlier code that a cell replaced is kept here
 
@@ -65,7 +65,7 @@ class Day:
         stub = given(self.unit)
         if stub is not None:
             return text.sections(stub).get(task) != found
-        return not all(map(is_open, definitions(found).values()))
+        return any(gap_line(node) is None for node in definitions(found).values())
 
     def _keep(self, source: str) -> str:
         folder = self.unit.root / FOLDER / "kept"

@@ -140,7 +140,15 @@ def test_an_unknown_chip_is_answered_with_the_known_ones(lesson):
 
 
 def test_a_compiler_that_is_missing_over_there_is_missing_here(here, monkeypatch):
-    missing = worker.Raised("NoCompiler", "needs a compiler; found none", ())
-    monkeypatch.setattr(compiling(here.one_and_two), "ask", lambda *_: worker.lesson.Answer(None, missing, ""))
-    with pytest.raises(NoCompiler, match="needs a compiler; found none"):
+    missing = worker.lesson.Answer(("no compiler", "needs a compiler; found none", "gcc"), None, "")
+    monkeypatch.setattr(compiling(here.one_and_two), "ask", lambda *_: missing)
+    with pytest.raises(NoCompiler, match="needs a compiler; found none") as caught:
+        compiled(here.one_and_two, X)
+    assert caught.value.what == "gcc"
+
+
+def test_an_error_of_the_lessons_own_is_not_the_compilers_whatever_its_name(here, monkeypatch):
+    own = worker.lesson.Answer(None, worker.Raised("CompileError", "mine", ()), "")
+    monkeypatch.setattr(compiling(here.one_and_two), "ask", lambda *_: own)
+    with pytest.raises(worker.LessonError, match="CompileError: mine"):
         compiled(here.one_and_two, X)

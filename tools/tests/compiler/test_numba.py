@@ -1,5 +1,6 @@
 """CUDA kernels as Numba's own compiler sees them: machine code, accesses, and what it rejects."""
 
+import os
 import sys
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 from tools import ROOT
 from tools.check import CompileError, compiled
 from tools.compiler import NoCompiler
+from tools.models import chips
 from tools.tests.compiler.conftest import lesson_in
+from tools.worker.process import environment
 
 pytest.importorskip("numba_cuda", reason="needs numba-cuda; found none; pip install -e '.[compilers]'")
 
@@ -180,6 +183,40 @@ def test_without_numba_cuda_the_answer_says_how_to_get_it(monkeypatch, absent):
     monkeypatch.setitem(sys.modules, absent, None)
     with pytest.raises(NoCompiler) as caught:
         code.compiler()
-    lines = str(caught.value).splitlines()
-    assert lines[0] == "compiling a CUDA kernel needs numba-cuda and NVIDIA's compiler;"
-    assert "numba" in lines[1] and "pip install" in lines[2]
+    text = str(caught.value)
+    assert text.startswith("needs numba-cuda and NVIDIA's compiler, for CUDA kernels; found none (import of numba ")
+    assert text.endswith("-m pip install -e '.[compilers]'") and caught.value.what == "numba-cuda"
+
+
+# Where a driver is installed ----------------------------------------------------------------------
+
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry store_kernel(.param .u64 out)
+{
+    .reg .b64 %rd<3>;
+    .reg .b32 %r<2>;
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, %tid.x;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+"""
+
+
+def test_a_kernel_that_the_drivers_cache_knows_has_the_same_figures(monkeypatch):
+    """Then nothing is assembled, and the linker's log says nothing about it."""
+    from tools.compiler.numba import code
+    kernel = code.Code("store_kernel", chips.chip("h100"), PTX, 0)
+    assembled, link = code.assemble(kernel), code._link
+    monkeypatch.setattr(code, "_link", lambda kernel: (link(kernel)[0], ""))
+    again = code.assemble(kernel)
+    assert (again.registers, again.spills, again.sass) == (assembled.registers, 0, assembled.sass)
+
+
+def test_the_process_that_compiles_finds_no_gpu_and_uses_no_cache_of_the_drivers():
+    assert environment("compile")["CUDA_VISIBLE_DEVICES"] == environment("interpret")["CUDA_VISIBLE_DEVICES"] == ""
+    assert environment("compile")["CUDA_CACHE_DISABLE"] == "1"
+    assert environment("gpu").get("CUDA_VISIBLE_DEVICES") == os.environ.get("CUDA_VISIBLE_DEVICES")

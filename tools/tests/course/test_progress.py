@@ -4,7 +4,8 @@ from datetime import date
 
 import pytest
 
-from tools.course.progress import CONFIRMED, OPEN, PASSED, SIMULATED, STARTED, Check, Plan, Progress, Result, file_hash
+from tools.course.progress import (CONFIRMED, HERE, OPEN, PASSED, SIMULATED, STARTED, WAITING, Check, Plan, Progress,
+                                   Result, Wait, file_hash)
 from tools.tests.course.miniature import LESSON, make
 
 TODAY, TOMORROW = date(2026, 11, 20), date(2026, 11, 21)
@@ -198,3 +199,43 @@ def test_the_newest_plan_is_the_one_to_follow(tmp_path):
         Progress.load(tmp_path).follow(plan)
     run(make(tmp_path), tmp_path, [result(1)])  # a run keeps it
     assert Progress.load(tmp_path).plan == Plan("week1/day3", "quick")
+
+
+# What waits for a package --------------------------------------------------------------------------
+
+WAIT = Wait(2, "compiled", "numba-cuda", 3)
+
+
+def wait(unit, root, results, waits, checks=CHECKS):
+    Progress.load(root).record(unit, results, file_hash(unit.lesson), TODAY, checks, waits)
+    return Progress.load(root).state(unit)
+
+
+@pytest.mark.parametrize(("results", "overall", "reached"), [
+    ([result(1), result(2)], HERE, HERE),
+    ([result(1), result(2), result(2, CONFIRMED, "speed")], HERE, HERE),
+    ([result(1)], STARTED, OPEN),
+    ([], OPEN, OPEN),
+])  # fmt: skip
+def test_what_waits_is_no_progress_and_holds_nobody_back(tmp_path, results, overall, reached):
+    state = wait(make(tmp_path), tmp_path, results, [WAIT])
+    assert (state.overall, state.reached[2], state.waits) == (overall, reached, {WAIT})
+    assert state.finished == (overall == HERE)
+
+
+def test_a_task_of_which_everything_waits_is_neither_done_nor_to_do(tmp_path):
+    state = wait(make(tmp_path), tmp_path, [result(1)], [WAIT], [Check(1, "correctness")])
+    assert (state.overall, state.done, state.blocked) == (HERE, {1}, {2})
+
+
+def test_a_unit_of_which_everything_waits_is_passed_over(tmp_path):
+    first, second = make(tmp_path, "week1/day1"), make(tmp_path, "week1/day2")
+    state = wait(first, tmp_path, [], [Wait(0, "", "Triton", 0)], [])
+    assert (state.overall, state.finished) == (WAITING, False)
+    assert Progress.load(tmp_path).current([first, second]) == second
+
+
+def test_what_waited_is_forgotten_when_it_runs(tmp_path):
+    unit = make(tmp_path)
+    wait(unit, tmp_path, [result(1), result(2)], [WAIT])
+    assert wait(unit, tmp_path, [result(1), result(2)], []).overall == SIMULATED

@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from datetime import date
+from datetime import date, datetime, timezone
 
 import pytest
 
 from tools import ROOT
+from tools.course import journal
 from tools.course import progress as module
 from tools.course.progress import CONFIRMED, SIMULATED, Check, Progress, Result
 from tools.tests.course.miniature import make
@@ -241,3 +242,54 @@ def test_a_lock_that_is_never_released_does_not_hang_a_run(tmp_path, monkeypatch
         fcntl.flock(held, fcntl.LOCK_EX)
         assert use(tmp_path, unit).warning is None
     assert Progress.load(tmp_path).hint_shown(unit, 1) == 1
+
+
+# Rebuilt from the journal -------------------------------------------------------------------------
+
+
+def told(root, unit, kind="passed", **facts):
+    journal.add(kind, unit.name, facts, root, datetime(2026, 11, 9, 12, tzinfo=timezone.utc))
+
+
+def test_a_damaged_file_is_rebuilt_from_the_journal_as_far_as_that_goes(tmp_path):
+    day1, day2, day3 = (make(tmp_path, f"week1/day{number}") for number in (1, 2, 3))
+    told(tmp_path, day1, task=1, state="passed", card=None, kernel=False)
+    told(tmp_path, day1, task=2, state="simulated", card=None, kernel=True)
+    told(tmp_path, day1, "hint", task=2, rung=1)
+    told(tmp_path, day1, "hint", task=2, rung=2)
+    told(tmp_path, day2, task=1, state="passed here", card=None, kernel=False)
+    told(tmp_path, day3, task=1, state="confirmed", card="NVIDIA H200", kernel=True)
+    told(tmp_path, day3, task=2, state="confirmed", card="NVIDIA H200", kernel=True)
+    store(tmp_path, "{")
+    progress = Progress.load(tmp_path)
+    assert progress.warning == DAMAGED.format("what the journal tells is taken over")
+    one, two, three = map(progress.state, (day1, day2, day3))
+    assert (one.overall, one.done, one.hints, one.edited) == ("simulated", {1, 2}, {2: 2}, False)
+    assert (two.overall, two.done) == ("started", {1})
+    assert (three.overall, three.confirmation.card, three.confirmation.date) == (CONFIRMED, "NVIDIA H200", "2026-11-09")
+    again = Progress.load(tmp_path)
+    assert again.warning is None and again.state(day1) == one
+
+
+def test_what_could_be_read_counts_and_the_journal_tells_the_rest(tmp_path):
+    sound, lost = make(tmp_path, "week1/day1"), make(tmp_path, "week1/day2")
+    told(tmp_path, sound, task=2, state="passed", card=None, kernel=False)
+    told(tmp_path, lost, task=1, state="passed", card=None, kernel=False)
+    store(tmp_path, json.dumps({"version": 1, "units": {sound.name: GOOD, lost.name: None}}))
+    progress = Progress.load(tmp_path)
+    both = "what could be read is kept, and what the journal tells is taken over"
+    assert progress.warning == DAMAGED.format(both)
+    assert (progress.state(sound).done, progress.state(lost).done) == ({1}, {1})
+
+
+@pytest.mark.parametrize("facts", [{"task": "1", "state": "passed"}, {"task": 9, "state": "passed"}, {"task": 1},
+                                   {"task": 1, "state": ["passed"]}, {}], ids=str)  # fmt: skip
+def test_an_entry_of_another_form_tells_nothing(tmp_path, facts):
+    unit = make(tmp_path)
+    told(tmp_path, unit, **facts)
+    told(tmp_path, make(tmp_path, "week1/day2"), "hint", task=[1], rung="2")
+    journal.add("passed", "week9/day9", {"task": 1, "state": "passed"}, tmp_path)
+    store(tmp_path, "{")
+    progress = Progress.load(tmp_path)
+    assert progress.warning == DAMAGED.format("progress starts anew")
+    assert progress.state(unit).overall == "open"

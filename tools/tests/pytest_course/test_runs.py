@@ -104,6 +104,12 @@ def test_works_inside_a_day_folder(few):
     assert "2 failed, 1 after an open task" in few.pytest(cwd="week1/day1").lines[-1]
 
 
+@pytest.mark.parametrize("how", [[], ["-n", "2"]], ids=["direct", "two processes"])
+def test_the_lessons_own_file_stands_for_its_tests(few, how):
+    ran = few.pytest("numpy_baseline.py", *how, cwd="week1/day1")
+    assert "2 failed, 1 after an open task" in ran.lines[-1] and "  to write  task 2  matmul_flops" in ran.lines
+
+
 def test_verbose_gives_pytests_own_report_with_the_headline_of_the_course(few):
     ran = few.pytest("week1/day1", "-v")
     assert "course: your files | " in ran.text
@@ -213,26 +219,6 @@ def test_a_journal_that_cannot_be_kept_costs_one_line(few):
 def test_hint_shows_the_next_rung_and_remembers(few):
     headings = [re.search(r"Hint (\d) of 3 for task 2", few.pytest("week1/day1", "--hint").text)[1] for _ in range(3)]
     assert headings == ["1", "2", "3"]
-
-
-MEASURED = '''
-
-@pytest.mark.task(3)
-@pytest.mark.speed
-def test_measures_something():
-    from tools.check import speed_ratio
-    speed_ratio(min, max, 3, 4)
-'''
-
-
-def test_html_report_has_the_columns_of_the_course(few):
-    pytest.importorskip("pytest_html", reason="pytest-html is not installed; pip install pytest-html")
-    few.write(TESTS, FEW + MEASURED)
-    few.pytest("week1/day1", "--html=report.html", "--self-contained-html")
-    page = few.read("report.html")
-    for title in ("Task", "Stage", "Counters", "Hint"):
-        assert f"&lt;th&gt;{title}&lt;/th&gt;" in page or f"<th>{title}</th>" in page
-    assert "pytest week1/day1 --hint" in page and re.search(r"\dx \(\d", page)
 
 
 TIMED = '''

@@ -33,6 +33,13 @@ def test_a_triton_day_is_one_skip_that_says_what_is_missing(without_triton, how)
     assert "failed" not in ran.text and "Green" not in ran.text
 
 
+@pytest.mark.parametrize("how", [(), ("-n", "2")], ids=["serial", "two processes"])
+def test_a_day_of_which_nothing_can_run_is_passed_over(without_triton, course, how):
+    without_triton("week1/day4", *how)
+    status = " ".join(course.run(sys.executable, "-m", "tools.cli", "status").text.split())
+    assert "Your first Triton kernel cannot run here; all tests wait for Triton" in status
+
+
 def test_other_days_run_on(without_triton):
     ran = without_triton("week1/day1", "week1/day4", "--answers=reference", "-k", "flops or one_full_block")
     assert ran.code == 0
@@ -51,5 +58,5 @@ def test_another_module_that_is_missing_is_the_learners_affair(course):
 @pytest.mark.parametrize("platform, found", [("darwin", "macOS"), ("win32", "Windows"), ("sunos", "sunos")])
 def test_the_reason_names_the_system_and_the_way_out(platform, found, monkeypatch):
     monkeypatch.setattr(sys, "platform", platform)
-    assert missing_triton() == (f"needs Triton, which has wheels for Linux only; found {found}; "
-                                "use WSL or a container, docs/SETUP.md says how")
+    assert missing_triton() == (f"needs Triton, which has wheels for Linux only; found {found}. "
+                                "Use WSL or a container: docs/SETUP.md says how.")

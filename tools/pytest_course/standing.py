@@ -1,0 +1,44 @@
+"""What the reports of a run say about the tasks of a unit."""
+
+from tools.course.outcomes import FAILED, NO_GPU, PASSED, WAITS, Ended
+from tools.course.record import Record
+
+GREEN, RED, NOTHING = "green", "red", ""  # states of a task on the screen
+
+
+def last_task(report) -> int:
+    """The task that a test counts for: it needs the others that it names, and is about the last."""
+    return max(report.course["tasks"], default=0)
+
+
+def ended(report) -> Ended:
+    """What a report says for the record of its unit."""
+    course, what = report.course, report.course.get("lacks")
+    if report.passed:
+        outcome = PASSED
+    else:
+        outcome = FAILED if what is None else WAITS if what else NO_GPU
+    return Ended(last_task(report), course["stage"], course["needs_gpu"], outcome, what or "")
+
+
+def owner(report) -> int:
+    """The task that a failure is about: the one whose gap was met, or else the test's own."""
+    return report.course.get("gap", last_task(report))
+
+
+def standing(record: Record, task: int, reports) -> str:
+    """How a task stands: green where the progress would say that it is done. record: of these reports."""
+    if record.is_done(task):
+        return GREEN
+    if any(r.failed and r.course.get("gap") == task for r in reports):
+        return "to write"
+    own = [r for r in reports if last_task(r) == task]
+    if failed := [r for r in own if r.failed and "gap" not in r.course]:
+        if all("given" in r.course for r in failed):
+            return "to mend"
+        return "undecided" if all("undecided" in r.course for r in failed) else RED
+    if any("after" in r.course or "gap" in r.course for r in own):
+        return "waiting"
+    if not record.can_run(task):
+        return "waits"
+    return "skipped" if any(r.skipped for r in own) else NOTHING

@@ -1,0 +1,61 @@
+"""Own time: work and sleep count, waiting for a processor or a disk does not."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tools.worker.own_time import UNTOLD, OwnTime
+
+
+@pytest.fixture
+def process(tmp_path, monkeypatch):
+    """A process whose files in /proc are written here: process.set(waited=seconds, state=letter)."""
+    class Process:
+        def set(self, waited=0.0, state="S"):
+            (tmp_path / "schedstat").write_text(f"5000 {int(waited * 1e9)} 3\n")
+            (tmp_path / "stat").write_text(f"7 (a (name) of) {state} 1 7 7\n")
+
+    monkeypatch.setattr("tools.worker.own_time.Path", lambda *parts: tmp_path)
+    (made := Process()).set()
+    return made
+
+
+def test_work_and_sleep_count():
+    own = OwnTime()
+    time.sleep(0.2)
+    assert 0.05 <= own.lap() <= 5
+
+
+def test_what_it_waited_for_a_processor_does_not_count(process):
+    own = OwnTime(7)
+    time.sleep(0.2)
+    process.set(waited=0.15)
+    assert own.lap() < 0.1
+    process.set(waited=100)
+    assert own.lap() == 0
+
+
+def test_a_process_that_reads_a_disk_is_not_charged(process):
+    own = OwnTime(7)
+    time.sleep(0.1)
+    process.set(state="D")
+    assert own.lap() == 0
+
+
+def test_where_the_system_does_not_tell_a_part_of_the_time_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr("tools.worker.own_time.Path", lambda *parts: tmp_path)
+    own = OwnTime()
+    start = time.monotonic()
+    time.sleep(0.3)
+    assert own.lap() == pytest.approx(UNTOLD * (time.monotonic() - start), rel=0.2)
+
+
+def test_another_process_is_measured_by_its_number():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        own = OwnTime(child.pid)
+        time.sleep(0.3)
+        assert 0.1 <= own.lap() <= 5
+        child.communicate(b"\n")
+    own.lap()  # of one that has ended: no error
