@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -11,8 +10,9 @@ from pathlib import Path
 from tools.course import catalogue
 from tools.course.catalogue import NoSuchUnit, Unit
 from tools.course.progress import Progress
+from tools.words import WIDTH, wrapped
 
-WIDTH = 80
+LEAST = 20  # columns: a terminal that says less of itself is not believed
 
 
 def units_of(root: Path) -> list[Unit]:
@@ -33,18 +33,30 @@ def chosen(day: str | None, root: Path) -> Unit:
     return current
 
 
-def where_typed(path: Path | None) -> Path | None:
+def where_typed(path: Path) -> Path:
     """A file named on the command line, from the folder that the learner stands in: a command runs in the root."""
-    return path and Path(os.environ.get("COURSE_FROM", "."), path)
+    return Path(os.environ.get("COURSE_FROM", "."), path)
+
+
+def room() -> int:
+    """The columns that a line may have: those of the terminal, at most WIDTH."""
+    return max(LEAST, min(WIDTH, shutil.get_terminal_size().columns))
 
 
 def console():
-    """A rich console for plain text: at most WIDTH columns, no colour where there is no terminal."""
+    """A rich console for plain text: as wide as there is room, no colour where there is no terminal."""
     from rich.console import Console  # late: this package must import where rich is missing
 
-    page = Console(highlight=False, markup=False, emoji=False)
-    page.width = min(page.width, WIDTH)
-    return page
+    return Console(highlight=False, markup=False, emoji=False, width=room())
+
+
+def say(text: str, lead: str = "", indent: str | None = None, style: str = "", page=None) -> None:
+    """Print a text in lines that fit, as tools.words.wrapped makes them; a page, a rich console, can do it in a style."""
+    for line in wrapped(text, room(), lead, indent):
+        if page is None:
+            print(line)
+        else:
+            page.print(line, style=style, soft_wrap=True)
 
 
 @contextmanager
@@ -58,9 +70,7 @@ def complain(message: object) -> int:
     """Say why a command cannot be done; returns the exit code for that. Only a terminal gets long lines in parts."""
     text = str(message)
     if sys.stderr.isatty():
-        room = min(WIDTH, shutil.get_terminal_size().columns)
-        text = "\n".join(textwrap.fill(line, room, break_long_words=False, break_on_hyphens=False)
-                         for line in text.split("\n"))
+        text = "\n".join(wrapped(text, room()))
     print(text, file=sys.stderr)
     return 2
 

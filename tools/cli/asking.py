@@ -1,9 +1,8 @@
 """Questions that are answered with a line, typed or piped."""
 
 import sys
-import textwrap
 
-from tools.cli import WIDTH
+from tools.cli import say
 
 PROMPT = "  > "
 
@@ -11,7 +10,7 @@ PROMPT = "  > "
 def ask(question: str) -> str | None:
     """The line that answers the question; None at the end of the input, or when Ctrl-C stops it."""
     print()
-    print(textwrap.fill(question, WIDTH, break_on_hyphens=False))
+    say(question)
     return answer()
 
 

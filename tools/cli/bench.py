@@ -1,6 +1,5 @@
 """course bench DAY: your functions against their rivals on this machine; without a GPU what can be said there."""
 
-import textwrap
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -13,9 +12,9 @@ from tools.bench.classes import Speed
 from tools.bench.contest import YOURS
 from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
-from tools.cli import busy, chosen, complain, console, stopped
+from tools.cli import busy, chosen, complain, console, say, stopped
 from tools.course import journal
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
 from tools.course.workload import workloads
 
 TEXTS = ("shape", "of", "strongest rival", "limit")  # columns that are not numbers
@@ -30,12 +29,9 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
     csv, plot: files for all figures and for the picture.
     """
     page = console()
-    try:
-        unit = chosen(day, root)
-        with busy(page, f"loading {unit.name}"):
-            known = workloads(unit)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    unit = chosen(day, root)
+    with busy(page, f"loading {unit.name}"):
+        known = workloads(unit)
     if not known:
         return complain(f"{unit.name} has nothing to time: no file bench_{unit.lesson.stem}.py beside its lesson.")
     found = Found()
@@ -113,34 +109,34 @@ def _with_progress(page: Console, unit: Unit, root: Path) -> Iterable[dict]:
 
 
 def _print(page: Console, unit: Unit, found: Found) -> None:
-    _say(page, f"{unit.title} ({unit.name})", style="bold")
+    say(f"{unit.title} ({unit.name})", style="bold", page=page)
     for name in dict.fromkeys(record["function"] for record in found.timed):
         _print_function(page, [record for record in found.timed if record["function"] == name])
     if found.counted:
         _print_counted(page, found.counted)
     for why in dict.fromkeys(found.refused.values()):
         page.print()
-        _say(page, ", ".join(name for name, reason in found.refused.items() if reason == why), style="bold")
-        _say(page, why)
+        say(", ".join(name for name, reason in found.refused.items() if reason == why), style="bold", page=page)
+        say(why, page=page)
     if found.timed:
         page.print()
         for line in _footer(found):
-            _say(page, line)
+            say(line, page=page)
 
 
 def _print_function(page: Console, of_function: list[dict]) -> None:
     """The largest size in full, then a line for each smaller one."""
     last = of_function[-1]
     page.print()
-    _say(page, f"{last['function']}, {last['shape']}: {last['class']}", style="bold")
+    say(f"{last['function']}, {last['shape']}: {last['class']}", style="bold", page=page)
     if last["strongest"]:
-        _say(page, f"{Speed(**last['strongest'])}")
+        say(f"{Speed(**last['strongest'])}", page=page)
     table = _table("", "time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines")
     for row in last["rows"]:
         table.add_row("", row["name"], *cells.competitor(row), style="bold" if row["name"] == YOURS else "")
     _show(page, table)
     for name, why in last["left_out"].items():
-        _say(page, f"{name} is left out: {why}")
+        say(f"{name} is left out: {why}", page=page)
     if smaller := of_function[:-1]:
         table = _table("smaller", YOURS, "strongest rival", "its time", "of its speed")
         for record in smaller:
@@ -150,9 +146,9 @@ def _print_function(page: Console, of_function: list[dict]) -> None:
 
 def _print_counted(page: Console, counted: list[dict]) -> None:
     page.print()
-    _say(page, NOT_SIMULATED.format(why_simulated()))
+    say(NOT_SIMULATED.format(why_simulated()), page=page)
     page.print()
-    _say(page, "Simulated: the bytes that your kernels asked for, and the least that will do", style="bold")
+    say("Simulated: the bytes that your kernels asked for, and the least that will do", style="bold", page=page)
     table = _table("function", "shape", "of", "asked for", "least", "times", "in sectors")
     for record in counted:
         crosses = bool(record["least_crossed"])
@@ -161,7 +157,7 @@ def _print_counted(page: Console, counted: list[dict]) -> None:
                       f"{least:,}", f"{asked / least:.2f}", "-" if crosses else f"{record['in_sectors']:,}")
     _show(page, table)
     page.print()
-    _say(page, "A bound from the chips' data sheets, not measured: no program is faster", style="bold")
+    say("A bound from the chips' data sheets, not measured: no program is faster", style="bold", page=page)
     table = _table("function", "shape", *CHIPS, "limit")
     for record in counted:
         limits = dict.fromkeys(bound["limit"] for bound in record["bounds"].values())
@@ -169,7 +165,7 @@ def _print_counted(page: Console, counted: list[dict]) -> None:
                       *(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits))
     _show(page, table)
     page.print()
-    _say(page, "On a machine with a GPU the same command times them against their rivals.")
+    say("On a machine with a GPU the same command times them against their rivals.", page=page)
 
 
 def _footer(found: Found) -> list[str]:
@@ -204,11 +200,6 @@ def _show(page: Console, table: Table) -> None:
     with page.capture() as printed:
         page.print(table)
     print(*(line.rstrip() for line in printed.get().splitlines()), sep="\n")  # rich pads tables with spaces
-
-
-def _say(page: Console, text: str, style: str = "") -> None:
-    for line in text.splitlines():
-        page.print(textwrap.fill(line, page.width, break_on_hyphens=False), style=style)
 
 
 # Files --------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The calls of a lesson that count, compiled and show make: the day's workloads at their smallest size."""
 
-import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +12,11 @@ import numpy as np
 from tools.check import CompileError, NoCompiler
 from rich.console import Console
 
-from tools.cli import WIDTH, busy, complain
+from tools.cli import busy, complain
 from tools.course.catalogue import Unit
 from tools.course.workload import LessonBroken, Workload, lesson_of, workloads
 from tools.worker import NoAnswer, raised_from
+from tools.words import wrapped
 
 SEED = 0    # the same inputs whenever a command runs, so that its figures can be compared
 LINES = 5   # of an error's text
@@ -107,5 +107,4 @@ def failure(error: Exception, lesson: Path) -> str:
 
 
 def _short(text: str) -> str:
-    lines = [short for line in text.splitlines() for short in textwrap.wrap(line, WIDTH, break_on_hyphens=False)]
-    return "\n".join(lines[:LINES])
+    return "\n".join(wrapped(text)[:LINES])

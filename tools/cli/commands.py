@@ -20,6 +20,18 @@ Source = Annotated[str | None, Argument(metavar="SOURCE", help="A branch of git;
 Chip = Annotated[str | None, Option(help="Of tools/models/chips.toml, such as t4, a100, h100, b200.")]
 
 
+def _named(name: str | Path) -> Path:
+    """A file as the command line names it, from where the learner stands."""
+    if name == "":
+        raise typer.BadParameter("the name of the file is empty.")
+    return where_typed(Path(name))
+
+
+def _file(says: str):
+    """An option that names a file."""
+    return Option(parser=_named, metavar="FILE", help=says)
+
+
 @app.callback()
 def course() -> None:
     """GPU programming in 28 days. To work a day: ./course week1/day1"""
@@ -136,22 +148,22 @@ def _compiled(context: typer.Context, day: CurrentDay = None, chip: Chip = None,
 
 @app.command("show")
 def _show(context: typer.Context, day: CurrentDay = None,
-          svg: Annotated[Path | None, Option(help="Write the picture into this file too.")] = None) -> int:
+          svg: Annotated[Path | None, _file("Write the picture into this file too.")] = None) -> int:
     """A picture of your kernels: which program or thread touches what."""
     from tools.cli import show
 
-    return show.run(day, context.obj, svg=where_typed(svg))
+    return show.run(day, context.obj, svg=svg)
 
 
 @app.command("bench")
 def _bench(context: typer.Context, day: CurrentDay = None,
-           csv: Annotated[Path | None, Option(help="Write every figure into this file.")] = None,
-           plot: Annotated[Path | None, Option(help="Write the plot over sizes, an SVG, into this file.")] = None,
+           csv: Annotated[Path | None, _file("Write every figure into this file.")] = None,
+           plot: Annotated[Path | None, _file("Write the plot over sizes, an SVG, into this file.")] = None,
            ) -> int:
     """Your functions against NumPy, PyTorch and the vendor's library."""
     from tools.cli import bench
 
-    return bench.run(day, context.obj, csv=where_typed(csv), plot=where_typed(plot))
+    return bench.run(day, context.obj, csv=csv, plot=plot)
 
 
 @app.command("profile")
@@ -183,22 +195,22 @@ def _review(context: typer.Context, week: Annotated[str, Argument(metavar="WEEK"
 
 @app.command("report")
 def _report(context: typer.Context,
-            output: Annotated[Path, Option(help="The page, one file without outside parts.")] = Path("report.html"),
+            output: Annotated[Path, _file("The page, one file without outside parts.")] = Path("report.html"),
             publish: Annotated[bool, Option("--publish", help="Say how to put it on the web.")] = False) -> int:
     """Your month as one HTML page to show around."""
     from tools.cli import report
 
-    return report.run(context.obj, output=where_typed(output), publish=publish)
+    return report.run(context.obj, output=output, publish=publish)
 
 
 @app.command("notebook")
 def _notebook(context: typer.Context, day: CurrentDay = None,
               solution: Annotated[bool, Option("--solution", help="With the reference, for instructors.")] = False,
-              output: Annotated[Path | None, Option(help="A file or folder; else NAME.ipynb here.")] = None) -> int:
+              output: Annotated[Path | None, _file("A file or folder; else NAME.ipynb here.")] = None) -> int:
     """A day as a notebook, for Colab too."""
     from tools.cli import notebook
 
-    return notebook.run(day, context.obj, solution=solution, output=where_typed(output or Path()))
+    return notebook.run(day, context.obj, solution=solution, output=output or where_typed(Path()))
 
 
 # The machine and the course -----------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """course count DAY: what the learner's kernels do to memory, line by line, and the line that wastes most."""
 
-import textwrap
 from pathlib import Path
 
 from rich.console import Console
@@ -8,14 +7,14 @@ from rich.console import Console
 from tools import gpu
 from tools.check import NoProfiler, count
 from tools.check.metrics import OF_LAUNCH
-from tools.cli import busy, chosen, complain, console
+from tools.cli import busy, chosen, console, say
 from tools.cli.calls import Call, Calls
 from tools.course import journal
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.progress import file_hash
 from tools.draw import line_table, lines
 from tools.sim import tables
 from tools.sim.counters import Counters, NotCounted
+from tools.words import quantity
 
 KEPT = "bytes_loaded", "bytes_stored", "bytes_atomic", "sectors", "requests", "wavefronts", "conflicts", "flops"
 
@@ -23,18 +22,15 @@ KEPT = "bytes_loaded", "bytes_stored", "bytes_atomic", "sectors", "requests", "w
 def run(day: str | None, root: Path) -> int:
     """Count the smallest call of each function; the totals go into the journal. Returns the exit code."""
     page = console()
-    try:
-        unit = chosen(day, root)
-        calls = Calls(unit, page)
-        for call in calls:
-            with calls.attempt():
-                with busy(page, f"counting {call.title}"):
-                    counters = count(call.function, *call.arguments)
-                _print(page, call, counters)
-                _print_profiled(page, call, counters)
-                _keep(call, counters, calls, root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    unit = chosen(day, root)
+    calls = Calls(unit, page)
+    for call in calls:
+        with calls.attempt():
+            with busy(page, f"counting {call.title}"):
+                counters = count(call.function, *call.arguments)
+            _print(page, call, counters)
+            _print_profiled(page, call, counters)
+            _keep(call, counters, calls, root)
     return calls.finish(f"{unit.name} launches no kernel, so there is nothing to count.")
 
 
@@ -48,11 +44,11 @@ def _print(page: Console, call: Call, counters: Counters) -> None:
     page.print()
     for kernel in found:
         if not kernel.rows:
-            _say(page, _of_library(kernel))
+            say(_of_library(kernel), page=page)
     for sentence in _totals(call, counters):
-        _say(page, sentence)
+        say(sentence, page=page)
     if words := lines.worst(found):
-        _say(page, words, style="yellow")
+        say(words, style="yellow", page=page)
     page.print()
 
 
@@ -67,7 +63,7 @@ def _of_library(kernel: lines.Kernel) -> str:
 def _totals(call: Call, counters: Counters) -> list[str]:
     said = []
     if counters.launches:
-        said.append(f"In all {tables.quantity(len(counters.launches), 'launch')}, {counters.bytes_loaded:,} bytes "
+        said.append(f"In all {quantity(len(counters.launches), 'launch')}, {counters.bytes_loaded:,} bytes "
                     f"loaded, {counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}.")
     if any(vars(counters.transfers).values()):
         said.append(f"Between host and GPU: {tables.transfers(counters.transfers)}.")
@@ -101,7 +97,7 @@ def _print_profiled(page: Console, call: Call, simulated: Counters) -> None:
     try:
         measured = count(call.function, *call.arguments, profiler=True)
     except NoProfiler as missing:
-        _say(page, str(missing), style="dim")
+        say(str(missing), style="dim", page=page)
         return
     page.print(f"{'':22}{'simulated':>14}{'profiler':>14}  ({gpu.card().name})", style="bold")
     for name in OF_LAUNCH:
@@ -135,8 +131,3 @@ def _keep(call: Call, counters: Counters, calls: Calls, root: Path) -> None:
             journal.add(journal.COUNT, calls.unit.name, facts, root)
     except journal.NotKept as error:
         calls.problems.append(str(error))
-
-
-def _say(page: Console, text: str, style: str = "") -> None:
-    for line in text.splitlines():
-        page.print(textwrap.fill(line, page.width, break_on_hyphens=False), style=style)

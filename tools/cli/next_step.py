@@ -1,16 +1,16 @@
 """course, alone: where am I, and what is the one thing to do now."""
 
-import textwrap
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from tools.cli import WIDTH, complain, tasks, units_of
+from tools.cli import complain, room, tasks, units_of
 from tools.course import journal
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
 from tools.course.journal import Journal
 from tools.course.progress import OPEN, Progress
 from tools.course.todo import SHORT, due, sitting, whats_left
+from tools.words import plural, wrapped
 
 MOST = 3  # things that are due; the others can wait until these are done
 PACES = {"quick": "two days at a sitting", "standard": "an hour a day", SHORT: "half an hour a day"}
@@ -18,10 +18,7 @@ PACES = {"quick": "two days at a sitting", "standard": "an hour a day", SHORT: "
 
 def show(root: Path) -> int:
     """Print where the learner is and what is next. Returns the exit code: 2 when a file of the course is broken."""
-    try:
-        units = units_of(root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    units = units_of(root)
     progress, past = Progress.load(root), journal.read(root)
     current = progress.current(units)
     lines = [*_where(current, progress)] if current else [whats_left(units, progress)]
@@ -47,7 +44,7 @@ def _share(unit: Unit, progress: Progress) -> str:
     if progress.plan.track != SHORT:
         return ""
     numbers = [str(number) for number in sitting(unit, progress.state(unit))]
-    return f": task{'s' * (len(numbers) > 1)} {', '.join(numbers)} now" if numbers else ""
+    return f": {plural('task', len(numbers))} {', '.join(numbers)} now" if numbers else ""
 
 
 def _now(current: Unit | None, units: list[Unit], progress: Progress, past: Journal, root: Path) -> Iterator[str]:
@@ -74,5 +71,6 @@ def _line(lead: str, command: str, why: str) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    indent = " " * (len(line) - len(line.lstrip()) + 9)
-    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    text = line.lstrip()
+    lead = " " * (len(line) - len(text))
+    return wrapped(text, room(), lead, lead + " " * 9)

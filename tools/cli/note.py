@@ -6,16 +6,12 @@ from pathlib import Path
 from tools.cli import chosen, complain
 from tools.cli.asking import ask
 from tools.course import diary
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.journal import NotKept
 
 
 def run(day: str | None, root: Path) -> int:
     """Ask, and add the answers to the day's page. Returns the exit code: 2 when they cannot be kept."""
-    try:
-        unit = chosen(day, root)
-    except (NoSuchUnit, BrokenCourseFile) as problem:
-        return complain(problem)
+    unit = chosen(day, root)
     page = diary.note_file(unit.name)
     below = ", below what was there" if (root / page).exists() else ""
     print(f"{unit.name}  {unit.title}")

@@ -4,21 +4,17 @@ from pathlib import Path
 
 from tools.cli import chosen, complain
 from tools.course.answers import BadAnswer
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.notebook import build
 from tools.course.versions.remote import pushed_branch, web_address
 
 
 def run(day: str | None, root: Path, solution: bool = False, output: Path | None = None) -> int:
     """Write the notebook; into `output`, where that is a folder. Returns the exit code: 2 where that cannot be done."""
+    unit, file = chosen(day, root), output or Path()
+    if file.is_dir():
+        file /= f"{unit.lesson.stem}{'_solution' * solution}.ipynb"
     try:
-        unit = chosen(day, root)
-        file = output or Path()
-        if file.is_dir():
-            file /= f"{unit.lesson.stem}{'_solution' * solution}.ipynb"
         build.write(unit, file, solution)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
     except BadAnswer as error:
         return complain(f"{error}\nSolutions come with the authors' edition of the course.")
     except SyntaxError as error:

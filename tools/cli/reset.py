@@ -5,18 +5,17 @@ from pathlib import Path
 
 from tools.cli import complain
 from tools.course import catalogue
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.versions.git import GitProblem
 from tools.course.versions.reset import NotReset, reset, stub
 
 
 def run(day: str, root: Path) -> int:
     """Put the stub of `day` back. Returns the exit code: 2 when that cannot be done."""
+    unit = catalogue.unit(day, root)
     try:
-        unit = catalogue.unit(day, root)
         original = stub(unit)
         kept = reset(unit, original, datetime.now())
-    except (NoSuchUnit, BrokenCourseFile, GitProblem, NotReset) as problem:
+    except (GitProblem, NotReset) as problem:
         return complain(problem)
     lesson = unit.lesson.relative_to(root).as_posix()
     if kept is None:

@@ -1,13 +1,12 @@
 """course review WEEK: five questions about oneself when a week is green, and what changed since the last time."""
 
-import textwrap
 from datetime import datetime
 from pathlib import Path
 
-from tools.cli import WIDTH, complain
+from tools.cli import complain, say
 from tools.cli.asking import PROMPT, answer, ask
 from tools.course import catalogue, diary, journal
-from tools.course.catalogue import BrokenCourseFile, Unit
+from tools.course.catalogue import Unit
 from tools.course.diary import HIGHEST, LOWEST, REVIEW
 from tools.course.journal import NotKept
 from tools.course.progress import OPEN, STARTED, Progress
@@ -24,10 +23,7 @@ ADVICE = {
 def run(week: str, root: Path) -> int:
     """Ask, keep the answers, compare. Returns the exit code: 2 when the week is not green or is none."""
     week = f"week{week}" if week.isdecimal() else week.strip("/")
-    try:
-        units = catalogue.units(root)
-    except BrokenCourseFile as problem:
-        return complain(problem)
+    units = catalogue.units(root)
     progress = Progress.load(root)
     days = [unit for unit in units if unit.week == week and not unit.is_kata]
     if trouble := _not_green(week, days, progress) if days else _no_week(week, units):
@@ -60,7 +56,7 @@ def _not_green(week: str, days: list[Unit], progress: Progress) -> str | None:
         return None
     names = ", ".join(day.folder.name for day in waiting)
     missing = f"{week} is not green yet: {len(waiting)} of {len(days)} days wait, {names}."
-    return f"{textwrap.fill(missing, WIDTH)}\nNext: ./course {waiting[0].name}"
+    return f"{missing}\nNext: ./course {waiting[0].name}"
 
 
 def _ask_all() -> dict[str, tuple[int, str]]:
@@ -99,4 +95,5 @@ def _print_scores(answers: dict[str, tuple[int, str]], last) -> None:
         print(f"  {key:<8}{old}{score:>6}{change}")
     lowest = min(answers, key=lambda key: answers[key][0])
     if answers[lowest][0] < HIGHEST:
-        print(f"\n{textwrap.fill(f'Lowest: {lowest}. {ADVICE[lowest]}', WIDTH)}")
+        print()
+        say(f"Lowest: {lowest}. {ADVICE[lowest]}")

@@ -8,7 +8,6 @@ from rich.console import Console
 from tools import gpu
 from tools.cli import busy, chosen, complain, console
 from tools.cli.calls import Call, Calls
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.draw import touches
 from tools.draw.touched import Recorder, Touches
 from tools.sim.trace import heard_by
@@ -18,17 +17,14 @@ def run(day: str | None, root: Path, svg: Path | None = None) -> int:
     """Draw the smallest call of each function; `svg` gets all pictures. Returns the exit code."""
     os.environ[gpu.SIMULATE] = "1"  # only simulated kernels can be watched; GPU or not, the picture is the same
     page, drawn = console(), []
-    try:
-        unit = chosen(day, root)
-        calls = Calls(unit, page)
-        for call in calls:
-            with calls.attempt():
-                with busy(page, f"watching {call.title}"):
-                    pictures = _watched(call)
-                _print(page, call, pictures)
-                drawn += pictures
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    unit = chosen(day, root)
+    calls = Calls(unit, page)
+    for call in calls:
+        with calls.attempt():
+            with busy(page, f"watching {call.title}"):
+                pictures = _watched(call)
+            _print(page, call, pictures)
+            drawn += pictures
     code = calls.finish(f"{unit.name} launches no kernel, so there is nothing to draw.")
     return code or _write(page, svg, drawn, unit.name)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tools.cli import complain
 from tools.course import catalogue
-from tools.course.catalogue import BrokenCourseFile
 from tools.course.versions.git import BRANCH, GitProblem, Repository
 from tools.course.progress import Progress
 
@@ -15,7 +14,7 @@ def run(name: str, root: Path) -> int:
     try:
         branch = _branch(name)
         print("\n".join([_switch(Repository(root), branch), *_advice(root)]))
-    except (GitProblem, BrokenCourseFile) as problem:
+    except GitProblem as problem:
         return complain(problem)
     return 0
 

@@ -8,9 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tools.cli import WIDTH, complain, console, units_of
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
 from tools.course.progress import CONFIRMED, SIMULATED, STARTED, Progress, UnitState
 from tools.course.todo import whats_left
+from tools.words import quantity
 
 TITLE_WIDTH = 34  # leaves one line for "confirmed on NVIDIA H200, 2026-11-20" beside a day
 STYLES = {CONFIRMED: "bold green", SIMULATED: "green", STARTED: "yellow"}
@@ -18,10 +19,7 @@ STYLES = {CONFIRMED: "bold green", SIMULATED: "green", STARTED: "yellow"}
 
 def show(root: Path) -> int:
     """Print the month. Returns the exit code: 2 when there is no course or a file of it is broken."""
-    try:
-        units = units_of(root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    units = units_of(root)
     progress = Progress.load(root)
     page = console()
     with page.capture() as printed:
@@ -55,7 +53,7 @@ def describe(state: UnitState, tasks: int) -> str:
     """One line for the learner, such as "simulated; 2 hints; edited since"."""
     words = [_reached(state, tasks)]
     if hints := sum(state.hints.values()):
-        words.append(f"{hints} hint{'s' * (hints != 1)}")
+        words.append(quantity(hints, "hint"))
     if state.edited:
         words.append("edited since")
     return "; ".join(words)

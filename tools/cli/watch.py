@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from tools.cli import WIDTH, chosen, complain, terminal
+from tools.cli import WIDTH, chosen, terminal
 from tools.cli.watch_faces import Printed, Screen
 from tools.course import catalogue
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
 from tools.course.progress import CONFIRMED, SIMULATED, Progress
 from tools.course.runs import Ahead, Outcome, Run
 from tools.course.saves import Saves
@@ -27,10 +27,7 @@ SAVED, ENDED, KEY, OVER, RESIZED, STOP = "saved", "ended", "key", "over", "resiz
 
 def run(day: str | None, root: Path) -> int:
     """Watch until the learner quits. Returns the exit code: 2 when there is nothing to watch."""
-    try:
-        unit = chosen(day, root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    unit = chosen(day, root)
     events: SimpleQueue = SimpleQueue()  # its put may be called by the handler of a signal
     with _signals(events):
         if terminal.interactive():

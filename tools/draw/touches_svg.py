@@ -7,6 +7,7 @@ from tools.draw import words
 from tools.draw.cells import NOBODY, OUTSIDE, SEVERAL, Cells, binned
 from tools.draw.svg import COLOURS, MARGIN, Canvas, colour
 from tools.draw.touched import BANKS, SECTOR, Map, Request, Touches
+from tools.words import quantity
 
 WIDTH = 980
 DOWN, ACROSS, SIDE = 32, 32, 8              # cells of a matrix, at the most, and the pixels of one
@@ -193,7 +194,7 @@ def _banks(canvas: Canvas, request: Request, x: float, y: float) -> float:
     for bank, count in enumerate(counts):
         left = x + bank * wide
         canvas.rect(left, bottom - count * unit, wide - 2, max(count * unit, 1), "c0" if count < 2 else "c3",
-                    f"bank {bank}: {words.several(count, 'word')}")
+                    f"bank {bank}: {quantity(count, 'word')}")
         if bank % 8 == 0 or bank == BANKS - 1:
             canvas.text(left + wide / 2 - 1, bottom + 12, str(bank), "soft small", "middle")
     canvas.text(x, bottom + 27, f"banks of shared memory, and how many different words each is asked for: "

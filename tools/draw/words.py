@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from tools.draw.cells import NOBODY, SEVERAL, Cells
 from tools.draw.touched import SECTOR, Map, Request, Touches
+from tools.words import quantity
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 FOLLOWED, OTHERS, NONE = "#", "+", "."
@@ -34,16 +35,11 @@ def place(program: int, grid: tuple[int, ...]) -> str:
     return str(axes[0]) if len(axes) == 1 else f"({', '.join(map(str, axes))})"
 
 
-def several(number: int, noun: str) -> str:
-    """1 program, 4,096 programs"""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def heading(picture: Touches) -> str:
     """add_kernel, 4 programs"""
     grid = f" ({' x '.join(map(str, picture.grid))})" if len(picture.grid) > 1 else ""
-    again = f", the first of {several(picture.launches, 'launch').replace('launchs', 'launches')}"
-    return f"{picture.kernel}, {several(picture.units, picture.unit)}{grid}{again * (picture.launches > 1)}"
+    again = f", the first of {quantity(picture.launches, 'launch')}"
+    return f"{picture.kernel}, {quantity(picture.units, picture.unit)}{grid}{again * (picture.launches > 1)}"
 
 
 def subject(drawn: Map) -> str:
@@ -62,12 +58,12 @@ def size(drawn: Map) -> str:
 def facts(drawn: Map, cells: Cells, unit: str) -> list[str]:
     """How many touch an element, what nobody touches, and what a cell stands for."""
     low, high = drawn.by()
-    span = f"{low:,} to {several(high, unit)}" if low < high else several(low, unit)
+    span = f"{low:,} to {quantity(high, unit)}" if low < high else quantity(low, unit)
     said = [f"by {span} each"]
     if untouched := drawn.untouched():
         said.append(f"{untouched:,} of {drawn.rows * drawn.cols:,} by nobody")
     if cells.height * cells.width > 1:
-        stands_for = several(cells.width, "element") if cells.wrapped else f"{cells.height} x {cells.width}"
+        stands_for = quantity(cells.width, "element") if cells.wrapped else f"{cells.height} x {cells.width}"
         said.append(f"a cell: {'first of ' * cells.sampled}{stands_for}")
     return said
 
@@ -104,7 +100,7 @@ def verdict(group: Sequence[Request]) -> str:
     first = group[0]
     asked = ", ".join(f"{each.kind} of {each.array}" for each in group)
     spare = f", {first.least} would do" if first.least < first.cost else ""
-    return f"{asked}: {several(first.cost, first.unit)}{' each' * (len(group) > 1)}{spare} ({first.who})"
+    return f"{asked}: {quantity(first.cost, first.unit)}{' each' * (len(group) > 1)}{spare} ({first.who})"
 
 
 def lanes(numbers: Sequence[int]) -> str:

@@ -9,6 +9,7 @@ from tools.course.catalogue import Unit
 from tools.course.measured import SECONDS, YOURS, Bench, Change, Count, Row, Traffic
 from tools.course.portfolio import Section
 from tools.course.progress import SIMULATED
+from tools.words import quantity
 
 SIMULATOR = '<p class="about">Counted by a simulator: exact, the same on every machine.</p>'
 MOST = 2  # changes shown of one function; the table of counts has the rest
@@ -39,9 +40,9 @@ def _about(each: Section) -> str:
     """When, how long, with what help; and what is simulated."""
     parts = [words.period(each.dates[0], each.dates[-1])] if each.dates else []
     if each.minutes >= 1:
-        parts.append(words.count(round(each.minutes), "minute"))
+        parts.append(quantity(round(each.minutes), "minute"))
     if each.hints:
-        parts.append(words.count(each.hints, "hint"))
+        parts.append(quantity(each.hints, "hint"))
     facts = f'<p class="about">{" · ".join(parts)}</p>' if parts else ""
     if each.reached == SIMULATED:
         facts += '<p class="plain">Passed on simulators. Its tests on a GPU have not run yet.</p>'
@@ -185,7 +186,7 @@ def _code(each: Section) -> str:
         lines = sum(piece.source.count("\n") + 1 for piece in pieces)
         names = ", ".join(f"<code>{escape(piece.name)}</code>" for piece in pieces)
         of = f"Task {task}: " if task is not None else ""
-        blocks.append(f"<details><summary>{of}{names} <small>{words.count(lines, 'line')}</small></summary>"
+        blocks.append(f"<details><summary>{of}{names} <small>{quantity(lines, 'line')}</small></summary>"
                       + texts.code("\n\n\n".join(piece.source for piece in pieces)) + "</details>")
     known = all(piece.known for piece in each.pieces)
     heading = "The code written" if known else "The code, given parts included"

@@ -49,7 +49,7 @@ def test_a_lesson_with_a_syntax_error_is_named_with_its_line(root, tmp_path, cap
 
 
 def test_an_unknown_day_and_a_folder_that_is_not_there_are_said(root, tmp_path, capsys):
-    assert notebook.run("week1/day9", root) == 2
+    assert main(["notebook", "week1/day9"], root) == 2
     assert notebook.run("week1/day1", root, output=tmp_path / "nowhere" / "x.ipynb") == 2
     first, second, third = capsys.readouterr().err.splitlines()
     assert first.startswith("There is no day or kata 'week1/day9'.")
