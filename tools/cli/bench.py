@@ -12,7 +12,7 @@ from tools.bench.classes import Speed
 from tools.bench.contest import YOURS
 from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
-from tools.cli import busy, chosen, complain, console, say, stopped
+from tools.cli import busy, chosen, complain, console, files, say, stopped
 from tools.course import journal
 from tools.course.catalogue import Unit
 from tools.course.workload import workloads
@@ -26,10 +26,10 @@ SCATTERED = 0.25  # of a time, by which its median is uncertain
 def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None = None) -> int:
     """Measure, print, and keep. Returns the exit code: 1 where a function was refused, 2 where there is nothing to do.
 
-    csv, plot: files for all figures and for the picture.
+    csv, plot: files for all figures and for the picture. Raises NotWritten, NoSuchUnit, BrokenCourseFile.
     """
-    page = console()
-    unit = chosen(day, root)
+    _check(csv, plot, root)
+    page, unit = console(), chosen(day, root)
     with busy(page, f"loading {unit.name}"):
         known = workloads(unit)
     if not known:
@@ -41,11 +41,10 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
     except KeyboardInterrupt:
         return stopped("Stopped: nothing was kept.")
     _print(page, unit, found)
-    written = _write(csv, records.as_csv(unit, found.records, date.today().isoformat()) if found.records else "")
-    written &= _write_plot(plot, page, unit, found)
     if journal.wanted():
         _keep(unit, found, root)
-    return 2 if not written else 1 if found.refused else 0
+    _write(csv, plot, unit, found, root)
+    return 1 if found.refused else 0
 
 
 def _keep(unit: Unit, found: "Found", root: Path) -> None:
@@ -205,22 +204,20 @@ def _show(page: Console, table: Table) -> None:
 # Files --------------------------------------------------------------------------------------------
 
 
-def _write(file: Path | None, text: str) -> bool:
-    if file is None or not text:
-        return True
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        complain(f"{file} cannot be written ({error.strerror}).")
-        return False
-    print(f"Written: {file}")
-    return True
+def _check(csv: Path | None, plot: Path | None, root: Path) -> None:
+    """Raise NotWritten before anything is measured."""
+    for file in filter(None, (csv, plot)):
+        files.check(file, root)
+    if csv and csv == plot:
+        raise files.NotWritten(f"--csv and --plot both name {csv}.\nName a file for each.")
 
 
-def _write_plot(file: Path | None, page: Console, unit: Unit, found: Found) -> bool:
-    if file is None:
-        return True
-    if not found.timed:
-        page.print("No plot: nothing was timed.")
-        return True
-    return _write(file, records.as_plot(unit, found.timed, found.ceilings, _footer(found)[:2]))
+def _write(csv: Path | None, plot: Path | None, unit: Unit, found: Found, root: Path) -> None:
+    if csv and found.records:
+        files.write(csv, records.as_csv(unit, found.records, date.today().isoformat()), root)
+        print(f"Written: {csv}")
+    if plot and found.timed:
+        files.write(plot, records.as_plot(unit, found.timed, found.ceilings, _footer(found)[:2]), root)
+        print(f"Written: {plot}")
+    elif plot:
+        print("No plot: nothing was timed.")

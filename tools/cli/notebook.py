@@ -2,26 +2,27 @@
 
 from pathlib import Path
 
-from tools.cli import chosen, complain
+from tools.cli import chosen, complain, files
 from tools.course.answers import BadAnswer
 from tools.course.notebook import build
 from tools.course.versions.remote import pushed_branch, web_address
 
 
 def run(day: str | None, root: Path, solution: bool = False, output: Path | None = None) -> int:
-    """Write the notebook; into `output`, where that is a folder. Returns the exit code: 2 where that cannot be done."""
+    """Write the notebook; into `output`, where that is a folder. Returns the exit code: 2 where it cannot be made.
+
+    Raises NotWritten where it cannot be written, NoSuchUnit, BrokenCourseFile.
+    """
     unit, file = chosen(day, root), output or Path()
     if file.is_dir():
         file /= f"{unit.lesson.stem}{'_solution' * solution}.ipynb"
     try:
-        build.write(unit, file, solution)
+        files.write(file, build.dump(build.build(unit, solution)), root)
     except BadAnswer as error:
         return complain(f"{error}\nSolutions come with the authors' edition of the course.")
     except SyntaxError as error:
         return complain(f"{unit.name}/{unit.lesson.name}, line {error.lineno}: {error.msg}.\n"
                         "A lesson that cannot be read makes no notebook; mend that line first.")
-    except OSError as error:
-        return complain(f"{file} cannot be written ({error.strerror}).\nName another file: --output FILE")
     print(f"{file}:\n{unit.name}, {unit.title}{', with the solution' * solution}.")
     print("Here:     open it in Jupyter, from a folder of the course.")
     if address := web_address(root):

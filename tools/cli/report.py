@@ -4,7 +4,7 @@ import shlex
 from datetime import date
 from pathlib import Path
 
-from tools.cli import complain, console
+from tools.cli import complain, console, files
 from tools.course import portfolio
 from tools.course.versions.remote import web_address
 from tools.words import quantity
@@ -13,15 +13,11 @@ BRANCH = "gh-pages"
 
 
 def run(root: Path, output: Path = Path("report.html"), publish: bool = False) -> int:
-    """Write the page. Returns the exit code: 2 where it cannot be made or written."""
+    """Write the page. Returns the exit code. Raises NotWritten, BrokenCourseFile."""
     from tools.cli.portfolio import page
 
     month = portfolio.gather(root)
-    try:
-        output.write_text(page(month, date.today()), encoding="utf-8")
-    except OSError as error:
-        return complain(f"{output} cannot be written ({error.strerror}).\n"
-                        "Name another file: ./course report --output FILE")
+    files.write(output, page(month, date.today()), root)
     out = console()
     units = quantity(len(month.sections), "unit")
     out.print(f"{output}: {units} with something to show, one file without outside parts.", soft_wrap=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tools import gpu
-from tools.cli import busy, chosen, complain, console
+from tools.cli import busy, chosen, complain, console, files
 from tools.cli.calls import Call, Calls
 from tools.draw import touches
 from tools.draw.touched import Recorder, Touches
@@ -16,8 +16,9 @@ from tools.sim.trace import heard_by
 def run(day: str | None, root: Path, svg: Path | None = None) -> int:
     """Draw the smallest call of each function; `svg` gets all pictures. Returns the exit code."""
     os.environ[gpu.SIMULATE] = "1"  # only simulated kernels can be watched; GPU or not, the picture is the same
-    page, drawn = console(), []
-    unit = chosen(day, root)
+    if svg:
+        files.check(svg, root)
+    page, unit, drawn = console(), chosen(day, root), []
     calls = Calls(unit, page)
     for call in calls:
         with calls.attempt():
@@ -26,7 +27,7 @@ def run(day: str | None, root: Path, svg: Path | None = None) -> int:
             _print(page, call, pictures)
             drawn += pictures
     code = calls.finish(f"{unit.name} launches no kernel, so there is nothing to draw.")
-    return code or _write(page, svg, drawn, unit.name)
+    return code or _write(svg, drawn, unit.name, root)
 
 
 def _watched(call: Call) -> list[Touches]:
@@ -44,14 +45,11 @@ def _print(page: Console, call: Call, pictures: list[Touches]) -> None:
         print(f"{call.title}\nIt launches no kernel in Triton or Numba's CUDA, so there is nothing to draw.\n")
 
 
-def _write(page: Console, svg: Path | None, drawn: list[Touches], name: str) -> int:
+def _write(svg: Path | None, drawn: list[Touches], name: str, root: Path) -> int:
     if svg is None:
         return 0
     if not drawn:
         return complain(f"{svg} was not written: {name} launches no kernel that can be drawn.")
-    try:
-        svg.write_text(touches.svg(*drawn), encoding="utf-8")
-    except OSError as error:
-        return complain(f"{svg} cannot be written ({error.strerror}).")
+    files.write(svg, touches.svg(*drawn), root)
     print(f"The picture is in {svg}; a browser shows it.")
     return 0

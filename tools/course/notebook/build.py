@@ -1,7 +1,6 @@
 """Writes the notebook of a day, as the plain data of which an .ipynb consists (nbformat 4.5). No package is needed."""
 
 import json
-from pathlib import Path
 
 from tools.course import answers
 from tools.course.catalogue import Unit
@@ -168,8 +167,3 @@ def _reading(unit: Unit) -> list[dict]:
         return []
     lines = [f"- **{text.escape(r.title)}**, {text.escape(r.author)}. {text.escape(r.why)}" for r in unit.reading]
     return [_markdown("reading", "## Reading\n\n" + "\n".join(lines))]
-
-
-def write(unit: Unit, file: Path, solution: bool = False) -> None:
-    """Write the notebook's file. Raises BadAnswer, SyntaxError, OSError."""
-    file.write_text(dump(build(unit, solution)), encoding="utf-8")

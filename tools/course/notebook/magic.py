@@ -9,6 +9,7 @@ import os
 import shlex
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from types import ModuleType
 
@@ -17,10 +18,11 @@ from tools.course import catalogue, hints
 from tools.course.catalogue import Unit
 from tools.course.notebook import text
 from tools.course.progress import Progress
+from tools.course.versions.reset import keep
 from tools.course.workload import LessonBroken, lesson_of
 from tools.course.written import definitions, given, is_open
 
-FOLDER = ".course/notebook"  # solutions run here; and earlier code that a cell replaced is kept here
+FOLDER = ".course/notebook"  # solutions run here
 
 LATER = "later"
 
@@ -55,7 +57,8 @@ class Day:
         _check(task, code, here[task])
         code, told = code.strip("\n"), ""
         if not self.solution and here[task] not in (code, self._wrote.get(task)) and self._is_work(task, here[task]):
-            told = f"The lesson held other code for task {task}; it is kept in {self._keep(source)}.\n"
+            kept = keep(self.unit, self.unit.lesson.read_bytes(), datetime.now()).relative_to(self.unit.root)
+            told = f"The lesson held other code for task {task}; it is kept in {kept.as_posix()}.\n"
         self.unit.lesson.write_text(text.replace_section(source, task, code), encoding="utf-8")
         self._wrote[task] = code
         return told
@@ -66,14 +69,6 @@ class Day:
         if stub is not None:
             return text.sections(stub).get(task) != found
         return not all(map(is_open, definitions(found).values()))
-
-    def _keep(self, source: str) -> str:
-        folder = self.unit.root / FOLDER / "kept"
-        folder.mkdir(parents=True, exist_ok=True)
-        stem = self.unit.lesson.stem
-        number = 1 + sum(1 for _ in folder.glob(f"{stem}-*.py"))
-        (folder / f"{stem}-{number}.py").write_text(source, encoding="utf-8")
-        return f"{FOLDER}/kept/{stem}-{number}.py"
 
     def test(self, task: int | None = None) -> None:
         """Run the tests of one task, or of all, and print the short screen."""

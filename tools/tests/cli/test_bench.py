@@ -9,6 +9,7 @@ import pytest
 
 from tools import ROOT, gpu
 from tools.bench import classes, machine, runner
+from tools.cli import files
 from tools.cli.__main__ import main
 from tools.course import journal
 from tools.tests.bench.test_records import CEILING, MACHINE, counted, record
@@ -154,11 +155,16 @@ def test_csv_and_plot_are_written_where_the_user_says(happens, tmp_path, capsys)
     assert f"Written: {table}\nWritten: {picture}\n" in capsys.readouterr().out
 
 
-def test_a_file_that_cannot_be_written_is_one_line_and_costs_no_results(happens, tmp_path, capsys):
+def test_a_disk_that_is_full_when_all_is_measured_costs_no_results(happens, tmp_path, capsys, monkeypatch):
+    def full(file, text):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "_replace", full)
     happens(*timed(record(8)))
-    assert main(["bench", "week1/day1", "--csv", str(tmp_path / "no/a.csv")], tmp_path) == 2
+    assert main(["bench", "week1/day1", "--csv", str(tmp_path / "a.csv")], tmp_path) == 2
     printed = capsys.readouterr()
-    assert printed.err == f"{tmp_path / 'no/a.csv'} cannot be written (No such file or directory).\n"
+    assert printed.err == (f"{tmp_path / 'a.csv'} cannot be written (No space left on device).\n"
+                           "Name another file.\n")
     assert "double, 8 float32" in printed.out
     assert len(journal.read(tmp_path)) == 1
 

@@ -217,12 +217,6 @@ def test_facts_of_another_form_make_no_broken_page(root):
 # Writing and publishing ---------------------------------------------------------------------------
 
 
-def test_a_page_that_cannot_be_written_is_said(root, capsys):
-    assert report.run(root, root / "nowhere" / "page.html") == 2
-    assert capsys.readouterr().err.endswith("cannot be written (No such file or directory).\n"
-                                            "Name another file: ./course report --output FILE\n")
-
-
 def test_a_broken_day_is_said_and_no_page_is_written(root, capsys):
     (root / "week1/day2/day.toml").write_text("title = ", encoding="utf-8")
     assert main(["report", "--output", str(root / "page.html")], root) == 2

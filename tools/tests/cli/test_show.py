@@ -74,12 +74,6 @@ def test_the_file_holds_all_pictures(run, tmp_path):
     assert {"add, 128 float32", "turn, 32 x 8 float32"} <= set(texts)
 
 
-def test_a_file_that_cannot_be_written_is_named(run, tmp_path):
-    file = tmp_path / "missing" / "picture.svg"
-    code, _, err = run(LESSON, "--svg", str(file))
-    assert (code, err) == (2, f"{file} cannot be written (No such file or directory).\n")
-
-
 def test_a_gap_is_named_after_what_could_be_drawn(run):
     code, out, err = run(GAP)
     assert code == 0 and "add_kernel, 4 blocks" in out
