@@ -23,10 +23,10 @@ def plural(thing: str, count: int) -> str:
     return f"{thing}es" if thing.endswith("ch") else f"{thing}s"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], before_last: str = "and") -> str:
     """x; x and y; x, y and z"""
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{', '.join(others)} {before_last} {last}" if others else last
 
 
 def cut(text: str, width: int) -> str:

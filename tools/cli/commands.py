@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 Day = Annotated[str, Argument(metavar="DAY", help="A day or kata: week1/day4.")]
 CurrentDay = Annotated[str | None, Argument(metavar="DAY", help="A day or kata; else your current one.")]
 Task = Annotated[int | None, Argument(metavar="TASK", help="Its number; else the first that is not done.")]
-Source = Annotated[str | None, Argument(metavar="SOURCE", help="A branch of git; else upstream/main.")]
+Source = Annotated[str | None, Argument(metavar="SOURCE", help="A branch of git, such as upstream/main.")]
 Chip = Annotated[str | None, Option(help="Of tools/models/chips.toml, such as t4, a100, h100, b200.")]
 
 
@@ -120,7 +120,10 @@ def _reset(context: typer.Context, day: Day) -> int:
 
 @app.command("update")
 def _update(context: typer.Context, source: Source = None) -> int:
-    """Take in new material; what you wrote in a gap stays yours."""
+    """Take in new material; what you wrote in a gap stays yours.
+
+    Without SOURCE it fetches upstream and looks at upstream/main; where there is none, at origin/main, then at main.
+    """
     from tools.cli import update
 
     return update.run(source, context.obj)

@@ -5,7 +5,7 @@ from pathlib import Path
 from tools.cli import complain, say, stopped
 from tools.course import catalogue
 from tools.course.catalogue import BrokenCourseFile
-from tools.course.versions.git import GitProblem
+from tools.course.versions.git import MAIN_LINES, GitProblem
 from tools.course.progress import Progress
 from tools.course.versions.update import Report, update
 from tools.words import quantity
@@ -33,7 +33,10 @@ def _print(report: Report) -> None:
     for note in report.warnings:
         say(note)
     if not report.changed:
-        print(f"Nothing new: you have all of {where}.")
+        say(f"Nothing new: you have all of {where}.")
+        if report.source == MAIN_LINES[-1]:
+            say("git knows no remote upstream or origin here, so this looked at your own branch. To name the course, "
+                "once: git remote add upstream URL")
         return
     print(f"From {where}.")
     if report.kept:
