@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from tools.course import catalogue
+from tools.course import catalogue, journal
 from tools.course.catalogue import NoSuchUnit, Unit
+from tools.course.current import current
 from tools.course.progress import Progress
 from tools.words import WIDTH, wrapped
 
@@ -27,10 +28,16 @@ def chosen(day: str | None, root: Path) -> Unit:
     """The unit named `day`; the learner's current one where day is None. Raises NoSuchUnit, BrokenCourseFile."""
     if day is not None:
         return catalogue.unit(day, root)
-    current = Progress.load(root).current(units_of(root))
-    if current is None:
+    unit = current(units_of(root), Progress.load(root), journal.read(root))
+    if unit is None:
         raise NoSuchUnit("Every day and kata is done: name the one that you mean. ./course status lists them.")
-    return current
+    return unit
+
+
+def whats_next(root: Path) -> str:
+    """The last line of a command: what to type now. Raises BrokenCourseFile."""
+    unit = current(catalogue.units(root), Progress.load(root), journal.read(root))
+    return f"Next: ./course {unit.name if unit else 'status'}"
 
 
 def where_typed(path: Path) -> Path:

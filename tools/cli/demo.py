@@ -4,11 +4,9 @@ import textwrap
 import time
 from pathlib import Path
 
-from tools.cli import complain, say
+from tools.cli import complain, say, whats_next
 from tools.cli.terminal import interactive
-from tools.course import catalogue
 from tools.course.catalogue import BrokenCourseFile
-from tools.course.progress import Progress
 
 
 class Stopped(Exception):
@@ -116,7 +114,6 @@ def _pause(prompt: str) -> str:
 
 def _print_next(root: Path) -> None:
     try:
-        current = Progress.load(root).current(catalogue.units(root))
-    except BrokenCourseFile:
-        current = None  # the demo needs no day; ./course status says what is wrong
-    print(f"Next: ./course {current.name}" if current else "Next: ./course status")
+        print(whats_next(root))
+    except BrokenCourseFile:  # the demo needs no day
+        print("Next: ./course status")

@@ -7,6 +7,7 @@ from pathlib import Path
 from tools.cli import complain, room, tasks, units_of
 from tools.course import journal
 from tools.course.catalogue import Unit
+from tools.course.current import current
 from tools.course.journal import Journal
 from tools.course.progress import OPEN, Progress
 from tools.course.todo import SHORT, due, sitting, whats_left
@@ -20,9 +21,9 @@ def show(root: Path) -> int:
     """Print where the learner is and what is next. Returns the exit code: 2 when a file of the course is broken."""
     units = units_of(root)
     progress, past = Progress.load(root), journal.read(root)
-    current = progress.current(units)
-    lines = [*_where(current, progress)] if current else [whats_left(units, progress)]
-    lines += _now(current, units, progress, past, root)
+    here = current(units, progress, past)
+    lines = [*_where(here, progress)] if here else [whats_left(units, progress)]
+    lines += _now(here, units, progress, past, root)
     print(*(part for line in lines for part in _wrapped(line)), sep="\n")
     for warning in filter(None, (progress.warning, past.warning)):
         complain(warning)
@@ -47,12 +48,12 @@ def _share(unit: Unit, progress: Progress) -> str:
     return f": {plural('task', len(numbers))} {', '.join(numbers)} now" if numbers else ""
 
 
-def _now(current: Unit | None, units: list[Unit], progress: Progress, past: Journal, root: Path) -> Iterator[str]:
+def _now(here: Unit | None, units: list[Unit], progress: Progress, past: Journal, root: Path) -> Iterator[str]:
     """The command to type, and what is due beside it."""
     others = due(units, progress, past, root, datetime.now().astimezone())[:MOST]
     yield ""
-    if current:
-        command, why = _command(current, progress, past)
+    if here:
+        command, why = _command(here, progress, past)
         yield _line("Now", command, why)
     for number, other in enumerate(others):
         yield _line("" if number else "Due", other.command, other.why)

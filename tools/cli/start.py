@@ -3,10 +3,8 @@
 import re
 from pathlib import Path
 
-from tools.cli import complain
-from tools.course import catalogue
+from tools.cli import complain, whats_next
 from tools.course.versions.git import BRANCH, GitProblem, Repository
-from tools.course.progress import Progress
 
 
 def run(name: str, root: Path) -> int:
@@ -53,9 +51,8 @@ def _take_up(repository: Repository, branch: str) -> None:
 
 
 def _advice(root: Path) -> list[str]:
-    current = Progress.load(root).current(catalogue.units(root))
     return [
         'To keep your work: git add -A && git commit -m "what I did"',
         "journal/ is kept with it; .course/ stays on this machine.",
-        f"Next: ./course {current.name}" if current else "Next: ./course status",
+        whats_next(root),
     ]

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from tools.cli import complain, say, stopped
-from tools.course import catalogue
+from tools.cli import complain, say, stopped, whats_next
 from tools.course.catalogue import BrokenCourseFile
 from tools.course.versions.git import MAIN_LINES, GitProblem
-from tools.course.progress import Progress
 from tools.course.versions.update import Report, update
 from tools.words import quantity
 
@@ -62,8 +60,6 @@ def _files(title: str, paths: list[str]) -> None:
 def _print_next(root: Path) -> None:
     """An update may bring a day that breaks a rule; the update itself is done."""
     try:
-        current = Progress.load(root).current(catalogue.units(root))
+        print(whats_next(root))
     except BrokenCourseFile as problem:
         complain(problem)
-    else:
-        print(f"Next: ./course {current.name}" if current else "Next: ./course status")

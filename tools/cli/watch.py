@@ -17,6 +17,7 @@ from tools.cli import WIDTH, chosen, terminal
 from tools.cli.watch_faces import Printed, Screen
 from tools.course import catalogue
 from tools.course.catalogue import Unit
+from tools.course.current import following
 from tools.course.progress import CONFIRMED, SIMULATED, Progress
 from tools.course.runs import Ahead, Outcome, Run
 from tools.course.saves import Saves
@@ -92,8 +93,8 @@ class Watch:
         return done and self.outcome is not None and self.outcome.code == 0
 
     def following(self) -> Unit | None:
-        """The unit that is next. Raises BrokenCourseFile."""
-        return Progress.load(self.root).current(catalogue.units(self.root))
+        """The unit that comes after this one. Raises BrokenCourseFile."""
+        return following(self.unit, catalogue.units(self.root), Progress.load(self.root))
 
     def go_on(self, unit: Unit) -> None:
         """Watch `unit` from now on."""

@@ -55,7 +55,7 @@ class Recorder:
         try:
             for name in self.reports:
                 unit = catalogue.unit(name)
-                visits.enter(unit, progress.state(unit), self.began)
+                visits.enter(unit, progress.state(unit), self.began, among=len(self.reports))
         except journal.NotKept as problem:
             return str(problem)
 
