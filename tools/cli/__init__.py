@@ -58,7 +58,7 @@ def console():
 
 
 def say(text: str, lead: str = "", indent: str | None = None, style: str = "", page=None) -> None:
-    """Print a text in lines that fit, as tools.words.wrapped makes them; a page, a rich console, can do it in a style."""
+    """Print a text in lines that fit, as tools.words.wrapped makes them. page: a rich console, which knows styles."""
     for line in wrapped(text, room(), lead, indent):
         if page is None:
             print(line)

@@ -34,17 +34,17 @@ def run(root: Path) -> int:
 
 def _show_slow(slow, facts) -> None:
     warp = facts.BLOCK[0]
-    _paragraph(f"This kernel doubles an image of {facts.SIDE} x {facts.SIDE} numbers, one thread for each. {warp} threads "
+    _tell(f"This kernel doubles an image of {facts.SIDE} x {facts.SIDE} numbers, one thread for each. {warp} threads "
          "run together: they are a warp.")  # fmt: skip
     _code(slow.source)
-    _paragraph(f"Its result is {_right(slow)}. That says nothing about speed, and speed can be timed on a GPU only. What "
+    _tell(f"Its result is {_right(slow)}. That says nothing about speed, and speed can be timed on a GPU only. What "
          "the kernel asks of a GPU can be counted anywhere.")  # fmt: skip
-    _paragraph(f"Memory is handed over in sectors of {facts.SECTOR} bytes. A warp loads {warp} numbers of 4 bytes: at best "
+    _tell(f"Memory is handed over in sectors of {facts.SECTOR} bytes. A warp loads {warp} numbers of 4 bytes: at best "
          f"that is {warp * 4 // facts.SECTOR} sectors. How many are they here?")  # fmt: skip
     guess = _pause("your guess, then Enter")
     _table(slow)
     said = f"You said {guess}. " if guess else ""
-    _paragraph(f"{said}Counted: {slow.counters.sectors_per_request:g} sectors for each request of a warp. The threads of a "
+    _tell(f"{said}Counted: {slow.counters.sectors_per_request:g} sectors for each request of a warp. The threads of a "
          "warp differ in the first index of cuda.grid, and here that is the row: neighbours in the warp are a whole "
          "row apart in memory, so each touches a sector of its own and uses 4 bytes of it.")  # fmt: skip
     _pause("Enter shows the fix")
@@ -54,9 +54,9 @@ def _show_fix(slow, fast) -> None:
     for old, new in zip(slow.source.splitlines(), fast.source.splitlines(), strict=True):
         if old != new and "def " not in old:
             _code(f"-{old}\n+{new}")
-    _paragraph("Now the threads of a warp walk along a row.")
+    _tell("Now the threads of a warp walk along a row.")
     _table(fast)
-    _paragraph(f"Counted: {fast.counters.sectors_per_request:g} sectors for each request, and the result is {_right(fast)}.")
+    _tell(f"Counted: {fast.counters.sectors_per_request:g} sectors for each request, and the result is {_right(fast)}.")
     _pause("Enter goes on")
 
 
@@ -67,10 +67,10 @@ def _show_both(slow, fast, seconds: float) -> None:
         print(f"  {kernel.name:<8}{used:>14,}{kernel.asked:>18,}{used / kernel.asked:>8.1%}")
     print()
     times = slow.counters.sectors / fast.counters.sectors
-    _paragraph(f"Two words changed places, and where the slow kernel asks for {times:g} sectors the fast one asks for 1. "
+    _tell(f"Two words changed places, and where the slow kernel asks for {times:g} sectors the fast one asks for 1. "
          f"A test that wants {fast.counters.sectors:,} sectors fails the first kernel and passes the second, on any "
          "machine. How such counts compare with a profiler's: tools/sim/PROFILER.md")  # fmt: skip
-    _paragraph(f"Both were run just now by the simulator, in {seconds:.1f} s. It counts what a GPU would do, not how long.")
+    _tell(f"Both were run just now by the simulator, in {seconds:.1f} s. It counts what a GPU would do, not how long.")
 
 
 def _right(kernel) -> str:
@@ -93,7 +93,7 @@ def _code(source: str) -> None:
     print()
 
 
-def _paragraph(text: str) -> None:
+def _tell(text: str) -> None:
     say(text)
     print()
 

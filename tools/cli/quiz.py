@@ -99,16 +99,16 @@ def _put_all(page: Console, mode: str, unit: Unit, asked: Sequence[Asked]) -> li
         if verdict is None:
             break
         if mode != INTERVIEW:
-            text, style = _judged(verdict)
-            say(text, lead=MARGIN, style=style, page=page)
+            _print_verdict(page, verdict)
         verdicts.append(verdict)
     return verdicts
 
 
-def _judged(verdict: Verdict) -> tuple[str, str]:
-    """What is said of an answer, and in which style."""
-    word, style = ("Right.", "green") if verdict.right else ("No.", "red")
-    return f"{word} {verdict.why}", style
+def _print_verdict(page: Console, verdict: Verdict) -> None:
+    first, *right_one = str(verdict).split("\n")
+    say(first, lead=MARGIN, style="green" if verdict.right else "red", page=page)
+    for line in right_one:
+        say(line, lead=MARGIN, page=page)
 
 
 def _answer(page: Console, question: Question) -> Verdict | None:
@@ -126,7 +126,7 @@ def _answer(page: Console, question: Question) -> Verdict | None:
         try:
             return judge(question, line)
         except NotAnAnswer as error:
-            say(str(error), lead=MARGIN, page=page)
+            say(f"{error}, or q to stop.", lead=MARGIN, page=page)
 
 
 # Afterwards ---------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def _print_score(page: Console, mode: str, asked: Sequence[Asked], verdicts: lis
         return _print_interview(page, asked, verdicts)
     for number, verdict in enumerate(verdicts, start=1):
         if not verdict.right:
-            say(verdict.why, lead=f"{number:<{len(MARGIN)}}", page=page)
+            say(verdict.instead or verdict.why, lead=f"{number:<{len(MARGIN)}}", page=page)
 
 
 def _print_interview(page: Console, asked: Sequence[Asked], verdicts: list[Verdict]) -> None:
@@ -149,20 +149,22 @@ def _print_interview(page: Console, asked: Sequence[Asked], verdicts: list[Verdi
     for number, (one, verdict) in enumerate(zip(asked, verdicts, strict=False), start=1):
         page.print()
         say(one.question.question, lead=f"{number:<{len(MARGIN)}}", page=page)
-        text, style = _judged(verdict)
-        say(text, lead=MARGIN, style=style, page=page)
+        say(verdict.taken, lead=f"{MARGIN}> ", page=page)
+        _print_verdict(page, verdict)
     page.print()
     for topic, (right, of) in quiz.by_topic(asked, verdicts).items():
         say(f"{right} of {of}  {topic}", page=page)
 
 
 def _print_advice(page: Console, unit: Unit, verdicts: list[Verdict], root: Path) -> None:
-    advice = quiz.recommendation(unit, verdicts)
+    known = catalogue.names(root)
+    advice = quiz.recommendation(unit, verdicts, known)
     if advice is None:
         return
     page.print()
     for topic, name in quiz.missed_topics(unit, verdicts).items():
-        say(f"To look at: {topic}, which {name} teaches.", page=page)
+        taught = f"which {name} teaches" if name in known else "which no day here teaches yet"
+        say(f"To look at: {topic}, {taught}.", page=page)
     say(f"Start with {advice.start}. Your track: {advice.track}.", style="bold", page=page)
     say(advice.words, page=page)
     progress = Progress.load(root)

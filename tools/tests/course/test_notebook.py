@@ -276,9 +276,9 @@ def test_a_choice_shows_its_reason_at_once_and_the_next_choice_its_own(shown):
     widgets.ask("What happens?", choices=CHOICES)
     heading, buttons, reason = shown[0].children
     assert (buttons.value, reason.value) == (None, "")
-    buttons.value = 0
-    assert "No.</b> Divergence &amp; co. are legal." in reason.value
-    buttons.value = 1
+    buttons.value = "a"
+    assert "No.</b> Divergence &amp; co. are legal.<br>Right is b: both arms run<br>One after the other.<" in reason.value
+    buttons.value = "b"
     assert "Right.</b> One after the other." in reason.value
 
 
@@ -286,7 +286,9 @@ def test_a_number_is_judged_however_it_is_written(shown):
     pytest.importorskip("ipywidgets", reason="needs ipywidgets; found none; pip install -e '.[notebook]'")
     widgets.ask("How many?", number=896, why="Because.")
     heading, field, reason = shown[0].children
-    for answer, says in (("8.96e2", "Right."), ("897", "No."), ("many", "Answer with a number")):
+    for answer, says in (("8.96e2", "Right.</b>"), ("7 * 2**7", "Right.</b>"),
+                         ("897", "No.</b> The answer is 896. Because."), ("many", "Answer with a number"),
+                         ("nan", "Answer with a number")):
         field.value = answer
         assert says in reason.value
 
