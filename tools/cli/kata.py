@@ -41,7 +41,8 @@ def _print_due(first: Due, others: list[Due]) -> None:
     if others:
         print("\nAlso due")
     for other in others[:OTHERS]:
-        say(f"{other.unit.name}  {other.unit.title}, {other.unit.minutes} minutes{', again' * other.again}", "  ", "    ")
+        what = f"{other.unit.title}, {other.unit.minutes} minutes{', again' * other.again}"
+        say(f"{other.unit.name}  {what}", "  ", "    ")
     if len(others) > OTHERS:
         print(f"  and {len(others) - OTHERS} more")
 

@@ -25,8 +25,8 @@ def enter(unit: Unit, state: UnitState, began: datetime, root=ROOT, among: int =
     news = [task for task, reached in state.reached.items() if reached != OPEN and (task, reached) not in told]
     kernels = journal.kernels(unit) if news else ()
     for task in news:
-        facts = {"task": task, "state": state.reached[task], "card": _card(state, task), "kernel": task in kernels, **run}
-        journal.add(PASSED, unit.name, facts, root)
+        facts = {"task": task, "state": state.reached[task], "card": _card(state, task), "kernel": task in kernels}
+        journal.add(PASSED, unit.name, facts | run, root)
     returned = among == 1 and past.entries and past.entries[-1].unit != unit.name
     if known and not news and (returned or began - known[-1].when >= NEWS):
         journal.add(WORKED, unit.name, run, root, began)
