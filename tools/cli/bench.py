@@ -1,24 +1,23 @@
 """course bench DAY: your functions against their rivals on this machine; without a GPU what can be said there."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from tools.bench import cells, classes, records, runner
 from tools.bench.classes import Speed
 from tools.bench.contest import YOURS
 from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
-from tools.cli import busy, chosen, complain, console, files, say, stopped
+from tools.cli import busy, chosen, complain, console, files, say, stopped, table
+from tools.cli.table import Row
 from tools.course import journal
 from tools.course.catalogue import Unit
 from tools.course.workload import workloads
 
-TEXTS = ("shape", "of", "strongest rival", "limit")  # columns that are not numbers
-WRAPPED = ("", "shape", "smaller", "strongest rival")  # where room is short; all else is never cut
+TEXTS = ("of", "strongest rival", "limit")  # columns that are no figures
 NOT_SIMULATED = "Time is not simulated, and {}: nothing here was timed."
 SCATTERED = 0.25  # of a time, by which its median is uncertain
 
@@ -130,17 +129,13 @@ def _print_function(page: Console, of_function: list[dict]) -> None:
     say(f"{last['function']}, {last['shape']}: {last['class']}", style="bold", page=page)
     if last["strongest"]:
         say(f"{Speed(**last['strongest'])}", page=page)
-    table = _table("", "time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines")
-    for row in last["rows"]:
-        table.add_row("", row["name"], *cells.competitor(row), style="bold" if row["name"] == YOURS else "")
-    _show(page, table)
+    _show(page, "", ("time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines"),
+          [Row(row["name"], cells.competitor(row), "bold" if row["name"] == YOURS else "") for row in last["rows"]])
     for name, why in last["left_out"].items():
         say(f"{name} is left out: {why}", page=page)
     if smaller := of_function[:-1]:
-        table = _table("smaller", YOURS, "strongest rival", "its time", "of its speed")
-        for record in smaller:
-            table.add_row("", record["shape"], *cells.against_strongest(record))
-        _show(page, table)
+        _show(page, "smaller", (YOURS, "strongest rival", "its time", "of its speed"),
+              [Row(record["shape"], cells.against_strongest(record)) for record in smaller])
 
 
 def _print_counted(page: Console, counted: list[dict]) -> None:
@@ -148,23 +143,26 @@ def _print_counted(page: Console, counted: list[dict]) -> None:
     say(NOT_SIMULATED.format(why_simulated()), page=page)
     page.print()
     say("Simulated: the bytes that your kernels asked for, and the least that will do", style="bold", page=page)
-    table = _table("function", "shape", "of", "asked for", "least", "times", "in sectors")
-    for record in counted:
-        crosses = bool(record["least_crossed"])
-        asked, least = (record[name] for name in (("crossed", "least_crossed") if crosses else ("asked", "least")))
-        table.add_row("", record["function"], record["shape"], "host link" if crosses else "GPU memory", f"{asked:,}",
-                      f"{least:,}", f"{asked / least:.2f}", "-" if crosses else f"{record['in_sectors']:,}")
-    _show(page, table)
+    _show(page, "function", ("of", "asked for", "least", "times", "in sectors"), list(map(_counted, counted)))
     page.print()
     say("A bound from the chips' data sheets, not measured: no program is faster", style="bold", page=page)
-    table = _table("function", "shape", *CHIPS, "limit")
-    for record in counted:
-        limits = dict.fromkeys(bound["limit"] for bound in record["bounds"].values())
-        table.add_row("", record["function"], record["largest"],
-                      *(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits))
-    _show(page, table)
+    _show(page, "function", (*CHIPS, "limit"), list(map(_bound, counted)))
     page.print()
     say("On a machine with a GPU the same command times them against their rivals.", page=page)
+
+
+def _counted(record: dict) -> Row:
+    crosses = bool(record["least_crossed"])
+    asked, least = (record[name] for name in (("crossed", "least_crossed") if crosses else ("asked", "least")))
+    return Row(f"{record['function']}, {record['shape']}",
+               ("host link" if crosses else "GPU memory", f"{asked:,}", f"{least:,}", f"{asked / least:.2f}",
+                "-" if crosses else f"{record['in_sectors']:,}"))
+
+
+def _bound(record: dict) -> Row:
+    limits = dict.fromkeys(bound["limit"] for bound in record["bounds"].values())
+    return Row(f"{record['function']}, {record['largest']}",
+               (*(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits)))
 
 
 def _footer(found: Found) -> list[str]:
@@ -185,20 +183,9 @@ def _footer(found: Found) -> list[str]:
             "takes beside its arguments; lines: of yours with all it uses.", classes.LEGEND, *warning]
 
 
-def _table(*headings: str) -> Table:
-    """A table that is set in a little; names are never cut, shapes may wrap."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("", width=0)
-    for number, heading in enumerate(headings):
-        text = number == 0 or heading in TEXTS
-        table.add_column(heading, justify="left" if text else "right", no_wrap=heading not in WRAPPED, overflow="fold")
-    return table
-
-
-def _show(page: Console, table: Table) -> None:
-    with page.capture() as printed:
-        page.print(table)
-    print(*(line.rstrip() for line in printed.get().splitlines()), sep="\n")  # rich pads tables with spaces
+def _show(page: Console, title: str, headings: tuple[str, ...], rows: Sequence[Row]) -> None:
+    for line, style in table.lines(title, headings, rows, page.width, TEXTS):
+        page.print(line, style=style, soft_wrap=True)
 
 
 # Files --------------------------------------------------------------------------------------------
