@@ -45,15 +45,16 @@ Block = tuple[int, list[tuple[int, str]]]  # width, and lines with their visible
 
 
 def _block(drawn: Map, cells: Cells, unit: str, width: int, colour: bool) -> Block:
-    margin = len(str(cells.label(cells.who.shape[0] - 1))) + 1
+    labels = [words.label(drawn, cells, line) for line in range(cells.who.shape[0])]
+    margin = max(map(len, labels)) + 1
     across = cells.who.shape[1]
     texts = [f"{words.subject(drawn)}, {words.size(drawn)}", *words.facts(drawn, cells, unit)]
     if drawn.rows == 1:
         texts = [texts[0], ", ".join(texts[1:])]
     lines = [(len(line), line) for text in texts for line in wrapped(text, width)]
-    for number, (who, followed) in enumerate(zip(cells.who.tolist(), cells.followed.tolist())):
+    for label, who, followed in zip(labels, cells.who.tolist(), cells.followed.tolist()):
         row = "".join(_cell(*each, colour) for each in zip(who, followed))
-        lines.append((margin + across, f"{cells.label(number):>{margin - 1}} {row}"))
+        lines.append((margin + across, f"{label:>{margin - 1}} {row}"))
     return max(length for length, _ in lines), lines
 
 

@@ -15,7 +15,7 @@ FEW, LARGE = 8, 16                          # so few of them are drawn larger, t
 LINES, ALONG, BROAD, TALL = 4, 64, 13, 16   # the same of a vector
 LABEL, GAP = 40, 24                         # pixels to the left of a map, and to its right
 SHOWN = 12                                  # sectors of a request that are drawn; the rest is said
-EM = 7.2                                    # pixels of an average letter
+EM, FIGURE, COLUMN = 7.2, 6.5, 48           # pixels of an average letter, of a small figure, of "column" and a gap
 SIGNS = {words.FOLLOWED: "marked", words.OTHERS: "shared", words.NONE: "empty"}
 
 
@@ -76,14 +76,14 @@ def _maps(canvas: Canvas, picture: Touches, drawn: Sequence[tuple[Map, Cells]], 
     x, lowest = float(MARGIN), y
     follows = any((cells.followed & (cells.who == SEVERAL)).any() for _, cells in drawn)
     for each, cells in drawn:
-        wide, high = (BROAD, TALL) if cells.wrapped else (LARGE, LARGE) if max(cells.who.shape) <= FEW else (SIDE, SIDE)
+        wide, high = (BROAD, TALL) if cells.wrapped else _cell(*cells.who.shape)
         heading = [f"{words.subject(each)}, {words.size(each)}", ", ".join(words.facts(each, cells, picture.unit))]
         width = max(LABEL + cells.who.shape[1] * wide, *(len(text) * EM for text in heading)) + GAP
         if x > MARGIN and x + width - GAP > WIDTH - MARGIN:
             x, y = float(MARGIN), lowest
         canvas.text(x, y + 14, heading[0])
         canvas.text(x, y + 31, heading[1], "soft small")
-        _axes(canvas, cells, x + LABEL, y + 52, wide, high)
+        _axes(canvas, each, cells, x + LABEL, y + 52, wide, high)
         regions, (down, across) = list(_regions(cells)), cells.who.shape
         for region in regions:
             _region(canvas, region, x + LABEL, y + 52, wide, high, picture)
@@ -96,20 +96,28 @@ def _maps(canvas: Canvas, picture: Touches, drawn: Sequence[tuple[Map, Cells]], 
     return lowest
 
 
-def _axes(canvas: Canvas, cells: Cells, x: float, y: float, wide: int, high: int) -> None:
+def _cell(down: int, across: int) -> tuple[int, int]:
+    """Width and height of a cell; few rows are drawn higher, so that their numbers have room."""
+    return (LARGE if max(down, across) <= FEW else SIDE), (LARGE if down <= FEW else SIDE)
+
+
+def _axes(canvas: Canvas, drawn: Map, cells: Cells, x: float, y: float, wide: int, high: int) -> None:
     """Numbers of rows and columns; of a vector, of the first element in each line."""
     down, across = cells.who.shape
-    step = max(1, -(-down // 8))
-    for line in range(0, down, step):
-        canvas.text(x - 5, y + line * high + (high + 8) / 2, f"{cells.label(line):,}", "soft small", "end")
+    for line in range(0, down, max(1, -(-down // 8))):
+        canvas.text(x - 5, y + line * high + (high + 8) / 2, words.label(drawn, cells, line, grouped=True), "soft small", "end")
     if cells.wrapped:
         canvas.text(x - LABEL, y - 5, "element", "soft small")
-    else:
-        canvas.text(x - 5, y - 5, "row", "soft small", "end")
-    if not cells.wrapped and across * wide >= 100:
-        for column in range(0, across, -(-across // 4)):
-            canvas.text(x + column * wide, y - 5, f"{column * cells.width:,}", "soft small")
-        canvas.text(x + across * wide, y - 5, "column", "soft small", "end")
+        return
+    canvas.text(x - 5, y - 5, "row" if len(drawn.shape) <= 2 else "index", "soft small", "end")
+    end = x + across * wide
+    if end - x < 100:
+        return
+    for column in range(0, across, -(-across // 4)):
+        number = f"{column * cells.width:,}"
+        if x + column * wide + len(number) * FIGURE < end - COLUMN:
+            canvas.text(x + column * wide, y - 5, number, "soft small")
+    canvas.text(end, y - 5, "column", "soft small", "end")
 
 
 Region = tuple[int, int, int, int, int, bool]  # line, column, height, width, who, and whether it is followed

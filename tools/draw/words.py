@@ -51,8 +51,16 @@ def subject(drawn: Map) -> str:
 
 
 def size(drawn: Map) -> str:
-    """1,000 elements, or 64 x 48"""
-    return f"{drawn.cols:,} elements" if drawn.rows == 1 else f"{drawn.rows:,} x {drawn.cols:,}"
+    """1,000 elements, or 64 x 48, or 2 x 4 x 4"""
+    if drawn.rows == 1:
+        return f"{drawn.cols:,} elements"
+    return " x ".join(f"{length:,}" for length in drawn.shape or (drawn.rows, drawn.cols))
+
+
+def label(drawn: Map, cells: Cells, line: int, grouped: bool = False) -> str:
+    """Where a line of cells begins: element 64, row 8, or, of more axes, "1,0". grouped: 1,024 for 1024."""
+    index = drawn.index(cells.label(line)) if drawn.rows > 1 else (cells.label(line),)
+    return f"{index[0]:,}" if grouped and len(index) == 1 else ",".join(map(str, index))
 
 
 def facts(drawn: Map, cells: Cells, unit: str) -> list[str]:
@@ -63,8 +71,10 @@ def facts(drawn: Map, cells: Cells, unit: str) -> list[str]:
     if untouched := drawn.untouched():
         said.append(f"{untouched:,} of {drawn.rows * drawn.cols:,} by nobody")
     if cells.height * cells.width > 1:
-        stands_for = quantity(cells.width, "element") if cells.wrapped else f"{cells.height} x {cells.width}"
-        said.append(f"a cell: {'first of ' * cells.sampled}{stands_for}")
+        stands_for = cells.width if cells.wrapped else f"{cells.height} x {cells.width}"
+        said.append(f"a cell: {stands_for} elements")
+        if cells.sampled:
+            said.append("shown: the first of them")
     return said
 
 
@@ -74,17 +84,24 @@ def legend(picture: Touches, everything: Sequence[Cells]) -> list[tuple[str, str
     alone = sorted(each for each in who if each >= 0)
     said = []
     if alone:
-        names = [f"{letter(each)} {place(each, picture.grid)}" for each in alone[:NAMED]]
+        names = [_name(each, picture) for each in alone[:NAMED]]
         more = " ..." if len(alone) > NAMED else ""
         repeat = f"; letters repeat after {len(LETTERS)}" if alone[-1] >= len(LETTERS) else ""
         said.append(("", f"{picture.unit}: {', '.join(names)}{more}{repeat}"))
-    if any((cells.followed & (cells.who == SEVERAL)).any() for cells in everything):
-        said.append((FOLLOWED, f"{picture.unit} {place(picture.followed, picture.grid)} and others"))
+    shared = any((cells.followed & (cells.who == SEVERAL)).any() for cells in everything)
+    if shared:
+        said.append((FOLLOWED, f"several {picture.unit}s, {_name(picture.followed, picture)} among them"))
     if any((~cells.followed & (cells.who == SEVERAL)).any() for cells in everything):
-        said.append((OTHERS, "several others"))
+        said.append((OTHERS, f"several {picture.unit}s{' without it' * shared}"))
     if NOBODY in who:
         said.append((NONE, "nobody"))
     return said
+
+
+def _name(program: int, picture: Touches) -> str:
+    """C 2: its letter, and where it stands; where letters repeat, its place alone tells who it is."""
+    where = place(program, picture.grid)
+    return f"{letter(program)} {where}" if picture.units <= len(LETTERS) else where
 
 
 def alike(requests: Sequence[Request]) -> list[list[Request]]:
