@@ -46,12 +46,13 @@ class Calls:
     page: Console
     problems: list[str] = field(default_factory=list)
     made: int = 0
+    known: tuple[Workload, ...] = ()
 
     def __iter__(self) -> Iterator[Call]:
         """Raises BrokenCourseFile."""
         with busy(self.page, f"loading {self.unit.name}"):
-            known = workloads(self.unit)
-        for workload in known:
+            self.known = workloads(self.unit)
+        for workload in self.known:
             if workload.on == "cpu":
                 continue
             try:
@@ -73,12 +74,13 @@ class Calls:
         except CallFailed as failed:
             self.problems.append(str(failed))
 
-    def finish(self, nothing: str) -> int:
-        """The exit code of the command: 2 when no call could be made. nothing: what is said when there is none."""
+    def finish(self, verb: str) -> int:
+        """The exit code of the command: 2 when no call could be made. verb: what the command does with calls."""
         for problem in dict.fromkeys(self.problems) if self.made else self.problems[:1]:
             complain(problem)
         if not self.made and not self.problems:
-            complain(nothing)
+            why = "what it calls uses no GPU" if self.known else "there is no such file beside the lesson"
+            complain(f"{self.unit.name} has nothing to {verb} in bench_{self.unit.lesson.stem}.py: {why}.")
         return 0 if self.made else 2
 
 

@@ -43,7 +43,7 @@ def run(day: str | None, root: Path, chip: str | None = None, mlir: bool = False
                 if mlir:
                     _write(page, kernel, unit, root)
             shown += len(kernels)
-    code = calls.finish(f"{unit.name} launches no kernel, so there is nothing to compile.")
+    code = calls.finish("compile")
     if code == 0 and not shown:
         return complain(f"{unit.name} launches no kernel in Triton or Numba's CUDA, so nothing is compiled.")
     return code

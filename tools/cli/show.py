@@ -8,8 +8,10 @@ from rich.console import Console
 from tools import gpu
 from tools.cli import busy, chosen, complain, console, files
 from tools.cli.calls import Call, Calls
-from tools.draw import touches
+from tools.draw import moved, touches
+from tools.draw.moved import Moved
 from tools.draw.touched import Recorder, Touches
+from tools.sim.recording import record
 from tools.sim.trace import heard_by
 
 
@@ -26,30 +28,34 @@ def run(day: str | None, root: Path, svg: Path | None = None) -> int:
                 pictures = _watched(call)
             _print(page, call, pictures)
             drawn += pictures
-    code = calls.finish(f"{unit.name} launches no kernel, so there is nothing to draw.")
+    code = calls.finish("draw")
     return code or _write(svg, drawn, unit.name, root)
 
 
-def _watched(call: Call) -> list[Touches]:
+def _watched(call: Call) -> list[Touches | Moved]:
+    """A picture of each kernel that can be watched; where there is none, one of what the call moved."""
     recorder = Recorder()
-    with heard_by(recorder):
+    with heard_by(recorder), record() as counters:
         call.function(*call.arguments)
-    return recorder.pictures(call.title)
+    return recorder.pictures(call.title) or list(filter(None, [moved.moved(call.title, counters)]))
 
 
-def _print(page: Console, call: Call, pictures: list[Touches]) -> None:
+def _print(page: Console, call: Call, pictures: list[Touches | Moved]) -> None:
     colour = page.is_terminal and not page.no_color
     for picture in pictures:
-        print(touches.terminal(picture, page.width, colour), end="\n\n")
+        if isinstance(picture, Moved):
+            print(moved.terminal(picture, page.width), end="\n\n")
+        else:
+            print(touches.terminal(picture, page.width, colour), end="\n\n")
     if not pictures:
-        print(f"{call.title}\nIt launches no kernel in Triton or Numba's CUDA, so there is nothing to draw.\n")
+        print(f"{call.title}\nIt launches no kernel and moves nothing to a GPU: there is nothing to draw.\n")
 
 
-def _write(svg: Path | None, drawn: list[Touches], name: str, root: Path) -> int:
+def _write(svg: Path | None, drawn: list[Touches | Moved], name: str, root: Path) -> int:
     if svg is None:
         return 0
     if not drawn:
-        return complain(f"{svg} was not written: {name} launches no kernel that can be drawn.")
+        return complain(f"{svg} was not written: nothing was drawn.")
     files.write(svg, touches.svg(*drawn), root)
     print(f"The picture is in {svg}; a browser shows it.")
     return 0

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tools.draw import words
+from tools.draw import moved, words
 from tools.draw.cells import NOBODY, OUTSIDE, SEVERAL, Cells, binned
+from tools.draw.moved import Moved
 from tools.draw.svg import COLOURS, MARGIN, Canvas, colour
 from tools.draw.touched import BANKS, SECTOR, Map, Request, Touches
 from tools.words import quantity
@@ -19,13 +20,13 @@ EM, FIGURE, COLUMN = 7.2, 6.5, 48           # pixels of an average letter, of a 
 SIGNS = {words.FOLLOWED: "marked", words.OTHERS: "shared", words.NONE: "empty"}
 
 
-def svg(*pictures: Touches) -> str:
+def svg(*pictures: Touches | Moved) -> str:
     """One file for all pictures, one below the other."""
     titles = "; ".join(dict.fromkeys(picture.title for picture in pictures))
-    page, y = Canvas(WIDTH, titles, "Which program or thread touches which element."), 0.0
+    page, y = Canvas(WIDTH, titles, "What a call touches and moves."), 0.0
     for picture in pictures:
         canvas = Canvas(WIDTH, picture.title)
-        height = _draw(canvas, picture)
+        height = moved.draw(canvas, picture) if isinstance(picture, Moved) else _draw(canvas, picture)
         page.place(canvas, y)
         y += height
     return page.finish(y)
