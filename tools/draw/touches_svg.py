@@ -8,7 +8,7 @@ from tools.draw.cells import NOBODY, OUTSIDE, SEVERAL, Cells, binned
 from tools.draw.moved import Moved
 from tools.draw.svg import COLOURS, MARGIN, Canvas, colour
 from tools.draw.touched import BANKS, SECTOR, Map, Request, Touches
-from tools.words import quantity
+from tools.words import quantity, wrapped
 
 WIDTH = 980
 DOWN, ACROSS, SIDE = 32, 32, 8              # cells of a matrix, at the most, and the pixels of one
@@ -16,7 +16,8 @@ FEW, LARGE = 8, 16                          # so few of them are drawn larger, t
 LINES, ALONG, BROAD, TALL = 4, 64, 13, 16   # the same of a vector
 LABEL, GAP = 40, 24                         # pixels to the left of a map, and to its right
 SHOWN = 12                                  # sectors of a request that are drawn; the rest is said
-EM, FIGURE, COLUMN = 7.2, 6.5, 48           # pixels of an average letter, of a small figure, of "column" and a gap
+EM, FIGURE, COLUMN = 7.2, 6.2, 48           # pixels of an average letter, of a small one, of "column" and a gap
+BELOW = 15                                  # pixels from one small line to the next
 SIGNS = {words.FOLLOWED: "marked", words.OTHERS: "shared", words.NONE: "empty"}
 
 
@@ -78,21 +79,24 @@ def _maps(canvas: Canvas, picture: Touches, drawn: Sequence[tuple[Map, Cells]], 
     follows = any((cells.followed & (cells.who == SEVERAL)).any() for _, cells in drawn)
     for each, cells in drawn:
         wide, high = (BROAD, TALL) if cells.wrapped else _cell(*cells.who.shape)
-        heading = [f"{words.subject(each)}, {words.size(each)}", ", ".join(words.facts(each, cells, picture.unit))]
-        width = max(LABEL + cells.who.shape[1] * wide, *(len(text) * EM for text in heading)) + GAP
+        heading, (down, across) = f"{words.subject(each)}, {words.size(each)}", cells.who.shape
+        facts = wrapped(", ".join(words.facts(each, cells, picture.unit)), max(int((LABEL + across * wide) / FIGURE), 24))
+        width = max(LABEL + across * wide, len(heading) * EM, *(len(fact) * FIGURE for fact in facts)) + GAP
         if x > MARGIN and x + width - GAP > WIDTH - MARGIN:
             x, y = float(MARGIN), lowest
-        canvas.text(x, y + 14, heading[0])
-        canvas.text(x, y + 31, heading[1], "soft small")
-        _axes(canvas, each, cells, x + LABEL, y + 52, wide, high)
-        regions, (down, across) = list(_regions(cells)), cells.who.shape
+        canvas.text(x, y + 14, heading)
+        for number, fact in enumerate(facts):
+            canvas.text(x, y + 31 + BELOW * number, fact, "soft small")
+        left, top = x + LABEL, y + 37 + BELOW * len(facts)
+        _axes(canvas, each, cells, left, top, wide, high)
+        regions = list(_regions(cells))
         for region in regions:
-            _region(canvas, region, x + LABEL, y + 52, wide, high, picture)
-        canvas.rect(x + LABEL, y + 52, across * wide, down * high, "frame")
+            _region(canvas, region, left, top, wide, high, picture)
+        canvas.rect(left, top, across * wide, down * high, "frame")
         for line, column, height, broad, who, followed in regions:
             if follows and followed and who != SEVERAL:  # where it is alone, so that it is found in every map
-                canvas.rect(x + LABEL + column * wide, y + 52 + line * high, broad * wide, height * high, "mark")
-        lowest = max(lowest, y + 52 + down * high + 18)
+                canvas.rect(left + column * wide, top + line * high, broad * wide, height * high, "mark")
+        lowest = max(lowest, top + down * high + 18)
         x += width
     return lowest
 

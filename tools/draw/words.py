@@ -84,7 +84,7 @@ def legend(picture: Touches, everything: Sequence[Cells]) -> list[tuple[str, str
     alone = sorted(each for each in who if each >= 0)
     said = []
     if alone:
-        names = [_name(each, picture) for each in alone[:NAMED]]
+        names = [f"{letter(each)} {place(each, picture.grid)}" for each in alone[:NAMED]]
         more = " ..." if len(alone) > NAMED else ""
         repeat = f"; letters repeat after {len(LETTERS)}" if alone[-1] >= len(LETTERS) else ""
         said.append(("", f"{picture.unit}: {', '.join(names)}{more}{repeat}"))

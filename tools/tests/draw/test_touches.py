@@ -85,7 +85,8 @@ def test_what_a_cell_shows_of_several_elements_is_said(drawn):
 
 
 def test_where_letters_repeat_the_legend_names_a_program_by_its_place(drawn):
-    assert "# several blocks, (0, 4) among them   + several blocks without it" in touches.terminal(drawn["many"])
+    assert "block: A (0, 0), B (1, 0), C (2, 0)" in touches.terminal(drawn["many"])
+    assert "# several blocks, (0, 4) among them" in touches.terminal(drawn["many"])
 
 
 def test_what_nobody_touches_and_what_lies_apart_is_said(drawn):
