@@ -1,5 +1,6 @@
 """course count DAY: what the learner's kernels do to memory, line by line, and the line that wastes most."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -12,9 +13,8 @@ from tools.cli.calls import Call, Calls
 from tools.course import journal
 from tools.course.progress import file_hash
 from tools.draw import line_table, lines
-from tools.sim import tables
-from tools.sim.counters import Counters, NotCounted
-from tools.words import quantity
+from tools.sim.counters import Counters, NotCounted, Transfers
+from tools.words import listed, quantity
 
 KEPT = "bytes_loaded", "bytes_stored", "bytes_atomic", "sectors", "requests", "wavefronts", "conflicts", "flops"
 
@@ -31,11 +31,13 @@ def run(day: str | None, root: Path) -> int:
             _print(page, call, counters)
             _print_profiled(page, call, counters)
             _keep(call, counters, calls, root)
+    if calls.made:
+        say("What each figure is, and what is good: docs/METRICS.md", style="dim", page=page)
     return calls.finish("count")
 
 
 def _print(page: Console, call: Call, counters: Counters) -> None:
-    page.print(f"{call.title}, {'counted by the simulator' if counters.launches else 'without a kernel'}", style="bold")
+    say(f"{call.title}, counted by the simulator", style="bold", page=page)
     found = lines.kernels(counters)
     for kernel in found:
         if kernel.rows:
@@ -63,13 +65,24 @@ def _of_library(kernel: lines.Kernel) -> str:
 def _totals(call: Call, counters: Counters) -> list[str]:
     said = []
     if counters.launches:
-        said.append(f"In all {quantity(len(counters.launches), 'launch')}, {counters.bytes_loaded:,} bytes "
-                    f"loaded, {counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}.")
-    if any(vars(counters.transfers).values()):
-        said.append(f"Between host and GPU: {tables.transfers(counters.transfers)}.")
+        said.append(f"In all {quantity(len(counters.launches), 'launch')}: {counters.bytes_loaded:,} bytes loaded and "
+                    f"{counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}.")
+    said += _crossed(counters.transfers)
     if counters.library_operations:
-        said.append(f"Library operations: {_short_list(counters.library_operations)}.")
+        said.append(f"Done by a library, and not counted: {_short_list(counters.library_operations)}.")
     return said
+
+
+def _crossed(moved: Transfers) -> Iterator[str]:
+    """What crossed between host and GPU, what was copied, and how often the host waited."""
+    ways = ("upload", moved.uploads, moved.bytes_uploaded), ("download", moved.downloads, moved.bytes_downloaded)
+    if crossed := [f"{quantity(times, way)} ({size:,} bytes)" for way, times, size in ways if times]:
+        yield f"Between host and GPU: {listed(crossed)}."
+    if moved.copies:
+        yield f"Within the GPU's memory: {quantity(moved.copies, 'copy')} ({moved.bytes_copied:,} bytes)."
+    if waits := moved.synchronizations:
+        often = {1: "once", 2: "twice"}.get(waits, f"{waits:,} times")
+        yield f"The host waited for the GPU {often}{', downloads included' * bool(moved.downloads)}."
 
 
 def _beside_least(call: Call, counters: Counters) -> str:
@@ -78,8 +91,8 @@ def _beside_least(call: Call, counters: Counters) -> str:
     if counters.library_operations or not least:
         return ""
     if counters.bytes == least:
-        return ": the least there can be"
-    return f": {counters.bytes / least:.3g} times the least there can be"
+        return ", the least that any program can move"
+    return f", {counters.bytes / least:.3g} times the least that any program must move"
 
 
 def _short_list(names: list[str]) -> str:

@@ -25,12 +25,13 @@ def terminal(kernel: Kernel, width: int = 80) -> str:
 
 
 def heading(kernel: Kernel) -> str:
-    """tiled_kernel: 4 blocks (2 x 2), 3 launches"""
+    """tiled_kernel: 4 blocks (2 x 2), 3 launches; its name alone where nothing of that is known."""
     counts = kernel.counts
     ran = quantity(counts.programs // kernel.launches, "program" if counts.warps is None else "block")
     grid = f" ({' x '.join(map(str, kernel.grid))})" if len(kernel.grid) > 1 else ""
     again = f"{kernel.launches:,} launches" if kernel.launches > 1 else ""
-    return f"{kernel.name}: {', '.join(filter(None, [ran + grid if counts.programs else '', again]))}"
+    known = list(filter(None, [ran + grid if counts.programs else "", again]))
+    return f"{kernel.name}: {', '.join(known)}" if known else kernel.name
 
 
 def _of_line(rows: list[tuple[Row, list[str]]], widths: list[int], gap: str, width: int) -> Iterator[str]:

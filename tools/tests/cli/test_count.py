@@ -39,10 +39,11 @@ line       bytes  requests  sectors  /request
     load   1,024         8       32       4.0
     store    512         4       16       4.0
 
-In all 1 launch, 1,024 bytes loaded, 512 stored: the least there can be.
-Between host and GPU: 3 uploads (1,536 bytes), 3 downloads (1,536 bytes), 3
-synchronizations.
-No line asks for many more sectors than its bytes need.
+In all 1 launch: 1,024 bytes loaded and 512 stored, the least that any program
+can move.
+Between host and GPU: 3 uploads (1,536 bytes) and 3 downloads (1,536 bytes).
+The host waited for the GPU 3 times, downloads included.
+No line touches many more sectors than its bytes need.
 
 turn, 32 x 8 float32, counted by the simulator
 
@@ -52,12 +53,14 @@ line       bytes  requests  sectors  /request
     load   1,024         8      256      32.0
     store  1,024         8      256      32.0
 
-In all 1 launch, 1,024 bytes loaded, 1,024 stored: the least there can be.
-Between host and GPU: 2 uploads (2,048 bytes), 2 downloads (2,048 bytes), 2
-synchronizations.
+In all 1 launch: 1,024 bytes loaded and 1,024 stored, the least that any program
+can move.
+Between host and GPU: 2 uploads (2,048 bytes) and 2 downloads (2,048 bytes).
+The host waited for the GPU twice, downloads included.
 Line 26 asks for 32 sectors in a load of one warp, on average: neighbouring
 threads are far apart in memory, and each gets a sector of its own. 4 would do.
 
+What each figure is, and what is good: docs/METRICS.md
 """
 
 
