@@ -10,6 +10,7 @@ from tools import ROOT
 from tools.cli import complain
 from tools.cli.files import NotWritten
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
+from tools.course.journal import NotKept
 
 
 def main(arguments: list[str], root: Path = ROOT) -> int:
@@ -46,7 +47,7 @@ def _run(arguments: list[str], root: Path) -> int:
     except usage_error as error:
         known = error.ctx.command_path if error.ctx else f"course {arguments[0]}"  # an option's error has no context
         return complain(f"{error.format_message()}\n./{known} --help tells more.")
-    except (NoSuchUnit, BrokenCourseFile, NotWritten) as error:
+    except (NoSuchUnit, BrokenCourseFile, NotKept, NotWritten) as error:
         return complain(error)
     except (typer.Abort, KeyboardInterrupt):  # Ctrl-C; newer versions of typer return this by themselves
         return 130

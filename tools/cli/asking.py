@@ -2,9 +2,15 @@
 
 import sys
 
-from tools.cli import say
+from tools.cli import complain, say
 
 PROMPT = "  > "
+
+
+def not_kept(problem: object, text: str) -> int:
+    """Say why answers could not be kept, and give them back; returns the exit code for that."""
+    print(f"{text}\n")
+    return complain(f"{problem}\nWhat you wrote stands above: copy it to where it is safe.")
 
 
 def ask(question: str) -> str | None:

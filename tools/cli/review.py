@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tools.cli import complain, say
-from tools.cli.asking import PROMPT, answer, ask
+from tools.cli.asking import PROMPT, answer, ask, not_kept
 from tools.course import catalogue, diary, journal
 from tools.course.catalogue import Unit
 from tools.course.diary import HIGHEST, LOWEST, REVIEW
@@ -21,13 +21,17 @@ ADVICE = {
 
 
 def run(week: str, root: Path) -> int:
-    """Ask, keep the answers, compare. Returns the exit code: 2 when the week is not green or is none."""
+    """Ask, keep the answers, compare. Returns the exit code: 2 when the week is not green or is none.
+
+    Raises NotKept before anything is asked, BrokenCourseFile.
+    """
     week = f"week{week}" if week.isdecimal() else week.strip("/")
     units = catalogue.units(root)
     progress = Progress.load(root)
     days = [unit for unit in units if unit.week == week and not unit.is_kata]
     if trouble := _not_green(week, days, progress) if days else _no_week(week, units):
         return complain(trouble)
+    diary.check(diary.review_file(week), root)
     past = journal.read(root)
     print(f"{week}: {LOWEST} is not yet, {HIGHEST} is at any time. Then one sentence: what makes you say so?")
     answers = _ask_all()
@@ -36,11 +40,13 @@ def run(week: str, root: Path) -> int:
         print("Nothing was written.")
         return 0
     try:
-        diary.write_review(week, answers, root, datetime.now().astimezone())
+        untold = diary.write_review(week, answers, root, datetime.now().astimezone())
     except NotKept as problem:
-        return complain(problem)
+        return not_kept(problem, diary.review_text(answers))
     _print_scores(answers, diary.last_review(past))
     print(f"\nKept in {diary.review_file(week)}. It is yours to edit.")
+    if untold:
+        complain(untold)
     return 0
 
 
