@@ -15,7 +15,15 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 Day = Annotated[str, Argument(metavar="DAY", help="A day or kata: week1/day4.")]
 CurrentDay = Annotated[str | None, Argument(metavar="DAY", help="A day or kata; else your current one.")]
-Task = Annotated[int | None, Argument(metavar="TASK", help="Its number; else the first that is not done.")]
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise typer.BadParameter("a task is named by its number.")
+    return int(text)
+
+
+Task = Annotated[int | None, Argument(parser=_number, metavar="TASK", help="Its number; else the first not done.")]
 Source = Annotated[str | None, Argument(metavar="SOURCE", help="A branch of git, such as upstream/main.")]
 Chip = Annotated[str | None, Option(help="Of tools/models/chips.toml, such as t4, a100, h100, b200.")]
 

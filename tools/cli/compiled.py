@@ -28,7 +28,7 @@ def run(day: str | None, root: Path, chip: str | None = None, mlir: bool = False
     page = console()
     if chip is not None and chip not in chips.chips():
         near = difflib.get_close_matches(chip.lower(), chips.chips(), 1, cutoff=0.3)
-        return complain(f"No chip is called {chip!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
+        return complain(f"No chip is called {cut(chip, 40)!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
                         + "\n".join(wrapped(f"There are {', '.join(chips.chips())}.", room())))
     unit, shown = chosen(day, root), 0
     calls, target = Calls(unit, page), chip or _of_machine()

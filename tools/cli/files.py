@@ -7,8 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from tools.course.progress import file_hash
+from tools.words import cut
 
 KNOWN = ".course/written.json"
+LONGEST = 40  # letters of a name in a message
 
 
 class NotWritten(Exception):
@@ -17,6 +19,10 @@ class NotWritten(Exception):
 
 def check(file: Path, root: Path) -> None:
     """Raise NotWritten where `file` cannot be written or must not be: before anybody waits for what it will hold."""
+    try:
+        file.is_dir()
+    except OSError as error:  # a name that is too long
+        raise NotWritten(f"{cut(file.name, LONGEST)} cannot be written ({error.strerror}).\nName another file.") from None
     if file.is_dir():
         raise NotWritten(f"{file} is a folder.\nName a file in it.")
     if not file.parent.is_dir():

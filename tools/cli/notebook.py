@@ -1,10 +1,12 @@
 """course notebook [DAY]: the day as a notebook, for Jupyter and Colab."""
 
+import os
 from pathlib import Path
 
 from tools.cli import chosen, complain, files
 from tools.course.answers import BadAnswer
 from tools.course.notebook import build
+from tools.course.source import NotText
 from tools.course.versions.remote import pushed_branch, web_address
 
 
@@ -14,12 +16,14 @@ def run(day: str | None, root: Path, solution: bool = False, output: Path | None
     Raises NotWritten where it cannot be written, NoSuchUnit, BrokenCourseFile.
     """
     unit, file = chosen(day, root), output or Path()
-    if file.is_dir():
+    if os.path.isdir(file):  # of any length
         file /= f"{unit.lesson.stem}{'_solution' * solution}.ipynb"
     try:
         files.write(file, build.dump(build.build(unit, solution)), root)
     except BadAnswer as error:
         return complain(f"{error}\nSolutions come with the authors' edition of the course.")
+    except NotText as error:
+        return complain(f"{unit.name}/{unit.lesson.name}, line {error.line}: {error.words}")
     except SyntaxError as error:
         return complain(f"{unit.name}/{unit.lesson.name}, line {error.lineno}: {error.msg}.\n"
                         "A lesson that cannot be read makes no notebook; mend that line first.")

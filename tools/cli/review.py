@@ -10,7 +10,9 @@ from tools.course.catalogue import Unit
 from tools.course.diary import HIGHEST, LOWEST, REVIEW
 from tools.course.journal import NotKept
 from tools.course.progress import OPEN, STARTED, Progress
+from tools.words import cut
 
+LONGEST = 40  # letters of a name in a message
 ADVICE = {
     "explain": "./course note DAY asks for a day in three sentences.",
     "redo": "./course reset DAY gives you the empty page, and keeps what you wrote.",
@@ -52,7 +54,7 @@ def run(week: str, root: Path) -> int:
 
 def _no_week(week: str, units: list[Unit]) -> str:
     known = ", ".join(dict.fromkeys(unit.week for unit in units if not unit.is_kata)) or "none"
-    return f"There is no week {week!r} here. Weeks with days: {known}."
+    return f"There is no week {cut(week, LONGEST)!r} here. Weeks with days: {known}."
 
 
 def _not_green(week: str, days: list[Unit], progress: Progress) -> str | None:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from tools.cli import complain, whats_next
 from tools.course.versions.git import BRANCH, GitProblem, Repository
+from tools.words import cut
+
+LONGEST = 40  # letters of a name
 
 
 def run(name: str, root: Path) -> int:
@@ -20,9 +23,12 @@ def run(name: str, root: Path) -> int:
 def _branch(name: str) -> str:
     """The branch of that name. Raises GitProblem for a name that git, a shell or a file system may trip over."""
     short = name.removeprefix(BRANCH)
+    plain = re.sub(r"[^a-z0-9]+", "-", short.lower())[:LONGEST].strip("-") or "ada"
+    if len(short) > LONGEST:
+        raise GitProblem(f"{cut(name, LONGEST)!r} is longer than the {LONGEST} letters that a branch may have here:\n"
+                         f"./course start {plain}")
     if re.fullmatch(r"[A-Za-z0-9](?!.*\.\.)([\w.-]*[\w-])?", short, re.ASCII) and not short.endswith(".lock"):
         return BRANCH + short
-    plain = re.sub(r"[^a-z0-9]+", "-", short.lower()).strip("-") or "ada"
     raise GitProblem(f"{name!r} cannot be the name of a branch. Letters, digits, - and _ can:\n./course start {plain}")
 
 

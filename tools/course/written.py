@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tools.course import source
 from tools.course.versions import reset
 from tools.course.catalogue import Unit
 from tools.course.versions.git import GitProblem
@@ -24,7 +25,7 @@ class Piece:
 
 def pieces(unit: Unit) -> Iterator[Piece]:
     """In file order what has no gap left and is not as it was given; nothing while the file does not parse."""
-    text = unit.lesson.read_text(encoding="utf-8", errors="replace")
+    text = source.read(unit.lesson)
     own, stub = definitions(text), given(unit)
     theirs = None if stub is None else {name: ast.dump(node) for name, node in definitions(stub).items()}
     lines = text.split("\n")
@@ -34,12 +35,12 @@ def pieces(unit: Unit) -> Iterator[Piece]:
             yield Piece(name, _task(unit, first), "\n".join(lines[first - 1 : node.end_lineno]), theirs is not None)
 
 
-def definitions(source: str) -> dict[str, ast.stmt]:
+def definitions(text: str) -> dict[str, ast.stmt]:
     """The functions and classes at the top of a file, by name; none where it does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            body = ast.parse(source).body
+            body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

@@ -6,6 +6,7 @@ from tools.course import answers
 from tools.course.catalogue import Unit
 from tools.course.day_file import Question
 from tools.course.notebook import text
+from tools.course.source import decode
 from tools.course.versions.remote import pushed_branch, web_address
 
 FOLDER = "course"  # of the copy that Colab fetches, in /content
@@ -58,13 +59,16 @@ begin(UNIT{solution})'''
 
 
 def build(unit: Unit, solution: bool = False) -> dict:
-    """The notebook: with the lesson as it stands, or with the reference's code. Raises BadAnswer, SyntaxError."""
-    source = unit.lesson.read_text(encoding="utf-8")
+    """The notebook: with the lesson as it stands, or with the reference's code.
+
+    Raises BadAnswer, NotText, SyntaxError.
+    """
+    lesson = decode(unit.lesson.read_bytes())
     reference = answers.reference_file(unit.name, unit.root) if solution else None
-    code = text.sections(reference.read_text(encoding="utf-8") if reference else source)
-    says = text.steps(text.docstring(source))
+    code = text.sections(reference.read_text(encoding="utf-8") if reference else lesson)
+    says = text.steps(text.docstring(lesson))
     cells = [*_beginning(unit, says, solution), *_explore(says), *_concept(unit, says),
-             *_tasks(unit, source, code, says), *_verify(says), *_quiz(unit), *_reading(unit)]
+             *_tasks(unit, lesson, code, says), *_verify(says), *_quiz(unit), *_reading(unit)]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},

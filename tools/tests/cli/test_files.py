@@ -64,6 +64,11 @@ def test_a_folder_that_is_not_there_is_named_before_any_work(command, root, tmp_
                                        f"{tmp_path / 'no'}.\nMake it, or name another file.\n")
 
 
+def test_a_name_that_is_too_long_is_said(tmp_path):
+    with pytest.raises(NotWritten, match=r"^x{37}\.\.\. cannot be written \(File name too long\).\nName another file.$"):
+        files.write(tmp_path / ("x" * 300), "text", tmp_path)
+
+
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(NotWritten, match="is a folder.\nName a file in it.$"):
         files.write(tmp_path, "text", tmp_path)
