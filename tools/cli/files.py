@@ -22,7 +22,8 @@ def check(file: Path, root: Path) -> None:
     try:
         file.is_dir()
     except OSError as error:  # a name that is too long
-        raise NotWritten(f"{cut(file.name, LONGEST)} cannot be written ({error.strerror}).\nName another file.") from None
+        name = cut(file.name, LONGEST)
+        raise NotWritten(f"{name} cannot be written ({error.strerror}).\nName another file.") from None
     if file.is_dir():
         raise NotWritten(f"{file} is a folder.\nName a file in it.")
     if not file.parent.is_dir():

@@ -80,7 +80,8 @@ def _maps(canvas: Canvas, picture: Touches, drawn: Sequence[tuple[Map, Cells]], 
     for each, cells in drawn:
         wide, high = (BROAD, TALL) if cells.wrapped else _cell(*cells.who.shape)
         heading, (down, across) = f"{words.subject(each)}, {words.size(each)}", cells.who.shape
-        facts = wrapped(", ".join(words.facts(each, cells, picture.unit)), max(int((LABEL + across * wide) / FIGURE), 24))
+        letters = max(int((LABEL + across * wide) / FIGURE), 24)
+        facts = wrapped(", ".join(words.facts(each, cells, picture.unit)), letters)
         width = max(LABEL + across * wide, len(heading) * EM, *(len(fact) * FIGURE for fact in facts)) + GAP
         if x > MARGIN and x + width - GAP > WIDTH - MARGIN:
             x, y = float(MARGIN), lowest
@@ -110,7 +111,8 @@ def _axes(canvas: Canvas, drawn: Map, cells: Cells, x: float, y: float, wide: in
     """Numbers of rows and columns; of a vector, of the first element in each line."""
     down, across = cells.who.shape
     for line in range(0, down, max(1, -(-down // 8))):
-        canvas.text(x - 5, y + line * high + (high + 8) / 2, words.label(drawn, cells, line, grouped=True), "soft small", "end")
+        label = words.label(drawn, cells, line, grouped=True)
+        canvas.text(x - 5, y + line * high + (high + 8) / 2, label, "soft small", "end")
     if cells.wrapped:
         canvas.text(x - LABEL, y - 5, "element", "soft small")
         return

@@ -126,7 +126,7 @@ def _table(bench: Bench) -> str:
 
 
 def _wide(table: str) -> str:
-    """A table that scrolls inside its own frame where the page is too narrow for it; a shadow shows that there is more."""
+    """A table that scrolls inside its own frame where the page is too narrow for it; a shadow shows where."""
     return f'<div class="wide" tabindex="0">{table}</div>'
 
 
