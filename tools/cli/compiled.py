@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tools import gpu
 from tools.check import compiled
-from tools.cli import busy, chosen, complain, console, room
+from tools.cli import busy, chosen, complain, console, files, room
 from tools.cli.calls import Calls
 from tools.compiler import Kernel, sass_lines, table
 from tools.course.catalogue import Unit
@@ -31,6 +31,8 @@ def run(day: str | None, root: Path, chip: str | None = None, mlir: bool = False
         return complain(f"No chip is called {cut(chip, 40)!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
                         + "\n".join(wrapped(f"There are {', '.join(chips.chips())}.", room())))
     unit, shown = chosen(day, root), 0
+    if mlir:
+        files.check_folder(_folder(unit, root), root)
     calls, target = Calls(unit, page), chip or _of_machine()
     for call in calls:
         with calls.attempt():
@@ -85,19 +87,21 @@ def _sass_rows(kernel: Kernel, lesson: Path, width: int) -> list[str]:
 
 def _write(page: Console, kernel: Kernel, unit: Unit, root: Path) -> None:
     """What the compiler wrote on its way, beside the learner's progress."""
-    folder = root / ".course" / "compiled" / unit.name
-    folder.mkdir(parents=True, exist_ok=True)
     for stage in STAGES:
         try:
             text = kernel.text(stage)
         except OSError:  # a CUDA kernel has PTX only
             continue
-        file = folder / f"{kernel.name}.{stage}"
+        file = _folder(unit, root) / f"{kernel.name}.{stage}"
         file.write_text(text, encoding="utf-8")
         page.print(f"{file.relative_to(root).as_posix()}: {len(text.splitlines()):,} lines")
         if stage == "ttgir":
             page.print("\n".join(_first_screen(text, page.width)), style="dim")
     page.print()
+
+
+def _folder(unit: Unit, root: Path) -> Path:
+    return root / ".course" / "compiled" / unit.name
 
 
 def _first_screen(ttgir: str, width: int) -> list[str]:

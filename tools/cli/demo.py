@@ -4,7 +4,8 @@ import textwrap
 import time
 from pathlib import Path
 
-from tools.cli import complain, say, whats_next
+from tools.cli import complain, room, say, table, whats_next
+from tools.cli.table import Row
 from tools.cli.terminal import interactive
 from tools.course.catalogue import BrokenCourseFile
 
@@ -61,11 +62,9 @@ def _show_fix(slow, fast) -> None:
 
 
 def _show_both(slow, fast, seconds: float) -> None:
-    print(f"  {'':<8}{'bytes used':>14}{'bytes asked for':>18}{'used':>8}")
-    for kernel in (slow, fast):
-        used = kernel.counters.bytes
-        print(f"  {kernel.name:<8}{used:>14,}{kernel.asked:>18,}{used / kernel.asked:>8.1%}")
-    print()
+    _figures(("bytes used", "bytes asked for", "used"),
+             [Row(kernel.name, (f"{kernel.counters.bytes:,}", f"{kernel.asked:,}",
+                                f"{kernel.counters.bytes / kernel.asked:.1%}")) for kernel in (slow, fast)])
     times = slow.counters.sectors / fast.counters.sectors
     _tell(f"Two words changed places, and where the slow kernel asks for {times:g} sectors the fast one asks for 1. "
          f"A test that wants {fast.counters.sectors:,} sectors fails the first kernel and passes the second, on any "
@@ -79,12 +78,15 @@ def _right(kernel) -> str:
 
 def _table(kernel) -> None:
     """What each line of the kernel that touches memory did."""
-    print(f"  {'':<46}{'requests':>9}{'sectors':>9}{'bytes used':>12}")
-    for line in kernel.counters.launches[0].lines:
-        if line.counts.sectors:
-            what = f"{line.kind:<6} {line.source}"
-            counts = line.counts
-            print(f"  {what[:45]:<46}{counts.requests:>9,}{counts.sectors:>9,}{counts.bytes:>12,}")
+    _figures(("requests", "sectors", "bytes used"),
+             [Row(f"{line.kind:<6} {line.source}", (f"{line.counts.requests:,}", f"{line.counts.sectors:,}",
+                                                    f"{line.counts.bytes:,}"))
+              for line in kernel.counters.launches[0].lines if line.counts.sectors])
+
+
+def _figures(headings: tuple[str, ...], rows: list[Row]) -> None:
+    for line, _ in table.lines("", headings, rows, room()):
+        print(line)
     print()
 
 

@@ -3,6 +3,7 @@ was changed since: .course/written.json knows each file by its hash."""
 
 import json
 import os
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +15,7 @@ LONGEST = 40  # letters of a name in a message
 
 
 class NotWritten(Exception):
-    """A file that stays as it is, or cannot be; str() is two lines: why, and what to do."""
+    """A file that stays as it is, or cannot be; str() is one line or two: why, and what to do."""
 
 
 def check(file: Path, root: Path) -> None:
@@ -31,6 +32,16 @@ def check(file: Path, root: Path) -> None:
     if file.is_file() and _known(root).get(_name(file)) != file_hash(file):
         raise NotWritten(f"{file} is there, and not as this course wrote it: it stays as it is.\n"
                          "Move it away, or name another file.")
+
+
+def check_folder(folder: Path, root: Path) -> None:
+    """Make a folder of the course's own. Raises NotWritten where nothing can be put into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        name = folder.relative_to(root).as_posix()
+        raise NotWritten(f"This command keeps its files in {name}, which cannot be written ({error.strerror}).") from None
 
 
 def write(file: Path, text: str, root: Path) -> None:

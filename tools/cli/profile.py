@@ -8,7 +8,7 @@ from tools import gpu
 from tools.bench import profilers
 from tools.bench.profilers import FOLDER, Said
 from tools.bench.simulated import why_simulated
-from tools.cli import busy, chosen, complain, console, say, stopped
+from tools.cli import busy, chosen, complain, console, files, say, stopped
 from tools.course.workload import LessonBroken
 
 MARGIN = 16  # columns for the tools' names
@@ -23,6 +23,7 @@ def run(day: str | None, root: Path) -> int:
         calls = profilers.calls(unit, root)
     if not calls:
         return complain(f"{unit.name} has nothing to profile: no file bench_{unit.lesson.stem}.py beside its lesson.")
+    files.check_folder(calls[0].folder, root)
     page.print(f"{unit.title} ({unit.name})", style="bold")
     if gpu.card() is None and any(call.workload.on == "gpu" for call in calls):
         say(SIMULATED.format(why_simulated()), page=page)

@@ -3,20 +3,24 @@
 import re
 from pathlib import Path
 
-from tools.cli import complain, whats_next
+from tools.cli import complain, say, whats_next
 from tools.course.versions.git import BRANCH, GitProblem, Repository
 from tools.words import cut
 
 LONGEST = 40  # letters of a name
+ADVICE = ('To keep your work: git add -A && git commit -m "what I did"',
+          "journal/ is kept with it; .course/ stays on this machine.")
 
 
 def run(name: str, root: Path) -> int:
     """Switch to learner/NAME. Returns the exit code: 2 when git cannot."""
     try:
         branch = _branch(name)
-        print("\n".join([_switch(Repository(root), branch), *_advice(root)]))
+        switched = _switch(Repository(root), branch)
     except GitProblem as problem:
         return complain(problem)
+    for line in (switched, *ADVICE, whats_next(root)):
+        say(line)
     return 0
 
 
@@ -39,6 +43,9 @@ def _switch(repository: Repository, branch: str) -> str:
     before = repository.branch()
     if before == branch:
         return f"You are on {branch} already."
+    repository.refuse_if_busy()
+    if repository.commit_of(f"refs/heads/{BRANCH.rstrip('/')}"):
+        raise GitProblem(f"A branch called learner is in the way of {branch}.\nFirst: git branch -m learner old-learner")
     if repository.commit_of(f"refs/heads/{branch}"):
         _take_up(repository, branch)
         return f"You are on {branch} again."
@@ -54,11 +61,3 @@ def _take_up(repository: Repository, branch: str) -> None:
             raise
         raise GitProblem(f"What you changed and did not commit would be overwritten on {branch}.\n"
                          f"First: git add -A && git commit -m 'work so far'") from None  # fmt: skip
-
-
-def _advice(root: Path) -> list[str]:
-    return [
-        'To keep your work: git add -A && git commit -m "what I did"',
-        "journal/ is kept with it; .course/ stays on this machine.",
-        whats_next(root),
-    ]

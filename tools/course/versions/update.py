@@ -15,8 +15,6 @@ from tools.course.versions.git import MAIN_LINES, GitProblem, Repository, Tree, 
 from tools.course.versions.merged_tree import Changes, merged
 from tools.words import cut, listed
 
-BUSY = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert",
-        "rebase-merge": "rebase", "rebase-apply": "rebase"}  # fmt: skip
 LONGEST = 40  # letters of a name in a message
 
 
@@ -59,10 +57,7 @@ def update(root: Path, source: str | None = None, fetch: bool = True) -> Report:
 
 
 def _refuse_if_busy(repository: Repository) -> None:
-    folder = repository.root / repository.text("rev-parse", "--git-dir")
-    for mark, what in BUSY.items():
-        if (folder / mark).exists():
-            raise GitProblem(f"A {what} is under way. Finish it, or: git {what} --abort")
+    repository.refuse_if_busy()
     if repository.commit_of("HEAD") is None:
         raise GitProblem("This repository has no commit yet. First: git add -A && git commit -m 'the course'")
     if repository.branch() is None:

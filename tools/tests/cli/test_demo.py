@@ -19,7 +19,7 @@ def test_a_pipe_gets_all_of_it_with_the_figures_that_were_counted(tmp_path, caps
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
     assert printed.err == "" and max(map(len, lines)) <= 80
-    assert "  load   out[row, col] = 2 * image[row, col]        2,048   65,536     262,144" in lines
+    assert "  load   out[row, col] = 2 * image[row, col]     2,048   65,536     262,144" in lines
     assert "  load   out[row, col] = 2 * image[row, col]        2,048    8,192     262,144" in lines
     assert "  slow           524,288         4,194,304   12.5%" in lines
     assert "  fast           524,288           524,288  100.0%" in lines

@@ -127,3 +127,12 @@ def test_a_disk_that_is_full_leaves_the_file_as_it_was(tmp_path, monkeypatch):
         files.write(file, "new", tmp_path)
     assert file.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".course", "file"]
+
+
+@pytest.mark.parametrize("command", [["profile", "week1/day1"], ["compiled", "week1/day1", "--mlir"]])
+def test_a_command_whose_own_folder_cannot_be_written_says_so_first(command, root, capsys):
+    (root / ".course").write_text("a file, no folder")
+    assert main(command, root) == 2
+    folder = ".course/profiles/week1-day1" if command[0] == "profile" else ".course/compiled/week1/day1"
+    assert capsys.readouterr() == ("", f"This command keeps its files in {folder}, which cannot be written "
+                                       "(Not a directory).\n")
