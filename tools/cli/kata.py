@@ -59,7 +59,10 @@ def _print_none(units: list[Unit], progress: Progress) -> None:
     ahead = katas.ahead(units, progress)
     if not ahead:
         return print(f"No kata is due: all are done, the last within {katas.RETURN.days} days.")
-    first = ahead[0]
+    first, known = ahead[0], {unit.name for unit in units}
+    there, missing = ([name for name in first.needs if (name in known) is here] for here in (True, False))
     print("No kata is due yet.")
     say(f"The nearest is {first.unit.name}, {first.unit.title}: it waits for {listed(first.needs)}.")
-    print(f"Next: ./course {first.needs[0]}")
+    if missing:
+        say(f"Not here yet: {listed(missing)}.")
+    print(f"Next: ./course {there[0] if there else 'status'}")
