@@ -13,6 +13,7 @@ from tools.course.progress import OPEN, Progress
 from tools.course.todo import SHORT, due, sitting, whats_left
 from tools.words import plural, wrapped
 
+INDENT = 9  # columns, of what a line goes on with below itself: as wide as "  next   "
 MOST = 3  # things that are due; the others can wait until these are done
 PACES = {"quick": "two days at a sitting", "standard": "an hour a day", SHORT: "half an hour a day"}
 
@@ -73,5 +74,4 @@ def _line(lead: str, command: str, why: str) -> str:
 
 def _wrapped(line: str) -> list[str]:
     text = line.lstrip()
-    lead = " " * (len(line) - len(text))
-    return wrapped(text, room(), lead, lead + " " * 9)
+    return wrapped(text, room(), line[:len(line) - len(text)], " " * INDENT)
