@@ -58,7 +58,7 @@ def _why(kata: Due) -> str:
 def _print_none(units: list[Unit], progress: Progress) -> None:
     ahead = katas.ahead(units, progress)
     if not ahead:
-        return print(f"No kata is due: all are done, the last within {katas.RETURN.days} days.")
+        return say(f"No kata is due: all are done, the last within {katas.RETURN.days} days.")
     first, known = ahead[0], {unit.name for unit in units}
     there, missing = ([name for name in first.needs if (name in known) is here] for here in (True, False))
     print("No kata is due yet.")

@@ -3,7 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
-from tools.cli import chosen, complain
+from tools.cli import chosen, complain, say
 from tools.cli.asking import ask, not_kept
 from tools.course import diary
 from tools.course.journal import NotKept
@@ -19,7 +19,7 @@ def run(day: str | None, root: Path) -> int:
     diary.check(page, root)
     below = ", below what was there" if (root / page).exists() else ""
     print(f"{unit.name}  {unit.title}")
-    print("One line for each answer; an empty one leaves it out.")
+    say("One line for each answer; an empty one leaves it out.")
     answers = {}
     for key, question in diary.NOTE.items():
         line = ask(question)
@@ -34,7 +34,7 @@ def run(day: str | None, root: Path) -> int:
         untold = diary.write_note(unit.name, unit.title, answers, root, datetime.now().astimezone())
     except NotKept as problem:
         return not_kept(problem, diary.note_text(answers))
-    print(f"Kept in {page}{below}. It is yours to edit.")
+    say(f"Kept in {page}{below}. It is yours to edit.")
     if untold:
         complain(untold)
     return 0

@@ -4,7 +4,7 @@ import shlex
 from datetime import date
 from pathlib import Path
 
-from tools.cli import complain, console, files
+from tools.cli import complain, console, files, say
 from tools.course import portfolio
 from tools.course.versions.remote import web_address
 from tools.words import quantity
@@ -22,8 +22,7 @@ def run(root: Path, output: Path = Path("report.html"), publish: bool = False) -
     units = quantity(len(month.sections), "unit")
     out.print(f"{output}: {units} with something to show, one file without outside parts.", soft_wrap=True)
     if not month.name:
-        out.print("It names nobody: ./course start NAME makes a branch learner/NAME, and the page "
-                  "bears that name.")
+        say("It names nobody: ./course start NAME makes a branch learner/NAME, and the page bears that name.")
     if publish:
         print(recipe(output, web_address(root)))
     else:

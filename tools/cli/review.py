@@ -35,7 +35,7 @@ def run(week: str, root: Path) -> int:
         return complain(trouble)
     diary.check(diary.review_file(week), root)
     past = journal.read(root)
-    print(f"{week}: {LOWEST} is not yet, {HIGHEST} is at any time. Then one sentence: what makes you say so?")
+    say(f"{week}: {LOWEST} is not yet, {HIGHEST} is at any time. Then one sentence: what makes you say so?")
     answers = _ask_all()
     print()
     if not answers:
@@ -46,7 +46,8 @@ def run(week: str, root: Path) -> int:
     except NotKept as problem:
         return not_kept(problem, diary.review_text(answers))
     _print_scores(answers, diary.last_review(past))
-    print(f"\nKept in {diary.review_file(week)}. It is yours to edit.")
+    print()
+    say(f"Kept in {diary.review_file(week)}. It is yours to edit.")
     if untold:
         complain(untold)
     return 0

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tools import gpu
-from tools.cli import busy, chosen, complain, console, files
+from tools.cli import busy, chosen, complain, console, files, say
 from tools.cli.calls import Call, Calls
 from tools.draw import moved, touches
 from tools.draw.moved import Moved
@@ -48,7 +48,8 @@ def _print(page: Console, call: Call, pictures: list[Touches | Moved]) -> None:
         else:
             print(touches.terminal(picture, page.width, colour), end="\n\n")
     if not pictures:
-        print(f"{call.title}\nIt launches no kernel and moves nothing to a GPU: there is nothing to draw.\n")
+        say(f"{call.title}\nIt launches no kernel and moves nothing to a GPU: there is nothing to draw.")
+        print()
 
 
 def _write(svg: Path | None, drawn: list[Touches | Moved], name: str, root: Path) -> int:
