@@ -1,6 +1,6 @@
 """Everything that is not a lesson. Rooms stand on floors, and a room imports only from the floors below its own.
 
-1 models, requirements  2 sim, compiler  3 gpu  4 wire, worker  5 check  6 course, draw
+0 words, requirements  1 models  2 sim, compiler  3 gpu  4 wire, worker  5 check  6 course, draw
 7 pytest_course, bench  8 cli, grade
 """
 

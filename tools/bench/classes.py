@@ -37,5 +37,10 @@ def result_class(strongest: Speed, naive: Speed | None) -> str:
     return " to ".join(dict.fromkeys(words))
 
 
+def is_one(low: float, high: float) -> bool:
+    """Does all of this interval lie in one class?"""
+    return _word(low) == _word(high)
+
+
 def _word(ratio: float) -> str:
     return next(word for bound, word in CLASSES if ratio >= bound)

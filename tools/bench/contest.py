@@ -21,6 +21,9 @@ from tools.worker import Prepared, call
 
 YOURS = "yours"
 CHUNK = 2**22  # elements that are compared at a time
+FEWEST = 7      # rounds, before a verdict: by chance alone all lie on one side of the median in 2 % of cases
+WIDE = 0.1      # an interval of +-10 % tells a class, where it lies in one
+WATCHED = 0.2   # seconds: a longer call's memory on the host is not watched, which makes a loop ten times as slow
 SLOWEST = 10.0  # seconds of one call: what takes longer is not timed, nor are larger sizes
 
 
@@ -48,16 +51,22 @@ class Row:
     lines: int | None
 
 
-def contest(unit: Unit, workload: Workload, size: int, ceiling: dict, clock: Callable = time.perf_counter) -> dict:
-    """The record of one contest, as plain data. Raises NotTimed, LessonBroken."""
+def contest(unit: Unit, workload: Workload, size: int, ceiling: dict, clock: Callable = time.perf_counter,
+            budget: float = timing.BUDGET) -> dict:
+    """The record of one contest, as plain data. Raises NotTimed, LessonBroken.
+
+    budget: seconds for the stopwatch, which stops earlier where the class of the result is settled.
+    """
     function = getattr(lesson_of(unit, workload.function), workload.function)
     arguments = workload.arguments(size, np.random.default_rng())
     found, left_out = competitors(workload, size, function, arguments)
-    seconds = measure({name: Prepared(each, args, {}) for name, (each, args) in found.items()}, clock)
+    seconds = measure({name: Prepared(each, args, {}) for name, (each, args) in found.items()}, clock,
+                      lambda ratios, spent: settled(ratios, spent, budget))
     rows = []
     for name, (each, args) in found.items():
         lines = lines_of_code(unit, workload.function) if name == YOURS else None
-        rows.append(asdict(_row(name, seconds[name], workload, size, ceiling, peak_bytes(each, args), lines)))
+        peak = peak_bytes(each, args, watched=np.median(seconds[name]) <= WATCHED)
+        rows.append(asdict(_row(name, seconds[name], workload, size, ceiling, peak, lines)))
     speeds = {name: _speed(name, seconds) for name in seconds if name != YOURS}
     strongest = min(speeds.values(), key=lambda speed: speed.value, default=None)
     naive = speeds.get(workload.naive)
@@ -126,10 +135,12 @@ def difference(got: np.ndarray, want: np.ndarray, dtype: str, terms: int) -> str
 # Time ---------------------------------------------------------------------------------------------
 
 
-def measure(prepared: dict[str, Prepared], clock: Callable = time.perf_counter) -> dict[str, list[float]]:
+def measure(prepared: dict[str, Prepared], clock: Callable = time.perf_counter,
+            enough: Callable[[list[float], float], bool] = timing.enough) -> dict[str, list[float]]:
     """Seconds of one call, round by round; in each round all take their turn, in random order.
 
-    Pairs of one round belong together: what slowed the machine down slowed them all.
+    Pairs of one round belong together: what slowed the machine down slowed them all. enough: of the ratios to a rival
+    and the seconds that they took, whether no more are needed.
     """
     timed = {name: timing.Timed(each, clock) for name, each in prepared.items()}
     order, start = random.Random(), clock()
@@ -137,8 +148,16 @@ def measure(prepared: dict[str, Prepared], clock: Callable = time.perf_counter) 
         for each in order.sample(list(timed.values()), len(timed)):
             each.batch()
         elapsed = 2 * (clock() - start) / max(2, len(timed))  # the budget is that of a pair
-        if all(timing.enough(ratios, elapsed) for ratios in _ratios({n: t.seconds for n, t in timed.items()})):
+        if all(enough(ratios, elapsed) for ratios in _ratios({n: t.seconds for n, t in timed.items()})):
             return {name: each.seconds for name, each in timed.items()}
+
+
+def settled(ratios: list[float], spent: float, budget: float) -> bool:
+    """Do the ratios to a rival say which class the result has, whatever a few more would add? Or is time up?"""
+    if len(ratios) < FEWEST:
+        return spent >= budget and len(ratios) >= timing.AT_LEAST
+    low, high = timing.median_interval(ratios)
+    return spent >= budget or (classes.is_one(low, high) and high - low <= WIDE * (high + low))
 
 
 def _ratios(seconds: dict[str, list[float]]) -> list[list[float]]:
@@ -174,12 +193,15 @@ def _row(name: str, seconds: list[float], workload: Workload, size: int, ceiling
 # Memory -------------------------------------------------------------------------------------------
 
 
-def peak_bytes(function: Callable, arguments: tuple) -> int | None:
+def peak_bytes(function: Callable, arguments: tuple, watched: bool = True) -> int | None:
     """The most memory that one call took beside its arguments; None where nothing of it was seen.
 
-    Seen are the allocations of NumPy and Python on the host, and of PyTorch and CuPy on the GPU.
+    Seen are the allocations of PyTorch and CuPy on the GPU and, where they are watched, those of NumPy and Python on
+    the host.
     """
     seen = _peak_on_gpu(function, arguments) if gpu.card() else 0
+    if not watched:
+        return seen or None
     tracemalloc.start()
     try:
         value = function(*arguments)

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tools import gpu
+from tools.words import quantity
 
 FILE = ".course/ceiling.json"
 PACKAGES = ("numpy", "torch", "triton", "cupy-cuda12x", "cupy-cuda13x", "numba-cuda", "numba")
@@ -37,7 +38,7 @@ def cpu() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
         name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{name}, {cores} core{'s' * (cores != 1)}"
+    return f"{name}, {quantity(cores, 'core')}"
 
 
 def ceiling(on: str, root: Path) -> dict:

@@ -17,11 +17,13 @@ from typing import IO
 
 from tools import ROOT, gpu
 from tools.bench import contest, machine, simulated
+from tools.check import timing
 from tools.course import catalogue
 from tools.course.catalogue import Unit
 from tools.course.workload import LessonBroken, Workload, workloads
 
 PATIENCE = 180.0  # seconds without an event: rivals that compile need some
+QUICK = 1.0        # seconds for the stopwatch at sizes below the largest, of which a line is shown
 KEPT = 3          # of the last lines that a child printed
 
 
@@ -139,7 +141,8 @@ def _time(unit: Unit, workload: Workload, root: Path, say) -> None:
         if last and (seconds := expected(workload, last, size)) > contest.SLOWEST:
             raise contest.NotTimed(f"{workload.shape(size)} is left out: one call would take about {seconds:.0f} s.")
         say("begins", function=workload.function, shape=workload.shape(size))
-        last = contest.contest(unit, workload, size, ceiling)
+        budget = timing.BUDGET if size == sizes(workload)[-1] else QUICK
+        last = contest.contest(unit, workload, size, ceiling, budget=budget)
         say("timed", record=last | {"machine": machine.facts(on)})
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tools.check.timing import duration
+from tools.words import quantity
 
 BUSY = 60    # per cent of its peak from which on a unit limits a kernel; Nsight Compute draws the line there
 FEW = 25     # per cent of the places for warps: below, little can be hidden
@@ -88,7 +89,7 @@ def time_shares(kernels: list[Kernel]) -> list[str]:
         return ["It saw no kernel."]
     ranked = sorted(kernels, key=lambda kernel: -kernel.ns)
     lines = [f"{kernel.ns / whole:.0%} of the GPU's time: {kernel.name}, {duration(kernel.ns / 1e9)} in "
-             f"{_times(kernel.launches)}" for kernel in ranked[:MOST_KERNELS]]
+             f"{quantity(kernel.launches, 'launch')}" for kernel in ranked[:MOST_KERNELS]]
     rest = ranked[MOST_KERNELS:]
     return lines + ([f"{sum(k.ns for k in rest) / whole:.0%}: {len(rest)} more"] if rest else [])
 
@@ -96,7 +97,7 @@ def time_shares(kernels: list[Kernel]) -> list[str]:
 def cpu_shares(found: dict) -> list[str]:
     """The Python functions with most time of their own."""
     whole = found["seconds"] or 1.0
-    return [f"{own / whole:.0%} of {duration(found['seconds'])}: {name}, {_times(calls, 'call')}"
+    return [f"{own / whole:.0%} of {duration(found['seconds'])}: {name}, {quantity(calls, 'call')}"
             for name, calls, own in found["functions"] if own / whole >= 0.01]
 
 
@@ -106,8 +107,7 @@ def counted(counters) -> list[str]:
     for launch in counters.launches:
         kernels[launch.kernel] = kernels.get(launch.kernel, 0) + launch.counts.bytes
     ranked = sorted(kernels.items(), key=lambda each: -each[1])[:MOST_KERNELS]
-    lines = [f"{part / counters.bytes:.0%} of the {counters.bytes:,} bytes asked for: {name}"
-             for name, part in ranked if part]
+    lines = [f"{name} asks for {part / counters.bytes:.0%} of {counters.bytes:,} bytes." for name, part in ranked if part]
     if counters.sectors:
         lines.append(_of_sectors(counters.bytes, 32 * counters.sectors))
     if counters.warps is not None:
@@ -115,7 +115,7 @@ def counted(counters) -> list[str]:
     crossed = counters.transfers
     if crossed.bytes_uploaded or crossed.bytes_downloaded:
         lines.append(f"Crossed between host and GPU: {crossed.bytes_uploaded:,} bytes up, "
-                     f"{crossed.bytes_downloaded:,} down; the host waited {_times(crossed.synchronizations, '')}.")
+                     f"{crossed.bytes_downloaded:,} down; the host waited {_times(crossed.synchronizations)}.")
     if names := sorted(set(counters.library_operations)):
         lines.append(f"Done by libraries, not counted: {', '.join(names)}.")
     return lines
@@ -124,19 +124,16 @@ def counted(counters) -> list[str]:
 def _of_sectors(asked: int, brought: int) -> str:
     if asked > brought:
         return f"Lanes share what sectors bring: {asked:,} bytes are asked for, {brought:,} cross in sectors."
-    return f"{asked / brought:.0%} of what crosses is asked for: {asked:,} of {brought:,} bytes in sectors."
+    return f"Of the {brought:,} bytes in its sectors {asked:,} are asked for, which is {asked / brought:.0%}."
 
 
 def _of_warps(counters) -> list[str]:
-    lines = [f"{counters.sectors_per_request:.1f} sectors a request of a warp; {counters.active_lanes:.1f} of 32 lanes "
+    lines = [f"{counters.sectors_per_request:.1f} sectors for each request of a warp; {counters.active_lanes:.1f} of 32 lanes "
              "at work in an average statement."]
     if counters.wavefronts:
         lines.append(f"Shared memory: {counters.conflicts:,} of {counters.wavefronts:,} wavefronts are bank conflicts.")
     return lines
 
 
-def _times(number: int, noun: str = "launch") -> str:
-    if not noun:
-        return "once" if number == 1 else f"{number:,} times"
-    plural = "es" if noun.endswith("ch") else "s"
-    return f"{number:,} {noun}{plural if number != 1 else ''}"
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"

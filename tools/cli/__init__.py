@@ -3,16 +3,17 @@
 import os
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from tools.course import catalogue
+from tools.course import catalogue, journal
 from tools.course.catalogue import NoSuchUnit, Unit
+from tools.course.current import current
 from tools.course.progress import Progress
+from tools.words import WIDTH, wrapped
 
-WIDTH = 80
+LEAST = 20  # columns: a terminal that says less of itself is not believed
 
 
 def units_of(root: Path) -> list[Unit]:
@@ -27,24 +28,42 @@ def chosen(day: str | None, root: Path) -> Unit:
     """The unit named `day`; the learner's current one where day is None. Raises NoSuchUnit, BrokenCourseFile."""
     if day is not None:
         return catalogue.unit(day, root)
-    current = Progress.load(root).current(units_of(root))
-    if current is None:
+    unit = current(units_of(root), Progress.load(root), journal.read(root))
+    if unit is None:
         raise NoSuchUnit("Every day and kata is done: name the one that you mean. ./course status lists them.")
-    return current
+    return unit
 
 
-def where_typed(path: Path | None) -> Path | None:
+def whats_next(root: Path) -> str:
+    """The last line of a command: what to type now. Raises BrokenCourseFile."""
+    unit = current(catalogue.units(root), Progress.load(root), journal.read(root))
+    return f"Next: ./course {unit.name if unit else 'status'}"
+
+
+def where_typed(path: Path) -> Path:
     """A file named on the command line, from the folder that the learner stands in: a command runs in the root."""
-    return path and Path(os.environ.get("COURSE_FROM", "."), path)
+    return Path(os.environ.get("COURSE_FROM", "."), path)
+
+
+def room() -> int:
+    """The columns that a line may have: those of the terminal, at most WIDTH."""
+    return max(LEAST, min(WIDTH, shutil.get_terminal_size().columns))
 
 
 def console():
-    """A rich console for plain text: at most WIDTH columns, no colour where there is no terminal."""
+    """A rich console for plain text: as wide as there is room, no colour where there is no terminal."""
     from rich.console import Console  # late: this package must import where rich is missing
 
-    page = Console(highlight=False, markup=False, emoji=False)
-    page.width = min(page.width, WIDTH)
-    return page
+    return Console(highlight=False, markup=False, emoji=False, width=room())
+
+
+def say(text: str, lead: str = "", indent: str | None = None, style: str = "", page=None) -> None:
+    """Print a text in lines that fit, as tools.words.wrapped makes them. page: a rich console, which knows styles."""
+    for line in wrapped(text, room(), lead, indent):
+        if page is None:
+            print(line)
+        else:
+            page.print(line, style=style, soft_wrap=True)
 
 
 @contextmanager
@@ -58,9 +77,7 @@ def complain(message: object) -> int:
     """Say why a command cannot be done; returns the exit code for that. Only a terminal gets long lines in parts."""
     text = str(message)
     if sys.stderr.isatty():
-        room = min(WIDTH, shutil.get_terminal_size().columns)
-        text = "\n".join(textwrap.fill(line, room, break_long_words=False, break_on_hyphens=False)
-                         for line in text.split("\n"))
+        text = "\n".join(wrapped(text, room()))
     print(text, file=sys.stderr)
     return 2
 

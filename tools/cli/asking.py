@@ -1,17 +1,22 @@
 """Questions that are answered with a line, typed or piped."""
 
 import sys
-import textwrap
 
-from tools.cli import WIDTH
+from tools.cli import complain, say
 
 PROMPT = "  > "
+
+
+def not_kept(problem: object, text: str) -> int:
+    """Say why answers could not be kept, and give them back; returns the exit code for that."""
+    print(f"{text}\n")
+    return complain(f"{problem}\nWhat you wrote stands above: copy it to where it is safe.")
 
 
 def ask(question: str) -> str | None:
     """The line that answers the question; None at the end of the input, or when Ctrl-C stops it."""
     print()
-    print(textwrap.fill(question, WIDTH, break_on_hyphens=False))
+    say(question)
     return answer()
 
 

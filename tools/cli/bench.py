@@ -1,25 +1,23 @@
 """course bench DAY: your functions against their rivals on this machine; without a GPU what can be said there."""
 
-import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from tools.bench import cells, classes, records, runner
 from tools.bench.classes import Speed
 from tools.bench.contest import YOURS
 from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
-from tools.cli import busy, chosen, complain, console, stopped
+from tools.cli import busy, chosen, complain, console, files, say, stopped, table
+from tools.cli.table import Row
 from tools.course import journal
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
 from tools.course.workload import workloads
 
-TEXTS = ("shape", "of", "strongest rival", "limit")  # columns that are not numbers
-WRAPPED = ("", "shape", "smaller", "strongest rival")  # where room is short; all else is never cut
+TEXTS = ("of", "strongest rival", "limit")  # columns that are no figures
 NOT_SIMULATED = "Time is not simulated, and {}: nothing here was timed."
 SCATTERED = 0.25  # of a time, by which its median is uncertain
 
@@ -27,15 +25,12 @@ SCATTERED = 0.25  # of a time, by which its median is uncertain
 def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None = None) -> int:
     """Measure, print, and keep. Returns the exit code: 1 where a function was refused, 2 where there is nothing to do.
 
-    csv, plot: files for all figures and for the picture.
+    csv, plot: files for all figures and for the picture. Raises NotWritten, NoSuchUnit, BrokenCourseFile.
     """
-    page = console()
-    try:
-        unit = chosen(day, root)
-        with busy(page, f"loading {unit.name}"):
-            known = workloads(unit)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    _check(csv, plot, root)
+    page, unit = console(), chosen(day, root)
+    with busy(page, f"loading {unit.name}"):
+        known = workloads(unit)
     if not known:
         return complain(f"{unit.name} has nothing to time: no file bench_{unit.lesson.stem}.py beside its lesson.")
     found = Found()
@@ -45,11 +40,10 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
     except KeyboardInterrupt:
         return stopped("Stopped: nothing was kept.")
     _print(page, unit, found)
-    written = _write(csv, records.as_csv(unit, found.records, date.today().isoformat()) if found.records else "")
-    written &= _write_plot(plot, page, unit, found)
     if journal.wanted():
         _keep(unit, found, root)
-    return 2 if not written else 1 if found.refused else 0
+    _write(csv, plot, unit, found, root)
+    return 1 if found.refused else 0
 
 
 def _keep(unit: Unit, found: "Found", root: Path) -> None:
@@ -113,63 +107,62 @@ def _with_progress(page: Console, unit: Unit, root: Path) -> Iterable[dict]:
 
 
 def _print(page: Console, unit: Unit, found: Found) -> None:
-    _say(page, f"{unit.title} ({unit.name})", style="bold")
+    say(f"{unit.title} ({unit.name})", style="bold", page=page)
     for name in dict.fromkeys(record["function"] for record in found.timed):
         _print_function(page, [record for record in found.timed if record["function"] == name])
     if found.counted:
         _print_counted(page, found.counted)
     for why in dict.fromkeys(found.refused.values()):
         page.print()
-        _say(page, ", ".join(name for name, reason in found.refused.items() if reason == why), style="bold")
-        _say(page, why)
+        say(", ".join(name for name, reason in found.refused.items() if reason == why), style="bold", page=page)
+        say(why, page=page)
     if found.timed:
         page.print()
         for line in _footer(found):
-            _say(page, line)
+            say(line, page=page)
 
 
 def _print_function(page: Console, of_function: list[dict]) -> None:
     """The largest size in full, then a line for each smaller one."""
     last = of_function[-1]
     page.print()
-    _say(page, f"{last['function']}, {last['shape']}: {last['class']}", style="bold")
+    say(f"{last['function']}, {last['shape']}: {last['class']}", style="bold", page=page)
     if last["strongest"]:
-        _say(page, f"{Speed(**last['strongest'])}")
-    table = _table("", "time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines")
-    for row in last["rows"]:
-        table.add_row("", row["name"], *cells.competitor(row), style="bold" if row["name"] == YOURS else "")
-    _show(page, table)
+        say(f"{Speed(**last['strongest'])}", page=page)
+    _show(page, "", ("time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines"),
+          [Row(row["name"], cells.competitor(row), "bold" if row["name"] == YOURS else "") for row in last["rows"]])
     for name, why in last["left_out"].items():
-        _say(page, f"{name} is left out: {why}")
+        say(f"{name} is left out: {why}", page=page)
     if smaller := of_function[:-1]:
-        table = _table("smaller", YOURS, "strongest rival", "its time", "of its speed")
-        for record in smaller:
-            table.add_row("", record["shape"], *cells.against_strongest(record))
-        _show(page, table)
+        _show(page, "smaller", (YOURS, "strongest rival", "its time", "of its speed"),
+              [Row(record["shape"], cells.against_strongest(record)) for record in smaller])
 
 
 def _print_counted(page: Console, counted: list[dict]) -> None:
     page.print()
-    _say(page, NOT_SIMULATED.format(why_simulated()))
+    say(NOT_SIMULATED.format(why_simulated()), page=page)
     page.print()
-    _say(page, "Simulated: the bytes that your kernels asked for, and the least that will do", style="bold")
-    table = _table("function", "shape", "of", "asked for", "least", "times", "in sectors")
-    for record in counted:
-        crosses = bool(record["least_crossed"])
-        asked, least = (record[name] for name in (("crossed", "least_crossed") if crosses else ("asked", "least")))
-        table.add_row("", record["function"], record["shape"], "host link" if crosses else "GPU memory", f"{asked:,}",
-                      f"{least:,}", f"{asked / least:.2f}", "-" if crosses else f"{record['in_sectors']:,}")
-    _show(page, table)
+    say("Simulated: the bytes that your kernels asked for, and the least that will do", style="bold", page=page)
+    _show(page, "function", ("of", "asked for", "least", "times", "in sectors"), list(map(_counted, counted)))
     page.print()
-    _say(page, "A bound from the chips' data sheets, not measured: no program is faster", style="bold")
-    table = _table("function", "shape", *CHIPS, "limit")
-    for record in counted:
-        limits = dict.fromkeys(bound["limit"] for bound in record["bounds"].values())
-        table.add_row("", record["function"], record["largest"],
-                      *(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits))
-    _show(page, table)
+    say("A bound from the chips' data sheets, not measured: no program is faster", style="bold", page=page)
+    _show(page, "function", (*CHIPS, "limit"), list(map(_bound, counted)))
     page.print()
-    _say(page, "On a machine with a GPU the same command times them against their rivals.")
+    say("On a machine with a GPU the same command times them against their rivals.", page=page)
+
+
+def _counted(record: dict) -> Row:
+    crosses = bool(record["least_crossed"])
+    asked, least = (record[name] for name in (("crossed", "least_crossed") if crosses else ("asked", "least")))
+    return Row(f"{record['function']}, {record['shape']}",
+               ("host link" if crosses else "GPU memory", f"{asked:,}", f"{least:,}", f"{asked / least:.2f}",
+                "-" if crosses else f"{record['in_sectors']:,}"))
+
+
+def _bound(record: dict) -> Row:
+    limits = dict.fromkeys(bound["limit"] for bound in record["bounds"].values())
+    return Row(f"{record['function']}, {record['largest']}",
+               (*(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits)))
 
 
 def _footer(found: Found) -> list[str]:
@@ -190,46 +183,28 @@ def _footer(found: Found) -> list[str]:
             "takes beside its arguments; lines: of yours with all it uses.", classes.LEGEND, *warning]
 
 
-def _table(*headings: str) -> Table:
-    """A table that is set in a little; names are never cut, shapes may wrap."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("", width=0)
-    for number, heading in enumerate(headings):
-        text = number == 0 or heading in TEXTS
-        table.add_column(heading, justify="left" if text else "right", no_wrap=heading not in WRAPPED, overflow="fold")
-    return table
-
-
-def _show(page: Console, table: Table) -> None:
-    with page.capture() as printed:
-        page.print(table)
-    print(*(line.rstrip() for line in printed.get().splitlines()), sep="\n")  # rich pads tables with spaces
-
-
-def _say(page: Console, text: str, style: str = "") -> None:
-    for line in text.splitlines():
-        page.print(textwrap.fill(line, page.width, break_on_hyphens=False), style=style)
+def _show(page: Console, title: str, headings: tuple[str, ...], rows: Sequence[Row]) -> None:
+    for line, style in table.lines(title, headings, rows, page.width, TEXTS):
+        page.print(line, style=style, soft_wrap=True)
 
 
 # Files --------------------------------------------------------------------------------------------
 
 
-def _write(file: Path | None, text: str) -> bool:
-    if file is None or not text:
-        return True
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        complain(f"{file} cannot be written ({error.strerror}).")
-        return False
-    print(f"Written: {file}")
-    return True
+def _check(csv: Path | None, plot: Path | None, root: Path) -> None:
+    """Raise NotWritten before anything is measured."""
+    for file in filter(None, (csv, plot)):
+        files.check(file, root)
+    if csv and csv == plot:
+        raise files.NotWritten(f"--csv and --plot both name {csv}.\nName a file for each.")
 
 
-def _write_plot(file: Path | None, page: Console, unit: Unit, found: Found) -> bool:
-    if file is None:
-        return True
-    if not found.timed:
-        page.print("No plot: nothing was timed.")
-        return True
-    return _write(file, records.as_plot(unit, found.timed, found.ceilings, _footer(found)[:2]))
+def _write(csv: Path | None, plot: Path | None, unit: Unit, found: Found, root: Path) -> None:
+    if csv and found.records:
+        files.write(csv, records.as_csv(unit, found.records, date.today().isoformat()), root)
+        print(f"Written: {csv}")
+    if plot and found.timed:
+        files.write(plot, records.as_plot(unit, found.timed, found.ceilings, _footer(found)[:2]), root)
+        print(f"Written: {plot}")
+    elif plot:
+        print("No plot: nothing was timed.")

@@ -1,6 +1,5 @@
 """The calls of a lesson that count, compiled and show make: the day's workloads at their smallest size."""
 
-import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,11 +12,12 @@ import numpy as np
 from tools.check import CompileError, NoCompiler
 from rich.console import Console
 
-from tools.cli import WIDTH, busy, complain
+from tools.cli import busy, complain
 from tools.cli.guarded import at_work
 from tools.course.catalogue import Unit
 from tools.course.workload import LessonBroken, Workload, lesson_of, workloads
 from tools.worker import NoAnswer, TooSlow, raised_from
+from tools.words import wrapped
 
 SEED = 0    # the same inputs whenever a command runs, so that its figures can be compared
 LINES = 5   # of an error's text
@@ -47,14 +47,15 @@ class Calls:
     page: Console
     problems: list[str] = field(default_factory=list)
     made: int = 0
+    known: tuple[Workload, ...] = ()
     lost: bool = False  # a call did not come back
     at: str = ""  # the call that is being made
 
     def __iter__(self) -> Iterator[Call]:
         """Raises BrokenCourseFile."""
         with busy(self.page, f"loading {self.unit.name}"):
-            known = workloads(self.unit)
-        for workload in known:
+            self.known = workloads(self.unit)
+        for workload in self.known:
             if workload.on == "cpu":
                 continue
             try:
@@ -90,13 +91,14 @@ class Calls:
         ended = f"it did not end within {silence.seconds:g} s." if isinstance(silence, TooSlow) else f"{silence}."
         self.problems.append(f"{what}: {ended}{where}")
 
-    def finish(self, nothing: str) -> int:
-        """The exit code of the command: 1 when a call did not come back, 2 when none could be made. nothing: what is
-        said when there is none."""
+    def finish(self, verb: str) -> int:
+        """The exit code of the command: 1 when a call did not come back, 2 when none could be made. verb: what the
+        command does with calls."""
         for problem in dict.fromkeys(self.problems) if self.made else self.problems[:1]:
             complain(problem)
         if not self.made and not self.problems:
-            complain(nothing)
+            why = "what it calls uses no GPU" if self.known else "there is no such file beside the lesson"
+            complain(f"{self.unit.name} has nothing to {verb} in bench_{self.unit.lesson.stem}.py: {why}.")
         return 1 if self.lost else 0 if self.made else 2
 
 
@@ -127,5 +129,4 @@ def failure(error: Exception, lesson: Path) -> str:
 
 
 def _short(text: str) -> str:
-    lines = [short for line in text.splitlines() for short in textwrap.wrap(line, WIDTH, break_on_hyphens=False)]
-    return "\n".join(lines[:LINES])
+    return "\n".join(wrapped(text)[:LINES])

@@ -15,9 +15,29 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 Day = Annotated[str, Argument(metavar="DAY", help="A day or kata: week1/day4.")]
 CurrentDay = Annotated[str | None, Argument(metavar="DAY", help="A day or kata; else your current one.")]
-Task = Annotated[int | None, Argument(metavar="TASK", help="Its number; else the first that is not done.")]
-Source = Annotated[str | None, Argument(metavar="SOURCE", help="A branch of git; else upstream/main.")]
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise typer.BadParameter("a task is named by its number.")
+    return int(text)
+
+
+Task = Annotated[int | None, Argument(parser=_number, metavar="TASK", help="Its number; else the first not done.")]
+Source = Annotated[str | None, Argument(metavar="SOURCE", help="A branch of git, such as upstream/main.")]
 Chip = Annotated[str | None, Option(help="Of tools/models/chips.toml, such as t4, a100, h100, b200.")]
+
+
+def _named(name: str | Path) -> Path:
+    """A file as the command line names it, from where the learner stands."""
+    if name == "":
+        raise typer.BadParameter("the name of the file is empty.")
+    return where_typed(Path(name))
+
+
+def _file(says: str):
+    """An option that names a file."""
+    return Option(parser=_named, metavar="FILE", help=says)
 
 
 @app.callback()
@@ -108,7 +128,10 @@ def _reset(context: typer.Context, day: Day) -> int:
 
 @app.command("update")
 def _update(context: typer.Context, source: Source = None) -> int:
-    """Take in new material; what you wrote in a gap stays yours."""
+    """Take in new material; what you wrote in a gap stays yours.
+
+    Without SOURCE it fetches upstream and looks at upstream/main; where there is none, at origin/main, then at main.
+    """
     from tools.cli import update
 
     return update.run(source, context.obj)
@@ -136,22 +159,22 @@ def _compiled(context: typer.Context, day: CurrentDay = None, chip: Chip = None,
 
 @app.command("show")
 def _show(context: typer.Context, day: CurrentDay = None,
-          svg: Annotated[Path | None, Option(help="Write the picture into this file too.")] = None) -> int:
+          svg: Annotated[Path | None, _file("Write the picture into this file too.")] = None) -> int:
     """A picture of your kernels: which program or thread touches what."""
     from tools.cli import show
 
-    return show.run(day, context.obj, svg=where_typed(svg))
+    return show.run(day, context.obj, svg=svg)
 
 
 @app.command("bench")
 def _bench(context: typer.Context, day: CurrentDay = None,
-           csv: Annotated[Path | None, Option(help="Write every figure into this file.")] = None,
-           plot: Annotated[Path | None, Option(help="Write the plot over sizes, an SVG, into this file.")] = None,
+           csv: Annotated[Path | None, _file("Write every figure into this file.")] = None,
+           plot: Annotated[Path | None, _file("Write the plot over sizes, an SVG, into this file.")] = None,
            ) -> int:
     """Your functions against NumPy, PyTorch and the vendor's library."""
     from tools.cli import bench
 
-    return bench.run(day, context.obj, csv=where_typed(csv), plot=where_typed(plot))
+    return bench.run(day, context.obj, csv=csv, plot=plot)
 
 
 @app.command("profile")
@@ -183,22 +206,22 @@ def _review(context: typer.Context, week: Annotated[str, Argument(metavar="WEEK"
 
 @app.command("report")
 def _report(context: typer.Context,
-            output: Annotated[Path, Option(help="The page, one file without outside parts.")] = Path("report.html"),
+            output: Annotated[Path, _file("The page, one file without outside parts.")] = Path("report.html"),
             publish: Annotated[bool, Option("--publish", help="Say how to put it on the web.")] = False) -> int:
     """Your month as one HTML page to show around."""
     from tools.cli import report
 
-    return report.run(context.obj, output=where_typed(output), publish=publish)
+    return report.run(context.obj, output=output, publish=publish)
 
 
 @app.command("notebook")
 def _notebook(context: typer.Context, day: CurrentDay = None,
               solution: Annotated[bool, Option("--solution", help="With the reference, for instructors.")] = False,
-              output: Annotated[Path | None, Option(help="A file or folder; else NAME.ipynb here.")] = None) -> int:
+              output: Annotated[Path | None, _file("A file or folder; else NAME.ipynb here.")] = None) -> int:
     """A day as a notebook, for Colab too."""
     from tools.cli import notebook
 
-    return notebook.run(day, context.obj, solution=solution, output=where_typed(output or Path()))
+    return notebook.run(day, context.obj, solution=solution, output=output or where_typed(Path()))
 
 
 # The machine and the course -----------------------------------------------------------------------

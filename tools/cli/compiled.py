@@ -3,18 +3,18 @@
 import difflib
 import linecache
 import re
-import textwrap
 from pathlib import Path
 
 from rich.console import Console
 
 from tools import gpu
 from tools.check import compiled
-from tools.cli import busy, chosen, complain, console
+from tools.cli import busy, chosen, complain, console, files, room
 from tools.cli.calls import Calls
 from tools.compiler import Kernel, sass_lines, table
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
 from tools.models import chips
+from tools.words import cut, wrapped
 
 DEFAULT = "h100"
 STAGES = "ttir", "ttgir", "ptx"
@@ -28,26 +28,24 @@ def run(day: str | None, root: Path, chip: str | None = None, mlir: bool = False
     page = console()
     if chip is not None and chip not in chips.chips():
         near = difflib.get_close_matches(chip.lower(), chips.chips(), 1, cutoff=0.3)
-        return complain(f"No chip is called {chip!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
-                        + textwrap.fill(f"There are {', '.join(chips.chips())}.", page.width))
-    shown = 0
-    try:
-        unit = chosen(day, root)
-        calls, target = Calls(unit, page), chip or _of_machine()
-        for call in calls:
-            with calls.attempt():
-                with busy(page, f"compiling {call.title}"):
-                    kernels = compiled(call.function, *call.arguments, chip=target).kernels
-                if kernels:
-                    page.print(f"{call.title}, compiled for {chips.chip(target).name}", style="bold")
-                for kernel in kernels:
-                    _print(page, kernel, unit)
-                    if mlir:
-                        _write(page, kernel, unit, root)
-                shown += len(kernels)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
-    code = calls.finish(f"{unit.name} launches no kernel, so there is nothing to compile.")
+        return complain(f"No chip is called {cut(chip, 40)!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
+                        + "\n".join(wrapped(f"There are {', '.join(chips.chips())}.", room())))
+    unit, shown = chosen(day, root), 0
+    if mlir:
+        files.check_folder(_folder(unit, root), root)
+    calls, target = Calls(unit, page), chip or _of_machine()
+    for call in calls:
+        with calls.attempt():
+            with busy(page, f"compiling {call.title}"):
+                kernels = compiled(call.function, *call.arguments, chip=target).kernels
+            if kernels:
+                page.print(f"{call.title}, compiled for {chips.chip(target).name}", style="bold")
+            for kernel in kernels:
+                _print(page, kernel, unit)
+                if mlir:
+                    _write(page, kernel, unit, root)
+            shown += len(kernels)
+    code = calls.finish("compile")
     if code == 0 and not shown:
         return complain(f"{unit.name} launches no kernel in Triton or Numba's CUDA, so nothing is compiled.")
     return code
@@ -82,25 +80,19 @@ def _sass_rows(kernel: Kernel, lesson: Path, width: int) -> list[str]:
     rows = [" line  SASS"]
     for line, opcodes in found.items():
         source = linecache.getline(str(lesson), line).strip()
-        figures = f"{line:5}{sum(opcodes.values()):6}  {_cut(source, SOURCE):{SOURCE}}  {table.telling(opcodes)}"
-        rows.append(_cut(figures.rstrip(), width))
+        figures = f"{line:5}{sum(opcodes.values()):6}  {cut(source, SOURCE):{SOURCE}}  {table.telling(opcodes)}"
+        rows.append(cut(figures.rstrip(), width))
     return rows if found else []
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[:width - 3] + "..."
 
 
 def _write(page: Console, kernel: Kernel, unit: Unit, root: Path) -> None:
     """What the compiler wrote on its way, beside the learner's progress."""
-    folder = root / ".course" / "compiled" / unit.name
-    folder.mkdir(parents=True, exist_ok=True)
     for stage in STAGES:
         try:
             text = kernel.text(stage)
         except OSError:  # a CUDA kernel has PTX only
             continue
-        file = folder / f"{kernel.name}.{stage}"
+        file = _folder(unit, root) / f"{kernel.name}.{stage}"
         file.write_text(text, encoding="utf-8")
         page.print(f"{file.relative_to(root).as_posix()}: {len(text.splitlines()):,} lines")
         if stage == "ttgir":
@@ -108,7 +100,11 @@ def _write(page: Console, kernel: Kernel, unit: Unit, root: Path) -> None:
     page.print()
 
 
+def _folder(unit: Unit, root: Path) -> Path:
+    return root / ".course" / "compiled" / unit.name
+
+
 def _first_screen(ttgir: str, width: int) -> list[str]:
     """Without the places in the source, which the file has."""
     lines = [_PLACE.sub("", line) for line in ttgir.splitlines() if not line.startswith("#loc") and line.strip()]
-    return [_cut(line, width) for line in lines[:SCREEN]] + ["..."] * (len(lines) > SCREEN)
+    return [cut(line, width) for line in lines[:SCREEN]] + ["..."] * (len(lines) > SCREEN)

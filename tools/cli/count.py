@@ -1,6 +1,6 @@
 """course count DAY: what the learner's kernels do to memory, line by line, and the line that wastes most."""
 
-import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -8,14 +8,13 @@ from rich.console import Console
 from tools import gpu
 from tools.check import NoProfiler, count
 from tools.check.metrics import OF_LAUNCH
-from tools.cli import busy, chosen, complain, console
+from tools.cli import busy, chosen, console, say
 from tools.cli.calls import Call, Calls
 from tools.course import journal
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.progress import file_hash
 from tools.draw import line_table, lines
-from tools.sim import tables
-from tools.sim.counters import Counters, NotCounted
+from tools.sim.counters import Counters, NotCounted, Transfers
+from tools.words import listed, quantity
 
 KEPT = "bytes_loaded", "bytes_stored", "bytes_atomic", "sectors", "requests", "wavefronts", "conflicts", "flops"
 
@@ -23,23 +22,22 @@ KEPT = "bytes_loaded", "bytes_stored", "bytes_atomic", "sectors", "requests", "w
 def run(day: str | None, root: Path) -> int:
     """Count the smallest call of each function; the totals go into the journal. Returns the exit code."""
     page = console()
-    try:
-        unit = chosen(day, root)
-        calls = Calls(unit, page)
-        for call in calls:
-            with calls.attempt():
-                with busy(page, f"counting {call.title}"):
-                    counters = count(call.function, *call.arguments)
-                _print(page, call, counters)
-                _print_profiled(page, call, counters)
-                _keep(call, counters, calls, root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
-    return calls.finish(f"{unit.name} launches no kernel, so there is nothing to count.")
+    unit = chosen(day, root)
+    calls = Calls(unit, page)
+    for call in calls:
+        with calls.attempt():
+            with busy(page, f"counting {call.title}"):
+                counters = count(call.function, *call.arguments)
+            _print(page, call, counters)
+            _print_profiled(page, call, counters)
+            _keep(call, counters, calls, root)
+    if calls.made:
+        say("What each figure is, and what is good: docs/METRICS.md", style="dim", page=page)
+    return calls.finish("count")
 
 
 def _print(page: Console, call: Call, counters: Counters) -> None:
-    page.print(f"{call.title}, {'counted by the simulator' if counters.launches else 'without a kernel'}", style="bold")
+    say(f"{call.title}, counted by the simulator", style="bold", page=page)
     found = lines.kernels(counters)
     for kernel in found:
         if kernel.rows:
@@ -48,11 +46,11 @@ def _print(page: Console, call: Call, counters: Counters) -> None:
     page.print()
     for kernel in found:
         if not kernel.rows:
-            _say(page, _of_library(kernel))
+            say(_of_library(kernel), page=page)
     for sentence in _totals(call, counters):
-        _say(page, sentence)
+        say(sentence, page=page)
     if words := lines.worst(found):
-        _say(page, words, style="yellow")
+        say(words, style="yellow", page=page)
     page.print()
 
 
@@ -67,13 +65,24 @@ def _of_library(kernel: lines.Kernel) -> str:
 def _totals(call: Call, counters: Counters) -> list[str]:
     said = []
     if counters.launches:
-        said.append(f"In all {tables.quantity(len(counters.launches), 'launch')}, {counters.bytes_loaded:,} bytes "
-                    f"loaded, {counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}.")
-    if any(vars(counters.transfers).values()):
-        said.append(f"Between host and GPU: {tables.transfers(counters.transfers)}.")
+        said.append(f"In all {quantity(len(counters.launches), 'launch')}: {counters.bytes_loaded:,} bytes loaded and "
+                    f"{counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}.")
+    said += _crossed(counters.transfers)
     if counters.library_operations:
-        said.append(f"Library operations: {_short_list(counters.library_operations)}.")
+        said.append(f"Done by a library, and not counted: {_short_list(counters.library_operations)}.")
     return said
+
+
+def _crossed(moved: Transfers) -> Iterator[str]:
+    """What crossed between host and GPU, what was copied, and how often the host waited."""
+    ways = ("upload", moved.uploads, moved.bytes_uploaded), ("download", moved.downloads, moved.bytes_downloaded)
+    if crossed := [f"{quantity(times, way)} ({size:,} bytes)" for way, times, size in ways if times]:
+        yield f"Between host and GPU: {listed(crossed)}."
+    if moved.copies:
+        yield f"Within the GPU's memory: {quantity(moved.copies, 'copy')} ({moved.bytes_copied:,} bytes)."
+    if waits := moved.synchronizations:
+        often = {1: "once", 2: "twice"}.get(waits, f"{waits:,} times")
+        yield f"The host waited for the GPU {often}{', downloads included' * bool(moved.downloads)}."
 
 
 def _beside_least(call: Call, counters: Counters) -> str:
@@ -82,8 +91,8 @@ def _beside_least(call: Call, counters: Counters) -> str:
     if counters.library_operations or not least:
         return ""
     if counters.bytes == least:
-        return ": the least there can be"
-    return f": {counters.bytes / least:.3g} times the least there can be"
+        return ", the least that any program can move"
+    return f", {counters.bytes / least:.3g} times the least that any program must move"
 
 
 def _short_list(names: list[str]) -> str:
@@ -101,7 +110,7 @@ def _print_profiled(page: Console, call: Call, simulated: Counters) -> None:
     try:
         measured = count(call.function, *call.arguments, profiler=True)
     except NoProfiler as missing:
-        _say(page, str(missing), style="dim")
+        say(str(missing), style="dim", page=page)
         return
     page.print(f"{'':22}{'simulated':>14}{'profiler':>14}  ({gpu.card().name})", style="bold")
     for name in OF_LAUNCH:
@@ -135,8 +144,3 @@ def _keep(call: Call, counters: Counters, calls: Calls, root: Path) -> None:
             journal.add(journal.COUNT, calls.unit.name, facts, root)
     except journal.NotKept as error:
         calls.problems.append(str(error))
-
-
-def _say(page: Console, text: str, style: str = "") -> None:
-    for line in text.splitlines():
-        page.print(textwrap.fill(line, page.width, break_on_hyphens=False), style=style)

@@ -4,11 +4,10 @@ import textwrap
 import time
 from pathlib import Path
 
-from tools.cli import WIDTH, complain
+from tools.cli import complain, room, say, table, whats_next
+from tools.cli.table import Row
 from tools.cli.terminal import interactive
-from tools.course import catalogue
 from tools.course.catalogue import BrokenCourseFile
-from tools.course.progress import Progress
 
 
 class Stopped(Exception):
@@ -36,17 +35,17 @@ def run(root: Path) -> int:
 
 def _show_slow(slow, facts) -> None:
     warp = facts.BLOCK[0]
-    _say(f"This kernel doubles an image of {facts.SIDE} x {facts.SIDE} numbers, one thread for each. {warp} threads "
+    _tell(f"This kernel doubles an image of {facts.SIDE} x {facts.SIDE} numbers, one thread for each. {warp} threads "
          "run together: they are a warp.")  # fmt: skip
     _code(slow.source)
-    _say(f"Its result is {_right(slow)}. That says nothing about speed, and speed can be timed on a GPU only. What "
+    _tell(f"Its result is {_right(slow)}. That says nothing about speed, and speed can be timed on a GPU only. What "
          "the kernel asks of a GPU can be counted anywhere.")  # fmt: skip
-    _say(f"Memory is handed over in sectors of {facts.SECTOR} bytes. A warp loads {warp} numbers of 4 bytes: at best "
+    _tell(f"Memory is handed over in sectors of {facts.SECTOR} bytes. A warp loads {warp} numbers of 4 bytes: at best "
          f"that is {warp * 4 // facts.SECTOR} sectors. How many are they here?")  # fmt: skip
     guess = _pause("your guess, then Enter")
     _table(slow)
     said = f"You said {guess}. " if guess else ""
-    _say(f"{said}Counted: {slow.counters.sectors_per_request:g} sectors for each request of a warp. The threads of a "
+    _tell(f"{said}Counted: {slow.counters.sectors_per_request:g} sectors for each request of a warp. The threads of a "
          "warp differ in the first index of cuda.grid, and here that is the row: neighbours in the warp are a whole "
          "row apart in memory, so each touches a sector of its own and uses 4 bytes of it.")  # fmt: skip
     _pause("Enter shows the fix")
@@ -56,23 +55,21 @@ def _show_fix(slow, fast) -> None:
     for old, new in zip(slow.source.splitlines(), fast.source.splitlines(), strict=True):
         if old != new and "def " not in old:
             _code(f"-{old}\n+{new}")
-    _say("Now the threads of a warp walk along a row.")
+    _tell("Now the threads of a warp walk along a row.")
     _table(fast)
-    _say(f"Counted: {fast.counters.sectors_per_request:g} sectors for each request, and the result is {_right(fast)}.")
+    _tell(f"Counted: {fast.counters.sectors_per_request:g} sectors for each request, and the result is {_right(fast)}.")
     _pause("Enter goes on")
 
 
 def _show_both(slow, fast, seconds: float) -> None:
-    print(f"  {'':<8}{'bytes used':>14}{'bytes asked for':>18}{'used':>8}")
-    for kernel in (slow, fast):
-        used = kernel.counters.bytes
-        print(f"  {kernel.name:<8}{used:>14,}{kernel.asked:>18,}{used / kernel.asked:>8.1%}")
-    print()
+    _figures(("bytes used", "bytes asked for", "used"),
+             [Row(kernel.name, (f"{kernel.counters.bytes:,}", f"{kernel.asked:,}",
+                                f"{kernel.counters.bytes / kernel.asked:.1%}")) for kernel in (slow, fast)])
     times = slow.counters.sectors / fast.counters.sectors
-    _say(f"Two words changed places, and where the slow kernel asks for {times:g} sectors the fast one asks for 1. "
+    _tell(f"Two words changed places, and where the slow kernel asks for {times:g} sectors the fast one asks for 1. "
          f"A test that wants {fast.counters.sectors:,} sectors fails the first kernel and passes the second, on any "
          "machine. How such counts compare with a profiler's: tools/sim/PROFILER.md")  # fmt: skip
-    _say(f"Both were run just now by the simulator, in {seconds:.1f} s. It counts what a GPU would do, not how long.")
+    _tell(f"Both were run just now by the simulator, in {seconds:.1f} s. It counts what a GPU would do, not how long.")
 
 
 def _right(kernel) -> str:
@@ -81,12 +78,15 @@ def _right(kernel) -> str:
 
 def _table(kernel) -> None:
     """What each line of the kernel that touches memory did."""
-    print(f"  {'':<46}{'requests':>9}{'sectors':>9}{'bytes used':>12}")
-    for line in kernel.counters.launches[0].lines:
-        if line.counts.sectors:
-            what = f"{line.kind:<6} {line.source}"
-            counts = line.counts
-            print(f"  {what[:45]:<46}{counts.requests:>9,}{counts.sectors:>9,}{counts.bytes:>12,}")
+    _figures(("requests", "sectors", "bytes used"),
+             [Row(f"{line.kind:<6} {line.source}", (f"{line.counts.requests:,}", f"{line.counts.sectors:,}",
+                                                    f"{line.counts.bytes:,}"))
+              for line in kernel.counters.launches[0].lines if line.counts.sectors])
+
+
+def _figures(headings: tuple[str, ...], rows: list[Row]) -> None:
+    for line, _ in table.lines("", headings, rows, room()):
+        print(line)
     print()
 
 
@@ -95,8 +95,8 @@ def _code(source: str) -> None:
     print()
 
 
-def _say(text: str) -> None:
-    print(textwrap.fill(text, WIDTH, break_on_hyphens=False))
+def _tell(text: str) -> None:
+    say(text)
     print()
 
 
@@ -116,7 +116,6 @@ def _pause(prompt: str) -> str:
 
 def _print_next(root: Path) -> None:
     try:
-        current = Progress.load(root).current(catalogue.units(root))
-    except BrokenCourseFile:
-        current = None  # the demo needs no day; ./course status says what is wrong
-    print(f"Next: ./course {current.name}" if current else "Next: ./course status")
+        print(whats_next(root))
+    except BrokenCourseFile:  # the demo needs no day
+        print("Next: ./course status")

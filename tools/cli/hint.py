@@ -1,14 +1,14 @@
 """course hint [DAY] [TASK]: the next rung of a task's three hints."""
 
-import textwrap
 from pathlib import Path
 
-from tools.cli import WIDTH, chosen, complain, tasks
+from tools.cli import chosen, complain, room, tasks
 from tools.course import hints
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
 from tools.course.hints import NoHints, Rung
 from tools.course.progress import Progress
 from tools.course.todo import next_task
+from tools.words import wrapped
 
 
 def show(day: str | None, task: int | None, root: Path) -> int:
@@ -18,10 +18,7 @@ def show(day: str | None, task: int | None, root: Path) -> int:
     """
     if day is not None and day.isdecimal() and task is None:
         day, task = None, int(day)
-    try:
-        unit = chosen(day, root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    unit = chosen(day, root)
     progress = Progress.load(root)
     if task is None:
         state = progress.state(unit)
@@ -45,5 +42,5 @@ def lines(unit: Unit, rung: Rung) -> list[str]:
     """A hint as it is printed: which it is, where its task is, the text, and what there is beyond it."""
     task = next((task for task in unit.tasks if task.number == rung.task), None)
     where = [f"  {tasks.where(unit, task)}"] if task and task.functions else []
-    text = textwrap.wrap(rung.text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    text = wrapped(rung.text, room(), lead="  ")
     return [f"{unit.name}: {rung.heading[0].lower()}{rung.heading[1:]}", *where, "", *text]

@@ -1,31 +1,30 @@
 """course, alone: where am I, and what is the one thing to do now."""
 
-import textwrap
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from tools.cli import WIDTH, complain, tasks, units_of
+from tools.cli import complain, room, tasks, units_of
 from tools.course import journal, waiting
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
+from tools.course.current import current
 from tools.course.journal import Journal
 from tools.course.progress import OPEN, Progress
 from tools.course.todo import SHORT, due, sitting, whats_left
+from tools.words import plural, wrapped
 
+INDENT = 9  # columns, of what a line goes on with below itself: as wide as "  next   "
 MOST = 3  # things that are due; the others can wait until these are done
 PACES = {"quick": "two days at a sitting", "standard": "an hour a day", SHORT: "half an hour a day"}
 
 
 def show(root: Path) -> int:
     """Print where the learner is and what is next. Returns the exit code: 2 when a file of the course is broken."""
-    try:
-        units = units_of(root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    units = units_of(root)
     progress, past = Progress.load(root), journal.read(root)
-    current = progress.current(units)
-    lines = [*_where(current, progress)] if current else [whats_left(units, progress)]
-    lines += _now(current, units, progress, past, root)
+    here = current(units, progress, past)
+    lines = [*_where(here, progress)] if here else [whats_left(units, progress)]
+    lines += _now(here, units, progress, past, root)
     print(*(part for line in lines for part in _wrapped(line)), sep="\n")
     for warning in filter(None, (progress.warning, past.warning)):
         complain(warning)
@@ -48,15 +47,15 @@ def _share(unit: Unit, progress: Progress) -> str:
     if progress.plan.track != SHORT:
         return ""
     numbers = [str(number) for number in sitting(unit, progress.state(unit))]
-    return f": task{'s' * (len(numbers) > 1)} {', '.join(numbers)} now" if numbers else ""
+    return f": {plural('task', len(numbers))} {', '.join(numbers)} now" if numbers else ""
 
 
-def _now(current: Unit | None, units: list[Unit], progress: Progress, past: Journal, root: Path) -> Iterator[str]:
+def _now(here: Unit | None, units: list[Unit], progress: Progress, past: Journal, root: Path) -> Iterator[str]:
     """The command to type, and what is due beside it."""
     others = due(units, progress, past, root, datetime.now().astimezone())[:MOST]
     yield ""
-    if current:
-        command, why = _command(current, progress, past)
+    if here:
+        command, why = _command(here, progress, past)
         yield _line("Now", command, why)
     for number, other in enumerate(others):
         yield _line("" if number else "Due", other.command, other.why)
@@ -75,5 +74,5 @@ def _line(lead: str, command: str, why: str) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    indent = " " * (len(line) - len(line.lstrip()) + 9)
-    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    text = line.lstrip()
+    return wrapped(text, room(), line[:len(line) - len(text)], " " * INDENT)

@@ -3,23 +3,23 @@
 from datetime import datetime
 from pathlib import Path
 
-from tools.cli import chosen, complain
-from tools.cli.asking import ask
+from tools.cli import chosen, complain, say
+from tools.cli.asking import ask, not_kept
 from tools.course import diary
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.journal import NotKept
 
 
 def run(day: str | None, root: Path) -> int:
-    """Ask, and add the answers to the day's page. Returns the exit code: 2 when they cannot be kept."""
-    try:
-        unit = chosen(day, root)
-    except (NoSuchUnit, BrokenCourseFile) as problem:
-        return complain(problem)
+    """Ask, and add the answers to the day's page. Returns the exit code: 2 when they cannot be kept.
+
+    Raises NotKept before anything is asked, NoSuchUnit, BrokenCourseFile.
+    """
+    unit = chosen(day, root)
     page = diary.note_file(unit.name)
+    diary.check(page, root)
     below = ", below what was there" if (root / page).exists() else ""
     print(f"{unit.name}  {unit.title}")
-    print("One line for each answer; an empty one leaves it out.")
+    say("One line for each answer; an empty one leaves it out.")
     answers = {}
     for key, question in diary.NOTE.items():
         line = ask(question)
@@ -31,8 +31,10 @@ def run(day: str | None, root: Path) -> int:
         print("Nothing was written.")
         return 0
     try:
-        diary.write_note(unit.name, unit.title, answers, root, datetime.now().astimezone())
+        untold = diary.write_note(unit.name, unit.title, answers, root, datetime.now().astimezone())
     except NotKept as problem:
-        return complain(problem)
-    print(f"Kept in {page}{below}. It is yours to edit.")
+        return not_kept(problem, diary.note_text(answers))
+    say(f"Kept in {page}{below}. It is yours to edit.")
+    if untold:
+        complain(untold)
     return 0

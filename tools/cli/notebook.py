@@ -1,31 +1,32 @@
 """course notebook [DAY]: the day as a notebook, for Jupyter and Colab."""
 
+import os
 from pathlib import Path
 
-from tools.cli import chosen, complain
+from tools.cli import chosen, complain, files
 from tools.course.answers import BadAnswer
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.notebook import build
+from tools.course.source import NotText
 from tools.course.versions.remote import pushed_branch, web_address
 
 
 def run(day: str | None, root: Path, solution: bool = False, output: Path | None = None) -> int:
-    """Write the notebook; into `output`, where that is a folder. Returns the exit code: 2 where that cannot be done."""
+    """Write the notebook; into `output`, where that is a folder. Returns the exit code: 2 where it cannot be made.
+
+    Raises NotWritten where it cannot be written, NoSuchUnit, BrokenCourseFile.
+    """
+    unit, file = chosen(day, root), output or Path()
+    if os.path.isdir(file):  # of any length
+        file /= f"{unit.lesson.stem}{'_solution' * solution}.ipynb"
     try:
-        unit = chosen(day, root)
-        file = output or Path()
-        if file.is_dir():
-            file /= f"{unit.lesson.stem}{'_solution' * solution}.ipynb"
-        build.write(unit, file, solution)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+        files.write(file, build.dump(build.build(unit, solution)), root)
     except BadAnswer as error:
         return complain(f"{error}\nSolutions come with the authors' edition of the course.")
+    except NotText as error:
+        return complain(f"{unit.name}/{unit.lesson.name}, line {error.line}: {error.words}")
     except SyntaxError as error:
         return complain(f"{unit.name}/{unit.lesson.name}, line {error.lineno}: {error.msg}.\n"
                         "A lesson that cannot be read makes no notebook; mend that line first.")
-    except OSError as error:
-        return complain(f"{file} cannot be written ({error.strerror}).\nName another file: --output FILE")
     print(f"{file}:\n{unit.name}, {unit.title}{', with the solution' * solution}.")
     print("Here:     open it in Jupyter, from a folder of the course.")
     if address := web_address(root):

@@ -1,6 +1,5 @@
 """course profile DAY: what each profiler on this machine says about your functions, in plain words."""
 
-import textwrap
 from pathlib import Path
 
 from rich.console import Console
@@ -9,8 +8,7 @@ from tools import gpu
 from tools.bench import profilers
 from tools.bench.profilers import FOLDER, Said
 from tools.bench.simulated import why_simulated
-from tools.cli import busy, chosen, complain, console, stopped
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
+from tools.cli import busy, chosen, complain, console, files, say, stopped
 from tools.course.workload import LessonBroken
 
 MARGIN = 16  # columns for the tools' names
@@ -20,27 +18,25 @@ SIMULATED = "What follows is simulated, because {}. A simulator counts, and know
 def run(day: str | None, root: Path) -> int:
     """Profile each function of a unit's workloads. Returns the exit code: 1 where one could not be called."""
     page, failed, absent = console(), False, {}
-    try:
-        unit = chosen(day, root)
-        with busy(page, f"loading {unit.name}"):
-            calls = profilers.calls(unit, root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    unit = chosen(day, root)
+    with busy(page, f"loading {unit.name}"):
+        calls = profilers.calls(unit, root)
     if not calls:
         return complain(f"{unit.name} has nothing to profile: no file bench_{unit.lesson.stem}.py beside its lesson.")
+    files.check_folder(calls[0].folder, root)
     page.print(f"{unit.title} ({unit.name})", style="bold")
     if gpu.card() is None and any(call.workload.on == "gpu" for call in calls):
-        _say(page, SIMULATED.format(why_simulated()))
+        say(SIMULATED.format(why_simulated()), page=page)
     for call in calls:
         page.print()
-        _say(page, f"{call.workload.function}, {call.shape}", style="bold")
+        say(f"{call.workload.function}, {call.shape}", style="bold", page=page)
         try:
             with busy(page, f"looking at {call.workload.function}"):
                 for said in profilers.look(call):
                     _print(page, said, absent)
         except LessonBroken as error:
             failed = True
-            _say(page, str(error))
+            say(str(error), page=page)
         except KeyboardInterrupt:
             return stopped()
     if absent:
@@ -64,13 +60,5 @@ def _print(page: Console, said: Said, absent: dict[str, tuple[str, ...]]) -> Non
 
 def _tell(page: Console, tool: str, lines: tuple[str, ...]) -> None:
     for line in lines or ("It says nothing.",):
-        _say(page, line, lead=f"{tool:<{MARGIN}}")
+        say(line, lead=f"{tool:<{MARGIN}}", page=page)
         tool = ""
-
-
-def _say(page: Console, text: str, lead: str = "", style: str = "") -> None:
-    indent = " " * len(lead)
-    for line in text.splitlines():
-        page.print(textwrap.fill(line, page.width, initial_indent=lead, subsequent_indent=indent,
-                                 break_on_hyphens=False), style=style)
-        lead = indent

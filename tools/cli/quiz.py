@@ -4,18 +4,18 @@
 """
 
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 from rich.console import Console
 
-from tools.cli import chosen, complain, console
+from tools.cli import chosen, complain, console, say
 from tools.course import catalogue, journal, quiz
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Question, Unit
+from tools.course.catalogue import Question, Unit
 from tools.course.progress import OPEN, Plan, Progress
 from tools.course.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
+from tools.words import quantity
 
 MARGIN = "    "  # numbers of questions stand in it, all else to the right of it
 
@@ -33,10 +33,10 @@ def run(day: str | None, root: Path, review: bool = False, interview: bool = Fal
     past = journal.read(root)
     try:
         unit, asked = _questions(mode, day, root, quiz.missed(past))
-    except (NoSuchUnit, BrokenCourseFile, Nothing) as error:
+    except Nothing as error:
         return complain(error)
     page = console()
-    _say(page, f"{_title(mode, unit, asked)}: {_count(len(asked), 'question')}, q to stop")
+    say(f"{_title(mode, unit, asked)}: {quantity(len(asked), 'question')}, q to stop", page=page)
     verdicts = _put_all(page, mode, unit, asked)
     _print_score(page, mode, asked, verdicts)
     if mode == DAY and len(verdicts) == len(asked):
@@ -90,24 +90,25 @@ def _put_all(page: Console, mode: str, unit: Unit, asked: Sequence[Asked]) -> li
     for number, one in enumerate(asked, start=1):
         question = one.question
         page.print()
-        _say(page, question.question, lead=f"{number:<{len(MARGIN)}}", style="bold")
+        say(question.question, lead=f"{number:<{len(MARGIN)}}", style="bold", page=page)
         if mode == REVIEW and one.unit.name != unit.name:
-            _say(page, f"({one.unit.name})", lead=MARGIN)
+            say(f"({one.unit.name})", lead=MARGIN, page=page)
         for letter, choice in letters(question).items():
-            _say(page, choice.text, lead=f"{MARGIN}{letter}  ")
+            say(choice.text, lead=f"{MARGIN}{letter}  ", page=page)
         verdict = _answer(page, question)
         if verdict is None:
             break
         if mode != INTERVIEW:
-            _say(page, *_judged(verdict), lead=MARGIN)
+            _print_verdict(page, verdict)
         verdicts.append(verdict)
     return verdicts
 
 
-def _judged(verdict: Verdict) -> tuple[str, str]:
-    """What is said of an answer, and in which style."""
-    word, style = ("Right.", "green") if verdict.right else ("No.", "red")
-    return f"{word} {verdict.why}", style
+def _print_verdict(page: Console, verdict: Verdict) -> None:
+    first, *right_one = str(verdict).split("\n")
+    say(first, lead=MARGIN, style="green" if verdict.right else "red", page=page)
+    for line in right_one:
+        say(line, lead=MARGIN, page=page)
 
 
 def _answer(page: Console, question: Question) -> Verdict | None:
@@ -125,7 +126,7 @@ def _answer(page: Console, question: Question) -> Verdict | None:
         try:
             return judge(question, line)
         except NotAnAnswer as error:
-            _say(page, str(error), lead=MARGIN)
+            say(f"{error}, or q to stop.", lead=MARGIN, page=page)
 
 
 # Afterwards ---------------------------------------------------------------------------------------
@@ -135,35 +136,37 @@ def _print_score(page: Console, mode: str, asked: Sequence[Asked], verdicts: lis
     left = len(asked) - len(verdicts)
     score = f"{sum(verdict.right for verdict in verdicts)} of {len(verdicts)} right"
     page.print()
-    _say(page, f"{score}, {_count(left, 'question')} left." if left else f"{score}.", style="bold")
+    say(f"{score}, {quantity(left, 'question')} left." if left else f"{score}.", style="bold", page=page)
     if mode == INTERVIEW:
         return _print_interview(page, asked, verdicts)
     for number, verdict in enumerate(verdicts, start=1):
         if not verdict.right:
-            _say(page, verdict.why, lead=f"{number:<{len(MARGIN)}}")
+            say(verdict.instead or verdict.why, lead=f"{number:<{len(MARGIN)}}", page=page)
 
 
 def _print_interview(page: Console, asked: Sequence[Asked], verdicts: list[Verdict]) -> None:
     """Every reason, then the score by topic."""
     for number, (one, verdict) in enumerate(zip(asked, verdicts, strict=False), start=1):
         page.print()
-        _say(page, one.question.question, lead=f"{number:<{len(MARGIN)}}")
-        text, style = _judged(verdict)
-        _say(page, text, lead=MARGIN, style=style)
+        say(one.question.question, lead=f"{number:<{len(MARGIN)}}", page=page)
+        say(verdict.taken, lead=f"{MARGIN}> ", page=page)
+        _print_verdict(page, verdict)
     page.print()
     for topic, (right, of) in quiz.by_topic(asked, verdicts).items():
-        _say(page, f"{right} of {of}  {topic}")
+        say(f"{right} of {of}  {topic}", page=page)
 
 
 def _print_advice(page: Console, unit: Unit, verdicts: list[Verdict], root: Path) -> None:
-    advice = quiz.recommendation(unit, verdicts)
+    known = catalogue.names(root)
+    advice = quiz.recommendation(unit, verdicts, known)
     if advice is None:
         return
     page.print()
     for topic, name in quiz.missed_topics(unit, verdicts).items():
-        _say(page, f"To look at: {topic}, which {name} teaches.")
-    _say(page, f"Start with {advice.start}. Your track: {advice.track}.", style="bold")
-    _say(page, advice.words)
+        taught = f"which {name} teaches" if name in known else "which no day here teaches yet"
+        say(f"To look at: {topic}, {taught}.", page=page)
+    say(f"Start with {advice.start}. Your track: {advice.track}.", style="bold", page=page)
+    say(advice.words, page=page)
     progress = Progress.load(root)
     progress.follow(Plan(advice.start, advice.track))
     if progress.warning:
@@ -178,16 +181,3 @@ def _keep(unit: Unit, result: dict, root: Path) -> None:
         journal.add(journal.QUIZ, unit.name, result, root)
     except journal.NotKept as problem:
         complain(problem)
-
-
-def _say(page: Console, text: str, style: str = "", lead: str = "") -> None:
-    """Print text after `lead`, each line of it wrapped to begin where the text began."""
-    indent = " " * len(lead)
-    for line in text.strip("\n").split("\n"):
-        indents = {"initial_indent": lead, "subsequent_indent": indent}
-        page.print(textwrap.fill(line, page.width, **indents, break_on_hyphens=False), style=style)
-        lead = indent
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -4,32 +4,25 @@ import shlex
 from datetime import date
 from pathlib import Path
 
-from tools.cli import complain, console
+from tools.cli import complain, console, files, say
 from tools.course import portfolio
-from tools.course.catalogue import BrokenCourseFile
 from tools.course.versions.remote import web_address
+from tools.words import quantity
 
 BRANCH = "gh-pages"
 
 
 def run(root: Path, output: Path = Path("report.html"), publish: bool = False) -> int:
-    """Write the page. Returns the exit code: 2 where it cannot be made or written."""
+    """Write the page. Returns the exit code. Raises NotWritten, BrokenCourseFile."""
     from tools.cli.portfolio import page
 
-    try:
-        month = portfolio.gather(root)
-        output.write_text(page(month, date.today()), encoding="utf-8")
-    except BrokenCourseFile as error:
-        return complain(error)
-    except OSError as error:
-        return complain(f"{output} cannot be written ({error.strerror}).\n"
-                        "Name another file: ./course report --output FILE")
+    month = portfolio.gather(root)
+    files.write(output, page(month, date.today()), root)
     out = console()
-    units = f"{len(month.sections)} unit{'s' * (len(month.sections) != 1)}"
+    units = quantity(len(month.sections), "unit")
     out.print(f"{output}: {units} with something to show, one file without outside parts.", soft_wrap=True)
     if not month.name:
-        out.print("It names nobody: ./course start NAME makes a branch learner/NAME, and the page "
-                  "bears that name.")
+        say("It names nobody: ./course start NAME makes a branch learner/NAME, and the page bears that name.")
     if publish:
         print(recipe(output, web_address(root)))
     else:

@@ -3,27 +3,26 @@
 from datetime import datetime
 from pathlib import Path
 
-from tools.cli import complain
+from tools.cli import complain, say
 from tools.course import catalogue
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
 from tools.course.versions.git import GitProblem
 from tools.course.versions.reset import NotReset, reset, stub
 
 
 def run(day: str, root: Path) -> int:
     """Put the stub of `day` back. Returns the exit code: 2 when that cannot be done."""
+    unit = catalogue.unit(day, root)
     try:
-        unit = catalogue.unit(day, root)
         original = stub(unit)
         kept = reset(unit, original, datetime.now())
-    except (NoSuchUnit, BrokenCourseFile, GitProblem, NotReset) as problem:
+    except (GitProblem, NotReset) as problem:
         return complain(problem)
     lesson = unit.lesson.relative_to(root).as_posix()
     if kept is None:
-        print(f"{lesson} is the stub: there is nothing to put back.")
+        say(f"{lesson} is the stub: there is nothing to put back.")
     else:
         kept = kept.relative_to(root).as_posix()
-        print(f"{lesson} is the stub of commit {original.commit[:10]}, {original.date}.\n"
-              f"Your work is kept; this brings it back:\n  cp {kept} {lesson}")  # fmt: skip
+        say(f"{lesson} is the stub of commit {original.commit[:10]}, {original.date}.")
+        print(f"Your work is kept; this brings it back:\n  cp {kept} {lesson}")
     print(f"Next: ./course {unit.name}")
     return 0

@@ -1,17 +1,18 @@
 """course review WEEK: five questions about oneself when a week is green, and what changed since the last time."""
 
-import textwrap
 from datetime import datetime
 from pathlib import Path
 
-from tools.cli import WIDTH, complain
-from tools.cli.asking import PROMPT, answer, ask
+from tools.cli import complain, say
+from tools.cli.asking import PROMPT, answer, ask, not_kept
 from tools.course import catalogue, diary, journal
-from tools.course.catalogue import BrokenCourseFile, Unit
+from tools.course.catalogue import Unit
 from tools.course.diary import HIGHEST, LOWEST, REVIEW
 from tools.course.journal import NotKept
 from tools.course.progress import Progress
+from tools.words import cut
 
+LONGEST = 40  # letters of a name in a message
 ADVICE = {
     "explain": "./course note DAY asks for a day in three sentences.",
     "redo": "./course reset DAY gives you the empty page, and keeps what you wrote.",
@@ -22,35 +23,39 @@ ADVICE = {
 
 
 def run(week: str, root: Path) -> int:
-    """Ask, keep the answers, compare. Returns the exit code: 2 when the week is not green or is none."""
+    """Ask, keep the answers, compare. Returns the exit code: 2 when the week is not green or is none.
+
+    Raises NotKept before anything is asked, BrokenCourseFile.
+    """
     week = f"week{week}" if week.isdecimal() else week.strip("/")
-    try:
-        units = catalogue.units(root)
-    except BrokenCourseFile as problem:
-        return complain(problem)
+    units = catalogue.units(root)
     progress = Progress.load(root)
     days = [unit for unit in units if unit.week == week and not unit.is_kata]
     if trouble := _not_green(week, days, progress) if days else _no_week(week, units):
         return complain(trouble)
+    diary.check(diary.review_file(week), root)
     past = journal.read(root)
-    print(f"{week}: {LOWEST} is not yet, {HIGHEST} is at any time. Then one sentence: what makes you say so?")
+    say(f"{week}: {LOWEST} is not yet, {HIGHEST} is at any time. Then one sentence: what makes you say so?")
     answers = _ask_all()
     print()
     if not answers:
         print("Nothing was written.")
         return 0
     try:
-        diary.write_review(week, answers, root, datetime.now().astimezone())
+        untold = diary.write_review(week, answers, root, datetime.now().astimezone())
     except NotKept as problem:
-        return complain(problem)
+        return not_kept(problem, diary.review_text(answers))
     _print_scores(answers, diary.last_review(past))
-    print(f"\nKept in {diary.review_file(week)}. It is yours to edit.")
+    print()
+    say(f"Kept in {diary.review_file(week)}. It is yours to edit.")
+    if untold:
+        complain(untold)
     return 0
 
 
 def _no_week(week: str, units: list[Unit]) -> str:
     known = ", ".join(dict.fromkeys(unit.week for unit in units if not unit.is_kata)) or "none"
-    return f"There is no week {week!r} here. Weeks with days: {known}."
+    return f"There is no week {cut(week, LONGEST)!r} here. Weeks with days: {known}."
 
 
 def _not_green(week: str, days: list[Unit], progress: Progress) -> str | None:
@@ -60,7 +65,7 @@ def _not_green(week: str, days: list[Unit], progress: Progress) -> str | None:
         return None
     names = ", ".join(day.folder.name for day in waiting)
     missing = f"{week} is not green yet: {len(waiting)} of {len(days)} days wait, {names}."
-    return f"{textwrap.fill(missing, WIDTH)}\nNext: ./course {waiting[0].name}"
+    return f"{missing}\nNext: ./course {waiting[0].name}"
 
 
 def _ask_all() -> dict[str, tuple[int, str]]:
@@ -99,4 +104,5 @@ def _print_scores(answers: dict[str, tuple[int, str]], last) -> None:
         print(f"  {key:<8}{old}{score:>6}{change}")
     lowest = min(answers, key=lambda key: answers[key][0])
     if answers[lowest][0] < HIGHEST:
-        print(f"\n{textwrap.fill(f'Lowest: {lowest}. {ADVICE[lowest]}', WIDTH)}")
+        print()
+        say(f"Lowest: {lowest}. {ADVICE[lowest]}")

@@ -3,29 +3,36 @@
 import re
 from pathlib import Path
 
-from tools.cli import complain
-from tools.course import catalogue
-from tools.course.catalogue import BrokenCourseFile
+from tools.cli import complain, say, whats_next
 from tools.course.versions.git import BRANCH, GitProblem, Repository
-from tools.course.progress import Progress
+from tools.words import cut
+
+LONGEST = 40  # letters of a name
+ADVICE = ('To keep your work: git add -A && git commit -m "what I did"',
+          "journal/ is kept with it; .course/ stays on this machine.")
 
 
 def run(name: str, root: Path) -> int:
     """Switch to learner/NAME. Returns the exit code: 2 when git cannot."""
     try:
         branch = _branch(name)
-        print("\n".join([_switch(Repository(root), branch), *_advice(root)]))
-    except (GitProblem, BrokenCourseFile) as problem:
+        switched = _switch(Repository(root), branch)
+    except GitProblem as problem:
         return complain(problem)
+    for line in (switched, *ADVICE, whats_next(root)):
+        say(line)
     return 0
 
 
 def _branch(name: str) -> str:
     """The branch of that name. Raises GitProblem for a name that git, a shell or a file system may trip over."""
     short = name.removeprefix(BRANCH)
+    plain = re.sub(r"[^a-z0-9]+", "-", short.lower())[:LONGEST].strip("-") or "ada"
+    if len(short) > LONGEST:
+        raise GitProblem(f"{cut(name, LONGEST)!r} is longer than the {LONGEST} letters that a branch may have here:\n"
+                         f"./course start {plain}")
     if re.fullmatch(r"[A-Za-z0-9](?!.*\.\.)([\w.-]*[\w-])?", short, re.ASCII) and not short.endswith(".lock"):
         return BRANCH + short
-    plain = re.sub(r"[^a-z0-9]+", "-", short.lower()).strip("-") or "ada"
     raise GitProblem(f"{name!r} cannot be the name of a branch. Letters, digits, - and _ can:\n./course start {plain}")
 
 
@@ -36,6 +43,9 @@ def _switch(repository: Repository, branch: str) -> str:
     before = repository.branch()
     if before == branch:
         return f"You are on {branch} already."
+    repository.refuse_if_busy()
+    if repository.commit_of(f"refs/heads/{BRANCH.rstrip('/')}"):
+        raise GitProblem(f"A branch called learner is in the way of {branch}.\nFirst: git branch -m learner old-learner")
     if repository.commit_of(f"refs/heads/{branch}"):
         _take_up(repository, branch)
         return f"You are on {branch} again."
@@ -51,12 +61,3 @@ def _take_up(repository: Repository, branch: str) -> None:
             raise
         raise GitProblem(f"What you changed and did not commit would be overwritten on {branch}.\n"
                          f"First: git add -A && git commit -m 'work so far'") from None  # fmt: skip
-
-
-def _advice(root: Path) -> list[str]:
-    current = Progress.load(root).current(catalogue.units(root))
-    return [
-        'To keep your work: git add -A && git commit -m "what I did"',
-        "journal/ is kept with it; .course/ stays on this machine.",
-        f"Next: ./course {current.name}" if current else "Next: ./course status",
-    ]

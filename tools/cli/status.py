@@ -8,10 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tools.cli import WIDTH, complain, console, units_of
-from tools.course import waiting
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course import journal, waiting
+from tools.course.catalogue import Unit
+from tools.course.current import current
 from tools.course.progress import CONFIRMED, HERE, SIMULATED, STARTED, Progress, UnitState
 from tools.course.todo import whats_left
+from tools.words import quantity
 
 TITLE_WIDTH = 34  # leaves one line for "confirmed on NVIDIA H200, 2026-11-20" beside a day
 STYLES = {CONFIRMED: "bold green", SIMULATED: "green", HERE: "green", STARTED: "yellow"}
@@ -19,22 +21,18 @@ STYLES = {CONFIRMED: "bold green", SIMULATED: "green", HERE: "green", STARTED: "
 
 def show(root: Path) -> int:
     """Print the month. Returns the exit code: 2 when there is no course or a file of it is broken."""
-    try:
-        units = units_of(root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    units = units_of(root)
     progress = Progress.load(root)
     page = console()
     with page.capture() as printed:
-        _print_month(page, units, progress)
+        _print_month(page, units, progress, current(units, progress, journal.read(root)))
     print(*(line.rstrip() for line in printed.get().splitlines()), sep="\n")  # rich pads tables with spaces
     if progress.warning:
         complain(progress.warning)
     return 0
 
 
-def _print_month(page: Console, units: list[Unit], progress: Progress) -> None:
-    current = progress.current(units)
+def _print_month(page: Console, units: list[Unit], progress: Progress, here: Unit | None) -> None:
     states = {unit.name: progress.state(unit) for unit in units}
     title_width = min(TITLE_WIDTH, max(len(unit.title) for unit in units))
     for (week, is_kata), members in groupby(units, key=lambda unit: (unit.week, unit.is_kata)):
@@ -44,19 +42,19 @@ def _print_month(page: Console, units: list[Unit], progress: Progress) -> None:
         table.add_column(width=title_width if page.width == WIDTH else None)  # narrower: let rich balance
         for unit in members:
             state = states[unit.name]
-            mark = ">" if unit is current else " "
+            mark = ">" if unit is here else " "
             reached = Text(describe(state, len(unit.tasks)), style=STYLES.get(state.overall, ""))
             table.add_row(f"{mark} {unit.folder.name}", unit.title, reached)
         page.print(table)
         page.print()
-    page.print(f"Next: ./course {current.name}" if current else whats_left(units, progress))
+    page.print(f"Next: ./course {here.name}" if here else whats_left(units, progress))
 
 
 def describe(state: UnitState, tasks: int) -> str:
     """One line for the learner, such as "simulated; 2 hints; edited since"."""
     words = [_reached(state, tasks), *waiting.words(state.waits)]
     if hints := sum(state.hints.values()):
-        words.append(f"{hints} hint{'s' * (hints != 1)}")
+        words.append(quantity(hints, "hint"))
     if state.edited:
         words.append("edited since")
     return "; ".join(words)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tools.course.catalogue import Task, Unit
 from tools.course.progress import OPEN, UnitState
 from tools.course.todo import BEGUN, DONE, WAITS, next_task, task_states
+from tools.words import plural
 
 
 def short(unit: Unit, state: UnitState) -> Iterator[str]:
@@ -14,7 +15,7 @@ def short(unit: Unit, state: UnitState) -> Iterator[str]:
         if which == BEGUN and coming:
             yield f"  next   task {coming.number}  {where(unit, coming)}"
         if numbers := [str(task.number) for task, reached in states.items() if reached == which and task != coming]:
-            yield f"  {which:<6} task{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
+            yield f"  {which:<6} {plural('task', len(numbers))} {', '.join(numbers)}"
 
 
 def full(unit: Unit, state: UnitState) -> Iterator[str]:

@@ -28,11 +28,12 @@ def interactive() -> bool:
 
 
 def size() -> tuple[int, int]:
-    """Columns and rows as they are now; 80 and 24 where there is no terminal."""
+    """Columns and rows as they are now; 80 and 24 where there is no terminal, or one that says 0."""
     try:
-        return os.get_terminal_size(sys.stdout.fileno())
+        columns, rows = os.get_terminal_size(sys.stdout.fileno())
     except (OSError, ValueError):
-        return 80, 24
+        columns, rows = 0, 0
+    return columns or 80, rows or 24
 
 
 def rows(text: str, columns: int) -> int:

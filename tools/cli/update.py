@@ -1,14 +1,12 @@
 """course update: the course's new material, merged; what the learner wrote stays."""
 
-import textwrap
 from pathlib import Path
 
-from tools.cli import WIDTH, complain, stopped
-from tools.course import catalogue
+from tools.cli import complain, say, stopped, whats_next
 from tools.course.catalogue import BrokenCourseFile
-from tools.course.versions.git import GitProblem
-from tools.course.progress import Progress
+from tools.course.versions.git import MAIN_LINES, GitProblem
 from tools.course.versions.update import Report, update
+from tools.words import quantity
 
 SHOWN = 8  # files of each sort; the others are counted
 
@@ -31,26 +29,29 @@ def run(source: str | None, root: Path) -> int:
 def _print(report: Report) -> None:
     where = f"{report.source}, {report.commit[:10]} of {report.date}"
     for note in report.warnings:
-        _wrapped(note)
+        say(note)
     if not report.changed:
-        print(f"Nothing new: you have all of {where}.")
+        say(f"Nothing new: you have all of {where}.")
+        if report.source == MAIN_LINES[-1]:
+            say("git knows no remote upstream or origin here, so this looked at your own branch. To name the course, "
+                "once: git remote add upstream URL")
         return
     print(f"From {where}.")
     if report.kept:
-        _wrapped(f"What you had not committed is now in commit {report.before[:10]}.")
+        say(f"What you had not committed is now in commit {report.before[:10]}.")
     _files("New or changed", report.arrived)
     _files("Joined with your changes", report.joined)
     _files("Gone from the course", report.left)
     if report.notes:
         print("\nTo look at")
         for note in report.notes:
-            _wrapped(note, "  ")
+            say(note, "  ", "    ")
     print(f"\nTo undo all of it: git reset --hard {report.before[:10]}")
 
 
 def _files(title: str, paths: list[str]) -> None:
     if paths:
-        print(f"\n{title}: {len(paths)} file{'s' * (len(paths) > 1)}")
+        print(f"\n{title}: {quantity(len(paths), 'file')}")
         print(*(f"  {path}" for path in paths[:SHOWN]), sep="\n")
         if len(paths) > SHOWN:
             print(f"  and {len(paths) - SHOWN} more")
@@ -59,13 +60,6 @@ def _files(title: str, paths: list[str]) -> None:
 def _print_next(root: Path) -> None:
     """An update may bring a day that breaks a rule; the update itself is done."""
     try:
-        current = Progress.load(root).current(catalogue.units(root))
+        print(whats_next(root))
     except BrokenCourseFile as problem:
         complain(problem)
-    else:
-        print(f"Next: ./course {current.name}" if current else "Next: ./course status")
-
-
-def _wrapped(text: str, indent: str = "") -> None:
-    print(textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=2 * indent,
-                        break_long_words=False, break_on_hyphens=False))  # fmt: skip

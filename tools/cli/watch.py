@@ -13,10 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from tools.cli import WIDTH, chosen, complain, terminal
+from tools.cli import WIDTH, chosen, terminal
 from tools.cli.watch_faces import Printed, Screen
 from tools.course import catalogue
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.catalogue import Unit
+from tools.course.current import following
 from tools.course.progress import Progress
 from tools.course.runs import Ahead, Outcome, Run
 from tools.course.saves import Saves
@@ -27,10 +28,7 @@ SAVED, ENDED, KEY, OVER, RESIZED, STOP = "saved", "ended", "key", "over", "resiz
 
 def run(day: str | None, root: Path) -> int:
     """Watch until the learner quits. Returns the exit code: 2 when there is nothing to watch."""
-    try:
-        unit = chosen(day, root)
-    except (NoSuchUnit, BrokenCourseFile) as error:
-        return complain(error)
+    unit = chosen(day, root)
     events: SimpleQueue = SimpleQueue()  # its put may be called by the handler of a signal
     with _signals(events):
         if terminal.interactive():
@@ -95,8 +93,8 @@ class Watch:
         return finished and self.outcome is not None and self.outcome.code == 0
 
     def following(self) -> Unit | None:
-        """The unit that is next. Raises BrokenCourseFile."""
-        return Progress.load(self.root).current(catalogue.units(self.root))
+        """The unit that comes after this one. Raises BrokenCourseFile."""
+        return following(self.unit, catalogue.units(self.root), Progress.load(self.root))
 
     def go_on(self, unit: Unit) -> None:
         """Watch `unit` from now on."""

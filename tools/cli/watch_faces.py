@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tools.cli import WIDTH, hint, tasks, terminal
+from tools.cli import hint, room, tasks, terminal
 from tools.course import catalogue, hints
 from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
 from tools.course.hints import NoHints
 from tools.course.progress import Progress
 from tools.course.runs import COLOUR
 from tools.course.todo import next_task, whats_left
+from tools.words import quantity, wrapped
 
 if TYPE_CHECKING:
     from tools.cli.watch import Watch
@@ -101,7 +102,7 @@ class Screen:
             return self.started(watch)
         columns, rows = terminal.size()
         lines, cut = self._lines(watch, columns, rows - 2)
-        said = _when(watch) + (f"; {cut} line{'s' * (cut > 1)} cut, a shows all" if cut else "")
+        said = _when(watch) + (f"; {quantity(cut, 'line')} cut, a shows all" if cut else "")
         keys = "" if watch.run else self._key_line(watch)
         body = "\n".join([*lines, said])
         _write(f"{terminal.HOME}{terminal.CLEAR_BELOW}{body}\n{BOLD * self.colour}{keys}{PLAIN * self.colour}")
@@ -187,7 +188,7 @@ def _hint(watch: "Watch") -> Iterator[str]:
     try:
         yield from hint.lines(unit, hints.next_rung(unit, task, progress))
     except NoHints as none:
-        yield from textwrap.wrap(str(none), WIDTH)
+        yield from wrapped(str(none), room())
 
 
 def _when(watch: "Watch") -> str:

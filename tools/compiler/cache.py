@@ -35,7 +35,7 @@ def use() -> None:
 
 def prune(place: Path, most: int = MOST) -> None:
     """Remove the kernels that were compiled longest ago, until `most` are left."""
-    kernels = [entry for entry in os.scandir(place) if entry.is_dir()]
+    kernels = [entry for entry in os.scandir(place) if entry.is_dir()] if place.is_dir() else []
     if len(kernels) > most:
         kernels.sort(key=lambda entry: entry.stat().st_mtime)
         for entry in kernels[:-most]:

@@ -6,15 +6,18 @@ Loading a unit reads that unit alone: a run of one day must neither wait for the
 import ast
 import difflib
 import hashlib
+import os
 import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools import ROOT
-from tools.course import day_file
+from tools.course import day_file, source
 from tools.course.day_file import UNIT_NAME, BrokenCourseFile, Question, Reading, Recommendation
+from tools.words import cut
 
+LONGEST = 40  # letters of a name in a message
 _COMMENT = re.compile(r"# Task (\d+)\b")  # where a task's part of the lesson begins
 _MARKER = re.compile(r"\S+ task (\d+): .+")  # the text of a gap's NotImplementedError
 
@@ -90,8 +93,8 @@ def units(root: Path = ROOT) -> list[Unit]:
 def unit(name: str, root: Path = ROOT) -> Unit:
     """One unit by name; "./week1/day1/" will do as well. Raises NoSuchUnit, BrokenCourseFile."""
     clean = name.replace("\\", "/").removeprefix("./").rstrip("/")
-    if not UNIT_NAME.fullmatch(clean) or not (root / clean / "day.toml").exists():
-        raise NoSuchUnit(f"There is no day or kata {name!r}.{_nearest(clean, root)}")
+    if not UNIT_NAME.fullmatch(clean) or not os.path.exists(root / clean / "day.toml"):  # of any length
+        raise NoSuchUnit(f"There is no day or kata {cut(name, LONGEST)!r}.{_nearest(clean, root)}")
     return _load(clean, root)
 
 
@@ -119,11 +122,11 @@ def _load(name: str, root: Path) -> Unit:
     kinds = says.pop("task_kinds")
     lesson, tests = _files(folder, root)
     try:
-        source = lesson.read_text(encoding="utf-8", errors="replace")
+        text = source.read(lesson)
     except OSError as error:
         raise BrokenCourseFile(lesson.relative_to(root), None, f"cannot be read ({error.strerror})") from None
     module = f"{name.replace('/', '.')}.{lesson.stem}"
-    return Unit(name, folder, lesson, tests, module, **says, tasks=_tasks(source, kinds, says["hints"]))
+    return Unit(name, folder, lesson, tests, module, **says, tasks=_tasks(text, kinds, says["hints"]))
 
 
 def _files(folder: Path, root: Path) -> tuple[Path, Path]:
@@ -142,15 +145,15 @@ def _files(folder: Path, root: Path) -> tuple[Path, Path]:
 # Tasks --------------------------------------------------------------------------------------------
 
 
-def _tasks(source: str, kinds: dict[int, str], hints: dict) -> tuple[Task, ...]:
+def _tasks(text: str, kinds: dict[int, str], hints: dict) -> tuple[Task, ...]:
     """The tasks that the lesson, the hints or the kinds name.
 
     The lesson is the learner's to edit: a lost comment, a filled gap or a syntax error must not lose a task.
     """
-    lines = enumerate(source.split("\n"), start=1)
-    comments = [(line, int(match[1])) for line, text in lines if (match := _COMMENT.match(text))]
+    lines = enumerate(text.split("\n"), start=1)
+    comments = [(number, int(match[1])) for number, line in lines if (match := _COMMENT.match(line))]
     functions: dict[int | None, list[str]] = {}
-    for node in _definitions(source):
+    for node in _definitions(text):
         above = [task for line, task in comments if line < node.lineno]
         task = _marked(node) or (above[-1] if above else None)
         functions.setdefault(task, []).append(node.name)
@@ -159,12 +162,12 @@ def _tasks(source: str, kinds: dict[int, str], hints: dict) -> tuple[Task, ...]:
     return tuple(Task(n, kinds.get(n, "gap"), tuple(functions.get(n, ())), line_of.get(n)) for n in numbers)
 
 
-def _definitions(source: str) -> list[ast.stmt]:
+def _definitions(text: str) -> list[ast.stmt]:
     """Its public functions and classes; none while it has a syntax error, which running it will show."""
     try:
         with warnings.catch_warnings():  # "invalid escape sequence" is said once, when the lesson is imported
             warnings.simplefilter("ignore")
-            body = ast.parse(source).body
+            body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deep to parse
         return []
     kinds = (ast.FunctionDef, ast.ClassDef)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tools import ROOT
+from tools.course import source
 from tools.course.catalogue import Unit
 
 FOLDER, FILE = "journal", "journal/journal.jsonl"
@@ -132,7 +133,7 @@ def first_green_kernel(entries: Iterable[Entry]) -> timedelta | None:
 def kernels(unit: Unit) -> frozenset[int]:
     """The tasks in which a function is written for a GPU, in Triton or in Numba's CUDA."""
     try:
-        body = ast.parse(unit.lesson.read_text(encoding="utf-8", errors="replace")).body
+        body = ast.parse(source.read(unit.lesson)).body
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     written = {node.name for node in body if isinstance(node, ast.FunctionDef)

@@ -41,12 +41,13 @@ def due(units: Sequence[Unit], progress: Progress, today: date) -> list[Due]:
 
 
 def ahead(units: Sequence[Unit], progress: Progress) -> list[Ahead]:
-    """The katas that wait for other units, those first that wait for the fewest."""
+    """The katas that wait for other units: those first of which all are there, then those that wait for the fewest."""
     states = {unit.name: progress.state(unit) for unit in units}
     waits = {name for name, state in states.items() if not state.finished}
     found = [Ahead(unit, tuple(name for name in unit.needs if name in waits or name not in states))
              for unit in units if unit.is_kata and unit.name in waits]  # fmt: skip
-    return sorted((kata for kata in found if kata.needs), key=lambda kata: len(kata.needs))
+    return sorted((kata for kata in found if kata.needs),
+                  key=lambda kata: (not set(kata.needs) <= states.keys(), len(kata.needs)))
 
 
 def _date(state: UnitState) -> date:

@@ -1,11 +1,13 @@
 """Quiz questions: what to choose from, what an answer is worth, where the score leads, what to ask again."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import zip_longest
 from random import Random
 from string import ascii_lowercase
 
+from tools.course import arithmetic
 from tools.course.catalogue import Unit
 from tools.course.day_file import Choice, Question, Recommendation
 from tools.course.journal import QUIZ, Entry
@@ -16,15 +18,26 @@ TEN = 10  # questions of an interview
 
 
 class NotAnAnswer(ValueError):
-    """Neither right nor wrong: str() says in one line what an answer looks like."""
+    """Neither right nor wrong: str() says in a few words what an answer looks like."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, and the reason: of the choice taken, or of the number."""
+    """Whether an answer is right, and the reason: of the choice taken, or of the number.
+
+    instead: of a wrong choice, the right one with its reason. taken: what was answered.
+    """
 
     right: bool
     why: str
+    instead: str = ""
+    taken: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        """What is said of the answer; the right one always, with its reason."""
+        if self.right:
+            return f"Right. {self.why}"
+        return "\n".join(filter(None, [f"No. {self.why}", self.instead]))
 
 
 def letters(question: Question) -> dict[str, Choice]:
@@ -33,23 +46,29 @@ def letters(question: Question) -> dict[str, Choice]:
 
 
 def judge(question: Question, answer: str) -> Verdict:
-    """A letter takes a choice; a number must be equal, however written (896, 8.96e2). Raises NotAnAnswer."""
+    """A letter takes a choice; a number must be equal, however written (896, 8.96e2, 7 * 2**7). Raises NotAnAnswer."""
     answer = answer.strip().lower()
     if not question.choices:
-        return Verdict(_number(answer) == question.number, question.why)
+        return _judge_number(question, answer)
     choices = letters(question)
     if answer not in choices:
-        raise NotAnAnswer(f"Answer with one letter, a to {max(choices)}, or q to stop.")
-    return Verdict(choices[answer].right, choices[answer].why)
+        raise NotAnAnswer(f"Answer with one letter, a to {max(choices)}")
+    taken = choices[answer]
+    if taken.right:
+        return Verdict(True, taken.why, taken=taken.text)
+    letter, right = next((letter, choice) for letter, choice in choices.items() if choice.right)
+    return Verdict(False, taken.why, f"Right is {letter}: {right.text}\n{right.why}", taken.text)
 
 
-def _number(answer: str) -> int | float:
-    for kind in (int, float):  # int first: it is exact at any size
-        try:
-            return kind(answer)
-        except ValueError:
-            continue
-    raise NotAnAnswer("Answer with a number, such as 12, 98_432 or 0.5, or q to stop.")
+def _judge_number(question: Question, answer: str) -> Verdict:
+    try:
+        number = arithmetic.value(answer.removesuffix("%"))
+    except ValueError:
+        raise NotAnAnswer("Answer with a number, such as 12, 98_432, 2**20, 1/3 or 0.5") from None
+    readings = [number, number / 100] if answer.endswith("%") else [number]  # 50 of a hundred, or 0.5
+    right = Fraction(str(question.number)) in readings
+    return Verdict(right, question.why if right else f"The answer is {question.number:,}. {question.why}",
+                   taken=answer)
 
 
 def missed_topics(unit: Unit, verdicts: Sequence[Verdict]) -> dict[str, str]:
@@ -59,10 +78,11 @@ def missed_topics(unit: Unit, verdicts: Sequence[Verdict]) -> dict[str, str]:
     return {topic: unit.topics[topic] for topic in missed}
 
 
-def recommendation(unit: Unit, verdicts: Sequence[Verdict]) -> Recommendation | None:
-    """The entry with the highest bar that the score clears; None where the unit recommends nothing."""
+def recommendation(unit: Unit, verdicts: Sequence[Verdict], known: Collection[str]) -> Recommendation | None:
+    """The entry with the highest bar that the score clears, of those whose start is among the known units; None where
+    there is none."""
     score = sum(verdict.right for verdict in verdicts)
-    return next((entry for entry in unit.recommend if entry.at_least <= score), None)
+    return next((entry for entry in unit.recommend if entry.at_least <= score and entry.start in known), None)
 
 
 # Questions of several units ---------------------------------------------------------------------

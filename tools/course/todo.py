@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tools.course import diary, katas, quiz, waiting
 from tools.course.catalogue import Task, Unit
+from tools.course.current import current
 from tools.course.journal import QUIZ, Journal
 from tools.course.progress import OPEN, SIMULATED, Progress, UnitState
 
@@ -61,7 +62,7 @@ def due(units: Sequence[Unit], progress: Progress, journal: Journal, root: Path,
     states = {unit.name: progress.state(unit) for unit in units}
     done = [unit for unit in units if states[unit.name].finished]
     return [*_of_latest(done, states, journal, root), *_of_week(units, done, root),
-            *_missed(journal, units, now), *_kata(units, progress, now)]  # fmt: skip
+            *_missed(journal, units, now), *_kata(units, progress, journal, now)]  # fmt: skip
 
 
 def _of_latest(done: Sequence[Unit], states: dict[str, UnitState], journal: Journal, root: Path) -> Iterable[Due]:
@@ -93,10 +94,10 @@ def _missed(journal: Journal, units: Sequence[Unit], now: datetime) -> Iterable[
         yield Due("quiz --review", f"{len(again)} question{'s' * (len(again) != 1)} that you missed, and others")
 
 
-def _kata(units: Sequence[Unit], progress: Progress, now: datetime) -> Iterable[Due]:
+def _kata(units: Sequence[Unit], progress: Progress, journal: Journal, now: datetime) -> Iterable[Due]:
     """The kata that is due, unless it is the learner's work anyway."""
-    current = progress.current(units)
+    here = current(units, progress, journal)
     for kata in katas.due(units, progress, now.astimezone().date())[:1]:
-        if current is None or kata.unit.name != current.name:
+        if here is None or kata.unit.name != here.name:
             command = "kata" if kata.again else kata.unit.name
             yield Due(command, f"a kata{' again' * kata.again}: {kata.unit.title}, {kata.unit.minutes} minutes")

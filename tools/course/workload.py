@@ -12,6 +12,7 @@ from types import ModuleType
 import numpy as np
 
 from tools import gpu
+from tools.course import source
 from tools.course.catalogue import BrokenCourseFile, Unit
 from tools.course.written import definitions, gap_line, given
 from tools.wire import cupy_of
@@ -75,19 +76,20 @@ def lesson_of(unit: Unit, function: str | None = None) -> ModuleType:
     """
     name = unit.lesson.name
     try:
-        source = unit.lesson.read_bytes()
+        text = unit.lesson.read_bytes()
+        source.decode(text)
         module = importlib.util.module_from_spec(importlib.util.spec_from_file_location(unit.module, unit.lesson))
         sys.modules[unit.module] = module
-        exec(compile(source, str(unit.lesson), "exec", dont_inherit=True), vars(module))
+        exec(compile(text, str(unit.lesson), "exec", dont_inherit=True), vars(module))
     except OSError as error:
         raise LessonBroken(f"{unit.name}/{name} cannot be read ({error.strerror}).") from None
     except ModuleNotFoundError as missing:
         raise LessonBroken(f"{unit.name}/{name} needs {missing.name}, which is not installed here.\n"
                            "docs/SETUP.md says what works where.") from missing
+    except source.NotText as error:
+        raise LessonBroken(f"{unit.name}/{name}, line {error.line}: {error.words}") from None
     except (Exception, SystemExit) as error:
-        where = _line_in(unit.lesson, error)
-        raise LessonBroken(f"{unit.name}/{name}, line {where}: {_says(error)}\n"
-                           f"./course {unit.name} shows more.") from error
+        raise _broken(unit, error) from error
     if function is not None:
         require_written(unit, function)
     return module
@@ -98,8 +100,7 @@ def require_written(unit: Unit, function: str) -> None:
     try:
         tree = ast.parse(unit.lesson.read_bytes(), str(unit.lesson))
     except (SyntaxError, ValueError) as error:
-        raise LessonBroken(f"{unit.name}/{unit.lesson.name}, line {_line_in(unit.lesson, error)}: {_says(error)}\n"
-                           f"./course {unit.name} shows more.") from None
+        raise _broken(unit, error) from None
     if function not in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}:
         raise LessonBroken(f"{unit.name}/{unit.lesson.name} has no function {function}.")
     used = used_by(tree, function)
@@ -111,6 +112,12 @@ def require_written(unit: Unit, function: str) -> None:
             of_task = f", of task {task}," if task is not None else ""
             raise LessonBroken(f"{unit.name}/{unit.lesson.name}, line {line}: {node.name}{of_task} is not "
                                f"written yet.\nTo work it: ./course {unit.name}")
+
+
+def _broken(unit: Unit, error: BaseException) -> LessonBroken:
+    line = _line_in(unit.lesson, error)
+    where = f", line {line}" if line else ""
+    return LessonBroken(f"{unit.name}/{unit.lesson.name}{where}: {_says(error)}\n./course {unit.name} shows more.")
 
 
 def used_by(tree: ast.Module, function: str) -> list[ast.FunctionDef]:
@@ -127,7 +134,7 @@ def used_by(tree: ast.Module, function: str) -> list[ast.FunctionDef]:
 
 def lines_of_code(unit: Unit, function: str) -> int:
     """Source lines of a function and of all in the lesson that it uses, without docstrings, comments and blanks."""
-    tree = ast.parse(unit.lesson.read_text(encoding="utf-8"))
+    tree = ast.parse(source.read(unit.lesson))
     return sum(len(_lines(node)) for node in used_by(tree, function))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tools.check.gaps import gap_in
+from tools.course import source
 from tools.course.catalogue import Unit
 from tools.course.versions import reset
 from tools.course.versions.git import GitProblem
@@ -23,8 +24,7 @@ class Piece:
 
 def pieces(unit: Unit) -> Iterator[Piece]:
     """In file order what has no gap left and is not as it was given; nothing while the file does not parse."""
-    text = unit.lesson.read_text(encoding="utf-8", errors="replace")
-    stub = given(unit)
+    text, stub = source.read(unit.lesson), given(unit)
     theirs = definitions(stub or "")
     lines = text.split("\n")
     for name, node in definitions(text).items():
@@ -33,19 +33,19 @@ def pieces(unit: Unit) -> Iterator[Piece]:
             yield Piece(name, _task(unit, first), "\n".join(lines[first - 1 : node.end_lineno]), stub is not None)
 
 
-def statements(source: str) -> list[ast.stmt]:
+def statements(text: str) -> list[ast.stmt]:
     """The statements at the top of a file; none where it does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source).body
+            return ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 
-def definitions(source: str) -> dict[str, ast.stmt]:
+def definitions(text: str) -> dict[str, ast.stmt]:
     """The functions and classes at the top of a file, by name; none where it does not parse."""
-    return {node.name: node for node in statements(source) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return {node.name: node for node in statements(text) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
 def same(node: ast.stmt, other: ast.stmt | None) -> bool:
@@ -80,7 +80,7 @@ def untouched(unit: Unit) -> frozenset[int]:
     """The tasks of repair whose functions are all as they were given; none where git does not know how that was."""
     repairs = [task for task in unit.tasks if task.kind == "repair"]
     stub = definitions(given(unit) or "") if repairs else {}
-    own = definitions(unit.lesson.read_text(encoding="utf-8", errors="replace")) if stub else {}
+    own = definitions(source.read(unit.lesson)) if stub else {}
     return frozenset(task.number for task in repairs if stub and task.functions
                      and all(name in own and same(own[name], stub.get(name)) for name in task.functions))
 

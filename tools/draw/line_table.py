@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from tools.draw.lines import Kernel, Row, figure
-from tools.sim import tables
+from tools.words import cut, quantity
 
 GUTTER = "    "  # before what a line does
 HEADS = {"sectors/request": "/request"}  # it stands beside the sectors
@@ -18,24 +18,25 @@ def terminal(kernel: Kernel, width: int = 80) -> str:
     heads = ["line", *(HEADS.get(name, name) for name in names)]
     widths = [max(map(len, column)) for column in zip(heads, *cells)]
     gap = "  " if sum(widths) + 2 * len(names) <= width else " "
-    lines = [_cut(heading(kernel), width), _joined(heads, widths, gap)]
+    lines = [cut(heading(kernel), width), _joined(heads, widths, gap)]
     for _, alike in groupby(zip(drawn, cells), key=lambda each: each[0].line):
         lines += _of_line(list(alike), widths, gap, width)
     return "\n".join(line.rstrip() for line in lines)
 
 
 def heading(kernel: Kernel) -> str:
-    """tiled_kernel: 4 blocks (2 x 2), 3 launches"""
+    """tiled_kernel: 4 blocks (2 x 2), 3 launches; its name alone where nothing of that is known."""
     counts = kernel.counts
-    ran = tables.quantity(counts.programs // kernel.launches, "program" if counts.warps is None else "block")
+    ran = quantity(counts.programs // kernel.launches, "program" if counts.warps is None else "block")
     grid = f" ({' x '.join(map(str, kernel.grid))})" if len(kernel.grid) > 1 else ""
     again = f"{kernel.launches:,} launches" if kernel.launches > 1 else ""
-    return f"{kernel.name}: {', '.join(filter(None, [ran + grid if counts.programs else '', again]))}"
+    known = list(filter(None, [ran + grid if counts.programs else "", again]))
+    return f"{kernel.name}: {', '.join(known)}" if known else kernel.name
 
 
 def _of_line(rows: list[tuple[Row, list[str]]], widths: list[int], gap: str, width: int) -> Iterator[str]:
     first = rows[0][0]
-    yield _cut(f"{first.line:4}  {first.source}", width)
+    yield cut(f"{first.line:4}  {first.source}", width)
     for row, cells in rows:
         if row.kind == "branch":
             counts = row.counts
@@ -53,7 +54,3 @@ def _shown(value: float) -> str:
     if not value:
         return "-"
     return f"{value:,}" if isinstance(value, int) else f"{value:.1f}"
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[:width - 3] + "..."

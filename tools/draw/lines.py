@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from tools.sim.counters import Counters, Counts, Launch
+from tools.words import listed, plural
 
 SECTOR = 32    # bytes
 WORTH = 1.25   # times the least: what wastes less is not worth a word,
@@ -111,7 +112,7 @@ def _beside(row: Row) -> Waste | None:
     size = row.counts.sectors - least
     if row.counts.warps is None:
         useful = row.counts.bytes / row.counts.sectors
-        return Waste(size, f"Line {row.line} uses {useful:.3g} of the {SECTOR} bytes of each sector that it touches: "
+        return Waste(size, f"Line {row.line} uses {useful:.3g} of the {SECTOR} bytes of a sector, on average: "
                      "neighbours in its block are far apart in memory.")
     return _apart(row, size)
 
@@ -162,6 +163,10 @@ def _traffic(rows: Sequence[Row]) -> str | None:
             asked[row.line] = asked.get(row.line, 0) + row.counts.sectors
     if not asked:
         return None
-    most = max(asked, key=asked.get)
-    share = f"; line {most} asks for the most, {asked[most] / sum(asked.values()):.0%}"
-    return f"No line asks for many more sectors than its bytes need{share if len(set(asked.values())) > 1 else ''}."
+    said, of, most = "No line touches many more sectors than its bytes need.", sum(asked.values()), max(asked.values())
+    first = [str(line) for line, sectors in asked.items() if sectors == most]
+    if len(first) == len(asked):
+        return said
+    each = " each" if len(first) > 1 else ""
+    who = f"{plural('Line', len(first))} {listed(first)} {'touch' if each else 'touches'}"
+    return f"{said} {who} the most: {most:,} of all {of:,} sectors{each}, which is {most / of:.0%}."

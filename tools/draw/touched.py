@@ -6,7 +6,7 @@
     pictures = recorder.pictures("vector_add, 4,096 float32")
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -27,6 +27,7 @@ class Map:
 
     rows, cols: of all arrays in it; a vector is one row, and of more than two axes the first ones count as rows.
     elements, programs: int64 [n], each pair once: element number row * cols + col is touched by this program.
+    shape: of the arrays; () where rows and cols say all.
     """
 
     ways: tuple[tuple[str, str], ...]
@@ -34,6 +35,11 @@ class Map:
     cols: int
     elements: np.ndarray
     programs: np.ndarray
+    shape: tuple[int, ...] = ()
+
+    def index(self, row: int) -> tuple[int, ...]:
+        """Where a row begins: one index for each axis but the last."""
+        return tuple(map(int, np.unravel_index(row, self.shape[:-1]))) if len(self.shape) > 2 else (row,)
 
     def by(self) -> tuple[int, int]:
         """The fewest and the most programs that touch an element, of those that any touches."""
@@ -196,13 +202,12 @@ class _Launch:
         alike: dict[tuple, Map] = {}
         for (memory, kind), pairs in self._pairs.items():
             pairs = np.unique(np.concatenate(pairs))
-            rows, cols = sizes(memory)
-            way, key = (memory.name, WAYS[kind]), (rows, cols, pairs.tobytes())
+            shape = lengths(memory)
+            way, key = (memory.name, WAYS[kind]), (shape, pairs.tobytes())
             if key in alike:
-                way = *alike[key].ways, way
-                alike[key] = Map(way, rows, cols, alike[key].elements, alike[key].programs)
+                alike[key] = replace(alike[key], ways=(*alike[key].ways, way))
             elif pairs.size:
-                alike[key] = Map((way,), rows, cols, pairs // self.units, pairs % self.units)
+                alike[key] = Map((way,), *sizes(memory), pairs // self.units, pairs % self.units, shape)
         return list(alike.values())
 
 
@@ -213,9 +218,14 @@ def _cost(access: Access, rows: np.ndarray, active: np.ndarray) -> np.ndarray:
     return (sectors.atomic_sectors if access.kind == "atomic" else sectors.sectors)(rows, access.size, active)
 
 
+def lengths(memory: Memory) -> tuple[int, ...]:
+    """Its shape; an axis that repeats one element in memory has length 1."""
+    return tuple(length if stride or length < 2 else 1 for length, stride in zip(memory.shape, memory.strides))
+
+
 def sizes(memory: Memory) -> tuple[int, int]:
-    """Rows and columns of its map. An axis that repeats one element in memory has length 1."""
-    shape = [length if stride or length < 2 else 1 for length, stride in zip(memory.shape, memory.strides)]
+    """Rows and columns of its map."""
+    shape = lengths(memory)
     return (prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 

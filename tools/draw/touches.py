@@ -1,6 +1,5 @@
 """Who touches what, as a picture: the arrays of a launch in cells, and the costliest request of each line."""
 
-import textwrap
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -8,6 +7,7 @@ from tools.draw import words
 from tools.draw.cells import NOBODY, OUTSIDE, SEVERAL, Cells, binned
 from tools.draw.touched import Map, Request, Touches
 from tools.draw.touches_svg import svg
+from tools.words import cut, wrapped
 
 __all__ = ["svg", "terminal"]
 
@@ -45,15 +45,16 @@ Block = tuple[int, list[tuple[int, str]]]  # width, and lines with their visible
 
 
 def _block(drawn: Map, cells: Cells, unit: str, width: int, colour: bool) -> Block:
-    margin = len(str(cells.label(cells.who.shape[0] - 1))) + 1
+    labels = [words.label(drawn, cells, line) for line in range(cells.who.shape[0])]
+    margin = max(map(len, labels)) + 1
     across = cells.who.shape[1]
     texts = [f"{words.subject(drawn)}, {words.size(drawn)}", *words.facts(drawn, cells, unit)]
     if drawn.rows == 1:
         texts = [texts[0], ", ".join(texts[1:])]
-    lines = [(len(line), line) for text in texts for line in textwrap.wrap(text, width)]
-    for number, (who, followed) in enumerate(zip(cells.who.tolist(), cells.followed.tolist())):
+    lines = [(len(line), line) for text in texts for line in wrapped(text, width)]
+    for label, who, followed in zip(labels, cells.who.tolist(), cells.followed.tolist()):
         row = "".join(_cell(*each, colour) for each in zip(who, followed))
-        lines.append((margin + across, f"{cells.label(number):>{margin - 1}} {row}"))
+        lines.append((margin + across, f"{label:>{margin - 1}} {row}"))
     return max(length for length, _ in lines), lines
 
 
@@ -93,7 +94,7 @@ def _beside(row: list[Block]) -> Iterator[str]:
 def _filled(parts: list[str], width: int) -> Iterator[str]:
     """Parts in as few lines as will do; none is broken that fits into one."""
     line = ""
-    for part in (piece for part in parts for piece in textwrap.wrap(part, width)):
+    for part in (piece for part in parts for piece in wrapped(part, width)):
         if line and len(line) + 3 + len(part) > width:
             yield line
             line = ""
@@ -107,9 +108,9 @@ def _filled(parts: list[str], width: int) -> Iterator[str]:
 def _line(requests: list[Request], width: int) -> Iterator[str]:
     """A source line, and below it what it asks for; requests that look alike are drawn once."""
     source = f"line {requests[0].line}  {requests[0].source}"
-    yield source if len(source) <= width else source[:width - 3] + "..."
+    yield cut(source, width)
     for alike in words.alike(requests):
-        yield from textwrap.wrap(words.verdict(alike), width, initial_indent="  ", subsequent_indent="    ")
+        yield from wrapped(words.verdict(alike), width, "  ", "    ")
         yield f"  {_sectors(alike[0], width - 2) if alike[0].space == 'global' else _banks(alike[0])}"
 
 

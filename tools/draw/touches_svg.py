@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tools.draw import words
+from tools.draw import moved, words
 from tools.draw.cells import NOBODY, OUTSIDE, SEVERAL, Cells, binned
+from tools.draw.moved import Moved
 from tools.draw.svg import COLOURS, MARGIN, Canvas, colour
 from tools.draw.touched import BANKS, SECTOR, Map, Request, Touches
+from tools.words import quantity, wrapped
 
 WIDTH = 980
 DOWN, ACROSS, SIDE = 32, 32, 8              # cells of a matrix, at the most, and the pixels of one
@@ -14,17 +16,18 @@ FEW, LARGE = 8, 16                          # so few of them are drawn larger, t
 LINES, ALONG, BROAD, TALL = 4, 64, 13, 16   # the same of a vector
 LABEL, GAP = 40, 24                         # pixels to the left of a map, and to its right
 SHOWN = 12                                  # sectors of a request that are drawn; the rest is said
-EM = 7.2                                    # pixels of an average letter
+EM, FIGURE, COLUMN = 7.2, 6.2, 48           # pixels of an average letter, of a small one, of "column" and a gap
+BELOW = 15                                  # pixels from one small line to the next
 SIGNS = {words.FOLLOWED: "marked", words.OTHERS: "shared", words.NONE: "empty"}
 
 
-def svg(*pictures: Touches) -> str:
+def svg(*pictures: Touches | Moved) -> str:
     """One file for all pictures, one below the other."""
     titles = "; ".join(dict.fromkeys(picture.title for picture in pictures))
-    page, y = Canvas(WIDTH, titles, "Which program or thread touches which element."), 0.0
+    page, y = Canvas(WIDTH, titles, "What a call touches and moves."), 0.0
     for picture in pictures:
         canvas = Canvas(WIDTH, picture.title)
-        height = _draw(canvas, picture)
+        height = moved.draw(canvas, picture) if isinstance(picture, Moved) else _draw(canvas, picture)
         page.place(canvas, y)
         y += height
     return page.finish(y)
@@ -75,40 +78,53 @@ def _maps(canvas: Canvas, picture: Touches, drawn: Sequence[tuple[Map, Cells]], 
     x, lowest = float(MARGIN), y
     follows = any((cells.followed & (cells.who == SEVERAL)).any() for _, cells in drawn)
     for each, cells in drawn:
-        wide, high = (BROAD, TALL) if cells.wrapped else (LARGE, LARGE) if max(cells.who.shape) <= FEW else (SIDE, SIDE)
-        heading = [f"{words.subject(each)}, {words.size(each)}", ", ".join(words.facts(each, cells, picture.unit))]
-        width = max(LABEL + cells.who.shape[1] * wide, *(len(text) * EM for text in heading)) + GAP
+        wide, high = (BROAD, TALL) if cells.wrapped else _cell(*cells.who.shape)
+        heading, (down, across) = f"{words.subject(each)}, {words.size(each)}", cells.who.shape
+        letters = max(int((LABEL + across * wide) / FIGURE), 24)
+        facts = wrapped(", ".join(words.facts(each, cells, picture.unit)), letters)
+        width = max(LABEL + across * wide, len(heading) * EM, *(len(fact) * FIGURE for fact in facts)) + GAP
         if x > MARGIN and x + width - GAP > WIDTH - MARGIN:
             x, y = float(MARGIN), lowest
-        canvas.text(x, y + 14, heading[0])
-        canvas.text(x, y + 31, heading[1], "soft small")
-        _axes(canvas, cells, x + LABEL, y + 52, wide, high)
-        regions, (down, across) = list(_regions(cells)), cells.who.shape
+        canvas.text(x, y + 14, heading)
+        for number, fact in enumerate(facts):
+            canvas.text(x, y + 31 + BELOW * number, fact, "soft small")
+        left, top = x + LABEL, y + 37 + BELOW * len(facts)
+        _axes(canvas, each, cells, left, top, wide, high)
+        regions = list(_regions(cells))
         for region in regions:
-            _region(canvas, region, x + LABEL, y + 52, wide, high, picture)
-        canvas.rect(x + LABEL, y + 52, across * wide, down * high, "frame")
+            _region(canvas, region, left, top, wide, high, picture)
+        canvas.rect(left, top, across * wide, down * high, "frame")
         for line, column, height, broad, who, followed in regions:
             if follows and followed and who != SEVERAL:  # where it is alone, so that it is found in every map
-                canvas.rect(x + LABEL + column * wide, y + 52 + line * high, broad * wide, height * high, "mark")
-        lowest = max(lowest, y + 52 + down * high + 18)
+                canvas.rect(left + column * wide, top + line * high, broad * wide, height * high, "mark")
+        lowest = max(lowest, top + down * high + 18)
         x += width
     return lowest
 
 
-def _axes(canvas: Canvas, cells: Cells, x: float, y: float, wide: int, high: int) -> None:
+def _cell(down: int, across: int) -> tuple[int, int]:
+    """Width and height of a cell; few rows are drawn higher, so that their numbers have room."""
+    return (LARGE if max(down, across) <= FEW else SIDE), (LARGE if down <= FEW else SIDE)
+
+
+def _axes(canvas: Canvas, drawn: Map, cells: Cells, x: float, y: float, wide: int, high: int) -> None:
     """Numbers of rows and columns; of a vector, of the first element in each line."""
     down, across = cells.who.shape
-    step = max(1, -(-down // 8))
-    for line in range(0, down, step):
-        canvas.text(x - 5, y + line * high + (high + 8) / 2, f"{cells.label(line):,}", "soft small", "end")
+    for line in range(0, down, max(1, -(-down // 8))):
+        label = words.label(drawn, cells, line, grouped=True)
+        canvas.text(x - 5, y + line * high + (high + 8) / 2, label, "soft small", "end")
     if cells.wrapped:
         canvas.text(x - LABEL, y - 5, "element", "soft small")
-    else:
-        canvas.text(x - 5, y - 5, "row", "soft small", "end")
-    if not cells.wrapped and across * wide >= 100:
-        for column in range(0, across, -(-across // 4)):
-            canvas.text(x + column * wide, y - 5, f"{column * cells.width:,}", "soft small")
-        canvas.text(x + across * wide, y - 5, "column", "soft small", "end")
+        return
+    canvas.text(x - 5, y - 5, "row" if len(drawn.shape) <= 2 else "index", "soft small", "end")
+    end = x + across * wide
+    if end - x < 100:
+        return
+    for column in range(0, across, -(-across // 4)):
+        number = f"{column * cells.width:,}"
+        if x + column * wide + len(number) * FIGURE < end - COLUMN:
+            canvas.text(x + column * wide, y - 5, number, "soft small")
+    canvas.text(end, y - 5, "column", "soft small", "end")
 
 
 Region = tuple[int, int, int, int, int, bool]  # line, column, height, width, who, and whether it is followed
@@ -193,7 +209,7 @@ def _banks(canvas: Canvas, request: Request, x: float, y: float) -> float:
     for bank, count in enumerate(counts):
         left = x + bank * wide
         canvas.rect(left, bottom - count * unit, wide - 2, max(count * unit, 1), "c0" if count < 2 else "c3",
-                    f"bank {bank}: {words.several(count, 'word')}")
+                    f"bank {bank}: {quantity(count, 'word')}")
         if bank % 8 == 0 or bank == BANKS - 1:
             canvas.text(left + wide / 2 - 1, bottom + 12, str(bank), "soft small", "middle")
     canvas.text(x, bottom + 27, f"banks of shared memory, and how many different words each is asked for: "

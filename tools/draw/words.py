@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from tools.draw.cells import NOBODY, SEVERAL, Cells
 from tools.draw.touched import SECTOR, Map, Request, Touches
+from tools.words import quantity
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 FOLLOWED, OTHERS, NONE = "#", "+", "."
@@ -34,16 +35,11 @@ def place(program: int, grid: tuple[int, ...]) -> str:
     return str(axes[0]) if len(axes) == 1 else f"({', '.join(map(str, axes))})"
 
 
-def several(number: int, noun: str) -> str:
-    """1 program, 4,096 programs"""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def heading(picture: Touches) -> str:
     """add_kernel, 4 programs"""
     grid = f" ({' x '.join(map(str, picture.grid))})" if len(picture.grid) > 1 else ""
-    again = f", the first of {several(picture.launches, 'launch').replace('launchs', 'launches')}"
-    return f"{picture.kernel}, {several(picture.units, picture.unit)}{grid}{again * (picture.launches > 1)}"
+    again = f", the first of {quantity(picture.launches, 'launch')}"
+    return f"{picture.kernel}, {quantity(picture.units, picture.unit)}{grid}{again * (picture.launches > 1)}"
 
 
 def subject(drawn: Map) -> str:
@@ -55,20 +51,30 @@ def subject(drawn: Map) -> str:
 
 
 def size(drawn: Map) -> str:
-    """1,000 elements, or 64 x 48"""
-    return f"{drawn.cols:,} elements" if drawn.rows == 1 else f"{drawn.rows:,} x {drawn.cols:,}"
+    """1,000 elements, or 64 x 48, or 2 x 4 x 4"""
+    if drawn.rows == 1:
+        return f"{drawn.cols:,} elements"
+    return " x ".join(f"{length:,}" for length in drawn.shape or (drawn.rows, drawn.cols))
+
+
+def label(drawn: Map, cells: Cells, line: int, grouped: bool = False) -> str:
+    """Where a line of cells begins: element 64, row 8, or, of more axes, "1,0". grouped: 1,024 for 1024."""
+    index = drawn.index(cells.label(line)) if drawn.rows > 1 else (cells.label(line),)
+    return f"{index[0]:,}" if grouped and len(index) == 1 else ",".join(map(str, index))
 
 
 def facts(drawn: Map, cells: Cells, unit: str) -> list[str]:
     """How many touch an element, what nobody touches, and what a cell stands for."""
     low, high = drawn.by()
-    span = f"{low:,} to {several(high, unit)}" if low < high else several(low, unit)
+    span = f"{low:,} to {quantity(high, unit)}" if low < high else quantity(low, unit)
     said = [f"by {span} each"]
     if untouched := drawn.untouched():
         said.append(f"{untouched:,} of {drawn.rows * drawn.cols:,} by nobody")
     if cells.height * cells.width > 1:
-        stands_for = several(cells.width, "element") if cells.wrapped else f"{cells.height} x {cells.width}"
-        said.append(f"a cell: {'first of ' * cells.sampled}{stands_for}")
+        stands_for = cells.width if cells.wrapped else f"{cells.height} x {cells.width}"
+        said.append(f"a cell: {stands_for} elements")
+        if cells.sampled:
+            said.append("shown: the first of them")
     return said
 
 
@@ -82,13 +88,20 @@ def legend(picture: Touches, everything: Sequence[Cells]) -> list[tuple[str, str
         more = " ..." if len(alone) > NAMED else ""
         repeat = f"; letters repeat after {len(LETTERS)}" if alone[-1] >= len(LETTERS) else ""
         said.append(("", f"{picture.unit}: {', '.join(names)}{more}{repeat}"))
-    if any((cells.followed & (cells.who == SEVERAL)).any() for cells in everything):
-        said.append((FOLLOWED, f"{picture.unit} {place(picture.followed, picture.grid)} and others"))
+    shared = any((cells.followed & (cells.who == SEVERAL)).any() for cells in everything)
+    if shared:
+        said.append((FOLLOWED, f"several {picture.unit}s, {_name(picture.followed, picture)} among them"))
     if any((~cells.followed & (cells.who == SEVERAL)).any() for cells in everything):
-        said.append((OTHERS, "several others"))
+        said.append((OTHERS, f"several {picture.unit}s{' without it' * shared}"))
     if NOBODY in who:
         said.append((NONE, "nobody"))
     return said
+
+
+def _name(program: int, picture: Touches) -> str:
+    """C 2: its letter, and where it stands; where letters repeat, its place alone tells who it is."""
+    where = place(program, picture.grid)
+    return f"{letter(program)} {where}" if picture.units <= len(LETTERS) else where
 
 
 def alike(requests: Sequence[Request]) -> list[list[Request]]:
@@ -104,7 +117,7 @@ def verdict(group: Sequence[Request]) -> str:
     first = group[0]
     asked = ", ".join(f"{each.kind} of {each.array}" for each in group)
     spare = f", {first.least} would do" if first.least < first.cost else ""
-    return f"{asked}: {several(first.cost, first.unit)}{' each' * (len(group) > 1)}{spare} ({first.who})"
+    return f"{asked}: {quantity(first.cost, first.unit)}{' each' * (len(group) > 1)}{spare} ({first.who})"
 
 
 def lanes(numbers: Sequence[int]) -> str:

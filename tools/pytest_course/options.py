@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT, gpu
-from tools.course import answers, catalogue
+from tools.course import answers, catalogue, journal
+from tools.course.current import current
 from tools.course.day_file import UNIT_NAME
 from tools.course.progress import Progress
 from tools.pytest_course import lessons
@@ -109,7 +110,7 @@ def asks_for_lessons(config) -> bool:
 def _choose_current_day(config, run: Run) -> None:
     """Bare `pytest` works the learner's current day."""
     if _is_bare(config) and run.own_files:
-        run.chosen = Progress.load(ROOT).current(catalogue.units())
+        run.chosen = current(catalogue.units(), Progress.load(ROOT), journal.read(ROOT))
         if run.chosen:
             config.args = [str(run.chosen.folder)]
 

@@ -80,6 +80,6 @@ class Recorder:
         try:
             for name in self.tests:
                 unit = run_of(self.config).unit(name)
-                visits.enter(unit, progress.state(unit), self.began)
+                visits.enter(unit, progress.state(unit), self.began, among=len(self.tests))
         except journal.NotKept as problem:
             return str(problem)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from tools.words import cut, quantity
+
 WIDTH = 80      # columns of the table,
 NARROWEST = 16  # of which the source line always has so many
 OF_PROGRAMS = ("bytes", "accesses", "sectors", "lines", "flops")
@@ -18,12 +20,6 @@ def rows(counters) -> Iterator[str]:
     yield f"library operations: {', '.join(counters.library_operations) or 'none'}"
     if any(vars(counters.transfers).values()):
         yield transfers(counters.transfers)
-
-
-def quantity(count: int, thing: str) -> str:
-    """1 program, 2 programs, 1,000 launches"""
-    ending = "" if count == 1 else "es" if thing.endswith(("ch", "y")) else "s"
-    return f"{count:,} {thing if ending != 'es' or thing.endswith('ch') else thing[:-1] + 'i'}{ending}"
 
 
 def programs(counts) -> str:
@@ -57,7 +53,7 @@ def _of_launch(launch) -> Iterator[str]:
     room = max(WIDTH - sum(widths) - 2 * len(widths), NARROWEST)
     for text, row in zip(["", *texts, ""], cells):
         figures = "  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))
-        yield f"{_cut(text, room):{room}}  {row[0]:{widths[0]}}  {figures}".rstrip()
+        yield f"{cut(text, room):{room}}  {row[0]:{widths[0]}}  {figures}".rstrip()
 
 
 def _figures(line, headings: tuple[str, ...]) -> list[str]:
@@ -73,7 +69,3 @@ def _figures(line, headings: tuple[str, ...]) -> list[str]:
 
 def _shown(figure: int) -> str:
     return f"{figure:,}" if figure else "-"
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[:room - 3] + "..."

@@ -9,10 +9,12 @@ from tools.course.catalogue import Unit
 from tools.course.measured import SECONDS, YOURS, Bench, Change, Count, Row, Traffic
 from tools.course.portfolio import Section
 from tools.course.progress import SIMULATED
+from tools.words import quantity
 
 SIMULATOR = '<p class="about">Counted by a simulator: exact, the same on every machine.</p>'
 MOST = 2  # changes shown of one function; the table of counts has the rest
 FAR = 20  # a rival so many times as slow is not drawn, or no other bar could be seen
+ASKED = ("bytes asked for", "bytes of all sectors touched", "least possible")  # headings of the table of traffic
 COLUMNS = (  # of the table of times: field, heading, how it is written
     ("seconds", "time", words.seconds),
     ("gb_s", "GB/s", words.figure),
@@ -39,9 +41,9 @@ def _about(each: Section) -> str:
     """When, how long, with what help; and what is simulated."""
     parts = [words.period(each.dates[0], each.dates[-1])] if each.dates else []
     if each.minutes >= 1:
-        parts.append(words.count(round(each.minutes), "minute"))
+        parts.append(quantity(round(each.minutes), "minute"))
     if each.hints:
-        parts.append(words.count(each.hints, "hint"))
+        parts.append(quantity(each.hints, "hint"))
     facts = f'<p class="about">{" · ".join(parts)}</p>' if parts else ""
     if each.reached == SIMULATED:
         facts += '<p class="plain">Passed on simulators. Its tests on a GPU have not run yet.</p>'
@@ -69,7 +71,8 @@ def changed(change: Change, unit: Unit | None = None) -> str:
     bars = [Bar(f"first, {words.short_day(change.began)}", change.first, words.value(change, change.first)),
             Bar(f"last, {words.short_day(change.ended)}", change.last, words.value(change, change.last), ours=True)]
     return (f'<figure class="change"><figcaption><b>{words.change(change)}</b>'
-            f"<span><code>{escape(change.function)}</code>{where}{link}</span></figcaption>{svg(bars, title)}</figure>")
+            f"<span><code>{escape(change.function)}</code>{where}{link}; shorter is better</span></figcaption>"
+            f"{svg(bars, title)}</figure>")
 
 
 # Times --------------------------------------------------------------------------------------------
@@ -107,8 +110,9 @@ def _drawn(bench: Bench) -> str:
             for row in near]
     far = ", ".join(f"{escape(row.name)} took {words.times(row.seconds / bench.own.seconds)} as long"
                     for row in rows if row not in near)
-    caption = f"<figcaption><span>Not drawn: {far}.</span></figcaption>" if far else ""
-    return f'<figure class="times">{svg(bars, f"Times of {bench.function} and its rivals")}{caption}</figure>'
+    said = f"Time of one call: shorter is better.{f' Not drawn: {far}.' if far else ''}"
+    title = f"Times of {bench.function} and its rivals"
+    return (f'<figure class="times">{svg(bars, title)}<figcaption><span>{said}</span></figcaption></figure>')
 
 
 def _table(bench: Bench) -> str:
@@ -116,14 +120,19 @@ def _table(bench: Bench) -> str:
     head = "".join(f"<th>{heading}</th>" for _, heading, _ in columns)
     body = "".join(
         f"<tr{' class=ours' * (row.name == YOURS)}><th>{escape(words.competitor(row.name))}</th>"
-        + "".join(f"<td>{_cell(row, field, write)}</td>" for field, _, write in columns) + "</tr>"
+        + "".join(_data(heading, _cell(row, field, write)) for field, heading, write in columns) + "</tr>"
         for row in bench.rows)
     return _wide(f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
 def _wide(table: str) -> str:
-    """A table that scrolls inside its own frame where the page is too narrow for it."""
+    """A table that scrolls inside its own frame where the page is too narrow for it; a shadow shows where."""
     return f'<div class="wide" tabindex="0">{table}</div>'
+
+
+def _data(heading: str, value: str) -> str:
+    """A cell that knows its heading: on a phone each stands in a line, and the heading beside it."""
+    return f'<td data-of="{escape(heading)}">{value and f"<span>{value}</span>"}</td>'
 
 
 def _cell(row: Row, field: str, write) -> str:
@@ -140,8 +149,9 @@ def _traffic(traffic: tuple[Traffic, ...]) -> str:
     if not traffic:
         return ""
     body = "".join(f"<tr><th><code>{escape(t.function)}</code><small>{escape(t.shape)}</small></th>"
-                   f"<td>{t.asked:,}</td><td>{t.in_sectors:,}</td><td>{t.least:,}</td></tr>" for t in traffic)
-    head = "<th></th><th>bytes asked for</th><th>bytes of all sectors touched</th><th>least possible</th>"
+                   + "".join(map(_data, ASKED, (f"{t.asked:,}", f"{t.in_sectors:,}", f"{t.least:,}"))) + "</tr>"
+                   for t in traffic)
+    head = "<th></th>" + "".join(f"<th>{heading}</th>" for heading in ASKED)
     return f"<h3>Traffic</h3>{SIMULATOR}" + _wide(
         f'<table class="counts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
 
@@ -158,7 +168,7 @@ def _counts(counts: tuple[Count, ...]) -> str:
     head = "".join(f"<th><code>{escape(c.function)}</code>{_size(c)}</th>" for c in counts)
     body = "".join(
         f"<tr><th>{words.metric(name)}<small>{words.METRICS.get(name, '')}</small></th>"
-        + "".join(f"<td>{words.figure(c.totals[name]) if name in c.totals else ''}</td>" for c in counts) + "</tr>"
+        + "".join(_data(c.function, words.figure(c.totals[name]) if name in c.totals else "") for c in counts) + "</tr>"
         for name in names)
     said = SIMULATOR if all(count.simulated for count in counts) else ""
     return f"<h3>What the kernels did to memory</h3>{said}" + _wide(
@@ -185,7 +195,7 @@ def _code(each: Section) -> str:
         lines = sum(piece.source.count("\n") + 1 for piece in pieces)
         names = ", ".join(f"<code>{escape(piece.name)}</code>" for piece in pieces)
         of = f"Task {task}: " if task is not None else ""
-        blocks.append(f"<details><summary>{of}{names} <small>{words.count(lines, 'line')}</small></summary>"
+        blocks.append(f"<details><summary>{of}{names} <small>{quantity(lines, 'line')}</small></summary>"
                       + texts.code("\n\n\n".join(piece.source for piece in pieces)) + "</details>")
     known = all(piece.known for piece in each.pieces)
     heading = "The code written" if known else "The code, given parts included"

@@ -8,6 +8,7 @@ from tools.course.catalogue import Unit
 from tools.course.measured import SECONDS, YOURS, Change
 from tools.course.portfolio import Section
 from tools.course.progress import CONFIRMED, STARTED
+from tools.words import quantity
 
 METRICS = {  # in this order; what an outsider needs to know of each
     "bytes_loaded": "bytes that the kernel asked memory for",
@@ -56,12 +57,8 @@ def span(time: timedelta) -> str:
     """48 minutes, 3.5 hours, 2 days: one unit."""
     minutes = time / timedelta(minutes=1)
     if minutes < 90:
-        return count(round(minutes), "minute")
+        return quantity(round(minutes), "minute")
     return f"{minutes / 60:.1f} hours" if minutes < 48 * 60 else f"{minutes / 1440:.0f} days"
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def day(when: date) -> str:
@@ -97,7 +94,7 @@ def reached(section: Section) -> str:
         proof = section.state.confirmation
         return f"confirmed on {escape(proof.card)}, {day(date.fromisoformat(proof.date))}"
     if section.reached == STARTED:
-        return f"started: {len(section.state.done)} of {count(len(section.unit.tasks), 'task')}"
+        return f"started: {len(section.state.done)} of {quantity(len(section.unit.tasks), 'task')}"
     waits = [f": {'; '.join(waiting.words(section.state.waits))}"] if section.state.waits else []
     return escape("".join([section.reached, *waits]))
 

@@ -1,12 +1,12 @@
 """Writes the notebook of a day, as the plain data of which an .ipynb consists (nbformat 4.5). No package is needed."""
 
 import json
-from pathlib import Path
 
 from tools.course import answers
 from tools.course.catalogue import Unit
 from tools.course.day_file import Question
 from tools.course.notebook import text
+from tools.course.source import decode
 from tools.course.versions.remote import pushed_branch, web_address
 
 FOLDER = "course"  # of the copy that Colab fetches, in /content
@@ -59,13 +59,16 @@ begin(UNIT{solution})'''
 
 
 def build(unit: Unit, solution: bool = False) -> dict:
-    """The notebook: with the lesson as it stands, or with the reference's code. Raises BadAnswer, SyntaxError."""
-    source = unit.lesson.read_text(encoding="utf-8")
+    """The notebook: with the lesson as it stands, or with the reference's code.
+
+    Raises BadAnswer, NotText, SyntaxError.
+    """
+    lesson = decode(unit.lesson.read_bytes())
     reference = answers.reference_file(unit.name, unit.root) if solution else None
-    code = text.sections(reference.read_text(encoding="utf-8") if reference else source)
-    says = text.steps(text.docstring(source))
+    code = text.sections(reference.read_text(encoding="utf-8") if reference else lesson)
+    says = text.steps(text.docstring(lesson))
     cells = [*_beginning(unit, says, solution), *_explore(says), *_concept(unit, says),
-             *_tasks(unit, source, code, says), *_verify(says), *_quiz(unit), *_reading(unit)]
+             *_tasks(unit, lesson, code, says), *_verify(says), *_quiz(unit), *_reading(unit)]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -168,8 +171,3 @@ def _reading(unit: Unit) -> list[dict]:
         return []
     lines = [f"- **{text.escape(r.title)}**, {text.escape(r.author)}. {text.escape(r.why)}" for r in unit.reading]
     return [_markdown("reading", "## Reading\n\n" + "\n".join(lines))]
-
-
-def write(unit: Unit, file: Path, solution: bool = False) -> None:
-    """Write the notebook's file. Raises BadAnswer, SyntaxError, OSError."""
-    file.write_text(dump(build(unit, solution)), encoding="utf-8")

@@ -5,10 +5,13 @@ Tests run in a process of their own, as on the command line: what a cell defined
 
 import ast
 import dataclasses
+import io
 import os
 import shlex
 import subprocess
 import sys
+import tokenize
+from datetime import datetime
 from pathlib import Path
 from types import ModuleType
 
@@ -17,10 +20,12 @@ from tools.course import catalogue, hints
 from tools.course.catalogue import Unit
 from tools.course.notebook import text
 from tools.course.progress import Progress
+from tools.course.source import NotText, decode
+from tools.course.versions.reset import keep
 from tools.course.workload import LessonBroken, lesson_of
 from tools.course.written import definitions, gap_line, given
 
-FOLDER = ".course/notebook"  # solutions run here; and earlier code that a cell replaced is kept here
+FOLDER = ".course/notebook"  # solutions run here
 
 LATER = "later"
 
@@ -47,18 +52,31 @@ class Day:
 
     def write(self, task: int, code: str) -> str:
         """Put a cell's code below `# Task N`; returns what the learner should know. Raises NotWritten."""
-        source = self.unit.lesson.read_text(encoding="utf-8")
-        here = text.sections(source)
+        lesson = self._lesson()
+        here = text.sections(lesson)
         if task not in here:
             raise NotWritten(f"{self.shown} has no line '# Task {task}' any more.\nThe lesson as it was: "
                              f"./course reset {self.unit.name}")
         _check(task, code, here[task])
         code, told = code.strip("\n"), ""
         if not self.solution and here[task] not in (code, self._wrote.get(task)) and self._is_work(task, here[task]):
-            told = f"The lesson held other code for task {task}; it is kept in {self._keep(source)}.\n"
-        self.unit.lesson.write_text(text.replace_section(source, task, code), encoding="utf-8")
+            kept = keep(self.unit, self.unit.lesson.read_bytes(), datetime.now()).relative_to(self.unit.root)
+            told = f"The lesson held other code for task {task}; it is kept in {kept.as_posix()}.\n"
+        self.unit.lesson.write_text(text.replace_section(lesson, task, code), encoding="utf-8")
         self._wrote[task] = code
         return told
+
+    def _lesson(self) -> str:
+        """What the lesson says now; only UTF-8, in which it is written."""
+        found = self.unit.lesson.read_bytes()
+        try:
+            lesson = decode(found)
+        except NotText as error:
+            raise NotWritten(f"{self.shown}, line {error.line}: {error.words}\nNothing was written.") from None
+        if not tokenize.detect_encoding(io.BytesIO(found).readline)[0].startswith("utf-8"):
+            raise NotWritten(f"{self.shown} names an encoding in its first lines; save it as UTF-8, without that.\n"
+                             "Nothing was written.")
+        return lesson
 
     def _is_work(self, task: int, found: str) -> bool:
         """Is this more than what the lesson was given with?"""
@@ -66,14 +84,6 @@ class Day:
         if stub is not None:
             return text.sections(stub).get(task) != found
         return any(gap_line(node) is None for node in definitions(found).values())
-
-    def _keep(self, source: str) -> str:
-        folder = self.unit.root / FOLDER / "kept"
-        folder.mkdir(parents=True, exist_ok=True)
-        stem = self.unit.lesson.stem
-        number = 1 + sum(1 for _ in folder.glob(f"{stem}-*.py"))
-        (folder / f"{stem}-{number}.py").write_text(source, encoding="utf-8")
-        return f"{FOLDER}/kept/{stem}-{number}.py"
 
     def test(self, task: int | None = None) -> None:
         """Run the tests of one task, or of all, and print the short screen."""

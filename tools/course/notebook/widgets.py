@@ -7,7 +7,9 @@ import base64
 from collections.abc import Callable, Sequence
 from html import escape
 
-NO_NUMBER = "<p>Answer with a number, such as 12 or 0.5.</p>"
+from tools.course.day_file import Choice, Question
+from tools.course.quiz import NotAnAnswer, Verdict, judge, letters
+
 PLAIN = "Sliders need ipywidgets: pip install ipywidgets"
 
 
@@ -15,10 +17,11 @@ def ask(question: str, choices: Sequence[tuple[str, bool, str]] = (), number: fl
         why: str = "") -> None:
     """Show a question: choose from (text, right, why), or give a number."""
     widgets = _widgets()
+    asked = Question(question, number, why, tuple(Choice(text, reason, right) for text, right, reason in choices))
     if widgets is None:
-        _display(_folded(question, choices, number, why))
+        _display(_folded(asked))
     else:
-        _display_widget(_radio(widgets, question, choices) if choices else _field(widgets, question, number, why))
+        _display_widget(_radio(widgets, asked) if choices else _field(widgets, asked))
 
 
 def sliders(picture: Callable[..., str], **ranges: tuple[int, int, int] | list[int]) -> None:
@@ -38,10 +41,12 @@ def image(svg: str) -> str:
     return f'<img style="max-width: 100%" alt="" src="data:image/svg+xml;base64,{data}">'
 
 
-def verdict(right: bool, why: str) -> str:
-    """The answer to an answer, as HTML."""
-    word, colour = ("Right.", "#1a7f37") if right else ("No.", "#cf222e")
-    return f'<p style="max-width: 44em"><b style="color: {colour}">{word}</b> {escape(why)}</p>'
+def verdict(said: Verdict) -> str:
+    """What is said of an answer, as HTML; the right one always, with its reason."""
+    word, _, reason = str(said).partition(" ")
+    colour = "#1a7f37" if said.right else "#cf222e"
+    return (f'<p style="max-width: 44em"><b style="color: {colour}">{word}</b> '
+            f"{'<br>'.join(map(escape, reason.splitlines()))}</p>")
 
 
 def _widgets():
@@ -78,48 +83,35 @@ def _heading(question: str) -> str:
     return f'<p style="max-width: 44em"><b>{escape(question)}</b></p>'
 
 
-def _radio(widgets, question: str, choices: Sequence[tuple[str, bool, str]]):
-    """Radio buttons, none chosen, and below them the reason for the one that is."""
-    texts = [text for text, _, _ in choices]
-    buttons = widgets.RadioButtons(options=list(zip(texts, range(len(texts)))), value=None,
-                                   layout=widgets.Layout(width="auto"))
-    reason = widgets.HTML()
-
-    def chosen(change) -> None:
-        _, right, why = choices[change["new"]]
-        reason.value = verdict(right, why)
-
-    buttons.observe(chosen, "value")
-    return widgets.VBox([widgets.HTML(_heading(question)), buttons, reason])
+def _radio(widgets, asked: Question):
+    """Radio buttons, none chosen, and below them what is said of the one that is."""
+    options = [(f"{letter}  {choice.text}", letter) for letter, choice in letters(asked).items()]
+    buttons = widgets.RadioButtons(options=options, value=None, layout=widgets.Layout(width="auto"))
+    return _judged(widgets, asked, buttons)
 
 
-def _field(widgets, question: str, number: float, why: str):
+def _field(widgets, asked: Question):
     """A field for a number, judged when Enter is pressed or the field is left."""
-    field = widgets.Text(placeholder="a number, then Enter", continuous_update=False)
+    return _judged(widgets, asked, widgets.Text(placeholder="a number, then Enter", continuous_update=False))
+
+
+def _judged(widgets, asked: Question, control):
+    """The question, what answers it, and what is said of the answer."""
     reason = widgets.HTML()
 
     def given(change) -> None:
-        value = _value(change["new"])
-        reason.value = NO_NUMBER if value is None else verdict(value == number, why)
-
-    field.observe(given, "value")
-    return widgets.VBox([widgets.HTML(_heading(question)), field, reason])
-
-
-def _value(answer: str) -> float | None:
-    for kind in (int, float):  # int first: it is exact at any size
         try:
-            return kind(answer.strip())
-        except ValueError:
-            continue
-    return None
+            reason.value = verdict(judge(asked, change["new"]))
+        except NotAnAnswer as problem:
+            reason.value = f"<p>{escape(str(problem))}.</p>"
+
+    control.observe(given, "value")
+    return widgets.VBox([widgets.HTML(_heading(asked.question)), control, reason])
 
 
-def _folded(question: str, choices: Sequence[tuple[str, bool, str]], number: float | None, why: str) -> str:
-    """The question as HTML alone: each choice unfolds its reason."""
-    folds = [(text, right, because) for text, right, because in choices] or [("The answer", None, f"{number}. {why}")]
-    shown = "".join(
-        f"<details><summary>{escape(text)}</summary>"
-        + (f"<p>{escape(because)}</p>" if right is None else verdict(right, because)) + "</details>"
-        for text, right, because in folds)
-    return _heading(question) + shown
+def _folded(asked: Question) -> str:
+    """The question as HTML alone: each choice unfolds what is said of it."""
+    folds = [(f"{letter}  {choice.text}", verdict(judge(asked, letter))) for letter, choice in letters(asked).items()]
+    folds = folds or [("The answer", f"<p>{escape(f'{asked.number:,}. {asked.why}')}</p>")]
+    return _heading(asked.question) + "".join(
+        f"<details><summary>{escape(text)}</summary>{said}</details>" for text, said in folds)

@@ -1,6 +1,7 @@
 """git, as far as the course needs it: asked by its plumbing, answered in values or in a few plain lines."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,10 @@ REDIRECTS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")  # set 
 STRANGER = {"GIT_AUTHOR_NAME": "learner", "GIT_AUTHOR_EMAIL": "learner@localhost",
             "GIT_COMMITTER_NAME": "learner", "GIT_COMMITTER_EMAIL": "learner@localhost"}  # fmt: skip
 
+
+UNWRITABLE = re.compile(r"Read-only file system|Permission denied|No space left on device")
+BUSY = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert",
+        "rebase-merge": "rebase", "rebase-apply": "rebase"}  # fmt: skip
 
 Tree = dict[str, tuple[str, str]]  # path -> mode and blob
 
@@ -42,6 +47,8 @@ class Repository:
         done = self._run(arguments, input, index)
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
+            if reason := UNWRITABLE.search("\n".join(said)):
+                raise GitProblem(f"git cannot write in {self.root} ({reason[0]}).")
             words = [line.removeprefix("fatal: ").removeprefix("error: ") for line in said[:4]]
             raise GitProblem("\n".join([f"git {arguments[0]}: {words[0]}", *words[1:]]))
         return done.stdout
@@ -58,6 +65,13 @@ class Repository:
         """The commit that a name stands for, or None."""
         done = self._run(("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"), None, None)
         return done.stdout.decode().strip() or None
+
+    def refuse_if_busy(self) -> None:
+        """Raise GitProblem while a merge or the like is under way."""
+        folder = self.root / self.text("rev-parse", "--git-dir")
+        for mark, what in BUSY.items():
+            if (folder / mark).exists():
+                raise GitProblem(f"A {what} is under way. Finish it, or: git {what} --abort")
 
     def branch(self) -> str | None:
         """The current branch; None when HEAD is on none."""

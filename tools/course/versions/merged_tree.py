@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tools.course.versions import merge
 from tools.course.versions.git import GitProblem, Repository, Tree, names
+from tools.words import listed
 
 LESSON = re.compile(r"(?P<folder>week\d+/(?:day\d+|katas/\w+))/(?P<name>(?!test_)\w+)\.py")
 PLAIN, RUNNABLE = "100644", "100755"
@@ -85,9 +86,9 @@ class _Merge:
     def _tell(self, path: str, result: merge.Merged, where: str) -> None:
         see = self._see(path)
         if result.kept:
-            self._note(f"{path}: your {_list(result.kept)} stayed; the course has changed it too. {see}")
+            self._note(f"{path}: your {listed(result.kept)} stayed; the course has changed it too. {see}")
         if result.signatures:
-            self._note(f"{path}: {_list(result.signatures)} has a new signature. Does your body still fit it?")
+            self._note(f"{path}: {listed(result.signatures)} has a new signature. Does your body still fit it?")
         if result.elsewhere:
             self._note(f"{path}: {where}you and the course changed the same lines; yours stayed. {see}")
 
@@ -126,7 +127,3 @@ def _renames(repository: Repository, base: str, theirs: str) -> Iterator[tuple[s
 def _akin(old: str, new: str) -> bool:
     """Is it still the same file? One that merely looks alike may be another day's."""
     return Path(old).parent == Path(new).parent or Path(old).name == Path(new).name
-
-
-def _list(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -54,7 +54,7 @@ def reset(unit: Unit, to: Stub, now: datetime) -> Path | None:
         work = unit.lesson.read_bytes()
         if merge.same(work, to.text):
             return None
-        kept = _keep(unit, work, now)
+        kept = keep(unit, work, now)
         new = unit.lesson.with_name(f".{unit.lesson.name}.{os.getpid()}.tmp")
         new.write_bytes(merge.with_ends_of(work, to.text))
         os.replace(new, unit.lesson)
@@ -63,8 +63,8 @@ def reset(unit: Unit, to: Stub, now: datetime) -> Path | None:
     return kept
 
 
-def _keep(unit: Unit, work: bytes, now: datetime) -> Path:
-    """A copy under a name that nothing has yet."""
+def keep(unit: Unit, work: bytes, now: datetime) -> Path:
+    """A copy of the learner's work under a name that nothing has yet. Raises OSError."""
     folder = unit.root / KEPT / unit.name
     folder.mkdir(parents=True, exist_ok=True)
     name, number = f"{unit.lesson.stem}-{now:%Y%m%d-%H%M%S}", 1

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.course.versions import in_place
-from tools.course.versions.git import GitProblem, Repository, Tree, names
+from tools.course.versions.git import MAIN_LINES, GitProblem, Repository, Tree, names
 from tools.course.versions.merged_tree import Changes, merged
+from tools.words import cut, listed
 
-BUSY = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert",
-        "rebase-merge": "rebase", "rebase-apply": "rebase"}  # fmt: skip
+LONGEST = 40  # letters of a name in a message
 
 
 @dataclass(kw_only=True)
@@ -57,10 +57,7 @@ def update(root: Path, source: str | None = None, fetch: bool = True) -> Report:
 
 
 def _refuse_if_busy(repository: Repository) -> None:
-    folder = repository.root / repository.text("rev-parse", "--git-dir")
-    for mark, what in BUSY.items():
-        if (folder / mark).exists():
-            raise GitProblem(f"A {what} is under way. Finish it, or: git {what} --abort")
+    repository.refuse_if_busy()
     if repository.commit_of("HEAD") is None:
         raise GitProblem("This repository has no commit yet. First: git add -A && git commit -m 'the course'")
     if repository.branch() is None:
@@ -68,22 +65,33 @@ def _refuse_if_busy(repository: Repository) -> None:
 
 
 def _source(repository: Repository, asked: str | None, fetch: bool) -> tuple[str, list[str]]:
-    """The name of the course's line, after a fetch; and a note where that was not possible."""
-    name = "/".join(asked.split()) if asked else repository.main_line()
-    if name is None:
-        raise GitProblem("There is no upstream/main, origin/main or main to take new material from.\n"
-                         "Name the course once: git remote add upstream URL, then git fetch upstream")  # fmt: skip
+    """The name of the course's line, after a fetch; and notes on what could not be fetched."""
     notes = []
+    for name in ["/".join(asked.split())] if asked else MAIN_LINES:
+        notes += _fetched(repository, name) if fetch else []
+        if repository.commit_of(name) is not None:
+            return name, notes
+    if asked:
+        reason = f"{notes[0]}\n" if notes else ""
+        raise GitProblem(f"{reason}There is no branch {cut(name, LONGEST)!r} here. "
+                         "git branch --all lists those that are.")
+    raise GitProblem("\n".join([*notes, f"There is no {listed(MAIN_LINES, 'or')} to take new material from.",
+                                "Name the course once: git remote add upstream URL"]))
+
+
+def _fetched(repository: Repository, name: str) -> list[str]:
+    """Fetch the remote of a line such as upstream/main, where git knows one; what is to be said of that."""
     remote, _, branch = name.partition("/")
-    if fetch and branch and remote in repository.text("remote").split():
-        try:
-            repository.run("fetch", "--quiet", remote)
-        except GitProblem as problem:
-            reason = str(problem).splitlines()[0].removeprefix("git fetch: ")
-            notes.append(f"{remote} cannot be reached ({reason}); this is what was fetched before.")
-    if repository.commit_of(name) is None:
-        raise GitProblem(f"There is no branch {name!r} here. git branch --all lists those that are.")
-    return name, notes
+    if not branch or remote not in repository.text("remote").split():
+        return []
+    known = repository.commit_of(name) is not None
+    try:
+        repository.run("fetch", "--quiet", remote)
+    except GitProblem as problem:
+        reason = str(problem).splitlines()[0].removeprefix("git fetch: ")
+        so = "this is what was fetched before" if known else "nothing of it was fetched before"
+        return [f"{remote} cannot be reached ({reason}); {so}."]
+    return [] if repository.commit_of(name) is not None else [f"{remote} has no branch {cut(branch, LONGEST)}."]
 
 
 # The merge ----------------------------------------------------------------------------------------

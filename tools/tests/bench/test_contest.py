@@ -1,5 +1,6 @@
 """A contest: correctness first, then all competitors in turn; and the figures that follow from their times."""
 
+import itertools
 from dataclasses import replace
 from random import Random
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ import pytest
 
 from tools.bench import contest
 from tools.bench.contest import YOURS, NotTimed
+from tools.check import timing
 from tools.course.workload import workloads
 from tools.tests.course.test_workload import BENCH, WRITTEN, small
 
@@ -45,6 +47,31 @@ def test_all_competitors_are_measured_equally_often_and_come_out_as_fast_as_they
     seconds = contest.measure(prepared, clock)
     assert len({len(each) for each in seconds.values()}) == 1 and len(seconds[YOURS]) >= 11
     assert [np.median(seconds[name]) for name in (YOURS, "a", "b")] == pytest.approx([0.02, 0.01, 0.04])
+
+
+def times(clock, *own: float, rival: float = 0.01, budget: float = 3.0) -> int:
+    """How many rounds a contest of `own`, whose calls take these seconds in turn, and a rival takes."""
+    turns = itertools.cycle(own)
+    prepared = {YOURS: Steady(clock, 0.0), "a": Steady(clock, rival)}
+    prepared[YOURS].run = lambda count: setattr(clock, "now", clock.now + count * next(turns))
+    return len(contest.measure(prepared, clock, lambda *so_far: contest.settled(*so_far, budget))[YOURS])
+
+
+def test_the_stopwatch_stops_once_the_class_is_settled_and_not_before():
+    assert times(Clock(), 0.1) == contest.FEWEST  # far behind, whatever comes
+    assert times(Clock(), 0.0101, 0.0121) > 100  # within 2x in one round, holding its own in the next: until time is up
+    assert times(Clock(), 0.1, 0.2) > contest.FEWEST  # far behind, but by how much?
+
+
+def test_the_stopwatch_stops_when_time_is_up():
+    assert times(Clock(), 0.0101, 0.0121, budget=1.0) < times(Clock(), 0.0101, 0.0121)
+    assert times(Clock(), 2.0, budget=1.0) == timing.AT_LEAST
+
+
+def test_the_memory_of_a_slow_call_is_not_watched(tmp_path, monkeypatch):
+    unit, workload = workload_of(tmp_path)
+    monkeypatch.setattr(contest, "WATCHED", 0.0)
+    assert {row["peak_bytes"] for row in contest.contest(unit, workload, 64, CEILING)["rows"]} == {None}
 
 
 def test_the_order_of_turns_is_not_always_the_same(monkeypatch):

@@ -206,7 +206,7 @@ def test_a_kernel_of_the_course_is_counted_in_a_process_of_its_own(tmp_path, mon
         (folder / file.name).write_bytes(file.read_bytes())
     (folder / "vector_add.py").write_bytes((ROOT / "reference/week1/day4/vector_add.py").read_bytes())
     call = profilers.calls(catalogue.unit("week1/day4", tmp_path), tmp_path)[0]
-    assert next(iter(profilers.look(call))).lines[0] == "100% of the 49,152 bytes asked for: add_kernel"
+    assert next(iter(profilers.look(call))).lines[0] == "add_kernel asks for 100% of 49,152 bytes."
 
 
 def test_a_function_of_the_cpu_is_shown_by_pythons_profiler(tmp_path):

@@ -92,8 +92,8 @@ def launched(asked, sectors, **of_warps):
 
 def test_half_wanted_sectors_are_half_wanted():
     assert words.counted(launched(1600, 100)) == [
-        "100% of the 1,600 bytes asked for: k",
-        "50% of what crosses is asked for: 1,600 of 3,200 bytes in sectors."]
+        "k asks for 100% of 1,600 bytes.",
+        "Of the 3,200 bytes in its sectors 1,600 are asked for, which is 50%."]
 
 
 def test_lanes_that_share_a_sector_are_not_called_more_than_all():
@@ -103,7 +103,7 @@ def test_lanes_that_share_a_sector_are_not_called_more_than_all():
 
 def test_warps_tell_their_sectors_lanes_and_conflicts():
     lines = words.counted(launched(3200, 100, requests=25, instructions=10, lanes=160, wavefronts=8, conflicts=4))
-    assert lines[2:] == ["4.0 sectors a request of a warp; 16.0 of 32 lanes at work in an average statement.",
+    assert lines[2:] == ["4.0 sectors for each request of a warp; 16.0 of 32 lanes at work in an average statement.",
                          "Shared memory: 4 of 8 wavefronts are bank conflicts."]
 
 

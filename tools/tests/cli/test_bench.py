@@ -9,6 +9,7 @@ import pytest
 
 from tools import ROOT, gpu
 from tools.bench import classes, machine, runner
+from tools.cli import files
 from tools.cli.__main__ import main
 from tools.course import journal
 from tools.tests.bench.test_records import CEILING, MACHINE, counted, record
@@ -92,18 +93,20 @@ def test_without_a_gpu_counts_and_a_bound_are_shown_and_no_time(happens, tmp_pat
     assert main(["bench", "week1/day1"], tmp_path) == 0
     said = capsys.readouterr().out
     assert "Time is not simulated, and no GPU was found: nothing here was timed.\n" in said
-    assert "  double    8 float32  GPU memory        100     64   1.56         128\n" in said
+    assert "  double, 8 float32  GPU memory        100     64   1.56         128\n" in said
     assert "A bound from the chips' data sheets, not measured" in said
-    assert "  double    4096 float32  1 ms  1 ms  1 ms  1 ms  memory\n" in said
+    assert "  double, 4096 float32  1 ms  1 ms  1 ms  1 ms  memory\n" in said
 
 
 def test_what_crosses_is_set_against_what_must_cross(happens, tmp_path, capsys):
     happens({"event": "counted", "record": simulated() | {"crossed": 400, "least_crossed": 200}})
     main(["bench", "week1/day1"], tmp_path)
-    assert "  double    8 float32  host link        400    200   2.00           -\n" in capsys.readouterr().out
+    assert "  double, 8 float32  host link        400    200   2.00           -\n" in capsys.readouterr().out
 
 
-def test_no_line_is_longer_than_80_columns_or_ends_in_spaces(happens, tmp_path, capsys):
+@pytest.mark.parametrize("columns, widest", [("40", 40), ("80", 80), ("120", 80)])
+def test_no_line_is_longer_than_the_screen_and_nothing_is_cut(columns, widest, happens, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
     long = record(2**26, function="a_function_with_a_rather_long_name")
     long |= {"shape": "67108864 x 67108864 float32, row-major", "class": "within 2x to holds its own"}
     long["rows"][1]["name"] = long["strongest"]["rival"] = "a rival with a rather long name"
@@ -112,8 +115,11 @@ def test_no_line_is_longer_than_80_columns_or_ends_in_spaces(happens, tmp_path, 
     main(["bench", "week1/day1"], tmp_path)
     printed = capsys.readouterr().out
     lines = printed.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert printed.count("2 us") == printed.count("1 us") == 2  # nothing was cut for want of room
+    assert max(map(len, lines)) <= widest
+    assert printed.count("2 us") == printed.count("1 us") == 2
+    words = {word.strip(",") for line in lines for word in line.split()}
+    assert {"a_function_with_a_rather_long_name", "67108864", "float32", "row-major", "1.56", "memory"} <= words
+    assert "…" not in printed
     assert lines == [line.rstrip() for line in lines]
 
 
@@ -154,11 +160,16 @@ def test_csv_and_plot_are_written_where_the_user_says(happens, tmp_path, capsys)
     assert f"Written: {table}\nWritten: {picture}\n" in capsys.readouterr().out
 
 
-def test_a_file_that_cannot_be_written_is_one_line_and_costs_no_results(happens, tmp_path, capsys):
+def test_a_disk_that_is_full_when_all_is_measured_costs_no_results(happens, tmp_path, capsys, monkeypatch):
+    def full(file, text):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "_replace", full)
     happens(*timed(record(8)))
-    assert main(["bench", "week1/day1", "--csv", str(tmp_path / "no/a.csv")], tmp_path) == 2
+    assert main(["bench", "week1/day1", "--csv", str(tmp_path / "a.csv")], tmp_path) == 2
     printed = capsys.readouterr()
-    assert printed.err == f"{tmp_path / 'no/a.csv'} cannot be written (No such file or directory).\n"
+    assert printed.err == (f"{tmp_path / 'a.csv'} cannot be written (No space left on device).\n"
+                           "Name another file.\n")
     assert "double, 8 float32" in printed.out
     assert len(journal.read(tmp_path)) == 1
 

@@ -41,10 +41,11 @@ line       bytes  requests  sectors  /request
     load   1,024         8       32       4.0
     store    512         4       16       4.0
 
-In all 1 launch, 1,024 bytes loaded, 512 stored: the least there can be.
-Between host and GPU: 3 uploads (1,536 bytes), 3 downloads (1,536 bytes), 3
-synchronizations.
-No line asks for many more sectors than its bytes need.
+In all 1 launch: 1,024 bytes loaded and 512 stored, the least that any program
+can move.
+Between host and GPU: 3 uploads (1,536 bytes) and 3 downloads (1,536 bytes).
+The host waited for the GPU 3 times, downloads included.
+No line touches many more sectors than its bytes need.
 
 turn, 32 x 8 float32, counted by the simulator
 
@@ -54,12 +55,14 @@ line       bytes  requests  sectors  /request
     load   1,024         8      256      32.0
     store  1,024         8      256      32.0
 
-In all 1 launch, 1,024 bytes loaded, 1,024 stored: the least there can be.
-Between host and GPU: 2 uploads (2,048 bytes), 2 downloads (2,048 bytes), 2
-synchronizations.
+In all 1 launch: 1,024 bytes loaded and 1,024 stored, the least that any program
+can move.
+Between host and GPU: 2 uploads (2,048 bytes) and 2 downloads (2,048 bytes).
+The host waited for the GPU twice, downloads included.
 Line 26 asks for 32 sectors in a load of one warp, on average: neighbouring
 threads are far apart in memory, and each gets a sector of its own. 4 would do.
 
+What each figure is, and what is good: docs/METRICS.md
 """
 
 
@@ -105,9 +108,11 @@ def test_what_the_lesson_raises_is_said_in_five_lines_at_most(run, before, after
 
 
 def test_a_day_without_a_kernel_says_so_in_one_line(run):
-    assert run(bench="") == (2, "", "week1/day1 launches no kernel, so there is nothing to count.\n")
+    assert run(bench="") == (2, "", "week1/day1 has nothing to count in bench_small.py: "
+                                    "there is no such file beside the lesson.\n")
     on_cpu = BENCH.replace("{})", '{}, on="cpu")')
-    assert run(bench=on_cpu) == (2, "", "week1/day1 launches no kernel, so there is nothing to count.\n")
+    assert run(bench=on_cpu) == (2, "", "week1/day1 has nothing to count in bench_small.py: "
+                                        "what it calls uses no GPU.\n")
 
 
 def test_an_empty_kernel_is_said_to_touch_nothing(run):

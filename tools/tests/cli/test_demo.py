@@ -19,10 +19,10 @@ def test_a_pipe_gets_all_of_it_with_the_figures_that_were_counted(tmp_path, caps
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
     assert printed.err == "" and max(map(len, lines)) <= 80
-    assert "  load   out[row, col] = 2 * image[row, col]        2,048   65,536     262,144" in lines
-    assert "  load   out[row, col] = 2 * image[row, col]        2,048    8,192     262,144" in lines
-    assert "  slow           524,288         4,194,304   12.5%" in lines
-    assert "  fast           524,288           524,288  100.0%" in lines
+    assert "  load   out[row, col] = 2 * image[row, col]     2,048   65,536     262,144" in lines
+    assert "  load   out[row, col] = 2 * image[row, col]     2,048    8,192     262,144" in lines
+    assert "  slow     524,288        4,194,304   12.5%" in lines
+    assert "  fast     524,288          524,288  100.0%" in lines
     assert "    -    row, col = cuda.grid(2)" in lines and "    +    col, row = cuda.grid(2)" in lines
     assert lines[-1] == "Next: ./course week1/day1"
 
@@ -97,3 +97,11 @@ def test_without_numpy_one_line_says_so():
 def test_the_demo_leaves_nothing_behind(tmp_path, capsys):
     assert demo.run(tmp_path) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_its_tables_fit_a_narrow_terminal(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["demo"], tmp_path) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("    ")) <= 40  # code keeps its lines
+    assert "       2,048   65,536     262,144" in lines

@@ -60,9 +60,21 @@ def test_without_a_day_it_is_the_current_one_and_a_number_alone_is_a_task_of_it(
     assert hint("2")[1].startswith("week1/day2: hint 1 of 3 for task 2\n")
 
 
-def test_a_long_hint_is_wrapped_to_80_columns(tmp_path, hint):
-    write(tmp_path, day=DAY.replace('"one?"', '"' + "word " * 40 + '"'))
-    assert max(map(len, hint("week1/day1")[1].splitlines())) <= 80
+def test_without_a_day_it_is_the_one_that_was_worked_on_last(tmp_path, hint):
+    write(tmp_path, "week1/day0")
+    write(tmp_path, "week1/day1")
+    journal.add("opened", "week1/day1", {}, tmp_path)
+    assert hint()[1].startswith("week1/day1: hint 1 of 3 for task 1\n")
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_long_hint_fits_the_screen_and_no_word_of_it_is_broken(columns, tmp_path, hint, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    words = [*["word"] * 40, "tl.load(x_ptr+offsets,mask=", "`mask = offsets < n`", "a-long-word-with-hyphens-in-it"]
+    write(tmp_path, day=DAY.replace('"one?"', f'"{" ".join(words)}"'))
+    _, *lines = hint("week1/day1")[1].splitlines()
+    assert max(map(len, lines)) <= columns
+    assert all(any(word in line for line in lines) for word in words)
 
 
 @pytest.mark.parametrize(("arguments", "says"), [

@@ -55,6 +55,22 @@ Next: ./course week1/day1
 """
 
 
+def test_a_day_that_does_not_exist_yet_is_never_what_comes_next(root, capsys):
+    do(root, "week1/day1")
+    do(root, "week1/katas/simd")
+    kata(root, "later", "week9/day1")
+    assert show(root, capsys) == """\
+No kata is due yet.
+The nearest is week1/katas/later, Later: it waits for week9/day1.
+Not here yet: week9/day1.
+Next: ./course status
+"""
+    kata(root, "sooner", "week1/day2", "week1/day3")
+    for day in ("week1/day2", "week1/day3"):
+        write(root, day)
+    assert show(root, capsys).endswith("Sooner: it waits for week1/day2 and\nweek1/day3.\nNext: ./course week1/day2\n")
+
+
 def test_one_from_long_ago_comes_back_from_an_empty_page(root, capsys):
     do(root, "week1/day1", days_ago=60)
     when = do(root, "week1/katas/simd", days_ago=30)

@@ -1,16 +1,21 @@
 """course note asks three questions, in a terminal or from a pipe, and keeps the answers below the earlier ones."""
 
 import io
+import os
 from datetime import datetime, timedelta, timezone
 
 import pytest
 
 from tools.cli import note as command
 from tools.cli.__main__ import main
-from tools.course import journal
+from tools.course import diary, journal
 from tools.tests.course.miniature import write
 
 PAGE = "journal/week1/day1.md"
+
+
+def full(*_, **__):
+    raise OSError(28, "No space left on device")
 
 
 class Evening(datetime):
@@ -97,12 +102,36 @@ def test_without_an_answer_nothing_is_written(note, tmp_path, typed):
     assert not (tmp_path / "journal").exists()
 
 
-def test_a_page_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsys):
+def test_a_page_that_cannot_be_written_is_said_before_anything_is_asked(tmp_path, capsys):
     write(tmp_path)
     (tmp_path / "journal").write_text("a file where the folder should be")
-    monkeypatch.setattr("sys.stdin", io.StringIO("Blocks.\n"))
     assert main(["note", "week1/day1"], tmp_path) == 2
-    assert capsys.readouterr().err.splitlines() == ["journal/week1/day1.md cannot be written (Not a directory)."]
+    assert capsys.readouterr() == ("", "journal/week1/day1.md cannot be written (Not a directory).\n")
+
+
+def test_so_is_a_full_disk(tmp_path, monkeypatch, capsys):
+    write(tmp_path)
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["note", "week1/day1"], tmp_path) == 2
+    assert capsys.readouterr() == ("", "journal/week1/day1.md cannot be written (No space left on device).\n")
+    assert not (tmp_path / "journal").exists()
+
+
+def test_answers_that_cannot_be_kept_after_all_are_given_back(tmp_path, monkeypatch, capsys):
+    write(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("Blocks.\nNo loop.\n"))
+    monkeypatch.setattr(diary, "open", full, raising=False)
+    assert main(["note", "week1/day1"], tmp_path) == 2
+    printed = capsys.readouterr()
+    assert printed.out.endswith("\n\n**What.** Blocks.\n\n**Why.** No loop.\n\n")
+    assert printed.err == ("journal/week1/day1.md cannot be written (No space left on device).\n"
+                           "What you wrote stands above: copy it to where it is safe.\n")
+
+
+def test_a_journal_that_cannot_be_told_costs_a_line_and_no_answer(note, tmp_path, capsys):
+    (tmp_path / "journal/journal.jsonl").mkdir(parents=True)
+    assert "Kept in journal/week1/day1.md." in note("Blocks.\n")
+    assert "**What.** Blocks.\n" in (tmp_path / PAGE).read_text()
 
 
 def test_a_day_that_does_not_exist_is_said_before_anything_is_asked(tmp_path, capsys):

@@ -48,10 +48,13 @@ def test_a_lesson_with_a_syntax_error_is_named_with_its_line(root, tmp_path, cap
     assert capsys.readouterr().err.startswith("week1/day1/small.py, line 3: ")
 
 
-def test_an_unknown_day_and_a_folder_that_is_not_there_are_said(root, tmp_path, capsys):
-    assert notebook.run("week1/day9", root) == 2
-    assert notebook.run("week1/day1", root, output=tmp_path / "nowhere" / "x.ipynb") == 2
-    first, second, third = capsys.readouterr().err.splitlines()
-    assert first.startswith("There is no day or kata 'week1/day9'.")
-    assert second.endswith("cannot be written (No such file or directory).")
-    assert third == "Name another file: --output FILE"
+def test_a_notebook_that_was_worked_in_is_not_made_anew(root, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COURSE_FROM", str(tmp_path))
+    assert main(["notebook"], root) == main(["notebook"], root) == 0
+    file = tmp_path / "small.ipynb"
+    file.write_text(file.read_text().replace('"outputs": []', '"outputs": [1]', 1))
+    worked_in = file.read_bytes()
+    assert main(["notebook"], root) == 2
+    assert file.read_bytes() == worked_in
+    assert "it stays as it is.\nMove it away, or name another file.\n" in capsys.readouterr().err
+    assert main(["notebook", "--output", "other.ipynb"], root) == 0

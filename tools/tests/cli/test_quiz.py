@@ -1,6 +1,7 @@
 """course quiz asks one question at a time and gives the reason at once, from a terminal or a pipe."""
 
 import io
+import re
 from datetime import date
 
 import pytest
@@ -41,9 +42,12 @@ Small: 2 questions, q to stop
     b  both arms run
     > a
     No. Divergence is legal.
+    Right is b: both arms run
+    One after the other.
 
 1 of 2 right.
-2   Divergence is legal.
+2   Right is b: both arms run
+    One after the other.
 """
     )
 
@@ -52,9 +56,9 @@ def test_what_is_no_answer_is_asked_again(take):
     assert take("many\n\n32\nz\nB\n").splitlines()[2:] == [
         "1   How many lanes has a warp?",
         "    > many",
-        "    Answer with a number, such as 12, 98_432 or 0.5, or q to stop.",
+        "    Answer with a number, such as 12, 98_432, 2**20, 1/3 or 0.5, or q to stop.",
         "    > ",
-        "    Answer with a number, such as 12, 98_432 or 0.5, or q to stop.",
+        "    Answer with a number, such as 12, 98_432, 2**20, 1/3 or 0.5, or q to stop.",
         "    > 32",
         "    Right. A warp is 32 threads.",
         "",
@@ -126,7 +130,9 @@ choices = [
         ),
     ],
 )
-def test_a_diagnostic_quiz_ends_with_what_to_look_at_and_where_to_start(take, typed, advice):
+def test_a_diagnostic_quiz_ends_with_what_to_look_at_and_where_to_start(tmp_path, take, typed, advice):
+    write(tmp_path, "week1/day0")
+    write(tmp_path, "week1/day4")
     printed = take(typed, DAY + DIAGNOSTIC).splitlines()
     assert printed[-len(advice) - 1 :] == ["", *advice]
 
@@ -252,9 +258,46 @@ def test_an_interview_keeps_its_reasons_for_the_end_and_gives_a_score_by_topic(t
 
 def test_an_interview_shows_the_question_again_with_the_reason_of_the_answer(tmp_path, ask):
     finish(make(tmp_path, "week1/day1", day=numbers("strides", 1)))
-    assert ask("2\n", "--interview")[1].splitlines()[-6:] == [
-        "0 of 1 right.", "", "1   strides 0?", "    No. It is one.", "", "0 of 1  About strides",
-    ]  # fmt: skip
+    assert ask("2\n", "--interview")[1].splitlines()[-7:] == [
+        "0 of 1 right.", "", "1   strides 0?", "    > 2", "    No. The answer is 1. It is one.", "",
+        "0 of 1  About strides"]
+
+
+def choices(count: int) -> str:
+    """A day.toml whose quiz asks so many questions with four choices each; in a review the choices are shuffled."""
+    wrong = "".join(f'  {{ text = "wrong {n}", why = "No {n}." }},\n' for n in range(3))
+    right = '  { text = "the right one", right = true, why = "For a reason." },\n'
+    return DAY + "".join(f'\n[[quiz]]\nquestion = "question {n}?"\nchoices = [\n{right}{wrong}]\n' for n in range(count))
+
+
+@pytest.mark.parametrize("options", [["week1/day1"], ["week1/day1", "--review"], ["--interview"]])
+def test_a_wrong_answer_is_followed_by_the_right_one_with_its_reason(tmp_path, ask, options):
+    finish(make(tmp_path, "week1/day1", day=choices(5)))
+    _, out, _ = ask("d\n" * 5, *options)
+    wrong = re.findall(r"    No\. No \d\.\n    Right is [abc]: the right one\n    For a reason\.\n", out)
+    assert len(wrong) == out.count("    No. ")
+    assert wrong or "--review" in options
+
+
+@pytest.mark.parametrize("options", [["week1/day1"], ["week1/day1", "--review"], ["--interview"]])
+def test_a_wrong_number_is_followed_by_the_right_one(tmp_path, ask, options):
+    finish(make(tmp_path, "week1/day1", day=numbers("strides", 1).replace("number = 1\n", "number = 8004000000\n")))
+    assert "    No. The answer is 8,004,000,000. It is one.\n" in ask("2\n", *options)[1]
+
+
+def test_a_number_may_be_written_in_many_ways_and_what_is_none_is_asked_again(tmp_path, ask):
+    make(tmp_path, "week1/day1", day=numbers("strides", 4).replace("number = 1\n", "number = 2147483648\n"))
+    _, out, _ = ask("nan\ninf\n\n2,147,483,648\n2_147_483_648\n2*1024**3\n2**31\n", "week1/day1")
+    assert out.count("Answer with a number") == 3
+    assert out.splitlines()[-1] == "4 of 4 right."
+
+
+def test_no_day_is_named_that_does_not_exist_yet(tmp_path, ask):
+    make(tmp_path, "week1/day0", day=DAY + DIAGNOSTIC)
+    out = ask("1\n2\n4\n", "week1/day0")[1]
+    assert "To look at: flops, which no day here teaches yet.\nStart with week1/day0. " in out
+    assert "week1/day1" not in out
+    assert Progress.load(tmp_path).plan == Plan("week1/day0", "half an hour a day")
 
 
 @pytest.mark.parametrize(("arguments", "line"), [

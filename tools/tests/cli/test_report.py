@@ -169,6 +169,12 @@ def test_a_page_without_a_name_says_how_to_get_one(tmp_path, capsys):
     assert "./course start NAME" in capsys.readouterr().out
 
 
+def test_bars_say_that_shorter_is_better(tmp_path):
+    text = shown(month.whole(tmp_path))
+    assert "double (size 64); shorter is better" in text
+    assert "Time of one call: shorter is better. Not drawn" in text
+
+
 # Safe to open -------------------------------------------------------------------------------------
 
 
@@ -215,12 +221,6 @@ def test_facts_of_another_form_make_no_broken_page(root):
 
 
 # Writing and publishing ---------------------------------------------------------------------------
-
-
-def test_a_page_that_cannot_be_written_is_said(root, capsys):
-    assert report.run(root, root / "nowhere" / "page.html") == 2
-    assert capsys.readouterr().err.endswith("cannot be written (No such file or directory).\n"
-                                            "Name another file: ./course report --output FILE\n")
 
 
 def test_a_broken_day_is_said_and_no_page_is_written(root, capsys):
@@ -307,6 +307,36 @@ def test_a_browser_shows_it_without_a_request_or_a_complaint(page, chromium, wid
     assert chromium.value("document.documentElement.scrollWidth") == width
     assert chromium.value("document.body.innerText").count("8 times fewer sectors") >= 1
     assert chromium.value(FAINT) == []
+
+
+CUT = "[...document.querySelectorAll('.wide')].filter(e => e.scrollWidth > e.clientWidth).length"
+
+
+@needs_browser
+def test_on_a_phone_no_table_is_cut_and_each_figure_has_its_heading(tmp_path, chromium):
+    root = month.whole(tmp_path)
+    for name in ("halve", "a_function_with_a_rather_long_name", "another"):
+        month.count(root, 1800, name, sectors=131072, wavefronts=1234567)
+    made(root)
+    chromium.open(root / "page.html", 390)
+    assert chromium.value(CUT) == 0
+    assert chromium.value("document.documentElement.scrollWidth") == 390
+    heading = "getComputedStyle(document.querySelector('.wide td'), '::before').content"
+    assert chromium.value(heading) == '"time"'
+    chromium.open(root / "page.html", 1280)
+    assert chromium.value(heading) == "none"
+
+
+@needs_browser
+def test_where_a_table_is_cut_all_the_same_a_shadow_says_so(tmp_path, chromium):
+    root = month.whole(tmp_path)
+    for number in range(12):
+        month.count(root, 1800 + number, f"function_number_{number}", sectors=131072)
+    made(root)
+    chromium.open(root / "page.html", 800)
+    assert chromium.value(CUT) >= 1
+    shadows = "getComputedStyle(document.querySelector('.wide')).backgroundAttachment"
+    assert chromium.value(shadows) == "local, local, scroll, scroll"
 
 
 @needs_browser

@@ -1,6 +1,7 @@
 """course review asks about a green week, keeps the scores, and shows what changed since the last review."""
 
 import io
+import os
 from datetime import date, datetime, timezone
 
 import pytest
@@ -115,8 +116,27 @@ def test_a_week_that_is_not_green_or_is_none_is_said_before_anything_is_asked(ro
     assert (printed.out, printed.err) == ("", says)
 
 
-def test_a_page_that_cannot_be_written_is_one_line(root, monkeypatch, capsys):
-    (root / "journal").write_text("a file where the folder should be")
-    monkeypatch.setattr("sys.stdin", io.StringIO(TYPED))
+def full(*_, **__):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_is_said_before_anything_is_asked(root, monkeypatch, capsys):
+    monkeypatch.setattr(os, "fsync", full)
     assert main(["review", "week1"], root) == 2
-    assert capsys.readouterr().err == "journal/week1/review.md cannot be written (Not a directory).\n"
+    assert capsys.readouterr() == ("", "journal/week1/review.md cannot be written (No space left on device).\n")
+
+
+def test_answers_that_cannot_be_kept_after_all_are_given_back(root, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO(TYPED))
+    monkeypatch.setattr(diary, "open", full, raising=False)
+    assert main(["review", "week1"], root) == 2
+    printed = capsys.readouterr()
+    answers = printed.out.split("\n\n")[-2]
+    assert answers.count("\n- I ") == 4 and "**" in answers
+    assert printed.err.endswith("What you wrote stands above: copy it to where it is safe.\n")
+
+
+def test_a_page_that_cannot_be_written_is_one_line(root, capsys):
+    (root / "journal").write_text("a file where the folder should be")
+    assert main(["review", "week1"], root) == 2
+    assert capsys.readouterr() == ("", "journal/week1/review.md cannot be written (Not a directory).\n")

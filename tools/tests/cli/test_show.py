@@ -1,5 +1,6 @@
 """course show: the learner's own kernels as a picture, in the terminal and as a file."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -47,7 +48,7 @@ turn_kernel, 8 warps
 
 x loaded; out stored, 32 x 8
 by 1 warp each
-a cell: 4 x 1
+a cell: 4 x 1 elements
  0 ABCDEFGH
  4 ABCDEFGH
  8 ABCDEFGH
@@ -74,12 +75,6 @@ def test_the_file_holds_all_pictures(run, tmp_path):
     assert {"add, 128 float32", "turn, 32 x 8 float32"} <= set(texts)
 
 
-def test_a_file_that_cannot_be_written_is_named(run, tmp_path):
-    file = tmp_path / "missing" / "picture.svg"
-    code, _, err = run(LESSON, "--svg", str(file))
-    assert (code, err) == (2, f"{file} cannot be written (No such file or directory).\n")
-
-
 def test_a_gap_is_named_after_what_could_be_drawn(run):
     code, out, err = run(GAP)
     assert code == 0 and "add_kernel, 4 blocks" in out
@@ -87,9 +82,26 @@ def test_a_gap_is_named_after_what_could_be_drawn(run):
 
 
 def test_a_day_without_a_kernel_says_so_and_writes_no_file(run, tmp_path):
-    assert run(LESSON, bench="") == (2, "", "week1/day1 launches no kernel, so there is nothing to draw.\n")
+    assert run(LESSON, bench="") == (2, "", "week1/day1 has nothing to draw in bench_small.py: "
+                                     "there is no such file beside the lesson.\n")
     without = LESSON.replace("    add_kernel[4, 32](x, y, out)\n", "")
     without = without.replace("    turn_kernel[(1, 1), (32, 8)](x, out)\n", "")
     code, out, err = run(without, "--svg", str(tmp_path / "picture.svg"))
-    assert (code, out.count("It launches no kernel in Triton or Numba's CUDA")) == (2, 2)
+    assert (code, out.count("It launches no kernel and moves nothing to a GPU")) == (2, 2)
     assert "was not written" in err and not (tmp_path / "picture.svg").exists()
+
+
+def test_a_call_whose_kernels_cannot_be_watched_shows_what_it_moves(run, tmp_path):
+    lesson = LESSON.replace("from tools.gpu import cuda", "from tools.gpu import cuda, cupy").replace(
+        "    out = np.empty_like(x)\n    add_kernel[4, 32](x, y, out)\n    return out\n",
+        "    return cupy.asnumpy(cupy.asarray(x) + cupy.asarray(y))\n")
+    file = tmp_path / "picture.svg"
+    code, out, err = run(lesson, "--svg", str(file))
+    assert (code, err) == (0, "")
+    title, heading, _, *steps = out.splitlines()[:6]
+    assert (title, heading) == ("add, 128 float32",
+                                "Bytes that cross between host and GPU, and that each kernel loads and stores")
+    assert [re.split(r"  +", step)[:3] for step in steps] == [
+        ["host to GPU", "2 uploads", "1,024 bytes"], ["cupy_add", "1 launch", "1,536 bytes"],
+        ["GPU to host", "1 download", "512 bytes"]]
+    assert "host to GPU" in file.read_text() and "turn_kernel" in file.read_text()

@@ -1,9 +1,12 @@
 """course start gives the learner a branch, says what to do next, and takes uncommitted work along."""
 
+import subprocess
+
 import pytest
 
 from tools import ROOT
 from tools.cli.__main__ import main
+from tools.course.versions.git import Repository
 from tools.tests.course.versions.under_git import ALONE, IDENTITY, begin, commit, git
 
 ADVICE = """\
@@ -82,12 +85,6 @@ def test_git_takes_every_name_that_is_let_through(root, name):
     assert branch(root) == f"learner/{name}"
 
 
-def test_a_branch_called_learner_is_in_the_way_and_git_says_so(root, capsys):
-    git(root, "branch", "learner")
-    assert main(["start", "ada"], root) == 2
-    assert "'refs/heads/learner' exists" in capsys.readouterr().err
-
-
 def test_a_folder_that_is_no_repository_is_answered_with_what_to_do(tmp_path, capsys):
     assert main(["start", "ada"], tmp_path) == 2
     printed = capsys.readouterr()
@@ -109,3 +106,40 @@ def test_without_git_one_line_says_so(root, monkeypatch, capsys):
 def test_in_this_course_git_keeps_the_journal_and_leaves_progress_out():
     ignored = (ROOT / ".gitignore").read_text().splitlines()
     assert ".course/" in ignored and not any("journal" in line for line in ignored)
+
+
+def test_a_merge_under_way_is_named(root, capsys):
+    (root / ".git/MERGE_HEAD").write_text(git(root, "rev-parse", "HEAD"))
+    assert main(["start", "ada"], root) == 2
+    assert capsys.readouterr() == ("", "A merge is under way. Finish it, or: git merge --abort\n")
+
+
+def test_a_branch_called_learner_is_in_the_way(root, capsys):
+    git(root, "branch", "learner")
+    assert main(["start", "ada"], root) == 2
+    assert capsys.readouterr() == ("", "A branch called learner is in the way of learner/ada.\n"
+                                       "First: git branch -m learner old-learner\n")
+    git(root, *"branch -m learner old-learner".split())
+    assert main(["start", "ada"], root) == 0
+
+
+def test_a_name_that_is_too_long_is_said_with_a_shorter_one(root, capsys):
+    assert main(["start", "x" * 300], root) == 2
+    assert capsys.readouterr().err == (f"'{'x' * 37}...' is longer than the 40 letters that a branch may have here:\n"
+                                       f"./course start {'x' * 40}\n")
+
+
+def test_git_that_cannot_write_is_one_plain_line(root, capsys, monkeypatch):
+    done = subprocess.CompletedProcess([], 128, b"", b"fatal: cannot lock ref 'refs/heads/learner/ada': Unable to create "
+                                                     b"'/x/.git/refs/heads/learner/ada.lock': Read-only file system\n")
+    run = Repository._run
+    monkeypatch.setattr(Repository, "_run",
+                        lambda self, arguments, *how: done if arguments[0] == "switch" else run(self, arguments, *how))
+    assert main(["start", "ada"], root) == 2
+    assert capsys.readouterr().err == f"git cannot write in {root} (Read-only file system).\n"
+
+
+def test_its_lines_fit_a_narrow_terminal(root, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["start", "ada"], root) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 40

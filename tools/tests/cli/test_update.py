@@ -73,8 +73,10 @@ def test_what_the_screen_says_undoes_it(root, capsys):
 def test_nothing_new_is_one_line_and_what_is_next(root, capsys):
     git(root, "switch", "--quiet", "learner/ada")
     assert main(["update"], root) == 0
-    first, last = capsys.readouterr().out.splitlines()
+    first, *where, last = capsys.readouterr().out.splitlines()
     assert first.startswith("Nothing new: you have all of main, ") and last == "Next: ./course week1/day1"
+    assert " ".join(where) == ("git knows no remote upstream or origin here, so this looked at your own branch. "
+                               "To name the course, once: git remote add upstream URL")
 
 
 def test_many_files_are_counted(root, capsys):

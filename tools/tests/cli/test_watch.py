@@ -24,13 +24,13 @@ WRONG = """out = np.zeros((a.shape[0], b.shape[1]), dtype=a.dtype)
 
 @pytest.fixture
 def watch():
-    """watch(place, rows) -> a terminal in which `course watch` runs."""
+    """watch(place, rows, columns) -> a terminal in which `course watch` runs."""
     pexpect = pytest.importorskip("pexpect", reason="needs pexpect for a terminal; found none; pip install pexpect")
     children = []
 
-    def start(place: Place, rows: int = 24):
+    def start(place: Place, rows: int = 24, columns: int = 80):
         child = pexpect.spawn(place.command[0], place.command[1:], cwd=str(place.root), env=environment(),
-                              timeout=LONG, encoding="utf-8", dimensions=(rows, 80))  # fmt: skip
+                              timeout=LONG, encoding="utf-8", dimensions=(rows, columns))  # fmt: skip
         children.append(child)
         return child
 
@@ -90,15 +90,15 @@ def test_a_learner_goes_from_wrong_to_right_and_asks_for_a_hint_the_list_and_all
     assert "Task 6 is yours to write" in shown
 
     course.solve(DAY)
-    child.expect("n on to week1/day0, or change what you like; l list, q quit")
+    child.expect("n on to week1/day2, or change what you like; l list, q quit")
     assert "  green     tasks 1, 2, 3, 4, 5, 6" in screen(child)
 
     child.send("x")  # any other key stays
-    child.expect("n on to week1/day0, or change what you like; l list, q quit")
+    child.expect("n on to week1/day2, or change what you like; l list, q quit")
     child.send("n")
-    child.expect("Running the tests of week1/day0")
+    child.expect("Running the tests of week1/day2")
     child.expect(WAITING)
-    assert screen(child)[1] == "week1/day0  Ready check"
+    assert screen(child)[1].startswith("week1/day2  ")
 
     child.send("q")
     assert child.wait() == 0
@@ -178,3 +178,11 @@ def test_what_does_not_fit_is_cut_and_said_and_a_larger_window_shows_it(small, w
     child.expect("q quit")
     assert "  waiting   task 2" in screen(child)
     assert "cut" not in screen(child)[-2]
+
+
+def test_a_terminal_that_says_it_has_no_columns_is_taken_for_a_usual_one(small, watch):
+    child = watch(small, rows=0, columns=0)
+    child.expect(WAITING)
+    assert "  got 3" in child.before
+    child.send("q")
+    assert child.wait() == 0

@@ -67,3 +67,8 @@ def test_where_the_course_may_not_write_kernels_go_where_triton_keeps_them(tmp_p
     (tmp_path / ".course").write_text("a file is in the way")
     monkeypatch.setattr(cache, "ROOT", tmp_path)
     assert cache.folder().parts[-2:] == (".triton", "cache")
+
+
+def test_where_there_is_no_cache_yet_nothing_is_thrown_away(tmp_path):
+    cache.prune(tmp_path / "not there")
+    assert list(tmp_path.iterdir()) == []

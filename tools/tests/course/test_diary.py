@@ -1,5 +1,6 @@
 """What a learner writes is added to, never rewritten, and the journal hears of it."""
 
+import io
 from datetime import datetime, timezone
 
 import pytest
@@ -75,3 +76,23 @@ def test_the_last_review_is_the_newest_that_can_be_read(tmp_path):
 
 def test_there_are_five_questions_for_every_week_and_three_for_every_day():
     assert (len(diary.REVIEW), len(diary.NOTE)) == (5, 3)
+
+
+def test_a_page_that_could_be_written_in_part_only_is_as_it_was(tmp_path, monkeypatch):
+    diary.write_note("week1/day4", "First", {"What": "Blocks."}, tmp_path, EVENING)
+    before = (tmp_path / "journal/week1/day4.md").read_bytes()
+
+    class Filling(io.FileIO):
+        def write(self, text):
+            super().write(text[:5])
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(diary, "open", Filling, raising=False)
+    with pytest.raises(NotKept, match="No space left on device"):
+        diary.write_note("week1/day4", "First", {"What": "Tiles."}, tmp_path, EVENING)
+    assert (tmp_path / "journal/week1/day4.md").read_bytes() == before
+
+
+def test_checking_a_page_leaves_nothing_behind(tmp_path):
+    diary.check("journal/week1/day4.md", tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -18,11 +18,11 @@ def visit(tmp_path):
     """visit(results, minute) -> what a run that began then adds to the journal."""
     unit = make(tmp_path, lesson=LESSON.replace("@staticmethod", "@cuda.jit"))
 
-    def visit(results=(), minute=0):
+    def visit(results=(), minute=0, among=1):
         before = journal.read(tmp_path).entries
         progress = Progress.load(tmp_path)
         progress.record(unit, results, "hash", date(2026, 11, 20), CHECKS)
-        visits.enter(unit, progress.state(unit), MORNING + timedelta(minutes=minute), tmp_path)
+        visits.enter(unit, progress.state(unit), MORNING + timedelta(minutes=minute), tmp_path, among)
         return [entry for entry in journal.read(tmp_path) if entry not in before]
 
     return visit
@@ -74,3 +74,19 @@ def test_other_units_do_not_matter(visit, tmp_path):
     journal.add("opened", "week1/day2", {}, tmp_path, MORNING)
     journal.add("passed", "week1/day2", {"task": 1, "state": "passed"}, tmp_path, MORNING)
     assert [entry.kind for entry in visit([result(1)])] == ["opened", "passed"]
+
+
+def test_coming_back_from_another_unit_is_told_at_once(visit, tmp_path):
+    visit()
+    journal.add("opened", "week1/day2", {}, tmp_path, MORNING + timedelta(minutes=1))
+    assert [entry.kind for entry in visit(minute=2)] == ["worked"]
+    assert visit(minute=3) == []
+
+
+def test_a_run_of_many_units_says_so_and_is_no_return(visit, tmp_path):
+    (opened,) = visit(among=9)
+    assert opened.facts == {"among": 9}
+    journal.add("opened", "week1/day2", {}, tmp_path, MORNING + timedelta(minutes=1))
+    assert visit(minute=2, among=9) == []
+    (passed,) = visit([result(1)], minute=3, among=9)
+    assert passed.facts["among"] == 9

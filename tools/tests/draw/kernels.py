@@ -40,6 +40,18 @@ def one_bank(out):
 
 
 @cuda.jit
+def along_rows(x, out):
+    col, row = cuda.grid(2)
+    out[row, col] = x[row, col]
+
+
+@cuda.jit
+def corners(out):
+    which, row, col = cuda.threadIdx.x, cuda.blockIdx.y, cuda.blockIdx.x
+    out[which, row, col] = which
+
+
+@cuda.jit
 def shifted(x, out):
     i = cuda.grid(1)
     out[i] = x[i + 1]

@@ -25,7 +25,7 @@ def sentence(run) -> str:
 
 
 @pytest.mark.parametrize(("name", "said"), {
-    "side by side": "No line asks for many more sectors than its bytes need.",
+    "side by side": "No line touches many more sectors than its bytes need.",
     "columns": "Line N asks for 32 sectors in a load of one warp, on average: neighbouring threads are far apart in "
                "memory, and each gets a sector of its own. 4 would do.",
     "bank": "Line N takes 32 wavefronts for a shared store of one warp: its threads want different words of one bank. "
@@ -67,16 +67,29 @@ def triton_counters(loaded: int, sectors: int) -> Counters:
 
 def test_a_triton_kernel_is_told_by_the_bytes_of_a_sector():
     wasteful, thrifty = (lines.worst(lines.kernels(triton_counters(4096, sectors))) for sectors in (1024, 128))
-    assert wasteful == ("Line 7 uses 4 of the 32 bytes of each sector that it touches: neighbours in its block are far "
+    assert wasteful == ("Line 7 uses 4 of the 32 bytes of a sector, on average: neighbours in its block are far "
                         "apart in memory.")
-    assert thrifty == "No line asks for many more sectors than its bytes need."
+    assert thrifty == "No line touches many more sectors than its bytes need."
 
 
 def test_the_line_that_asks_for_most_is_named_where_lines_differ():
     def run():
         product[(1, 2), (32, 4)](zeros(8, 8), zeros(8, 32), zeros(8, 32))
 
-    assert sentence(run) == "No line asks for many more sectors than its bytes need; line N asks for the most, 91%."
+    assert sentence(run) == ("No line touches many more sectors than its bytes need. Line N touches the most: 320 of "
+                             "all 352 sectors, which is 91%.")
+
+
+def test_lines_that_touch_as_many_as_each_other_are_named_together():
+    kernel = lines.Kernel("copy", (1,))
+    for line, sectors in ((7, 64), (9, 64), (11, 32)):
+        kernel.rows.append(lines.Row(line, "", "load", Counts(bytes_loaded=32 * sectors, sectors=sectors)))
+    assert lines.worst([kernel]) == ("No line touches many more sectors than its bytes need. Lines 7 and 9 touch the "
+                                     "most: 64 of all 160 sectors each, which is 40%.")
+
+
+def test_a_kernel_of_which_no_grid_is_known_is_its_name():
+    assert line_table.heading(lines.Kernel("mean", (), launches=1)) == "mean"
 
 
 def test_nothing_is_said_where_nothing_moves():

@@ -10,7 +10,7 @@ from tools.draw import touches
 from tools.draw.cells import OUTSIDE, binned
 from tools.draw.touches_svg import _regions
 from tools.draw.words import lanes, place, tint
-from tools.tests.draw.kernels import add, down_columns, one_bank, picture, product, zeros
+from tools.tests.draw.kernels import add, along_rows, corners, down_columns, one_bank, picture, product, zeros
 
 pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -23,6 +23,9 @@ def drawn():
         "large add": picture(lambda: add[200, 64](zeros(12345), zeros(12345), zeros(12345))),
         "product": picture(lambda: product[(2, 2), (4, 4)](zeros(8, 8), zeros(8, 8), zeros(8, 8)), "product, 8 x 8"),
         "columns": picture(lambda: down_columns[1, (32, 2)](zeros(40, 16), zeros(40, 16)), "down, 40 x 16"),
+        "two long rows": picture(lambda: along_rows[(16, 2), 256](zeros(2, 4096), zeros(2, 4096)), "2 x 4096"),
+        "three axes": picture(lambda: corners[(2, 2), 2](zeros(2, 2, 2)), "corners"),
+        "many": picture(lambda: product[(8, 8), (4, 4)](zeros(32, 32), zeros(32, 32), zeros(32, 32)), "many"),
         "bank": picture(lambda: one_bank[1, 32](zeros(32)), "<one & bank>"),
     }
 
@@ -65,8 +68,25 @@ by 2 blocks each   by 2 blocks each   by 1 block each
 6 ########         6 ####++++         6 CCCCDDDD
 7 ########         7 ####++++         7 CCCCDDDD
 
-block: A (0, 0), B (1, 0), C (0, 1), D (1, 1)   # block (0, 1) and others
-+ several others"""
+block: A (0, 0), B (1, 0), C (0, 1), D (1, 1)
+# several blocks, C (0, 1) among them   + several blocks without it"""
+
+
+def test_an_array_of_three_axes_is_labelled_by_the_first_two(drawn):
+    lines = touches.terminal(drawn["three axes"]).splitlines()
+    assert lines[3:9] == ["out stored, 2 x 2 x 2", "by 1 block each", "0,0 AB", "0,1 CD", "1,0 AB", "1,1 CD"]
+
+
+def test_what_a_cell_shows_of_several_elements_is_said(drawn):
+    text = touches.terminal(drawn["many"])
+    assert "a cell: 4 x 2 elements" in text and "shown: the first of them" not in text
+    wide = picture(lambda: add[300, 1](zeros(300), zeros(300), zeros(300)))
+    assert "by 1 block each, a cell: 2 elements, shown: the first of them\n" in touches.terminal(wide)
+
+
+def test_where_letters_repeat_the_legend_names_a_program_by_its_place(drawn):
+    assert "block: A (0, 0), B (1, 0), C (2, 0)" in touches.terminal(drawn["many"])
+    assert "# several blocks, (0, 4) among them" in touches.terminal(drawn["many"])
 
 
 def test_what_nobody_touches_and_what_lies_apart_is_said(drawn):
@@ -96,7 +116,7 @@ def test_colours_change_nothing_but_colours(drawn, name):
 
 # SVG ---------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", ["add", "large add", "product", "columns", "bank"])
+@pytest.mark.parametrize("name", ["add", "large add", "product", "columns", "bank", "two long rows", "three axes"])
 def test_the_file_is_xml_without_outside_parts(drawn, name):
     text = touches.svg(drawn[name])
     root = ElementTree.fromstring(text)
@@ -110,6 +130,24 @@ def test_the_file_is_xml_without_outside_parts(drawn, name):
     width, height = float(root.get("width")), float(root.get("height"))
     assert all(0 <= float(box.get("x", 0)) <= width and 0 <= float(box.get("y", 0)) <= height
                for box in root.iter(f"{SVG}rect"))
+
+
+def spans(root):
+    """Where each text of a picture stands, roughly: baseline, left, right."""
+    for text in root.iter(f"{SVG}text"):
+        size, x, wide = float(text.get("font-size", 13)), float(text.get("x")), len(text.text)
+        wide *= size * (0.62 if "mono" in text.get("class", "") else 0.5)
+        left = {"middle": x - wide / 2, "end": x - wide}.get(text.get("text-anchor"), x)
+        yield float(text.get("y")), left, left + wide, text.text
+
+
+@pytest.mark.parametrize("name", ["add", "large add", "product", "columns", "bank", "two long rows", "three axes", "many"])
+def test_no_text_overprints_another(drawn, name):
+    found = list(spans(ElementTree.fromstring(touches.svg(drawn[name]))))
+    for number, (y, left, right, text) in enumerate(found):
+        for other_y, other_left, other_right, other in found[number + 1:]:
+            apart = abs(y - other_y) >= 8 or right <= other_left or other_right <= left
+            assert apart, f"{text!r} and {other!r}"
 
 
 def test_several_pictures_stand_below_each_other(drawn):

@@ -366,6 +366,36 @@ def test_without_a_name_the_course_is_fetched_from_upstream_then_from_origin(roo
     assert update(clone).source == "upstream/main"
 
 
+def test_an_upstream_that_was_never_fetched_is_fetched(root, clone, tmp_path):
+    git(root, "clone", "--quiet", "--template=", str(root), str(tmp_path / "theirs"))
+    (tmp_path / "theirs" / LESSON).write_text(NEW)
+    commit(tmp_path / "theirs")
+    git(clone, "remote", "add", "upstream", str(tmp_path / "theirs"))
+    report = run(clone, None)
+    assert (report.source, report.arrived, report.warnings) == ("upstream/main", [LESSON], [])
+
+
+def test_an_upstream_that_was_never_fetched_and_cannot_be_reached_is_said(root, clone, tmp_path):
+    git(clone, "remote", "add", "upstream", str(tmp_path / "nowhere"))
+    report = run(clone, None)
+    assert report.source == "origin/main" and len(report.warnings) == 1
+    assert report.warnings[0].startswith("upstream cannot be reached (")
+    assert report.warnings[0].endswith("; nothing of it was fetched before.")
+
+
+def test_an_upstream_without_a_main_branch_is_said(root, clone, tmp_path):
+    git(tmp_path, "init", "--quiet", "--template=", "--initial-branch=trunk", "theirs")
+    git(clone, "remote", "add", "upstream", str(tmp_path / "theirs"))
+    report = run(clone, None)
+    assert (report.source, report.warnings) == ("origin/main", ["upstream has no branch main."])
+
+
+def test_a_named_remote_that_cannot_be_reached_is_the_reason(root, tmp_path):
+    git(root, "remote", "add", "upstream", str(tmp_path / "nowhere"))
+    with pytest.raises(GitProblem, match="^upstream cannot be reached .*\n?.*There is no branch 'upstream/main' here"):
+        update(root, "upstream/main")
+
+
 @pytest.mark.parametrize("source", ["origin/main", "origin main"])
 def test_a_source_may_be_named_as_git_pull_does(root, clone, source):
     (root / LESSON).write_text(NEW)
@@ -432,9 +462,10 @@ def be_in_a_merge(root):
     (be_in_a_merge, "main", "A merge is under way. Finish it, or: git merge --abort"),
     (forget_history, "main", "This repository has no commit yet"),
     (begin_anew, "main", "no commit in common"),
-    (lambda root: git(root, "branch", "-m", "mine"), None, "no upstream/main, origin/main or main"),
+    (lambda root: git(root, "branch", "-m", "mine"), None, "no upstream/main, origin/main or main to take"),
     (lambda root: None, "nowhere", "There is no branch 'nowhere' here"),
     (lambda root: None, "--force", "There is no branch '--force' here"),
+    (lambda root: None, "x" * 300, r"There is no branch 'x{37}\.\.\.' here"),
     (lambda root: shutil.rmtree(root / ".git"), None, "in no git repository"),
 ])  # fmt: skip
 def test_what_cannot_be_updated_is_said_with_what_to_do_and_left_alone(root, harm, source, says):
