@@ -28,12 +28,18 @@ ADVICE = {
                 "grid are no neighbours in memory"),
     "lines": ("bytes / 128", "near the number of sectors: each line is visited for one of its four sectors"),
     "flops": ("2 M N K of the product that you compute", "more: tiles are padded, or computed twice"),
+    "float64": ("0, where inputs and results are float32", "any: a Python float came in, 0.1, or a sum that begins "
+                "with 0; a graphics card does 2 of them while it does 128 in float32"),
+    "conversions": ("0 in an inner loop", "one for each element or more: two types meet in an expression, mostly float32 "
+                    "and float64"),
     "programs": ("several for each multiprocessor", "fewer than multiprocessors: most of the GPU idles"),
     "requests": ("accesses / 32", "more: lanes idle, or a value is loaded again that could stay in a register"),
     "shared_requests": ("few for each flop", "two for each multiply-add: keep rows and columns in registers"),
     "bytes_shared": ("many times the bytes loaded: that is reuse", "no more than was loaded: nothing was saved"),
     "wavefronts": ("as many as shared requests, for 4-byte words", "up to 32 times as many: see conflicts"),
     "conflicts": ("0", "more: lanes want different words of one bank; pad the rows, or swizzle them"),
+    "barriers": ("two for each tile: when it is filled, and when it is used up",
+                 "one in each turn of an inner loop: warps wait for each other at every step"),
     "instructions": ("what the work needs", "more: the same index computed again in a loop"),
     "lanes": ("32 for each instruction", "less: see active_lanes"),
     "branches": ("few in an inner loop", "many: let masks or arithmetic decide"),

@@ -2,15 +2,19 @@
 
 import builtins
 import inspect
+import math
 from collections.abc import Callable
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda import mathematics, operations
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.intrinsic import Intrinsic
 from tools.sim.cuda.values import strong
 
+FREE = [mathematics.meaning(each) for each in (abs, math.fabs, math.copysign)]  # they change a sign
+CASTS = (int, float, bool, np.bool_)
 MOST_PRINTED = 4096  # lines of one print statement; a GPU's buffer holds about as many
 
 
@@ -28,13 +32,26 @@ def meaning(lanes, function) -> Callable:
                                                            _bound(function, arguments, named))
     known = mathematics.meaning(function)
     if known is not None:
-        return known
+        return _counted(known, function in CASTS)
     dtype = operations.dtype_of(function)
     if dtype is not None:
-        return lambda value: operations.convert(value, dtype)
+        return lambda value: operations.cast(value, dtype)
     name = getattr(function, "__name__", str(function))
     raise Fault("refused", f"It calls {name}, which Numba does not compile for a GPU.",
                 "If it is yours: @cuda.jit(device=True) above its def makes it a device function.")
+
+
+def _counted(compute: Callable, is_cast: bool) -> Callable:
+    """The function; what it costs in float64 and in conversions is counted."""
+    def call(*arguments, **named):
+        result = compute(*arguments, **named)
+        if floats.current is None or is_cast and result is arguments[0]:
+            return result
+        if compute in FREE:
+            floats.current.use(*arguments)
+            return result
+        return floats.current.cast(arguments[0], result) if is_cast else floats.current.called(result, arguments)
+    return call
 
 
 def _bound(function, arguments: tuple, named: dict) -> tuple:

@@ -120,7 +120,7 @@ class Array:
     def write(self, offsets, values) -> None:
         """Store converted values. Where lanes write to the same place, the last one stays."""
         lanes, storage = self.lanes, self.storage
-        values = operations.convert(values, storage.flat.dtype)
+        values = operations.cast(values, storage.flat.dtype)
         if np.ndim(values) and lanes.indices is not None:
             values = values[lanes.indices]
         keys = storage.keys(lanes, offsets)
