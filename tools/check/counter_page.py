@@ -49,6 +49,7 @@ ADVICE = {
     "copies": ("0", "more: a layout is changed that a kernel could read as it is"),
     "synchronizations": ("one, at the end", "many: the GPU waits for the host that waits for the GPU"),
     "library_operations": ("those that the task allows", "a library function that does your kernel's work"),
+    "library_float64": ("none, where inputs are float32", "one: an input or a constant became float64 before it"),
     "bytes": ("the least possible, or your prediction", "a multiple of it"),
     "active_lanes": ("32", "16: half of the arithmetic is thrown away; look at divergent_branches"),
     "sectors_per_request": ("4 for float32, 2 for float16, 8 for float64, 1 where all lanes read one place",

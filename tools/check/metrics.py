@@ -64,6 +64,7 @@ UNTOLD = {
 }
 UNSEEN = {
     "library_operations": Untold("the profiler sees kernels, those of libraries among the launches"),
+    "library_float64": Untold("the profiler sees kernels, those of libraries among the launches"),
     "transfers": Untold("the profiler sees kernels, not copies"),
 }
 

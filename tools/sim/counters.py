@@ -121,11 +121,13 @@ class Counters(Counts):
 
     library_operations: functions of PyTorch and CuPy that computed or copied outside kernels, in order, as
         "torch.add"; allocations, views and questions about a shape are not among them.
+    library_float64: those of them that worked with float64 or complex128.
     transfers: between the host's memory and the GPU's.
     """
 
     launches: tuple[Launch, ...] = ()
     library_operations: list[str] = field(default_factory=list)
+    library_float64: list[str] = field(default_factory=list)
     transfers: Transfers = field(default_factory=Transfers)
 
     def add(self, launch: Launch) -> None:
@@ -148,15 +150,16 @@ class Counters(Counts):
             for launch in self.launches
         )
         return {"launches": launches, "library_operations": self.library_operations,
-                "transfers": vars(self.transfers)}
+                "library_float64": self.library_float64, "transfers": vars(self.transfers)}
 
     @classmethod
     def from_plain(cls, plain: object) -> "Counters":
         """What `to_plain` made; the totals are summed anew. ValueError for anything else."""
         match plain:
-            case {"launches": tuple(launches), "library_operations": list(operations), "transfers": transfers,
-                  **rest} if not rest:
+            case {"launches": tuple(launches), "library_operations": list(operations),
+                  "library_float64": list(in_float64), "transfers": transfers, **rest} if not rest:
                 counters = cls(library_operations=[_text(name) for name in operations],
+                               library_float64=[_text(name) for name in in_float64],
                                transfers=_figures_of(Transfers, transfers))
                 for launch in launches:
                     counters.add(_launch(launch))

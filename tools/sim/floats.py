@@ -35,9 +35,44 @@ def counted_by(who: "Floats | None") -> Iterator[None]:
         current = before
 
 
-def called(result, arguments: Iterable):
-    """A function of the kernel gave this, of arguments that have the types it takes; gives what to go on with."""
-    return result if current is None else current.called(result, arguments)
+def operated(result, operands: tuple, inside: np.dtype, reducible: bool):
+    """An operation of the kernel gave this: see Floats.operated."""
+    return result if current is None else current.operated(result, operands, inside, reducible)
+
+
+def cast(value, result):
+    """The kernel converted one to the other, if they are of different types; gives what to go on with."""
+    if current is None:
+        return result
+    return value if value.dtype == result.dtype else current.cast(value, result)
+
+
+def called(result, arguments: Iterable, free: bool = False):
+    """A function of the kernel gave this; gives what to go on with. free: it changes a sign at most."""
+    if current is None:
+        return result
+    if free:
+        current.use(*arguments)
+        return result
+    return current.called(result, arguments)
+
+
+def same(value, result):
+    """The kernel changed at most the sign of the value; gives what to go on with."""
+    if current is None or value.dtype != result.dtype:
+        return cast(value, result)
+    if is_constant(value):
+        return _known_too(result)
+    current.select(result, value)
+    return result
+
+
+def chosen(mask: np.ndarray, here, other):
+    """`here` for the elements of the mask, `other` for the rest."""
+    result = np.where(mask, here, other)
+    if result.dtype is FLOAT64 and current is not None:
+        current.select(result, here, other)
+    return result
 
 
 def note(float64: int, conversions: int) -> None:
@@ -57,6 +92,11 @@ def constant(value: np.generic) -> np.generic:
 
 def is_constant(value: object) -> bool:
     return id(value) in _known
+
+
+def _known_too(result):
+    """What is computed from constants alone."""
+    return result if np.ndim(result) else constant(result[()])
 
 
 def converts(old: np.dtype, new: np.dtype) -> bool:
@@ -101,7 +141,7 @@ class Floats:
         reducible: a compiler may do it in float32. A comparison gives bool.
         """
         if all(map(is_constant, operands)):
-            return constant(result) if isinstance(result, np.generic) else result
+            return _known_too(result)
         changed = sum(converts(each.dtype, inside) and not is_constant(each) for each in operands)
         if reducible and inside == FLOAT64 and all(map(self._is_narrow, operands)):
             debts = self._explain(operands)
@@ -116,7 +156,7 @@ class Floats:
     def cast(self, value, result):
         """One became the other, of another type."""
         if is_constant(value):
-            return constant(result) if isinstance(result, np.generic) else result
+            return _known_too(result)
         if result.dtype.kind == "b" and value.dtype.kind in "fc":
             return self.operated(result, (value,), value.dtype, reducible=True)  # x != 0
         if not converts(value.dtype, result.dtype):
@@ -143,7 +183,7 @@ class Floats:
 
     def select(self, result, *parts) -> None:
         """Each lane has one of these, all in float64."""
-        if all(is_constant(each) and self._is_narrow(each) or id(each) in self._values for each in parts):
+        if all(is_constant(each) or id(each) in self._values for each in parts):
             self._remember(result, all(map(self._is_narrow, parts)), self._explain(parts))
         else:
             self.use(*parts)

@@ -11,7 +11,7 @@ from tools.sim import floats
 from tools.sim.cuda import mathematics, operations
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.intrinsic import Intrinsic
-from tools.sim.cuda.values import strong
+from tools.sim.cuda.values import NUMBER, strong
 
 FREE = [mathematics.meaning(each) for each in (abs, math.fabs, math.copysign)]  # they change a sign
 CASTS = (int, float, bool, np.bool_)
@@ -45,12 +45,9 @@ def _counted(compute: Callable, is_cast: bool) -> Callable:
     """The function; what it costs in float64 and in conversions is counted."""
     def call(*arguments, **named):
         result = compute(*arguments, **named)
-        if floats.current is None or is_cast and result is arguments[0]:
-            return result
-        if compute in FREE:
-            floats.current.use(*arguments)
-            return result
-        return floats.current.cast(arguments[0], result) if is_cast else floats.current.called(result, arguments)
+        if is_cast and isinstance(arguments[0], NUMBER):
+            return floats.cast(arguments[0], result)
+        return floats.called(result, arguments, compute in FREE)
     return call
 
 

@@ -86,7 +86,7 @@ def _function(name: str, types: tuple[str, ...], meaning: Callable) -> Intrinsic
             raise Refused(f"{full} takes {len(types)} argument{'s' * (len(types) > 1)}, not {len(values)}.")
         values = [converted(full, (kind,), value)[0] for kind, value in zip(types, values)]
         result = meaning(*values)
-        return result if name in FREE else floats.called(result, values)
+        return floats.called(result, values, free=name in FREE)
 
     return intrinsic(function, name=full)
 

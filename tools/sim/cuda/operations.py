@@ -72,12 +72,7 @@ def _implementation(name: str, a: np.dtype, b: np.dtype) -> Callable:
 
 def _counted(compute: Callable, inside: np.dtype, reducible: bool, operands: int) -> Callable:
     """operands: of how many the conversions to `inside` count."""
-    def operate(x, y):
-        result = compute(x, y)
-        if floats.current is None:
-            return result
-        return floats.current.operated(result, (x, y)[:operands], inside, reducible)
-    return operate
+    return lambda x, y: floats.operated(compute(x, y), (x, y)[:operands], inside, reducible)
 
 
 def _plain_implementation(name: str, a: np.dtype, b: np.dtype, result: np.dtype) -> Callable:
@@ -124,22 +119,12 @@ def _unary_implementation(name: str, compute: Callable, a: np.dtype) -> Callable
     if result is None:
         return lambda x: _refuse(name, str(a))
     if a == result == FLOAT64 and name != "not_":
-        return _negated(compute)
+        return lambda x: floats.same(x, compute(x))
     if a == result or name == "not_":
         return compute
     if a == BOOL:
         return lambda x: compute(convert(x, result))
     return lambda x: convert(compute(x), result)
-
-
-def _negated(compute: Callable) -> Callable:
-    """The sign changes, and nothing that is counted."""
-    def operate(x):
-        result = compute(x)
-        if floats.current is not None:
-            floats.current.select(result, x)
-        return result
-    return operate
 
 
 def _of_others(name: str, *operands):

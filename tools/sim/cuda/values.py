@@ -10,7 +10,6 @@ from tools.sim import floats
 from tools.sim.cuda.faults import Fault, Unknown
 from tools.sim.cuda.memory import Array, Record
 
-FLOAT64 = np.dtype(np.float64)
 NUMBER = np.ndarray, np.generic
 STRONG = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
 
@@ -66,10 +65,7 @@ def merged(mask: np.ndarray, here, other):
     if isinstance(here, tuple) and isinstance(other, tuple):
         return rebuilt(here, map(partial(merged, mask), here, other))
     if isinstance(here, NUMBER):
-        chosen = np.where(mask, here, other)
-        if chosen.dtype is FLOAT64 and floats.current is not None:
-            floats.current.select(chosen, here, other)
-        return chosen
+        return floats.chosen(mask, here, other)
     raise Unknown("A variable stands for one array in some threads and for another in others.\n"
                   "The simulator does not know that. A GPU may run it.", "Can each have a name of its own?")
 

@@ -73,6 +73,7 @@ COMPLEX = {"abs": np.abs, "arg": np.angle, "conj": np.conj, "norm": lambda z: np
            "imag": np.imag, **{name: ONE[name] for name in (
                "exp", "log", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan",
                "asinh", "acosh", "atanh")}}
+FREE = ("abs", "fabs", "fabsf", "copysign", "copysignf")  # they change a sign
 ATOMIC = {"atomicAdd": np.add, "atomicSub": np.subtract, "atomicMax": np.maximum, "atomicMin": np.minimum,
           "atomicAnd": np.bitwise_and, "atomicOr": np.bitwise_or, "atomicXor": np.bitwise_xor}
 

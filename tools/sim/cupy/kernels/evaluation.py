@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cupy.casts import convert
 from tools.sim.cupy.kernels import arithmetic, calls, tree, types
 from tools.sim.cupy.kernels.raw import Raw, fault
@@ -80,7 +81,7 @@ class Evaluation:
             if node.name in scope:
                 return scope[node.name]
         if node.name in CONSTANTS:
-            return Variable(CONSTANTS[node.name], constant=True)
+            return Variable(floats.constant(CONSTANTS[node.name]), constant=True)
         if node.name in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
             raise self.code.unknown(node.line, node.name, "The index of an element is i; for blocks, use a RawKernel.")
         instead = f" CuPy's headers do not: write {ELSEWHERE[node.name]}." if node.name in ELSEWHERE else ""
@@ -91,7 +92,7 @@ class Evaluation:
         if not isinstance(variable, Variable) or variable.constant:
             raise self.code.wrong(line, f"{name!r} cannot be changed: it is an input, or has no index.")
         value = self.converted(line, value, variable.value.dtype)
-        variable.value = value if self.mask.all() else np.where(self.mask, value, variable.value)
+        variable.value = value if self.mask.all() else floats.chosen(self.mask, value, variable.value)
         if variable.written is not None:
             variable.written = variable.written | self.mask
         return value
@@ -100,10 +101,10 @@ class Evaluation:
         """The value in another type, as an assignment gives it."""
         if value.dtype.kind == "c" and dtype.kind != "c":
             raise self.code.wrong(line, f"A complex number becomes no {dtype} by itself: which part is meant?")
-        return convert(np.asarray(value), dtype)
+        return floats.cast(value, convert(np.asarray(value), dtype))
 
     def _value_number(self, node: tree.Number):
-        return node.value
+        return floats.constant(node.value)
 
     def _value_name(self, node: tree.Name):
         variable = self.find(node)
@@ -158,7 +159,7 @@ class Evaluation:
             branches.append(self.value(branch))
         self.mask = here
         dtype = self._fitting(node, "choice between values", arithmetic.chosen, *branches)
-        return np.where(condition, *(branch.astype(dtype) for branch in branches))
+        return floats.chosen(condition, *(floats.cast(branch, branch.astype(dtype)) for branch in branches))
 
     def _value_cast(self, node: tree.Cast):
         return self.converted(node.line, self.value(node.operand), self.dtype(node.line, node.type))
@@ -204,7 +205,8 @@ class Evaluation:
     def _value_call(self, node: tree.Call):
         if node.function in calls.ATOMIC:
             raise self.code.unknown(node.line, f"the old value that {node.function} gives")
-        values = [np.asarray(self.value(argument)) for argument in node.arguments]
+        given = [self.value(argument) for argument in node.arguments]
+        values = list(map(np.asarray, given))
         dtype = types.named(node.function)
         if dtype is not None and dtype.kind == "c" and len(values) in (1, 2):
             return (values[0] if len(values) == 1 else values[0] + 1j * values[1]).astype(dtype)
@@ -214,4 +216,4 @@ class Evaluation:
             raise self.code.wrong(node.line, error.what) from None
         if result is None:
             raise self.code.unknown(node.line, f"the function {node.function} of {len(values)}")
-        return result
+        return floats.called(result, given, free=node.function in calls.FREE)

@@ -14,6 +14,10 @@ CONVERSION = re.compile(r"F2F|I2F|F2I|HADD2\.F32|F2FP")
 def figures(kernel, arguments) -> dict[str, int]:
     """Instructions in the machine code for an H100."""
     code = compile_kernel(compiler(), kernel, tuple(map(typeof, arguments)), chip("h100"))
-    opcodes = sass_opcodes(assemble(code).sass)
+    return counted(sass_opcodes(assemble(code).sass))
+
+
+def counted(opcodes: dict[str, int]) -> dict[str, int]:
+    """opcodes: of SASS, each with its number."""
     return {name: sum(count for opcode, count in opcodes.items() if pattern.match(opcode))
             for name, pattern in (("float64", FLOAT64), ("conversions", CONVERSION))}
