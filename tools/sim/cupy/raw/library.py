@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
+from tools.sim.cupy.raw import doubles
+
 FINISHED, MORE, FULL, FAULT = range(4)  # what simt_run gives
 REFUSALS = ("out_of_bounds", "misaligned", "read_only", "uninitialised", "race", "divergent_barrier", "stuck",
             "not_itself", "two_masks", "nobody_gives", "index_refused", "division", "stack_overflow", "too_much_shared",
@@ -66,6 +68,7 @@ SIGNATURES = {
     "simt_rows": (c.c_bool, c.c_size_t, c.POINTER(Rows)),
     "simt_forget_rows": (None,),
     "simt_flow": (None, c.POINTER(Flow)),
+    "simt_tally": (c.c_size_t, c.c_bool, c.POINTER(c.c_uint64), c.POINTER(c.c_uint64), c.c_size_t),
     "simt_variable": (c.c_void_p, c.c_char_p, c.POINTER(c.c_size_t)),
 }
 
@@ -89,6 +92,18 @@ class Library:
     def exports(self, name: str) -> bool:
         """Has the module a function of this name, not mangled?"""
         return hasattr(self._loaded, name)
+
+    def tally(self, of_barriers: bool) -> dict[int, int]:
+        """By place, since the launch began: lanes that entered a basic block, or warps that came to a barrier."""
+        size = self.simt_tally(of_barriers, None, None, 0)
+        places, counts = (c.c_uint64 * size)(), (c.c_uint64 * size)()
+        self.simt_tally(of_barriers, places, counts, size)
+        return dict(zip(places, counts))
+
+    @functools.cached_property
+    def doubles(self) -> list[doubles.Work]:
+        """The instructions that work with double, or convert."""
+        return doubles.work(self.file)
 
     def line(self, place: int) -> int:
         """Number of the source line of a place in the code; 0 if it is not the learner's."""

@@ -213,6 +213,17 @@ EXPORTED void simt_flow(Flow* flow) {
     }
 }
 
+// By place, since the launch began: lanes that entered a basic block, or warps that came to a barrier. How many places
+// that are; `most` of them are written down.
+EXPORTED size_t simt_tally(bool of_barriers, uint64_t* places, uint64_t* counts, size_t most) {
+    size_t number = 0;
+    for (const auto& [place, count] : of_barriers ? log.barriers : log.lanes_of) {
+        if (number < most) places[number] = place, counts[number] = count;
+        number++;
+    }
+    return number;
+}
+
 // Where a variable of the module lies, and its bytes; nullptr when there is none of this name.
 EXPORTED void* simt_variable(const char* name, size_t* size) {
     for (const Range& range : memory().variables) {

@@ -118,9 +118,11 @@ static bool release_barrier() {
         if (is_missing(block.fibers[thread], *first)) return refuse_waiting(*first);
     if (!all_shared_reads_were_set()) return false;
     races.epoch++;
+    unsigned warp = ~0u;
     for (unsigned thread = 0; thread < block.threads; thread++) {
         Fiber& fiber = block.fibers[thread];
         if (!fiber.alive()) continue;
+        if (counting && fiber.warp != warp) warp = fiber.warp, log.barriers[place_of(fiber.waiting_at)]++;
         fiber.last_wait = place_of(fiber.waiting_at);
         fiber.result = uint64_t(votes.threads) << 32 | votes.true_for;
         fiber.since_barrier = 0;
