@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import triton.language as tl
 
-from tools.sim.triton import driver
+from tools.sim.triton import driver, undefined
 from tools.sim.triton.faults import Fault, running
 
 HELPERS = ("interpreter_semantic", "kernel_python")  # names that a rewritten kernel sees; the lesson does not
@@ -63,6 +63,7 @@ class KernelPython:
 
     def truth(self, condition):
         """The condition of if and while."""
+        undefined.check(getattr(condition, "handle", None), "a condition")
         if isinstance(condition, tl.tensor) and condition.handle.data.size > 1:
             size = condition.handle.data.size
             raise Fault("condition",
@@ -80,6 +81,8 @@ class KernelPython:
         start, end = (0, start) if end is None else (start, end)
         bounds = (start, end, 1 if step is None else step)
         start, end, step = (self.semantic.to_tensor(bound) for bound in bounds)
+        for each in (start, end, step):
+            undefined.check(each.handle, "the bound of a loop")
         kind = self.semantic.integer_promote_impl(start.dtype, end.dtype)
         for value in range(operator.index(start), operator.index(end), operator.index(step)):
             yield self.semantic.scalar_constant(value, kind)
