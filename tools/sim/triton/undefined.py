@@ -21,10 +21,10 @@ PLACED = ("create_reshape", "create_trans", "create_expand_dims", "create_broadc
           "create_join", "create_cat", "create_split")
 ABSORBING = {"create_and": 0, "create_mul": 0, "create_or": -1}  # what decides over the result alone, if not a float
 USES = {  # operation: what happens to elements there, and which arguments are pointers or values, which is the mask
-    "create_masked_store": ("stored", (0, 1), 2), "create_atomic_rmw": ("used", (1, 2), 3),
-    "create_atomic_cas": ("used", (0, 1, 2), None), "create_assert": ("asserted", (0,), None),
-    "create_assume": ("assumed", (0,), None),
+    "create_masked_store": ("stored", (0, 1), 2), "create_atomic_rmw": ("stored", (1, 2), 3),
+    "create_atomic_cas": ("stored", (0, 1, 2), None),
 }
+CLAIMS = {"create_assert": "asserted", "create_assume": "assumed"}
 UNMARKED = ("create_get_program_id", "create_get_num_programs", "create_make_range", "create_print", "create_barrier",
             "create_make_block_ptr", "create_advance", "create_make_tensor_descriptor", "create_load", "create_store",
             "create_tensor_pointer_load", "create_tensor_pointer_store", "create_descriptor_load",
@@ -53,7 +53,8 @@ def check(handle, what: str, mask=None) -> None:
     wrong = mark.elements if mask is None else mark.elements & mask
     if not wrong.any():
         return
-    used = f", and line {mark.mixed} uses it.\n" if mark.mixed else ". "
+    elsewhere = mark.mixed not in (0, learner_frame().f_lineno)
+    used = f", and line {mark.mixed} uses it.\n" if elsewhere else ". "
     share = f": {np.count_nonzero(wrong)} of {wrong.size} elements" if wrong.size > 1 else ""
     given, missing = mark.lacking
     raise Fault("undefined", f"{program_name()}: line {mark.line} loads {mark.name} with a {given} and no {missing}.\n"
@@ -73,6 +74,8 @@ def patch(interpreter: ModuleType) -> None:
 def _wrapper(name: str) -> Callable[[Callable], Callable]:
     if name in USES:
         return lambda plain: _using(plain, *USES[name])
+    if name in CLAIMS:
+        return lambda plain: _claiming(plain, CLAIMS[name])
     if name in ABSORBING:
         return lambda plain: _absorbing(plain, ABSORBING[name])
     return {"create_masked_load": _loading, "create_select": _selecting, "create_dot": _multiplying,
@@ -109,11 +112,21 @@ def _using(plain: Callable, what: str, values: tuple[int, ...], mask: int | None
         if mask is not None:
             check(args[mask], "a mask")
             kept = args[mask] if isinstance(args[mask], np.ndarray) else args[mask].data
+        pointers = [args[number] for number in values if args[number].dtype.is_ptr()]
+        for each in pointers:
+            check(each, "an address", kept)
+        result = plain(self, *args, **named)  # which refuses places that are nobody's: that comes first
         for number in values:
-            is_pointer = args[number].dtype.is_ptr()
-            check(args[number], "an address" if is_pointer else what, kept)
-        return plain(self, *args, **named)
+            check(args[number], what, kept)
+        return result
     return use
+
+
+def _claiming(plain: Callable, what: str) -> Callable:
+    def claim(self, condition, *rest):
+        check(condition, what)
+        return plain(self, condition, *rest)
+    return claim
 
 
 # How operations pass it on -----------------------------------------------------------------------

@@ -223,7 +223,7 @@ def mask_by_values(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     (decide, (torch.zeros(1), torch.zeros(1), 0), "a condition"),
     (count_to, (torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32), 0), "the bound of a loop"),
     (claim, (torch.zeros(5), torch.zeros(1), 5, 8), "asserted: 3 of 8"),
-    (add_up, (torch.zeros(5), torch.zeros(8), 5, 8), "used: 3 of 8"),
+    (add_up, (torch.zeros(5), torch.zeros(8), 5, 8), "stored: 3 of 8"),
     (mask_by_values, (torch.zeros(5), torch.zeros(8), 5, 8), "a mask: 3 of 8"),
 ])
 def test_other_uses_are_refused_by_name(kernel, arguments, words):
