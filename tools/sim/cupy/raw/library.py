@@ -21,7 +21,8 @@ SPACES = ("global", "shared")
 class Parameter(c.Structure):
     """See cpp/cuda/simt/runtime.h."""
 
-    _fields_ = [("size", c.c_uint), ("kind", c.c_char), ("element_size", c.c_uint), ("element_kind", c.c_char)]
+    _fields_ = [("size", c.c_uint), ("kind", c.c_char), ("element_size", c.c_uint), ("element_kind", c.c_char),
+                ("read_only", c.c_bool)]
 
 
 class Kernel(c.Structure):
@@ -36,6 +37,7 @@ class Fault(c.Structure):
 
     _fields_ = [("refusal", c.c_int32), ("operation", c.c_int32), ("place", c.c_uint64), ("other_place", c.c_uint64),
                 ("thread", c.c_uint32), ("other_thread", c.c_uint32), ("block", c.c_uint32 * 3),
+                ("other_block", c.c_uint32 * 3), ("of_blocks", c.c_int32),
                 ("other_operation", c.c_int32), ("offset", c.c_int64), ("size", c.c_int64), ("array_size", c.c_int64),
                 ("element", c.c_int64), ("number", c.c_int64), ("earlier", c.c_int32), ("array", c.c_char * 64),
                 ("text", c.c_char * 192)]
@@ -55,7 +57,7 @@ class Flow(c.Structure):
 
 
 SIGNATURES = {
-    "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t),
+    "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t, c.c_bool),
     "simt_begin": (c.c_bool, c.POINTER(Kernel), c.POINTER(c.c_uint32), c.POINTER(c.c_uint32), c.c_size_t, c.c_bool,
                    c.POINTER(c.c_void_p)),
     "simt_run": (c.c_int,),
