@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tools.sim.cuda import mathematics
-from tools.sim.cuda.constructs import LIST, TEXT, nodes
+from tools.sim.cuda.constructs import TEXT, nodes
 from tools.sim.cuda.missing import REASON
 from tools.sim.cuda.promotion import dtype_of
 from tools.sim.cuda.refused import Finding
@@ -157,7 +157,8 @@ def _judge_other(node: ast.AST, name: str, value: Callable, of_simulator: bool) 
 
 def _judge_numpy(node: ast.AST, name: str, function: str) -> Finding:
     if function in NUMPY_ARRAYS:
-        return Finding(node, *LIST)
+        return Finding(node, f"{name} makes an array, and nothing allocates memory on a GPU.",
+                       "cuda.shared.array(shape, dtype): one a block. cuda.local.array: one a thread.")
     if function not in NUMPY_NUMBERS:
         return Finding(node, name, _in_math(function) or BUILT_IN.get(function, ""), unknown=True)
     return Finding(node, f"Numba compiles no {name} for a GPU.", _in_math(function))
