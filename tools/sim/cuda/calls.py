@@ -23,7 +23,7 @@ def meaning(lanes, function) -> Callable:
     if isinstance(function, Intrinsic):
         return function.meaning
     if function is builtins.len:
-        return lambda array: np.int64(len(array))
+        return _length
     if function is builtins.print:
         return lambda *values: _print(lanes, values)
     python = getattr(function, "py_func", None)
@@ -39,6 +39,12 @@ def meaning(lanes, function) -> Callable:
     name = getattr(function, "__name__", str(function))
     raise Fault("refused", f"It calls {name}, which Numba does not compile for a GPU.",
                 "If it is yours: @cuda.jit(device=True) above its def makes it a device function.")
+
+
+def _length(array):
+    if isinstance(array, NUMBER):
+        raise TypeError(f"len() asks an array or a tuple, and this is one {array.dtype}.")
+    return np.int64(len(array))
 
 
 def _counted(compute: Callable, is_cast: bool) -> Callable:

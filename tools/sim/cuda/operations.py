@@ -146,11 +146,17 @@ def _tuples_equal(a: tuple, b: tuple):
 def _described(operand: object) -> str:
     if _is_number(operand):
         return str(operand.dtype)
-    return "an array" if hasattr(operand, "dtype") else f"a {type(operand).__name__}"
+    if hasattr(operand, "dtype"):
+        return "an array"
+    return getattr(operand, "described", f"a {type(operand).__name__}")
 
 
 def _refuse(name: str, *types: str):
     advice = "An operator works on elements: x[i], not x." if "an array" in types else ""
+    whole = [each.split()[0] for each in types if each.endswith(".z")]
+    if whole:
+        raise Refused(f"Numba compiles no {SYMBOLS[name]} of {' and '.join(dict.fromkeys(whole))} as a whole.",
+                      f"Which axis is meant: {whole[0]}.x, .y or .z?")
     raise Refused(f"Numba compiles no {SYMBOLS[name]} of {' and '.join(types)}.", advice)
 
 

@@ -105,6 +105,7 @@ def calling(function):
 
 @pytest.mark.parametrize("name, advice", [
     ("sqrt", "math.sqrt is compiled."), ("exp", "math.exp is compiled."), ("where", ""),
+    ("max", "max(a, b) is compiled."),
     ("zeros", "cuda.shared.array(shape, dtype): one a block. cuda.local.array: one a thread.")])
 def test_a_refusal_of_a_numpy_function_says_what_there_is_instead(name, advice):
     assert refusal(calling(getattr(np, name))).advice == advice
@@ -181,6 +182,51 @@ def test_no_array_has_a_negative_length():
 
     with pytest.raises(Refused, match="No array has so many elements: -4."):
         kernel[1, 1](np.zeros(4, np.float32))
+
+
+@cuda.jit
+def indexed_by_all_axes(a, n):
+    a[cuda.threadIdx] = 1
+
+
+@cuda.jit
+def counted_by_all_axes(a, n):
+    a[cuda.blockIdx * cuda.blockDim + cuda.threadIdx] = 1
+
+
+@cuda.jit
+def length_of_a_number(a, n):
+    a[0] = len(n)
+
+
+@cuda.jit
+def two_indices(a, n):
+    a[0, 0] = n
+
+
+@cuda.jit
+def copied(a, n):
+    b = a.copy()
+    a[0] = b[0]
+
+
+@cuda.jit
+def converted_by_a_method(a, n):
+    a[0] = a[1].astype(np.float64)
+
+
+@pytest.mark.parametrize("kernel, words", [
+    (indexed_by_all_axes, "An index of a is cuda.threadIdx as a whole, which has .x, .y and .z"),
+    (counted_by_all_axes, "Which axis is meant: cuda.blockIdx.x, .y or .z?"),
+    (length_of_a_number, "len() asks an array or a tuple, and this is one int64."),
+    (two_indices, "a has 1 dimension; 2 indices were given."),
+    (copied, "Numba compiles no a.copy for a GPU."),
+    (converted_by_a_method, "np.float32(x) converts a number."),
+])
+def test_a_refusal_is_about_what_was_written(kernel, words):
+    with pytest.raises(Refused) as caught:
+        kernel[1, 1](np.zeros(4, np.float32), 4)
+    assert words in " ".join(caught.value.text.split())
 
 
 def test_a_nested_shape_is_not_plain():
