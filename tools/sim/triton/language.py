@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import triton.language as tl
 
-from tools.sim.triton import driver, undefined
+from tools.sim.triton import driver, tensors, undefined
 from tools.sim.triton.faults import Fault, running
 
 HELPERS = ("interpreter_semantic", "kernel_python")  # names that a rewritten kernel sees; the lesson does not
@@ -191,21 +191,7 @@ def _patch_calls(interpreter: ModuleType) -> None:
     interpreter._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
     interpreter._patch_lang = Launch
     interpreter.InterpretedFunction.__call__ = call
-    tl.tensor.__index__, tl.tensor.__str__, tl.tensor.__repr__ = _index, _str, _repr
-
-
-def _index(self) -> int:
-    return operator.index(self.handle.data.item())
-
-
-def _str(self) -> str:
-    return str(self.handle.data if self.type.is_block() else self.handle.data.item())
-
-
-def _repr(self) -> str:
-    """[0 1 2 3]: int32[4]"""
-    shape = ",".join(str(int(length)) for length in self.shape)
-    return f"{self}: {self.dtype}" + (f"[{shape}]" if shape else "")
+    tensors.patch(interpreter)
 
 
 def this_program() -> str:

@@ -24,7 +24,7 @@ INSTRUMENTED = ("-O0", "-g1", "-gdwarf-4", "-fsanitize=thread", "-fsanitize-cove
 OF_CLANG = ("-mllvm", "-tsan-instrument-read-before-write=1", "-fsanitize-coverage=no-prune",
             "-mllvm", "-tsan-distinguish-volatile=1")
 OF_GCC = ("--param=tsan-distinguish-volatile=1",)  # which g++ knows from 11 on
-COMMON = ("-std=c++17", "-fPIC", "-w", "-fno-exceptions", "-ffp-contract=off", "-U_FORTIFY_SOURCE",
+COMMON = ("-std=c++17", "-fPIC", "-Werror=vla", "-fno-exceptions", "-ffp-contract=off", "-U_FORTIFY_SOURCE",
           f"-I{CPP / 'cuda'}")  # a fortified longjmp refuses to change stacks
 WRAPPED = ("-r", "-nostdlib", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # in kernels, not in the runtime
 LINKED = ("-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-ldl")

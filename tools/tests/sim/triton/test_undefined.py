@@ -253,7 +253,7 @@ def test_a_product_may_leave_rows_undefined_that_nobody_stores(rows, depth, padd
 
 
 def test_a_product_along_undefined_elements_is_refused():
-    with pytest.raises(Fault, match="no other=.\nWhat the mask keeps out is undefined, and line"):
+    with pytest.raises(Fault, match="no other=.\nWhat the mask keeps out is undefined. Here it is stored"):
         product[(1,)](torch.ones(16, 9), torch.ones(9, 16), torch.zeros(16, 16), 16, 9, False, 16)
 
 
