@@ -239,5 +239,5 @@ def _number(text: str) -> float | None:
 def _as_counted(value: object) -> object:
     """JSON has no tuples; counters have."""
     if isinstance(value, dict):
-        return {key: part if key == "library_operations" else _as_counted(part) for key, part in value.items()}
+        return {key: part if key.startswith("library_") else _as_counted(part) for key, part in value.items()}
     return tuple(map(_as_counted, value)) if isinstance(value, list) else value

@@ -38,6 +38,8 @@ OF_LAUNCH = {  # a figure of counters -> metrics of a whole launch, whose sum it
     "bytes_stored": ["smsp__sass_data_bytes_mem_global_op_st.sum"],
     "bytes_atomic": ["smsp__sass_data_bytes_mem_global_op_atom.sum", "smsp__sass_data_bytes_mem_global_op_red.sum"],
     "bytes_shared": ["smsp__sass_data_bytes_mem_shared_op_ld.sum", "smsp__sass_data_bytes_mem_shared_op_st.sum"],
+    "float64": ["smsp__sass_thread_inst_executed_op_fp64_pred_on.sum"],
+    "conversions": ["smsp__sass_thread_inst_executed_op_conversion_pred_on.sum"],
     "instructions": ["smsp__inst_executed.sum"],
     "lanes": ["smsp__thread_inst_executed.sum"],
     "divergent_branches": ["smsp__sass_branch_targets_threads_divergent.sum"],
@@ -56,11 +58,13 @@ class Untold(NamedTuple):
 UNTOLD = {
     "accesses": Untold("the profiler counts instructions of warps and bytes, not elements"),
     "lines": Untold("the profiler counts sectors of 32 bytes, not lines"),
+    "barriers": Untold("the profiler counts how long warps wait at barriers, not how often"),
     "flops": Untold("the profiler counts instructions, not what a dot product is worth"),
     "branches": Untold("the profiler counts the targets of branches, not the decisions"),
 }
 UNSEEN = {
     "library_operations": Untold("the profiler sees kernels, those of libraries among the launches"),
+    "library_float64": Untold("the profiler sees kernels, those of libraries among the launches"),
     "transfers": Untold("the profiler sees kernels, not copies"),
 }
 
@@ -97,6 +101,8 @@ class MeasuredCounters(_Measured, Counters):
 
     Launches have no lines. bytes: what several lanes of a warp load from one address counts once, where the simulator
     counts each lane's. bytes_shared: without atomics. divergent_branches: of those that are no predicates now.
+    float64: instructions, of which a function takes many, and a product and a sum together one. conversions: those
+    between integers of different sizes, too.
     """
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ HEADS = {"sectors/request": "/request"}  # it stands beside the sectors
 def terminal(kernel: Kernel, width: int = 80) -> str:
     """Lines of `width` columns; a little more where the figures are very large."""
     names = kernel.columns
-    drawn = [row for row in kernel.rows if row.kind != "branch" or row.counts.divergent_branches]
+    drawn = [row for row in kernel.rows if row.counts.divergent_branches or any(figure(row, name) for name in names)]
     cells = [[GUTTER + row.kind, *(_shown(figure(row, name)) for name in names)] for row in drawn]
     heads = ["line", *(HEADS.get(name, name) for name in names)]
     widths = [max(map(len, column)) for column in zip(heads, *cells)]

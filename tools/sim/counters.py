@@ -6,45 +6,9 @@ The figures are those of the hardware's units, not of time: they repeat exactly 
 from dataclasses import dataclass, field, fields
 
 from tools.sim import tables
+from tools.sim.of_warps import OF_WARPS, NotCounted, Warps
 
-
-
-class NotCounted(AttributeError):
-    """A figure that this simulator cannot know."""
-
-
-@dataclass
-class Warps:
-    """What warps did, 32 lanes that go together. Sums over all that was executed; two of them can be added.
-
-    requests: warp instructions that access global memory, whatever the number of their active lanes.
-    shared_requests, bytes_shared: the same of shared memory, and the useful bytes there.
-    wavefronts: passes that shared memory needed for its requests.
-    conflicts: those of them that bank conflicts cost.
-    instructions, lanes: statements that warps executed, and their active lanes.
-    branches, divergent_branches: decisions that warps took, and those in which their lanes parted.
-    """
-
-    requests: int = 0
-    shared_requests: int = 0
-    bytes_shared: int = 0
-    wavefronts: int = 0
-    conflicts: int = 0
-    instructions: int = 0
-    lanes: int = 0
-    branches: int = 0
-    divergent_branches: int = 0
-
-    @property
-    def active_lanes(self) -> float:
-        """Of the 32 lanes of a warp, how many did something in an average statement."""
-        return self.lanes / self.instructions if self.instructions else 0.0
-
-    def __add__(self, other: "Warps") -> "Warps":
-        return Warps(**{name: getattr(self, name) + getattr(other, name) for name in vars(self)})
-
-
-OF_WARPS = (*(each.name for each in fields(Warps)), "active_lanes", "sectors_per_request")
+__all__ = ["FIGURES", "OF_WARPS", "Counters", "Counts", "Launch", "Line", "NotCounted", "Transfers", "Warps"]
 
 
 @dataclass
@@ -57,6 +21,8 @@ class Counts:
     sectors, lines: pieces of 32 and of 128 bytes touched; a piece counts once in each load, store or atomic
         operation that one program executes, or one warp where there are warps.
     flops: floating-point operations of dot products, 2 M N K each; no other arithmetic is counted.
+    float64: operations of kernels in float64 or complex128, each lane's or element's; a function such as exp is one.
+    conversions: of numbers in kernels from one float type to another, and between floats and integers, likewise.
     programs: how many ran; blocks, of a CUDA kernel.
     warps: what only warps do, None where there are none. Its figures can be read here too.
     """
@@ -68,6 +34,8 @@ class Counts:
     sectors: int = 0
     lines: int = 0
     flops: int = 0
+    float64: int = 0
+    conversions: int = 0
     programs: int = 0
     warps: Warps | None = None
 
@@ -125,8 +93,9 @@ class Transfers:
 class Line:
     """What one line of a kernel did in one way during one launch.
 
-    file: relative to the root. line: its number. source: the line itself. kind: load, store, atomic or dot;
-        in a CUDA kernel also shared load, shared store, shared atomic and branch.
+    file: relative to the root. line: its number. source: the line itself. kind: load, store, atomic, dot, or
+        arithmetic (float64 and conversions); in a CUDA kernel also shared load, shared store, shared atomic,
+        branch and barrier.
     """
 
     file: str
@@ -152,11 +121,13 @@ class Counters(Counts):
 
     library_operations: functions of PyTorch and CuPy that computed or copied outside kernels, in order, as
         "torch.add"; allocations, views and questions about a shape are not among them.
+    library_float64: those of them that worked with float64 or complex128.
     transfers: between the host's memory and the GPU's.
     """
 
     launches: tuple[Launch, ...] = ()
     library_operations: list[str] = field(default_factory=list)
+    library_float64: list[str] = field(default_factory=list)
     transfers: Transfers = field(default_factory=Transfers)
 
     def add(self, launch: Launch) -> None:
@@ -179,15 +150,16 @@ class Counters(Counts):
             for launch in self.launches
         )
         return {"launches": launches, "library_operations": self.library_operations,
-                "transfers": vars(self.transfers)}
+                "library_float64": self.library_float64, "transfers": vars(self.transfers)}
 
     @classmethod
     def from_plain(cls, plain: object) -> "Counters":
         """What `to_plain` made; the totals are summed anew. ValueError for anything else."""
         match plain:
-            case {"launches": tuple(launches), "library_operations": list(operations), "transfers": transfers,
-                  **rest} if not rest:
+            case {"launches": tuple(launches), "library_operations": list(operations),
+                  "library_float64": list(in_float64), "transfers": transfers, **rest} if not rest:
                 counters = cls(library_operations=[_text(name) for name in operations],
+                               library_float64=[_text(name) for name in in_float64],
                                transfers=_figures_of(Transfers, transfers))
                 for launch in launches:
                     counters.add(_launch(launch))

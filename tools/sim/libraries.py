@@ -25,8 +25,9 @@ def unlisted() -> Iterator[None]:
 
 
 @contextmanager
-def listed(names: list[str]) -> Iterator[None]:
-    """Append to `names` each function that computes or copies inside, in order, as "torch.add".
+def listed(names: list[str], in_float64: list[str]) -> Iterator[None]:
+    """Append to `names` each function that computes or copies inside, in order, as "torch.add"; those that work with
+    float64 or complex128 to `in_float64`, too.
 
     Only PyTorch's, and only where PyTorch was imported before. NumPy's are not seen: the step from a tensor
     to a NumPy array is listed instead.
@@ -34,7 +35,7 @@ def listed(names: list[str]) -> Iterator[None]:
     with ExitStack() as stack:
         if "torch" in sys.modules:
             calls, operators = _mode_types()
-            calls = stack.enter_context(calls(names))
+            calls = stack.enter_context(calls(names, in_float64))
             stack.enter_context(operators(calls))
         yield
 
@@ -42,22 +43,26 @@ def listed(names: list[str]) -> Iterator[None]:
 @functools.cache
 def _mode_types() -> tuple[type, type]:
     """Two ways to look at the same call. Made when needed, because their base classes come with PyTorch."""
+    import torch
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Calls(TorchFunctionMode):
         """Knows what was called, in the caller's words."""
 
-        def __init__(self, names: list[str]):
+        def __init__(self, names: list[str], in_float64: list[str]):
             super().__init__()
-            self.names, self.worked = names, False
+            self.names, self.in_float64, self.worked, self.wide = names, in_float64, False, False
 
         def __torch_function__(self, function, types, args=(), kwargs=None):
-            self.worked = getattr(function, "__name__", "") in TO_HOST
+            self.worked, self.wide = getattr(function, "__name__", "") in TO_HOST, False
             value = function(*args, **(kwargs or {}))
             if self.worked and not _silent:
                 self.names.append(_public_name(function))
+                self.in_float64 += [self.names[-1]] * self.wide
             return value
+
+    wide = torch.float64, torch.complex128
 
     class Operators(TorchDispatchMode):
         """Knows which operators that came down to, and so whether it worked on elements."""
@@ -71,8 +76,11 @@ def _mode_types() -> tuple[type, type]:
             self.calls = calls
 
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            self.calls.worked |= _works(function, (*args, *(kwargs or {}).values()))
-            return function(*args, **(kwargs or {}))
+            given = (*args, *(kwargs or {}).values())
+            self.calls.worked |= _works(function, given)
+            result = function(*args, **(kwargs or {}))
+            self.calls.wide |= any(tensor.dtype in wide for tensor in _tensors((*given, result)))
+            return result
 
     return Calls, Operators
 
@@ -80,13 +88,16 @@ def _mode_types() -> tuple[type, type]:
 def _works(operator, arguments: tuple) -> bool:
     """Does this operator compute from, or copy, the elements of a tensor?"""
     name = operator.overloadpacket.__name__.strip("_").removeprefix("new_").removesuffix("_like")
-    return not operator.is_view and name not in PLAIN and any(map(_holds_tensor, arguments))
+    return not operator.is_view and name not in PLAIN and any(True for _ in _tensors(arguments))
 
 
-def _holds_tensor(value: object) -> bool:
+def _tensors(value: object) -> Iterator:
+    """Those in a list or tuple, and in lists and tuples in it."""
     if isinstance(value, (list, tuple)):
-        return any(map(_holds_tensor, value))
-    return isinstance(value, sys.modules["torch"].Tensor)
+        for each in value:
+            yield from _tensors(each)
+    elif isinstance(value, sys.modules["torch"].Tensor):
+        yield value
 
 
 def _public_name(function: Callable) -> str:

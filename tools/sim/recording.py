@@ -15,7 +15,7 @@ def record() -> Iterator[Counters]:
     counters = Counters()
     _recordings.append(counters)
     try:
-        with libraries.listed(counters.library_operations):
+        with libraries.listed(counters.library_operations, counters.library_float64):
             yield counters
     finally:
         _recordings.pop()
@@ -44,10 +44,12 @@ def launched(launch: Launch) -> None:
         counters.add(launch)
 
 
-def operated(name: str) -> None:
-    """A library's function worked, as "cupy.matmul"."""
+def operated(name: str, in_float64: bool) -> None:
+    """A library's function worked, as "cupy.matmul". in_float64: with numbers of that type."""
     for counters in _recordings:
         counters.library_operations.append(name)
+        if in_float64:
+            counters.library_float64.append(name)
 
 
 def uploaded(size: int) -> None:

@@ -45,15 +45,25 @@ def _summary(counts) -> str:
 
 def _of_launch(launch) -> Iterator[str]:
     headings = OF_WARPS if launch.counts.warps else OF_PROGRAMS if launch.counts.flops else OF_PROGRAMS[:-1]
-    texts = [f"{line.line:5}  {line.source}" for line in launch.lines]
-    cells = [[line.kind, *_figures(line, headings)] for line in launch.lines]
+    told = [(line, _in_words(line)) for line in launch.lines]
+    cells = [["", words] if words else [line.kind, *_figures(line, headings)] for line, words in told]
     total = [_shown(getattr(launch.counts, name)) if name != "lanes" else "" for name in headings]
     cells = [["", *headings], *cells, ["total", *total]]
-    widths = [max(map(len, column)) for column in zip(*cells)]
+    widths = [max(map(len, column)) for column in zip(*(row for row in cells if len(row) > 2))]
     room = max(WIDTH - sum(widths) - 2 * len(widths), NARROWEST)
+    texts = [f"{line.line:5}  {line.source}" for line, _ in told]
     for text, row in zip(["", *texts, ""], cells):
         figures = "  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))
-        yield f"{cut(text, room):{room}}  {row[0]:{widths[0]}}  {figures}".rstrip()
+        shown = row[1] if len(row) == 2 else f"{row[0]:{widths[0]}}  {figures}"
+        yield f"{cut(text, room):{room}}  {shown}".rstrip()
+
+
+def _in_words(line) -> str:
+    """What a line does without memory; "" where columns tell it."""
+    things = {"float64 operation": line.counts.float64, "conversion": line.counts.conversions}
+    if line.kind == "barrier":
+        things = {"barrier": line.counts.barriers}
+    return ", ".join(quantity(count, thing) for thing, count in things.items() if count)
 
 
 def _figures(line, headings: tuple[str, ...]) -> list[str]:

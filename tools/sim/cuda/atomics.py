@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from tools.sim.cuda.conversion import convert
+from tools.sim import floats
+from tools.sim.cuda.conversion import cast
 from tools.sim.cuda.intrinsic import Intrinsic, intrinsic
 from tools.sim.cuda.lanes import current
 from tools.sim.cuda.memory import Array
@@ -37,11 +38,11 @@ def _apply(name: str, types: tuple[str, ...], update: Callable, array: Array, in
     offsets = array.locate(index)
     array.touch(offsets, "atomic")
     memory, places = array.storage_and_keys(offsets)
-    lanes = current()
+    lanes, values = current(), [cast(each, memory.dtype) for each in values]
     active = slice(None) if lanes.indices is None else lanes.indices
     found = np.zeros(lanes.count, memory.dtype)
-    found[active] = update(memory, places[active], *(lanes.spread(convert(x, memory.dtype))[active] for x in values))
-    return found
+    found[active] = update(memory, places[active], *(lanes.spread(each)[active] for each in values))
+    return floats.called(found, values)
 
 
 def _admit(name: str, types: tuple[str, ...], array) -> None:

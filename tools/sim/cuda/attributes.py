@@ -4,6 +4,7 @@ import numpy as np
 
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.memory import Array, Record
+from tools.sim.cuda.refused import Refused
 from tools.sim.cuda.values import NUMBER
 
 OF_ARRAYS = {
@@ -14,6 +15,10 @@ OF_ARRAYS = {
     "itemsize": lambda array: np.int64(array.dtype.itemsize),
     "nbytes": lambda array: array.size * np.int64(array.dtype.itemsize),
     "dtype": lambda array: array.dtype,
+}
+REFUSED = {  # methods that allocate memory
+    "astype": "Convert element by element: np.float32(x[i]).", "copy": "Copy element by element.",
+    "flatten": "An index for each axis reaches every element.", "ravel": "An index for each axis reaches every element.",
 }
 
 
@@ -36,6 +41,8 @@ def _of_array(array: Array, name: str):
         return array.field(name)
     if name in OF_ARRAYS:
         return OF_ARRAYS[name](array)
+    if name in REFUSED:
+        raise Refused(f"Numba compiles no {array.name}.{name} for a GPU.", REFUSED[name])
     if hasattr(np.ndarray, name):
         raise Unknown(f"The simulator does not know {array.name}.{name}. A GPU may run it.",
                       "Indices, slices and loops are known.")
@@ -47,5 +54,6 @@ def _of_number(number, name: str):
         raise Unknown("The simulator does not know .conjugate(). A GPU may run it.",
                       "complex(z.real, -z.imag) is the same.")
     if name not in ("real", "imag"):
-        raise TypeError(f"A number has no attribute {name!r} in a kernel.")
+        advice = "\nnp.float32(x) converts a number." if name == "astype" else ""
+        raise TypeError(f"A number has no attribute {name!r} in a kernel.{advice}")
     return getattr(number, name)

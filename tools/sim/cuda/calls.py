@@ -2,15 +2,19 @@
 
 import builtins
 import inspect
+import math
 from collections.abc import Callable
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda import mathematics, operations
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.intrinsic import Intrinsic
-from tools.sim.cuda.values import strong
+from tools.sim.cuda.values import NUMBER, strong
 
+FREE = [mathematics.meaning(each) for each in (abs, math.fabs, math.copysign)]  # they change a sign
+CASTS = (int, float, bool, np.bool_)
 MOST_PRINTED = 4096  # lines of one print statement; a GPU's buffer holds about as many
 
 
@@ -19,7 +23,7 @@ def meaning(lanes, function) -> Callable:
     if isinstance(function, Intrinsic):
         return function.meaning
     if function is builtins.len:
-        return lambda array: np.int64(len(array))
+        return _length
     if function is builtins.print:
         return lambda *values: _print(lanes, values)
     python = getattr(function, "py_func", None)
@@ -28,13 +32,29 @@ def meaning(lanes, function) -> Callable:
                                                            _bound(function, arguments, named))
     known = mathematics.meaning(function)
     if known is not None:
-        return known
+        return _counted(known, function in CASTS)
     dtype = operations.dtype_of(function)
     if dtype is not None:
-        return lambda value: operations.convert(value, dtype)
+        return lambda value: operations.cast(value, dtype)
     name = getattr(function, "__name__", str(function))
     raise Fault("refused", f"It calls {name}, which Numba does not compile for a GPU.",
                 "If it is yours: @cuda.jit(device=True) above its def makes it a device function.")
+
+
+def _length(array):
+    if isinstance(array, NUMBER):
+        raise TypeError(f"len() asks an array or a tuple, and this is one {array.dtype}.")
+    return np.int64(len(array))
+
+
+def _counted(compute: Callable, is_cast: bool) -> Callable:
+    """The function; what it costs in float64 and in conversions is counted."""
+    def call(*arguments, **named):
+        result = compute(*arguments, **named)
+        if is_cast and isinstance(arguments[0], NUMBER):
+            return floats.cast(arguments[0], result)
+        return floats.called(result, arguments, compute in FREE)
+    return call
 
 
 def _bound(function, arguments: tuple, named: dict) -> tuple:

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda.conversion import convert
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.mask import Mask
@@ -237,10 +238,15 @@ class Control(Mask):
 def truth(value):
     """A condition: one bool for all, or a vector of them."""
     if isinstance(value, np.ndarray):
-        return value if value.dtype == bool else value != 0
+        return value if value.dtype == bool else _asked(value)
     if isinstance(value, tuple):
         return len(value) > 0
-    return bool(value)
+    return bool(_asked(value) if isinstance(value, np.inexact) else value)
+
+
+def _asked(value):
+    """value != 0"""
+    return value != 0 if floats.current is None else floats.current.cast(value, value != 0)
 
 
 def bounds_of_range(bounds: tuple) -> tuple:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda.promotion import BOOL, FLOAT16, FLOAT64, INT8, INT16, TYPES, UINT8, UINT16, is_whole
 from tools.sim.cuda.refused import Refused
 
@@ -16,6 +17,14 @@ def convert(value, dtype: np.dtype):
     """
     change = _CHANGES[value.dtype][dtype]
     return value if change is None else change(value)
+
+
+def cast(value, dtype: np.dtype):
+    """The same where a kernel asks for it: what that costs the GPU is counted."""
+    change = _CHANGES[value.dtype][dtype]
+    if change is None:
+        return value
+    return change(value) if floats.current is None else floats.current.cast(value, change(value))
 
 
 def truth(value):

@@ -35,6 +35,14 @@ class Counting:
         warps.branches += int(np.count_nonzero(one | other))
         warps.divergent_branches += int(np.count_nonzero(one & other))
 
+    def barrier(self, lanes) -> None:
+        """The active warps come to a barrier of their block."""
+        self._line(learner_spot(), "barrier").warps.barriers += lanes.active_warps
+
+    def arithmetic(self, spot: Spot) -> Counts:
+        """Where operations in float64 and conversions of a line are counted."""
+        return self._line(spot, "arithmetic")
+
     def access(self, spot: Spot, lanes, storage, keys, operation: str) -> None:
         """A load, store or atomic of the active lanes. keys: element of each, or one for all of them."""
         if storage.kind in ("local", "constant"):

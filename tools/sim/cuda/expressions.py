@@ -2,6 +2,7 @@
 
 import ast
 
+from tools.sim import floats
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.pruning import Pruning
 from tools.sim.cuda.syntax import at, later, name, operate, runtime, stored
@@ -15,7 +16,8 @@ COMPARISON = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt
               ast.Is: "is_", ast.IsNot: "is_not"}
 
 
-OPERATIONS = ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript
+COMPUTED = ast.BinOp, ast.UnaryOp
+OPERATIONS = *COMPUTED, ast.Call, ast.Attribute, ast.Subscript
 
 
 class Expressions(ast.NodeTransformer):
@@ -34,6 +36,8 @@ class Expressions(ast.NodeTransformer):
         new = super().visit(node)
         if isinstance(node, OPERATIONS):
             new = self.typed(new)
+        if isinstance(node, COMPUTED) and self._pruning.is_constant(node):
+            new = runtime("constant", new)
         return at(new, node) if isinstance(new, ast.expr) else new
 
     def typed(self, value: ast.expr) -> ast.expr:
@@ -54,7 +58,7 @@ class Expressions(ast.NodeTransformer):
         if value is node.value:  # None, or a text
             return node
         constant = f"{str(value.dtype)}_{len(self.constants)}"
-        self.constants[constant] = value
+        self.constants[constant] = floats.constant(value)
         return name(constant)
 
     def visit_Name(self, node):

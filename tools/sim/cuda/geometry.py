@@ -10,16 +10,17 @@ from tools.sim.cuda.refused import Refused
 
 
 class _Axes:
-    """x, y and z of what `read(lanes, axis)` gives: int32, as all registers."""
+    """x, y and z of what `read(lanes, axis)` gives: int32, as all registers. name: as learners write it."""
 
-    def __init__(self, read):
+    def __init__(self, name: str, read):
+        self.described = f"{name} as a whole, which has .x, .y and .z"
         self.x, self.y, self.z = (Register(partial(read, axis=axis)) for axis in range(3))
 
 
-threadIdx = _Axes(lambda lanes, axis: lanes.thread_index[axis].astype(np.int32))
-blockIdx = _Axes(lambda lanes, axis: lanes.block_index[axis].astype(np.int32))
-blockDim = _Axes(lambda lanes, axis: np.int32(lanes.block[axis]))
-gridDim = _Axes(lambda lanes, axis: np.int32(lanes.grid[axis]))
+threadIdx = _Axes("cuda.threadIdx", lambda lanes, axis: lanes.thread_index[axis].astype(np.int32))
+blockIdx = _Axes("cuda.blockIdx", lambda lanes, axis: lanes.block_index[axis].astype(np.int32))
+blockDim = _Axes("cuda.blockDim", lambda lanes, axis: np.int32(lanes.block[axis]))
+gridDim = _Axes("cuda.gridDim", lambda lanes, axis: np.int32(lanes.grid[axis]))
 laneid = Register(lambda lanes: lanes.lane.astype(np.int32))
 warpsize = Register(lambda lanes: np.int32(32))
 

@@ -39,7 +39,8 @@ def checked(array, position, length, axis: int, index: tuple, verb: str):
 def _whole(array, position):
     kind = getattr(position, "dtype", None)  # which a variable without a value refuses to tell
     if not isinstance(position, (np.ndarray, np.generic)):
-        raise TypeError(f"An index of {array.name} is a {type(position).__name__}, not a whole number.")
+        found = getattr(position, "described", f"a {type(position).__name__}")
+        raise TypeError(f"An index of {array.name} is {found}, not a whole number.")
     if kind.kind not in "iub":
         raise TypeError(f"An index of {array.name} is {kind}, not a whole number.\n"
                         "Numba refuses that. Is a / meant to be a //?")

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from tools.sim import trace
+from tools.sim import floats, trace
 from tools.sim.cuda import operations
 from tools.sim.cuda.control import bounds_of_range, truth
 from tools.sim.cuda.memory import Array, Record
@@ -29,7 +29,7 @@ def infer(version, arguments: tuple) -> None:
     Raises Refused, for the first error that is left when all types are known.
     """
     inference = Inference(arguments)
-    with trace.heard_by(None):  # what stands in for the arguments is nobody's array
+    with trace.heard_by(None), floats.counted_by(None):  # what stands in for the arguments is nobody's array
         while inference.changed:
             inference.begin()
             version.run(inference, *inference.arguments)

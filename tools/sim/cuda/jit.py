@@ -9,7 +9,7 @@ import numpy as np
 
 from tools.sim.cuda import source
 from tools.sim.cuda.arguments import best, typeof
-from tools.sim.cuda.conversion import convert
+from tools.sim.cuda.conversion import cast
 from tools.sim.cuda.configured import NOT_CONFIGURED, ForAll, LaunchConfiguration
 from tools.sim.cuda.errors import DeprecationError
 from tools.sim.cuda.limits import MOST_THREADS
@@ -159,9 +159,9 @@ class Dispatcher:
         if self._may_compile or not all(isinstance(each, (np.ndarray, np.generic)) for each in arguments):
             return call(*arguments)
         types = best(self._results, [NUMBERS[each.dtype] for each in arguments])
-        value = call(*(convert(each, wanted.of_numpy) for each, wanted in zip(arguments, types)))
+        value = call(*(cast(each, wanted.of_numpy) for each, wanted in zip(arguments, types)))
         result = self._results[types]
-        return convert(value, result.of_numpy) if isinstance(result, Number) else value
+        return cast(value, result.of_numpy) if isinstance(result, Number) else value
 
     def _check_count(self, count: int) -> None:
         if count != len(self.parameters):

@@ -8,6 +8,7 @@ import enum
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda import calls, operations
 from tools.sim.cuda.attributes import attribute
 from tools.sim.cuda.control import Control, truth
@@ -16,7 +17,7 @@ from tools.sim.cuda.intrinsic import Register
 from tools.sim.cuda.mask import WARP, any_in_warps
 from tools.sim.cuda.memory import Array, Record
 from tools.sim.cuda.phi import Phi
-from tools.sim.cuda.values import merged, strong
+from tools.sim.cuda.values import NUMBER, merged, strong
 from tools.sim.faults import ranges
 
 __all__ = ["WARP", "Lanes", "current", "pop", "push"]
@@ -52,18 +53,27 @@ class Lanes(Control):
             member = f"{type(thing).__name__}.{thing.name}"
             raise Unknown(f"The simulator does not know {member}, a member of an enumeration.\nA GPU may run it.",
                           f"{member}.value is a number everywhere.")
-        return self.space.constant(thing) if isinstance(thing, np.ndarray) else strong(thing)
+        if isinstance(thing, np.ndarray):
+            return self.space.constant(thing)
+        value = strong(thing)
+        return floats.constant(value) if isinstance(value, np.generic) else value
+
+    def constant(self, value):
+        """What is computed from constants alone."""
+        return floats.constant(value) if isinstance(value, np.generic) else value
 
     def attribute(self, thing, name: str):
         """thing.name, where `thing` is a value of the kernel: an array, a complex number, cuda.threadIdx."""
         part = attribute(thing, name)
-        return part if isinstance(part, np.ndarray) else self.value(part)
+        return part if isinstance(part, NUMBER) else self.value(part)
 
     def fit(self, value, phi: Phi):
         """A variable before a loop that changes it, in the type that it has in the loop."""
-        return phi.fit(value)
+        return _settled(phi.fit(value))
 
-    typed = fit  # what an operation gives
+    def typed(self, value, phi: Phi):
+        """What an operation gives, in its type."""
+        return phi.fit(value)
 
     def merge(self, here, other, place, phi: Phi):
         """A variable where ways meet: `here` for the active lanes, `other` for the rest. place: a split or a loop."""
@@ -73,7 +83,9 @@ class Lanes(Control):
             return phi.fit(other)
         return merged(self.mask, phi.fit(here), phi.fit(other))
 
-    turn = merge  # at the end of a loop's turn
+    def turn(self, here, other, place, phi: Phi):
+        """The same at the end of a loop's turn."""
+        return _settled(self.merge(here, other, place, phi))
 
     def unpack(self, values, count: int):
         """For a, b = values."""
@@ -175,6 +187,7 @@ class Lanes(Control):
             raise self.fault("divergent_barrier", f"waits here, but {come}: {ranges(self.thread[missing])}.",
                              "A barrier is for all threads of a block. Which condition keeps some from it?",
                              lanes=self.mask & (self.block_of == block))
+        self.counting.barrier(self)
         self.races.barrier(here > 0, there > 0)
 
     def grid_barrier(self) -> None:
@@ -192,3 +205,7 @@ class Lanes(Control):
     def fence(self) -> None:
         """threadfence: what the active lanes wrote is for other blocks to read from now on."""
         self.races.fence(np.unique(np.flatnonzero(self.mask) // self.width))
+
+
+def _settled(value):
+    return value if floats.current is None else floats.current.settled(value)

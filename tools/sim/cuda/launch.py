@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from tools.sim import counters, trace
+from tools.sim import counters, floats, trace
 from tools.sim.cuda import watch
 from tools.sim.cuda.counting import Counting
-from tools.sim.cuda.faults import Unknown
+from tools.sim.cuda.faults import Unknown, learner_spot
 from tools.sim.cuda.lanes import Lanes
 from tools.sim.cuda.races import Races
 from tools.sim.cuda.source import Program, program
 from tools.sim.cuda.space import Space
 from tools.sim.cuda.storage import GlobalArray, Storage
+from tools.sim.floats import Floats
 
 AT_ONCE = 1 << 16  # lanes in a batch: few enough for the processor's caches, many for NumPy
 
@@ -40,8 +41,11 @@ def launch(function: Callable, grid: tuple, block: tuple, arguments: list, *, dy
 
 
 def _run(kernel: Program, lanes: Lanes, arguments: list) -> None:
+    arithmetic = Floats(learner_spot, lambda: lanes.active, lanes.counting.arithmetic)
     try:
-        kernel.run(lanes, *arguments)
+        with floats.counted_by(arithmetic):
+            kernel.run(lanes, *arguments)
+        arithmetic.finish()
         lanes.races.settle()
     finally:
         if isinstance(lanes, watch.Watched):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda import mathematics
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.fused import multiply_add, rounded_once
@@ -62,6 +63,7 @@ OTHER = {  # types of the arguments, meaning
     "max": ("int32 int32", np.maximum), "llmax": ("int64 int64", np.maximum),
     "min": ("int32 int32", np.minimum), "llmin": ("int64 int64", np.minimum),
 }
+FREE = ("double_as_longlong", "longlong_as_double", "fabs", "copysign")  # other bits, or the same with another name
 
 
 def _rows():
@@ -82,7 +84,9 @@ def _function(name: str, types: tuple[str, ...], meaning: Callable) -> Intrinsic
     def function(*values):
         if len(values) != len(types):
             raise Refused(f"{full} takes {len(types)} argument{'s' * (len(types) > 1)}, not {len(values)}.")
-        return meaning(*(converted(full, (kind,), value)[0] for kind, value in zip(types, values)))
+        values = [converted(full, (kind,), value)[0] for kind, value in zip(types, values)]
+        result = meaning(*values)
+        return floats.called(result, values, free=name in FREE)
 
     return intrinsic(function, name=full)
 

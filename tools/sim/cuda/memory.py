@@ -84,7 +84,9 @@ class Array:
         """
         index = complete(index, len(self.shape))
         if len(index) != len(self.shape):
-            raise TypeError(f"{self.name} has {len(self.shape)} dimensions; {len(index)} indices were given.")
+            axes, given = (f"{len(each)} {what}" for each, what in (
+                (self.shape, "dimension" + "s" * (len(self.shape) != 1)), (index, "indices" if len(index) != 1 else "index")))
+            raise TypeError(f"{self.name} has {axes}; {given} {'was' if len(index) == 1 else 'were'} given.")
         offsets = self.start
         for axis, (position, length, stride) in enumerate(zip(index, self.shape, self.strides)):
             position = checked(self, position, length, axis, index, verb)
@@ -120,7 +122,7 @@ class Array:
     def write(self, offsets, values) -> None:
         """Store converted values. Where lanes write to the same place, the last one stays."""
         lanes, storage = self.lanes, self.storage
-        values = operations.convert(values, storage.flat.dtype)
+        values = operations.cast(values, storage.flat.dtype)
         if np.ndim(values) and lanes.indices is not None:
             values = values[lanes.indices]
         keys = storage.keys(lanes, offsets)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tools.sim.cuda import mathematics
-from tools.sim.cuda.constructs import LIST, TEXT, nodes
+from tools.sim.cuda.constructs import TEXT, nodes
 from tools.sim.cuda.missing import REASON
 from tools.sim.cuda.promotion import dtype_of
 from tools.sim.cuda.refused import Finding
@@ -29,12 +29,14 @@ SIMULATED = (breakpoint, len, print, range)  # beside what is in mathematics.py
 COMPILED = (enumerate, hasattr, isinstance, iter, map, next, ord, slice, sum, tuple, type, zip)  # by Numba
 INSTEAD = {enumerate: "Write a loop over range(len(x)).", zip: "Write a loop over range(len(x)).",
            sum: "Add in a loop."}
-BUILT_IN = {"maximum": "max(a, b) is compiled.", "minimum": "min(a, b) is compiled."}  # of NumPy's functions
+BUILT_IN = {"maximum": "max(a, b) is compiled.", "minimum": "min(a, b) is compiled.", "max": "max(a, b) is compiled.",
+            "min": "min(a, b) is compiled.", "round": "round(a) is compiled.", "abs": "abs(a) is compiled."}
 
 # Not compiled by Numba, among NumPy's functions; of those that are named nowhere, nothing is claimed.
-NUMPY_ARRAYS = ("arange", "array", "concatenate", "empty", "eye", "full", "linspace", "ones", "zeros", "zeros_like")
+NUMPY_ARRAYS = ("arange", "array", "concatenate", "copy", "diag", "empty", "empty_like", "eye", "full", "full_like",
+                "identity", "linspace", "ones", "ones_like", "stack", "zeros", "zeros_like")
 NUMPY_NUMBERS = ("abs", "absolute", "add", "cbrt", "ceil", "clip", "copysign", "dot", "exp", "exp2", "expm1", "fabs",
-                 "floor", "fmod", "isfinite", "isinf", "log1p", "matmul", "mod", "multiply", "negative",
+                 "floor", "fmod", "isfinite", "isinf", "log1p", "matmul", "max", "min", "mod", "multiply", "negative",
                  "power", "rint", "sign", "sort", "sqrt", "square", "subtract", "trunc", "where")
 RANDOM = ("random", "numpy.random.mtrand")
 
@@ -119,6 +121,8 @@ def _missing(missing: Missing) -> Finding:
         reason = f"{REASON[name][0].upper()}{REASON[name][1:]}."
         return Finding(node, ast.unparse(node), textwrap.fill(reason, WIDTH), unknown=True)
     near = difflib.get_close_matches(name, missing.near, 1)
+    if missing.owner is math and name in BUILT_IN:
+        return Finding(node, what, BUILT_IN[name])
     return Finding(node, what, f"Is {near[0]} meant?" if near else "")
 
 
@@ -157,10 +161,11 @@ def _judge_other(node: ast.AST, name: str, value: Callable, of_simulator: bool) 
 
 def _judge_numpy(node: ast.AST, name: str, function: str) -> Finding:
     if function in NUMPY_ARRAYS:
-        return Finding(node, *LIST)
+        return Finding(node, f"{name} makes an array, and nothing allocates memory on a GPU.",
+                       "cuda.shared.array(shape, dtype): one a block. cuda.local.array: one a thread.")
     if function not in NUMPY_NUMBERS:
         return Finding(node, name, _in_math(function) or BUILT_IN.get(function, ""), unknown=True)
-    return Finding(node, f"Numba compiles no {name} for a GPU.", _in_math(function))
+    return Finding(node, f"Numba compiles no {name} for a GPU.", _in_math(function) or BUILT_IN.get(function, ""))
 
 
 def _in_math(function: str) -> str:

@@ -12,15 +12,16 @@ from functools import partial, reduce
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda.arithmetic import floor_quotient, power, remainder
-from tools.sim.cuda.conversion import convert
-from tools.sim.cuda.promotion import (BOOL, COMPARISONS, FLOAT64, INT64, TYPES, UINT64, dtype_of, is_whole, result_type,
-                                      unary_type, unify)
+from tools.sim.cuda.conversion import cast, convert
+from tools.sim.cuda.promotion import (BOOL, COMPARISONS, FLOAT64, INT64, TYPES, UINT64, common, dtype_of, is_whole,
+                                      result_type, unary_type, unify)
 from tools.sim.cuda.refused import Refused
 
 __all__ = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor",
            "neg", "pos", "invert", "not_", "eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not",
-           "convert", "dtype_of", "result_type", "unify"]
+           "cast", "dtype_of", "result_type", "unify"]
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
            "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "eq": "==", "ne": "!=",
@@ -29,6 +30,7 @@ UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.t
           "rshift": np.right_shift, "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor,
           "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
           "ge": np.greater_equal}
+REDUCIBLE = ("add", "sub", "mul", "truediv", *COMPARISONS)  # float64 that may turn out to be float32: see floats.py
 OTHERS = {"floordiv": floor_quotient, "mod": remainder, "pow": power}
 
 
@@ -57,10 +59,23 @@ def _binary(name: str) -> Callable:
 
 
 def _implementation(name: str, a: np.dtype, b: np.dtype) -> Callable:
-    """What computes x <name> y for x of type a, y of type b."""
+    """What computes x <name> y for x of type a, y of type b, and counts it where that is not free of charge."""
     result = result_type(name, a, b) if a in TYPES and b in TYPES else None
     if result is None:
         return lambda x, y: _refuse(name, str(a), str(b))
+    compute, inside = _plain_implementation(name, a, b, result), common(a, b) if name in COMPARISONS else result
+    exponent = name == "pow" and is_whole(b)
+    if inside not in floats.WIDE and not any(floats.converts(each, inside) for each in (a, *([b] * (not exponent)))):
+        return compute
+    return _counted(compute, inside, reducible=name in REDUCIBLE, operands=1 if exponent else 2)
+
+
+def _counted(compute: Callable, inside: np.dtype, reducible: bool, operands: int) -> Callable:
+    """operands: of how many the conversions to `inside` count."""
+    return lambda x, y: floats.operated(compute(x, y), (x, y)[:operands], inside, reducible)
+
+
+def _plain_implementation(name: str, a: np.dtype, b: np.dtype, result: np.dtype) -> Callable:
     if name in OTHERS:
         exponent = name == "pow" and is_whole(b)
         return _converted(OTHERS[name], a, b, result, (UINT64 if b.kind == "u" else INT64) if exponent else result)
@@ -103,6 +118,8 @@ def _unary_implementation(name: str, compute: Callable, a: np.dtype) -> Callable
     result = unary_type(name, a) if a in TYPES else None
     if result is None:
         return lambda x: _refuse(name, str(a))
+    if a == result == FLOAT64 and name != "not_":
+        return lambda x: floats.same(x, compute(x))
     if a == result or name == "not_":
         return compute
     if a == BOOL:
@@ -129,11 +146,17 @@ def _tuples_equal(a: tuple, b: tuple):
 def _described(operand: object) -> str:
     if _is_number(operand):
         return str(operand.dtype)
-    return "an array" if hasattr(operand, "dtype") else f"a {type(operand).__name__}"
+    if hasattr(operand, "dtype"):
+        return "an array"
+    return getattr(operand, "described", f"a {type(operand).__name__}")
 
 
 def _refuse(name: str, *types: str):
     advice = "An operator works on elements: x[i], not x." if "an array" in types else ""
+    whole = [each.split()[0] for each in types if each.endswith(".z")]
+    if whole:
+        raise Refused(f"Numba compiles no {SYMBOLS[name]} of {' and '.join(dict.fromkeys(whole))} as a whole.",
+                      f"Which axis is meant: {whole[0]}.x, .y or .z?")
     raise Refused(f"Numba compiles no {SYMBOLS[name]} of {' and '.join(types)}.", advice)
 
 

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from tools.sim.cuda.conversion import convert
+from tools.sim.cuda.conversion import cast
 from tools.sim.cuda.promotion import unify
 from tools.sim.cuda.refused import Refused
 from tools.sim.cuda.values import NUMBER, OfArray, rebuilt, type_of
@@ -52,7 +52,7 @@ def _unified(a, b):
 
 def _fitted(value, wanted):
     if isinstance(value, NUMBER):
-        return convert(value, wanted) if isinstance(wanted, np.dtype) else value
+        return cast(value, wanted) if isinstance(wanted, np.dtype) else value
     if isinstance(value, tuple) and type(wanted) is tuple:
         return rebuilt(value, map(_fitted, value, wanted[1:]))
     return value

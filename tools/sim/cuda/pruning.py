@@ -37,6 +37,15 @@ class Pruning:
                 return name if name in self.parameters else ""
         return ""
 
+    def is_constant(self, node: ast.expr) -> bool:
+        """Is it computed from constants alone? An optimizer finds that, later than `decides`."""
+        match node:
+            case ast.UnaryOp(operand=operand):
+                return self.is_constant(operand)
+            case ast.BinOp(left=left, right=right):
+                return self.is_constant(left) and self.is_constant(right)
+        return self._is_constant(node)
+
     def _is_constant(self, node: ast.expr) -> bool:
         match node:
             case ast.Constant():

@@ -6,6 +6,7 @@ steps apart. The normal numbers of a GPU may differ in the last bits, as its sin
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda.arrays import to_device
 from tools.sim.cuda.intrinsic import intrinsic
 from tools.sim.cuda.lanes import current
@@ -96,12 +97,21 @@ def _next(states, index) -> np.ndarray:
 
 
 def _uniform(states, index) -> np.ndarray:
+    floats.note(float64=1, conversions=1)
     return (_next(states, index) >> np.uint64(11)) * 2.0**-53
+
+
+def _uniform_float32(states, index) -> np.ndarray:
+    """By way of float64."""
+    floats.note(float64=0, conversions=1)
+    return _uniform(states, index).astype(np.float32)
 
 
 def _normal(states, index, kind: type) -> np.ndarray:
     """Box and Muller; its numbers come from float32, also where the result is float64."""
-    u1, u2 = (_uniform(states, index).astype(np.float32) for _ in range(2))
+    u1, u2 = (_uniform_float32(states, index) for _ in range(2))
+    if kind is np.float64:
+        floats.note(float64=5, conversions=2)  # three products, a root and a cosine; of two numbers
     return np.sqrt(kind(-2) * np.log(u1)) * np.cos(kind(2 * np.pi) * u2)
 
 
@@ -114,7 +124,7 @@ def xoroshiro128p_next(states, index):
 @intrinsic(name="xoroshiro128p_uniform_float32")
 def xoroshiro128p_uniform_float32(states, index):
     """A number from 0 to 1; rounding makes 1 possible."""
-    return _uniform(states, index).astype(np.float32)
+    return _uniform_float32(states, index)
 
 
 @intrinsic(name="xoroshiro128p_uniform_float64")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda.fused import multiply_add, rounded_once
 from tools.sim.cuda.intrinsic import intrinsic
 from tools.sim.cuda.signatures import FLOATS, INTEGERS, converted, only
@@ -58,14 +59,15 @@ def selp(test, a, b):
 @intrinsic
 def fma(a, b, c):
     """a * b + c, rounded once: float32 if all three fit into it, else float64."""
-    return multiply_add(*converted("cuda.fma", FLOATS, a, b, c))
+    values = converted("cuda.fma", FLOATS, a, b, c)
+    return floats.called(multiply_add(*values), values)
 
 
 @intrinsic
 def cbrt(x):
     """The cube root: float32 if x fits into it, else float64."""
     x, = converted("cuda.cbrt", FLOATS, x)
-    return rounded_once(np.cbrt)(x)
+    return floats.called(rounded_once(np.cbrt)(x), [x])
 
 
 @intrinsic

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.sim.cuda.conversion import convert
+from tools.sim.cuda.conversion import cast
 from tools.sim.cuda.promotion import common
 from tools.sim.cuda.refused import Refused
 
@@ -23,7 +23,7 @@ def converted(function: str, types: tuple[str, ...], *values) -> list:
     own = tuple(found & set(types)) if len(found) == 1 else ()
     fitting = [dtype for dtype in map(np.dtype, own + types)
                if all(common(np.dtype(each), dtype) == dtype for each in found)]
-    return [convert(value, (fitting or [np.dtype(types[0])])[0]) for value in values]
+    return [cast(value, (fitting or [np.dtype(types[0])])[0]) for value in values]
 
 
 def type_of(function: str, argument: str, value) -> str:

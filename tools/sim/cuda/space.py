@@ -138,6 +138,8 @@ def _shape(shape) -> tuple[int, ...]:
     if any(isinstance(length, np.ndarray) for length in shape):
         raise TypeError("The shape of a shared or local array must be known when the kernel is compiled:\n"
                         "a number, or a constant of the module.")
+    if any(length < 0 for length in shape):
+        raise TypeError(f"No array has so many elements: {', '.join(map(str, map(int, shape)))}.")
     return tuple(map(int, shape))
 
 
@@ -147,7 +149,8 @@ def _dtype(thing) -> np.dtype:
         raise Unknown("The simulator knows no shared or local arrays of records. A GPU may run it.",
                       "Take an array for each field.")
     if dtype is None:
-        raise TypeError(f"{thing!r} is no type of an array's elements. cuda.float32 or np.float32 is one.")
+        name = thing.__name__ if isinstance(thing, type) else repr(thing)
+        raise TypeError(f"{name} is no type of an array's elements. cuda.float32 or np.float32 is one.")
     return dtype
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cuda.faults import Fault, Unknown
 from tools.sim.cuda.memory import Array, Record
 
@@ -64,7 +65,7 @@ def merged(mask: np.ndarray, here, other):
     if isinstance(here, tuple) and isinstance(other, tuple):
         return rebuilt(here, map(partial(merged, mask), here, other))
     if isinstance(here, NUMBER):
-        return np.where(mask, here, other)
+        return floats.chosen(mask, here, other)
     raise Unknown("A variable stands for one array in some threads and for another in others.\n"
                   "The simulator does not know that. A GPU may run it.", "Can each have a name of its own?")
 

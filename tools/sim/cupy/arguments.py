@@ -31,7 +31,15 @@ def require(name: str, value) -> None:
     if not isinstance(value, ndarray):
         module, kind = type(value).__module__, type(value).__qualname__
         kind = kind if module == "builtins" else f"{module}.{kind}"
-        raise TypeError(f"Argument {name!r} has incorrect type (expected cupy._core.core._ndarray_base, got {kind})")
+        advice = "\nIt lies in the host's memory: cupy.asarray() copies it to the GPU's." * isinstance(value, np.ndarray)
+        raise TypeError(f"Argument {name!r} has incorrect type (expected cupy._core.core._ndarray_base, got {kind})"
+                        + advice)
+
+
+def require_out(out) -> None:
+    """The same of a place for the result, if there is one."""
+    if out is not None:
+        require("out", out)
 
 
 def check_cast(given: np.dtype, wanted: np.dtype, casting: str, what: str = "array data") -> None:

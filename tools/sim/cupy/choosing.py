@@ -3,6 +3,7 @@
 import numpy as np
 
 from tools.sim.cupy import functions, fusion, launches, streams
+from tools.sim.cupy.arguments import require, require_out
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.creation import array
 from tools.sim.cupy.indexing import pick
@@ -39,6 +40,7 @@ def _limits(dtype: np.dtype) -> tuple:
 def around(a, decimals=0, out=None) -> ndarray:
     """Rounded to so many decimals, halves to even."""
     a = a if isinstance(a, ndarray) else array(a, copy=None)
+    require_out(out)
     with np.errstate(all="ignore"):
         values = np.around(a.elements.astype(np.float16) if a.dtype == bool else a.elements, decimals)
     made = on_device(np.array(values, order="C")) if out is None else out
@@ -59,6 +61,7 @@ def take(a, indices, axis=None, out=None) -> ndarray:
         launches.elementwise("cupy_take_scalar", made.shape, [one], [made])
         return made
     places = indices if isinstance(indices, ndarray) else array(indices, dtype=int)
+    require_out(out)
     if out is not None and out.dtype != a.dtype:
         raise TypeError("Output dtype mismatch")
     if out is not None and out.shape != a.shape[:axis] + places.shape + a.shape[axis + 1:]:
@@ -110,6 +113,7 @@ def repeat(a, repeats, axis=None):
 
 def bincount(x: ndarray, weights=None, minlength=None) -> ndarray:
     """How often each whole number occurs. The host fetches the least and the largest."""
+    require("x", x)
     if x.ndim != 1:
         raise ValueError(f"object {'too deep' if x.ndim else 'of too small depth'} for desired array")
     if x.dtype.kind == "f":

@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 
+from tools.sim.counters import Counts
 from tools.sim.cupy import launches
 from tools.sim.cupy.arrays import ndarray
 from tools.sim.cupy.shapes import broadcast_shapes
@@ -133,11 +134,13 @@ class Fusion:
         if any(isinstance(each, np.ndarray) for each in args):
             raise AssertionError("a fused function takes no host array beside device arrays; use cupy.asarray()")
         trace, made, arrays = Trace(), [], [each for each in args if isinstance(each, ndarray)]
+        arithmetic = Counts()
         shape = _common_shape(arrays)
 
         def run():
-            with launches.silent():
+            with launches.one_kernel() as inside:
                 made.append(_unwrapped(self.func(*(_proxy(each, trace) for each in args))))
+            arithmetic.include(inside)
             if not self.name.isidentifier():
                 from tools.sim.cupy.kernels.refusal import CompileException  # here, for nobody else needs kernels
                 raise CompileException("the kernel gets the name of its function, and a lambda has none.\n"
@@ -149,7 +152,8 @@ class Fusion:
                 loaded = [launches.stretched(each, shape) for each in loaded]
             return [("bytes_loaded", loaded), ("bytes_stored", trace.stored)]
 
-        launches.execute(self.name, () if shape is None else (-(-prod(shape) // launches.BLOCK),), arrays, run)
+        launches.execute(self.name, () if shape is None else (-(-prod(shape) // launches.BLOCK),), arrays, run,
+                         arithmetic=arithmetic)
         return made[0]
 
     def clear_cache(self) -> None:

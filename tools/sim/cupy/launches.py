@@ -13,10 +13,11 @@ from tools.sim import host, recording
 from tools.sim.counters import Counts, Launch
 from tools.sim.cupy import streams
 from tools.sim.cupy.arrays import ndarray, on_device
+from tools.sim.floats import WIDE
 
 BLOCK = 128  # threads in a block of CuPy's elementwise kernels
 
-_silent = False
+_within: Counts | None = None  # of the kernel that all launches at present are part of
 
 
 class Picked(NamedTuple):
@@ -46,17 +47,19 @@ FIGURES = ("bytes_loaded", "bytes_stored", "bytes_atomic")
 
 
 def elementwise(kernel: str, shape: tuple[int, ...], loads: Iterable[ndarray] = (), stores: Iterable[ndarray] = (),
-                work: Callable[[], None] | None = None) -> None:
+                work: Callable[[], None] | None = None, arithmetic: Counts | None = None) -> None:
     """A kernel with one thread an element of `shape`, in C order; each array is stretched to that shape."""
     loads, stores = ([stretched(array, shape) for array in arrays] for arrays in (loads, stores))
-    launch(kernel, (-(-prod(shape) // BLOCK),), loads, stores, work=work)
+    launch(kernel, (-(-prod(shape) // BLOCK),), loads, stores, work=work, arithmetic=arithmetic)
 
 
 def launch(kernel: str, grid: tuple[int, ...] = (), loads: Iterable[Accessed] = (), stores: Iterable[Accessed] = (),
-           atomics: Iterable[Accessed] = (), work: Callable[[], None] | None = None) -> None:
+           atomics: Iterable[Accessed] = (), work: Callable[[], None] | None = None,
+           arithmetic: Counts | None = None) -> None:
     """A kernel whose threads access, one after the other, the elements of each of these.
 
     grid: blocks; () where it is the library's choice. work: writes what it writes to memory that existed before.
+    arithmetic: what it does in float64, and converts.
     """
     accesses = list(zip(FIGURES, map(list, (loads, stores, atomics))))
     arrays = [each if isinstance(each, ndarray) else each.array for _, accessed in accesses for each in accessed]
@@ -66,13 +69,18 @@ def launch(kernel: str, grid: tuple[int, ...] = (), loads: Iterable[Accessed] = 
             work()
         return accesses
 
-    execute(kernel, grid, arrays, run)
+    execute(kernel, grid, arrays, run, arithmetic=arithmetic)
 
 
-def execute(kernel: str, grid: tuple[int, ...], arrays: list[ndarray], run: Callable[[], list], stream=None) -> None:
-    """A kernel that may touch these arrays. run: does its work, and gives (figure, what was accessed so)."""
-    if _silent:
+def execute(kernel: str, grid: tuple[int, ...], arrays: list[ndarray], run: Callable[[], list], stream=None,
+            arithmetic: Counts | None = None) -> None:
+    """A kernel that may touch these arrays. run: does its work, and gives (figure, what was accessed so).
+
+    arithmetic: as of `launch`; `run` may add to it.
+    """
+    if _within is not None:
         run()
+        _within.include(arithmetic or Counts())
         return
     accesses = []
 
@@ -82,7 +90,7 @@ def execute(kernel: str, grid: tuple[int, ...], arrays: list[ndarray], run: Call
 
     host.device().execute(kernel, streams.number(stream), [array.elements for array in arrays], all_of_it)
     if recording.recording():
-        counts = Counts(programs=prod(grid) if grid else 0)
+        counts = Counts(programs=prod(grid) if grid else 0) + (arithmetic or Counts())
         for figure, each in accesses:
             pieces, lines = touched(figure, each)
             counts.include(Counts(**{figure: each.nbytes}, accesses=each.size, sectors=pieces, lines=lines))
@@ -95,7 +103,7 @@ def clear(array: ndarray) -> None:
         array.elements[...] = 0
         return array.nbytes
 
-    if _silent:
+    if _within is not None:
         run()
     elif array.size:
         host.device().execute("memset", streams.number(), [array.elements], run)
@@ -109,18 +117,18 @@ def library(name: str, arrays: list[ndarray], work: Callable[[], None] | None = 
         return sum(array.nbytes for array in arrays)
 
     host.device().execute(name, streams.number(), [array.elements for array in arrays], run)
-    recording.operated(name)
+    recording.operated(name, in_float64=any(array.dtype in WIDE for array in arrays))
 
 
 @contextmanager
-def silent() -> Iterator[None]:
-    """What would be launched inside is part of one kernel, which the caller reports."""
-    global _silent
-    before, _silent = _silent, True
+def one_kernel() -> Iterator[Counts]:
+    """What would be launched inside is part of one kernel, which the caller reports. Gives its arithmetic."""
+    global _within
+    before, _within = _within, Counts()
     try:
-        yield
+        yield _within
     finally:
-        _silent = before
+        _within = before
 
 
 # Sectors and lines -------------------------------------------------------------------------------

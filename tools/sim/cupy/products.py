@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import require
+from tools.sim.cupy.arguments import require, require_out
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.casts import quietly
 from tools.sim.cupy.ufuncs import copy_elements, ufuncs
@@ -16,6 +16,7 @@ def dot(a, b, out=None):
     if not isinstance(a, ndarray):
         return a.dot(b, out)
     require("b", b)
+    require_out(out)
     if out is not None:
         if np.result_type(a.dtype, b.dtype) != out.dtype:
             raise ValueError("Not supported dtype combination.")
@@ -32,6 +33,7 @@ def matmul(a, b, out: ndarray | None = None) -> ndarray:
     """a @ b"""
     require("a", a)
     require("b", b)
+    require_out(out)
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("Scalar operands are not allowed, use '*' instead")
     if max(a.ndim, b.ndim) > 2:
@@ -102,6 +104,7 @@ def tensordot(a, b, axes=2) -> ndarray:
 def kron(a, b) -> ndarray:
     """Kronecker's product."""
     require("a", a)
+    require("b", b)
     return _product("kron", np.kron, None, a, b)
 
 
@@ -111,6 +114,7 @@ def einsum(*operands, **named) -> ndarray:
         raise NotImplementedError("einsum: the stand-in knows the notation with a string, as in einsum('ij,jk', a, b).")
     subscripts, *arrays = operands
     out = named.pop("out", None)
+    require_out(out)
     named.pop("optimize", None)
     for each in arrays:
         if not isinstance(each, ndarray):

@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tools.sim.counters import Counts
 from tools.sim.cupy import fusion, launches
 from tools.sim.cupy.arguments import require
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.casts import convert, device_dtype, quietly
 from tools.sim.cupy.shapes import axes_of
 from tools.sim.cupy.signatures import table
+from tools.sim.floats import WIDE, converts
 
 METHODS = """
     sum(self, axis=None, dtype=None, out=None, keepdims=False)
@@ -90,15 +92,24 @@ def _finished(kernel: str, a: ndarray, values: np.ndarray, out: ndarray | None) 
     """The result, in `out` if there is one, of a kernel that reads all of `a`."""
     if out is None:
         made = on_device(values if values.flags.c_contiguous else values.copy())
-        launches.launch(kernel, (), [a], [made])
+        launches.launch(kernel, (), [a], [made], arithmetic=_arithmetic(a, values, made))
         return made
     require("out", out)
     if out.ndim != values.ndim:
         raise ValueError("output parameter for reduction operation has the wrong number of dimensions")
     if out.shape != values.shape:
         raise ValueError("Out shape is mismatched")
-    launches.launch(kernel, (), [a], [out], work=lambda: np.copyto(out.elements, convert(values, out.dtype)))
+    launches.launch(kernel, (), [a], [out], work=lambda: np.copyto(out.elements, convert(values, out.dtype)),
+                    arithmetic=_arithmetic(a, values, out))
     return out
+
+
+def _arithmetic(a: ndarray, values: np.ndarray, made: ndarray) -> Counts:
+    """As many operations as elements disappear; of a running sum, as it has elements."""
+    steps = a.size if values.size == a.size else a.size - values.size
+    inside = values.dtype if values.dtype.kind in "fc" else a.dtype
+    return Counts(float64=steps * (inside in WIDE), conversions=a.size * converts(a.dtype, inside)
+                  + made.size * converts(values.dtype, made.dtype))
 
 
 # The functions and the methods of arrays ---------------------------------------------------------

@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tools.sim.counters import Counts
 from tools.sim.cupy import fusion, launches
 from tools.sim.cupy.arguments import check_cast, elements, operand, type_of
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.casts import convert, flushed
 from tools.sim.cupy.loops import SIGNATURES, WEAK, Loop, choose, loops
 from tools.sim.cupy.shapes import broadcast_shapes
+from tools.sim.floats import WIDE, converts
 
 ALIASES = {
     "abs": "absolute", "divide": "true_divide", "mod": "remainder", "pow": "power", "conj": "conjugate",
@@ -56,7 +58,8 @@ class ufunc:
         made = [_new(value) if out is None else out for value, out in zip(values, outs)]
         if 0 not in shape:
             launches.elementwise(self.name, shape, [each for each in inputs if isinstance(each, ndarray)], made,
-                                 work=lambda: _store(values, outs))
+                                 work=lambda: _store(values, outs),
+                                 arithmetic=self._arithmetic(inputs, (operands, results), made))
         return made[0] if self.nout == 1 else tuple(made)
 
     def apply(self, values: Sequence, loop: Loop) -> tuple[np.ndarray, ...]:
@@ -66,6 +69,16 @@ class ufunc:
             results = self._compute(*(flush(_as(value, dtype)) for value, dtype in zip(values, loop[0])))
         results = results if isinstance(results, tuple) else (results,)
         return tuple(convert(flush(np.asarray(result)), dtype) for result, dtype in zip(results, loop[1]))
+
+    def _arithmetic(self, inputs: list, loop: Loop, made: list[ndarray]) -> Counts:
+        """What the kernel does in float64, and converts."""
+        elements = made[0].size
+        inside = [wanted if wanted.kind in "fc" else result for wanted, result in zip(loop[0], loop[1] * len(loop[0]))]
+        pairs = [*zip([getattr(each, "dtype", None) for each in inputs], inside),
+                 *zip(loop[1], [each.dtype for each in made])]
+        changed = sum(old is not None and converts(old, new) for old, new in pairs)
+        wide = self._key not in UNFLUSHED and any(dtype in WIDE for dtypes in loop for dtype in dtypes)
+        return Counts(float64=wide * elements, conversions=changed * elements)
 
     def _sort(self, args: tuple, out) -> tuple[list, list]:
         """Operands, and results that the caller gave (else None)."""

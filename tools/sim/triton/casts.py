@@ -64,6 +64,13 @@ def to_integer(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return result.astype(dtype)
 
 
+def garbage(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """What stands for elements that nobody has defined: NaN, the largest integer, True."""
+    if is_float(dtype):
+        return np.full(shape, np.nan, np.float32).astype(dtype)
+    return np.full(shape, True if dtype == bool else np.iinfo(dtype).max, dtype)
+
+
 def truncate_to_tf32(values: np.ndarray) -> np.ndarray:
     """float32 as a tensor core reads it for tf32: the last 13 bits are not looked at."""
     return (values.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)

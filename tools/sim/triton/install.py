@@ -7,7 +7,8 @@ import sys
 from types import ModuleType
 
 SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpreter, which differ in others
-PATCHES = ("numbers", "language", "memory", "programs", "overflow")  # later ones wrap earlier
+PATCHES = ("numbers", "language", "memory", "programs", "overflow", "arithmetic",
+           "undefined")  # later ones wrap earlier
 
 
 def install() -> None:

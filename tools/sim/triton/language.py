@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import triton.language as tl
 
-from tools.sim.triton import driver
+from tools.sim.triton import driver, tensors, undefined
 from tools.sim.triton.faults import Fault, running
 
 HELPERS = ("interpreter_semantic", "kernel_python")  # names that a rewritten kernel sees; the lesson does not
@@ -63,6 +63,7 @@ class KernelPython:
 
     def truth(self, condition):
         """The condition of if and while."""
+        undefined.check(getattr(condition, "handle", None), "a condition")
         if isinstance(condition, tl.tensor) and condition.handle.data.size > 1:
             size = condition.handle.data.size
             raise Fault("condition",
@@ -80,6 +81,8 @@ class KernelPython:
         start, end = (0, start) if end is None else (start, end)
         bounds = (start, end, 1 if step is None else step)
         start, end, step = (self.semantic.to_tensor(bound) for bound in bounds)
+        for each in (start, end, step):
+            undefined.check(each.handle, "the bound of a loop")
         kind = self.semantic.integer_promote_impl(start.dtype, end.dtype)
         for value in range(operator.index(start), operator.index(end), operator.index(step)):
             yield self.semantic.scalar_constant(value, kind)
@@ -188,21 +191,7 @@ def _patch_calls(interpreter: ModuleType) -> None:
     interpreter._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
     interpreter._patch_lang = Launch
     interpreter.InterpretedFunction.__call__ = call
-    tl.tensor.__index__, tl.tensor.__str__, tl.tensor.__repr__ = _index, _str, _repr
-
-
-def _index(self) -> int:
-    return operator.index(self.handle.data.item())
-
-
-def _str(self) -> str:
-    return str(self.handle.data if self.type.is_block() else self.handle.data.item())
-
-
-def _repr(self) -> str:
-    """[0 1 2 3]: int32[4]"""
-    shape = ",".join(str(int(length)) for length in self.shape)
-    return f"{self}: {self.dtype}" + (f"[{shape}]" if shape else "")
+    tensors.patch(interpreter)
 
 
 def this_program() -> str:

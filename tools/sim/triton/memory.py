@@ -109,10 +109,11 @@ class Memory:
                 trace.listener.access(trace.Access(here, operation, view.traced, own, size,
                                                    np.full(own.size, program), None))
 
-    def count_dot(self, products: int) -> None:
+    def count_dot(self, products: int, in_float64: bool) -> None:
         """A multiplication and an addition for each product."""
         if self.lines is not None:
             self.figures("dot").flops += 2 * products
+            self.figures("dot").float64 += 2 * products * in_float64
 
     def figures(self, kind: str) -> Counts:
         """Those of the learner's line that runs now."""
@@ -166,12 +167,12 @@ def patch(interpreter: ModuleType) -> None:
         return swap(self, real("atomic", pointers), *rest)
 
     def create_dot(self, a, b, *rest):
-        current.count_dot(a.data.size * b.data.shape[-1])
+        current.count_dot(a.data.size * b.data.shape[-1], a.data.dtype == np.float64)
         return dot(self, a, b, *rest)
 
     def create_dot_scaled(self, a, a_scale, a_form, *rest):
         packed = 2 if a_form == interpreter._ir.ScaleDotElemTypeTY.E2M1 else 1  # elements in a byte
-        current.count_dot(a.data.size * packed * rest[-1].data.shape[-1])
+        current.count_dot(a.data.size * packed * rest[-1].data.shape[-1], in_float64=False)
         return dot_scaled(self, a, a_scale, a_form, *rest)
 
     interpreter._implicit_cvt = implicit_cvt

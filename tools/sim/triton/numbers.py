@@ -11,7 +11,7 @@ import numpy as np
 import triton.language as tl
 
 from tools.sim.triton import casts, dots, reductions
-from tools.sim.triton.casts import NARROW, nearest
+from tools.sim.triton.casts import NARROW, garbage, nearest
 
 COMPARISONS = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater,
                "GE": np.greater_equal}
@@ -52,7 +52,7 @@ def _patch_memory(interpreter: ModuleType) -> None:
     def create_masked_load(self, pointers, mask, other, cache_modifier, eviction_policy, is_volatile):
         kind = pointers.get_element_ty()
         dtype = interpreter._get_np_dtype(kind)
-        instead = np.zeros(pointers.data.shape, _bits(dtype)) if other is None else _as_bits(other.data)
+        instead = _as_bits(garbage(pointers.data.shape, dtype) if other is None else other.data)
         loaded = memory.load(pointers.data, _array(mask), instead, _bits(dtype))
         return handle(loaded.view(dtype), kind)
 

@@ -32,6 +32,7 @@ def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
 
 def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
     grid = _grid(executor, arguments)
+    _check(executor, arguments)
     memory.current = memory.Memory(counting=recording.recording())
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
@@ -54,9 +55,21 @@ def _grid(executor, arguments: dict) -> tuple[int, ...]:
     if not isinstance(grid, (tuple, list)):
         raise TypeError(f"A grid is a tuple, with a number for each axis: {name}[({grid},)], not {name}[{grid}].")
     try:
-        return tuple(map(operator.index, grid))
+        sizes = tuple(map(operator.index, grid))
     except TypeError:
         raise TypeError(f"A grid holds whole numbers, and {name} was given {tuple(grid)}.") from None
+    if len(sizes) > 3:
+        raise TypeError(f"A grid has one, two or three axes, and {name} was given {sizes}.")
+    return sizes
+
+
+def _check(executor, arguments: dict) -> None:
+    """Raise TypeError for what a GPU's launcher does not take either: arrays of NumPy, lists."""
+    for name, value in arguments.items():
+        if name not in executor.constexprs and (isinstance(value, (list, str)) or type(value).__module__ == "numpy" and
+                                                hasattr(value, "__len__")):
+            kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+            raise TypeError(f"{name} of {executor.fn.__name__} is given a {kind}.\nA kernel takes tensors and numbers: torch.from_numpy, torch.tensor.")
 
 
 def order(programs: int) -> list[int]:

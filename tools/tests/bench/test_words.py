@@ -8,7 +8,7 @@ from tools import ROOT
 from tools.bench import words
 from tools.bench.words import Kernel
 from tools.check import count
-from tools.sim.counters import Counters
+from tools.sim.counters import Counters, Counts, Warps
 
 REPORT = json.loads((ROOT / "week1/day5/report_h200.json").read_text(encoding="utf-8"))
 REPORTED = dict(zip(("SM", "L1", "L2", "DRAM"), words.UNITS.values()))
@@ -80,13 +80,8 @@ def test_cpu_functions_have_their_share_and_small_ones_are_left_out():
 
 def launched(asked, sectors, **of_warps):
     plain = Counters().to_plain()
-    figures = {name: 0 for name in ("bytes_loaded", "bytes_stored", "bytes_atomic", "accesses", "sectors", "lines",
-                                    "flops", "programs")}
-    warps = None
-    if of_warps:
-        warps = dict.fromkeys(("requests", "shared_requests", "bytes_shared", "wavefronts", "conflicts", "instructions",
-                               "lanes", "branches", "divergent_branches"), 0) | of_warps
-    counts = figures | {"bytes_loaded": asked, "sectors": sectors, "warps": warps}
+    warps = vars(Warps(**of_warps)) if of_warps else None
+    counts = vars(Counts(bytes_loaded=asked, sectors=sectors)) | {"warps": warps}
     return Counters.from_plain(plain | {"launches": (("k", (1,), counts, ()),)})
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cupy.casts import flushed
 from tools.sim.cupy.kernels.types import common, is_half, promoted
 
@@ -25,11 +26,16 @@ def binary(operator: str, left, right):
         return SHIFTS[operator](left.astype(promoted(left.dtype)), right.astype(promoted(left.dtype)))
     _check_complex(left.dtype, right.dtype)
     dtype = common(left.dtype, right.dtype)
-    left, right = flushed(left.astype(dtype)), flushed(right.astype(dtype))
+    if operator in BITS or operator == "%":
+        _need_integers(*(each.astype(dtype) for each in (left, right)))
+    result = _computed(operator, dtype, flushed(left.astype(dtype)), flushed(right.astype(dtype)))
+    return floats.operated(result, (left, right), dtype, reducible=True)
+
+
+def _computed(operator: str, dtype: np.dtype, left, right):
+    """Of operands of one type."""
     if operator in COMPARISONS:
         return COMPARISONS[operator](left, right)
-    if operator in BITS or operator == "%":
-        _need_integers(left, right)
     return flushed(_arithmetic(operator, dtype)(left, right))
 
 
@@ -56,15 +62,15 @@ def unary(operator: str, operand):
         return np.logical_not(truth(operand))
     if operator == "~":
         _need_integers(operand)
-    operand = operand.astype(promoted(operand.dtype))
-    return {"+": np.positive, "-": lambda x: np.negative(flushed(x)), "~": np.invert}[operator](operand)
+    value = operand.astype(promoted(operand.dtype))
+    return floats.same(operand, {"+": np.positive, "-": lambda x: np.negative(flushed(x)), "~": np.invert}[operator](value))
 
 
 def truth(value) -> np.ndarray:
     """Is it anything but 0?"""
     if value.dtype.kind == "c":
         raise Unfit
-    return np.asarray(flushed(value)).astype(bool)
+    return floats.cast(value, np.asarray(flushed(value)).astype(bool))
 
 
 def chosen(yes, no) -> np.dtype:

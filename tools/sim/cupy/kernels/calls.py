@@ -73,8 +73,11 @@ COMPLEX = {"abs": np.abs, "arg": np.angle, "conj": np.conj, "norm": lambda z: np
            "imag": np.imag, **{name: ONE[name] for name in (
                "exp", "log", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan",
                "asinh", "acosh", "atanh")}}
+FREE = ("abs", "fabs", "fabsf", "copysign", "copysignf")  # they change a sign
 ATOMIC = {"atomicAdd": np.add, "atomicSub": np.subtract, "atomicMax": np.maximum, "atomicMin": np.minimum,
           "atomicAnd": np.bitwise_and, "atomicOr": np.bitwise_or, "atomicXor": np.bitwise_xor}
+KNOWN = [*(name for of in (*FLOATING.values(), *ONLY_FLOAT.values(), ABOUT, WHOLE, EITHER, COMPLEX) for name in of),
+         *(f"{name}f" for of in FLOATING.values() for name in of)]
 
 
 def call(name: str, values: list):

@@ -4,6 +4,7 @@ from math import prod
 
 import numpy as np
 
+from tools.sim.counters import Counts
 from tools.sim.cupy import launches
 from tools.sim.cupy.arguments import operand
 from tools.sim.cupy.arrays import ndarray
@@ -77,16 +78,17 @@ class ElementwiseKernel:
                 array.elements.reshape(-1).copy(), written=np.zeros(threads, bool), fresh=fresh)
         types = frozenset(letters)
         machine = Machine(self._code, threads, names, letters, functions(Code(self.name, self.preamble), types))
-        body = statements(self._code, types)
+        body, arithmetic = statements(self._code, types), Counts()
 
         def run() -> list:
             with np.errstate(all="ignore"):
                 machine.check(body)
-                machine.run(body)
+                with machine.counted(arithmetic):
+                    machine.run(body)
             return self._accessed(names, (*inputs, *outputs), shape)
 
         arrays = [each for each in (*inputs, *outputs) if isinstance(each, ndarray)]
-        launches.execute(self.name, (blocks,), arrays, run, stream)
+        launches.execute(self.name, (blocks,), arrays, run, stream, arithmetic)
 
     def _accessed(self, names: dict, arguments: tuple, shape: tuple[int, ...]) -> list[tuple[str, list]]:
         """Store the outputs; gives what the threads accessed, and how."""

@@ -1,10 +1,13 @@
 """The values of a kernel's expressions, for all threads at once: NumPy numbers, or arrays with one element a thread."""
 
+import builtins
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from tools.sim import floats
 from tools.sim.cupy.casts import convert
 from tools.sim.cupy.kernels import arithmetic, calls, tree, types
 from tools.sim.cupy.kernels.raw import Raw, fault
@@ -18,8 +21,10 @@ CONSTANTS = {  # that CuPy's headers declare
 }
 ELSEWHERE = {  # that other headers of C++ would
     "INFINITY": "CUDART_INF_F", "NAN": "CUDART_NAN_F", "HUGE_VAL": "CUDART_INF", "M_E": "2.718281828459045",
-    "INT_MAX": "2147483647", "INT_MIN": "(-2147483647 - 1)",
+    "INT_MAX": "2147483647", "INT_MIN": "(-2147483647 - 1)", "PI": "M_PI", "pi": "M_PI",
 }
+PYTHON = {"True": "true", "False": "false", "np": "its functions without a prefix, as exp(x)",
+          "math": "its functions without a prefix, as exp(x)", "None": "a number"}
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,11 @@ class Evaluation:
             if node.name in scope:
                 return scope[node.name]
         if node.name in CONSTANTS:
-            return Variable(CONSTANTS[node.name], constant=True)
+            return Variable(floats.constant(CONSTANTS[node.name]), constant=True)
         if node.name in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
             raise self.code.unknown(node.line, node.name, "The index of an element is i; for blocks, use a RawKernel.")
         instead = f" CuPy's headers do not: write {ELSEWHERE[node.name]}." if node.name in ELSEWHERE else ""
+        instead = f" C++ has {PYTHON[node.name]}." if node.name in PYTHON else instead
         raise self.code.wrong(node.line, f"The name {node.name!r} is not declared.{instead}")
 
     def assign(self, line: int, name: str, variable: Variable | Raw, value):
@@ -91,7 +97,7 @@ class Evaluation:
         if not isinstance(variable, Variable) or variable.constant:
             raise self.code.wrong(line, f"{name!r} cannot be changed: it is an input, or has no index.")
         value = self.converted(line, value, variable.value.dtype)
-        variable.value = value if self.mask.all() else np.where(self.mask, value, variable.value)
+        variable.value = value if self.mask.all() else floats.chosen(self.mask, value, variable.value)
         if variable.written is not None:
             variable.written = variable.written | self.mask
         return value
@@ -100,10 +106,10 @@ class Evaluation:
         """The value in another type, as an assignment gives it."""
         if value.dtype.kind == "c" and dtype.kind != "c":
             raise self.code.wrong(line, f"A complex number becomes no {dtype} by itself: which part is meant?")
-        return convert(np.asarray(value), dtype)
+        return floats.cast(value, convert(np.asarray(value), dtype))
 
     def _value_number(self, node: tree.Number):
-        return node.value
+        return floats.constant(node.value)
 
     def _value_name(self, node: tree.Name):
         variable = self.find(node)
@@ -148,7 +154,8 @@ class Evaluation:
             return function(*arguments)
         except arithmetic.Unfit:
             kinds = " and ".join(str(each.dtype) for each in arguments if not isinstance(each, str))
-            raise self.code.wrong(node.line, f"C++ has no {what} for {kinds}.") from None
+            instead = " It combines bits; a square is x * x, any power pow(x, y)." if what == "^" else ""
+            raise self.code.wrong(node.line, f"C++ has no {what} for {kinds}.{instead}") from None
 
     def _value_choice(self, node: tree.Choice) -> np.ndarray:
         here, condition = self.mask, self.truth(node.condition)
@@ -158,7 +165,7 @@ class Evaluation:
             branches.append(self.value(branch))
         self.mask = here
         dtype = self._fitting(node, "choice between values", arithmetic.chosen, *branches)
-        return np.where(condition, *(branch.astype(dtype) for branch in branches))
+        return floats.chosen(condition, *(floats.cast(branch, branch.astype(dtype)) for branch in branches))
 
     def _value_cast(self, node: tree.Cast):
         return self.converted(node.line, self.value(node.operand), self.dtype(node.line, node.type))
@@ -199,12 +206,24 @@ class Evaluation:
             return np.int32(whole.array.ndim)
         if not isinstance(whole, (Raw, Indexer)) and node.name in ("real", "imag") and node.arguments == ():
             return getattr(np, node.name)(self.value(node.whole))
+        if isinstance(whole, Variable) and whole.value.dtype.kind in "biuf":
+            raise self.code.wrong(node.line, f"{node.whole.name!r} is one number here, a {whole.value.dtype}, which has no "
+                                             f".{node.name}.")
         raise self.code.unknown(node.line, f".{node.name}")
+
+    def _unknown_function(self, node: tree.Call) -> Exception:
+        of_python = hasattr(builtins, node.function)
+        near = [] if of_python else difflib.get_close_matches(node.function, calls.KNOWN, 1, cutoff=0.8)
+        count = len(node.arguments)
+        instead = "If CUDA has it, write a RawKernel; if it is yours, define it in the preamble."
+        return self.code.unknown(node.line, f"the function {node.function} of {count} argument{'s' * (count != 1)}",
+                                 f"Is {near[0]} meant?" if near else instead)
 
     def _value_call(self, node: tree.Call):
         if node.function in calls.ATOMIC:
             raise self.code.unknown(node.line, f"the old value that {node.function} gives")
-        values = [np.asarray(self.value(argument)) for argument in node.arguments]
+        given = [self.value(argument) for argument in node.arguments]
+        values = list(map(np.asarray, given))
         dtype = types.named(node.function)
         if dtype is not None and dtype.kind == "c" and len(values) in (1, 2):
             return (values[0] if len(values) == 1 else values[0] + 1j * values[1]).astype(dtype)
@@ -213,5 +232,5 @@ class Evaluation:
         except calls.Ambiguous as error:
             raise self.code.wrong(node.line, error.what) from None
         if result is None:
-            raise self.code.unknown(node.line, f"the function {node.function} of {len(values)}")
-        return result
+            raise self._unknown_function(node)
+        return floats.called(result, given, free=node.function in calls.FREE)

@@ -7,6 +7,12 @@ from tools.sim.cupy.kernels.tokens import Token, tokens
 LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"),
           ("*", "/", "%"))
 ASSIGNMENTS = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
+PYTHON = {  # words at which it shows that this was meant for Python
+    "if": "\nC++ writes: condition ? one : other, and if (condition) statement.",
+    "for": "\nC++ writes: for (int j = 0; j < n; j++) statement.", "while": "\nC++ writes: while (condition) statement.",
+    "def": "\nThis is Python; the code is C++.", "import": "\nThis is Python; the code is C++.",
+    "lambda": "\nThis is Python; the code is C++.",
+}
 CASTS = ("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast")
 
 
@@ -43,7 +49,8 @@ class Expressions:
 
     def expect(self, text: str) -> Token:
         if self.now.text != text:
-            raise self.code.wrong(self.now.line, f"Here {text!r} is missing; {self._found()} stands in its place.")
+            hint = PYTHON.get(self.now.text) or PYTHON.get(self._tokens[self._at - 1].text, "")
+            raise self.code.wrong(self.now.line, f"Here {text!r} is missing; {self._found()} stands in its place.{hint}")
         return self.take()
 
     def expect_name(self) -> str:
@@ -137,6 +144,8 @@ class Expressions:
         if token.text in ("++", "--"):
             self.take()
             return self._step(token, self._unary(), after=False)
+        if token.text == "*" and self._tokens[self._at - 1].text == "*":
+            raise self.code.wrong(token.line, "C++ has no operator **: a square is x * x, any power pow(x, y).")
         if token.text == "*":
             raise self.code.unknown(token.line, "pointers")
         if token.text == "(" and self.type_ahead(1) and self.ahead(1).text != "(":

@@ -3,10 +3,13 @@
 Branches and loops are masks: statements run for the threads that are there, and nothing that the others do can show.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 
+from tools.sim import floats
+from tools.sim.counters import Counts
 from tools.sim.cupy.kernels import calls, tree
 from tools.sim.cupy.kernels.evaluation import Evaluation, Indexer, Variable
 from tools.sim.cupy.kernels.raw import Raw
@@ -25,6 +28,14 @@ class Machine(Evaluation):
         self._functions, self._depth, self._everywhere = functions, 0, False
         self._broken = self._returned = self._nobody = np.zeros(threads, bool)
         self._result: Variable | None = None
+
+    @contextmanager
+    def counted(self, arithmetic: Counts) -> Iterator[None]:
+        """What is done inside in float64, and converted, is added to these counts."""
+        who = floats.Floats(lambda: None, lambda: int(np.count_nonzero(self.mask)), lambda _: arithmetic)
+        with floats.counted_by(who):
+            yield
+        who.finish()
 
     def check(self, statement: tree.Node) -> None:
         """Raise for what the compiler would refuse, also where no thread of this launch comes."""
@@ -62,7 +73,7 @@ class Machine(Evaluation):
             empty = np.zeros(self.threads, self.dtype(node.line, node.type))
             self.scopes[-1][node.name] = Variable(empty, written=self._nobody)
         else:
-            value = np.asarray(self.value(node.value))
+            value = self.value(node.value)
             value = value if node.type == "auto" else self.converted(
                 node.line, value, self.dtype(node.line, node.type))
             self.scopes[-1][node.name] = Variable(value)

@@ -12,17 +12,18 @@ ELSEWHERE = {  # words that begin what an elementwise kernel of the stand-in can
     "extern": "extern", "asm": "assembly", "try": "exceptions", "throw": "exceptions", "new": "new",
     "delete": "delete", "union": "unions", "enum": "enum", "#": "preprocessor lines",
 }
+DIRECTIVES = ("define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error", "line")
 
 
 class Parser(Expressions):
     """code: what is read. types: names that stand for types here, as T, beside C++'s own."""
 
-    def statements(self) -> tree.Block:
-        """All of the code, as the body of a function."""
+    def statements(self) -> tree.Several:
+        """All of the code: it stands where the parameters and i are declared."""
         found = []
         while not self.at_end():
             found.append(self.statement())
-        return tree.Block(1, tuple(found))
+        return tree.Several(1, tuple(found))
 
     def functions(self) -> dict[str, tree.Function]:
         """All of the code, as definitions of __device__ functions."""
@@ -34,6 +35,8 @@ class Parser(Expressions):
 
     def statement(self) -> tree.Node:
         token = self.now
+        if token.text == "#" and self.ahead(1).text not in DIRECTIVES:
+            raise self.code.wrong(token.line, "In C++ a comment begins with //, not with #.")
         if token.text in ELSEWHERE:
             raise self.code.unknown(token.line, ELSEWHERE[token.text])
         reader = {"{": self._block, "if": self._if, "for": self._for, "while": self._while, "do": self._do,
@@ -148,7 +151,7 @@ class Parser(Expressions):
 
 
 @lru_cache
-def statements(code: Code, types: frozenset[str]) -> tree.Block:
+def statements(code: Code, types: frozenset[str]) -> tree.Several:
     """All of a kernel's code. types: the names that stand for types. Raises for what is no such code."""
     return Parser(code, types).statements()
 

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from tools.sim import faults
+from tools.sim import faults, floats
 from tools.sim.cupy.arrays import ndarray
 from tools.sim.cupy.casts import convert
 from tools.sim.cupy.kernels.refusal import Code
@@ -52,7 +52,9 @@ class Raw:
     def update(self, code: Code, line: int, function: np.ufunc, index, value, mask: np.ndarray) -> None:
         """The threads change the elements one after the other."""
         places = self._places("atomic", code, line, index, mask)
-        values = np.broadcast_to(convert(np.asarray(value), self.array.dtype), mask.shape)[mask]
+        value = floats.cast(value, convert(np.asarray(value), self.array.dtype))
+        floats.called(self._flat[:1], [value])
+        values = np.broadcast_to(value, mask.shape)[mask]
         whole = self.array.elements.reshape(-1)
         function.at(whole, places, values)
         self._flat[...] = whole

@@ -4,6 +4,8 @@ from math import prod
 
 import numpy as np
 
+from tools.sim import floats
+from tools.sim.counters import Counts
 from tools.sim.cupy import launches
 from tools.sim.cupy.arguments import operand
 from tools.sim.cupy.arrays import ndarray, on_device
@@ -53,13 +55,15 @@ class ReductionKernel:
         kept = tuple(length for along, length in enumerate(shape) if along not in axes)
         if not self.identity and 0 in shape and 0 not in kept:
             raise ValueError(f"zero-size array to reduction operation {self.name} which has no identity")
-        values = self._reduce(inputs, letters, shape, axes)
+        arithmetic = Counts()
+        values = self._reduce(inputs, letters, shape, axes, arithmetic)
         if keepdims:
             kept = tuple(1 if along in axes else length for along, length in enumerate(shape))
         made = self._output(values.reshape(kept), outputs)
         loads = [launches.stretched(each, shape) for each in inputs if isinstance(each, ndarray)]
         if made.size:
-            launches.launch(self.name, (), loads, [made], work=lambda: np.copyto(made.elements, values.reshape(kept)))
+            launches.launch(self.name, (), loads, [made], work=lambda: np.copyto(made.elements, values.reshape(kept)),
+                            arithmetic=arithmetic)
         return made
 
     def _output(self, values: np.ndarray, outputs: list) -> ndarray:
@@ -71,7 +75,8 @@ class ReductionKernel:
             raise ValueError("Out shape is mismatched")
         return outputs[0]
 
-    def _reduce(self, inputs: list, letters: dict, shape: tuple[int, ...], axes: tuple[int, ...]) -> np.ndarray:
+    def _reduce(self, inputs: list, letters: dict, shape: tuple[int, ...], axes: tuple[int, ...],
+                arithmetic: Counts) -> np.ndarray:
         """The results, along one axis."""
         order = (*(along for along in range(len(shape)) if along not in axes), *axes)
         rows = prod(shape[along] for along in order[:len(shape) - len(axes)])
@@ -84,9 +89,10 @@ class ReductionKernel:
             values[parameter.name] = argument
         width = prod(shape) // rows if rows else 0
         with np.errstate(all="ignore"):
-            mapped = self._expression(self.map_expr, letters, values, (rows, width))
-            total = self._tree(convert(mapped, self._reduced_type(letters)), letters)
-            return self._finished(total, letters, rows * width)
+            mapped = self._expression(self.map_expr, letters, values, (rows, width), self._reduced_type(letters),
+                                      arithmetic)
+            total = self._tree(mapped, letters, arithmetic)
+            return self._finished(total, letters, rows * width, arithmetic)
 
     def _reduced_type(self, letters: dict) -> np.dtype:
         name = self.reduce_type
@@ -95,16 +101,16 @@ class ReductionKernel:
             raise Code(self.name, name).unknown(1, f"the type {name}")
         return dtype
 
-    def _tree(self, values: np.ndarray, letters: dict) -> np.ndarray:
+    def _tree(self, values: np.ndarray, letters: dict, arithmetic: Counts) -> np.ndarray:
         """Each row down to one value, by halves."""
         if self.identity:
-            identity = self._expression(self.identity, letters, {}, ())
-            first = np.broadcast_to(convert(identity, values.dtype), (len(values), 1))
+            identity = self._expression(self.identity, letters, {}, (), values.dtype)
+            first = np.broadcast_to(identity, (len(values), 1))
             self._check_identity(values, first, letters)
             values = values if values.shape[1] else first
         while values.shape[1] > 1:
             half = values.shape[1] // 2
-            pairs = self._combined(values[:, :half], values[:, half:2 * half], letters)
+            pairs = self._combined(values[:, :half], values[:, half:2 * half], letters, arithmetic)
             values = np.concatenate([pairs, values[:, 2 * half:]], axis=1)
         return values[:, 0]
 
@@ -119,10 +125,10 @@ class ReductionKernel:
                 f"{values[tuple(place)]} by {self.reduce_expr!r} it gives {begun[tuple(place)]}.\n"
                 "Each thread of a GPU begins with the identity, so that the result would depend on their number.")
 
-    def _combined(self, a: np.ndarray, b: np.ndarray, letters: dict) -> np.ndarray:
-        return convert(self._expression(self.reduce_expr, letters, {"a": a, "b": b}, a.shape), a.dtype)
+    def _combined(self, a: np.ndarray, b: np.ndarray, letters: dict, arithmetic: Counts | None = None) -> np.ndarray:
+        return self._expression(self.reduce_expr, letters, {"a": a, "b": b}, a.shape, a.dtype, arithmetic)
 
-    def _finished(self, total: np.ndarray, letters: dict, elements: int) -> np.ndarray:
+    def _finished(self, total: np.ndarray, letters: dict, elements: int, arithmetic: Counts) -> np.ndarray:
         """The output that post_map_expr assigns."""
         name, dtype = self.out_params[0].name, type_of(self.out_params[0], letters)
         result = Variable(np.zeros(total.size, dtype), written=np.zeros(total.size, bool))
@@ -132,16 +138,20 @@ class ReductionKernel:
         machine = Machine(code, total.size, names, letters, self._functions(letters))
         body = statements(code, frozenset(letters))
         machine.check(body)
-        machine.run(body)
+        with machine.counted(arithmetic):
+            machine.run(body)
         return np.broadcast_to(result.value, total.size)
 
-    def _expression(self, text: str, letters: dict, values: dict[str, np.ndarray], shape: tuple) -> np.ndarray:
-        """The value of an expression for arrays of this shape."""
+    def _expression(self, text: str, letters: dict, values: dict[str, np.ndarray], shape: tuple, dtype: np.dtype,
+                    arithmetic: Counts | None = None) -> np.ndarray:
+        """The value of an expression for arrays of this shape, as `dtype`. arithmetic: takes what that costs."""
         code = Code(self.name, text)
         names = {name: Variable(np.broadcast_to(value, shape).reshape(-1) if value.ndim else value, constant=True)
                  for name, value in values.items()}
         machine = Machine(code, prod(shape), names, letters, self._functions(letters))
-        value = machine.value(expression(code, frozenset(letters)))
+        with machine.counted(Counts() if arithmetic is None else arithmetic):
+            value = machine.value(expression(code, frozenset(letters)))
+            value = floats.cast(value, convert(np.asarray(value), dtype))
         return np.broadcast_to(np.asarray(value).reshape(shape if np.ndim(value) else ()), shape)
 
     def _functions(self, letters: dict) -> dict:

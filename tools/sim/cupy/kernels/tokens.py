@@ -13,6 +13,9 @@ PATTERN = re.compile(r"""
 """, re.VERBOSE | re.DOTALL)
 
 
+ALTERNATIVE = {"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~", "not_eq": "!="}
+
+
 class Token(NamedTuple):
     """kind: number, name, sign or end."""
 
@@ -29,7 +32,9 @@ def tokens(code: Code) -> list[Token]:
         if match is None:
             raise code.wrong(line, f"{code.text[at]!r} means nothing in CUDA C++.")
         if match.lastgroup != "space":
-            found.append(Token(match.lastgroup, match.group(), line))
+            text = match.group()
+            found.append(Token("sign", ALTERNATIVE[text], line) if text in ALTERNATIVE
+                         else Token(match.lastgroup, text, line))
         line += match.group().count("\n")
         at = match.end()
     return [*found, Token("end", "", line)]

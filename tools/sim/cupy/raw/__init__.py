@@ -4,10 +4,12 @@ A source is compiled with the host's g++ or clang++ and the headers under cpp/cu
 plays the GPU. Each access is checked before it happens; while a recording runs, what the threads of a warp did is put
 together as if they had gone in lockstep. On Linux only (Windows: WSL). Limits:
 - Threads run one at a time, blocks one after another: a block that waits for a later one never ends. Races are looked
-  for in shared memory only, and of the bytes of one word only the last writer is remembered.
+  for in shared memory, and in arrays of at most 32 MiB that an argument lets the kernel store to. Of the bytes of one
+  word only the last writer is remembered.
 - Accesses are those of the source: what NVIDIA's compiler merges, or keeps in a register, is counted as often as it is
   written. Structures are counted in pieces of 4 bytes, or as their alignment says where g++ tells it. g++ does not
   report structures that a call takes or gives by value, as f(items[i]); CUDA's vector types and half are reported.
+- What is done in double, and converted, is read off the instructions for the CPU: see doubles.py.
 - Instructions and branches are those of basic blocks, which differ a little between compilers.
 - Arithmetic is the CPU's: a product and a sum are rounded apart, and __expf and the like are as exact as expf.
 - An address without memory that nothing reported ends the launch with a fault, too. What can still harm the process:

@@ -20,7 +20,8 @@ IN_CPP = {"f8": "a double", "f4": "a float", "f2": "a half", "b1": "a bool", "i1
 class Region:
     """Memory of the host that arguments point to. low, high: of its bytes. address: of low, as a GPU would have it.
 
-    element: bytes. placed: where the runtime holds it, while a launch runs.
+    element: bytes. read_only: no argument lets the kernel store there. placed: where the runtime holds it, while a
+    launch runs.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Region:
     high: int
     address: int
     element: int
+    read_only: bool = False
     placed: int = 0
 
 
@@ -49,7 +51,7 @@ class Arguments:
         """Hand the arrays to the runtime; gives what simt_begin takes. The caller keeps the result until then."""
         for region in self.regions:
             region.placed = library.simt_argument(region.name.encode(), region.low, region.high - region.low,
-                                                  region.address, region.element)
+                                                  region.address, region.element, region.read_only)
             if not region.placed:
                 raise MemoryError(f"There is no room for {region.name}, {region.high - region.low:,} bytes.")
         self._buffers = [ctypes.create_string_buffer(self._bytes(value)) for value in self._values]
@@ -90,7 +92,7 @@ class Arguments:
         self.arrays.append(elements)
         low, high = np.lib.array_utils.byte_bounds(elements) if elements.size else (start, start)
         address -= _pointer_to(elements) - low
-        self.regions.append(Region(parameter.name, low, high, address, elements.itemsize))
+        self.regions.append(Region(parameter.name, low, high, address, elements.itemsize, parameter.read_only))
         return start
 
     def _join(self) -> None:
@@ -99,6 +101,7 @@ class Arguments:
         for region in sorted(self.regions, key=lambda region: (region.low, -region.high)):
             if joined and region.low < joined[-1].high:
                 joined[-1].high = max(joined[-1].high, region.high)
+                joined[-1].read_only &= region.read_only
             else:
                 joined.append(region)
         self.regions = joined
@@ -134,6 +137,7 @@ class Described:
         self.kernel, self.name = kernel, name
         self.kind, self.size = parameter.kind.decode(), parameter.size
         self.element = parameter.element_kind.decode(), parameter.element_size
+        self.read_only = parameter.read_only
 
     def __str__(self) -> str:
         return f"{self.name} of {self.kernel}"

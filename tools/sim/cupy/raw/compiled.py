@@ -15,6 +15,13 @@ WIDTH = 80  # columns
 HEADERS = toolchain.CPP / "cuda"
 UNDEFINED = re.compile(r"undefined reference to [`'](.*?)'")
 ERROR = re.compile(r"^(?P<file>[^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.M)
+MEANT = [  # what the host's compilers say, where the learner's line has this, about things that are not written there
+    (re.compile(r"invalid type argument of unary .\*|indirection requires pointer"), "**",
+     "C++ has no operator **: a square is x * x, any power powf(x, y)."),
+    (re.compile(r"shared_array|variable.length array|variably modified"), "[",
+     "The length of this array is no constant: the compiler must know it. A number, a\n#define, constexpr or a "
+     "template's parameter will do."),
+]
 POISONED = re.compile(r"poisoned (?:identifier|\")?\W*(\w+)")
 
 
@@ -68,9 +75,12 @@ class Compiled:
             name = list(self.kernels)[int(error["line"]) - 1]
             return CompileException(f"This source has no kernel {name}:\n{error['what']}")
         line = re.search(r"kernel\.cu:(\d+)", error[0]) or re.search(r"kernel\.cu:(\d+)", told)
-        poisoned = POISONED.search(error["what"])
-        what = f"NVRTC, which compiles it on a GPU, has no {poisoned[1]}." if poisoned else error["what"]
-        return self._wrong(int(line[1]) if line else 1, what)
+        number, poisoned = int(line[1]) if line else 1, POISONED.search(error["what"])
+        if poisoned:
+            return self._wrong(number, f"NVRTC, which compiles it on a GPU, has no {poisoned[1]}.")
+        source = self.source.code.splitlines()[number - 1:number]
+        meant = (words for pattern, part, words in MEANT if pattern.search(error["what"]) and part in "".join(source))
+        return self._wrong(number, next(meant, error["what"]))
 
     def _wrong(self, line: int, what: str) -> CompileException:
         file, number, source = faults.describe(self.origin.spot(line, ""))

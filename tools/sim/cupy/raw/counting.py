@@ -49,12 +49,30 @@ class Counting:
             counts.include(Counts(warps=Warps(shared_requests=len(addresses), bytes_shared=lanes * rows.size,
                                               wavefronts=int(wavefronts.sum()), conflicts=int(conflicts.sum()))))
 
+    def _barriers(self) -> dict[tuple[int, str], Counts]:
+        """Warps that came to them, by line."""
+        tally, found = self._loaded.tally(of_barriers=True), {}
+        for line, times in zip(self._loaded.lines(tally), tally.values()):
+            found.setdefault((line, "barrier"), Counts(warps=Warps())).include(Counts(warps=Warps(barriers=times)))
+        return found
+
+    def _arithmetic(self) -> dict[tuple[int, str], Counts]:
+        """What lanes did in double, by line."""
+        lanes, found = self._loaded.tally(of_barriers=False), {}
+        done = [each for each in self._loaded.doubles if lanes.get(each.block)]
+        for each, line in zip(done, self._loaded.lines([each.place for each in done])):
+            times = lanes[each.block]
+            found.setdefault((line, "arithmetic"), Counts(warps=Warps())).include(
+                Counts(float64=times * each.float64, conversions=times * each.conversions))
+        return found
+
     def launch(self, kernel: str, grid: tuple[int, ...], origin: Origin) -> Launch:
         """All of it, lines in the order in which they first ran."""
         places = [place for place, _ in self._counts]
         lines: dict[tuple[int, str], Counts] = {}
         for number, ((_, kind), counts) in zip(self._loaded.lines(places), self._counts.items()):
             lines.setdefault((number, kind), Counts(warps=Warps())).include(counts)
+        lines |= self._barriers() | self._arithmetic()
         total = sum(lines.values(), Counts(programs=prod(grid), warps=Warps()))
         flow = library.Flow()
         self._loaded.simt_flow(flow)

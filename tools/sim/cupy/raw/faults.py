@@ -72,8 +72,8 @@ class Report:
         x, y, _ = self.scene.block
         return thread % x, thread // x % y, thread // (x * y)
 
-    def _name(self, thread: int) -> str:
-        block = faults.shown(tuple(self.note.block), self.scene.grid)
+    def _name(self, thread: int, block: tuple[int, ...] = ()) -> str:
+        block = faults.shown(tuple(block or self.note.block), self.scene.grid)
         return f"thread {faults.shown(self._position(thread), self.scene.block)} of block {block}"
 
     @property
@@ -125,10 +125,14 @@ class Report:
 
     def _race(self):
         (first, place, before), (second, _, after) = self._parties()
-        remedy = "__syncwarp" if first // WARP == second // WARP else "barrier"
+        same_warp = first // WARP == second // WARP
+        why = "Neither a barrier nor a __syncwarp lies" if same_warp else "No barrier lies"
+        why, earlier = f"{why} between the two.", self._name(first)
+        if self.note.of_blocks:
+            why, earlier = "Blocks run in any order.", self._name(first, self.note.other_block)
         kind = RACES[before != "load", after != "load"]
-        return (f"{self._name(second)} {DOES[after]} {self._element()[0]},\nwhich {self._name(first)} {DID[before]} in "
-                f"line {self.scene.spot(place).line}.\nNo {remedy} lies between the two.",
+        return (f"{self._name(second)} {DOES[after]} {self._element()[0]},\nwhich {earlier} {DID[before]} in "
+                f"line {self.scene.spot(place).line}.\n{why}",
                 f"A {kind} race: either may come first. What puts them in order?")
 
     def _too_much_shared(self):

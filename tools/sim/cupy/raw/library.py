@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
+from tools.sim.cupy.raw import doubles
+
 FINISHED, MORE, FULL, FAULT = range(4)  # what simt_run gives
 REFUSALS = ("out_of_bounds", "misaligned", "read_only", "uninitialised", "race", "divergent_barrier", "stuck",
             "not_itself", "two_masks", "nobody_gives", "index_refused", "division", "stack_overflow", "too_much_shared",
@@ -19,7 +21,8 @@ SPACES = ("global", "shared")
 class Parameter(c.Structure):
     """See cpp/cuda/simt/runtime.h."""
 
-    _fields_ = [("size", c.c_uint), ("kind", c.c_char), ("element_size", c.c_uint), ("element_kind", c.c_char)]
+    _fields_ = [("size", c.c_uint), ("kind", c.c_char), ("element_size", c.c_uint), ("element_kind", c.c_char),
+                ("read_only", c.c_bool)]
 
 
 class Kernel(c.Structure):
@@ -34,6 +37,7 @@ class Fault(c.Structure):
 
     _fields_ = [("refusal", c.c_int32), ("operation", c.c_int32), ("place", c.c_uint64), ("other_place", c.c_uint64),
                 ("thread", c.c_uint32), ("other_thread", c.c_uint32), ("block", c.c_uint32 * 3),
+                ("other_block", c.c_uint32 * 3), ("of_blocks", c.c_int32),
                 ("other_operation", c.c_int32), ("offset", c.c_int64), ("size", c.c_int64), ("array_size", c.c_int64),
                 ("element", c.c_int64), ("number", c.c_int64), ("earlier", c.c_int32), ("array", c.c_char * 64),
                 ("text", c.c_char * 192)]
@@ -53,7 +57,7 @@ class Flow(c.Structure):
 
 
 SIGNATURES = {
-    "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t),
+    "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t, c.c_bool),
     "simt_begin": (c.c_bool, c.POINTER(Kernel), c.POINTER(c.c_uint32), c.POINTER(c.c_uint32), c.c_size_t, c.c_bool,
                    c.POINTER(c.c_void_p)),
     "simt_run": (c.c_int,),
@@ -66,6 +70,7 @@ SIGNATURES = {
     "simt_rows": (c.c_bool, c.c_size_t, c.POINTER(Rows)),
     "simt_forget_rows": (None,),
     "simt_flow": (None, c.POINTER(Flow)),
+    "simt_tally": (c.c_size_t, c.c_bool, c.POINTER(c.c_uint64), c.POINTER(c.c_uint64), c.c_size_t),
     "simt_variable": (c.c_void_p, c.c_char_p, c.POINTER(c.c_size_t)),
 }
 
@@ -89,6 +94,18 @@ class Library:
     def exports(self, name: str) -> bool:
         """Has the module a function of this name, not mangled?"""
         return hasattr(self._loaded, name)
+
+    def tally(self, of_barriers: bool) -> dict[int, int]:
+        """By place, since the launch began: lanes that entered a basic block, or warps that came to a barrier."""
+        size = self.simt_tally(of_barriers, None, None, 0)
+        places, counts = (c.c_uint64 * size)(), (c.c_uint64 * size)()
+        self.simt_tally(of_barriers, places, counts, size)
+        return dict(zip(places, counts))
+
+    @functools.cached_property
+    def doubles(self) -> list[doubles.Work]:
+        """The instructions that work with double, or convert."""
+        return doubles.work(self.file)
 
     def line(self, place: int) -> int:
         """Number of the source line of a place in the code; 0 if it is not the learner's."""

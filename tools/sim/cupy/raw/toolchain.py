@@ -4,6 +4,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -20,8 +21,10 @@ MOST = 200  # compiled modules that are kept, each about 150 KB
 INSTRUMENTED = ("-O0", "-g1", "-gdwarf-4", "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
                 "-fsanitize=bounds,integer-divide-by-zero", "-fno-stack-protector")
 # Without these, clang leaves out the load of x += 1, and basic blocks through which all ways lead.
-OF_CLANG = ("-mllvm", "-tsan-instrument-read-before-write=1", "-fsanitize-coverage=no-prune")
-COMMON = ("-std=c++17", "-fPIC", "-w", "-fno-exceptions", "-ffp-contract=off", "-U_FORTIFY_SOURCE",
+OF_CLANG = ("-mllvm", "-tsan-instrument-read-before-write=1", "-fsanitize-coverage=no-prune",
+            "-mllvm", "-tsan-distinguish-volatile=1")
+OF_GCC = ("--param=tsan-distinguish-volatile=1",)  # which g++ knows from 11 on
+COMMON = ("-std=c++17", "-fPIC", "-Werror=vla", "-fno-exceptions", "-ffp-contract=off", "-U_FORTIFY_SOURCE",
           f"-I{CPP / 'cuda'}")  # a fortified longjmp refuses to change stacks
 WRAPPED = ("-r", "-nostdlib", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # in kernels, not in the runtime
 LINKED = ("-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-ldl")
@@ -59,8 +62,16 @@ def version() -> str:
 
 def module(text: str, options: tuple[str, ...] = ()) -> Path:
     """The shared library of this translation unit, compiled now or before. Raises NoCompiler, Rejected."""
-    flags = (*COMMON, *INSTRUMENTED, *(OF_CLANG if "clang" in version() else ()), *options)
+    flags = (*COMMON, *INSTRUMENTED, *_own(), *options)
     return _kept(f"{_key(text, *flags)}.so", lambda target: _link(text, flags, target))
+
+
+def _own() -> tuple[str, ...]:
+    """What this compiler needs beside."""
+    if "clang" in version():
+        return OF_CLANG
+    number = re.search(r"\) (\d+)\.", version().partition("\n")[0])
+    return OF_GCC if number and int(number[1]) >= 11 else ()
 
 
 def _link(text: str, flags: tuple[str, ...], target: Path) -> None:

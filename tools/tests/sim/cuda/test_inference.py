@@ -244,7 +244,7 @@ REFUSALS = [
     (array_or_number, "if n > 2:", "y is int64 on one way to here, an array of float32 on another"),
     (long_or_short, "while n > 2:", "y is a tuple on one way to here, a tuple on another"),
     (bits_of_a_float, "out[1] = x[0] & n", "Numba compiles no & of float32 and int64"),
-    (two_axes, "out[1] = x[0, n]", "x has 1 dimensions; 2 indices were given"),
+    (two_axes, "out[1] = x[0, n]", "x has 1 dimension; 2 indices were given"),
     (mixed_bits, "h = h ^ np.uint32(k)", "Numba compiles no ^ of float64 and uint32"),
     (through_two_types, "for k in (1, 2.5):", "Numba loops over a tuple only if its values are of one type"),
     (gets_a_part, "return x[1:]", "Numba returns an array only if the function was given it"),

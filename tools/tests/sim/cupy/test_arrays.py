@@ -125,3 +125,17 @@ def test_the_package_loads_neither_frameworks_nor_what_is_needed_later():
     script = f"import sys, tools.sim.cupy; print([name for name in {later} if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("run", [
+    lambda a, host: cp.matmul(a, a, out=host), lambda a, host: cp.dot(a, a, out=host), lambda a, host: a.dot(a, host),
+    lambda a, host: cp.einsum("ij,jk", a, a, out=host), lambda a, host: cp.around(a, 1, out=host),
+    lambda a, host: a.sum(axis=0, out=host[0]), lambda a, host: cp.take(a, cp.arange(2), axis=0, out=host),
+    lambda a, host: np.matmul(a, a, out=host),
+])
+def test_a_place_for_the_result_lies_on_the_device(run):
+    with pytest.raises(TypeError) as caught:
+        run(cp.ones((2, 2)), np.ones((2, 2)))
+    assert str(caught.value).splitlines() == [
+        "Argument 'out' has incorrect type (expected cupy._core.core._ndarray_base, got numpy.ndarray)",
+        "It lies in the host's memory: cupy.asarray() copies it to the GPU's."]

@@ -111,6 +111,12 @@ def test_programs_do_what_they_do_in_cpp(tmp_path):
     ("f = INFINITY", "'INFINITY' is not declared. CuPy's headers do not: write CUDART_INF_F"),
     ("n = (int64_t)f", "CuPy's headers do not declare int64_t: write long long"),
     ("n = 99999999999999999999", "is no number of C++"),
+    ("f = f ** 2", "C++ has no operator **: a square is x * x, any power pow(x, y)."),
+    ("f = f ^ 2", "It combines bits; a square is x * x, any power pow(x, y)."),
+    ("# a comment\nn = 1", "In C++ a comment begins with //, not with #."),
+    ("f = np.exp(f)", "'np' is not declared. C++ has its functions without a prefix, as exp(x)."),
+    ("n = True", "'True' is not declared. C++ has true."),
+    ("f = f.size", "'f' is one number here, a float32, which has no .size."),
 ])
 def test_wrong_code_is_refused_as_by_a_compiler(code, words):
     with pytest.raises(CompileException) as refused:
@@ -131,6 +137,31 @@ def test_what_is_not_translated_says_so_and_what_to_do(code, words):
     place, what, advice = str(refused.value).splitlines()
     assert place.startswith("kernel 'test', line 1:  ") and advice
     assert what.startswith(f"The simulated CuPy does not translate {words}")
+
+
+@pytest.mark.parametrize("code, words", [
+    ("f = 1 if n else 2", "C++ writes: condition ? one : other, and if (condition) statement."),
+    ("for j in range(3): n = j", "C++ writes: for (int j = 0; j < n; j++) statement."),
+    ("import math", "This is Python; the code is C++."),
+])
+def test_what_is_pythons_is_named(code, words):
+    with pytest.raises(CompileException) as refused:
+        executed(code)
+    assert str(refused.value).splitlines()[2] == words
+
+
+@pytest.mark.parametrize("code, advice", [
+    ("f = sqr(f);", "Is sqrt meant?"), ("f = relu(f);", "If CUDA has it, write a RawKernel; if it is yours, define it"),
+    ("f = print(f);", "If CUDA has it, write a RawKernel"),
+])
+def test_an_unknown_function_may_be_a_misspelt_one(code, advice):
+    with pytest.raises(NotTranslated) as refused:
+        executed(code)
+    assert str(refused.value).splitlines()[2].startswith(advice)
+
+
+def test_operators_have_other_names():
+    assert (executed("show(not (n > 1 and n < 3) or f > 100);") == executed("show(!(n > 1 && n < 3) || f > 100);")).all()
 
 
 def test_a_message_says_which_line():

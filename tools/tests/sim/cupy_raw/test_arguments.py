@@ -32,8 +32,15 @@ extern "C" __global__ void take_item(Item item, float* out) { out[0] = item.key;
 extern "C" __global__ void take_vector(float2 value, float* out) { out[0] = value.x; out[1] = value.y; }
 extern "C" __global__ void is_null(const float* x, int* out) { out[0] = x == nullptr; }
 extern "C" __global__ void bytes(const unsigned char* x, int* out) { out[threadIdx.x] = x[threadIdx.x]; }
-extern "C" __global__ void grid_size(int* out) { out[0] = gridDim.x + 10 * gridDim.y + 100 * blockDim.x; }
-extern "C" __global__ void both(float* a, float* b) { a[threadIdx.x] += 1; b[threadIdx.x] += 1; }
+extern "C" __global__ void grid_size(int* out) {
+    bool first = blockIdx.x + blockIdx.y + threadIdx.x == 0;
+    if (first) out[0] = gridDim.x + 10 * gridDim.y + 100 * blockDim.x;
+}
+extern "C" __global__ void both(float* a, float* b) {
+    a[threadIdx.x] += 1;
+    __syncthreads();
+    b[threadIdx.x] += 1;
+}
 extern "C" __global__ void big_shared(float* out) {
     extern __shared__ float part[];
     part[threadIdx.x] = 1;

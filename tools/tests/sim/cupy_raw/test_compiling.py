@@ -218,6 +218,10 @@ def test_threads_of_the_host_may_launch_at_once(module):
     ("float4 v = 5 + ; // here", "expected"),
     ("long n = 0;\n atomicAdd(&n, 1); // here", "there is no atomicAdd for this type"),
     ('asm("mov.u32 %0, 1;"); // here', "asm is PTX, which only a GPU runs."),
+    ("out[0] = i ** 2; // here", "C++ has no operator **: a square is x * x"),
+    ("float own[i]; // here", "The length of this array is no constant: the compiler must know it."),
+    ("__shared__ float tile[i]; // here", "The length of this array is no constant: the compiler must know it."),
+    ("out[0] = *i; // here", "invalid type argument of unary"),
     ("float later(float);\n out[0] = later(1); // here", "later is declared, and nowhere defined."),
 ])
 def test_an_error_is_told_at_its_line(body, says):

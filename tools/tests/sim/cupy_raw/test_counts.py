@@ -214,8 +214,8 @@ def test_variables_of_the_module_are_global_memory_and_constants_are_none(module
 
 def test_arrays_of_a_thread_are_not_counted(module):
     counters = counted(module.get_function("locals"), (1,), (32,), (zeros(32),))
-    assert [line.kind for line in counters.launches[0].lines] == ["store"]
-    assert counters.bytes == 128
+    assert [line.kind for line in counters.launches[0].lines] == ["store", "arithmetic"]
+    assert (counters.bytes, counters.conversions) == (128, 4 * 32)  # mine[i] = i
 
 
 def test_what_no_recording_sees_is_run_all_the_same(module):

@@ -83,7 +83,7 @@ extern "C" __global__ void constant_store(float* x) {
 }
 
 extern "C" __global__ void divide(int* x) {
-    x[0] = 7 / (int(threadIdx.x) - 2); // here
+    x[threadIdx.x] = 7 / (int(threadIdx.x) - 2); // here
 }
 
 __device__ int deeper(int n) { int room[64]; room[n % 64] = n; return deeper(n + 1) + room[n % 64]; } // here
@@ -265,7 +265,7 @@ def test_a_store_to_constant_memory(faulty):
 
 
 def test_a_division_by_zero(faulty):
-    fault = faulty("divide", (zeros(1, np.int32),))
+    fault = faulty("divide", (zeros(64, np.int32),))
     assert (fault.kind, fault.thread) == ("division", (2, 0, 0))
 
 

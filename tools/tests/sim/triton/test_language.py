@@ -167,7 +167,7 @@ def test_a_kernel_sees_its_module_and_nothing_that_the_simulator_needs():
 def far_away(x_ptr, out_ptr, stride, limit, N: tl.constexpr):
     row = tl.arange(0, N)
     offset = row * stride
-    x = tl.load(x_ptr + offset[:, None], mask=(row < limit)[:, None])
+    x = tl.load(x_ptr + offset[:, None], mask=(row < limit)[:, None], other=0)
     tl.store(out_ptr + row[:, None], x)
 
 

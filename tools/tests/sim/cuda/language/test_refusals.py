@@ -85,6 +85,15 @@ def test_a_refusal_says_what_to_write_instead(name, words):
     assert words in refusal(BY_NAME[name]).advice
 
 
+def test_a_refusal_of_a_shape_names_the_length_that_is_no_constant():
+    reason = refusal(BY_NAME["shared_array_of_a_length_that_a_tuple_brings"]).reason
+    assert reason == "Numba wants plain whole numbers as a shape, not k."
+
+
+def test_a_refusal_of_a_numpy_array_says_what_was_called():
+    assert refusal(calling(np.zeros)).reason == "function makes an array, and nothing allocates memory on a GPU."
+
+
 # Names -------------------------------------------------------------------------------------------
 
 def calling(function):
@@ -96,7 +105,8 @@ def calling(function):
 
 @pytest.mark.parametrize("name, advice", [
     ("sqrt", "math.sqrt is compiled."), ("exp", "math.exp is compiled."), ("where", ""),
-    ("zeros", "cuda.local.array(shape, dtype) gives each thread an array of its own.")])
+    ("max", "max(a, b) is compiled."),
+    ("zeros", "cuda.shared.array(shape, dtype): one a block. cuda.local.array: one a thread.")])
 def test_a_refusal_of_a_numpy_function_says_what_there_is_instead(name, advice):
     assert refusal(calling(getattr(np, name))).advice == advice
 
@@ -142,6 +152,81 @@ def test_methods_and_fields_of_values_are_left_to_the_run():
         a[0] = a.nowhere + a[0].real
 
     assert verdict(kernel) == "runs"
+
+
+@pytest.mark.parametrize("kind, words", [
+    (float, "float is no type of an array's elements. cuda.float32 or np.float32 is one."),
+    (np.float32(0), "np.float32(0.0) is no type of an array's elements."),
+    (None, "missing 1 required positional argument: 'dtype'")])
+def test_the_type_of_a_shared_array_is_one_of_elements(kind, words):
+    @cuda.jit
+    def with_a_type(a):
+        tile = cuda.shared.array(4, kind)
+        a[0] = tile[0]
+
+    @cuda.jit
+    def without_a_type(a):
+        tile = cuda.shared.array(4)
+        a[0] = tile[0]
+
+    with pytest.raises(Refused) as caught:
+        (without_a_type if kind is None else with_a_type)[1, 1](np.zeros(4, np.float32))
+    assert words in " ".join(caught.value.text.split())
+
+
+def test_no_array_has_a_negative_length():
+    @cuda.jit
+    def kernel(a):
+        tile = cuda.shared.array(-4, cuda.float32)
+        a[0] = tile[0]
+
+    with pytest.raises(Refused, match="No array has so many elements: -4."):
+        kernel[1, 1](np.zeros(4, np.float32))
+
+
+@cuda.jit
+def indexed_by_all_axes(a, n):
+    a[cuda.threadIdx] = 1
+
+
+@cuda.jit
+def counted_by_all_axes(a, n):
+    a[cuda.blockIdx * cuda.blockDim + cuda.threadIdx] = 1
+
+
+@cuda.jit
+def length_of_a_number(a, n):
+    a[0] = len(n)
+
+
+@cuda.jit
+def two_indices(a, n):
+    a[0, 0] = n
+
+
+@cuda.jit
+def copied(a, n):
+    b = a.copy()
+    a[0] = b[0]
+
+
+@cuda.jit
+def converted_by_a_method(a, n):
+    a[0] = a[1].astype(np.float64)
+
+
+@pytest.mark.parametrize("kernel, words", [
+    (indexed_by_all_axes, "An index of a is cuda.threadIdx as a whole, which has .x, .y and .z"),
+    (counted_by_all_axes, "Which axis is meant: cuda.blockIdx.x, .y or .z?"),
+    (length_of_a_number, "len() asks an array or a tuple, and this is one int64."),
+    (two_indices, "a has 1 dimension; 2 indices were given."),
+    (copied, "Numba compiles no a.copy for a GPU."),
+    (converted_by_a_method, "np.float32(x) converts a number."),
+])
+def test_a_refusal_is_about_what_was_written(kernel, words):
+    with pytest.raises(Refused) as caught:
+        kernel[1, 1](np.zeros(4, np.float32), 4)
+    assert words in " ".join(caught.value.text.split())
 
 
 def test_a_nested_shape_is_not_plain():

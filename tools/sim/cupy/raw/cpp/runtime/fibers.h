@@ -74,6 +74,11 @@ struct Block {
     Fiber* current = nullptr;   // nullptr: the scheduler runs
     jmp_buf scheduler;
     void (*body)() = nullptr;   // a thread's life
+
+    Index place(uint64_t number) const {  // of a block of this number
+        return {unsigned(number % grid.x), unsigned(number / grid.x % grid.y), unsigned(number / grid.x / grid.y)};
+    }
+    uint64_t number() const { return index.x + uint64_t(grid.x) * (index.y + uint64_t(grid.y) * index.z); }
 };
 
 extern Block block;

@@ -26,7 +26,7 @@ static inline void act_at(Fiber& me, uint32_t place) {
     me.acted_at = me.place;
 }
 
-static inline void access(uintptr_t at, size_t size, Operation operation, void* here) {
+static inline void access(uintptr_t at, size_t size, Operation operation, void* here, bool is_volatile = false) {
     Fiber* me = block.current;
     if (!me || at - reinterpret_cast<uintptr_t>(me->stack) < STACK) return;
     Site& site = site_of(here);
@@ -50,6 +50,7 @@ static inline void access(uintptr_t at, size_t size, Operation operation, void* 
     uint32_t place = place_of(here);
     act_at(*me, place);
     if (range.space == SHARED) check_shared(range, at, unsigned(size), operation, place);
+    if (range.watched) check_global(range, at, unsigned(size), operation, is_volatile, place);
     step(*me, place, range.space == CONSTANT ? 0 : uint8_t(1 + operation + 4 * range.space), uint8_t(size), address);
 }
 
@@ -82,13 +83,16 @@ struct OutOfBounds { SourceLocation where; const TypeDescriptor* array; const Ty
 
 }  // namespace simt
 
-#define HOOK(name, size, operation)                                                                        \
-    extern "C" void __tsan_##name##size(void* at) {                                                        \
-        simt::access(reinterpret_cast<uintptr_t>(at), size, simt::operation, __builtin_return_address(0)); \
+#define HOOK(name, size, operation, is_volatile)                                                          \
+    extern "C" void __tsan_##name##size(void* at) {                                                       \
+        simt::access(reinterpret_cast<uintptr_t>(at), size, simt::operation, __builtin_return_address(0), \
+                     is_volatile);                                                                        \
     }
-#define HOOKS(size)                                                                                        \
-    HOOK(read, size, LOAD) HOOK(write, size, STORE)                                                        \
-    HOOK(unaligned_read, size, LOAD) HOOK(unaligned_write, size, STORE)
+#define HOOKS(size)                                                                                       \
+    HOOK(read, size, LOAD, false) HOOK(write, size, STORE, false)                                         \
+    HOOK(unaligned_read, size, LOAD, false) HOOK(unaligned_write, size, STORE, false)                     \
+    HOOK(volatile_read, size, LOAD, true) HOOK(volatile_write, size, STORE, true)                         \
+    HOOK(unaligned_volatile_read, size, LOAD, true) HOOK(unaligned_volatile_write, size, STORE, true)
 HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
 
 extern "C" {

@@ -20,6 +20,8 @@ struct Fault {
     uint64_t other_place;
     uint32_t thread, other_thread;
     uint32_t block[3];
+    uint32_t other_block[3];
+    int32_t of_blocks;      // a race between two blocks
     int32_t other_operation;
     int64_t offset;         // bytes from the start of the array
     int64_t size;           // bytes of the access

@@ -7,6 +7,12 @@ constexpr size_t STATIC_SHARED_LIMIT = 48 << 10;  // bytes that a kernel may dec
 constexpr int64_t ALIGNMENT = 512;                // of device memory
 constexpr size_t ARGUMENT_BYTES = 32764;          // of all of a kernel's parameters together
 
+constexpr size_t MOST_WATCHED = size_t(32) << 20;  // bytes of an array in which races are looked for
+
+static size_t history_bytes(const Range& range) {
+    return sizeof(History) * ((range.high - range.low) / range.granule + 1);
+}
+
 static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 Variable::Variable(const char* name, void* address, size_t size, size_t element, Space space) {
@@ -62,6 +68,22 @@ void* dynamic_shared(const char* name, Element element) {
     return reinterpret_cast<void*>(range.low ? range.low : uintptr_t(open_window(ARGUMENTS, 1)));
 }
 
+// Global memory that may be stored to is watched, unless that would take too much of the host's.
+static void watch(Range& range, bool several_blocks) {
+    size_t bytes = range.high - range.low;
+    range.granule = unsigned(std::min<size_t>(std::max<size_t>(range.element, 1), 4));
+    range.watched = bytes && bytes <= MOST_WATCHED;
+    if (!range.watched || !several_blocks) return;
+    void* place = mmap(nullptr, history_bytes(range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                       -1, 0);
+    range.history = place == MAP_FAILED ? nullptr : static_cast<History*>(place);
+}
+
+static void forget_history(Range& range) {
+    if (range.history) munmap(range.history, history_bytes(range));
+    range.history = nullptr;
+}
+
 static bool set_dynamic_shared(size_t size) {
     Range& range = memory().dynamic;
     uintptr_t low = reinterpret_cast<uintptr_t>(open_window(ARGUMENTS, size));
@@ -92,6 +114,8 @@ static void forget_arguments() {
                            [&](const Range& each) { return &each == range; });
     };
     all.known.erase(std::remove_if(all.known.begin(), all.known.end(), is_argument), all.known.end());
+    for (Range& range : all.variables) forget_history(range);
+    for (Range& range : all.arguments) forget_history(range);
     for (Range& range : all.arguments)
         madvise(reinterpret_cast<void*>(range.low / ALIGNMENT * ALIGNMENT), range.high - range.low, MADV_DONTNEED);
     all.arguments.clear();
@@ -102,7 +126,8 @@ static void forget_arguments() {
 using namespace simt;
 
 // An array of the host that the next launch may touch: its bytes are copied. Where they lie then; nullptr: no room.
-EXPORTED void* simt_argument(const char* name, const void* data, size_t size, int64_t address, size_t element) {
+EXPORTED void* simt_argument(const char* name, const void* data, size_t size, int64_t address, size_t element,
+                             bool read_only) {
     Memory& all = memory();
     size_t into_page = size_t(address % ALIGNMENT);
     char* window = all.arguments.size() < ARGUMENTS ? open_window(all.arguments.size(), into_page + size) : nullptr;
@@ -110,6 +135,7 @@ EXPORTED void* simt_argument(const char* name, const void* data, size_t size, in
     std::memcpy(window + into_page, data, size);
     uintptr_t low = reinterpret_cast<uintptr_t>(window) + into_page;
     all.arguments.push_back({name, low, low + size, address, GLOBAL, element});
+    all.arguments.back().watched = !read_only;
     know(all.arguments.back());
     return window + into_page;
 }
@@ -127,6 +153,11 @@ EXPORTED bool simt_begin(const Kernel* kernel, const uint32_t* grid, const uint3
     schedule = {};
     schedule.kernel = kernel;
     schedule.blocks = uint64_t(grid[0]) * grid[1] * grid[2];
+    races.fenced.clear();
+    for (Range& range : memory().arguments)
+        if (range.watched) watch(range, schedule.blocks > 1);
+    for (Range& range : memory().variables)
+        if (range.space == GLOBAL) watch(range, schedule.blocks > 1);
     log = Log();
     memory().launch++;
     memory().static_shared = 0;
@@ -211,6 +242,17 @@ EXPORTED void simt_flow(Flow* flow) {
         flow->branches += ending.is_branch ? ending.executed : 0;
         flow->divergent_branches += ending.parted;
     }
+}
+
+// By place, since the launch began: lanes that entered a basic block, or warps that came to a barrier. How many places
+// that are; `most` of them are written down.
+EXPORTED size_t simt_tally(bool of_barriers, uint64_t* places, uint64_t* counts, size_t most) {
+    size_t number = 0;
+    for (const auto& [place, count] : of_barriers ? log.barriers : log.lanes_of) {
+        if (number < most) places[number] = place, counts[number] = count;
+        number++;
+    }
+    return number;
 }
 
 // Where a variable of the module lies, and its bytes; nullptr when there is none of this name.

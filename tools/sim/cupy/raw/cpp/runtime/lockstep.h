@@ -25,6 +25,8 @@ struct Log {
     size_t count = 0;               // requests since the log was read
     std::unordered_map<uint32_t, Ending> endings;  // by the blocks' places
     uint64_t steps = 0, lanes = 0;  // basic blocks that warps entered, and their active lanes
+    std::unordered_map<uint32_t, uint64_t> lanes_of;  // the latter by the blocks' places
+    std::unordered_map<uint32_t, uint64_t> barriers;  // warps that came to a barrier, by its place
 
     Requests& of(const Step& step) {
         uint64_t key = uint64_t(step.place) << 16 | step.access << 8 | step.size;
@@ -64,6 +66,7 @@ struct Log {
         steps++;
         unsigned leader = __builtin_ctz(taking_part), companions = __builtin_popcount(taking_part);
         lanes += companions;
+        lanes_of[step.place] += companions;
         Entered now = {0, step.place, steps, leader, companions};
         for (unsigned lane = 0; lane < WARP; lane++) {
             if (!(taking_part >> lane & 1)) continue;

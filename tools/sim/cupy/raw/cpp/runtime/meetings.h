@@ -11,6 +11,12 @@ unsigned lane() { return block.current->lane; }
 unsigned long long steps() { return block.current->steps; }
 void pause() { suspend(); }
 
+void fence() {
+    if (!block.current) return;
+    races.fenced[races.block] = ++races.fences;
+    races.global_epoch++;
+}
+
 Alone::Alone() : me(block.current) { block.current = nullptr; }
 Alone::~Alone() { block.current = static_cast<Fiber*>(me); }
 

@@ -20,7 +20,7 @@ constexpr size_t ARGUMENT_WINDOW = size_t(8) << 30, ARGUMENTS = 32;  // bytes of
 constexpr size_t SHARED_WINDOW = size_t(16) << 20, SHARED_ARRAYS = 256;
 constexpr size_t SITES = 4096;
 
-// What is known about some bytes of shared memory in the block that runs.
+// What is known about some bytes of shared or global memory in the block that runs.
 struct Cell {
     uint32_t block;               // in which they were touched last; what follows is from another one otherwise
     bool stored;                  // since the block began
@@ -32,6 +32,12 @@ struct Cell {
     Touch other_load;             // by a thread of another warp than load's
 };
 
+// The last access of one kind by a block that global memory remembers. block: 0 for none; fences: of that block before.
+struct Past { uint32_t block, place, fences; uint16_t thread; };
+
+// Of some bytes of global memory, over all blocks of a launch.
+struct History { Past of[3]; };  // by Operation
+
 struct Range {
     std::string name;
     uintptr_t low, high;
@@ -41,6 +47,8 @@ struct Range {
     bool changed = false;
     unsigned granule = 0;         // bytes of a cell
     std::vector<Cell> cells = {}; // of shared memory
+    bool watched = false;         // global memory that the kernel may store to
+    History* history = nullptr;   // of its cells, where there are several blocks
 
     bool holds(uintptr_t at, size_t size) const { return at >= low && at + size <= high; }
 };

@@ -1,5 +1,8 @@
-// Shared memory between two barriers: who stored and who loaded, and whether anything orders the two.
+// Memory between two barriers, and global memory over all blocks: who stored and who loaded, and whether anything
+// orders the two. The rules are those of tools/sim/cuda/races.py.
 #pragma once
+
+#include <unordered_map>
 
 #include "memory.h"
 
@@ -24,36 +27,75 @@ struct Clock {
     }
 };
 
+// The cells of global memory that the block has touched since its last barrier.
+struct Recent {
+    struct Slot { uintptr_t key; uint32_t epoch; Cell cell; };
+    static constexpr size_t FEWEST = 1 << 12, MOST = 1 << 20;
+    std::vector<Slot> slots;
+    size_t used = 0;
+    uint32_t epoch = 0;  // to which all other slots are empty
+
+    Slot& find(uintptr_t key) {
+        size_t at = size_t(key * 0x9E3779B97F4A7C15ull >> 32) & (slots.size() - 1);
+        while (slots[at].epoch == epoch && slots[at].key != key) at = (at + 1) & (slots.size() - 1);
+        return slots[at];
+    }
+
+    Cell& cell(uintptr_t key, uint32_t now) {
+        if (epoch != now) epoch = now, used = 0;
+        if (2 * used >= slots.size()) grow();
+        Slot& slot = find(key);
+        if (slot.epoch != epoch) slot = {key, epoch, {}}, used++;
+        return slot.cell;
+    }
+
+    void grow() {  // beyond the most, everything is forgotten, and a race with it missed
+        std::vector<Slot> before(std::min(MOST, std::max(FEWEST, 2 * slots.size())));
+        before.swap(slots);
+        used = 0;
+        if (before.size() == MOST) return;
+        for (Slot& slot : before)
+            if (slot.epoch == epoch) find(slot.key) = slot, used++;
+    }
+};
+
 struct Races {
     std::vector<Clock> clocks;  // of the warps
     uint32_t block = 0;         // number of the block that runs, over all launches
-    uint32_t epoch = 0;         // grows with each barrier
+    uint32_t epoch = 0;         // of shared memory: grows with each barrier
+    uint32_t global_epoch = 0;  // of global memory: with each fence, too
     Range* unset = nullptr;     // an array of which an element was loaded in this epoch that nobody stored,
     Cell::Touch unset_by;       // by whom,
     uintptr_t unset_at;         // and where
+    Recent recent;
+    uint32_t fences = 0;        // of the block that runs
+    std::unordered_map<uint32_t, uint32_t> fenced;  // the same by blocks that have had any
 };
 
 extern Races races;
 
-inline bool ordered(const Cell::Touch& before, const Fiber& me) {
-    if (before.epoch != races.epoch || before.thread == me.thread) return true;
+// now: the epoch of this memory.
+inline bool ordered(const Cell::Touch& before, const Fiber& me, uint32_t now) {
+    if (before.epoch != now || before.thread == me.thread) return true;
     if (before.thread / WARP != me.warp) return false;
     return before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP];
 }
 
 [[noreturn]] void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
                        const Cell::Touch& other, Operation other_operation);
+[[noreturn]] void race_of_blocks(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
+                                 const Past& other, Operation other_operation);
 
 // A store or an atomic: is there a load before it that nothing orders?
-inline bool find_unordered_load(const Cell& cell, const Fiber& me, Cell::Touch& load) {
+inline bool find_unordered_load(const Cell& cell, const Fiber& me, uint32_t now, Cell::Touch& load) {
     load = cell.other_load;
-    if (load.epoch == races.epoch && !ordered(load, me)) return true;
+    if (load.epoch == now && !ordered(load, me, now)) return true;
     load = cell.load;
-    if (load.epoch != races.epoch) return false;
+    if (load.epoch != now) return false;
     if (load.thread / WARP != me.warp) return true;
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
         load.thread = uint16_t(me.warp * WARP + __builtin_ctz(lanes));
-        if (!ordered(load, me)) return true;
+        if (!ordered(load, me, now)) return true;
     }
     return false;
 }
@@ -70,15 +112,17 @@ inline void touch_cell(Range& range, Cell& cell, Operation operation, uintptr_t 
     Fiber& me = *block.current;
     if (cell.block != races.block) cell = {}, cell.block = races.block;
     bool both_atomic = operation == ATOMIC && cell.store_is_atomic;
-    if (cell.store.epoch && !both_atomic && !ordered(cell.store, me))
+    if (cell.store.epoch && !both_atomic && !ordered(cell.store, me, touch.epoch))
         race(range, at, touch, operation, cell.store, cell.store_is_atomic ? ATOMIC : STORE);
     if (operation == LOAD) {
         remember_load(cell, touch, me.lane);
     } else {
         Cell::Touch load;
-        if (find_unordered_load(cell, me, load)) race(range, at, touch, operation, load, LOAD);
-        cell.store = touch;
+        if (find_unordered_load(cell, me, touch.epoch, load)) race(range, at, touch, operation, load, LOAD);
         cell.stored = true;
+        bool plain_before = cell.store.epoch == touch.epoch && cell.store.thread == touch.thread && !cell.store_is_atomic;
+        if (operation == ATOMIC && plain_before) return;  // a thread's own plain store is what others race with
+        cell.store = touch;
         cell.store_is_atomic = operation == ATOMIC;
     }
 }
@@ -94,6 +138,52 @@ inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation op
         touch_cell(range, cell, operation, at, touch);
     }
     if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at;
+}
+
+// What a block did before a fence comes before what others do. Updates are not kept from racing by it.
+inline bool is_over(const Past& past, Operation operation) {
+    if (!past.block || operation == ATOMIC || races.fenced.empty()) return !past.block;
+    auto found = races.fenced.find(past.block);
+    return found != races.fenced.end() && past.fences < found->second;
+}
+
+inline void compare_with_past(Range& range, const Past& past, uintptr_t at, Operation operation, Operation other,
+                              const Cell::Touch& touch) {
+    if (past.block != races.block && !is_over(past, other)) race_of_blocks(range, at, touch, operation, past, other);
+}
+
+inline void compare_blocks(Range& range, History& history, uintptr_t at, Operation operation, const Cell::Touch& touch) {
+    for (Operation other : {LOAD, STORE, ATOMIC})
+        if (operation == STORE || other == STORE || operation != other)
+            compare_with_past(range, history.of[other], at, operation, other, touch);
+    Past& own = history.of[operation];
+    if (own.block == races.block || is_over(own, operation))
+        own = {races.block, touch.place, races.fences, touch.thread};
+}
+
+// A load of a volatile variable: only a plain store races with it. It is not remembered.
+inline void check_volatile_load(Range& range, size_t number, Cell& cell, uintptr_t at, const Cell::Touch& touch) {
+    if (range.history) compare_with_past(range, range.history[number].of[STORE], at, LOAD, STORE, touch);
+    bool stored = cell.block == races.block && cell.store.epoch && !cell.store_is_atomic;
+    if (stored && !ordered(cell.store, *block.current, touch.epoch)) race(range, at, touch, LOAD, cell.store, STORE);
+}
+
+// is_volatile: as in CUDA's memory model, such a store races as little as an atomic.
+inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, bool is_volatile,
+                         uint32_t place) {
+    Fiber& me = *block.current;
+    Cell::Touch touch = {uint16_t(me.thread), races.global_epoch, races.clocks[me.warp].now, place, me.since_barrier};
+    size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
+    if (is_volatile && operation == STORE) operation = ATOMIC;
+    for (size_t number = first; number <= last; number++) {
+        Cell& cell = races.recent.cell(range.low + number * range.granule, races.global_epoch);
+        if (is_volatile && operation == LOAD) {
+            check_volatile_load(range, number, cell, at, touch);
+            continue;
+        }
+        if (range.history) compare_blocks(range, range.history[number], at, operation, touch);
+        touch_cell(range, cell, operation, at, touch);
+    }
 }
 
 }  // namespace simt

@@ -36,8 +36,8 @@ static uint32_t place_of(void* here) { return uint32_t(reinterpret_cast<uintptr_
     leave(FAULT);
 }
 
-void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation, const Cell::Touch& other,
-          Operation other_operation) {
+static void fault_of_race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
+                          const Cell::Touch& other, Operation other_operation) {
     describe(RACE, mine.place);
     describe_array(range, at);
     fault.operation = operation;
@@ -45,6 +45,21 @@ void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation o
     fault.other_thread = other.thread;
     fault.other_place = other.place;
     fault.earlier = mine.when < other.when;
+}
+
+void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation, const Cell::Touch& other,
+          Operation other_operation) {
+    fault_of_race(range, at, mine, operation, other, other_operation);
+    leave(FAULT);
+}
+
+void race_of_blocks(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation, const Past& other,
+                    Operation other_operation) {
+    Cell::Touch touch = {other.thread, 0, 0, other.place, 0};
+    fault_of_race(range, at, mine, operation, touch, other_operation);
+    Index place = block.place(block.number() - (races.block - other.block));
+    fault.other_block[0] = place.x, fault.other_block[1] = place.y, fault.other_block[2] = place.z;
+    fault.of_blocks = true;
     leave(FAULT);
 }
 

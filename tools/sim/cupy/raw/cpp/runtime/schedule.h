@@ -26,11 +26,11 @@ static void run_kernel() {
 }
 
 static void begin_block() {
-    uint64_t number = schedule.number;
-    block.index = {unsigned(number % block.grid.x), unsigned(number / block.grid.x % block.grid.y),
-                   unsigned(number / block.grid.x / block.grid.y)};
+    block.index = block.place(schedule.number);
     races.block++;
     races.epoch++;
+    races.global_epoch++;
+    races.fences = 0;
     races.unset = nullptr;
     races.clocks.assign((block.threads + WARP - 1) / WARP, Clock());
     for (unsigned thread = 0; thread < block.threads; thread++) {
@@ -118,9 +118,12 @@ static bool release_barrier() {
         if (is_missing(block.fibers[thread], *first)) return refuse_waiting(*first);
     if (!all_shared_reads_were_set()) return false;
     races.epoch++;
+    races.global_epoch++;
+    unsigned warp = ~0u;
     for (unsigned thread = 0; thread < block.threads; thread++) {
         Fiber& fiber = block.fibers[thread];
         if (!fiber.alive()) continue;
+        if (counting && fiber.warp != warp) warp = fiber.warp, log.barriers[place_of(fiber.waiting_at)]++;
         fiber.last_wait = place_of(fiber.waiting_at);
         fiber.result = uint64_t(votes.threads) << 32 | votes.true_for;
         fiber.since_barrier = 0;

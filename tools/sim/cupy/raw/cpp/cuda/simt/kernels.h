@@ -18,7 +18,8 @@ template <> struct Size<void> { static constexpr unsigned bytes = 0; };
 template <class P> constexpr Parameter describe() {
     using T = std::remove_cv_t<P>;
     using Element = std::remove_cv_t<std::remove_pointer_t<T>>;
-    return {sizeof(T), kind_of<T>(), Size<Element>::bytes, kind_of<Element>()};
+    return {sizeof(T), kind_of<T>(), Size<Element>::bytes, kind_of<Element>(),
+            std::is_const_v<std::remove_pointer_t<T>>};
 }
 
 template <class... P> struct Call {

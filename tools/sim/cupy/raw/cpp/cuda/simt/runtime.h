@@ -20,8 +20,9 @@ enum Operation : uint8_t { LOAD, STORE, ATOMIC };
 enum Space : uint8_t { GLOBAL, SHARED, CONSTANT };
 
 // A parameter of a kernel. size: bytes. kind: 'i', 'u', 'f', 'b' as NumPy has them, 'p' pointer, '.' anything else.
-// element_size, element_kind: the same of what a pointer points to; 0 for void and incomplete types.
-struct Parameter { unsigned size; char kind; unsigned element_size; char element_kind; };
+// element_size, element_kind: the same of what a pointer points to; 0 for void and incomplete types. read_only: it
+// points to const.
+struct Parameter { unsigned size; char kind; unsigned element_size; char element_kind; bool read_only; };
 
 struct Kernel {
     void (*call)(void (*function)(), void** arguments);
@@ -83,5 +84,6 @@ uint64_t taken(const Meeting& meeting, unsigned source, const char* name, void* 
 [[noreturn]] void assertion_failed(const char* condition);
 [[noreturn]] void trapped();
 void pause();  // let others run
+void fence();  // what the block did so far comes before what others do from now on
 
 }  // namespace simt
