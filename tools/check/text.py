@@ -75,14 +75,18 @@ def it(fault: Fault) -> str:
 
 
 def nothing_returned(fault: Fault) -> str:
-    return f"{fault.part} is None." if fault.part else "It returned None: is a return missing?"
+    return f"{fault.part} is None." if fault.part else f"It returned None; wanted {wanted_kind(fault.want)}."
+
+
+def wanted_kind(want: object) -> str:
+    """Of an array without its dtype, which may be the oracle's float64 and not the one that is wanted."""
+    if not arrays.is_array(want):
+        return show.kind(want)
+    return f"{KINDS[arrays.library(want)]} of shape {literal(tuple(want.shape))}"
 
 
 def wrong_type(fault: Fault) -> str:
-    got, want = fault.got, show.kind(fault.want)
-    if arrays.is_array(fault.want):  # whose dtype may be the oracle's float64, not the one that is wanted
-        kind = KINDS[arrays.library(fault.want)]
-        want = f"{kind} of shape {literal(tuple(fault.want.shape))}"
+    got, want = fault.got, wanted_kind(fault.want)
     if fault.part:
         return f"{fault.part} is {show.kind(got)}; wanted {want}."
     shown = literal(got)
@@ -215,6 +219,8 @@ def values(fault: Fault, room: int) -> list[str]:
 def plain_values(got: object, want: object, lead: str) -> list[str]:
     mine, right = show.pair(got, want, WIDTH - 12)
     line = f"{lead}got {mine}, wanted {right}."
+    if type(got) is not type(want) and got == want:
+        line = f"{lead}got {mine}, {show.kind(got)}; wanted {right}, {show.kind(want)}."
     if len(line) <= WIDTH:
         return [line[0].upper() + line[1:]]
     return [lead.rstrip() or "Another value:", f"  got     {mine}", f"  wanted  {right}"]
@@ -222,7 +228,7 @@ def plain_values(got: object, want: object, lead: str) -> list[str]:
 
 def error_lines(fault: Fault, size: str) -> list[str]:
     """The error beside the tolerance, when the result is nearly right. size: what the error is a part of."""
-    if fault.tolerance is None:
+    if fault.tolerance is None or (fault.wrong is None and not isinstance(fault.want, float)):
         return []
     got, want = arrays.change_arrays(arrays.to_numpy, (fault.got, fault.want))
     error = float(errors(got, want)[... if fault.wrong is None else fault.wrong].max())

@@ -7,7 +7,8 @@ import re
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.evidence import Case, Evidence
+from tools.check.diagnosis.numbers import number
 from tools.check.diagnosis.words import Cause, cause
 
 OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+)")
@@ -85,11 +86,10 @@ def right_when_square(evidence: Evidence) -> Cause | None:
     got, want = evidence.call_again(*args), evidence.ask(*args)
     if got is None or want is None or want.size < 4:
         return None
-    square = Evidence(got, want, args, evidence.names, evidence.oracle)
-    if square.all_right:
+    if evidence.is_right(Case(args, number(got), want)):
         return cause("row_length", f"For its first {side} rows and columns alone it is right.",
                      "Which of the two lengths is that of a row?")
     from tools.check.diagnosis import diagnose
-    found = diagnose(square)
+    found = diagnose(Evidence("values", got, want, args=args, names=evidence.names, oracle=evidence.oracle))
     seen = f"For the first {side} rows and columns alone nothing is refused, but:"
     return found and Cause(found.name, f"{seen}\n{found.words}")

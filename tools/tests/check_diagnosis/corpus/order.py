@@ -107,7 +107,7 @@ def coordinate(index, n_cols):
     return divmod(index, n_cols)
 
 
-@wrong_answer(coordinate, lambda rng: (38, 7), "gives the column first", "reversed")
+@wrong_answer(coordinate, lambda rng: (38, 7), "gives the column first", "exchanged_pair")
 def column_and_row(index, n_cols):
     return index % n_cols, index // n_cols
 
@@ -123,7 +123,7 @@ def number_from_the_end(thread, block):
     return divmod(z + block[2] * (y + block[1] * x), 32)
 
 
-@wrong_answer(number_of_thread, lambda rng: ((3, 2, 0), (16, 4, 1)), "gives the lane first", "reversed")
+@wrong_answer(number_of_thread, lambda rng: ((3, 2, 0), (16, 4, 1)), "gives the lane first", "exchanged_pair")
 def lane_and_warp(thread, block):
     return number_of_thread(thread, block)[::-1]
 

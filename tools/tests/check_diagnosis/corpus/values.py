@@ -157,3 +157,12 @@ def logsumexp(x):
 @wrong_answer(logsumexp, some_large_rows, "does not subtract the maximum", "unexpected_infinity")
 def logsumexp_overflows(x):
     return np.log(np.exp(x).sum(axis=1))
+
+
+def requests_and_sectors(n):
+    return 3 * n, 12 * n
+
+
+@wrong_answer(requests_and_sectors, lambda rng: (96,), "forgets one of three arrays", "constant_factor")
+def requests_and_sectors_of_two_arrays(n):
+    return 2 * n, 8 * n

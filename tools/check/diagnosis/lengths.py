@@ -1,0 +1,83 @@
+"""Two lengths mixed up: right where they are equal, whatever the others are. Tried by calls with other lengths."""
+
+from itertools import combinations
+
+import numpy as np
+
+from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.numbers import is_float
+from tools.check.diagnosis.words import Cause, cause
+
+SMALL = (3, 4, 5, 6)  # lengths of axes, all different, none a divisor of another block
+LARGEST = 64          # a block beyond which it would take too long to show what happens in the second one
+
+
+def lengths_mixed_up(evidence: Evidence) -> Cause | None:
+    """Axes have the names that the docstring gives them; a block is a length too."""
+    lengths = lengths_of(evidence)
+    if not 2 <= len(lengths) + len(_blocks(evidence)) or evidence.again is None or evidence.is_slow:
+        return None
+    base = next((base for base in _bases(evidence, list(lengths)) if _right(evidence, base) is False), None)
+    if base is None or not lengths:
+        return None
+    found = [pair for pair in _pairs(evidence, lengths) if all(_right(evidence, *equal) for equal in _equal(base, *pair))]
+    if len(found) != 1:
+        return None
+    one, other = found[0][:2]
+    return cause("lengths_mixed_up", f"It is right where {one} and {other} are equal.", "Where are the two mixed up?")
+
+
+def lengths_of(evidence: Evidence) -> dict[str, int]:
+    """The lengths of the arrays' axes by name; none if one name stands for two of them."""
+    axes = evidence.source.axes if evidence.source else {}
+    named = [(name, length) for argument, value in zip(evidence.names, evidence.args) if isinstance(value, np.ndarray)
+             for name, length in zip(axes.get(argument, ()), value.shape) if not name.isdigit()]
+    return dict(named) if len(set(named)) == len(dict(named)) <= len(SMALL) else {}
+
+
+def _blocks(evidence: Evidence) -> dict[str, int]:
+    return {name: value for name, value in evidence.keywords.items() if type(value) is int and value > 1}
+
+
+def _bases(evidence: Evidence, names: list[str]):
+    """Lengths that all differ: small ones; then such that all go on in a second block."""
+    yield dict(zip(names, SMALL))
+    block = max(_blocks(evidence).values(), default=0)
+    if 0 < block <= LARGEST:
+        yield {name: block + length for name, length in zip(names, SMALL)}
+
+
+def _pairs(evidence: Evidence, lengths: dict[str, int]):
+    """(length, length) or (length, block, value of the block), of which either could stand for the other."""
+    yield from combinations(lengths, 2)
+    yield from ((name, block, value) for name in lengths for block, value in _blocks(evidence).items()
+                if value <= LARGEST)
+
+
+def _equal(base: dict[str, int], one: str, other: str, block: int = 0):
+    """Twice the lengths of `base` with two of them equal, and the keywords that this takes."""
+    if block:
+        yield base | {one: block}, {}
+        yield base | {one: 2 * block}, {other: 2 * block}
+    else:
+        yield base | {one: base[other]}, {}
+        yield base | {other: base[one]}, {}
+
+
+def _right(evidence: Evidence, lengths: dict[str, int], keywords: dict | None = None) -> bool | None:
+    return evidence.is_right(evidence.compare(_resized(evidence, lengths), **(keywords or {})))
+
+
+def _resized(evidence: Evidence, lengths: dict[str, int]) -> tuple:
+    axes = evidence.source.axes
+    return tuple(_of_shape(value, [lengths.get(name, length) for name, length in zip(axes[argument], value.shape)])
+                 if isinstance(value, np.ndarray) and argument in axes else value
+                 for argument, value in zip(evidence.names, evidence.args))
+
+
+def _of_shape(array: np.ndarray, shape: list[int]) -> np.ndarray:
+    """Its values again and again; those of floats a little smaller each, so that no two are alike."""
+    values = np.resize(array if array.size else np.ones(1), shape)
+    if not is_float(array.dtype):
+        return values.astype(array.dtype)
+    return (values * np.linspace(1, 0.5, values.size).reshape(shape)).astype(array.dtype)
