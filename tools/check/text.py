@@ -232,7 +232,7 @@ def error_lines(fault: Fault, size: str) -> list[str]:
         return []
     got, want = arrays.change_arrays(arrays.to_numpy, (fault.got, fault.want))
     error = float(errors(got, want)[... if fault.wrong is None else fault.wrong].max())
-    if not error <= SUBTLE:
+    if not 0 < error <= SUBTLE:
         return []
     allowed = f"{fault.tolerance.relative:.1e} ({fault.tolerance.why})"
     return wrapped(f"Error {error:.1e} of {size}, allowed {allowed}.")

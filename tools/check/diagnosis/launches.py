@@ -35,8 +35,8 @@ def store_not_reached(evidence: Evidence) -> Cause | None:
     if not loop:
         return None
     empty = [f"{name} = 0" for name in _names_of_empty_axes(evidence)]
-    seen = f"For {empty[0] if empty else 'a sum of no terms'} nothing is stored: the store, line {store.line}, is inside"
-    return cause("store_not_reached", f"{seen} the loop of line {loop.lineno}.",
+    when = f"For {empty[0]} nothing" if empty else "Nothing"
+    return cause("store_not_reached", f"{when} is stored: line {store.line} stores inside the loop of line {loop.lineno}.",
                  "What is the sum of no terms, and where is it stored?")
 
 

@@ -8,7 +8,8 @@ from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import is_float
 from tools.check.diagnosis.words import Cause, cause
 
-SMALL = (3, 4, 5, 6)  # lengths of axes, all different, none a divisor of another block
+SMALL = (3, 5, 6, 7, 9, 10, 11)  # lengths of axes, all different, and none of them that of a block
+MOST_AXES = 4
 LARGEST = 64          # a block beyond which it would take too long to show what happens in the second one
 
 
@@ -20,7 +21,7 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     base = next((base for base in _bases(evidence, list(lengths)) if _right(evidence, base) is False), None)
     if base is None or not lengths:
         return None
-    found = [pair for pair in _pairs(evidence, lengths) if all(_right(evidence, *equal) for equal in _equal(base, *pair))]
+    found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
     if len(found) != 1:
         return None
     one, other = found[0][:2]
@@ -32,7 +33,7 @@ def lengths_of(evidence: Evidence) -> dict[str, int]:
     axes = evidence.source.axes if evidence.source else {}
     named = [(name, length) for argument, value in zip(evidence.names, evidence.args) if isinstance(value, np.ndarray)
              for name, length in zip(axes.get(argument, ()), value.shape) if not name.isdigit()]
-    return dict(named) if len(set(named)) == len(dict(named)) <= len(SMALL) else {}
+    return dict(named) if len(set(named)) == len(dict(named)) <= MOST_AXES else {}
 
 
 def _blocks(evidence: Evidence) -> dict[str, int]:
@@ -41,10 +42,11 @@ def _blocks(evidence: Evidence) -> dict[str, int]:
 
 def _bases(evidence: Evidence, names: list[str]):
     """Lengths that all differ: small ones; then such that all go on in a second block."""
-    yield dict(zip(names, SMALL))
-    block = max(_blocks(evidence).values(), default=0)
-    if 0 < block <= LARGEST:
-        yield {name: block + length for name, length in zip(names, SMALL)}
+    blocks = _blocks(evidence).values()
+    small = [length for length in SMALL if length not in blocks]
+    yield dict(zip(names, small))
+    if 0 < max(blocks, default=0) <= LARGEST:
+        yield {name: max(blocks) + length for name, length in zip(names, small)}
 
 
 def _pairs(evidence: Evidence, lengths: dict[str, int]):
@@ -54,14 +56,12 @@ def _pairs(evidence: Evidence, lengths: dict[str, int]):
                 if value <= LARGEST)
 
 
-def _equal(base: dict[str, int], one: str, other: str, block: int = 0):
-    """Twice the lengths of `base` with two of them equal, and the keywords that this takes."""
-    if block:
-        yield base | {one: block}, {}
-        yield base | {one: 2 * block}, {other: 2 * block}
-    else:
-        yield base | {one: base[other]}, {}
-        yield base | {other: base[one]}, {}
+def _right_where_equal(evidence: Evidence, base: dict[str, int], one: str, other: str, block: int = 0) -> bool:
+    """In two cases; and, of a block, not where the length is another multiple of it: then a mask is what is missing."""
+    if not block:
+        return all(_right(evidence, base | equal) for equal in ({one: base[other]}, {other: base[one]}))
+    return bool(_right(evidence, base | {one: block}) and _right(evidence, base | {one: 2 * block}, {other: 2 * block})
+                and _right(evidence, base | {one: 2 * block}) is False)
 
 
 def _right(evidence: Evidence, lengths: dict[str, int], keywords: dict | None = None) -> bool | None:

@@ -14,6 +14,7 @@ import numpy as np
 from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.numbers import differ
 from tools.check.diagnosis.words import Cause, cause
+from tools.sim import tables
 
 MOST_PLACES = 3   # axes that one loop runs along: of q and k in a product, of k and v in attention
 MOST_TRIED = 40   # sets of axes that the oracle is asked about
@@ -49,7 +50,7 @@ class Loop:
         axes = self.evidence.source.axes if self.evidence.source else {}
         names = {axes.get(self.evidence.name_of(i), ())[axis:axis + 1] for i, axis in self.places}
         name = names.pop() if len(names) == 1 else ()
-        return f"{self.length} steps of {name[0]}" if name else f"{self.length} elements"
+        return f"{tables.quantity(self.length, 'step')} of {name[0]}" if name else tables.quantity(self.length, "element")
 
     @property
     def whose(self) -> str:
@@ -91,7 +92,7 @@ def no_steps_taken(evidence: Evidence) -> Cause | None:
     for loop in loops(evidence):
         for block in [size for size in blocks(evidence) if size > loop.length][:MOST_LONGER]:
             if _takes_whole_blocks(evidence, loop, block):
-                seen = f"Only whole blocks of {block} are added up, and {loop.steps} make none."
+                seen = f"Of {loop.steps} only whole blocks of {block} are added up."
                 return cause("no_whole_block", seen, "How many turns does the loop take?")
     return None
 

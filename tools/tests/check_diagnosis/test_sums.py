@@ -90,6 +90,6 @@ def test_running_sums_that_begin_anew_with_each_block_are_named(lesson, way):
 def test_a_sum_that_is_shorter_than_a_block_shows_in_a_longer_one_why_it_is_zero(lesson, way, length):
     found = failure(getattr(lesson, way), numbers(way, 5, length), "whole blocks", oracle=sums)
     assert found.cause == "no_whole_block", found.text
-    assert "Only whole blocks of 16 are added up" in found.text
+    assert "only whole blocks of 16 are added up." in found.text
     assert failure(getattr(lesson, f"total_{way}"), numbers(way, length), "whole blocks",
                    oracle=total).cause == "no_whole_block"
