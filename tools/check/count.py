@@ -1,6 +1,7 @@
 """count: what a call does to memory, the same on every machine because a GPU is never asked, unless it is told to."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tools import gpu
 from tools.check import arrays, notes
@@ -24,6 +25,7 @@ def count(function: Callable, *args: object, profiler: bool = False, **kwargs: o
 
     Raises what the function raises, as a call would.
     """
+    call = Call(function, args, kwargs)
     args, kwargs = copied((args, kwargs))
     if profiler:
         from tools.check.profiler import measured  # here, because few ask for it
@@ -32,8 +34,29 @@ def count(function: Callable, *args: object, profiler: bool = False, **kwargs: o
         notes.taken.append(f"{tables.quantity(len(counters.launches), 'launch')} measured by Nsight Compute")
         return counters
     counters = _count(function, args, kwargs)
+    counters.call = call
     notes.taken.append(_in_short(counters))
     return counters
+
+
+class Call(NamedTuple):
+    """The call that counters are of, to be made once more where a failure is explained."""
+
+    function: Callable
+    args: tuple
+    keywords: dict[str, object]
+
+    @property
+    def longest(self) -> int:
+        """The longest axis of an array among its arguments; 0 without one."""
+        return max([length for array in arrays.all_arrays((self.args, self.keywords)) for length in array.shape], default=0)
+
+    def counted(self, **replaced: object) -> Counters | None:
+        """The counters of the same call with other keywords; None if that cannot be done."""
+        try:
+            return _count(self.function, *copied((self.args, self.keywords | replaced)))
+        except Exception:  # whatever the lesson raises then is no matter
+            return None
 
 
 def _in_short(counters: Counters) -> str:

@@ -28,13 +28,9 @@ def one_term_off(evidence: Evidence) -> Cause | None:
         return None
     for place in range(evidence.here.got.size):
         sums = list(_sums(evidence, place))
-        if not sums or not sums[0].off or sum(map(_bits, sums)) < ENOUGH_BITS:
-            continue
-        found = [(times, name) for times in TIMES for name in sums[0].parts
-                 if all(_is_counted(each, name, times) for each in sums)]
-        same = len({times for times, _ in found}) == 1 and _alike(sums, [name for _, name in found])
-        if same:
-            return _said(evidence, sums[0], found[0][0], [name for _, name in found])
+        if sums and sums[0].off and sum(map(_bits, sums)) >= ENOUGH_BITS and (found := odd_term(sums, TIMES)):
+            times, names = found
+            return cause("one_term_off", said_of(sums[0], times, names), f"What is there to count for {names[0]}?")
     return None
 
 
@@ -50,22 +46,25 @@ def _bits(each: Sum) -> float:
     return math.log2(1 + abs(each.off))
 
 
+def odd_term(sums: list[Sum], most: tuple[float, ...]) -> tuple[float, list[str]] | None:
+    """How many times one term was counted, and its name; two names where there is no telling these terms apart."""
+    found = [(times, name) for times in most for name in sums[0].parts
+             if all(_is_counted(each, name, times) for each in sums)]
+    names = [name for _, name in found]
+    alike = all(each.parts[name] == each.parts[names[0]] for each in sums for name in names)
+    return (found[0][0], names) if 0 < len(names) <= 2 and alike and len({times for times, _ in found}) == 1 else None
+
+
 def _is_counted(each: Sum, name: str, times: float) -> bool:
-    return name in each.parts and math.isclose(each.off, (times - 1) * each.parts[name], rel_tol=1e-9)
+    part = each.parts.get(name)
+    return bool(part) and math.isclose(each.off, (times - 1) * part, rel_tol=1e-9)
 
 
-def _alike(sums: list[Sum], names: list[str]) -> bool:
-    """No telling these terms apart, as they are always equal; one is always told from itself."""
-    return all(each.parts[name] == each.parts[names[0]] for each in sums for name in names)
-
-
-def _said(evidence: Evidence, here: Sum, times: float, names: list[str]) -> Cause:
-    whose, off = " or ".join(names[:2]), abs(here.off)
+def said_of(each: Sum, times: float, names: list[str]) -> str:
+    whose, off = " or ".join(names), abs(each.off)
     by = f"{off:,.0f}" if off == round(off) else f"{off:.6g}"
     if times == 0:
-        seen = f"It is {by} short: as much as {whose} should add."
-    elif times == 2:
-        seen = f"It is {by} too much: as if {whose} were added twice."
-    else:
-        seen = f"As if {whose} counted {factor_text(times).removesuffix(' of')}."
-    return cause("one_term_off", seen, f"What is there to count for {whose}?")
+        return f"It is {by} short: as much as {whose} should add."
+    if times == 2:
+        return f"It is {by} too much: as if {whose} were added twice."
+    return f"As if {whose} counted {factor_text(times).removesuffix(' of')}."
