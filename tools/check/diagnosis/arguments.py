@@ -4,8 +4,8 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence, varied
-from tools.check.diagnosis.numbers import number, sample
+from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
+from tools.check.diagnosis.numbers import number, sample, varied
 from tools.check.diagnosis.words import Cause, call_text, cause
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.numbers import bits, differ, excess, is_float, number, rms, slack_of
+from tools.check.diagnosis.numbers import bits, differ, excess, number, rms, slack_of, varied
 from tools.check.diagnosis.source import Source
 
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
@@ -236,22 +236,3 @@ class Evidence:
     def elements(self) -> int:
         """In all array arguments together."""
         return sum(arg.size for arg in self.args if isinstance(arg, np.ndarray))
-
-
-def varied(value, by: int):
-    """Another value that is legal where `value` is: numbers some way off, those of a tuple too, array elements moved.
-
-    Arrays of floats also shrink unevenly, and in others half of the elements repeat, so that no sum is kept.
-    """
-    if type(value) in (int, float):
-        return value + by if isinstance(value, int) else value * (1 + by / 8)
-    if type(value) is tuple:
-        return tuple(varied(part, by) for part in value)
-    if not isinstance(value, np.ndarray) or value.size < 2:
-        return value
-    flat = np.roll(value.reshape(-1), by)
-    if is_float(value.dtype):
-        flat = (flat * np.linspace(0.5, 1, value.size)).astype(value.dtype)
-    else:
-        flat[:value.size // 2] = flat[-(value.size // 2):]
-    return flat.reshape(value.shape)

@@ -83,3 +83,22 @@ def bits(claim, telling, slack) -> float:
         spread = np.ptp(values) if claim.size > 1 else abs(values[0])
         return values.size * math.log2(1 + float(spread))
     return len(np.unique(values)) * -math.log2(slack)
+
+
+def varied(value, by: int):
+    """Another value that is legal where `value` is: numbers some way off, those of a tuple too, array elements moved.
+
+    Arrays of floats also shrink unevenly, and in others half of the elements repeat, so that no sum is kept.
+    """
+    if type(value) in (int, float):
+        return value + by if isinstance(value, int) else value * (1 + by / 8)
+    if type(value) is tuple:
+        return tuple(varied(part, by) for part in value)
+    if not isinstance(value, np.ndarray) or value.size < 2:
+        return value
+    flat = np.roll(value.reshape(-1), by)
+    if is_float(value.dtype):
+        flat = (flat * np.linspace(0.5, 1, value.size)).astype(value.dtype)
+    else:
+        flat[:value.size // 2] = flat[-(value.size // 2):]
+    return flat.reshape(value.shape)
