@@ -55,6 +55,7 @@ def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
 
     whole, source = not fault.part, source_of(case.function)
     again = whole and may_call_again(case, outcome)
+    tolerance = fault.tolerance if fault.name == "values" else case.rule.tolerance
     return Evidence(
         "refusal" if is_refusal(fault) else fault.name,
         got=as_numpy(fault.got), want=as_numpy(fault.want), wrong=wrong_of(fault),
@@ -65,8 +66,8 @@ def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
         parts=case.parts if whole else None,
         repeats=lambda: repeats(case, outcome) if again and fault.name == "values" else True,
         outcome=outcome,
-        tolerance=fault.tolerance.relative if fault.tolerance else 0.0,
-        dtype=case.rule.dtype_of(fault.want) if arrays.is_array(fault.want) else None,
+        tolerance=tolerance.relative if tolerance else 0.0,
+        dtype=case.rule.dtype_of(fault.want) if arrays.is_array(fault.want) else case.rule.dtype,
         count=counted_call(case) if again and source and source.has_kernels else None,
         source=source,
     )

@@ -4,7 +4,6 @@ import re
 import textwrap
 from dataclasses import replace
 
-
 from tools import ROOT
 from tools.check import arrays, show
 from tools.check.compare import Fault

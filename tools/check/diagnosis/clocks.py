@@ -39,9 +39,9 @@ def work_not_done(evidence: Evidence) -> Cause | None:
     """What the clock times was called more often than warmup and repeats ask for, or less."""
     if (timed := _timed(evidence)) is None or timed.clock.calls == timed.asked:
         return None
-    each = f"warmup + repeats is {timed.warmup} + {timed.repeats}"
-    seen = f"{' and '.join(timed.works)} ran {tables.quantity(timed.clock.calls, 'time')}{' together' * (timed.parts > 1)}"
-    return cause("work_not_done", f"{seen}; {each}, which makes {timed.asked}.", "Which call is missing, or one too many?")
+    ran = tables.quantity(timed.clock.calls, "time") + " together" * (timed.parts > 1)
+    seen = f"{' and '.join(timed.works)} ran {ran}; {timed.warmup} + {timed.repeats} of each make {timed.asked}."
+    return cause("work_not_done", seen, "Which call is missing, or one too many?")
 
 
 def clock_misread(evidence: Evidence) -> Cause | None:
@@ -140,10 +140,10 @@ MISREADINGS = (
     Misreading("That is the time of the first call of all.", CALLS_TIMED,
                lambda counted, before: sum((before + counted)[0])),
     Misreading("That is the time of the last call alone.", CALLS_TIMED, lambda counted, before: sum(counted[-1])),
-    Misreading("That is the time to ask for the work; the wait until it is done is not in it.",
+    Misreading("That is the time to ask for the work, without the wait for it.",
                "When is the clock read the second time?",
                lambda counted, before: statistics.median([parts[0] for parts in counted if len(parts) > 1])),
-    Misreading("That is the wait alone; the time to ask for the work is not in it.",
+    Misreading("That is the wait alone, without the time to ask for the work.",
                "When is the clock read the first time?",
                lambda counted, before: statistics.median([sum(parts[1:]) for parts in counted if len(parts) > 1])),
     Misreading("No call lies between the two readings of the clock.", CALLS_TIMED, lambda counted, before: 0.0),

@@ -14,7 +14,8 @@ from tools.check.diagnosis.source import Source
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
 FURTHER = (1, 2, 3, 5, 8)  # how far the arguments of further calls lie away; brute-force oracles are slow
 PLAIN = (np.ndarray, int, float, str, tuple, type(None))
-SLOW_SECONDS, SLOW_ELEMENTS = 0.2, 250_000  # a call beyond these is not repeated with other arguments
+SLOW_SECONDS, SLOW_ELEMENTS = 0.3, 250_000  # a call beyond these is not repeated with other arguments
+MOST_SECONDS = 1.5  # of further calls of lesson and oracle together: a learner waits for them
 ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
 
 
@@ -121,6 +122,23 @@ class Evidence:
         """Elements that the oracle may still be handed."""
         return [ORACLE_ELEMENTS]
 
+    @cached_property
+    def _spent(self) -> list[float]:
+        """Seconds of the further calls so far."""
+        return [0.0]
+
+    def _timed(self, function: Callable, *args, **keywords):
+        """What a further call gives; None where it refuses, or where too much time has gone already."""
+        if self._spent[0] > MOST_SECONDS:
+            return None
+        start = time.perf_counter()
+        try:
+            return function(*args, **keywords)
+        except Exception:
+            return None
+        finally:
+            self._spent[0] += time.perf_counter() - start
+
     def name_of(self, index: int) -> str:
         return self.names[index] if index < len(self.names) else f"argument {index + 1}"
 
@@ -129,12 +147,7 @@ class Evidence:
         if self.oracle is None:
             return None
         self._purse[0] -= 100 + sum(arg.size for arg in args if isinstance(arg, np.ndarray))
-        if self._purse[0] < 0:
-            return None
-        try:
-            return number(self.oracle(*args, **keywords))
-        except Exception:
-            return None
+        return number(self._timed(self.oracle, *args, **keywords)) if self._purse[0] >= 0 else None
 
     def parts_of(self, args: tuple, place: int) -> dict[str, float] | None:
         """The terms of the wanted number at this place of the result; None where they have no names."""
@@ -147,12 +160,8 @@ class Evidence:
 
     def call_again(self, *args, **keywords):
         """What one more call of the lesson returns, or None. It gets copies."""
-        if self.again is None:
-            return None
-        try:
-            return self.again(*(arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args), **keywords)
-        except Exception:
-            return None
+        copies = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
+        return self._timed(self.again, *copies, **keywords) if self.again else None
 
     def compare(self, args: tuple, **keywords) -> Case:
         """One more call with other arguments, and what is wanted of it."""

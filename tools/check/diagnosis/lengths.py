@@ -24,8 +24,9 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
     if len(found) != 1:
         return None
-    one, other = found[0][:2]
-    return cause("lengths_mixed_up", f"It is right where {one} and {other} are equal.", "Where are the two mixed up?")
+    one, other, *block = found[0]
+    asks = "What happens where they are not?" if block else "Where are the two mixed up?"
+    return cause("lengths_mixed_up", f"It is right where {one} and {other} are equal.", asks)
 
 
 def lengths_of(evidence: Evidence) -> dict[str, int]:

@@ -89,6 +89,19 @@ def test_a_launch_gone_wrong_is_named(lesson, rng, how, cause, seen):
     assert found.cause == cause and seen in found.text
 
 
+def test_a_store_in_the_row_order_of_a_result_that_goes_by_columns_is_named(lesson, rng):
+    assert failure(lesson.by_column, numbers(rng, 5, 9), oracle=lambda x: x.clone()).cause == "row_by_row"
+
+
+def test_a_store_inside_the_loop_is_named_where_the_sum_is_empty(lesson):
+    assert_matches(lesson.row_sums, torch.ones(3, 20), oracle=lambda x: x.sum(1))
+    found = failure(lesson.row_sums, torch.empty(3, 0), oracle=lambda x: x.sum(1))
+    lines = FILE.read_text().splitlines()
+    store, loop = lines.index("        tl.store(out_ptr + row, total)") + 1, lines.index("    for start in range(0, k, BLOCK):") + 1
+    assert found.cause == "store_not_reached"
+    assert f"For k = 0 nothing is stored: line {store} stores inside the loop of line {loop}." in found.text
+
+
 @pytest.mark.parametrize("how, asks", [
     ("no mask", "The last block is partly empty. Which of its positions exist?"),
     ("one too many", "x has 50 elements, and the first is element 0. Is element 50 one of them?"),

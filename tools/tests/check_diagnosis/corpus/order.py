@@ -135,3 +135,14 @@ def ranks(x):
 @wrong_answer(ranks, lambda rng: (numbers(rng, 33),), "ranks from one", "off_by_one constant_offset")
 def ranks_from_one(x):
     return np.argsort(np.argsort(x)) + 1
+
+
+def rotated(x):
+    return np.roll(x, 3)
+
+
+@wrong_answer(rotated, lambda rng: (rng.permutation(400).astype(np.float32) + 0.5,),
+              "scatters by a table that is not the right one", "wrong_places")
+def rotated_by_a_table(x):
+    table = np.random.default_rng(2).permutation(len(x))
+    return np.roll(x, 3)[table]

@@ -166,3 +166,21 @@ def requests_and_sectors(n):
 @wrong_answer(requests_and_sectors, lambda rng: (96,), "forgets one of three arrays", "constant_factor")
 def requests_and_sectors_of_two_arrays(n):
     return 2 * n, 8 * n
+
+
+def shrunk(x, by):
+    return x * np.exp(-by * np.arange(len(x), dtype=x.dtype) / len(x))
+
+
+@wrong_answer(shrunk, lambda rng: (numbers(rng, 60), 0.7), "drops the minus of the exponent", "negated_argument")
+def grown(x, by):
+    return x * np.exp(by * np.arange(len(x), dtype=x.dtype) / len(x))
+
+
+def distances(x):
+    return np.abs(x - x.mean())
+
+
+@wrong_answer(distances, lambda rng: (numbers(rng, 50),), "gives the mean distance to every element", "all_the_same")
+def the_mean_distance(x):
+    return np.full_like(x, np.abs(x - x.mean()).mean())
