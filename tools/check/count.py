@@ -1,5 +1,6 @@
 """count: what a call does to memory, the same on every machine because a GPU is never asked, unless it is told to."""
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -25,26 +26,28 @@ def count(function: Callable, *args: object, profiler: bool = False, **kwargs: o
 
     Raises what the function raises, as a call would.
     """
-    call = Call(function, args, kwargs)
-    args, kwargs = copied((args, kwargs))
+    handed = args, kwargs
+    args, kwargs = copied(handed)
     if profiler:
         from tools.check.profiler import measured  # here, because few ask for it
 
         counters = measured(function, args, kwargs)
         notes.taken.append(f"{tables.quantity(len(counters.launches), 'launch')} measured by Nsight Compute")
         return counters
+    start = time.perf_counter()
     counters = _count(function, args, kwargs)
-    counters.call = call
+    counters.call = Call(function, *handed, time.perf_counter() - start)
     notes.taken.append(_in_short(counters))
     return counters
 
 
 class Call(NamedTuple):
-    """The call that counters are of, to be made once more where a failure is explained."""
+    """The call that counters are of, to be made once more where a failure is explained; seconds: that it took."""
 
     function: Callable
     args: tuple
     keywords: dict[str, object]
+    seconds: float
 
     @property
     def longest(self) -> int:

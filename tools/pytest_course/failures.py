@@ -17,7 +17,7 @@ from tools.check.show import WIDTH
 from tools.check.gaps import Gap, gap_of
 from tools.check.text import REFUSALS, refused
 from tools.check.timing import Ratio
-from tools.compiler import Kernel
+from tools.compiler import Evidence, Kernel
 from tools.course import catalogue
 from tools.pytest_course import limits
 from tools.pytest_course.lessons import BrokenLesson
@@ -152,13 +152,16 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
 
 def _told(names: dict[str, object], asked: str) -> list[str]:
     """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
-    from tools.check.diagnosis.counted import told_by_counters  # here, because a run that passes never needs them
+    from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
+    from tools.check.diagnosis.counted import told_by_counters
     from tools.check.diagnosis.machine_code import told_by_kernel
-    witnesses = {name: witness for name, value in names.items() for witness in getattr(value, "kernels", [value])
+    witnesses = {name: witness for name, value in names.items()
+                 for witness in (value.kernels if isinstance(value, Evidence) else [value])
                  if isinstance(witness, (Counters, Kernel))}
     spoken_of = [value for name, value in witnesses.items() if re.search(rf"\b{name}\b", asked)]
     lines = [line for value in spoken_of or witnesses.values() for line in
              (told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked))]
+    lines = lines or told_by_numbers(asked, names)
     return [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
 
 

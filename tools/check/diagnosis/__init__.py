@@ -36,6 +36,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     order.not_reset,
     values.constant_factor,
     values.constant_offset,
+    values.a_power,
     arguments.swapped_arguments,
     arguments.reversed_tuples,
     arguments.repeated_argument,

@@ -1,6 +1,7 @@
 """The two sides of an assertion that failed: what was counted, and what was needed or predicted."""
 
 import ast
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
@@ -54,7 +55,7 @@ def sides_of(asked: str, counters: str, names: Mapping[str, object]) -> Sides | 
     if not isinstance(test, ast.Compare) or not all(isinstance(operator, ast.Eq) for operator in test.ops):
         return None
     parts = [test.left, *test.comparators]
-    reads = [any(isinstance(node, ast.Name) and node.id == counters for node in ast.walk(part)) for part in parts]
+    reads = [counters in {node.id for node in ast.walk(part) if isinstance(node, ast.Name)} for part in parts]
     others = [part for part, reading in zip(parts, reads) if not reading]
     if len(others) != 1:
         return None
@@ -68,6 +69,14 @@ def sides_of(asked: str, counters: str, names: Mapping[str, object]) -> Sides | 
         place = next(i for i, (one, another) in enumerate(zip(counted, other)) if one != another)
         part, counted, other = part.elts[place], counted[place], other[place]
     return Sides(counted, other, others[0].id if isinstance(others[0], ast.Name) else "", ast.unparse(part))
+
+
+def told_by_numbers(asked: str, names: Mapping[str, object]) -> list[str]:
+    """Both sides of `assert name == ...` as numbers, where it asks about nothing else."""
+    own = next((name for name, value in names.items() if type(value) in (int, float)
+                and re.fullmatch(rf"assert {name} == .*", asked, re.DOTALL)), None)
+    sides = sides_of(asked, own, names) if own else None
+    return [str(sides).replace("Counted", f"{own} is", 1)] if sides and sides.both_numbers else []
 
 
 def _value(part: ast.expr, names: Mapping[str, object]) -> object:

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations
 
 from tools.check.diagnosis.asserted import Sides, sides_of
+from tools.check.diagnosis.evidence import SLOW_SECONDS
 from tools.check.diagnosis.parts import Sum, odd_term, said_of
 from tools.check.show import cut
 from tools.sim import tables
@@ -23,11 +25,9 @@ def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object]
     asked = sides.asked if sides else asked
     tell = next((tell for words, tell in TELLERS.items() if any(word in asked for word in words)), None)
     try:
-        of_the_call = tell in (_transfers, _libraries)
-        if not counters.launches and not of_the_call:
+        if not counters.launches and tell not in (_transfers, _libraries):
             return [_without_kernels(counters)]
-        told = list(tell(counters, sides)) if tell else []
-        return [*told[:-1], unused] if told and not of_the_call and (unused := unused_keyword(counters)) else told
+        return list(tell(counters, sides)) if tell else []
     except NotCounted:  # measured counters know less
         return []
 
@@ -99,7 +99,7 @@ def _figure(name: str) -> Callable:
         yield from _compared(sides, {f"line {line.line}": getattr(line.counts, name) for line in lines})
         yield from _worst(lines, lambda line: getattr(line.counts, name),
                           lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors")
-        yield from _asked_of_memory(counters, sides, name, len(lines))
+        yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, len(lines))
     return tell
 
 
@@ -115,28 +115,33 @@ def _compared(sides: Sides | None, parts: dict[str, int]) -> Iterator[str]:
     yield str(sides)
     if sides.name and sides.both_numbers and sum(parts.values()) == sides.counted:
         predicted = Sum(sides.other, parts)
-        if found := odd_term([predicted], (0, 2)):
+        found = odd_term([predicted], (0, 2))
+        if found and _only_one(found[1][0], parts):
             yield said_of(predicted, *found)
 
 
-def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: int) -> Iterator[str]:
+def _only_one(name: str, parts: dict[str, int]) -> bool:
+    """Does no other line, and no group of lines, come to as much as this one?"""
+    groups = (group for count in range(1, len(parts) + 1) for group in combinations(parts, count))
+    return sum(sum(parts[each] for each in group) == parts[name] for group in groups) == 1
+
+
+def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: int) -> str:
     more = sides.difference if sides else 1
     if sides and sides.name:
-        yield "What does the prediction leave out, or count twice?"
-    elif name == "sectors" and sides and more > 0 and counters.bytes == SECTOR * sides.other:
-        yield f"A sector holds {SECTOR} bytes. Are neighbours moved together?"
-    elif more < 0:
-        yield "What is not moved, or in larger pieces than it should be?"
-    elif lines == 1:
-        yield "How often does that line run, and for which elements?"
-    else:
-        yield "What is moved more than once, or not at all?"
+        return "What does the prediction leave out, or count twice?"
+    if name == "sectors" and sides and more > 0 and counters.bytes == SECTOR * sides.other:
+        return f"A sector holds {SECTOR} bytes. Are neighbours moved together?"
+    if more < 0:
+        return "What is not moved, or in larger pieces than it should be?"
+    return ("How often does that line run, and for which elements?" if lines == 1
+            else "What is moved more than once, or not at all?")
 
 
 def unused_keyword(counters: Counters) -> str | None:
     """A number that the call was given by its name, and that changes nothing of what is counted."""
     call = getattr(counters, "call", None)
-    for name, value in call.keywords.items() if call else ():
+    for name, value in call.keywords.items() if call and call.seconds < SLOW_SECONDS else ():
         if type(value) is not int or not 1 < value < call.longest:
             continue  # a block that holds all there is may be any larger size
         others = [other for size in (2 * value, value // 2) if (other := call.counted(**{name: size})) is not None]
@@ -188,7 +193,8 @@ def _lanes(counters: Counters, sides: Sides | None) -> list[str]:
 def _flops(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from _compared(sides, {})
     yield from _worst(_lines(counters), lambda line: line.counts.flops, lambda counts: f"{counts.flops} flops")
-    yield "How large are the tiles of a dot product, and how many turns does the loop take?"
+    yield (unused_keyword(counters)
+           or "How large are the tiles of a dot product, and how many turns does the loop take?")
 
 
 def _lines(counters: Counters) -> list[Line]:

@@ -42,6 +42,9 @@ class Source:
     def axes(self) -> dict[str, tuple[str, ...]]:
         """The names that the function's docstring gives to the axes of its arrays: {"a": ("m", "k")}."""
         text = self.function and ast.get_docstring(self.function) or ""
+        if other := re.search(r"rguments as for (\w+)", text):
+            text += next((ast.get_docstring(node) or "" for node in self.tree.body
+                          if isinstance(node, ast.FunctionDef) and node.name == other[1]), "")
         return {name: tuple(re.findall(r"\w+", axes)) for names, axes in SHAPE.findall(text)
                 for name in names.split(", ")}
 

@@ -183,7 +183,7 @@ def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
     first, last = (int(odd[0]), int(odd[-1])) if odd.size else (0, 0)
     count, whole = np.count_nonzero(times), length // block * block
     facts = {"steps": loop.steps, "whose": loop.whose, "block": block, "turns": -(-length // block), "count": count,
-             "rest": length - count, "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
+             "rest": "one" if length - count == 1 else length - count, "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
              "behind": length - 1, "over": f"{length - block} to {whole - 1}"}
     return cause(mistake.name, mistake.seen.format(**facts), mistake.asks.format(**facts))
 

@@ -9,6 +9,8 @@ from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.words import Cause, cause, element, factor_text
 
+POWERS = ((2, "the square of", "What is squared once too often?"),
+          (0.5, "the square root of", "What should have been squared?"), (-1, "one over", "What is divided by what?"))
 FEW = 3         # numbers that are told apart from an array
 MOST_PARTS = 5  # of a sum, of which one is left out
 WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
@@ -122,13 +124,26 @@ def off_by_one(evidence: Evidence) -> Cause | None:
         return None
     if np.asarray(evidence.want).dtype == np.bool_:
         return None
-    by = int(got.flat[0] - want.flat[0])
-    if abs(by) != 1 or (got - want != by).any() or (got.size == 1 and abs(want.item()) < 8):
+    steps = np.unique(got - want)
+    by = int(steps[np.argmax(np.abs(steps))])
+    if abs(by) != 1 or not np.isin(steps, (0, by)).all() or (got.size == 1 and abs(want.item()) < 8):
         return None
-    if any(not np.isin(case.got - case.want, (0, by)).all() for case in evidence.elsewhere):
+    few = 0 in steps and got.size <= FEW  # one of two or three, if it is that one alone elsewhere too
+    if (0 in steps and not few) or any(not np.isin(case.got - case.want, (0, by)).all() for case in evidence.elsewhere):
         return None
-    seen = f"{'It' if got.size == 1 else 'Every number'} is exactly one too {'high' if by > 0 else 'low'}."
-    return cause("off_by_one", seen, "Which end is counted twice, or left out?")
+    if few and not evidence.elsewhere:
+        return None
+    whose = "It" if got.size == 1 else "Every number" if not few else f"Number {int(np.argmax(got != want)) + 1}"
+    return cause("off_by_one", f"{whose} is exactly one too {'high' if by > 0 else 'low'}.",
+                 "Which end is counted twice, or left out?")
+
+
+def a_power(evidence: Evidence) -> Cause | None:
+    """The square of what was wanted, its root, or one over it."""
+    for power, seen, asks in POWERS:
+        if evidence.comparable and evidence.here.want.dtype.kind == "f" and evidence.holds(lambda case: case.want**power):
+            return cause("power", f"What came back is {seen} what was wanted.", asks)
+    return None
 
 
 def constant_offset(evidence: Evidence) -> Cause | None:

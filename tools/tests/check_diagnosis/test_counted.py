@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tools.check.diagnosis.asserted import told_by_numbers
 from tools.check.diagnosis.counted import told_by_counters
 from tools.sim.counters import Counters, Counts, Launch, Line, Transfers, Warps
 
@@ -106,6 +107,20 @@ def test_a_prediction_is_compared_with_the_lines(predicted, said):
     assert told[0].startswith(f"Counted 192, predicted {predicted}") and said in told
 
 
+def test_a_prediction_that_differs_by_as_much_as_two_lines_is_left_alone():
+    lines = tuple(Line("day.py", number, "load()", "load", Counts(bytes_loaded=48)) for number in (8, 9))
+    made = counters(Launch("walk", (1,), Counts(bytes_loaded=96, programs=1), lines))
+    told = told_by_counters(made, "assert predicted == made.bytes", {"predicted": 48, "made": made})
+    assert "short" not in " ".join(told)
+
+
+def test_plain_numbers_are_told_side_by_side():
+    names = {"share": 1.0, "total": 96, "text": "1.0"}
+    assert told_by_numbers("assert share == 12 / total", names) == ["share is 1.0, needed 0.125: 8 times as much."]
+    for asked in ("assert text == 12 / total", "assert share >= 2", "assert f(share) == 2", "assert share"):
+        assert told_by_numbers(asked, names) == []
+
+
 def test_a_grid_is_told_beside_the_one_that_is_needed():
     made = counters(Launch("walk", (3, 2), Counts(programs=6), ()))
     assert told_by_counters(made, "assert counters.launches[0].grid[:2] == (2, 3)") == [
@@ -141,7 +156,7 @@ def test_an_assertion_that_calls_something_is_not_called_again():
 class Call(SimpleNamespace):
     """A call that counts so many sectors, whatever its block is; `only`: the blocks that it takes."""
 
-    longest = 64
+    longest, seconds = 64, 0.0
 
     def counted(self, block):
         return counters(launch(sectors=self.sectors_of(block))) if block in self.only else None
