@@ -159,7 +159,8 @@ def _told(names: dict[str, object], asked: str) -> list[str]:
                  for witness in (value.kernels if isinstance(value, Evidence) else [value])
                  if isinstance(witness, (Counters, Kernel))}
     spoken_of = [value for name, value in witnesses.items() if re.search(rf"\b{name}\b", asked)]
-    lines = [line for value in spoken_of or witnesses.values() for line in
+    kernels = [value for value in witnesses.values() if isinstance(value, Kernel)]  # what was read off one may be asked
+    lines = [line for value in spoken_of or kernels[:1] for line in
              (told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked))]
     lines = lines or told_by_numbers(asked, names)
     return [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
