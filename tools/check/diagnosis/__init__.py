@@ -72,9 +72,9 @@ RECOGNISERS = {  # by the name of the fault
         launches.nothing_stored,
         launches.tail_not_stored,
         launches.head_not_stored,
+        lengths.lengths_mixed_up,
         places.nothing_written,
         places.partly_written,
-        lengths.lengths_mixed_up,
     ),
     "wrong_shape": (
         order.transposed,

@@ -13,7 +13,7 @@ from tools.sim.counters import Counters, Line, NotCounted
 
 SECTOR = 32  # bytes
 WORD = 4     # bytes that each of 32 threads can move in one wavefront
-MOST_LINES = 3
+MOST_LINES, MOST_LAUNCHES = 3, 4
 KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines
 
 
@@ -78,13 +78,13 @@ def _launches(counters: Counters, sides: Sides | None) -> Iterator[str]:
     launched: dict[tuple, int] = {}
     for launch in counters.launches:
         launched[launch.kernel, launch.grid] = launched.get((launch.kernel, launch.grid), 0) + 1
-    for (kernel, grid), times in list(launched.items())[:MOST_LINES]:
+    for (kernel, grid), times in list(launched.items())[:MOST_LAUNCHES]:
         yield f"{kernel} was launched {tables.quantity(times, 'time')} with grid {grid}."
     yield "Which line launches it, and how often does that line run?"
 
 
 def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
-    for launch in counters.launches[:MOST_LINES]:
+    for launch in counters.launches[:MOST_LAUNCHES]:
         yield f"{launch.kernel} ran in {tables.programs(launch.counts)}: the grid was {launch.grid}."
     yield ("How many elements does a block have, and how many blocks does that take?" if counters.warps
            else "How many blocks are there, and which program takes which?")

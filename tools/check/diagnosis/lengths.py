@@ -18,7 +18,7 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     lengths = lengths_of(evidence)
     if not 2 <= len(lengths) + len(_blocks(evidence)) or evidence.again is None or evidence.is_slow:
         return None
-    base = next((base for base in _bases(evidence, list(lengths)) if _right(evidence, base) is False), None)
+    base = next((base for base in _bases(evidence, lengths) if _right(evidence, base) is False), None)
     if base is None or not lengths:
         return None
     found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
@@ -41,13 +41,15 @@ def _blocks(evidence: Evidence) -> dict[str, int]:
     return {name: value for name, value in evidence.keywords.items() if type(value) is int and value > 1}
 
 
-def _bases(evidence: Evidence, names: list[str]):
-    """Lengths that all differ: small ones; then such that all go on in a second block."""
-    blocks = _blocks(evidence).values()
+def _bases(evidence: Evidence, lengths: dict[str, int]):
+    """Lengths that all differ: small ones; then such that all go on in a second block; then those of the call."""
+    blocks = [block for block in (*_blocks(evidence).values(), *evidence.source.constants) if block <= LARGEST]
     small = [length for length in SMALL if length not in blocks]
-    yield dict(zip(names, small))
-    if 0 < max(blocks, default=0) <= LARGEST:
-        yield {name: max(blocks) + length for name, length in zip(names, small)}
+    yield dict(zip(lengths, small))
+    if blocks:
+        yield {name: max(blocks) + length for name, length in zip(lengths, small)}
+    if len(set(lengths.values())) == len(lengths) and all(lengths.values()):
+        yield lengths
 
 
 def _pairs(evidence: Evidence, lengths: dict[str, int]):

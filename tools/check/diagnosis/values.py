@@ -71,23 +71,34 @@ def constant_factor(evidence: Evidence) -> Cause | None:
 
 
 def factor_of_few_numbers(evidence: Evidence) -> Cause | None:
-    """One number, or two or three that are the same multiple. Any single one is some multiple: it must be that in
-    other calls too, or be a likely one."""
+    """One number, or those that are wrong of two or three, the same multiple. Any single one is some multiple: it must
+    be that in other calls too, or be a likely one."""
     got, want = evidence.here.got, evidence.here.want
     if not evidence.comparable or not 1 <= got.size <= FEW or not got.all() or not want.all():
         return None
-    factor = float(got.flat[0] / want.flat[0])
-    if not _is_another_factor(factor, evidence) or not _equal(got, factor * want, evidence):
+    wrong = evidence.wrong
+    factor = float(got[wrong][0] / want[wrong][0])
+
+    def fits(case):
+        return _equal(case.got, np.where(wrong, factor, 1) * case.want, evidence)
+
+    if not _is_another_factor(factor, evidence) or not fits(evidence.here):
         return None
-    if evidence.elsewhere:
-        fits = all(_equal(case.got, factor * case.want, evidence) for case in evidence.elsewhere)
-    else:  # of small whole numbers nearly every ratio is simple
-        large = want.dtype.kind != "i" or np.abs([got, want]).min() >= 10
-        fits = large and _often_wrong(factor, evidence)
-    if not fits:
+    if not evidence.elsewhere:  # of small whole numbers nearly every ratio is simple
+        large = want.dtype.kind != "i" or np.abs([got[wrong], want[wrong]]).min() >= 10
+        if not large or not _often_wrong(factor, evidence):
+            return None
+    if not all(map(fits, evidence.elsewhere)):
         return None
-    seen = f"{'It' if got.size == 1 else 'Each'} is {factor_text(factor)} what was wanted."
+    seen = f"{which_of(wrong)} is {factor_text(factor)} what was wanted."
     return cause("constant_factor", seen, _which_part(factor) or WHICH_FACTOR)
+
+
+def which_of(wrong) -> str:
+    """Of a few numbers: It, Each, or Number 2."""
+    if wrong.all():
+        return "It" if wrong.size == 1 else "Each"
+    return f"Number {int(np.argmax(wrong)) + 1}"
 
 
 def _which_part(factor: float) -> str | None:
@@ -133,8 +144,7 @@ def off_by_one(evidence: Evidence) -> Cause | None:
         return None
     if few and not evidence.elsewhere:
         return None
-    whose = "It" if got.size == 1 else "Every number" if not few else f"Number {int(np.argmax(got != want)) + 1}"
-    return cause("off_by_one", f"{whose} is exactly one too {'high' if by > 0 else 'low'}.",
+    return cause("off_by_one", f"{which_of(got != want) if got.size <= FEW else 'Every number'} is exactly one too {'high' if by > 0 else 'low'}.",
                  "Which end is counted twice, or left out?")
 
 
