@@ -36,11 +36,9 @@ def by_line(counters: Counters, figure: str) -> Terms:
 
 
 def change_terms(change: Callable[[Terms], object], value: object) -> object:
-    """The same nest of tuples, lists and dicts with change(terms) in place of each Terms."""
+    """The same with change(terms) in place of a Terms, or of each in a tuple or list of them."""
     if isinstance(value, Terms):
         return change(value)
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, (tuple, list)) and any(isinstance(part, Terms) for part in value):
         return type(value)(change_terms(change, part) for part in value)
-    if isinstance(value, dict):
-        return {key: change_terms(change, part) for key, part in value.items()}
     return value

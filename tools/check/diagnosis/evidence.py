@@ -1,5 +1,6 @@
 """What a failed check hands to the recognisers, and the one way in which they test a claim against it."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ import numpy as np
 
 from tools.check.diagnosis.numbers import bits, differ, excess, number, rms, slack_of, varied
 from tools.check.diagnosis.source import Source
+from tools.worker import NoAnswer
 
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
 FURTHER = (1, 2, 3, 5, 8)  # how far the arguments of further calls lie away; brute-force oracles are slow
@@ -75,8 +77,8 @@ class Evidence:
         """Relative distance at which a claim still holds: rounding in the dtype, or the check's tolerance."""
         if all(array is not None and array.dtype.kind == "i" for array in (self.here.got, self.here.want)):
             return 0.0
-        slacks = [slack_of(dtype) for dtype in (getattr(self.got, "dtype", None), self.dtype) if dtype is not None]
-        return max([self.tolerance, slack_of(np.float64), *slacks])
+        dtypes = [np.float64, getattr(self.got, "dtype", None), self.dtype]
+        return max(self.tolerance, *(slack_of(dtype) for dtype in dtypes if dtype is not None))
 
     @cached_property
     def comparable(self) -> bool:
@@ -112,20 +114,12 @@ class Evidence:
 
     def counters_of(self, *args):
         """The same with other arguments."""
-        try:
-            return self.count and self.count(*args)
-        except Exception:
-            return None
-
-    @cached_property
-    def _purse(self) -> list[int]:
-        """Elements that the oracle may still be handed."""
-        return [ORACLE_ELEMENTS]
+        return self._timed(self.count, *args) if self.count else None
 
     @cached_property
     def _spent(self) -> list[float]:
-        """Seconds of the further calls so far."""
-        return [0.0]
+        """Seconds of the further calls so far, and how many elements the oracle was handed."""
+        return [0.0, 0]
 
     def _timed(self, function: Callable, *args, **keywords):
         """What a further call gives; None where it refuses, or where too much time has gone already."""
@@ -134,6 +128,8 @@ class Evidence:
         start = time.perf_counter()
         try:
             return function(*args, **keywords)
+        except NoAnswer:  # it crashed, or time is up for all: no further call then
+            self._spent[0] = math.inf
         except Exception:
             return None
         finally:
@@ -146,8 +142,8 @@ class Evidence:
         """The oracle's answer for other arguments, as a number; None if it refuses or has worked enough."""
         if self.oracle is None:
             return None
-        self._purse[0] -= 100 + sum(arg.size for arg in args if isinstance(arg, np.ndarray))
-        return number(self._timed(self.oracle, *args, **keywords)) if self._purse[0] >= 0 else None
+        self._spent[1] += 100 + sum(arg.size for arg in args if isinstance(arg, np.ndarray))
+        return number(self._timed(self.oracle, *args, **keywords)) if self._spent[1] <= ORACLE_ELEMENTS else None
 
     def parts_of(self, args: tuple, place: int) -> dict[str, float] | None:
         """The terms of the wanted number at this place of the result; None where they have no names."""
@@ -162,6 +158,11 @@ class Evidence:
         """What one more call of the lesson returns, or None. It gets copies."""
         copies = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
         return self._timed(self.again, *copies, **keywords) if self.again else None
+
+    @cached_property
+    def repeated(self) -> bool:
+        """Whether the same call gives the same again, as far as can be told."""
+        return self._timed(self.repeats) is not False
 
     def compare(self, args: tuple, **keywords) -> Case:
         """One more call with other arguments, and what is wanted of it."""

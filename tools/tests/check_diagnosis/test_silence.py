@@ -8,6 +8,7 @@ import pytest
 from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import evidence_of, name
+from tools.worker import Died
 
 
 @pytest.fixture
@@ -144,6 +145,17 @@ def test_an_oracle_is_not_handed_large_arguments_again_and_again(rng):
     x, y = rng.normal(size=(2, 1_000_000))
     assert name(rng.normal(size=1_000_000), x + y, x, y, oracle=oracle) is None
     assert len(calls) <= 3
+
+
+def test_after_a_call_that_took_the_process_down_there_is_no_other(rng):
+    calls = []
+
+    def again(*args):
+        calls.append(args)
+        raise Died("it was a segmentation fault")
+    x, y = rng.normal(size=(2, 20))
+    assert name(x * 0.7 + y, x + y, x, y, oracle=np.add, again=again, repeats=lambda: again() or True) is None
+    assert len(calls) == 1
 
 
 def test_the_lesson_is_called_a_bounded_number_of_times(rng):

@@ -1,5 +1,7 @@
 """A sum whose terms have names: the failure says which of them is missing, or too much."""
 
+from collections import namedtuple
+
 import pytest
 
 from tools.check import Mismatch, assert_matches, terms
@@ -53,6 +55,11 @@ def test_each_number_of_a_row_may_have_its_own_terms():
     def oracle(n):
         return terms(x=4 * n, y=4 * n + 4, out=4 * n), terms(ids=8 * n, table=12 * n)
     assert "It is 80 short: as much as ids should add." in failure(lambda n: (12 * n + 4, 12 * n), 10, oracle=oracle)
+
+
+def test_a_result_without_terms_is_left_as_it_is():
+    pair = namedtuple("pair", "low high")
+    assert assert_matches(lambda n: pair(0, n), 5, oracle=lambda n: pair(0, n)) == (0, 5)
 
 
 def test_a_figure_of_counters_has_its_lines_for_terms():
