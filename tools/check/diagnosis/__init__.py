@@ -94,6 +94,7 @@ RECOGNISERS = {  # by the name of the fault
         refusals.same_in_every_block,
         refusals.threads_overlap,
         lengths.lengths_mixed_up,
+        refusals.index_from_data,
         refusals.one_too_many,
         refusals.mask_lets_through,
     ),

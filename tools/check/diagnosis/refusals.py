@@ -14,6 +14,7 @@ from tools.check.diagnosis.words import Cause, cause
 OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+)")
 PAST = re.compile(r"(\d+) of them lies? past the end of (\w+) \((\d+) elements?\)\.\s+"
                   r"First one: element (\d+)")
+OUTSIDE = re.compile(r"(?:past the end|before the start) of (\w+) \((\d+)[^)]*\)\.\s+First one: element \[?(-?\d+)")
 NO_PLACE = ("and wrapped around", "the assertion is false")  # of which a smaller matrix tells nothing
 PLACE = r"(\d+|\(.+?\))"  # 3, or (3, 1)
 RACE = re.compile(rf"line (\d+): .* thread {PLACE} of block {PLACE} writes (element (?:\d+|\[.+?\])) of (\w+), "
@@ -62,6 +63,18 @@ def one_too_many(evidence: Evidence) -> Cause | None:
         return None
     return cause("one_too_many", f"{found[2]} has {found[3]} elements, and the first is element 0.",
                  f"Is element {found[4]} one of them?")
+
+
+def index_from_data(evidence: Evidence) -> Cause | None:
+    """The row that does not exist is one that an argument asks for."""
+    if not (found := OUTSIDE.search(said(evidence))):
+        return None
+    row, rows = int(found[3]), int(found[2])
+    for name, arg in zip(evidence.names, evidence.args):
+        if isinstance(arg, np.ndarray) and arg.dtype.kind in "iu" and name != found[1] and (arg == row).any():
+            return cause("index_from_data", f"{name} holds {row}, and {found[1]} goes from 0 to {rows - 1}.",
+                         f"Which numbers in {name} may be used?")
+    return None
 
 
 def mask_lets_through(evidence: Evidence) -> Cause | None:

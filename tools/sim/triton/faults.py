@@ -74,7 +74,7 @@ def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool)
     if before:
         return "Which index is negative, and in which program?"
     program, grid = running()
-    if addresses.size > 1 and len(grid) == 1 and _is_block(view, addresses, program[0]):
+    if addresses.size > 1 and len(grid) == view.tensor.dim() == 1 and _is_block(view, addresses, program[0]):
         if outside.all():
             return "None of its elements exists. Is this program needed, and does it start where it should?"
         if program[0] == grid[0] - 1:
@@ -83,7 +83,7 @@ def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool)
 
 
 def _is_block(view: View, addresses: np.ndarray, program: int) -> bool:
-    """Is it a block of neighbours, and the one of this number if all are equally long?"""
+    """Is it a block of neighbours, and the one of this number if all blocks are equally long?"""
     size = view.tensor.element_size()
     first = (int(addresses.flat[0]) - view.low) // size
     return first == program * addresses.size and bool((np.diff(addresses.ravel().astype(np.int64)) == size).all())

@@ -176,6 +176,16 @@ def test_a_refusal_in_other_words_keeps_its_own_question():
         assert refusal(message, "x = tl.load(x_ptr, mask=exists)") is None
 
 
+@pytest.mark.parametrize("side, element, ids, found", [
+    ("past the end", "[4, 0]", [2, 4, 3], "index_from_data"), ("before the start", "[-2, 0]", [0, -2], "index_from_data"),
+    ("past the end", "[4, 0]", [2, 9, 3], None), ("past the end", "[40, 1]", [2, 4], None),
+])
+def test_a_row_that_an_argument_asks_for_and_that_does_not_exist_is_named(side, element, ids, found):
+    gone = f"program 1 of 3 loads 3 elements; 3 of them lie {side} of table (4 x 3\nelements).\nFirst one: element {element}."
+    more = {"names": ("table", "ids")}
+    assert refusal(gone, "row = table[i]", np.ones((4, 3)), np.array(ids), **more) == found
+
+
 @pytest.mark.parametrize("writes, wrote, found", [
     ("thread 0 of block 1 writes element 0 of out,", "thread 0 of block 0 wrote in line 8.", "same_in_every_block"),
     ("thread 0 of block 0 writes element 3 of out,", "thread 0 of block 1 wrote in line 8.", "threads_overlap"),

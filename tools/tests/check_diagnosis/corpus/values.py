@@ -184,3 +184,21 @@ def distances(x):
 @wrong_answer(distances, lambda rng: (numbers(rng, 50),), "gives the mean distance to every element", "all_the_same")
 def the_mean_distance(x):
     return np.full_like(x, np.abs(x - x.mean()).mean())
+
+
+def speedup(serial, workers):
+    return 1 / (serial + (1 - serial) / workers)
+
+
+@wrong_answer(speedup, lambda rng: (0.1, 4.0), "gives the share of the time that is left", "power")
+def time_left(serial, workers):
+    return serial + (1 - serial) / workers
+
+
+def lengths(x):
+    return np.sqrt((x * x).sum(axis=1))
+
+
+@wrong_answer(lengths, lambda rng: (numbers(rng, 20, 3),), "forgets the root", "power")
+def squared_lengths(x):
+    return (x * x).sum(axis=1)
