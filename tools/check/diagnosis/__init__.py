@@ -20,6 +20,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     runs.differs_between_runs,
     clocks.work_not_done,
     clocks.clock_misread,
+    forms.another_length,
     values.nan_and_infinity,
     steps.no_steps_taken,
     values.all_zeros,

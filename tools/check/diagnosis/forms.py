@@ -6,6 +6,7 @@ import numpy as np
 
 from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.words import Cause, cause
+from tools.sim import tables
 
 
 def no_return(evidence: Evidence) -> Cause | None:
@@ -13,6 +14,15 @@ def no_return(evidence: Evidence) -> Cause | None:
     if evidence.fault != "nothing_returned" or evidence.source is None or not evidence.source.returns_nothing():
         return None
     return Cause("nothing_returned", "Is a return missing?")
+
+
+def another_length(evidence: Evidence) -> Cause | None:
+    """More or fewer entries than are wanted, in a tuple or a list."""
+    got, want = evidence.got, evidence.want
+    if evidence.fault != "values" or not all(isinstance(row, (tuple, list)) for row in (got, want)) or len(got) == len(want):
+        return None
+    asks = "Which ones are left out?" if len(got) < len(want) else "Which ones are too many?"
+    return cause("another_length", f"It has {tables.quantity(len(got), 'entry')}, wanted {len(want)}.", asks)
 
 
 def rounded_down(evidence: Evidence) -> Cause | None:

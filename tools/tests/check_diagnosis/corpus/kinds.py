@@ -81,6 +81,15 @@ def report_in_whole_mib(n, nbytes):
     return {"n": n, "mib": nbytes // 2**20, "squares": [k * k for k in range(4)]}
 
 
+def places(n, block):
+    return [min(start, n) for start in range(0, n + block, block)]
+
+
+@wrong_answer(places, lambda rng: (50, 16), "gives where blocks begin, without the end", "another_length")
+def places_without_the_end(n, block):
+    return list(range(0, n, block))
+
+
 def count_positive(x):
     return int((x > 0).sum())
 
