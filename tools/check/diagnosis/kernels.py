@@ -9,7 +9,7 @@ import numpy as np
 from tools.check.diagnosis.arguments import with_argument
 from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import is_float, sample
-from tools.check.diagnosis.steps import blocks
+from tools.check.diagnosis.steps import named_blocks
 from tools.check.diagnosis.words import Cause, cause
 
 PADDINGS = 4  # powers of two that are tried as the length of a padded row
@@ -22,7 +22,7 @@ def misread_strides(evidence: Evidence) -> Cause | None:
         if not isinstance(arg, np.ndarray) or arg.ndim != 2 or min(arg.shape) < 2:
             continue
         own = tuple(step // arg.itemsize for step in arg.strides)
-        for strides in _other_strides(arg, own, blocks(evidence)):
+        for strides in _other_strides(arg, own, named_blocks(evidence)):
             def misread(case):
                 return evidence.ask(*with_argument(case.args, i, _reread(case.args[i], own, strides)))
 

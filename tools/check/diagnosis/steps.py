@@ -157,11 +157,16 @@ def loops(evidence: Evidence) -> Iterator[Loop]:
                 yield loop
 
 
-def blocks(evidence: Evidence) -> list[int]:
-    """Sizes that a block may have: numbers of the call by keyword, constants of the lesson, then powers of two."""
+def named_blocks(evidence: Evidence) -> list[int]:
+    """Sizes that a block may have: numbers of the call by keyword, then constants of the lesson."""
     asked = [value for value in evidence.keywords.values() if type(value) is int]
     named = evidence.source.constants if evidence.source else []
-    return list(dict.fromkeys(size for size in [*asked, *named, *BLOCKS] if 1 <= size <= 1024))
+    return list(dict.fromkeys(size for size in [*asked, *named] if 1 <= size <= 1024))
+
+
+def blocks(evidence: Evidence) -> list[int]:
+    """Those, then powers of two."""
+    return list(dict.fromkeys([*named_blocks(evidence), *BLOCKS]))
 
 
 # The mistakes ---------------------------------------------------------------------------------------------
