@@ -13,6 +13,7 @@ import numpy as np
 from tools import worker
 from tools.check import arrays, tolerances
 from tools.check.compare import Rule, leaves
+from tools.check.terms import change_terms
 from tools.wire import Handle
 from tools.wire.given import recipe_of
 
@@ -22,13 +23,17 @@ REST = Parameter.VAR_POSITIONAL
 
 @dataclass(frozen=True)
 class Case:
-    """args and kwargs are never handed to anyone: calls and the oracle get copies."""
+    """args and kwargs are never handed to anyone: calls and the oracle get copies.
+
+    handed: the args and kwargs that the first call got, as it left them.
+    """
 
     function: Callable
     args: tuple
     kwargs: dict
     oracle: Callable
     rule: Rule
+    handed: tuple[tuple, dict] = ((), {})
 
     @property
     def name(self) -> str:
@@ -37,11 +42,19 @@ class Case:
     @cached_property
     def arguments(self) -> dict[str, object]:
         """All arguments by parameter name, in order; those that *rest takes are "rest[0]", "rest[1]", ..."""
+        return self._named(self.args, self.kwargs)
+
+    @property
+    def used(self) -> dict[str, object]:
+        """The given objects (clocks and the like) among the arguments, as the first call left them."""
+        return {name: value for name, value in self._named(*self.handed).items() if recipe_of(value)}
+
+    def _named(self, args: tuple, kwargs: dict) -> dict[str, object]:
         names = [name for name, parameter in self._parameters.items() if parameter.kind in POSITIONAL]
         rest = [name for name, parameter in self._parameters.items() if parameter.kind == REST]
-        beyond = range(len(self.args) - len(names))
+        beyond = range(len(args) - len(names))
         names += [f"{rest[0] if rest else 'argument'}[{number}]" for number in beyond]
-        return dict(zip(names, self.args)) | self.kwargs
+        return dict(zip(names, args)) | kwargs
 
     @property
     def takes_out(self) -> bool:
@@ -66,9 +79,16 @@ class Case:
         args, kwargs = arguments[:len(self.args)], arguments[len(self.args):]
         return worker.call(self.function, tuple(value for _, value in args), dict(kwargs))
 
-    def wanted(self, args: tuple | None = None) -> object:
+    def wanted(self, args: tuple | None = None, **replaced: object) -> object:
         """The oracle's answer for these arguments or others: in float64, or as they are when exact."""
-        args, kwargs = copied((self.args if args is None else args, self.kwargs))
+        return change_terms(lambda terms: terms.total, self._answer(args, replaced))
+
+    def parts(self, *args: object) -> object:
+        """The same for other arguments, with the terms of a sum in place of it where the oracle gives them."""
+        return change_terms(lambda terms: terms.parts, self._answer(args, {}))
+
+    def _answer(self, args: tuple | None, replaced: dict) -> object:
+        args, kwargs = copied((self.args if args is None else args, self.kwargs | replaced))
         if not self.rule.exact:
             args, kwargs = arrays.change_arrays(arrays.in_float64, (args, kwargs))
         with np.errstate(all="ignore"):

@@ -145,7 +145,20 @@ def plain_contents(got: object, want: object, rule: Rule, part: str) -> Fault | 
     tolerance = None if rule.exact else rule.tolerance or PYTHON_FLOAT
     if plain_equal(got, want, tolerance):
         return None
-    return Fault("values", got, want, part, tolerance=tolerance if isinstance(want, float) else None)
+    return Fault("values", *first_entry(got, want, part, tolerance), tolerance=tolerance)
+
+
+def first_entry(got: object, want: object, part: str, tolerance: Tolerance | None) -> tuple[object, object, str]:
+    """(got, want, part) of the first wrong entry of a dict; of any other value the value itself.
+
+    Of a tuple or list too, if its entries are equal and only their types are not.
+    """
+    if not same_type(got, want) or not isinstance(want, (dict, tuple, list)) or keys(got) != keys(want):
+        return got, want, part
+    if not isinstance(want, dict) and got != want:
+        return got, want, part
+    wrong = next(key for key in keys(want) if not plain_equal(got[key], want[key], tolerance))
+    return first_entry(got[wrong], want[wrong], f"{part or 'result'}[{wrong!r}]", tolerance)
 
 
 def plain_equal(got: object, want: object, tolerance: Tolerance | None) -> bool:

@@ -1,6 +1,8 @@
 """count: what a call does to memory, the same on every machine because a GPU is never asked, unless it is told to."""
 
+import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tools import gpu
 from tools.check import arrays, notes
@@ -24,16 +26,40 @@ def count(function: Callable, *args: object, profiler: bool = False, **kwargs: o
 
     Raises what the function raises, as a call would.
     """
-    args, kwargs = copied((args, kwargs))
+    handed = args, kwargs
+    args, kwargs = copied(handed)
     if profiler:
         from tools.check.profiler import measured  # here, because few ask for it
 
         counters = measured(function, args, kwargs)
         notes.taken.append(f"{tables.quantity(len(counters.launches), 'launch')} measured by Nsight Compute")
         return counters
+    start = time.perf_counter()
     counters = _count(function, args, kwargs)
+    counters.call = Call(function, *handed, time.perf_counter() - start)
     notes.taken.append(_in_short(counters))
     return counters
+
+
+class Call(NamedTuple):
+    """The call that counters are of, to be made once more where a failure is explained; seconds: that it took."""
+
+    function: Callable
+    args: tuple
+    keywords: dict[str, object]
+    seconds: float
+
+    @property
+    def longest(self) -> int:
+        """The longest axis of an array among its arguments; 0 without one."""
+        return max([length for array in arrays.all_arrays((self.args, self.keywords)) for length in array.shape], default=0)
+
+    def counted(self, **replaced: object) -> Counters | None:
+        """The counters of the same call with other keywords; None if that cannot be done."""
+        try:
+            return _count(self.function, *copied((self.args, self.keywords | replaced)))
+        except Exception:  # whatever the lesson raises then is no matter
+            return None
 
 
 def _in_short(counters: Counters) -> str:

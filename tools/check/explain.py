@@ -1,20 +1,18 @@
 """From a fault to its likely cause. What is called here only explains a failure that is certain already."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
+
+import numpy as np
 
 from tools import worker
 from tools.check import arrays
 from tools.check.case import Case, copied
-from tools.check.compare import Fault, contents, form
+from tools.check.compare import Fault, contents, form, plain_equal
 from tools.check.text import is_refusal
 
+NUMBERS = (bool, int, float)
 SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
-GUESSED = ("values", "never_written", "wrong_shape")  # faults with a cause behind them; others say it all
-KERNELS = ("@triton.jit", "@cuda.jit")
-RUN_TO_RUN = ("The same call again gave something else.\n"
-              "What is read before it is written, or left over from call to call?")
+GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned")  # others say it all
 
 
 class Failed(Exception):
@@ -31,55 +29,70 @@ def cause(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None
     itself = None if fault.name == "values" else fault.name
     try:
         guessing = fault.name in GUESSED or is_refusal(fault)
-        words, name = guess(case, fault, outcome) if guessing else (None, itself)
+        words, name = guess(case, fault, outcome) if guessing else (None, None)
     except worker.NoAnswer:  # a further call crashed, or time is up: the fault stands without its cause
         return None, itself
-    return (None, itself) if name in (None, itself) else (words, name)
+    return words, name or itself
 
 
 def guess(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
-    if fault.name == "values" and may_call_again(case, outcome) and differs_between_runs(case, outcome):
-        return RUN_TO_RUN, "differs_between_runs"
     from tools.check import diagnosis  # here, because a run that passes never needs it
-    diagnose = diagnosis.diagnose_refusal if is_refusal(fault) else diagnosis.diagnose
-    found = diagnose(evidence(case, fault, outcome))
+    found = diagnosis.diagnose(evidence(case, fault, outcome))
     return (found.words, found.name) if found else (None, None)
 
 
-def differs_between_runs(case: Case, outcome: worker.Outcome) -> bool:
-    """Beyond the tolerance, that is: a sum in another order may well change the last digits."""
+def repeats(case: Case, outcome: worker.Outcome) -> bool:
+    """Does the same call give the same again? Within the tolerance: a sum in another order may change last digits."""
     second = case.call()
     both = second.value, outcome.value, case.rule
-    return bool(second.error or form(*both) or contents(*both))
+    return not (second.error or form(*both) or contents(*both))
 
 
 def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
     """All that a recogniser may look at, in NumPy arrays; of a result with parts, only the faulty one."""
     from tools.check.diagnosis import Evidence
+    from tools.check.diagnosis.source import source_of
 
-    whole = not fault.part
+    whole, source = not fault.part, source_of(case.function)
+    again = whole and may_call_again(case, outcome)
+    tolerance = fault.tolerance if fault.name == "values" else case.rule.tolerance
     return Evidence(
-        got=as_numpy(fault.got), want=as_numpy(fault.want),
+        "refusal" if is_refusal(fault) else fault.name,
+        got=as_numpy(fault.got), want=as_numpy(fault.want), wrong=wrong_of(fault),
         args=as_numpy(case.args), names=tuple(case.arguments)[:len(case.args)],
+        keywords=as_numpy(case.kwargs), used=case.used,
         oracle=numpy_oracle(case) if whole else None,
-        again=numpy_call(case) if whole and may_call_again(case, outcome) else None,
-        poison=fault.wrong if fault.name == "never_written" else None,
+        again=numpy_call(case) if again else None,
+        parts=case.parts if whole else None,
+        repeats=lambda: repeats(case, outcome) if again and fault.name == "values" else True,
         outcome=outcome,
-        tolerance=fault.tolerance.relative if fault.tolerance else 0.0,
-        count=counted_call(case) if whole and has_kernels(case) and may_call_again(case, outcome) else None,
+        tolerance=tolerance.relative if tolerance else 0.0,
+        dtype=case.rule.dtype_of(fault.want) if arrays.is_array(fault.want) else case.rule.dtype,
+        count=counted_call(case) if again and source and source.has_kernels else None,
+        source=source,
     )
 
 
+def wrong_of(fault: Fault) -> np.ndarray | None:
+    """The judge's mask; of a plain number or a row of them, which is not judged as an array, one that says the same."""
+    if fault.wrong is not None or fault.name != "values":
+        return fault.wrong
+    if all(isinstance(row, (tuple, list)) and all(isinstance(part, NUMBERS) for part in row)
+           for row in (fault.got, fault.want)):
+        return np.array([not plain_equal(*pair, fault.tolerance) for pair in zip(fault.got, fault.want)], bool)
+    return np.array(True)
+
+
 def numpy_oracle(case: Case) -> Callable:
-    def oracle(*args):
-        return as_numpy(case.wanted(as_given(args, case.args)))
+    def oracle(*args, **keywords):
+        return as_numpy(case.wanted(as_given(args, case.args), **keywords))
     oracle.__name__ = getattr(case.oracle, "__name__", "<lambda>")  # appears in causes: "equals add(x, x)"
     return oracle
 
 
 def numpy_call(case: Case) -> Callable:
-    def again(*args):
-        args, kwargs = copied((args, case.kwargs))  # all at once: a clock and its work stay together
+    def again(*args, **keywords):
+        args, kwargs = copied((args, case.kwargs | keywords))  # all at once: a clock and its work stay together
         outcome = worker.call(case.function, as_given(args, case.args), kwargs)
         if outcome.error:
             raise Failed(f"{outcome.error.type_name}: {outcome.error.message}")
@@ -88,21 +101,11 @@ def numpy_call(case: Case) -> Callable:
 
 
 def counted_call(case: Case) -> Callable:
-    def counted():
+    def counted(*args):
         from tools.check.count import count
-        args, kwargs = copied((case.args, case.kwargs))
+        args, kwargs = copied((as_given(args, case.args), case.kwargs))
         return count(case.function, *args, **kwargs)
     return counted
-
-
-def has_kernels(case: Case) -> bool:
-    """Does the lesson hold kernels? Where it does not, it says nothing that none was launched."""
-    file = getattr(sys.modules.get(case.function.__module__), "__file__", None)
-    try:
-        source = Path(file).read_text(encoding="utf-8", errors="replace") if file else ""
-    except OSError:  # typed at a prompt, or deleted since
-        source = ""
-    return any(kernel in source for kernel in KERNELS)
 
 
 def as_numpy(value: object) -> object:

@@ -52,7 +52,7 @@ def assert_matches(function: Callable, *args: object, oracle: Callable, exact: b
     if exact and tolerance or layouts not in ("contiguous", "any") or "out" in kwargs:
         raise ValueError("exact or tolerance, not both; layouts is 'contiguous' or 'any'; out is made here")
     rule = Rule(exact, tolerance, widest_float((args, kwargs)))
-    case = Case(function, *copied((args, kwargs)), oracle, rule)
+    case = Case(function, *copied((args, kwargs)), oracle, rule, handed=(args, kwargs))
     try:
         outcome = worker.call(function, args, kwargs)
     except worker.NoAnswer as silence:

@@ -4,11 +4,10 @@ import re
 import textwrap
 from dataclasses import replace
 
-import numpy as np
-
 from tools import ROOT
 from tools.check import arrays, show
 from tools.check.compare import Fault
+from tools.check.sentences import in_words, share, verb
 from tools.check.show import WIDTH, literal
 from tools.check.tolerances import errors
 from tools.worker import Frame, Raised
@@ -17,9 +16,8 @@ from tools.worker.raised import REFUSALS
 LINES = 12
 GLUE = "\0"     # in place of spaces where a line must not break
 PLACE = re.compile(r"(\S+), line (\d+):  (.*)")
-TASK = re.compile(r"# Task (\d+)\b")
+TASK = re.compile(r"^# Task (\d+)\b", re.MULTILINE)
 IN_THE_COURSE = re.compile(r"\w[\w/]*\.py")  # no other path is opened: a lesson's process may name any
-KINDS = {"numpy": "an array", "torch": "a tensor", "cupy": "a cupy array"}
 SUBTLE = 0.01  # up to this error a result looks right, and only the tolerance says that it is not
 
 
@@ -61,88 +59,11 @@ def describe(fault: Fault, room: int) -> list[str]:
         return raised(fault.got, room)
     if fault.name == "values":
         return values(fault, room)
-    return wrapped(SENTENCES[fault.name](fault))[:room]
+    return wrapped(in_words(fault))[:room]
 
 
 def wrapped(text: str) -> list[str]:
     return [line for part in text.splitlines() for line in textwrap.wrap(part, WIDTH) or [""]]
-
-
-# One sentence for each fault of form ------------------------------------------------------------------------
-
-def it(fault: Fault) -> str:
-    return fault.part or "the result"
-
-
-def nothing_returned(fault: Fault) -> str:
-    return f"{fault.part} is None." if fault.part else "It returned None: is a return missing?"
-
-
-def wrong_type(fault: Fault) -> str:
-    got, want = fault.got, show.kind(fault.want)
-    if arrays.is_array(fault.want):  # whose dtype may be the oracle's float64, not the one that is wanted
-        kind = KINDS[arrays.library(fault.want)]
-        want = f"{kind} of shape {literal(tuple(fault.want.shape))}"
-    if fault.part:
-        return f"{fault.part} is {show.kind(got)}; wanted {want}."
-    shown = literal(got)
-    if arrays.is_array(got) or isinstance(got, (list, tuple, dict)) or shown == f"<{show.type_name(got)}>":
-        return f"It returned {show.kind(got)}; wanted {want}."
-    return f"It returned {show.cut(shown, 40)}, {show.kind(got)}; wanted {want}."
-
-
-def wrong_dtype(fault: Fault) -> str:
-    return (f"Wrong dtype: {it(fault)} is {literal(fault.got)}, wanted {fault.want}. "
-            "Which line decides the dtype?")
-
-
-def wrong_shape(fault: Fault) -> str:
-    shape = literal(tuple(fault.want.shape))
-    return (f"Wrong shape: {it(fault)} is {literal(fault.got)}, wanted shape {shape}. "
-            "Which line decides the shape?")
-
-
-def wrong_device(fault: Fault) -> str:
-    return (f"Wrong device: {it(fault)} is on {fault.got.device}, wanted on {fault.want}. "
-            "Where is it allocated?")
-
-
-def input_modified(fault: Fault) -> str:
-    index = show.first_of(fault.wrong)
-    before, after = show.pair(fault.want[index].item(), fault.got[index].item(), 24)
-    return (f"It changed its input {fault.part}: {fault.part}{show.place(index)} was {before}, "
-            f"now it is {after}. Which line writes there?")
-
-
-def never_written(fault: Fault) -> str:
-    were, first = verb(fault.wrong, "was", "were"), show.place(show.first_of(fault.wrong))
-    return f"{share(fault.wrong)} of out {were} never written. First: {first}."
-
-
-def returns_its_input(fault: Fault) -> str:
-    return f"It returned its input {fault.part} itself, not memory of its own. Where is the result allocated?"
-
-
-def returns_a_view(fault: Fault) -> str:
-    return (f"It returned a view of its input {fault.part}: whoever writes to one changes the other. "
-            "Where is the result allocated?")
-
-
-def out_not_returned(fault: Fault) -> str:
-    return f"Given out, it returned {show.kind(fault.got)} that is not out. Write into out and return it."
-
-
-def outside_out(fault: Fault) -> str:
-    return f"It wrote to memory {fault.part} out, which has {fault.want} elements. Which positions exist?"
-
-
-def reads_out(fault: Fault) -> str:
-    return "The result depends on what out held before the call. Is out set, or added to?"
-
-
-SENTENCES = {sentence.__name__: sentence for sentence in (
-    nothing_returned, wrong_type, wrong_dtype, wrong_shape, wrong_device, input_modified, returns_its_input,
-    returns_a_view, out_not_returned, outside_out, never_written, reads_out)}  # by the name of the fault
 
 
 # An error of the learner's code ----------------------------------------------------------------------------
@@ -179,14 +100,20 @@ def refused(error: Raised) -> list[str]:
 
 
 def task_of(frame: Frame) -> str:
-    """"task 2, " for a line of a lesson below `# Task 2`; "" where there is no telling."""
-    if not IN_THE_COURSE.fullmatch(frame.file):
-        return ""
+    """"task 2, " for a line of a lesson below `# Task 2`; "" where there is no telling.
+
+    The function is looked for, and only then the line: the launch may have been a test's, where lines have other numbers.
+    """
+    folder, _, name = frame.file.rpartition("/")
     try:
-        lines = (ROOT / frame.file).read_text(encoding="utf-8").splitlines()[:frame.line]
+        lesson = ROOT / folder / name.removeprefix("test_") if IN_THE_COURSE.fullmatch(frame.file) else None
+        text = lesson.read_text(encoding="utf-8") if lesson else ""
     except (OSError, ValueError):  # an answer that lies in another folder
         return ""
-    numbers = [match[1] for line in lines if (match := TASK.match(line))]
+    above, found, _ = text.partition(f"\ndef {frame.function}(")
+    if not found:
+        above = "" if name.startswith("test_") else "\n".join(text.splitlines()[:frame.line])
+    numbers = TASK.findall(above)
     return f"task {numbers[-1]}, " if numbers else ""
 
 
@@ -215,6 +142,8 @@ def values(fault: Fault, room: int) -> list[str]:
 def plain_values(got: object, want: object, lead: str) -> list[str]:
     mine, right = show.pair(got, want, WIDTH - 12)
     line = f"{lead}got {mine}, wanted {right}."
+    if type(got) is not type(want) and got == want:
+        line = f"{lead}got {mine}, {show.kind(got)}; wanted {right}, {show.kind(want)}."
     if len(line) <= WIDTH:
         return [line[0].upper() + line[1:]]
     return [lead.rstrip() or "Another value:", f"  got     {mine}", f"  wanted  {right}"]
@@ -222,22 +151,11 @@ def plain_values(got: object, want: object, lead: str) -> list[str]:
 
 def error_lines(fault: Fault, size: str) -> list[str]:
     """The error beside the tolerance, when the result is nearly right. size: what the error is a part of."""
-    if fault.tolerance is None:
+    if fault.tolerance is None or (fault.wrong is None and not isinstance(fault.want, float)):
         return []
     got, want = arrays.change_arrays(arrays.to_numpy, (fault.got, fault.want))
     error = float(errors(got, want)[... if fault.wrong is None else fault.wrong].max())
-    if not error <= SUBTLE:
+    if not 0 < error <= SUBTLE:
         return []
     allowed = f"{fault.tolerance.relative:.1e} ({fault.tolerance.why})"
     return wrapped(f"Error {error:.1e} of {size}, allowed {allowed}.")
-
-
-def share(wrong: np.ndarray) -> str:
-    if wrong.all() and wrong.size > 1:
-        return f"All {wrong.size} elements"
-    return f"{wrong.sum()} of {wrong.size} elements"
-
-
-def verb(wrong: np.ndarray, one: str, many: str) -> str:
-    return one if wrong.sum() == 1 else many
-

@@ -17,7 +17,7 @@ from tools.check.show import WIDTH
 from tools.check.gaps import Gap, gap_of
 from tools.check.text import refused
 from tools.check.timing import Ratio
-from tools.compiler import Kernel
+from tools.compiler import Evidence, Kernel
 from tools.course.catalogue import Unit
 from tools.pytest_course import absent, limits
 from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
@@ -156,7 +156,7 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     asked = str(entry.statement).strip() if entry else "assert ..."
     found, *more = str(error).strip().splitlines() or [""]
     details = [line.strip() for line in more[:6] if line.strip() and "-v to get" not in line]
-    told = _told(entry.frame.f_locals, asked) if entry else []
+    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked) if entry else []
     return "\n".join([_wrapped("The test says  ", asked), _wrapped("         here  ", found),
                       *(_wrapped("", f"               {line}") for line in details),
                       *(["", *told] if told else [])])
@@ -164,10 +164,17 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
 
 def _told(names: dict[str, object], asked: str) -> list[str]:
     """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
-    from tools.check.diagnosis import counted  # here, because a run that passes never needs it
-    tellers = ((Counters, counted.told_by_counters), (Kernel, counted.told_by_kernel))
-    lines = [line for name, value in names.items() if re.search(rf"\b{name}\b", asked)
-             for kind, tell in tellers if isinstance(value, kind) for line in tell(value, asked)]
+    from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
+    from tools.check.diagnosis.counted import told_by_counters
+    from tools.check.diagnosis.machine_code import told_by_kernel
+    witnesses = {name: witness for name, value in names.items()
+                 for witness in (value.kernels if isinstance(value, Evidence) else [value])
+                 if isinstance(witness, (Counters, Kernel))}
+    spoken_of = [value for name, value in witnesses.items() if re.search(rf"\b{name}\b", asked)]
+    kernels = [value for value in witnesses.values() if isinstance(value, Kernel)]  # what was read off one may be asked
+    lines = [line for value in spoken_of or kernels[:1] for line in
+             (told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked))]
+    lines = lines or told_by_numbers(asked, names)
     return [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
 
 

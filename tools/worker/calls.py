@@ -130,13 +130,19 @@ def _answer(function, args: tuple, kwargs: dict) -> tuple[object, Raised | None,
     except tuple(passing):
         raise
     except (Exception, SystemExit) as error:  # not KeyboardInterrupt: here that is the learner's Ctrl-C
-        return None, raised_from(error, _files_of(function)), ""
+        return None, getattr(error, "raised", None) or raised_from(error, _files_of(function)), ""
 
 
 def _files_of(function) -> list[str]:
+    """That of its module; of a test's own function also those of the modules beside it: it may call the lesson."""
     module = sys.modules.get(getattr(function, "__module__", None))
-    file = getattr(module, "__file__", None)
-    return [file] if file else []
+    others = [value for value in vars(module).values() if inspect.ismodule(value)] if module else []
+    beside = [each for each in others if _folder(each) and _folder(each) == _folder(module)]
+    return list(filter(None, (getattr(each, "__file__", None) for each in [module, *beside])))
+
+
+def _folder(module) -> str:
+    return module.__name__.rpartition(".")[0]
 
 
 # Arrays before and after -------------------------------------------------------------------------

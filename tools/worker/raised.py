@@ -96,4 +96,13 @@ def _message(exception: BaseException) -> str:
         message = exception.msg if isinstance(exception, SyntaxError) else str(exception)
     except Exception:  # a lesson's own exception may fail to describe itself
         message = ""
+    if not message and isinstance(exception, AssertionError) and exception.__traceback__:
+        message = _asserted(exception)
     return str(message)[:LONGEST_MESSAGE]
+
+
+def _asserted(exception: BaseException) -> str:
+    """The assertion itself, as it stands in the line that raised it: of a library it is all that tells the reason."""
+    frame, line = list(traceback.walk_tb(exception.__traceback__))[-1]
+    source = linecache.getline(frame.f_code.co_filename, line).strip()
+    return source.removeprefix("assert ") if source.startswith("assert ") else ""

@@ -8,47 +8,43 @@ import warnings
 
 import numpy as np
 
-from tools.check.diagnosis import arguments, kernels, kinds, order, places, precision, refusals, values
+from tools.check.diagnosis import (arguments, clocks, forms, kernels, launches, lengths, order, parts, places, precision,
+                                   refusals, runs, steps, tiles, values)
 from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.words import Cause
 
-__all__ = ["RECOGNISERS", "Cause", "Evidence", "diagnose", "diagnose_refusal"]
+__all__ = ["RECOGNISERS", "Cause", "Evidence", "diagnose"]
 
-RECOGNISERS = (  # the first that speaks is believed, so what is surest and most specific comes first
-    kinds.nothing_returned,
-    kinds.wrong_type,
-    kinds.input_modified,
-    kinds.returns_its_input,
-    kernels.never_launched,
-    kernels.no_programs,
-    kernels.nothing_stored,
-    kernels.tail_not_stored,
-    kernels.head_not_stored,
-    places.nothing_written,
-    places.partly_written,
-    kinds.wrong_kind_of_number,
-    kinds.wrong_dtype,
-    kinds.wrong_device,
-    kinds.wrong_strides,
+VALUES = (  # the first that speaks is believed, so what is surest and most specific comes first
+    clocks.clock_not_read,
+    runs.differs_between_runs,
+    clocks.work_not_done,
+    clocks.clock_misread,
+    forms.another_length,
     values.nan_and_infinity,
+    steps.no_steps_taken,
     values.all_zeros,
     values.all_the_same,
     values.wrong_sign,
     values.inverted,
+    forms.rounded_down,
     values.off_by_one,
     precision.narrowed_to_16_bits,
     arguments.argument_unchanged,
     order.transposed,
+    order.exchanged_pair,
     order.reversed_order,
     order.not_reset,
     values.constant_factor,
     values.constant_offset,
+    values.a_power,
     arguments.swapped_arguments,
     arguments.reversed_tuples,
     arguments.repeated_argument,
     arguments.neutral_argument,
     arguments.negated_argument,
-    values.factor_of_one_number,
+    parts.one_term_off,
+    values.factor_of_few_numbers,
     order.shifted,
     places.block_repeated,
     precision.rounded_arguments,
@@ -58,41 +54,59 @@ RECOGNISERS = (  # the first that speaks is believed, so what is surest and most
     kernels.row_by_row,
     kernels.misread_strides,
     kernels.padding_counted,
-    kernels.tiles_exchanged,
-    kernels.tile_left_over,
-    arguments.arguments_cut_short,
+    steps.some_steps_taken,
+    steps.each_block_alone,
+    tiles.tiles_gone_wrong,
+    tiles.bounds_exchanged,
+    lengths.lengths_mixed_up,
     order.wrong_places,
-    kinds.wrong_shape,
     kernels.whole_numbers,
     places.wrong_region,
-    arguments.differs_between_runs,
     arguments.unused_argument,
 )
-REFUSED = (
-    refusals.right_when_square,
-    refusals.same_block,
-    refusals.blocks_overlap,
-    refusals.same_in_every_block,
-    refusals.threads_overlap,
-    refusals.one_too_many,
-    refusals.mask_lets_through,
-)
+RECOGNISERS = {  # by the name of the fault
+    "values": VALUES,
+    "never_written": (
+        launches.never_launched,
+        launches.no_programs,
+        launches.store_not_reached,
+        launches.nothing_stored,
+        launches.tail_not_stored,
+        launches.head_not_stored,
+        lengths.lengths_mixed_up,
+        places.nothing_written,
+        places.partly_written,
+    ),
+    "wrong_shape": (
+        order.transposed,
+        arguments.argument_unchanged,
+        arguments.swapped_arguments,
+        arguments.repeated_argument,
+        arguments.wrong_axis,
+        forms.reshaped,
+        lengths.lengths_mixed_up,
+    ),
+    "wrong_type": (forms.rounded_down,),
+    "nothing_returned": (forms.no_return,),
+    "refusal": (
+        refusals.right_when_square,
+        refusals.same_block,
+        refusals.blocks_overlap,
+        refusals.same_in_every_block,
+        refusals.threads_overlap,
+        lengths.lengths_mixed_up,
+        refusals.index_from_data,
+        refusals.one_too_many,
+        refusals.mask_lets_through,
+    ),
+}
 
 
 def diagnose(evidence: Evidence) -> Cause | None:
-    """The likeliest cause of a wrong result, or None. Never raises, never warns, writes to nothing."""
-    return _first_of(RECOGNISERS, evidence)
-
-
-def diagnose_refusal(evidence: Evidence) -> Cause | None:
-    """The same for a call that a simulator refused, so that nothing came back."""
-    return _first_of(REFUSED, evidence)
-
-
-def _first_of(recognisers: tuple, evidence: Evidence) -> Cause | None:
+    """The likeliest cause of a fault, or None. Never raises, never warns, writes to nothing."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        for recognise in recognisers:
+        for recognise in RECOGNISERS.get(evidence.fault, ()):
             try:
                 found = recognise(evidence)
             except Exception:  # an odd result must be reported as wrong, not as a fault of the diagnosis

@@ -1,14 +1,12 @@
-"""The right operation on other arguments: exchanged, read twice, left out, negated, transposed, cut short."""
+"""The right operation on other arguments: exchanged, read twice, left out, negated, transposed."""
 
 from itertools import combinations, permutations
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence, varied
-from tools.check.diagnosis.numbers import differ, number, sample
+from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
+from tools.check.diagnosis.numbers import number, sample, varied
 from tools.check.diagnosis.words import Cause, call_text, cause
-
-BLOCKS = tuple(2**k for k in range(1, 11))  # sizes that a ragged tail is the remainder of
 
 
 def with_argument(args: tuple, index: int, value) -> tuple:
@@ -106,7 +104,7 @@ def negated_argument(evidence: Evidence) -> Cause | None:
 
 def unused_argument(evidence: Evidence) -> Cause | None:
     """Other values for one argument should change the result, and do not. Costs a call for each argument."""
-    if not evidence.comparable or evidence.all_right or evidence.is_slow:
+    if not evidence.comparable or evidence.is_slow:
         return None
     got = sample(evidence.here.got)
     if got.dtype.kind != "f" or not np.isfinite(got).all() or len(np.unique(got)) < 0.3 * len(got):
@@ -165,46 +163,3 @@ def _argument_transposed(evidence, i) -> Cause:
     name = evidence.name_of(i)
     return cause("argument_transposed", f"What came back is right for {name} transposed.",
                  f"Which way round is {name} read?")
-
-
-def arguments_cut_short(evidence: Evidence) -> Cause | None:
-    """Right for arguments that end, or begin, a few elements early: a sum that misses its tail or its head.
-
-    Axes of one length are cut alike: so dot products and the inner dimension of matrix products are seen too.
-    """
-    if not evidence.comparable:
-        return None
-    arrays = [arg for arg in evidence.args if isinstance(arg, np.ndarray)]
-    for length in sorted({n for arg in arrays for n in arg.shape if n >= 4}):
-        for kept in sorted({length - 1} | {length // block * block for block in BLOCKS}, reverse=True):
-            if 0 < kept < length and _right_for(evidence, length, slice(None, kept)):
-                rest = "one" if kept == length - 1 else length - kept
-                return cause("tail_ignored", f"It is right for the first {kept} of {length} elements.",
-                             f"What happens to the last {rest}?")
-        if _right_for(evidence, length, slice(1, None)):
-            return cause("head_ignored", f"It is right for all but the first of {length} elements.",
-                         "Which element does the loop start from?")
-        for begun in sorted({(length - 1) // block * block for block in BLOCKS} - {0}):
-            if _right_for(evidence, length, slice(begun, None)):
-                return cause("head_forgotten", f"It is right for the last {length - begun} of {length} elements alone.",
-                             "What becomes of the sum of those before?")
-    return None
-
-
-def _right_for(evidence, length, part) -> bool:
-    def cut(arg):
-        if not isinstance(arg, np.ndarray):
-            return arg
-        return arg[tuple(part if n == length else slice(None) for n in arg.shape)]
-    return evidence.holds(lambda case: evidence.ask(*map(cut, case.args)))
-
-
-def differs_between_runs(evidence: Evidence) -> Cause | None:
-    """The same call again gives something else."""
-    if not evidence.comparable or evidence.all_right:
-        return None
-    first, second = evidence.here.got, number(evidence.call_again(*evidence.args))
-    if second is None or second.shape != first.shape or not differ(first, second, evidence.slack):
-        return None
-    return cause("differs_between_runs", "A second call with the same arguments gave something else.",
-                 "Is each element written before it is read, and by only one writer?")

@@ -1,40 +1,35 @@
-"""What counters and compiled kernels say, in words, where a test asserts something else about them."""
+"""What counters say, in words, where a test asserts something else about them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations
 
+from tools.check.diagnosis.asserted import Sides, sides_of
+from tools.check.diagnosis.evidence import SLOW_SECONDS
+from tools.check.diagnosis.parts import Sum, odd_term, said_of
 from tools.check.show import cut
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
 
 SECTOR = 32  # bytes
-MOST_LINES = 4
+WORD = 4     # bytes that each of 32 threads can move in one wavefront
+MOST_LINES, MOST_LAUNCHES = 3, 4
+KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines
 
 
-def told_by_counters(counters: Counters, asked: str) -> list[str]:
-    """Facts and a question for an assertion whose text is `asked`."""
+def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object] | None = None) -> list[str]:
+    """Facts and a question for an assertion whose text is `asked`. names: those that it may speak of."""
+    names = names or {"counters": counters}
+    own = next((name for name, value in names.items() if value is counters), "counters")
+    sides = sides_of(asked, own, names)
+    asked = sides.asked if sides else asked
     tell = next((tell for words, tell in TELLERS.items() if any(word in asked for word in words)), None)
     try:
-        if not counters.launches and tell is not _transfers:
+        if not counters.launches and tell not in (_transfers, _libraries):
             return [_without_kernels(counters)]
-        return list(tell(counters)) if tell else []
+        return list(tell(counters, sides)) if tell else []
     except NotCounted:  # measured counters know less
         return []
-
-
-def told_by_kernel(kernel, asked: str) -> list[str]:
-    """The same for a kernel of tools.compiler: what each of its lines moves, or what makes it compute in float64."""
-    if "f64" in asked:
-        return list(_float64(kernel))
-    if "width" not in asked:
-        return []
-    widths = [f"line {each.line}: {_short(each)}  {each.width} bytes at a time" for each in kernel.accesses]
-    return [*widths[:MOST_LINES], "Do a thread's elements lie side by side, and can the compiler see it?"]
-
-
-def _float64(kernel) -> Iterator[str]:
-    wide = [name for name, kind in kernel.signature.items() if "float64" in kind]
-    yield f"The launch passed {' and '.join(wide)} as float64." if wide else "No argument of the kernel is float64."
-    yield "In a kernel 0.0 is float64, and so is a sum that begins with 0. Where does one come in?"
 
 
 # Of the whole call -------------------------------------------------------------------------------
@@ -46,31 +41,50 @@ def _without_kernels(counters: Counters) -> str:
     return "No kernel was launched. Which line launches yours?"
 
 
-def _libraries(counters: Counters) -> list[str]:
-    return [f"{_list(counters.library_operations)} worked beside your kernel.",
-            "Which line asks for it, and what does it read and write?"]
+def _libraries(counters: Counters, sides: Sides | None) -> Iterator[str]:
+    if sides and isinstance(sides.other, list) and sides.other:
+        done, wanted = Counter(counters.library_operations), Counter(sides.other)
+        for name in [name for name in done | wanted if done[name] != wanted[name]][:MOST_LINES]:
+            yield f"{name} worked {tables.quantity(done[name], 'time')}, needed {tables.quantity(wanted[name], 'time')}."
+        yield "Which line asks for it, and how often does that line run?"
+    elif not any(not launch.kernel.startswith("cupy_") for launch in counters.launches):
+        yield _without_kernels(counters)
+    else:
+        yield f"{_list(counters.library_operations)} worked beside your kernel."
+        yield "Which line asks for it, and what does it read and write?"
 
 
 def _list(operations: list[str]) -> str:
     return " and ".join(dict.fromkeys(operations))
 
 
-def _transfers(counters: Counters) -> list[str]:
+def _transfers(counters: Counters, sides: Sides | None) -> list[str]:
     return [f"Between host and GPU: {tables.transfers(counters.transfers)}.",
             "What must cross, and how often? Which line moves the rest?"]
 
 
-def _launches(counters: Counters) -> Iterator[str]:
+def _grid(counters: Counters, sides: Sides | None) -> Iterator[str]:
+    if not sides or not isinstance(sides.counted, tuple):
+        yield from _launches(counters, sides)
+        return
+    yield f"{counters.launches[0].kernel} was launched with grid {sides.counted}; needed is {sides.other}."
+    if sides.counted == sides.other[::-1]:
+        yield "Which axis of the grid counts what, and which number of a program goes with it?"
+    else:
+        yield "Which line computes the grid, and from which lengths?"
+
+
+def _launches(counters: Counters, sides: Sides | None) -> Iterator[str]:
     launched: dict[tuple, int] = {}
     for launch in counters.launches:
         launched[launch.kernel, launch.grid] = launched.get((launch.kernel, launch.grid), 0) + 1
-    for (kernel, grid), times in list(launched.items())[:MOST_LINES]:
+    for (kernel, grid), times in list(launched.items())[:MOST_LAUNCHES]:
         yield f"{kernel} was launched {tables.quantity(times, 'time')} with grid {grid}."
     yield "Which line launches it, and how often does that line run?"
 
 
-def _programs(counters: Counters) -> Iterator[str]:
-    for launch in counters.launches[:MOST_LINES]:
+def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
+    for launch in counters.launches[:MOST_LAUNCHES]:
         yield f"{launch.kernel} ran in {tables.programs(launch.counts)}: the grid was {launch.grid}."
     yield ("How many elements does a block have, and how many blocks does that take?" if counters.warps
            else "How many blocks are there, and which program takes which?")
@@ -78,55 +92,119 @@ def _programs(counters: Counters) -> Iterator[str]:
 
 # Line by line ------------------------------------------------------------------------------------
 
-def _bytes(counters: Counters) -> list[str]:
-    return [*_costliest(counters), "What is moved more than once, or not at all?"]
+def _figure(name: str) -> Callable:
+    """A teller of bytes or sectors: both sides, the lines that the figure is the sum of, and what the difference is."""
+    def tell(counters: Counters, sides: Sides | None) -> Iterator[str]:
+        lines = _by_line(counters, name)
+        yield from _compared(sides, {f"line {line.line}": getattr(line.counts, name) for line in lines})
+        yield from _worst(lines, lambda line: getattr(line.counts, name),
+                          lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors")
+        yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, len(lines))
+    return tell
 
 
-def _sectors(counters: Counters) -> list[str]:
-    if counters.bytes >= SECTOR * counters.sectors:
-        return _bytes(counters)
-    return [*_costliest(counters), f"A sector holds {SECTOR} bytes. Are neighbours moved together?"]
+def _by_line(counters: Counters, name: str) -> list[Line]:
+    return [line for launch in counters.launches for line in launch.lines
+            if getattr(line.counts, name) and line.kind == KINDS.get(name, line.kind)]
 
 
-def _costliest(counters: Counters) -> Iterable[str]:
-    return _worst(counters, lambda line: line.counts.sectors,
-                  lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors")
+def _compared(sides: Sides | None, parts: dict[str, int]) -> Iterator[str]:
+    """Both sides; of a prediction also the line that makes the difference, if there is one such."""
+    if sides is None:
+        return
+    yield str(sides)
+    if sides.name and sides.both_numbers and sum(parts.values()) == sides.counted:
+        predicted = Sum(sides.other, parts)
+        found = odd_term([predicted], (0, 2))
+        if found and _only_one(found[1][0], parts):
+            yield said_of(predicted, *found)
 
 
-def _requests(counters: Counters) -> list[str]:
-    told = _worst(counters, lambda line: line.counts.requests and line.counts.sectors_per_request,
+def _only_one(name: str, parts: dict[str, int]) -> bool:
+    """Does no other line, and no group of lines, come to as much as this one?"""
+    groups = (group for count in range(1, len(parts) + 1) for group in combinations(parts, count))
+    return sum(sum(parts[each] for each in group) == parts[name] for group in groups) == 1
+
+
+def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: int) -> str:
+    more = sides.difference if sides else 1
+    if sides and sides.name:
+        return "What does the prediction leave out, or count twice?"
+    if name == "sectors" and sides and more > 0 and counters.bytes == SECTOR * sides.other:
+        return f"A sector holds {SECTOR} bytes. Are neighbours moved together?"
+    if more < 0:
+        return "What is not moved, or in larger pieces than it should be?"
+    return ("How often does that line run, and for which elements?" if lines == 1
+            else "What is moved more than once, or not at all?")
+
+
+def unused_keyword(counters: Counters) -> str | None:
+    """A number that the call was given by its name, and that changes nothing of what is counted."""
+    call = getattr(counters, "call", None)
+    for name, value in call.keywords.items() if call and call.seconds < SLOW_SECONDS else ():
+        if type(value) is not int or not 1 < value < call.longest:
+            continue  # a block that holds all there is may be any larger size
+        others = [other for size in (2 * value, value // 2) if (other := call.counted(**{name: size})) is not None]
+        if others and all(other.to_plain() == counters.to_plain() for other in others):
+            return f"With another {name} than {value} the same is counted. Where is {name} used?"
+    return None
+
+
+def _requests(counters: Counters, sides: Sides | None) -> list[str]:
+    told = _worst(_lines(counters), lambda line: line.counts.requests and line.counts.sectors_per_request,
                   lambda counts: f"{counts.sectors_per_request:.1f} sectors a request")
     return [*told, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
 
 
-def _conflicts(counters: Counters) -> list[str]:
-    told = _worst(counters, lambda line: line.counts.conflicts,
+def _conflicts(counters: Counters, sides: Sides | None) -> list[str]:
+    told = _worst(_lines(counters), lambda line: line.counts.conflicts,
                   lambda counts: f"{counts.conflicts} of {counts.wavefronts} wavefronts are conflicts")
     return [*told, "In which of the 32 banks does each thread of a warp find its element?"]
 
 
-def _wavefronts(counters: Counters) -> list[str]:
-    told = _worst(counters, lambda line: line.counts.wavefronts,
-                  lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests")
-    return [*told, "Which warps ask shared memory for something there, and how often?"]
+def _wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
+    yield from _compared(sides, {f"line {line.line}": line.counts.wavefronts for line in _lines(counters)})
+    yield from _worst(_lines(counters), lambda line: line.counts.wavefronts,
+                      lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests")
+    if wide := [line for line in _lines(counters) if line.counts.wavefronts and _is_wide(line)]:
+        size = wide[0].counts.bytes_shared // wide[0].counts.warps.lanes
+        yield f"Each element there has {size} bytes, and a wavefront brings {WORD} to each of 32 threads."
+        yield "Which dtype has the shared array?"
+    else:
+        yield "Which warps ask shared memory for something there, and how often?"
 
 
-def _branches(counters: Counters) -> list[str]:
-    told = _worst(counters, lambda line: line.counts.divergent_branches,
+def _is_wide(line: Line) -> bool:
+    return line.counts.warps.lanes > 0 and line.counts.bytes_shared > WORD * line.counts.warps.lanes
+
+
+def _branches(counters: Counters, sides: Sides | None) -> list[str]:
+    told = _worst(_lines(counters), lambda line: line.counts.divergent_branches,
                   lambda counts: f"{counts.divergent_branches} of {counts.branches} branches diverged")
     return [*told, "Which threads of a warp go which way? Could whole warps go one way?"]
 
 
-def _lanes(counters: Counters) -> list[str]:
-    told = _worst(counters, lambda line: line.counts.instructions and 32 - line.counts.active_lanes,
+def _lanes(counters: Counters, sides: Sides | None) -> list[str]:
+    told = _worst(_lines(counters), lambda line: line.counts.instructions and 32 - line.counts.active_lanes,
                   lambda counts: f"{counts.active_lanes:.1f} of 32 lanes active")
     return [*told, "Which threads of a warp have nothing to do there?"]
 
 
-def _worst(counters: Counters, cost: Callable, fact: Callable) -> Iterator[str]:
+def _flops(counters: Counters, sides: Sides | None) -> Iterator[str]:
+    yield from _compared(sides, {})
+    yield from _worst(_lines(counters), lambda line: line.counts.flops, lambda counts: f"{counts.flops} flops")
+    yield (unused_keyword(counters)
+           or "How large are the tiles of a dot product, and how many turns does the loop take?")
+
+
+def _lines(counters: Counters) -> list[Line]:
+    return [line for launch in counters.launches for line in launch.lines]
+
+
+def _worst(lines: Iterable[Line], cost: Callable, fact: Callable) -> Iterator[str]:
     """The source lines that cost most, with their figures; those that cost nothing are left out."""
-    lines: Iterable[Line] = [line for launch in counters.launches for line in launch.lines if cost(line)]
-    told = [f"line {line.line}: {_short(line)}  {fact(line.counts)}" for line in sorted(lines, key=cost, reverse=True)]
+    told = [f"line {line.line}: {_short(line)}  {fact(line.counts)}"
+            for line in sorted(filter(cost, lines), key=cost, reverse=True)]
     yield from list(dict.fromkeys(told))[:MOST_LINES]  # a line that loads and stores alike stands there once
 
 
@@ -143,7 +221,12 @@ TELLERS = {  # words of the assertion -> what there is to say; the first that fi
     ("branches",): _branches,
     ("active_lanes",): _lanes,
     ("programs",): _programs,
-    ("sectors",): _sectors,
-    ("bytes",): _bytes,
+    ("flops",): _flops,
+    ("sectors",): _figure("sectors"),
+    ("bytes_loaded",): _figure("bytes_loaded"),
+    ("bytes_stored",): _figure("bytes_stored"),
+    ("bytes_atomic",): _figure("bytes_atomic"),
+    ("bytes",): _figure("bytes"),
+    ("grid",): _grid,
     ("launches",): _launches,
 }

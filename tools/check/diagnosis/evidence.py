@@ -1,18 +1,23 @@
 """What a failed check hands to the recognisers, and the one way in which they test a claim against it."""
 
+import math
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.numbers import bits, differ, excess, is_float, number, rms, slack_of
+from tools.check.diagnosis.numbers import bits, differ, excess, number, rms, slack_of, varied
+from tools.check.diagnosis.source import Source
+from tools.worker import NoAnswer
 
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
 FURTHER = (1, 2, 3, 5, 8)  # how far the arguments of further calls lie away; brute-force oracles are slow
 PLAIN = (np.ndarray, int, float, str, tuple, type(None))
-SLOW_SECONDS, SLOW_ELEMENTS = 0.2, 250_000  # a call beyond these is not repeated with other arguments
+SLOW_SECONDS, SLOW_ELEMENTS = 0.3, 250_000  # a call beyond these is not repeated with other arguments
+MOST_SECONDS = 1.5  # of further calls of lesson and oracle together: a learner waits for them
 ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
 
 
@@ -26,31 +31,41 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known about one wrong result. Arrays are NumPy arrays, and none of them is ever written to.
+    """What is known about one fault. Arrays are NumPy arrays, and none of them is ever written to.
 
+    fault: its name, as the judge gave it.
     got, want: what came back, and what was wanted (in float64 unless the check is exact).
-    args, names: the arguments as they were before the call, and their names.
-    oracle: gives the wanted value for other arguments; again: calls the lesson once more. Both may raise.
-    poison: True for each element of got that was never written, where that is known.
-    outcome: what else the call did (changed, alias, same_object, seconds).
-    tolerance: the check's, relative to rms(want); 0 when exact; None where unknown.
-    dtype: the one that was wanted, where that is known.
-    device: (of the result, of the arguments), where they differ.
+    wrong: the judge's mask of the wrong elements; of those that were never written, if that is the fault.
+    args, names: the arguments as they were before the call, and their names. keywords: those given by name.
+    used: the given objects (clocks) among the arguments as the call left them, by name.
+    oracle: gives the wanted value for other arguments; again: calls the lesson once more. Both take keywords that
+        replace those of the call, and may raise.
+    parts: gives the terms of the wanted value, by name, for other arguments; for a row of numbers a row of terms.
+    repeats: asks whether the same call gives the same again.
+    outcome: what else the call did (error, seconds).
+    tolerance: the judge's (tolerances.errors); 0 where equal means equal.
+    dtype: the one that was wanted, of an array.
     count: gives the counters of one more call, for a lesson with kernels. May raise.
+    source: the lesson's text, where there is one.
     """
 
-    got: object
-    want: object
+    fault: str
+    got: object = None
+    want: object = None
+    wrong: np.ndarray | None = None
     args: tuple = ()
     names: tuple[str, ...] = ()
+    keywords: dict = field(default_factory=dict)
+    used: dict = field(default_factory=dict)
     oracle: Callable | None = None
     again: Callable | None = None
-    poison: np.ndarray | None = None
+    parts: Callable | None = None
+    repeats: Callable[[], bool] = lambda: True
     outcome: object = None
-    tolerance: float | None = None
-    dtype: object = None
-    device: tuple[str, str] | None = None
+    tolerance: float = 0.0
+    dtype: str | None = None
     count: Callable | None = None
+    source: Source | None = None
 
     @cached_property
     def here(self) -> Case:
@@ -58,45 +73,28 @@ class Evidence:
         return Case(self.args, number(self.got), number(self.want))
 
     @cached_property
-    def wanted_dtype(self):
-        """dtype that the result should have: as told, else that of the wanted array or of the arguments.
-
-        None where that is open too: results of 16-bit arguments are often wanted in float32.
-        """
-        if self.dtype is not None:
-            return np.dtype(self.dtype)
-        if not isinstance(self.want, (np.ndarray, np.generic)):
-            return None
-        floats = {arg.dtype for arg in self.args if isinstance(arg, np.ndarray) and is_float(arg.dtype)}
-        if self.want.dtype != np.float64 or not floats:
-            return self.want.dtype
-        return floats.pop() if len(floats) == 1 and floats <= {np.dtype("f4"), np.dtype("f8")} else None
-
-    @cached_property
     def slack(self) -> float:
         """Relative distance at which a claim still holds: rounding in the dtype, or the check's tolerance."""
-        dtypes = [getattr(self.got, "dtype", None), self.wanted_dtype]
-        slacks = [slack_of(dtype) for dtype in dtypes if dtype is not None]
-        if any(array is not None and array.dtype.kind != "i" for array in (self.here.got, self.here.want)):
-            slacks.append(slack_of(np.float64))
-        return max([self.tolerance or 0.0, *slacks])
+        if all(array is not None and array.dtype.kind == "i" for array in (self.here.got, self.here.want)):
+            return 0.0
+        dtypes = [np.float64, getattr(self.got, "dtype", None), self.dtype]
+        return max(self.tolerance, *(slack_of(dtype) for dtype in dtypes if dtype is not None))
 
     @cached_property
     def comparable(self) -> bool:
-        """Both are numbers of one shape."""
+        """Both are numbers, or arrays of numbers, of one shape; some of them are wrong."""
         got, want = self.here.got, self.here.want
-        return got is not None and want is not None and got.shape == want.shape
+        return self.fault == "values" and got is not None and want is not None and got.shape == want.shape
+
+    @cached_property
+    def missing(self) -> np.ndarray | None:
+        """Mask of the elements of `out` that were never written, if that is the fault."""
+        return self.wrong if self.fault == "never_written" else None
 
     @cached_property
     def excess(self) -> np.ndarray:
-        """How many times its limit each element is off. Only where `comparable`."""
-        tolerance = self.slack if self.tolerance is None else self.tolerance
-        return excess(self.here.got, self.here.want, tolerance)
-
-    @cached_property
-    def wrong(self) -> np.ndarray:
-        """Mask of the wrong elements. Only where `comparable`."""
-        return self.excess > 1
+        """How many times what rounding explains each element is off. Only where `comparable`."""
+        return excess(self.here.got, self.here.want, self.slack)
 
     @cached_property
     def largest_error(self) -> float:
@@ -110,53 +108,72 @@ class Evidence:
         return bool(np.isfinite(self.here.got).all() and np.isfinite(self.here.want).all())
 
     @cached_property
-    def all_right(self) -> bool:
-        """Every value is right, so that something else made the check fail."""
-        return self.comparable and not self.wrong.any()
-
-    @cached_property
     def counters(self):
         """The counters of one more call (tools.sim.counters), or None."""
-        try:
-            return self.count and self.count()
-        except Exception:
-            return None
+        return self.counters_of(*self.args)
+
+    def counters_of(self, *args):
+        """The same with other arguments."""
+        return self._timed(self.count, *args) if self.count else None
 
     @cached_property
-    def _purse(self) -> list[int]:
-        """Elements that the oracle may still be handed."""
-        return [ORACLE_ELEMENTS]
+    def _spent(self) -> list[float]:
+        """Seconds of the further calls so far, and how many elements the oracle was handed."""
+        return [0.0, 0]
+
+    def _timed(self, function: Callable, *args, **keywords):
+        """What a further call gives; None where it refuses, or where too much time has gone already."""
+        if self._spent[0] > MOST_SECONDS:
+            return None
+        start = time.perf_counter()
+        try:
+            return function(*args, **keywords)
+        except NoAnswer:  # it crashed, or time is up for all: no further call then
+            self._spent[0] = math.inf
+        except Exception:
+            return None
+        finally:
+            self._spent[0] += time.perf_counter() - start
 
     def name_of(self, index: int) -> str:
         return self.names[index] if index < len(self.names) else f"argument {index + 1}"
 
-    def ask(self, *args):
+    def ask(self, *args, **keywords):
         """The oracle's answer for other arguments, as a number; None if it refuses or has worked enough."""
         if self.oracle is None:
             return None
-        self._purse[0] -= 100 + sum(arg.size for arg in args if isinstance(arg, np.ndarray))
-        if self._purse[0] < 0:
-            return None
+        self._spent[1] += 100 + sum(arg.size for arg in args if isinstance(arg, np.ndarray))
+        return number(self._timed(self.oracle, *args, **keywords)) if self._spent[1] <= ORACLE_ELEMENTS else None
+
+    def parts_of(self, args: tuple, place: int) -> dict[str, float] | None:
+        """The terms of the wanted number at this place of the result; None where they have no names."""
         try:
-            return number(self.oracle(*map(self.widen, args)))
+            found = self.parts(*args)
+            found = found[place] if isinstance(found, (tuple, list)) else found
         except Exception:
             return None
+        return found if isinstance(found, dict) else None
 
-    def widen(self, arg):
-        """A float array in float64, unless the check is exact: the form in which the oracle takes it."""
-        exact = getattr(self.want, "dtype", np.dtype(np.float64)) != np.float64
-        if exact or not isinstance(arg, np.ndarray) or not is_float(arg.dtype):
-            return arg
-        return arg.astype(np.float64)
-
-    def call_again(self, *args):
+    def call_again(self, *args, **keywords):
         """What one more call of the lesson returns, or None. It gets copies."""
-        if self.again is None:
+        copies = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
+        return self._timed(self.again, *copies, **keywords) if self.again else None
+
+    @cached_property
+    def repeated(self) -> bool:
+        """Whether the same call gives the same again, as far as can be told."""
+        return self._timed(self.repeats) is not False
+
+    def compare(self, args: tuple, **keywords) -> Case:
+        """One more call with other arguments, and what is wanted of it."""
+        return Case(args, number(self.call_again(*args, **keywords)), self.ask(*args, **keywords))
+
+    def is_right(self, case: Case) -> bool | None:
+        """Whether a further call gave what was wanted; None where there is no telling."""
+        if case.want is None:
             return None
-        try:
-            return self.again(*(arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args))
-        except Exception:
-            return None
+        same = case.got is not None and case.got.shape == case.want.shape
+        return same and not differ(case.got, case.want, self.slack)
 
     def holds(self, claim: Callable[[Case], object]) -> bool:
         """Whether `claim(case)` is what came back: every element, and too telling for luck.
@@ -176,6 +193,13 @@ class Evidence:
             if total >= ENOUGH_BITS and case.got.size > 1:
                 return True
         return total >= ENOUGH_BITS
+
+    def holds_in_zeros(self, claim: Callable[[Case], object]) -> bool:
+        """The same where all that is wrong is zero: each zero says little, several of them with the rest right enough."""
+        said, got = claim(self.here), self.here.got
+        if said is None or said.shape != got.shape or differ(got, said, self.slack):
+            return False
+        return np.count_nonzero(self.wrong) >= 4 and not got[self.wrong].any() and bool(got.any())
 
     def telling(self, said, want) -> np.ndarray:
         """Mask of the elements of `said` that are not what is wanted there."""
@@ -201,38 +225,24 @@ class Evidence:
             return []  # a clock or a cache may not take another call
         cases = []
         for step in FURTHER:
-            args = tuple(varied(arg, step * (2 * i + 3)) for i, arg in enumerate(self.args))
-            case = Case(args, number(self.call_again(*args)), self.ask(*args))
+            case = self.compare(tuple(varied(arg, step * (2 * i + 3)) for i, arg in enumerate(self.args)))
             if case.got is not None and case.want is not None and case.got.shape == case.want.shape:
                 cases.append(case)
         constant = all(np.array_equal(case.want, self.here.want) for case in cases)
         return [] if constant else cases
 
-    @property
+    @cached_property
     def is_slow(self) -> bool:
-        """Whether further calls of the lesson would keep the learner waiting."""
-        return getattr(self.outcome, "seconds", 0) > SLOW_SECONDS or self.elements > SLOW_ELEMENTS
+        """Whether further calls of the lesson would keep the learner waiting. The first one may have warmed up."""
+        if self.elements > SLOW_ELEMENTS:
+            return True
+        if getattr(self.outcome, "seconds", 0) <= SLOW_SECONDS:
+            return False
+        start = time.perf_counter()
+        self.call_again(*self.args)
+        return time.perf_counter() - start > SLOW_SECONDS
 
     @property
     def elements(self) -> int:
         """In all array arguments together."""
         return sum(arg.size for arg in self.args if isinstance(arg, np.ndarray))
-
-
-def varied(value, by: int):
-    """Another value that is legal where `value` is: numbers some way off, those of a tuple too, array elements moved.
-
-    Arrays of floats also shrink unevenly, and in others half of the elements repeat, so that no sum is kept.
-    """
-    if type(value) in (int, float):
-        return value + by if isinstance(value, int) else value * (1 + by / 8)
-    if type(value) is tuple:
-        return tuple(varied(part, by) for part in value)
-    if not isinstance(value, np.ndarray) or value.size < 2:
-        return value
-    flat = np.roll(value.reshape(-1), by)
-    if is_float(value.dtype):
-        flat = (flat * np.linspace(0.5, 1, value.size)).astype(value.dtype)
-    else:
-        flat[:value.size // 2] = flat[-(value.size // 2):]
-    return flat.reshape(value.shape)

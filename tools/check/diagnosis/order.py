@@ -23,6 +23,16 @@ def transposed(evidence: Evidence) -> Cause | None:
     return None
 
 
+def exchanged_pair(evidence: Evidence) -> Cause | None:
+    """Two plain numbers, each where the other should be."""
+    want = evidence.want
+    if not isinstance(want, (tuple, list)) or len(want) != 2 or not evidence.holds(lambda case: np.flip(case.want)):
+        return None
+    names = evidence.source.pair if evidence.source else None
+    seen = f"The two are exchanged: wanted is ({', '.join(names)})." if names else "The two are the other way round."
+    return cause("exchanged_pair", seen, "Which comes first?")
+
+
 def reversed_order(evidence: Evidence) -> Cause | None:
     ndim = getattr(evidence.here.want, "ndim", 0)
     for axis in [*range(ndim), None] if ndim else []:
@@ -35,7 +45,7 @@ def reversed_order(evidence: Evidence) -> Cause | None:
 
 def shifted(evidence: Evidence) -> Cause | None:
     """Along some axis, element i holds what is wanted in element i + by. What is pushed out is left aside."""
-    if not evidence.comparable or evidence.all_right:
+    if not evidence.comparable:
         return None
     for axis in range(evidence.here.want.ndim):
         got, want = (np.moveaxis(array, axis, 0) for array in (evidence.here.got, evidence.here.want))
@@ -98,7 +108,7 @@ def _extremes(array):
 
 def wrong_places(evidence: Evidence) -> Cause | None:
     """Every wanted number is there once, somewhere else: all are distinct, and far from where they belong."""
-    if not evidence.comparable or evidence.here.got.dtype.kind == "c":
+    if not evidence.comparable:
         return None
     got, want = evidence.here.got, evidence.here.want
     if not got.size or differ(_extremes(got), _extremes(want), evidence.slack):

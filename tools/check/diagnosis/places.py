@@ -31,18 +31,17 @@ class Region(NamedTuple):
 
 
 def nothing_written(evidence: Evidence) -> Cause | None:
-    if evidence.poison is None or not evidence.poison.size or not evidence.poison.all():
+    if evidence.missing is None or not evidence.missing.all():
         return None
     return cause("nothing_written", "The result was never written:", "which line stores into it?")
 
 
 def partly_written(evidence: Evidence) -> Cause | None:
-    if evidence.poison is None or not evidence.poison.any():
+    if evidence.missing is None:
         return None
-    missing, region = int(evidence.poison.sum()), region_of(evidence.poison)
-    if region is None:
-        return cause("partly_written", f"{missing} of {evidence.poison.size} elements were never written.",
-                     QUESTION["only_first_block"])
+    region = region_of(evidence.missing)
+    if region is None:  # how many there are has been said
+        return Cause("partly_written", QUESTION["only_first_block"])
     if region.name == "only_first_block":
         return cause("partly_written", f"Written {region.right}, never {region.where}.",
                      "Is it only the first block that is stored?")
@@ -51,7 +50,7 @@ def partly_written(evidence: Evidence) -> Cause | None:
 
 def wrong_region(evidence: Evidence) -> Cause | None:
     """Right in one part, and clearly wrong in all of the rest."""
-    if not evidence.comparable or not evidence.wrong.any() or evidence.wrong.all():
+    if not evidence.comparable or evidence.wrong.all():
         return None
     if len(np.unique(sample(evidence.here.want[~evidence.wrong]))) < FEWEST:
         return None  # zeros, say, are right by luck
@@ -71,7 +70,7 @@ def wrong_region(evidence: Evidence) -> Cause | None:
 
 def block_repeated(evidence: Evidence) -> Cause | None:
     """The first elements (rows, columns) of the wanted result come again and again."""
-    if not evidence.comparable or evidence.all_right:
+    if not evidence.comparable:
         return None
     for axis in range(evidence.here.got.ndim):
         length = evidence.here.got.shape[axis]

@@ -24,7 +24,7 @@ def _narrowed(evidence, name, largest_error) -> Cause | None:
     if not _nearly_right(evidence) or evidence.here.got.dtype != np.float64:
         return None
     got, want = evidence.here.got, evidence.here.want
-    wanted = str(evidence.wanted_dtype or evidence.got.dtype)
+    wanted = evidence.dtype or str(evidence.got.dtype)
     if (sample(got) == np.round(sample(got))).all():
         return None  # rounded to whole numbers, whatever the format
     if DIGITS[name] >= DIGITS.get(wanted, 0) or evidence.largest_error > largest_error:
@@ -41,7 +41,7 @@ def rounded_arguments(evidence: Evidence) -> Cause | None:
     """As right as it can be when the float arguments keep fewer digits."""
     if evidence.elements > SLOW_ELEMENTS or not _nearly_right(evidence):
         return None
-    digits = DIGITS.get(str(evidence.wanted_dtype), 0)
+    digits = DIGITS.get(evidence.dtype, 0)
     for name, narrow in ROUNDINGS:
         if DIGITS[name] >= digits:
             continue
@@ -57,7 +57,7 @@ def rounded_arguments(evidence: Evidence) -> Cause | None:
 def _nearly_right(evidence) -> bool:
     """Some values are wrong, none by more than a tenth of the usual size."""
     usable = evidence.comparable and evidence.here.got.size >= 4
-    return bool(usable and evidence.largest_error < 0.1 and evidence.wrong.any())
+    return bool(usable and evidence.largest_error < 0.1)
 
 
 def fits(values, name):

@@ -7,12 +7,14 @@ import re
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.evidence import Case, Evidence
+from tools.check.diagnosis.numbers import number
 from tools.check.diagnosis.words import Cause, cause
 
 OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+)")
 PAST = re.compile(r"(\d+) of them lies? past the end of (\w+) \((\d+) elements?\)\.\s+"
                   r"First one: element (\d+)")
+OUTSIDE = re.compile(r"(?:past the end|before the start) of (\w+) \((\d+)[^)]*\)\.\s+First one: element \[?(-?\d+)")
 NO_PLACE = ("and wrapped around", "the assertion is false")  # of which a smaller matrix tells nothing
 PLACE = r"(\d+|\(.+?\))"  # 3, or (3, 1)
 RACE = re.compile(rf"line (\d+): .* thread {PLACE} of block {PLACE} writes (element (?:\d+|\[.+?\])) of (\w+), "
@@ -63,6 +65,18 @@ def one_too_many(evidence: Evidence) -> Cause | None:
                  f"Is element {found[4]} one of them?")
 
 
+def index_from_data(evidence: Evidence) -> Cause | None:
+    """The row that does not exist is one that an argument asks for."""
+    if not (found := OUTSIDE.search(said(evidence))):
+        return None
+    row, rows = int(found[3]), int(found[2])
+    for name, arg in zip(evidence.names, evidence.args):
+        if isinstance(arg, np.ndarray) and arg.dtype.kind in "iu" and name != found[1] and (arg == row).any():
+            return cause("index_from_data", f"{name} holds {row}, and {found[1]} goes from 0 to {rows - 1}.",
+                         f"Which numbers in {name} may be used?")
+    return None
+
+
 def mask_lets_through(evidence: Evidence) -> Cause | None:
     """There is a mask on that very line."""
     frames = evidence.outcome.error.frames
@@ -85,11 +99,10 @@ def right_when_square(evidence: Evidence) -> Cause | None:
     got, want = evidence.call_again(*args), evidence.ask(*args)
     if got is None or want is None or want.size < 4:
         return None
-    square = Evidence(got, want, args, evidence.names, evidence.oracle)
-    if square.all_right:
+    if evidence.is_right(Case(args, number(got), want)):
         return cause("row_length", f"For its first {side} rows and columns alone it is right.",
                      "Which of the two lengths is that of a row?")
     from tools.check.diagnosis import diagnose
-    found = diagnose(square)
+    found = diagnose(Evidence("values", got, want, args=args, names=evidence.names, oracle=evidence.oracle))
     seen = f"For the first {side} rows and columns alone nothing is refused, but:"
     return found and Cause(found.name, f"{seen}\n{found.words}")

@@ -1,11 +1,18 @@
 """One simple operation too many or too few on every value: factor, offset, sign, zeros, NaN and infinity."""
 
+from fractions import Fraction
+
 import numpy as np
 
+from tools.check import show
 from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.words import Cause, cause, element, factor_text
 
+POWERS = ((2, "the square of", "What is squared once too often?"),
+          (0.5, "the square root of", "What should have been squared?"), (-1, "one over", "What is divided by what?"))
+FEW = 3         # numbers that are told apart from an array
+MOST_PARTS = 5  # of a sum, of which one is left out
 WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
 
 
@@ -14,8 +21,7 @@ def all_zeros(evidence: Evidence) -> Cause | None:
         return None
     if np.count_nonzero(evidence.wrong) < 4:
         return None
-    return cause("all_zeros", f"Every element is {evidence.got.flat[0]}:",
-                 "is the result stored where it is looked for?")
+    return cause("all_zeros", f"Every element is {_first(evidence)}.", "Is it the computed value that is stored?")
 
 
 def all_the_same(evidence: Evidence) -> Cause | None:
@@ -24,10 +30,13 @@ def all_the_same(evidence: Evidence) -> Cause | None:
         return None
     if np.count_nonzero(evidence.wrong) < 4 or len(np.unique(sample(evidence.here.want))) < 4:
         return None
-    first = evidence.got.flat[0]
-    shown = f"{first:.6g}" if np.asarray(first).dtype.kind in "fi" else str(first)
-    return cause("all_the_same", f"Every element is {shown}, though the wanted ones differ.",
+    return cause("all_the_same", f"Every element is {_first(evidence)}, though the wanted ones differ.",
                  "What changes from one element to the next?")
+
+
+def _first(evidence) -> str:
+    first = np.asarray(evidence.got).flat[0]
+    return show.number(first.item())
 
 
 def _varies(evidence) -> bool:
@@ -61,22 +70,44 @@ def constant_factor(evidence: Evidence) -> Cause | None:
     return cause("constant_factor", f"Everything is {factor_text(factor)} what was wanted.", WHICH_FACTOR)
 
 
-def factor_of_one_number(evidence: Evidence) -> Cause | None:
-    """Any single number is some multiple: it must be that in other calls too, or be a likely one."""
+def factor_of_few_numbers(evidence: Evidence) -> Cause | None:
+    """One number, or those that are wrong of two or three, the same multiple. Any single one is some multiple: it must
+    be that in other calls too, or be a likely one."""
     got, want = evidence.here.got, evidence.here.want
-    if not evidence.comparable or got.size != 1 or not got.all() or not want.all():
+    if not evidence.comparable or not 1 <= got.size <= FEW or not got.all() or not want.all():
         return None
-    factor = float(got.item() / want.item())
-    if not _is_another_factor(factor, evidence):
+    wrong = evidence.wrong
+    factor = float(got[wrong][0] / want[wrong][0])
+
+    def fits(case):
+        return _equal(case.got, np.where(wrong, factor, 1) * case.want, evidence)
+
+    if not _is_another_factor(factor, evidence) or not fits(evidence.here):
         return None
-    if evidence.elsewhere:
-        fits = all(_equal(case.got, factor * case.want, evidence) for case in evidence.elsewhere)
-    else:  # of small whole numbers nearly every ratio is simple
-        large = want.dtype.kind != "i" or min(abs(got.item()), abs(want.item())) >= 10
-        fits = large and _often_wrong(factor, evidence)
-    if not fits:
+    if not evidence.elsewhere:  # of small whole numbers nearly every ratio is simple
+        large = want.dtype.kind != "i" or np.abs([got[wrong], want[wrong]]).min() >= 10
+        if not large or not _often_wrong(factor, evidence):
+            return None
+    if not all(map(fits, evidence.elsewhere)):
         return None
-    return cause("constant_factor", f"It is {factor_text(factor)} what was wanted.", WHICH_FACTOR)
+    seen = f"{which_of(wrong)} is {factor_text(factor)} what was wanted."
+    return cause("constant_factor", seen, _which_part(factor) or WHICH_FACTOR)
+
+
+def which_of(wrong) -> str:
+    """Of a few numbers: It, Each, or Number 2."""
+    if wrong.all():
+        return "It" if wrong.size == 1 else "Each"
+    return f"Number {int(np.argmax(wrong)) + 1}"
+
+
+def _which_part(factor: float) -> str | None:
+    """2/3, 3/4: as if one of three or four equal parts were missing; 4/3, 3/2: as if there were one too many."""
+    simple = Fraction(factor).limit_denominator(MOST_PARTS)
+    parts = simple.denominator if factor < 1 else simple.numerator
+    if abs(simple - factor) > 1e-9 or parts < 3 or abs(simple.numerator - simple.denominator) != 1:
+        return None
+    return f"Of {parts} equal parts, is one left out?" if factor < 1 else f"Is the last of {parts} equal parts one too many?"
 
 
 def _is_another_factor(factor, evidence) -> bool:
@@ -104,13 +135,25 @@ def off_by_one(evidence: Evidence) -> Cause | None:
         return None
     if np.asarray(evidence.want).dtype == np.bool_:
         return None
-    by = int(got.flat[0] - want.flat[0])
-    if abs(by) != 1 or (got - want != by).any() or (got.size == 1 and abs(want.item()) < 8):
+    steps = np.unique(got - want)
+    by = int(steps[np.argmax(np.abs(steps))])
+    if abs(by) != 1 or not np.isin(steps, (0, by)).all() or (got.size == 1 and abs(want.item()) < 8):
         return None
-    if any(not np.isin(case.got - case.want, (0, by)).all() for case in evidence.elsewhere):
+    few = 0 in steps and got.size <= FEW  # one of two or three, if it is that one alone elsewhere too
+    if (0 in steps and not few) or any(not np.isin(case.got - case.want, (0, by)).all() for case in evidence.elsewhere):
         return None
-    seen = f"{'It' if got.size == 1 else 'Every number'} is exactly one too {'high' if by > 0 else 'low'}."
-    return cause("off_by_one", seen, "Which end is counted twice, or left out?")
+    if few and not evidence.elsewhere:
+        return None
+    return cause("off_by_one", f"{which_of(got != want) if got.size <= FEW else 'Every number'} is exactly one too {'high' if by > 0 else 'low'}.",
+                 "Which end is counted twice, or left out?")
+
+
+def a_power(evidence: Evidence) -> Cause | None:
+    """The square of what was wanted, its root, or one over it."""
+    for power, seen, asks in POWERS:
+        if evidence.comparable and evidence.here.want.dtype.kind == "f" and evidence.holds(lambda case: case.want**power):
+            return cause("power", f"What came back is {seen} what was wanted.", asks)
+    return None
 
 
 def constant_offset(evidence: Evidence) -> Cause | None:
@@ -134,7 +177,7 @@ NAN_AND_INFINITY = {  # name: what is seen, and the question
 
 def nan_and_infinity(evidence: Evidence) -> Cause | None:
     """All that is wrong is a NaN or an infinity too many, or all that is wrong is one too few."""
-    if not evidence.comparable or evidence.finite or evidence.all_right:
+    if not evidence.comparable or evidence.finite:
         return None
     got, want = evidence.here.got[evidence.wrong], evidence.here.want[evidence.wrong]
     if (~np.isfinite(want) & np.isfinite(got)).all():

@@ -66,13 +66,27 @@ def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outs
     side = "outside" if before and past else "before the start of" if before else "past the end of"
     what += f"{side} {view.name} ({view.extent}).\n"
     what += f"{'First one' if several else 'That is'}: {element(view, int(wrong[0]))}."
+    return Fault("out_of_bounds", what, _which(view, addresses, outside, before), array=view.name, operation=operation)
+
+
+def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool) -> str:
+    """A question for an access that left a view. What it says of blocks has been checked."""
     if before:
-        question = "Which index is negative, and in which program?"
-    elif not outside.all():
-        question = "The last block is partly empty. Which of its positions exist?"
-    else:
-        question = "None of its elements exists. Is this program needed, and does it start where it should?"
-    return Fault("out_of_bounds", what, question, array=view.name, operation=operation)
+        return "Which index is negative, and in which program?"
+    program, grid = running()
+    if addresses.size > 1 and len(grid) == view.tensor.dim() == 1 and _is_block(view, addresses, program[0]):
+        if outside.all():
+            return "None of its elements exists. Is this program needed, and does it start where it should?"
+        if program[0] == grid[0] - 1:
+            return "The last block is partly empty. Which of its positions exist?"
+    return "From what is that place computed?" if outside.all() else "Which of these places exist, and what computes them?"
+
+
+def _is_block(view: View, addresses: np.ndarray, program: int) -> bool:
+    """Is it a block of neighbours, and the one of this number if all blocks are equally long?"""
+    size = view.tensor.element_size()
+    first = (int(addresses.flat[0]) - view.low) // size
+    return first == program * addresses.size and bool((np.diff(addresses.ravel().astype(np.int64)) == size).all())
 
 
 def misaligned(operation: str, view: View, addresses: np.ndarray, size: int) -> Fault:

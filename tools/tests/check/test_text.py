@@ -179,16 +179,15 @@ def test_the_sign_of_zero_shows_when_it_counts(cause):
         """)
 
 
-def test_another_result_in_a_second_call_is_said_before_any_guess(cause):
+def test_another_result_in_a_second_call_is_said_before_any_guess():
     calls = []
     def count(x):
         calls.append(x)
-        return len(calls)
-    cause(Cause("off_by_one", "One too many."))
-    expect(failure(count, 7, oracle=lambda x: x), """
-        count(x=7)
+        return x + len(calls)
+    expect(failure(count, 9, oracle=lambda x: x), """
+        count(x=9)
 
-        Got 1, wanted 7.
+        Got 10, wanted 9.
 
         The same call again gave something else.
         What is read before it is written, or left over from call to call?
@@ -203,7 +202,22 @@ def test_a_forgotten_return():
     expect(failure(matmul_naive, A, B, oracle=np.matmul), """
         matmul_naive(a: float64[2,3], b: float64[3,2])
 
-        It returned None: is a return missing?
+        It returned None; wanted an array of shape (2, 2).
+
+        Is a return missing?
+        """)
+
+
+def test_none_that_is_returned_on_purpose_is_not_called_forgotten():
+    def first_above(limit, largest):
+        for n in range(largest):
+            if n > limit:
+                return n
+        return None
+    expect(failure(first_above, 3, 4, oracle=lambda limit, largest: 4), """
+        first_above(limit=3, largest=4)
+
+        It returned None; wanted an int.
         """)
 
 

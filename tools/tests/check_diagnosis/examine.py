@@ -1,69 +1,62 @@
-"""Calls a wrong answer as a check would, and collects the evidence. Shares no code with the recognisers."""
+"""Wrong answers judged by assert_matches itself, and the evidence that it would hand to the recognisers."""
 
 import copy
-import inspect
-from types import SimpleNamespace
+from collections.abc import Callable
+from contextlib import contextmanager
+from unittest import mock
 
 import numpy as np
 
-from tools.check.diagnosis import Evidence
+from tools.check import Mismatch, assert_matches, diagnosis
+from tools.check.compare import Rule, contents, form
+from tools.check.diagnosis import Cause, Evidence
+from tools.check.explain import wrong_of
+from tools.check.tolerances import Tolerance
 
-LIMIT = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3}  # relative to the rms of what is wanted
-
-
-def examine(right, wrong, args: tuple) -> Evidence | None:
-    """The evidence against `wrong` on these arguments, or None if nothing is wrong with what it does."""
-    with np.errstate(all="ignore"):
-        want = right(*map(in_float64, copy.deepcopy(args)))
-    names = tuple(inspect.signature(right).parameters)[:len(args)]
-    result, outcome, poison = call(wrong, args, names, dtype_for(want, args))
-    evidence = Evidence(result, want, args, names, oracle=right, poison=poison, outcome=outcome,
-                        again=lambda *others: call(wrong, others, names)[0])
-    return evidence if is_wrong(evidence) else None
+LIMIT = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3}  # of the sums and means here
 
 
-def call(function, args, names, out_dtype=None):
-    """(result, what else the call did, mask of elements never written). `out` is given full of NaN."""
-    given, out = copy.deepcopy(args), None
-    if out_dtype is not None and "out" in inspect.signature(function).parameters:
-        out = np.full(args[0].shape, np.nan, out_dtype)
-    with np.errstate(all="ignore"):
-        result = function(*given) if out is None else function(*given, out=out)
-    changed = {name: now for name, now, before in zip(names, given, args)
-               if isinstance(now, np.ndarray) and now.tobytes() != before.tobytes()}
-    alias = next((name for name, arg in zip(names, given) if isinstance(arg, np.ndarray)
-                  and isinstance(result, np.ndarray) and np.shares_memory(arg, result)), None)
-    same = any(result is arg for arg in given)
-    return result, SimpleNamespace(changed=changed, alias=alias, same_object=same, seconds=0.0), \
-        None if out is None else np.isnan(out)
+def examine(right: Callable, wrong: Callable, args: tuple) -> Mismatch | None:
+    """What a check says to `wrong` on these arguments, or None if nothing is wrong with what it does."""
+    try:
+        with np.errstate(all="ignore"):
+            assert_matches(wrong, *copy.deepcopy(args), oracle=right, tolerance=tolerance_for(args))
+    except Mismatch as found:
+        return found
+    return None
 
 
-def in_float64(value):
-    return value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
+def tolerance_for(args: tuple) -> Tolerance | None:
+    floats = [arg.dtype.name for arg in args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"]
+    return Tolerance(LIMIT[floats[0]], "sums of random numbers") if floats else None
 
 
-def dtype_for(want, args):
-    """A float result has the dtype of the float arguments."""
-    floats = [arg.dtype for arg in args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"]
-    wanted = getattr(want, "dtype", None)
-    return floats[0] if floats and wanted is not None and wanted.kind == "f" else wanted
+def evidence_of(right: Callable, wrong: Callable, args: tuple) -> Evidence | None:
+    """What is handed to the recognisers; None where nothing is wrong, or the fault says it all."""
+    with handed_over() as seen:
+        examine(right, wrong, args)
+    return seen[-1] if seen else None
 
 
-def is_wrong(evidence) -> bool:
-    """Whether a check would reject the call: by its side effects, its form or its values."""
-    got, want, outcome = evidence.got, evidence.want, evidence.outcome
-    if outcome.changed or outcome.alias or (evidence.poison is not None and evidence.poison.any()):
-        return True
-    if not isinstance(want, (np.ndarray, np.generic)):
-        return type(got) is not type(want) or got != want
-    if not isinstance(got, (np.ndarray, np.generic)) or got.shape != want.shape:
-        return True
-    if got.dtype != dtype_for(want, evidence.args):
-        return True
-    if got.dtype.kind != "f":
-        return not np.array_equal(got, want)
-    finite = np.isfinite(want)
-    if (np.isfinite(got) != finite).any() or not np.array_equal(got[~finite], want[~finite], equal_nan=True):
-        return True
-    scale = np.sqrt(np.mean(want[finite] ** 2)) if finite.any() else 0.0
-    return bool((np.abs(got - want)[finite] > LIMIT[got.dtype.name] * scale).any())
+@contextmanager
+def handed_over():
+    """The evidence of each fault in the block, which nobody looks at."""
+    seen = []
+    with mock.patch.object(diagnosis, "diagnose", lambda evidence: seen.append(evidence)):
+        yield seen
+
+
+def told(got, want, *args, tolerance: float | None = 1e-9, **more) -> Cause | None:
+    """What the recognisers say of a result, without a call; more: further fields of the evidence."""
+    limit = tolerance and Tolerance(tolerance, "a guess")
+    rule = Rule(exact=not limit, tolerance=limit, dtype=getattr(getattr(got, "dtype", None), "name", None))
+    fault = form(got, want, rule) or contents(got, want, rule)
+    if fault is None:
+        return None
+    return diagnosis.diagnose(Evidence(fault.name, got, want, wrong_of(fault), args=args, dtype=rule.dtype,
+                                       tolerance=fault.tolerance.relative if fault.tolerance else 0.0, **more))
+
+
+def name(got, want, *args, **more) -> str | None:
+    found = told(got, want, *args, **more)
+    return found and found.name

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tools.check.diagnosis import Cause, diagnose
-from tools.tests.check_diagnosis.examine import examine
+from tools.check import Mismatch
+from tools.tests.check_diagnosis.examine import evidence_of, examine
 from tools.tests.check_diagnosis.functions import FUNCTIONS
 from tools.tests.check_diagnosis.operators import OPERATORS, NotApplicable
 from tools.tests.check_diagnosis.truths import literally_true
@@ -29,7 +29,7 @@ class Verdict:
     function: str
     mutation: str
     causes: frozenset[str]
-    found: Cause | None
+    found: Mismatch
     outcome: str  # one of OUTCOMES
 
 
@@ -50,18 +50,18 @@ def judge_one(rng) -> Verdict | None:
     args = plain.inputs(rng)
     try:
         wrong, mutation, causes = mutate(rng, plain, args)
-        evidence = examine(plain.right, wrong, args)
+        found = examine(plain.right, wrong, args)
     except (NotApplicable, ValueError, TypeError, IndexError, AttributeError, AssertionError):
         return None  # a crash is reported as a crash: there is no result to diagnose
-    if evidence is None:
+    if found is None or found.cause == "raised":  # then nothing came back
         return None
-    found = diagnose(evidence)
-    if found is None:
+    if found.cause in (None, "never_written"):
         outcome = "unnamed"
-    elif found.name in causes:
+    elif found.cause in causes:
         outcome = "named"
     else:
-        outcome = "otherwise" if literally_true(found.name, evidence) else "wrongly named"
+        evidence = evidence_of(plain.right, wrong, args)  # None where the judge says all: that is certain
+        outcome = "wrongly named" if evidence and not literally_true(found.cause, evidence) else "otherwise"
     return Verdict(plain.right.__name__, mutation, causes, found, outcome)
 
 
@@ -103,5 +103,5 @@ if __name__ == "__main__":
     print(table(found))
     for each in found:
         if each.outcome == "wrongly named":
-            print(f"\n{each.function}, {each.mutation}: {each.found.name}, acceptable: {sorted(each.causes)}")
-            print(each.found.words)
+            print(f"\n{each.function}, {each.mutation}: {each.found.cause}, acceptable: {sorted(each.causes)}")
+            print(each.found.text)

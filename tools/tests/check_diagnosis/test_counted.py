@@ -1,8 +1,11 @@
-"""What counters and compiled kernels tell a learner whose assertion about them failed."""
+"""What counters tell a learner whose assertion about them failed."""
 
 from types import SimpleNamespace
 
-from tools.check.diagnosis.counted import told_by_counters, told_by_kernel
+import pytest
+
+from tools.check.diagnosis.asserted import told_by_numbers
+from tools.check.diagnosis.counted import told_by_counters
 from tools.sim.counters import Counters, Counts, Launch, Line, Transfers, Warps
 
 
@@ -56,31 +59,119 @@ def test_programs_are_told_with_their_grid():
 
 
 def test_bytes_and_sectors_are_told_line_by_line():
-    row, question = told_by_counters(counters(launch(sectors=2500)), "counters.sectors == 625")
+    both, row, question = told_by_counters(counters(launch(sectors=2500)), "assert counters.sectors == 625")
+    assert both == "Counted 2500, needed 625: 4 times as much."
     assert row == "line 63: x = tl.load(x_p..., mask=exists)  20000 bytes in 2500 sectors" and len(row) <= 76
     assert question == "A sector holds 32 bytes. Are neighbours moved together?"
-    assert "more than once" in told_by_counters(counters(launch()), "counters.bytes_loaded == 1")[-1]
 
 
 def test_other_questions_are_left_alone():
-    assert told_by_counters(counters(launch()), "counters.flops == 0") == []
-    assert told_by_kernel(SimpleNamespace(accesses=[]), "kernel.registers < 64") == []
+    assert told_by_counters(counters(launch()), "assert counters.lines == 0") == []
 
 
-def test_a_compiled_kernel_tells_the_width_of_each_line():
-    access = SimpleNamespace(line=63, source="x = tl.load(x_ptr + mine)", width=4)
-    told = told_by_kernel(SimpleNamespace(accesses=[access]), "[access.width for access in kernel.accesses]")
-    assert told[0] == "line 63: x = tl.load(x_ptr + mine)  4 bytes at a time"
-    assert told[-1].endswith("?")
+# Both sides of the assertion ----------------------------------------------------------------------
+
+def test_a_sector_is_spoken_of_only_where_the_needed_ones_would_hold_the_bytes():
+    """625 sectors hold 20,000 bytes. Where more are moved than fit, or fewer sectors were touched, that is not it."""
+    for needed in (624, 626, 700):
+        told = told_by_counters(counters(launch()), f"assert counters.sectors == {needed}")
+        assert told[0] == f"Counted 625, needed {needed}." and "neighbours" not in told[-1]
 
 
-def test_a_kernel_with_float64_tells_which_argument_brought_it():
-    asked = '[name for name in kernel.instructions if "f64" in name] == []'
-    kernel = SimpleNamespace(signature={"a": "float64", "x": "array(float32, 1d, C)"})
-    assert told_by_kernel(kernel, asked)[0] == "The launch passed a as float64."
-    kernel = SimpleNamespace(signature={"x": "array(float32, 1d, C)"})
-    told = told_by_kernel(kernel, asked)
-    assert told[0] == "No argument of the kernel is float64." and told[1].endswith("Where does one come in?")
+def test_what_is_stored_too_often_is_told_with_the_line_that_stores():
+    lines = (Line("day.py", 8, "x = load()", "load", Counts(bytes_loaded=64, sectors=2)),
+             Line("day.py", 9, "store(x)", "store", Counts(bytes_stored=128, sectors=4)))
+    made = counters(Launch("walk", (1,), sum((line.counts for line in lines), Counts(programs=1)), lines))
+    assert told_by_counters(made, "assert counters.bytes_stored == 4 * 8") == [
+        "Counted 128, needed 32: 4 times as much.", "line 9: store(x)  128 bytes in 4 sectors",
+        "How often does that line run, and for which elements?"]
+
+
+def test_of_a_tuple_the_first_wrong_entry_is_spoken_of():
+    asked = "assert (counters.bytes_loaded, counters.bytes_stored) == (20_000, 4)"
+    assert told_by_counters(counters(launch()), asked)[0] == "Counted 0, needed 4."
+    asked = "assert counters.bytes_loaded == counters.bytes_stored == 20_000"
+    assert told_by_counters(counters(launch()), asked)[0] == "Counted 0, needed 20000."
+
+
+@pytest.mark.parametrize("predicted, said", [
+    (128, "It is 64 short: as much as line 8 should add."),
+    (256, "It is 64 too much: as if line 8 were added twice."),
+    (100, "What does the prediction leave out, or count twice?"),
+])
+def test_a_prediction_is_compared_with_the_lines(predicted, said):
+    lines = (Line("day.py", 8, "x = load()", "load", Counts(bytes_loaded=64, sectors=2)),
+             Line("day.py", 9, "store(x)", "store", Counts(bytes_stored=128, sectors=4)))
+    made = counters(Launch("walk", (1,), sum((line.counts for line in lines), Counts(programs=1)), lines))
+    told = told_by_counters(made, "assert predicted == made.bytes", {"predicted": predicted, "made": made})
+    assert told[0].startswith(f"Counted 192, predicted {predicted}") and said in told
+
+
+def test_a_prediction_that_differs_by_as_much_as_two_lines_is_left_alone():
+    lines = tuple(Line("day.py", number, "load()", "load", Counts(bytes_loaded=48)) for number in (8, 9))
+    made = counters(Launch("walk", (1,), Counts(bytes_loaded=96, programs=1), lines))
+    told = told_by_counters(made, "assert predicted == made.bytes", {"predicted": 48, "made": made})
+    assert "short" not in " ".join(told)
+
+
+def test_plain_numbers_are_told_side_by_side():
+    names = {"share": 1.0, "total": 96, "text": "1.0"}
+    assert told_by_numbers("assert share == 12 / total", names) == ["share is 1.0, needed 0.125: 8 times as much."]
+    for asked in ("assert text == 12 / total", "assert share >= 2", "assert f(share) == 2", "assert share"):
+        assert told_by_numbers(asked, names) == []
+
+
+def test_a_grid_is_told_beside_the_one_that_is_needed():
+    made = counters(Launch("walk", (3, 2), Counts(programs=6), ()))
+    assert told_by_counters(made, "assert counters.launches[0].grid[:2] == (2, 3)") == [
+        "walk was launched with grid (3, 2); needed is (2, 3).",
+        "Which axis of the grid counts what, and which number of a program goes with it?"]
+
+
+def test_a_library_that_is_wanted_is_told_with_how_often():
+    made = counters(Launch("cupy_divide", (1,), Counts(), ()), library_operations=["cupy.matmul"] * 20 + ["cupy.sort"])
+    assert told_by_counters(made, 'assert counters.library_operations == ["cupy.matmul"] * 10') == [
+        "cupy.matmul worked 20 times, needed 10 times.", "cupy.sort worked 1 time, needed 0 times.",
+        "Which line asks for it, and how often does that line run?"]
+    told = told_by_counters(made, "assert counters.library_operations == []")
+    assert "your kernel" not in " ".join(told) and "did the work" in told[0]
+
+
+def test_wide_elements_in_shared_memory_are_seen_in_its_bytes():
+    line = Line("day.py", 12, "tile[y, x] = 1", "shared store", Counts(
+        warps=Warps(shared_requests=32, bytes_shared=8 * 1024, wavefronts=64, lanes=1024)))
+    told = told_by_counters(counters(Launch("walk", (1,), line.counts, (line,))), "assert counters.wavefronts == 32")
+    assert told[0] == "Counted 64, needed 32: 2 times as much."
+    assert told[-2:] == ["Each element there has 8 bytes, and a wavefront brings 4 to each of 32 threads.",
+                         "Which dtype has the shared array?"]
+
+
+def test_an_assertion_that_calls_something_is_not_called_again():
+    def sectors():
+        raise AssertionError("it was called")
+    told = told_by_counters(counters(launch()), "assert counters.sectors == sectors()", {"sectors": sectors})
+    assert told[0].startswith("line 63") and told[-1].endswith("?")
+
+
+class Call(SimpleNamespace):
+    """A call that counts so many sectors, whatever its block is; `only`: the blocks that it takes."""
+
+    longest, seconds = 64, 0.0
+
+    def counted(self, block):
+        return counters(launch(sectors=self.sectors_of(block))) if block in self.only else None
+
+
+@pytest.mark.parametrize("block, sectors_of, only, unused", [
+    (16, lambda block: 625, (8, 32), True), (16, lambda block: 625, (32,), True), (16, lambda block: 625, (), False),
+    (16, lambda block: 10_000 // block, (8, 32), False), (16, lambda block: 625 + (block > 16), (8, 32), False),
+    (64, lambda block: 625, (32, 128), False),
+], ids=["ignored", "a half is refused", "any other is refused", "used", "used above", "larger than all there is"])
+def test_a_block_that_changes_nothing_is_asked_for(block, sectors_of, only, unused):
+    made = counters(launch())
+    made.call = Call(keywords={"block": block, "how": "fast"}, sectors_of=sectors_of, only=only)
+    said = f"With another block than {block} the same is counted. Where is block used?"
+    assert (told_by_counters(made, "assert counters.sectors == 700")[-1] == said) == unused
 
 
 # Of CUDA kernels ---------------------------------------------------------------------------------

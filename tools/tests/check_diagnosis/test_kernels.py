@@ -9,8 +9,9 @@ import torch
 
 from tools import worker
 from tools.check import Mismatch, assert_matches
-from tools.check.diagnosis import Evidence, diagnose, diagnose_refusal
+from tools.check.diagnosis import Evidence, diagnose
 from tools.check.tolerances import accumulated
+from tools.tests.check_diagnosis.examine import name
 from tools.worker import Outcome, Raised
 
 pytest.importorskip("triton")
@@ -88,6 +89,19 @@ def test_a_launch_gone_wrong_is_named(lesson, rng, how, cause, seen):
     assert found.cause == cause and seen in found.text
 
 
+def test_a_store_in_the_row_order_of_a_result_that_goes_by_columns_is_named(lesson, rng):
+    assert failure(lesson.by_column, numbers(rng, 5, 9), oracle=lambda x: x.clone()).cause == "row_by_row"
+
+
+def test_a_store_inside_the_loop_is_named_where_the_sum_is_empty(lesson):
+    assert_matches(lesson.row_sums, torch.ones(3, 20), oracle=lambda x: x.sum(1))
+    found = failure(lesson.row_sums, torch.empty(3, 0), oracle=lambda x: x.sum(1))
+    lines = FILE.read_text().splitlines()
+    store, loop = lines.index("        tl.store(out_ptr + row, total)") + 1, lines.index("    for start in range(0, k, BLOCK):") + 1
+    assert found.cause == "store_not_reached"
+    assert f"For k = 0 nothing is stored: line {store} stores inside the loop of line {loop}." in found.text
+
+
 @pytest.mark.parametrize("how, asks", [
     ("no mask", "The last block is partly empty. Which of its positions exist?"),
     ("one too many", "x has 50 elements, and the first is element 0. Is element 50 one of them?"),
@@ -119,22 +133,19 @@ def test_a_square_shows_why_an_access_left_a_matrix(lesson, rng, how, cause, see
 
 # Silence --------------------------------------------------------------------------------------------------
 
-def name(got, want, *args, **more):
-    found = diagnose(Evidence(got, want, args, **more))
-    return found and found.name
+def of_missing(missing, count=None) -> str:
+    return diagnose(Evidence("never_written", wrong=missing, count=count)).name
 
 
-def test_a_lesson_without_kernels_is_not_told_to_launch_one(rng):
-    want = rng.normal(size=50)
-    assert name(want, want, want, poison=np.full(50, True)) == "nothing_written"
-    assert name(want, want, want, poison=np.arange(50) > 40, count=None) == "partly_written"
+def test_a_lesson_without_kernels_is_not_told_to_launch_one():
+    assert of_missing(np.full(50, True)) == "nothing_written"
+    assert of_missing(np.arange(50) > 40) == "partly_written"
 
 
-def test_counters_that_cannot_be_had_change_nothing(rng):
-    def count():
+def test_counters_that_cannot_be_had_change_nothing():
+    def count(*args):
         raise RuntimeError("the lesson crashed")
-    want = rng.normal(size=50)
-    assert name(want, want, want, poison=np.full(50, True), count=count) == "nothing_written"
+    assert of_missing(np.full(50, True), count) == "nothing_written"
 
 
 def test_a_sum_does_not_mind_zeros_behind_its_rows(rng):
@@ -155,7 +166,7 @@ def test_noise_on_a_product_is_no_exchange_of_tiles(rng):
 def refusal(message: str, source: str = "", *args, **more):
     frame = worker.Frame("week1/day4/vector_add.py", 60, "add_kernel", source)
     outcome = Outcome(None, Raised("Fault", message, (frame,)), {}, None, False, "", 0.0)
-    found = diagnose_refusal(Evidence(None, None, args, outcome=outcome, **more))
+    found = diagnose(Evidence("refusal", args=args, outcome=outcome, **more))
     return found and found.name
 
 
@@ -163,6 +174,16 @@ def test_a_refusal_in_other_words_keeps_its_own_question():
     for message in ("", "programs (0, 1) and (0, 2) both store element [3, 2] of out.",
                     "program 2 of 3 loads 4 elements; 2 of them lie before the start of x (10 elements)."):
         assert refusal(message, "x = tl.load(x_ptr, mask=exists)") is None
+
+
+@pytest.mark.parametrize("side, element, ids, found", [
+    ("past the end", "[4, 0]", [2, 4, 3], "index_from_data"), ("before the start", "[-2, 0]", [0, -2], "index_from_data"),
+    ("past the end", "[4, 0]", [2, 9, 3], None), ("past the end", "[40, 1]", [2, 4], None),
+])
+def test_a_row_that_an_argument_asks_for_and_that_does_not_exist_is_named(side, element, ids, found):
+    gone = f"program 1 of 3 loads 3 elements; 3 of them lie {side} of table (4 x 3\nelements).\nFirst one: element {element}."
+    more = {"names": ("table", "ids")}
+    assert refusal(gone, "row = table[i]", np.ones((4, 3)), np.array(ids), **more) == found
 
 
 @pytest.mark.parametrize("writes, wrote, found", [

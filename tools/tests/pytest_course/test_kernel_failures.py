@@ -59,6 +59,14 @@ def test_the_task_is_that_of_the_comment_above():
     assert head(LESSON, 3) == "f, line 3:  x"
 
 
+def test_the_task_is_that_of_the_function_where_the_lines_are_others():
+    """A test's own function launched it, or an answer from another folder."""
+    for file in (LESSON, "week1/day4/test_vector_add.py"):
+        told = refused(Raised("Fault", "add_2d_kernel, line 3:  x\nIt is refused.", (Frame(file, 3, "f", "x"),)))
+        assert told[0] == "task 3, add_2d_kernel, line 3:  x"
+    assert head("week1/day4/test_vector_add.py", 90) == "f, line 90:  x"
+
+
 def test_a_file_that_is_not_there_has_no_tasks():
     assert head("vector_add.py", 60) == "f, line 60:  x"
 

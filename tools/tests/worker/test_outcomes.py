@@ -121,6 +121,37 @@ def test_a_file_elsewhere_is_named_without_its_folder(write):
     elsewhere.f.lesson.close()
 
 
+def test_an_assertion_without_words_tells_what_it_asserts(write):
+    module = worker.proxy("asserting", write(
+        "def narrow(x):\n    assert x.dtype == 'float32' and x.ndim == 1\n\n"
+        "def worded(x):\n    assert x is None, 'x must be None'\n"))
+    assert worker.call(module.narrow, (a(),)).error.message == "x.dtype == 'float32' and x.ndim == 1"
+    assert worker.call(module.worded, (a(),)).error.message == "x must be None"
+
+
+@pytest.mark.parametrize("remote", [False, True], ids=["here", "there"])
+def test_a_function_of_a_test_tells_where_in_the_lesson_beside_it(write, monkeypatch, remote):
+    file = write("def third(x):\n    return x[2]\n")
+    lesson = worker.proxy("week9.day9.lesson", file) if remote else load("week9.day9.lesson", file)
+    test = types.ModuleType("week9.day9.test_lesson")
+    test.__file__, test.lesson = __file__, lesson
+    monkeypatch.setitem(sys.modules, test.__name__, test)
+
+    def third_of(x):
+        return lesson.third(x)
+
+    third_of.__module__ = test.__name__
+    error = worker.call(third_of, ([1],)).error
+    assert (error.type_name, error.frames[-1].function, error.frames[-1].source) == ("IndexError", "third", "return x[2]")
+
+
+def load(name, file):
+    module = types.ModuleType(name)
+    module.__file__ = str(file)
+    exec(compile(file.read_text(), str(file), "exec"), vars(module))
+    return module
+
+
 @pytest.mark.parametrize("library", ["cupy", "numba.cuda"])
 def test_a_timed_call_waits_for_the_gpu_whichever_library_uses_it(monkeypatch, library):
     waits = []

@@ -53,9 +53,41 @@ def row_max(x):
     return x.max(axis=1)
 
 
-@wrong_answer(row_max, lambda rng: (numbers(rng, 9, 14),), "keeps the axis", "wrong_shape")
+@wrong_answer(row_max, lambda rng: (numbers(rng, 9, 14),), "keeps the axis", "reshaped")
 def row_max_keeps_the_axis(x):
     return x.max(axis=1, keepdims=True)
+
+
+def share_of(part, whole):
+    return 100 * part / whole
+
+
+@wrong_answer(share_of, lambda rng: (17, 40), "divides with //", "rounded_down")
+def share_without_its_fraction(part, whole):
+    return float(100 * part // whole)
+
+
+@wrong_answer(share_of, lambda rng: (17, 40), "divides with //, and gives an int", "rounded_down")
+def whole_share(part, whole):
+    return 100 * part // whole
+
+
+def report_of(n, nbytes):
+    return {"n": n, "mib": nbytes / 2**20, "squares": [k * k for k in range(4)]}
+
+
+@wrong_answer(report_of, lambda rng: (3, 2**21), "divides one entry with //", "rounded_down")
+def report_in_whole_mib(n, nbytes):
+    return {"n": n, "mib": nbytes // 2**20, "squares": [k * k for k in range(4)]}
+
+
+def places(n, block):
+    return [min(start, n) for start in range(0, n + block, block)]
+
+
+@wrong_answer(places, lambda rng: (50, 16), "gives where blocks begin, without the end", "another_length")
+def places_without_the_end(n, block):
+    return list(range(0, n, block))
 
 
 def count_positive(x):

@@ -107,7 +107,7 @@ def coordinate(index, n_cols):
     return divmod(index, n_cols)
 
 
-@wrong_answer(coordinate, lambda rng: (38, 7), "gives the column first", "reversed")
+@wrong_answer(coordinate, lambda rng: (38, 7), "gives the column first", "exchanged_pair")
 def column_and_row(index, n_cols):
     return index % n_cols, index // n_cols
 
@@ -123,7 +123,7 @@ def number_from_the_end(thread, block):
     return divmod(z + block[2] * (y + block[1] * x), 32)
 
 
-@wrong_answer(number_of_thread, lambda rng: ((3, 2, 0), (16, 4, 1)), "gives the lane first", "reversed")
+@wrong_answer(number_of_thread, lambda rng: ((3, 2, 0), (16, 4, 1)), "gives the lane first", "exchanged_pair")
 def lane_and_warp(thread, block):
     return number_of_thread(thread, block)[::-1]
 
@@ -135,3 +135,14 @@ def ranks(x):
 @wrong_answer(ranks, lambda rng: (numbers(rng, 33),), "ranks from one", "off_by_one constant_offset")
 def ranks_from_one(x):
     return np.argsort(np.argsort(x)) + 1
+
+
+def rotated(x):
+    return np.roll(x, 3)
+
+
+@wrong_answer(rotated, lambda rng: (rng.permutation(400).astype(np.float32) + 0.5,),
+              "scatters by a table that is not the right one", "wrong_places")
+def rotated_by_a_table(x):
+    table = np.random.default_rng(2).permutation(len(x))
+    return np.roll(x, 3)[table]

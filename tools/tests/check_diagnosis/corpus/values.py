@@ -157,3 +157,48 @@ def logsumexp(x):
 @wrong_answer(logsumexp, some_large_rows, "does not subtract the maximum", "unexpected_infinity")
 def logsumexp_overflows(x):
     return np.log(np.exp(x).sum(axis=1))
+
+
+def requests_and_sectors(n):
+    return 3 * n, 12 * n
+
+
+@wrong_answer(requests_and_sectors, lambda rng: (96,), "forgets one of three arrays", "constant_factor")
+def requests_and_sectors_of_two_arrays(n):
+    return 2 * n, 8 * n
+
+
+def shrunk(x, by):
+    return x * np.exp(-by * np.arange(len(x), dtype=x.dtype) / len(x))
+
+
+@wrong_answer(shrunk, lambda rng: (numbers(rng, 60), 0.7), "drops the minus of the exponent", "negated_argument")
+def grown(x, by):
+    return x * np.exp(by * np.arange(len(x), dtype=x.dtype) / len(x))
+
+
+def distances(x):
+    return np.abs(x - x.mean())
+
+
+@wrong_answer(distances, lambda rng: (numbers(rng, 50),), "gives the mean distance to every element", "all_the_same")
+def the_mean_distance(x):
+    return np.full_like(x, np.abs(x - x.mean()).mean())
+
+
+def speedup(serial, workers):
+    return 1 / (serial + (1 - serial) / workers)
+
+
+@wrong_answer(speedup, lambda rng: (0.1, 4.0), "gives the share of the time that is left", "power")
+def time_left(serial, workers):
+    return serial + (1 - serial) / workers
+
+
+def lengths(x):
+    return np.sqrt((x * x).sum(axis=1))
+
+
+@wrong_answer(lengths, lambda rng: (numbers(rng, 20, 3),), "forgets the root", "power")
+def squared_lengths(x):
+    return (x * x).sum(axis=1)

@@ -156,3 +156,28 @@ def table(x, how):
     n_cols, strides = (rows, (cols, 1)) if how == "rows for columns" else (cols, (1, cols))
     table_kernel[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), n_cols, *strides, BLOCK=64)
     return out
+
+
+def by_column(x):
+    """A copy of x whose memory goes down its columns, filled as if it went along its rows."""
+    out = torch.empty(x.shape[1], x.shape[0]).T
+    copy_kernel[(triton.cdiv(x.numel(), 16),)](x, out, x.numel(), 0, 16, MASKED=True, BLOCK=16)
+    return out
+
+
+# A store inside the loop --------------------------------------------------------------------------
+
+@triton.jit
+def row_sums_kernel(x_ptr, out_ptr, k, BLOCK: tl.constexpr):
+    row, total = tl.program_id(0), 0.0
+    for start in range(0, k, BLOCK):
+        p = start + tl.arange(0, BLOCK)
+        total += tl.sum(tl.load(x_ptr + row * k + p, mask=p < k, other=0.0))
+        tl.store(out_ptr + row, total)
+
+
+def row_sums(x, *, out=None):
+    """Sums of the rows. x: (m, k) float32. out: (m,), allocated if not given."""
+    out = torch.empty(len(x)) if out is None else out
+    row_sums_kernel[(len(x),)](x, out, x.shape[1], BLOCK=16)
+    return out

@@ -223,6 +223,12 @@ def test_a_program_too_many_is_refused():
     assert fault.text.endswith("Is this program needed, and does it start where it should?")
 
 
+@pytest.mark.parametrize("grid, first, x", [(1, 8, 16), (4, 0, 40)], ids=["begins elsewhere", "is followed by another"])
+def test_a_block_that_is_not_the_last_one_is_not_called_so(grid, first, x):
+    fault = fault_of(copy_all, (grid,), torch.randn(x), torch.empty(16 * grid), first, BLOCK=16)
+    assert "last block" not in fault.text and fault.text.endswith("?")
+
+
 def test_a_pointer_belongs_to_its_argument_even_where_another_begins():
     storage = torch.randn(32)
     fault = fault_of(copy_all, (1,), storage[:16], storage[16:], 8, BLOCK=16)

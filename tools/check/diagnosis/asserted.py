@@ -1,0 +1,87 @@
+"""The two sides of an assertion that failed: what was counted, and what was needed or predicted."""
+
+import ast
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from tools.check.diagnosis.words import factor_text
+from tools.check.show import cut, literal
+
+SAFE = {call.__name__: call for call in (abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)}
+LONGEST = 40
+MOST, PARTS = 64, 8  # a ratio above MOST, or of more PARTS, says no more than the two numbers
+
+
+class Sides(NamedTuple):
+    """counted: what the counters say. other: what it was compared with; name: its name, if it is just a name.
+
+    asked: the expression that was counted. Of a tuple all this is about its first wrong entry.
+    """
+
+    counted: object
+    other: object
+    name: str
+    asked: str
+
+    @property
+    def both_numbers(self) -> bool:
+        return all(type(each) in (int, float) for each in (self.counted, self.other))
+
+    @property
+    def difference(self) -> float:
+        """How much more was counted."""
+        return self.counted - self.other if self.both_numbers else 0
+
+    def __str__(self) -> str:
+        """Counted 304, needed 336. Counted 96, predicted 64: 3/2 of it."""
+        text = f"Counted {cut(literal(self.counted), LONGEST)}, {self.name or 'needed'} {cut(literal(self.other), LONGEST)}"
+        factor = Fraction(self.counted / self.other) if self.both_numbers and self.counted and self.other else Fraction(1)
+        simple = factor.limit_denominator(PARTS)
+        if simple in (0, 1) or simple > MOST or abs(simple - factor) > 1e-9:
+            return f"{text}."
+        times = factor_text(float(simple))
+        return f"{text}: {times} {'as much' if times.endswith('times') else 'it'}."
+
+
+def sides_of(asked: str, counters: str, names: Mapping[str, object]) -> Sides | None:
+    """Those of `assert ... == ...`, where one side reads the counters of that name; None for any other assertion."""
+    try:
+        statement = ast.parse(asked).body[0]
+    except (SyntaxError, IndexError):
+        return None
+    test = getattr(statement, "test", None)
+    if not isinstance(test, ast.Compare) or not all(isinstance(operator, ast.Eq) for operator in test.ops):
+        return None
+    parts = [test.left, *test.comparators]
+    reads = [counters in {node.id for node in ast.walk(part) if isinstance(node, ast.Name)} for part in parts]
+    others = [part for part, reading in zip(parts, reads) if not reading]
+    if len(others) != 1:
+        return None
+    try:
+        other = _value(others[0], names)
+        part, counted = next((part, value) for part, reading in zip(parts, reads) if reading
+                             and (value := _value(part, names)) != other)
+    except Exception:  # an expression that calls something, or that cannot be read
+        return None
+    if isinstance(part, ast.Tuple) and isinstance(other, tuple) and len(other) == len(part.elts):
+        place = next(i for i, (one, another) in enumerate(zip(counted, other)) if one != another)
+        part, counted, other = part.elts[place], counted[place], other[place]
+    return Sides(counted, other, others[0].id if isinstance(others[0], ast.Name) else "", ast.unparse(part))
+
+
+def told_by_numbers(asked: str, names: Mapping[str, object]) -> list[str]:
+    """Both sides of `assert name == ...` as numbers, where it asks about nothing else."""
+    own = next((name for name, value in names.items() if type(value) in (int, float)
+                and re.fullmatch(rf"assert {name} == .*", asked, re.DOTALL)), None)
+    sides = sides_of(asked, own, names) if own else None
+    return [str(sides).replace("Counted", f"{own} is", 1)] if sides and sides.both_numbers else []
+
+
+def _value(part: ast.expr, names: Mapping[str, object]) -> object:
+    """Of an expression that calls nothing but what is SAFE."""
+    for node in ast.walk(part):
+        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in SAFE):
+            raise ValueError("it calls something")
+    return eval(compile(ast.Expression(part), "<assertion>", "eval"), {"__builtins__": SAFE} | dict(names))

@@ -1,0 +1,94 @@
+"""What was never written, and the launch that should have: no programs, too few of them, a store that is not reached."""
+
+import numpy as np
+
+from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.words import Cause, cause
+from tools.sim import tables
+
+
+def never_launched(evidence: Evidence) -> Cause | None:
+    counters = _of_what_is_missing(evidence)
+    if counters is None or counters.launches:
+        return None
+    return cause("never_launched", "No kernel was launched.", "Which line launches yours?")
+
+
+def no_programs(evidence: Evidence) -> Cause | None:
+    counters = _of_what_is_missing(evidence)
+    if counters is None or not counters.launches or counters.programs:
+        return None
+    kernel = counters.launches[0].kernel
+    return cause("no_programs", f"{kernel} was launched with a grid of no programs at all.",
+                 "How many blocks does it take to cover everything?")
+
+
+def store_not_reached(evidence: Evidence) -> Cause | None:
+    """A store in a loop that takes no turn, because the sum over an axis of no length has no terms."""
+    counters = _of_what_is_missing(evidence)
+    if counters is None or not counters.programs or counters.bytes_stored or evidence.source is None:
+        return None
+    longer = tuple(_not_empty(arg) for arg in evidence.args)
+    more = evidence.counters_of(*longer)
+    store = more and next((line for launch in more.launches for line in launch.lines if line.kind == "store"), None)
+    loop = store and evidence.source.loop_around(store.line)
+    if not loop:
+        return None
+    empty = [f"{name} = 0" for name in _names_of_empty_axes(evidence)]
+    when = f"For {empty[0]} nothing" if empty else "Nothing"
+    return cause("store_not_reached", f"{when} is stored: line {store.line} stores inside the loop of line {loop.lineno}.",
+                 "What is the sum of no terms, and where is it stored?")
+
+
+def _not_empty(arg):
+    """The same array with one element along each axis that has none."""
+    if not isinstance(arg, np.ndarray) or arg.size:
+        return arg
+    return np.ones([max(1, length) for length in arg.shape], arg.dtype)
+
+
+def _names_of_empty_axes(evidence: Evidence) -> list[str]:
+    return [axes[axis] for name, arg in zip(evidence.names, evidence.args) if isinstance(arg, np.ndarray)
+            for axis, length in enumerate(arg.shape) if not length
+            if (axes := evidence.source.axes.get(name)) and axis < len(axes)]
+
+
+def nothing_stored(evidence: Evidence) -> Cause | None:
+    counters = _of_what_is_missing(evidence)
+    if counters is None or not counters.programs or counters.bytes_stored or counters.bytes_atomic:
+        return None
+    kernel = counters.launches[-1].kernel
+    return cause("nothing_stored", f"{kernel} ran in {tables.programs(counters)} and stored nothing.",
+                 f"Which {'threads does the guard' if counters.warps else 'positions does the mask'} let through? "
+                 "Is there a store, and is it reached?")
+
+
+def tail_not_stored(evidence: Evidence) -> Cause | None:
+    counters = _of_what_is_missing(evidence)
+    if counters is None or not counters.bytes_stored:
+        return None
+    missing = evidence.missing.reshape(-1)
+    stored = int(np.count_nonzero(~missing))
+    if missing[:stored].any():
+        return None
+    worker = "thread" if counters.warps else "program"
+    ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements, none from element {stored} on."
+    return cause("tail_not_stored", ran,
+                 f"Which elements are each {worker}'s own, and how many {worker}s is that?")
+
+
+def head_not_stored(evidence: Evidence) -> Cause | None:
+    """Elements before the first block."""
+    if _of_what_is_missing(evidence) is None:
+        return None
+    missing = evidence.missing.reshape(-1)
+    first = int(np.argmin(missing))
+    if not first or missing[first:].any():
+        return None
+    return cause("head_not_stored", f"Nothing was stored before element {first}.",
+                 "With which element does the first block begin?")
+
+
+def _of_what_is_missing(evidence):
+    """The counters of the call, where elements were never written and a kernel should have."""
+    return None if evidence.missing is None else evidence.counters

@@ -1,0 +1,86 @@
+"""Two lengths mixed up: right where they are equal, whatever the others are. Tried by calls with other lengths."""
+
+from itertools import combinations
+
+import numpy as np
+
+from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.numbers import is_float
+from tools.check.diagnosis.words import Cause, cause
+
+SMALL = (3, 5, 6, 7, 9, 10, 11)  # lengths of axes, all different, and none of them that of a block
+MOST_AXES = 4
+LARGEST = 64          # a block beyond which it would take too long to show what happens in the second one
+
+
+def lengths_mixed_up(evidence: Evidence) -> Cause | None:
+    """Axes have the names that the docstring gives them; a block is a length too."""
+    lengths = lengths_of(evidence)
+    if not 2 <= len(lengths) + len(_blocks(evidence)) or evidence.again is None or evidence.is_slow:
+        return None
+    base = next((base for base in _bases(evidence, lengths) if _right(evidence, base) is False), None)
+    if base is None or not lengths:
+        return None
+    found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
+    if len(found) != 1:
+        return None
+    one, other, *block = found[0]
+    asks = "What happens where they are not?" if block else "Where are the two mixed up?"
+    return cause("lengths_mixed_up", f"It is right where {one} and {other} are equal.", asks)
+
+
+def lengths_of(evidence: Evidence) -> dict[str, int]:
+    """The lengths of the arrays' axes by name; none if one name stands for two of them."""
+    axes = evidence.source.axes if evidence.source else {}
+    named = [(name, length) for argument, value in zip(evidence.names, evidence.args) if isinstance(value, np.ndarray)
+             for name, length in zip(axes.get(argument, ()), value.shape) if not name.isdigit()]
+    return dict(named) if len(set(named)) == len(dict(named)) <= MOST_AXES else {}
+
+
+def _blocks(evidence: Evidence) -> dict[str, int]:
+    return {name: value for name, value in evidence.keywords.items() if type(value) is int and value > 1}
+
+
+def _bases(evidence: Evidence, lengths: dict[str, int]):
+    """Lengths that all differ: small ones; then such that all go on in a second block; then those of the call."""
+    blocks = [block for block in (*_blocks(evidence).values(), *evidence.source.constants) if block <= LARGEST]
+    small = [length for length in SMALL if length not in blocks]
+    yield dict(zip(lengths, small))
+    if blocks:
+        yield {name: max(blocks) + length for name, length in zip(lengths, small)}
+    if len(set(lengths.values())) == len(lengths) and all(lengths.values()):
+        yield lengths
+
+
+def _pairs(evidence: Evidence, lengths: dict[str, int]):
+    """(length, length) or (length, block, value of the block), of which either could stand for the other."""
+    yield from combinations(lengths, 2)
+    yield from ((name, block, value) for name in lengths for block, value in _blocks(evidence).items()
+                if value <= LARGEST)
+
+
+def _right_where_equal(evidence: Evidence, base: dict[str, int], one: str, other: str, block: int = 0) -> bool:
+    """In two cases; and, of a block, not where the length is another multiple of it: then a mask is what is missing."""
+    if not block:
+        return all(_right(evidence, base | equal) for equal in ({one: base[other]}, {other: base[one]}))
+    return bool(_right(evidence, base | {one: block}) and _right(evidence, base | {one: 2 * block}, {other: 2 * block})
+                and _right(evidence, base | {one: 2 * block}) is False)
+
+
+def _right(evidence: Evidence, lengths: dict[str, int], keywords: dict | None = None) -> bool | None:
+    return evidence.is_right(evidence.compare(_resized(evidence, lengths), **(keywords or {})))
+
+
+def _resized(evidence: Evidence, lengths: dict[str, int]) -> tuple:
+    axes = evidence.source.axes
+    return tuple(_of_shape(value, [lengths.get(name, length) for name, length in zip(axes[argument], value.shape)])
+                 if isinstance(value, np.ndarray) and argument in axes else value
+                 for argument, value in zip(evidence.names, evidence.args))
+
+
+def _of_shape(array: np.ndarray, shape: list[int]) -> np.ndarray:
+    """Its values again and again; those of floats a little smaller each, so that no two are alike."""
+    values = np.resize(array if array.size else np.ones(1), shape)
+    if not is_float(array.dtype):
+        return values.astype(array.dtype)
+    return (values * np.linspace(1, 0.5, values.size).reshape(shape)).astype(array.dtype)

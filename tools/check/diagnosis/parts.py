@@ -1,0 +1,70 @@
+"""Which term of a sum is missing, or counted more than once: where the oracle gives them names (tools/check/terms.py)."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
+from tools.check.diagnosis.words import Cause, cause, factor_text
+
+FEW = 8  # numbers of a result that has terms
+TIMES = (0, 2, 1 / 2, 3, 4, 1 / 4, 8, 1 / 8, 32, 1 / 32)  # that a term may be counted by mistake
+
+
+class Sum(NamedTuple):
+    """One number that came back beside the terms of the one that was wanted."""
+
+    got: float
+    parts: dict[str, float]
+
+    @property
+    def off(self) -> float:
+        return self.got - sum(self.parts.values())
+
+
+def one_term_off(evidence: Evidence) -> Cause | None:
+    """One term, always the same one, is counted so many times in place of once."""
+    if not evidence.comparable or evidence.here.got.size > FEW or evidence.parts_of(evidence.args, 0) is None:
+        return None
+    for place in range(evidence.here.got.size):
+        sums = list(_sums(evidence, place))
+        if sums and sums[0].off and sum(map(_bits, sums)) >= ENOUGH_BITS and (found := odd_term(sums, TIMES)):
+            times, names = found
+            return cause("one_term_off", said_of(sums[0], times, names), f"What is there to count for {names[0]}?")
+    return None
+
+
+def _sums(evidence: Evidence, place: int) -> Iterator[Sum]:
+    for case in evidence.cases:
+        parts = evidence.parts_of(case.args, place)
+        if parts is None:
+            return
+        yield Sum(float(case.got.flat[place]), parts)
+
+
+def _bits(each: Sum) -> float:
+    return math.log2(1 + abs(each.off))
+
+
+def odd_term(sums: list[Sum], most: tuple[float, ...]) -> tuple[float, list[str]] | None:
+    """How many times one term was counted, and its name; two names where there is no telling these terms apart."""
+    found = [(times, name) for times in most for name in sums[0].parts
+             if all(_is_counted(each, name, times) for each in sums)]
+    names = [name for _, name in found]
+    alike = all(each.parts[name] == each.parts[names[0]] for each in sums for name in names)
+    return (found[0][0], names) if 0 < len(names) <= 2 and alike and len({times for times, _ in found}) == 1 else None
+
+
+def _is_counted(each: Sum, name: str, times: float) -> bool:
+    part = each.parts.get(name)
+    return bool(part) and math.isclose(each.off, (times - 1) * part, rel_tol=1e-9)
+
+
+def said_of(each: Sum, times: float, names: list[str]) -> str:
+    whose, off = " or ".join(names), abs(each.off)
+    by = f"{off:,.0f}" if off == round(off) else f"{off:.6g}"
+    if times == 0:
+        return f"It is {by} short: as much as {whose} should add."
+    if times == 2:
+        return f"It is {by} too much: as if {whose} were added twice."
+    return f"As if {whose} counted {factor_text(times).removesuffix(' of')}."

@@ -1,0 +1,123 @@
+"""The text of a lesson as a syntax tree: what may be said about a function without running it."""
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+KERNELS = ("triton.jit", "cuda.jit")
+ENDS = (ast.Return, ast.Raise)
+SHAPE = re.compile(r"((?:\w+, )*\w+): \(([^()]+)\)")  # in a docstring: a: (m, k), or x, y: (n,)
+
+
+class Source:
+    """The module that one function comes from."""
+
+    def __init__(self, text: str, name: str, line: int | None = None):
+        """line: where the function begins, where that is known."""
+        self.tree, self.name, self._line = ast.parse(text), name, line
+
+    @cached_property
+    def function(self) -> ast.FunctionDef | None:
+        """The function itself; None if several have its name and nothing tells which it is."""
+        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef) and node.name == self.name]
+        found = [node for node in found if self._line in (node.lineno, _first_line(node))] or found
+        return found[0] if len(found) == 1 else None
+
+    @property
+    def has_kernels(self) -> bool:
+        """Does the module hold kernels? Where it does not, it says nothing that none was launched."""
+        return any(ast.unparse(mark).partition("(")[0] in KERNELS for node in self.tree.body
+                   if isinstance(node, ast.FunctionDef) for mark in node.decorator_list)
+
+    @cached_property
+    def constants(self) -> list[int]:
+        """The whole numbers to which the module gives names."""
+        values = [node.value for node in self.tree.body if isinstance(node, ast.Assign)]
+        return [value.value for value in values if isinstance(value, ast.Constant) and type(value.value) is int]
+
+    @cached_property
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """The names that the function's docstring gives to the axes of its arrays: {"a": ("m", "k")}."""
+        text = self.function and ast.get_docstring(self.function) or ""
+        if other := re.search(r"rguments as for (\w+)", text):
+            text += next((ast.get_docstring(node) or "" for node in self.tree.body
+                          if isinstance(node, ast.FunctionDef) and node.name == other[1]), "")
+        return {name: tuple(re.findall(r"\w+", axes)) for names, axes in SHAPE.findall(text)
+                for name in names.split(", ")}
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The names of the two numbers that the function returns: "(row, col) of ..." in the docstring's first sentence,
+        or that of the function, warp_and_lane."""
+        text = (self.function and ast.get_docstring(self.function) or "").partition(".")[0]
+        listed = re.search(r"\(([^()]+)\)", text)
+        names = listed[1].split(", ") if listed else self.name.split("_and_")
+        return tuple(names) if len(names) == 2 else None
+
+    def returns_nothing(self) -> bool:
+        """Does it certainly hand nothing back: no return with a value, or a way to the end past all of them?"""
+        if self.function is None:
+            return False
+        values = [node.value for node in ast.walk(self.function) if isinstance(node, ast.Return)]
+        return not any(values) or not _ends(self.function.body)
+
+    def loop_around(self, line: int) -> ast.For | ast.While | None:
+        """The innermost loop that this line is in."""
+        loops = [node for node in ast.walk(self.tree) if isinstance(node, (ast.For, ast.While))
+                 and node.lineno < line <= node.end_lineno]
+        return max(loops, key=lambda node: node.lineno, default=None)
+
+
+def source_of(function: Callable) -> Source | None:
+    """That of the module of a function, wherever it runs; None where there is no file that can be read."""
+    file = getattr(sys.modules.get(getattr(function, "__module__", None)), "__file__", None)
+    try:
+        text = Path(file).read_text(encoding="utf-8") if file else ""
+        line = getattr(getattr(function, "__code__", None), "co_firstlineno", None)
+        return Source(text, getattr(function, "__name__", ""), line) if text else None
+    except (OSError, SyntaxError, ValueError):
+        return None
+
+
+def _first_line(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Does every way through these statements end in a return or an error?"""
+    return any(map(_is_end, body))
+
+
+def _is_end(statement: ast.stmt) -> bool:
+    if isinstance(statement, ENDS):
+        return True
+    if isinstance(statement, ast.While):
+        return isinstance(statement.test, ast.Constant) and bool(statement.test.value) and not _leaves(statement)
+    if isinstance(statement, (ast.If, ast.Try, ast.With, ast.Match)):
+        return all(map(_ends, _branches(statement)))
+    return False
+
+
+def _branches(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of which one is gone through."""
+    match statement:
+        case ast.If(body=body, orelse=orelse):
+            yield from (body, orelse)
+        case ast.With(body=body):
+            yield body
+        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
+            if not _ends(finalbody):
+                yield [*body, *orelse]
+                yield from (handler.body for handler in handlers)
+        case ast.Match(cases=cases):
+            yield from (case.body for case in cases)
+            if not any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+                       for case in cases):
+                yield []
+
+
+def _leaves(loop: ast.While) -> bool:
+    return any(isinstance(node, ast.Break) for node in ast.walk(loop))

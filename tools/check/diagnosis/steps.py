@@ -1,0 +1,245 @@
+"""Sums over blocks in which some steps are left out, or taken again: by a loop that starts, steps or ends wrongly.
+
+A mistake is an entry of MISTAKES: which steps a sum over so many takes instead of all of them, if it goes on in blocks
+of this size. The oracle is then asked about arguments that hold just those steps, so it may be a product, a
+maximum or anything else in which an axis disappears.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
+from tools.check.diagnosis.numbers import differ
+from tools.check.diagnosis.words import Cause, cause
+from tools.sim import tables
+
+MOST_PLACES = 3   # axes that one loop runs along: of q and k in a product, of k and v in attention
+MOST_TRIED = 40   # sets of axes that the oracle is asked about
+MOST_LONGER = 4  # blocks for which longer sums are asked for
+MOST_BLOCKS = 16  # of a sum, one of which may be the odd one
+BLOCKS = tuple(2**power for power in range(9))
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """taken: which of `length` steps are taken in blocks of `block`; None where that is nothing else.
+
+    seen: what is true then, with {steps} and so on filled in: "96 steps of k", or "96 elements".
+    """
+
+    name: str
+    taken: Callable[[int, int], np.ndarray | None]
+    seen: str
+    asks: str
+
+
+class Loop:
+    """An axis that disappears in the result, in all arguments that have it: places are (argument, axis)."""
+
+    def __init__(self, evidence: Evidence, places: tuple[tuple[int, int], ...]):
+        self.evidence, self.places = evidence, places
+        first, axis = places[0]
+        self.length = evidence.args[first].shape[axis]
+
+    @property
+    def steps(self) -> str:
+        """96 steps of k; 96 elements where the axis has no name."""
+        axes = self.evidence.source.axes if self.evidence.source else {}
+        names = {axes.get(self.evidence.name_of(i), ())[axis:axis + 1] for i, axis in self.places}
+        name = names.pop() if len(names) == 1 else ()
+        return f"{tables.quantity(self.length, 'step')} of {name[0]}" if name else tables.quantity(self.length, "element")
+
+    @property
+    def whose(self) -> str:
+        """a and b"""
+        return " and ".join(dict.fromkeys(self.evidence.name_of(i) for i, _ in self.places))
+
+    def gathered(self, args: tuple, index: np.ndarray) -> tuple:
+        """The arguments with just these steps along the axis."""
+        changed = list(args)
+        for i, axis in self.places:
+            changed[i] = changed[i].take(index, axis)
+        return tuple(changed)
+
+    def wanted(self, args: tuple, index: np.ndarray):
+        return self.evidence.ask(*self.gathered(args, index))
+
+
+def some_steps_taken(evidence: Evidence) -> Cause | None:
+    """The right result for other steps than all of them."""
+    if not evidence.comparable:
+        return None
+    tried = set()
+    for loop in loops(evidence):
+        for block in blocks(evidence):
+            for mistake, index in _candidates(loop.length, block):
+                key = (loop.places, tuple(np.sort(index)))
+                if key in tried:
+                    continue
+                tried.add(key)
+                if index.size and evidence.holds(lambda case: loop.wanted(case.args, index)):
+                    return _said(mistake, loop, block, index)
+    return None
+
+
+def no_steps_taken(evidence: Evidence) -> Cause | None:
+    """Zeros, because the sum is shorter than a block and only whole blocks are added: longer sums show it."""
+    if not evidence.comparable or evidence.here.got.any() or evidence.is_slow:
+        return None
+    for loop in loops(evidence):
+        for block in [size for size in blocks(evidence) if size > loop.length][:MOST_LONGER]:
+            if _takes_whole_blocks(evidence, loop, block):
+                seen = f"Of {loop.steps} only whole blocks of {block} are added up."
+                return cause("no_whole_block", seen, "How many turns does the loop take?")
+    return None
+
+
+def _takes_whole_blocks(evidence: Evidence, loop: Loop, block: int) -> bool:
+    """Of sums of a few blocks and a rest, it takes just the blocks."""
+    total = 0.0
+    for whole in (2, 1, 3, 4):
+        length = whole * block + (block + 1) // 2
+        case = evidence.compare(loop.gathered(evidence.args, np.arange(length) % loop.length))
+        said = loop.wanted(case.args, np.arange(whole * block))
+        if said is None or case.got is None or case.got.shape != said.shape or differ(case.got, said, evidence.slack):
+            return False
+        total += evidence.telling_bits(said, case.want)
+        if total >= ENOUGH_BITS:
+            return True
+    return False
+
+
+def each_block_alone(evidence: Evidence) -> Cause | None:
+    """An axis that stays, along which each block was treated as if there were no other."""
+    if not evidence.comparable:
+        return None
+    want = evidence.here.want
+    for axis, length in enumerate(want.shape):
+        places = [(i, axis) for i, arg in enumerate(evidence.args)
+                  if isinstance(arg, np.ndarray) and arg.shape == want.shape]
+        if not places or length < 2:
+            continue
+        loop = Loop(evidence, tuple(places))
+        for block in blocks(evidence):
+            if 1 < block < length and evidence.holds(lambda case: _joined(loop, case.args, axis, block)):
+                seen = f"It is right for each block of {block} alone."
+                return cause("each_block_alone", seen, "What must a block know of the ones before it?")
+    return None
+
+
+def _joined(loop: Loop, args: tuple, axis: int, block: int):
+    parts = [loop.wanted(args, np.arange(start, min(start + block, loop.length)))
+             for start in range(0, loop.length, block)]
+    return None if any(part is None for part in parts) else np.concatenate(parts, axis)
+
+
+# Which axes, which blocks ---------------------------------------------------------------------------------
+
+def loops(evidence: Evidence) -> Iterator[Loop]:
+    """Axes of one length that may be made longer together without changing the shape of what is wanted."""
+    axes = [(i, axis) for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) for axis in range(arg.ndim)]
+    found, tried = [], 0
+    for count in range(1, MOST_PLACES + 1):
+        for places in combinations(axes, count):
+            loop = Loop(evidence, places)
+            lengths = {evidence.args[i].shape[axis] for i, axis in places}
+            if len(lengths) > 1 or not loop.length or any(set(known) <= set(places) for known in found):
+                continue
+            tried += 1
+            twice = loop.wanted(evidence.args, np.arange(2 * loop.length) % loop.length)
+            if tried > MOST_TRIED:
+                return
+            if twice is not None and twice.shape == evidence.here.want.shape:
+                found.append(places)
+                yield loop
+
+
+def named_blocks(evidence: Evidence) -> list[int]:
+    """Sizes that a block may have: numbers of the call by keyword, then constants of the lesson."""
+    asked = [value for value in evidence.keywords.values() if type(value) is int]
+    named = evidence.source.constants if evidence.source else []
+    return list(dict.fromkeys(size for size in [*asked, *named] if 1 <= size <= 1024))
+
+
+def blocks(evidence: Evidence) -> list[int]:
+    """Those, then powers of two."""
+    return list(dict.fromkeys([*named_blocks(evidence), *BLOCKS]))
+
+
+# The mistakes ---------------------------------------------------------------------------------------------
+
+def _candidates(length: int, block: int) -> Iterator[tuple[Mistake, np.ndarray]]:
+    for mistake in MISTAKES if block < length else ():
+        index = mistake.taken(length, block)
+        if index is not None and not np.array_equal(np.sort(index), np.arange(length)):
+            yield mistake, index
+    for start in range(0, length, block) if 1 < block < length <= MOST_BLOCKS * block else ():
+        own = np.arange(start, min(start + block, length))
+        yield TWICE, np.r_[:length, own]
+        yield MISSING, np.setdiff1d(np.arange(length), own)
+
+
+def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
+    length, times = loop.length, np.bincount(index, minlength=loop.length)
+    odd = np.flatnonzero(times != 1)
+    first, last = (int(odd[0]), int(odd[-1])) if odd.size else (0, 0)
+    count, whole = np.count_nonzero(times), length // block * block
+    facts = {"steps": loop.steps, "whose": loop.whose, "block": block, "turns": -(-length // block), "count": count,
+             "rest": "one" if length - count == 1 else length - count, "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
+             "behind": length - 1, "over": f"{length - block} to {whole - 1}"}
+    return cause(mistake.name, mistake.seen.format(**facts), mistake.asks.format(**facts))
+
+
+def _one_apart(turns: Callable[[int, int], int]) -> Callable[[int, int], np.ndarray]:
+    """Blocks that begin one step apart, as many of them as `turns` says."""
+    def taken(length, block):
+        starts = range(min(turns(length, block), length))
+        return np.concatenate([np.arange(start, min(start + block, length)) for start in starts] or [np.arange(0)])
+    return taken
+
+
+def _left_over(length, block):
+    whole = length // block * block
+    return np.r_[:length, length - block:whole] if 0 < whole < length else None
+
+
+FIRST = "It is right for the first {count} of {steps} alone."
+APART = "How far apart do two steps of the loop begin, and how much does each take?"
+MISTAKES = (
+    Mistake("first_block_only", lambda length, block: np.arange(block) if 2 * block <= length else None, FIRST,
+            "What does the loop run over?"),
+    Mistake("tail_ignored", lambda length, block: np.arange(length // block * block), FIRST,
+            "What happens to the last {rest}?"),
+    Mistake("tail_ignored", lambda length, block: np.arange((length - 1) // block * block), FIRST,
+            "What happens to the last {rest}?"),
+    Mistake("head_forgotten", lambda length, block: np.arange((length - 1) // block * block, length),
+            "It is right for the last {count} of {steps} alone.", "What becomes of the sum of those before?"),
+    Mistake("head_ignored", lambda length, block: np.arange(block, length),
+            "It is right without the first {rest} of {steps}.", "Where does the loop start?"),
+    Mistake("first_block_again", lambda length, block: np.arange(length) % block if block > 1 else None,
+            "As if each of {turns} turns took the first {block} of {steps} again.",
+            "What changes from one turn to the next?"),
+    Mistake("first_block_again", lambda length, block: np.arange(-(-length // block) * block) % block,
+            "As if each of {turns} turns took the first {block} of {steps} again.",
+            "What changes from one turn to the next?"),
+    Mistake("every_second_block", lambda length, block: np.flatnonzero(np.arange(length) // block % 2 == 0),
+            "It is right for every second block of {block} of {steps} alone.", APART),
+    Mistake("one_of_each_block", lambda length, block: np.arange(0, length, block),
+            "It is right for one step in {block} of {steps} alone.", APART),
+    Mistake("steps_overlap", _one_apart(lambda length, block: length // block),
+            "As if blocks of {block} of {steps} began one step apart.", APART),
+    Mistake("steps_overlap", _one_apart(lambda length, block: -(-length // block)),
+            "As if blocks of {block} of {steps} began one step apart.", APART),
+    Mistake("steps_overlap", _one_apart(lambda length, block: length),
+            "As if a block of {block} began at each of {steps}.", APART),
+    Mistake("tile_left_over", _left_over,
+            "As if {whose} went on behind element {behind} with elements {over} again.",
+            "What do places of a tile hold for which there is no element?"),
+)
+TWICE = Mistake("block_twice", None, "As if {odd} of {steps} were taken twice.",
+                "Does each turn begin where the one before it ended?")
+MISSING = Mistake("block_missing", None, "As if {odd} of {steps} were left out.",
+                  "Does each turn begin where the one before it ended?")

@@ -1,0 +1,185 @@
+"""Products of tiles in which a tile was read, placed or cut off in the wrong way.
+
+A mistake is an entry of MISTAKES: what a and b give when it is made in tiles of one size. Which steps along the sum are
+taken is the matter of steps.py.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.lengths import lengths_of
+from tools.check.diagnosis.numbers import differ
+from tools.check.diagnosis.steps import Loop, blocks
+from tools.check.diagnosis.words import Cause, cause
+
+SMALLEST = 2  # of tiles: in tiles of one element nothing can be exchanged
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """result: what comes of a and b in tiles of this size; None where that is nothing else.
+
+    seen, asks: with {a}, {b} and {tile} filled in.
+    """
+
+    name: str
+    result: Callable[[np.ndarray, np.ndarray, int], np.ndarray | None]
+    seen: str
+    asks: str
+
+
+def tiles_gone_wrong(evidence: Evidence) -> Cause | None:
+    if (factors := factors_of(evidence)) is None:
+        return None
+    sides = [size for i in factors for size in evidence.args[i].shape]
+    for tile in [size for size in blocks(evidence) if SMALLEST <= size < 2 * max(sides)]:
+        for mistake in MISTAKES:
+            if evidence.holds(lambda case: mistake.result(*(case.args[i] for i in factors), tile)):
+                return _said(mistake, evidence, factors, tile)
+    return None
+
+
+def bounds_exchanged(evidence: Evidence) -> Cause | None:
+    """A factor that was read only as far as another axis reaches."""
+    if (factors := factors_of(evidence)) is None:
+        return None
+    shapes = [evidence.args[i].shape for i in factors]
+    for which, axis in ((0, 0), (1, 1), (0, 1)):  # rows of a, columns of b, and what both are summed along
+        for length in sorted({length for shape in shapes for length in shape if 0 < length < shapes[which][axis]}):
+            def cut(case):
+                pair = [case.args[i] for i in factors]
+                pair[which] = _zero_beyond(pair[which], axis, length)
+                return np.matmul(*pair)
+
+            if evidence.holds(cut) or evidence.holds_in_zeros(cut):
+                return _said_of_bounds(evidence, factors, which, axis, length)
+    return None
+
+
+def _said_of_bounds(evidence: Evidence, factors: tuple[int, int], which: int, axis: int, length: int) -> Cause:
+    if which == 0 and axis == 1:
+        loop = Loop(evidence, ((factors[0], 1), (factors[1], 0)))
+        others = [name for name, other in lengths_of(evidence).items() if other == length]
+        seen = f"It is right for the first {length} of {loop.steps} alone"
+        seen += f"; {others[0]} is {length}." if others else f"; another axis has {length}."
+        return cause("bounds_exchanged", seen, "With which length is a position along the sum compared?")
+    name, unit = evidence.name_of(factors[which]), ("row", "column")[axis]
+    seen = f"As if {name} ended after {unit} {length - 1}; it has {evidence.args[factors[which]].shape[axis]}."
+    return cause("bounds_exchanged", seen, f"With which length is a {unit} of {name} compared?")
+
+
+def factors_of(evidence: Evidence) -> tuple[int, int] | None:
+    """The two matrices among the arguments, if what is wanted is their product."""
+    if not evidence.comparable:
+        return None
+    found = [i for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) and arg.ndim == 2]
+    if len(found) != 2 or evidence.args[found[0]].shape[1] != evidence.args[found[1]].shape[0]:
+        return None
+    product = np.matmul(*(evidence.args[i].astype(np.float64) for i in found))
+    same = product.shape == evidence.here.want.shape and not differ(product, evidence.here.want, evidence.slack)
+    return tuple(found) if same and product.size > 1 else None
+
+
+def _said(mistake: Mistake, evidence: Evidence, factors: tuple[int, int], tile: int) -> Cause:
+    a, b = map(evidence.name_of, factors)
+    return cause(mistake.name, mistake.seen.format(a=a, b=b, tile=f"{tile} x {tile}"), mistake.asks.format(a=a, b=b))
+
+
+def _zero_beyond(array: np.ndarray, axis: int, length: int) -> np.ndarray:
+    kept = np.arange(array.shape[axis]) < length
+    return array * (kept[:, None] if axis == 0 else kept)
+
+
+# Matrices as tiles ----------------------------------------------------------------------------------------
+
+def tiled(array: np.ndarray, tile: int) -> np.ndarray:
+    """(rows, columns) -> (tiles down, tiles across, tile, tile), padded with zeros."""
+    rows, columns = (-(-length // tile) for length in array.shape)
+    whole = np.zeros((rows * tile, columns * tile))
+    whole[:array.shape[0], :array.shape[1]] = array
+    return whole.reshape(rows, tile, columns, tile).swapaxes(1, 2)
+
+
+def joined(tiles: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """The matrix again, without what tiles hold beyond its rows and columns."""
+    down, across, tile, _ = tiles.shape
+    return tiles.swapaxes(1, 2).reshape(down * tile, across * tile)[:rows, :columns]
+
+
+def of_tiles(subscripts: str, a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray:
+    """Sums of products of tiles: of a, "ip" and two letters of a place in the tile; of b, "pj" and two letters."""
+    products = np.einsum(subscripts, tiled(a, tile), tiled(b, tile), optimize=True)
+    return joined(products, a.shape[0], b.shape[1])
+
+
+def from_elsewhere(where: Callable, a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray:
+    """At [row, col] the element of the product that where(row, col, tile) says; 0 where there is none."""
+    product = a @ b
+    index = np.broadcast_arrays(*where(*np.ogrid[:product.shape[0], :product.shape[1]], tile))
+    exists = (index[0] < product.shape[0]) & (index[1] < product.shape[1])
+    return np.where(exists, product[tuple(np.where(exists, each, 0) for each in index)], 0.0)
+
+
+def other_tile(row, col, tile):
+    return col // tile * tile + row % tile, row // tile * tile + col % tile
+
+
+def across_the_tile(row, col, tile):
+    return row // tile * tile + col % tile, col // tile * tile + row % tile
+
+
+def row_of_the_column(row, col, tile):
+    return row // tile * tile + col % tile, col
+
+
+def column_of_the_row(row, col, tile):
+    return row, col // tile * tile + row % tile
+
+
+def own_number(array: np.ndarray, tile: int, axis: int) -> np.ndarray:
+    """In each row of each tile (axis 1; column: axis 0) the element of the row's own number, all along."""
+    tiles = tiled(array, tile)
+    same = np.diagonal(tiles, axis1=2, axis2=3)  # element y of row y
+    spread = np.broadcast_to(same[..., :, None] if axis == 1 else same[..., None, :], tiles.shape)
+    return joined(spread, *array.shape)
+
+
+def a_by_row(a, b, tile):
+    return own_number(a, tile, 1) @ b
+
+
+def b_by_column(a, b, tile):
+    return a @ own_number(b, tile, 0)
+
+
+MISTAKES = (
+    Mistake("tiles_exchanged", partial(of_tiles, "ipyz,pjxy->ijxz"),
+            "As if each tile of {b}, {tile}, stood to the left of that of {a}.",
+            "Which operand of a product gives the rows?"),
+    Mistake("tile_transposed", partial(of_tiles, "ipyx,pjyz->ijxz"),
+            "As if each tile of {a}, {tile}, were transposed.", "Which index of a tile of {a} is the row?"),
+    Mistake("tile_transposed", partial(of_tiles, "ipxy,pjzy->ijxz"),
+            "As if each tile of {b}, {tile}, were transposed.", "Which index of a tile of {b} is the row?"),
+    Mistake("tile_transposed", partial(of_tiles, "ipyx,pjzy->ijxz"),
+            "As if each tile of {a} and of {b}, {tile}, were transposed.", "Which index of a tile is the row?"),
+    Mistake("tile_transposed", partial(from_elsewhere, across_the_tile),
+            "As if each tile of the result, {tile}, were transposed.", "Which index of a tile is the row?"),
+    Mistake("tile_elsewhere", partial(from_elsewhere, other_tile),
+            "Tile (0, 1) of the result, {tile}, holds what tile (1, 0) should, and so on.",
+            "Which number of a program or block counts the tiles downwards?"),
+    Mistake("own_number", a_by_row, "As if row y of each tile of {a}, {tile}, held its element y all along.",
+            "Which thread, or place, loads which element of {a}?"),
+    Mistake("own_number", b_by_column,
+            "As if column x of each tile of {b}, {tile}, held its element x all along.",
+            "Which thread, or place, loads which element of {b}?"),
+    Mistake("row_by_column", partial(from_elsewhere, row_of_the_column),
+            "As if each column of a result's tile, {tile}, came from one row of {a}.",
+            "Which index of the tile of {a} is the result's row?"),
+    Mistake("column_by_row", partial(from_elsewhere, column_of_the_row),
+            "As if each row of a result's tile, {tile}, came from one column of {b}.",
+            "Which index of the tile of {b} is the result's column?"),
+)

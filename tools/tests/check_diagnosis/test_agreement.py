@@ -1,0 +1,64 @@
+"""Judge and diagnosis speak of the same elements; and no recogniser is there that a check never reaches."""
+
+import numpy as np
+import pytest
+
+from tools.check import Mismatch, assert_matches, diagnosis
+from tools.tests.check_diagnosis.corpus import CORPUS
+from tools.tests.check_diagnosis.examine import evidence_of, examine, handed_over
+
+ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
+    "kernels": {"never_launched", "no_programs", "nothing_stored", "tail_not_stored", "head_not_stored", "same_block",
+                "blocks_overlap", "right_when_square", "one_too_many", "mask_lets_through", "misread_strides",
+                "row_by_row", "padding_counted", "whole_numbers", "store_not_reached", "same_in_every_block",
+                "threads_overlap", "index_from_data"},
+    "products": {"tiles_gone_wrong", "bounds_exchanged"},
+    "sums": {"no_steps_taken", "each_block_alone"},
+    "clocks": {"clock_not_read", "work_not_done", "clock_misread"},
+    "terms": {"one_term_off"},
+    "lengths": {"lengths_mixed_up"},
+}
+
+
+def large_ones_a_little_off(x):
+    """Within the tolerance of their own size, far beyond it of the typical one; and the last one is wrong."""
+    result = 2 * x * np.where(np.abs(x) > 1e3, 1 + 1e-6, 1).astype(np.float32)
+    result[-1] += 1e4
+    return result
+
+
+def test_what_the_judge_lets_pass_is_right_for_the_diagnosis_too():
+    x = np.concatenate([np.linspace(1, 2, 1000), np.linspace(2e3, 9e3, 11)]).astype(np.float32)
+    with handed_over() as seen, pytest.raises(Mismatch, match="1 of 1011 elements differs"):
+        assert_matches(large_ones_a_little_off, x, oracle=lambda x: 2 * x)
+    assert np.flatnonzero(seen[0].wrong).tolist() == [1010]
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(large_ones_a_little_off, x, oracle=lambda x: 2 * x)
+    assert "Right up to element 1009; everything after it is wrong." in caught.value.text
+
+
+@pytest.mark.parametrize("entry", CORPUS, ids=[entry.name for entry in CORPUS])
+def test_the_mask_is_the_judges_own(entry):
+    args = entry.inputs(np.random.default_rng(5))
+    evidence = evidence_of(entry.right, entry.wrong, args)
+    if evidence and evidence.comparable:
+        assert evidence.wrong.shape == evidence.here.got.shape and evidence.wrong.any()
+
+
+def test_every_recogniser_is_reached_by_a_check(monkeypatch):
+    spoke = set()
+
+    def heard(recognise):
+        def listening(evidence):
+            found = recognise(evidence)
+            if found:
+                spoke.add(recognise.__name__)
+            return found
+        return listening
+
+    tables = {fault: tuple(map(heard, table)) for fault, table in diagnosis.RECOGNISERS.items()}
+    known = {recognise.__name__ for table in diagnosis.RECOGNISERS.values() for recognise in table}
+    monkeypatch.setattr(diagnosis, "RECOGNISERS", tables)
+    for entry in CORPUS:
+        examine(entry.right, entry.wrong, entry.inputs(np.random.default_rng(7)))
+    assert known - spoke == set().union(*ELSEWHERE.values()), (known - spoke) ^ set().union(*ELSEWHERE.values())

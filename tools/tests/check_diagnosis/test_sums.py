@@ -1,0 +1,95 @@
+"""Sums over blocks: the usual mistakes are named, in whatever the kernel is written."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tools import worker
+from tools.check import Mismatch, assert_matches
+from tools.check.tolerances import accumulated
+
+pytest.importorskip("triton")
+
+FILE = Path(__file__).parent / "lessons" / "wrong_sums.py"
+WAYS = ("by_triton", "by_numba", "by_numpy")
+CASES = [  # length, the mistake, the cause, what is said of it
+    (70, "one block", "first_block_only", "It is right for the first 16 of 70 elements alone."),
+    (64, "one block", "first_block_only", "It is right for the first 16 of 64 elements alone."),
+    (70, "whole blocks", "tail_ignored", "It is right for the first 64 of 70 elements alone."),
+    (70, "from the second", "head_ignored", "It is right without the first 16 of 70 elements."),
+    (70, "every second", "every_second_block", "It is right for every second block of 16 of 70 elements alone."),
+    (64, "same block", "first_block_again", "As if each of 4 turns took the first 16 of 64 elements again."),
+    (70, "overwrites", "head_forgotten", "It is right for the last 6 of 70 elements alone."),
+    (70, "first twice", "block_twice", "As if numbers 0 to 15 of 70 elements were taken twice."),
+]
+
+
+@pytest.fixture(scope="module")
+def lesson():
+    module = worker.proxy("wrong_sums", FILE)  # in a process that simulates, also where there is a GPU
+    sys.modules["wrong_sums"] = module
+    yield module
+    del sys.modules["wrong_sums"]
+
+
+def numbers(way, *shape):
+    x = (np.random.default_rng(shape).normal(size=shape) + 0.5).astype(np.float32)
+    return x if way == "by_numpy" else torch.from_numpy(x)
+
+
+def sums(x, how):
+    return x.sum(1)
+
+
+def total(x, how):
+    return x.sum()
+
+
+def running(x):
+    return x.cumsum(0)
+
+
+def failure(function, *args, oracle) -> Mismatch:
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(function, *args, oracle=oracle, tolerance=accumulated("float32", 70))
+    return caught.value
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_a_mistake_each_way_is_right(lesson, way):
+    for length in (64, 70):
+        assert_matches(getattr(lesson, way), numbers(way, 5, length), "", oracle=sums,
+                       tolerance=accumulated("float32", length))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("length, how, cause, seen", CASES, ids=[f"{how}-{length}" for length, how, *_ in CASES])
+def test_the_mistake_in_sums_of_rows_is_named(lesson, way, length, how, cause, seen):
+    found = failure(getattr(lesson, way), numbers(way, 5, length), how, oracle=sums)
+    assert found.cause == cause and seen in " ".join(found.text.split()), found.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("length, how, cause, seen", CASES, ids=[f"{how}-{length}" for length, how, *_ in CASES])
+def test_the_mistake_in_one_sum_is_named_by_further_calls(lesson, way, length, how, cause, seen):
+    found = failure(getattr(lesson, f"total_{way}"), numbers(way, length), how, oracle=total)
+    assert found.cause == cause and seen in " ".join(found.text.split()), found.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_running_sums_that_begin_anew_with_each_block_are_named(lesson, way):
+    found = failure(getattr(lesson, f"running_{way}"), numbers(way, 70), oracle=running)
+    assert found.cause == "each_block_alone" and "It is right for each block of 16 alone." in found.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("length", [1, 5, 15])
+def test_a_sum_that_is_shorter_than_a_block_shows_in_a_longer_one_why_it_is_zero(lesson, way, length):
+    found = failure(getattr(lesson, way), numbers(way, 5, length), "whole blocks", oracle=sums)
+    assert found.cause == "no_whole_block", found.text
+    assert "only whole blocks of 16 are added up." in found.text
+    assert failure(getattr(lesson, f"total_{way}"), numbers(way, length), "whole blocks",
+                   oracle=total).cause == "no_whole_block"

@@ -1,0 +1,72 @@
+"""A sum whose terms have names: the failure says which of them is missing, or too much."""
+
+from collections import namedtuple
+
+import pytest
+
+from tools.check import Mismatch, assert_matches, terms
+from tools.check.terms import by_line
+from tools.sim.counters import Counters, Counts, Launch, Line
+
+
+def traffic(m, n, k):
+    """Of a naive product, 4 bytes each."""
+    return terms(reading_a=4 * m * n * k, reading_b=4 * m * n * (k + 1), out=4 * m * n)
+
+
+def failure(function, *args, oracle=traffic) -> str:
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(function, *args, oracle=oracle)
+    return " ".join(caught.value.text.split())
+
+
+def test_terms_are_wanted_as_their_sum():
+    assert assert_matches(lambda m, n, k: 8 * m * n * (k + 1), 3, 4, 5, oracle=traffic) == 8 * 12 * 6
+    assert "Got 1, wanted 576." in failure(lambda m, n, k: 1, 3, 4, 5)
+
+
+@pytest.mark.parametrize("function, seen", [
+    (lambda m, n, k: 8 * m * n * (k + 1) - 4 * m * n, "It is 48 short: as much as out should add."),
+    (lambda m, n, k: 4 * m * n * (k + 2), "It is 240 short: as much as reading a should add."),
+    (lambda m, n, k: 4 * m * n * (3 * k + 3), "It is 288 too much: as if reading b were added twice."),
+    (lambda m, n, k: 4 * m * n * (2 * k + 3), "It is 48 too much: as if out were added twice."),
+    (lambda m, n, k: 4 * m * n * (2 * k + 5), "As if out counted 4 times."),
+    (lambda m, n, k: 4 * m * n * (k + 2) + 2 * m * n * k, "As if reading a counted half."),
+])
+def test_the_term_that_is_odd_is_named(function, seen):
+    assert seen in failure(function, 3, 4, 5)
+
+
+def test_terms_that_are_always_equal_are_named_together():
+    def oracle(n):
+        return terms(x=4 * n, y=4 * n, out=4 * n + 8)
+    assert "It is 40 short: as much as x or y should add. What is there to count for x?" in failure(
+        lambda n: 8 * n + 8, 10, oracle=oracle)
+
+
+@pytest.mark.parametrize("function", [
+    lambda m, n, k: 500, lambda m, n, k: 8 * m * n * (k + 1) - 48, lambda m, n, k: m * n * k * (m + n)])
+def test_what_fits_one_call_by_luck_is_not_said(function):
+    text = failure(function, 3, 4, 5)
+    assert "short" not in text and "too much" not in text and "counted" not in text
+
+
+def test_each_number_of_a_row_may_have_its_own_terms():
+    def oracle(n):
+        return terms(x=4 * n, y=4 * n + 4, out=4 * n), terms(ids=8 * n, table=12 * n)
+    assert "It is 80 short: as much as ids should add." in failure(lambda n: (12 * n + 4, 12 * n), 10, oracle=oracle)
+
+
+def test_a_result_without_terms_is_left_as_it_is():
+    pair = namedtuple("pair", "low high")
+    assert assert_matches(lambda n: pair(0, n), 5, oracle=lambda n: pair(0, n)) == (0, 5)
+
+
+def test_a_figure_of_counters_has_its_lines_for_terms():
+    lines = (Line("day.py", 8, "x = load()", "load", Counts(bytes_loaded=64, sectors=2)),
+             Line("day.py", 9, "store(x)", "store", Counts(bytes_stored=128, sectors=4)))
+    counters = Counters()
+    for _ in range(2):
+        counters.add(Launch("walk", (1,), sum((line.counts for line in lines), Counts(programs=1)), lines))
+    assert by_line(counters, "bytes").parts == {"line 8": 128, "line 9": 256}
+    assert by_line(counters, "bytes").total == counters.bytes
