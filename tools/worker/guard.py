@@ -3,6 +3,7 @@
 Python code is interrupted from within (limit.py); this is for what hears nothing: a loop in C, a crash, os._exit.
 """
 
+import ctypes
 import faulthandler
 import os
 import select
@@ -25,6 +26,7 @@ GRACE = 3.0       # own seconds beyond the limit in which code may still notice 
 PATIENCE = 3.0    # own seconds after Ctrl-C
 LAST_WORDS = 0.5  # seconds in which a copy that hangs may tell where it is
 LOOK = 0.2        # seconds between two looks
+DEATH_SIGNAL = 1  # prctl's name for it: the signal that a process gets when its parent ends (linux/prctl.h)
 ERASE, UP, RIGHT = "\r\x1b[K", "\x1b[A", "\x1b[{}C"
 
 
@@ -57,8 +59,10 @@ def split(signs: bool = True) -> End | None:
     heartbeat.leave()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
+    original = os.getpid()
     copy = os.fork()
     if copy == 0:
+        _end_with(original)
         os.close(ended)
         heartbeat.watched = True
         faulthandler.register(signal.SIGUSR1, file=report, all_threads=False)
@@ -77,6 +81,14 @@ def clear_sign() -> None:
         heartbeat.shown = False
         right = RIGHT.format(heartbeat.column) if heartbeat.column else ""
         _write(f"{ERASE}{UP}{right}")
+
+
+def _end_with(original: int) -> None:
+    """Where the original is killed, its copy ends too: nobody else would end one that hangs. Linux alone can do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != original:  # it ended before it was asked
+            os._exit(1)
 
 
 class _Watch:

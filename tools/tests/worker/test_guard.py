@@ -56,6 +56,17 @@ def test_work_that_ends_its_process_says_where_it_was(body, status):
     assert end_of(body) == guard.End(status, "week1/test_it.py::test_name")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux, which can end a process with its parent")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_the_copy_ends_with_the_original(how):
+    body = "print(flush=True); sum(iter(int, 1))"
+    with subprocess.Popen(script(body), cwd=ROOT, stdout=subprocess.PIPE, text=True) as original:
+        original.stdout.readline()
+        original.send_signal(how)
+        assert select.select([original.stdout], [], [], PATIENCE)[0]  # both have let go of it: here it would hang
+        assert original.stdout.read() == ""
+
+
 def test_work_that_hangs_in_native_code_is_ended_and_says_where():
     end = end_of(NATIVE)
     assert (end.hung, end.place, end.status) == (True, "week1/test_it.py::test_name", -9)
