@@ -4,6 +4,7 @@ import textwrap
 import time
 from pathlib import Path
 
+from tools import pip_install
 from tools.cli import complain, room, say, table, whats_next
 from tools.cli.table import Row
 from tools.cli.terminal import interactive
@@ -19,7 +20,7 @@ def run(root: Path) -> int:
     try:
         from tools.course import demonstration  # late: it needs NumPy, and no other command waits for the simulator
     except ModuleNotFoundError as missing:
-        return complain(f"The demo needs {missing.name}: pip install {missing.name}")
+        return complain(f"The demo needs {missing.name}. To install it: {pip_install(missing.name)}")
     began = time.perf_counter()
     slow, fast = demonstration.run(demonstration.slow), demonstration.run(demonstration.fast)
     seconds = time.perf_counter() - began

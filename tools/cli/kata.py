@@ -31,7 +31,7 @@ def show(root: Path) -> int:
 
 def _print_due(first: Due, others: list[Due]) -> None:
     unit = first.unit
-    say(f"{unit.name}  {unit.title}, {unit.minutes} minutes")
+    say(f"{unit.name}  {unit.title}, {unit.duration}")
     if unit.concepts:
         say(", ".join(unit.concepts), "  ", "    ")
     say(_why(first), "  ", "    ")
@@ -41,7 +41,7 @@ def _print_due(first: Due, others: list[Due]) -> None:
     if others:
         print("\nAlso due")
     for other in others[:OTHERS]:
-        what = f"{other.unit.title}, {other.unit.minutes} minutes{', again' * other.again}"
+        what = f"{other.unit.title}, {other.unit.duration}{', again' * other.again}"
         say(f"{other.unit.name}  {what}", "  ", "    ")
     if len(others) > OTHERS:
         print(f"  and {len(others) - OTHERS} more")

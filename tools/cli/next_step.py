@@ -34,7 +34,7 @@ def show(root: Path) -> int:
 def _where(unit: Unit, progress: Progress) -> Iterator[str]:
     """The current unit, its tasks, and what its track makes of them."""
     state = progress.state(unit)
-    yield f"{unit.name}  {unit.title}, {unit.minutes} minutes"
+    yield f"{unit.name}  {unit.title}, {unit.duration}"
     yield from tasks.short(unit, state)
     yield from (f"  {line}" for line in waiting.lines(state.waits))
     if progress.plan:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tools import ROOT
 from tools.course import day_file, source
 from tools.course.day_file import UNIT_NAME, BrokenCourseFile, Question, Reading, Recommendation
-from tools.words import cut
+from tools.words import cut, quantity
 
 LONGEST = 40  # letters of a name in a message
 _COMMENT = re.compile(r"# Task (\d+)\b")  # where a task's part of the lesson begins
@@ -76,6 +76,12 @@ class Unit:
     @property
     def is_kata(self) -> bool:
         return "/katas/" in self.name
+
+    @property
+    def duration(self) -> str:
+        """60 minutes; 120 minutes in 2 sittings"""
+        sittings = f" in {quantity(self.sittings, 'sitting')}" if self.sittings > 1 else ""
+        return f"{quantity(self.minutes, 'minute')}{sittings}"
 
 
 def names(root: Path = ROOT) -> list[str]:

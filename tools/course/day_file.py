@@ -135,8 +135,8 @@ def _day(raw: dict) -> dict:
     quiz = _each(_question, "quiz", day, topics)
     return {
         "title": day["title"],
-        "minutes": day["minutes"],
-        "sittings": day.get("sittings", 1),
+        "minutes": _at_least_one("minutes", day["minutes"]),
+        "sittings": _at_least_one("sittings", day.get("sittings", 1)),
         "needs": tuple(_unit_name(name, "needs") for name in day.get("needs", [])),
         "concepts": _texts(day.get("concepts", []), "concepts"),
         "in_passing": _texts(day.get("in_passing", []), "in_passing"),
@@ -148,6 +148,12 @@ def _day(raw: dict) -> dict:
         "recommend": _recommendations(_each(_recommendation, "recommend", day), len(quiz)),
         "task_kinds": dict(_kind(task, kind) for task, kind in day.get("task_kinds", {}).items()),
     }
+
+
+def _at_least_one(key: str, value: int) -> int:
+    if value < 1:
+        raise _Fault(f"{key} must be at least 1")
+    return value
 
 
 def _each(rule, key: str, day: dict, *more) -> tuple:

@@ -100,4 +100,4 @@ def _kata(units: Sequence[Unit], progress: Progress, journal: Journal, now: date
     for kata in katas.due(units, progress, now.astimezone().date())[:1]:
         if here is None or kata.unit.name != here.name:
             command = "kata" if kata.again else kata.unit.name
-            yield Due(command, f"a kata{' again' * kata.again}: {kata.unit.title}, {kata.unit.minutes} minutes")
+            yield Due(command, f"a kata{' again' * kata.again}: {kata.unit.title}, {kata.unit.duration}")

@@ -7,10 +7,11 @@ import base64
 from collections.abc import Callable, Sequence
 from html import escape
 
+from tools import pip_install
 from tools.course.day_file import Choice, Question
 from tools.course.quiz import NotAnAnswer, Verdict, judge, letters
 
-PLAIN = "Sliders need ipywidgets: pip install ipywidgets"
+PLAIN = f"Sliders need ipywidgets. To install it: {pip_install('ipywidgets')}"
 
 
 def ask(question: str, choices: Sequence[tuple[str, bool, str]] = (), number: float | None = None,

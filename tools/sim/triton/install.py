@@ -6,6 +6,9 @@ import os
 import sys
 from types import ModuleType
 
+from tools import pip_install
+
+WANTED = "'triton>=3.6,<3.8'"
 SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpreter, which differ in others
 PATCHES = ("numbers", "language", "memory", "programs", "overflow", "arithmetic",
            "undefined")  # later ones wrap earlier
@@ -41,7 +44,7 @@ def _patch_imported(triton: ModuleType) -> None:
 def _patch_supported(triton: ModuleType) -> None:
     if tuple(int(part) for part in triton.__version__.split(".")[:2]) not in SUPPORTED:
         raise ImportError(f"The simulator knows Triton 3.6 and 3.7; installed is {triton.__version__}.\n"
-                          "Install one that it knows: pip install 'triton>=3.6,<3.8'")
+                          f"To install one that it knows: {pip_install(WANTED)}")
     patch(importlib.import_module("triton.runtime.interpreter"))
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tools import ROOT
+from tools import ROOT, pip_install
 from tools.cli import demo
 from tools.cli.__main__ import main
 from tools.course import demonstration
@@ -91,7 +91,7 @@ def test_without_numpy_one_line_says_so():
               "print(demo.run(Path('.')))")  # fmt: skip
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert (ran.stdout, ran.stderr) == ("2\n", "The demo needs numpy: pip install numpy\n")
+    assert (ran.stdout, ran.stderr) == ("2\n", f"The demo needs numpy. To install it: {pip_install('numpy')}\n")
 
 
 def test_the_demo_leaves_nothing_behind(tmp_path, capsys):

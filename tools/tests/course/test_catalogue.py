@@ -140,6 +140,12 @@ def test_filling_the_gaps_changes_no_task(tmp_path):
     assert make(tmp_path, lesson=solved).tasks == STUB_TASKS
 
 
+def test_a_unit_says_how_long_it_takes(tmp_path):
+    assert make(tmp_path, "week1/day1").duration == "30 minutes"
+    long = DAY.replace("minutes = 30", "minutes = 120\nsittings = 2")
+    assert make(tmp_path, "week1/day2", day=long).duration == "120 minutes in 2 sittings"
+
+
 def test_private_helpers_belong_to_no_task(tmp_path):
     helped = LESSON.replace("def halve", "def _half(x):\n    return x // 2\n\n\ndef halve")
     assert make(tmp_path, lesson=helped).tasks[0].functions == ("double", "halve")

@@ -66,6 +66,8 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
         ('title = "Small"', "title = 3", "title must be text"),
         ("minutes = 30", 'minutes = "30"', "minutes must be a whole number"),
         ("minutes = 30", "minutes = true", "minutes must be a whole number"),
+        ("minutes = 30", "minutes = 0", "minutes must be at least 1"),
+        ("minutes = 30", "minutes = 30\nsittings = 0", "sittings must be at least 1"),
         (
             "minutes = 30",
             "minutes = 30\nconcept = []",

@@ -10,6 +10,7 @@ from tools.course.catalogue import Unit
 from tools.course.glossary import Entry
 from tools.course.selfcheck.gaps import repaired
 from tools.course.selfcheck.static.material import Material, Problem, Problems
+from tools.words import quantity
 
 LONGEST_SITTING = 75  # minutes
 PYTHON = (str, bytes, int, float, list, tuple, dict, set)  # whose methods every learner knows
@@ -45,7 +46,7 @@ def words_come_after_their_day(m: Material) -> Problems:
 def a_sitting_is_not_too_long(m: Material) -> Problems:
     minutes, sittings = m.unit.minutes, m.unit.sittings
     if minutes > LONGEST_SITTING * sittings:
-        what = f"{minutes} minutes in {sittings} sitting{'s' * (sittings > 1)}; at most {LONGEST_SITTING} in one"
+        what = f"{minutes} minutes in {quantity(sittings, 'sitting')}; at most {LONGEST_SITTING} in one"
         yield Problem(m.at(m.unit.folder / "day.toml"), what)
     if sittings > 1 and "sitting" not in (ast.get_docstring(m.stub_tree) or ""):
         yield Problem(m.at(m.unit.lesson), "the docstring does not say where the second sitting begins")

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from tools import ROOT
+from tools import ROOT, pip_install
+from tools.sim.triton.install import WANTED
 
 
 def python(code: str) -> subprocess.CompletedProcess:
@@ -67,7 +68,7 @@ def test_another_release_of_triton_is_a_clear_error_each_time(version, tmp_path)
                   "    try: import triton\n"
                   "    except ImportError as error: print(error)")
     words = (f"The simulator knows Triton 3.6 and 3.7; installed is {version}.\n"
-             "Install one that it knows: pip install 'triton>=3.6,<3.8'\n")
+             f"To install one that it knows: {pip_install(WANTED)}\n")
     assert done.stdout == 2 * words, done.stderr
 
 
