@@ -184,7 +184,7 @@ def test_without_numba_cuda_the_answer_says_how_to_get_it(monkeypatch, absent):
     with pytest.raises(NoCompiler) as caught:
         code.compiler()
     text = str(caught.value)
-    assert text.startswith("needs numba-cuda and NVIDIA's compiler, for CUDA kernels; found none (import of numba ")
+    assert text.startswith(f"needs numba-cuda and NVIDIA's compiler, for CUDA kernels; found none (import of {absent} ")
     assert text.endswith("-m pip install -e '.[compilers]'") and caught.value.what == "numba-cuda"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.tests.pytest_course.test_bad_input import message
+from tools.tests.pytest_course.test_bad_input import line_of, message
 from tools.tests.pytest_course.test_runs import FEW, LESSON, TESTS
 
 BACK = "All of it back, your work kept beside it: ./course reset week1/day1"
@@ -24,7 +24,7 @@ HARMS = [
      [f"The tests use BLOCK, and {LESSON} has nothing of that name.",
       "As it was given: BLOCK = 64  # three 64 x 64 tiles of float64 are 96 KiB:...", BACK]),
     ("not at the end", FEW, lambda text: f"{text}\ndel matmul_flops\n",
-     [f"The tests use matmul_flops. Line 62 of {LESSON} has that name, but what it stands for after the import "
+     [f"The tests use matmul_flops. Line {line_of('def matmul_flops')} of {LESSON} has that name, but what it stands for after the import "
       "is no function and no plain constant.", GIVEN, BACK]),
     ("overwritten", FEW, lambda text: f"{text}\nmatmul_flops = 3\n",
      [f"The tests call matmul_flops, and in {LESSON} it stands for 3.", GIVEN, BACK]),

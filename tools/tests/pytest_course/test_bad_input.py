@@ -4,11 +4,20 @@ import os
 
 import pytest
 
+from tools import ROOT
 from tools.tests.conftest import needs_solutions
 
 LESSON = "week1/day1/numpy_baseline.py"
 FLOPS = '    raise NotImplementedError("week1/day1 task 2: matmul_flops")'
 ONLY_FLOPS = ("-k", "test_flops_count_a_multiplication")
+
+
+def line_of(text: str) -> int:
+    """Where that stands in the lesson, as it was given."""
+    return 1 + (ROOT / LESSON).read_text(encoding="utf-8").partition(text)[0].count("\n")
+
+
+BLOCK_LINE = line_of("BLOCK = 64")
 
 
 def in_flops(body: str):
@@ -69,9 +78,9 @@ def test_a_mistaken_request_is_answered_in_a_few_lines(course, harm, args, code,
 
 # What the lesson does, and the message that begins with; the day's other tests are not lost
 IMPORTS = [
-    ("syntax error", at_import("def broken(:"), f"{LESSON}, line 47: SyntaxError: invalid syntax"),
-    ("raises", at_import("1 / 0"), f"{LESSON}, line 47: ZeroDivisionError: division by zero"),
-    ("calls sys.exit", at_import("import sys; sys.exit(0)"), f"{LESSON}, line 47: SystemExit: 0"),
+    ("syntax error", at_import("def broken(:"), f"{LESSON}, line {BLOCK_LINE}: SyntaxError: invalid syntax"),
+    ("raises", at_import("1 / 0"), f"{LESSON}, line {BLOCK_LINE}: ZeroDivisionError: division by zero"),
+    ("calls sys.exit", at_import("import sys; sys.exit(0)"), f"{LESSON}, line {BLOCK_LINE}: SystemExit: 0"),
     ("loops for ever", at_import("while True: pass"), f"{LESSON}: importing it does not end."),
     ("segfaults", at_import("import ctypes; ctypes.string_at(0)"), f"{LESSON} cannot be imported: "),
 ]

@@ -10,12 +10,12 @@ import triton.language as tl
 TILE = 16
 
 
-# Padding: the load has no `other` -----------------------------------------------------------------
+# Padding: `other` is not neutral --------------------------------------------------------------------
 
 @triton.jit
 def row_max_kernel(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
     row, col = tl.program_id(0), tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + row * n_cols + col, mask=col < n_cols)
+    x = tl.load(x_ptr + row * n_cols + col, mask=col < n_cols, other=0.0)
     tl.store(out_ptr + row, tl.max(x, axis=0))
 
 
@@ -28,7 +28,7 @@ def row_max(x):
 @triton.jit
 def softmax_kernel(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
     row, col = tl.program_id(0), tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + row * n_cols + col, mask=col < n_cols)
+    x = tl.load(x_ptr + row * n_cols + col, mask=col < n_cols, other=0.0)
     e = tl.exp(x - tl.max(x, axis=0))
     tl.store(out_ptr + row * n_cols + col, e / tl.sum(e, axis=0), mask=col < n_cols)
 
