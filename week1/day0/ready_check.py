@@ -57,12 +57,12 @@ import math
 
 # Task 1
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides, in elements, of a fresh row-major array of this shape: the last axis moves by 1."""
+    """Strides, in elements, of a fresh row-major array of this shape: a step along the last axis is 1 long."""
     raise NotImplementedError("week1/day0 task 1: contiguous_strides")
 
 
 def permuted_strides(strides: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides of x.permute(order), where x has these strides: axis order[i] of x becomes axis i."""
+    """Strides of x with its axes reordered, where x has these strides: axis order[i] of x becomes axis i."""
     raise NotImplementedError("week1/day0 task 1: permuted_strides")
 
 
@@ -73,7 +73,7 @@ def sliced_strides(strides: tuple[int, ...], steps: tuple[int, ...]) -> tuple[in
 
 # Task 2
 def flat_index(index: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> int:
-    """Place in memory, in elements, of the element at this index; offset is the place of [0, 0, ...]."""
+    """Place in memory, in elements, of the element at this index; offset is the place of the very first one."""
     raise NotImplementedError("week1/day0 task 2: flat_index")
 
 
@@ -87,9 +87,9 @@ def merged_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[tuple
 
 
 def view_is_free(shape: tuple[int, ...], strides: tuple[int, ...], new_shape: tuple[int, ...]) -> bool:
-    """Whether an array of this shape and these strides can be read as new_shape without a copy.
+    """True if an array of this shape and these strides can be read as new_shape without a copy.
 
-    new_shape holds as many elements as shape. Where there are no elements there is nothing to copy.
+    new_shape holds as many elements as shape. An array of no elements has nothing to copy.
     """
     raise NotImplementedError("week1/day0 task 3: view_is_free")
 
@@ -98,14 +98,14 @@ def view_is_free(shape: tuple[int, ...], strides: tuple[int, ...], new_shape: tu
 def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """Shape of x + y for x of shape a and y of shape b.
 
-    Raises ValueError, with both shapes in its message, when they do not fit.
+    Raises ValueError with both shapes in its message where they do not fit.
     """
     raise NotImplementedError("week1/day0 task 4: broadcast_shape")
 
 
 # Task 5
 def largest_finite(exponent_bits: int, mantissa_bits: int) -> float:
-    """Largest finite value of an IEEE format with so many exponent bits and stored mantissa bits.
+    """Largest finite value of a float with these numbers of exponent bits and of stored mantissa bits.
 
     float16 has 5 and 10, bfloat16 8 and 7, float32 8 and 23, float64 11 and 52.
     """
@@ -113,20 +113,20 @@ def largest_finite(exponent_bits: int, mantissa_bits: int) -> float:
 
 
 def integer_range(bits: int, signed: bool) -> tuple[int, int]:
-    """Smallest and largest integer of so many bits; signed ones are in two's complement."""
+    """Smallest and largest integer of `bits` bits: half of the codes of a signed one are negative."""
     raise NotImplementedError("week1/day0 task 5: integer_range")
 
 
 # Task 6
 def dot_flops(n: int) -> int:
-    """Flops of total = 0.0 and then total = total + x[i] * y[i] for each of n elements."""
+    """Flops of a dot product: total = 0.0, then total = total + x[i] * y[i] for each of n elements."""
     raise NotImplementedError("week1/day0 task 6: dot_flops")
 
 
 def distances_flops(m: int, n: int, d: int) -> int:
-    """Flops of all squared distances between m points and n points in d dimensions.
+    """Flops of the squared distance of each of m points p to each of n points q in d dimensions.
 
-    For each pair, total = 0.0; then for each dimension difference = p[k] - q[k] and
+    For each pair total = 0.0; then for each dimension difference = p[k] - q[k] and
     total = total + difference * difference.
     """
     raise NotImplementedError("week1/day0 task 6: distances_flops")

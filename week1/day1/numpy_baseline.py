@@ -86,7 +86,7 @@ def measure_gflops(matmul, a: np.ndarray, b: np.ndarray, *, warmup: int = 1, rep
 
 
 def predict_seconds(m: int, n: int, k: int, gflops: float) -> float:
-    """Seconds that the product of an (m, k) and a (k, n) matrix takes at a rate of gflops."""
+    """Seconds that the product of an (m, k) and a (k, n) matrix takes at this rate, in GFLOPS."""
     raise NotImplementedError("week1/day1 task 4: predict_seconds")
 
 
@@ -103,10 +103,10 @@ def matmul_blocked(a: np.ndarray, b: np.ndarray, *, block: int = BLOCK,
 
 # Task 6
 def matmul_min_bytes(m: int, n: int, k: int, itemsize: int) -> int:
-    """Bytes moved when a and b are each read once and the result is written once; itemsize bytes an element."""
+    """Bytes of the least traffic: a (m, k) and b (k, n) read once, out (m, n) written once; itemsize bytes an element."""
     raise NotImplementedError("week1/day1 task 6: matmul_min_bytes")
 
 
 def arithmetic_intensity(m: int, n: int, k: int, itemsize: int) -> float:
-    """Flops for each byte of the least traffic."""
+    """Flops of the product for each byte of the least traffic. Arguments as for matmul_min_bytes."""
     raise NotImplementedError("week1/day1 task 6: arithmetic_intensity")

@@ -99,7 +99,7 @@ def measure_gflops(matmul, a: np.ndarray, b: np.ndarray, *, warmup: int = 1, rep
 
 
 def predict_seconds(m: int, n: int, k: int, gflops: float) -> float:
-    """Seconds that the product of an (m, k) and a (k, n) matrix takes at a rate of gflops."""
+    """Seconds that the product of an (m, k) and a (k, n) matrix takes at this rate, in GFLOPS."""
     return matmul_flops(m, n, k) / (gflops * 1e9)
 
 
@@ -121,10 +121,10 @@ def matmul_blocked(a: np.ndarray, b: np.ndarray, *, block: int = BLOCK,
 
 # Task 6
 def matmul_min_bytes(m: int, n: int, k: int, itemsize: int) -> int:
-    """Bytes moved when a and b are each read once and the result is written once; itemsize bytes an element."""
+    """Bytes of the least traffic: a (m, k) and b (k, n) read once, out (m, n) written once; itemsize bytes an element."""
     return (m * k + k * n + m * n) * itemsize
 
 
 def arithmetic_intensity(m: int, n: int, k: int, itemsize: int) -> float:
-    """Flops for each byte of the least traffic."""
+    """Flops of the product for each byte of the least traffic. Arguments as for matmul_min_bytes."""
     return matmul_flops(m, n, k) / matmul_min_bytes(m, n, k, itemsize)

@@ -62,8 +62,8 @@ TABLE = """
 Line #      Hits         Time  Per Hit   % Time  Line Contents
 ==============================================================
      7                                           def often(words):
-     8         1       9000.0   9000.0      3.0      heard = set()
-     9      1001      90000.0     89.9     30.0      for word in words:
+     8         1      27000.0  27000.0      9.0      heard = set()
+     9      1001      72100.0     72.0     24.0      for word in words:
     10                                                   # 999999 of them, or 3 or 4
     11      1000     200000.0    200.0     66.7          heard.add(word)
     12         1        900.0    900.0      0.3      return (heard or
@@ -97,8 +97,13 @@ def server_log(rng, n, visitors=1200):
 @pytest.mark.task(2)
 def test_calls_are_counted_one_by_one(rng):
     counted = lesson.calls(lesson.report, server_log(rng, 70))
-    assert (counted.get("report"), counted.get("parse")) == (1, 70)
-    assert counted.get("<method 'split' of 'str' objects>", 0) >= 70
+    names_missing = {"report", "parse"} - counted.keys()
+    assert names_missing == set()
+    calls_of_report = counted["report"]
+    assert calls_of_report == 1
+    calls_of_parse, calls_of_split = counted["parse"], counted.get("<method 'split' of 'str' objects>", 0)
+    assert calls_of_parse >= 70  # exactly that many is for task 3 to ask
+    assert calls_of_split >= calls_of_parse
 
 
 @pytest.mark.task(2)
@@ -111,8 +116,8 @@ def test_calls_of_a_function_by_itself_are_calls():
 
 @pytest.mark.task(2)
 def test_memo_of_the_stacks_of_the_lesson():
-    points = {"hotspot": "work", "share": 0.7, "limit": 10 / 3, "speedup": 2.0, "next": "run"}
-    assert_matches(lesson.memo, PICTURE, "run;work 1\nrun;work;sort 1\nrun 3", oracle=always(points))
+    points = {"hotspot": "work", "share": 0.7, "limit": 10 / 3, "speedup": 2.5, "next": "run"}
+    assert_matches(lesson.memo, PICTURE, "run;work 1\nrun 3", oracle=always(points))
 
 
 @pytest.mark.task(2)
@@ -194,13 +199,19 @@ def test_the_report_says_what_it_said_as_it_was_given(n, rng):
     assert_matches(lesson.report, server_log(rng, n, visitors=60), oracle=report, exact=True)
 
 
+# NumPy's ways to make an array longer, by the names that cProfile gives them.
+COPIERS = ("append", "concatenate", "<built-in method numpy.concatenate>", "hstack", "insert", "resize", "pad",
+           "<method 'resize' of 'numpy.ndarray' objects>")
+
+
 @pytest.mark.task(2, 3)
 @pytest.mark.counters
 def test_no_array_is_copied_to_make_room_for_one_number(rng):
     counted = lesson.calls(lesson.report, server_log(rng, 200))
-    assert counted.get("parse") == 200
-    copies = counted.get("append", 0) + counted.get("concatenate", 0)
-    assert copies < 10
+    calls_of_parse = counted["parse"]
+    assert calls_of_parse == 200
+    arrays_copied = sum(counted.get(name, 0) for name in COPIERS)
+    assert arrays_copied < 10
 
 
 @pytest.mark.task(3)

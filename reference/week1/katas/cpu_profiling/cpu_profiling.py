@@ -56,10 +56,10 @@ Record = tuple[str, str, int, int]  # visitor, page, status, microseconds
 
 # Task 1
 def self_samples(stacks: str) -> dict[str, int]:
-    """Samples in which each function was on top of the stack, by name.
+    """Samples in which each function was the innermost of the stack, by name.
 
-    stacks: folded, one a line: names from the outermost to the innermost with ";" between them, a blank, how often.
-    A name may hold blanks. Functions that were never on top are left out.
+    stacks: folded, one a line: names from the outermost to the innermost with ";" between them, a blank, the number
+    of samples. A name may hold blanks. Functions that were never the innermost are left out.
     """
     samples = collections.Counter()
     for line in stacks.splitlines():
@@ -69,7 +69,10 @@ def self_samples(stacks: str) -> dict[str, int]:
 
 
 def total_samples(stacks: str) -> dict[str, int]:
-    """Samples in which each function was anywhere on the stack, by name; a sample counts once, also in a recursion."""
+    """Samples in which each function was anywhere on the stack, by name; in a recursion too each sample counts once.
+
+    stacks: as for self_samples.
+    """
     samples = collections.Counter()
     for line in stacks.splitlines():
         stack, count = line.rsplit(" ", 1)
@@ -79,7 +82,7 @@ def total_samples(stacks: str) -> dict[str, int]:
 
 
 def hottest_line(table: str) -> tuple[int, int, float]:
-    """Of the line that took most time: its number, how often it ran, its percentage of the function's time.
+    """Number of the line that took most time, its hits, and its percentage of the function's time.
 
     table: as line_profiler prints it for one function. Lines that never ran have no figures.
     """
@@ -91,7 +94,7 @@ def hottest_line(table: str) -> tuple[int, int, float]:
 
 # Task 2
 def calls(function, *args) -> dict[str, int]:
-    """How often each function was called during function(*args), by name, as cProfile counts.
+    """Calls of each function during function(*args), by name, as cProfile counts them.
 
     Built-in functions are included, under the names that pstats gives them.
     """
@@ -108,8 +111,9 @@ def countdown(n: int) -> None:
 
 
 def memo(before: str, after: str) -> dict[str, object]:
-    """Five points on a repair, from folded stacks of the same work, sampled at the same rate before and after it.
+    """Five points on a repair, by name: "hotspot", "share", "limit", "speedup", "next".
 
+    before, after: folded stacks of the same work, sampled at the same rate, before and after the repair.
     hotspot: the name with most samples of its own before. share: its total samples over all samples, before.
     limit: how many times as fast the program would be if the hotspot took no time. speedup: how many times as fast
     it has become. next: the name with most samples of its own after.
@@ -129,18 +133,18 @@ def parse(line: str) -> Record:
 
 
 def distinct_visitors(records: list[Record]) -> list[str]:
-    """Who came, each once, in the order of their first request."""
+    """Visitors of the log, each once, in the order of their first request."""
     return list(dict.fromkeys(visitor for visitor, *_ in records))
 
 
 def busiest_pages(records: list[Record], most: int = 5) -> list[str]:
-    """The pages with most requests, at most `most` of them, the busiest first; of equals the first by name."""
+    """Pages with most requests, at most `most` of them, the busiest first; of equals the first by name."""
     visits = collections.Counter(page for _, page, *_ in records)
     return sorted(visits, key=lambda page: (-visits[page], page))[:most]
 
 
 def smoothed_times(records: list[Record], window: int = 100) -> np.ndarray:
-    """For each request the mean time of the latest `window` requests, itself included: float64, in microseconds."""
+    """Mean time of the latest `window` requests, for each request and with it: float64, in microseconds."""
     means, total = np.empty(len(records)), 0
     for i, record in enumerate(records):
         total += record[3]
