@@ -52,26 +52,26 @@ BLOCK = 1024  # elements of one program: 4 KiB of float32 for each load
 
 # Task 1
 def linear_index(row: int, col: int, n_cols: int) -> int:
-    """Position of element [row, col] in a row-major matrix with n_cols columns."""
+    """Position of element [row, col] in a row-major matrix with n_cols columns: its first element is at 0."""
     raise NotImplementedError("week1/day4 task 1: linear_index")
 
 
 def coordinate(index: int, n_cols: int) -> tuple[int, int]:
-    """The (row, col) that linear_index maps to index."""
+    """The (row, col) of the element at position index of a row-major matrix with n_cols columns."""
     raise NotImplementedError("week1/day4 task 1: coordinate")
 
 
 # Task 2
 @triton.jit
 def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    pass  # which BLOCK elements are mine, which of them exist; load, add, store
+    pass  # the positions of this program's block, which of them exist; load, add, store
 
 
 def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
                out: torch.Tensor | None = None) -> torch.Tensor:
     """x + y by add_kernel, one program for each block of `block` elements.
 
-    x, y: (n,) float32, contiguous, on one device. block: a power of two.
+    x: (n,), y: (n,), float32, contiguous, on one device. block: a power of two, elements of one program.
     out: (n,) float32, contiguous, allocated if not given.
     """
     out = torch.empty_like(x) if out is None else out
@@ -82,14 +82,15 @@ def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
 @triton.jit
 def add_2d_kernel(x_ptr, y_ptr, out_ptr, n, n_cols, x_row_stride, x_col_stride, y_row_stride, y_col_stride,
                   out_row_stride, out_col_stride, BLOCK: tl.constexpr):
-    pass  # mine and exists as before; in which row and column is each, and where does that lie in x?
+    pass  # positions and mask as in add_kernel; the row and column of each; where it lies in x, in y, in out
 
 
 def add_2d(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
            out: torch.Tensor | None = None) -> torch.Tensor:
     """x + y by add_2d_kernel, one program for each block of `block` elements, counted row by row.
 
-    x, y: (n_rows, n_cols) float32 of any strides, on one device; neither is copied. block: a power of two.
+    x: (n_rows, n_cols), y: (n_rows, n_cols), float32 of any strides, on one device; neither is copied.
+    block: a power of two, elements of one program.
     out: (n_rows, n_cols) float32 of any strides; allocated row-major if not given.
     """
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device) if out is None else out
@@ -98,5 +99,5 @@ def add_2d(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
 
 # Task 4
 def predict_traffic(n: int) -> int:
-    """Bytes that vector_add moves for n elements of float32, each read or written once."""
+    """Bytes that vector_add loads and stores for vectors of n float32 elements."""
     raise NotImplementedError("week1/day4 task 4: predict_traffic")

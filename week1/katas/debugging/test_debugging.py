@@ -56,7 +56,10 @@ def test_each_row_is_still_read_once_by_one_program(rng):
     counters = count(lesson.standardise, rows(rng, 6, 37))
     assert counters.library_operations == []
     assert counters.programs == 6
-    assert (counters.bytes_loaded, counters.bytes_stored) == (4 * 6 * 37, 4 * 6 * 37)
+    operations_in_float64, row_bytes = counters.float64, 4 * 37
+    assert counters.bytes_loaded == 6 * row_bytes
+    assert counters.bytes_stored == 6 * row_bytes
+    assert operations_in_float64 == 0
 
 
 # Task 2: print and assert -------------------------------------------------------------------------
@@ -98,8 +101,9 @@ def test_shares_of_rows_of_any_length(n_rows, n_cols, rng):
 @pytest.mark.task(2)
 @pytest.mark.edge
 def test_a_small_total_is_a_total():
-    x = torch.tensor([[0.25, 0.25, 0.0], [0.0, 2.0**-14, 0.0]], dtype=torch.float16, device=device)
-    assert_matches(lesson.shares, x, oracle=divided)
+    tiny = 2.0**-24  # the smallest float16 above 0
+    x = torch.tensor([[0.25, 0.25, 0.0], [0.0, 2.0**-14, 0.0], [tiny, 0.0, 3 * tiny]])
+    assert_matches(lesson.shares, x.to(device, torch.float16), oracle=divided)
 
 
 @pytest.mark.task(2)
@@ -118,7 +122,10 @@ def test_your_kernel_does_the_dividing(rng):
     x = torch.from_numpy(rng.uniform(1, 2, (6, 37))).to(device, torch.float16)
     counters = count(lesson.shares, x)
     assert counters.library_operations == []
-    assert (counters.bytes_loaded, counters.bytes_stored) == (2 * 6 * 37, 2 * 6 * 37)
+    operations_in_float64, row_bytes = counters.float64, 2 * 37
+    assert counters.bytes_loaded == 6 * row_bytes
+    assert counters.bytes_stored == 6 * row_bytes
+    assert operations_in_float64 == 0
 
 
 # Task 3: reports of bounds and races --------------------------------------------------------------
@@ -163,6 +170,15 @@ def test_neighbours_still_pass_through_shared_memory(rng):
     assert counters.bytes_stored == 4 * 1000
 
 
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_each_warp_waits_once_and_computes_in_float32(rng):
+    counters = count(lesson.smooth, cupy.asarray(matrices(rng, (1000,), dtype=np.float32)[0]))
+    warps, waits, operations_in_float64 = 2 * 16, counters.barriers, counters.float64
+    assert waits == warps
+    assert operations_in_float64 == 0
+
+
 # Task 4: the compiler -----------------------------------------------------------------------------
 
 def root_mean_square(x, block=None):
@@ -195,3 +211,13 @@ def test_loudness_keeps_what_lies_behind_the_point(rng):
     """A total of whole numbers would lose all of a quiet row."""
     assert_matches(lesson.loudness, rows(rng, 2, 300) / 100, block=64, oracle=root_mean_square,
                    tolerance=accumulated(np.float32, 300))
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_loudness_is_computed_in_float32_by_your_kernel_a_block_at_a_time(rng):
+    counters = count(lesson.loudness, rows(rng, 3, 128), block=64)
+    operations_in_float64, sectors_of_rows, sectors_of_out = counters.float64, 3 * 128 * 4 // 32, 3
+    assert counters.library_operations == []
+    assert counters.sectors == sectors_of_rows + sectors_of_out
+    assert operations_in_float64 == 0

@@ -60,7 +60,7 @@ SECTOR = 32   # bytes
 # Task 1
 @triton.jit
 def lookup_kernel(table_ptr, ids_ptr, out_ptr, n_rows, padding, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
-    pass  # which id and which columns are mine; has the id a row? load it, or zeros; store
+    pass  # the id and the columns of this program; whether the id has a row; load that row, or zeros; store
 
 
 def lookup(table: torch.Tensor, ids: torch.Tensor, *, padding: int = NO_WORD, block: int = BLOCK,
@@ -79,15 +79,15 @@ def lookup(table: torch.Tensor, ids: torch.Tensor, *, padding: int = NO_WORD, bl
 # Task 2
 @triton.jit
 def faults_kernel(ids_ptr, out_ptr, n, n_rows, padding, BLOCK: tl.constexpr):
-    pass  # which ids are mine, which of them are faults; add their number to what out holds
+    pass  # the ids of this program, which of them are faults; add their number to what out holds
 
 
 def count_faults(ids: torch.Tensor, n_rows: int, *, padding: int = NO_WORD, block: int = BLOCK,
                  out: torch.Tensor | None = None) -> torch.Tensor:
-    """How many ids are neither a row of a table with n_rows rows nor `padding`, by faults_kernel.
+    """The number of ids that are neither a row of a table with n_rows rows nor `padding`, by faults_kernel.
 
     ids: (n,) of any signed integer type, contiguous. block: ids of one program, a power of two.
-    out: (1,) int32, allocated if not given, whatever it holds.
+    out: (1,) int32, allocated if not given; what it held before does not count.
     """
     out = torch.empty(1, dtype=torch.int32, device=ids.device) if out is None else out
     raise NotImplementedError("week1/katas/embedding_lookup task 2: count_faults")
@@ -95,10 +95,16 @@ def count_faults(ids: torch.Tensor, n_rows: int, *, padding: int = NO_WORD, bloc
 
 # Task 3
 def row_sectors(row: int, width: int, itemsize: int) -> int:
-    """How many sectors a row of a contiguous table lies in; row 0 begins with one. itemsize: bytes of an element."""
+    """The number of sectors that a row of a contiguous table lies in; row 0 begins at the start of a sector.
+
+    width: elements of a row. itemsize: bytes of an element.
+    """
     raise NotImplementedError("week1/katas/embedding_lookup task 3: row_sectors")
 
 
 def predict_traffic(ids: list[int], n_rows: int, width: int, *, padding: int = NO_WORD) -> int:
-    """Bytes that lookup loads and stores for a table of float32 and ids of int64, if a row is one block."""
+    """Bytes that lookup loads and stores for ids of int64 and a table of float32 whose rows fit into one block.
+
+    ids: any numbers, `padding` among them. n_rows, width: the shape of the table.
+    """
     raise NotImplementedError("week1/katas/embedding_lookup task 3: predict_traffic")

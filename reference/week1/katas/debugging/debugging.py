@@ -74,9 +74,10 @@ def standardise_kernel(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
 
 
 def standardise(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Each row less its mean, divided by its spread (the root of the mean of the squares of what is left).
+    """(x - mean) / spread of each row; its spread is the root of the mean of (x - mean)**2.
 
-    x: (n_rows, n_cols) float32, contiguous, no row constant. out: likewise, allocated if not given.
+    x: (n_rows, n_cols) float32, contiguous; in no row are all numbers equal.
+    out: (n_rows, n_cols) float32, contiguous, allocated if not given.
     """
     out = torch.empty_like(x) if out is None else out
     n_rows, n_cols = x.shape
@@ -85,7 +86,7 @@ def standardise(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Te
 
 
 def apart_in_pdb() -> list[float]:
-    """The eight values of `apart` that pdb shows in program 1 of the sample, before the repair."""
+    """The values of `apart` that pdb shows in program 1 of sample 1 before the repair, at all eight places."""
     return [-2.0, -1.0, 0.0, 1.0, 2.0, -7.0, -7.0, -7.0]
 
 
@@ -101,10 +102,10 @@ def shares_kernel(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
 
 
 def shares(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Each number's share of the total of its row. An assertion in the kernel refuses totals that are not above 0,
-    not finite, or NaN.
+    """x / total of each row. An assertion in the kernel stops at a total that is not above 0, infinite, or NaN.
 
-    x: (n_rows, n_cols) float16, contiguous. out: likewise, allocated if not given.
+    x: (n_rows, n_cols) float16, contiguous. The total of a row may be larger than any float16.
+    out: (n_rows, n_cols) float16, contiguous, allocated if not given.
     """
     out = torch.empty_like(x) if out is None else out
     n_rows, n_cols = x.shape
@@ -113,7 +114,7 @@ def shares(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
 
 
 def failed_program() -> int:
-    """The program of the sample in which such an assertion fails before the repair."""
+    """The number of the program in which such an assertion fails on sample 2, before the repair."""
     return 3
 
 
@@ -134,9 +135,10 @@ def smooth_kernel(x, out):
 
 
 def smooth(x: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
-    """The mean of each number and the one before it; the first stays as it is. Neighbours pass through shared memory.
+    """The mean of each number and the one before it; the first stays as it is.
 
-    x: (n,) float32 on the GPU, not empty. out: likewise, allocated if not given.
+    Numbers reach their neighbours in a block through shared memory, and one barrier is enough.
+    x: (n,) float32 on the GPU, not empty. out: (n,) float32, allocated if not given.
     """
     out = cupy.empty_like(x) if out is None else out
     smooth_kernel[(x.size + THREADS - 1) // THREADS, THREADS](x, out)
@@ -144,12 +146,12 @@ def smooth(x: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
 
 
 def bounds_report() -> tuple[int, int]:
-    """(block, thread) that the first report names on the sample."""
+    """(block, thread) that the first report names on sample 3."""
     return 1, 36
 
 
 def race_report() -> tuple[int, int]:
-    """(thread that reads, thread that wrote), of block 0, in the report that comes once the bounds are repaired."""
+    """(thread that reads, thread that wrote) of block 0, in the report on sample 3 once the bounds are repaired."""
     return 32, 31
 
 
@@ -166,9 +168,10 @@ def loudness_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def loudness(x: torch.Tensor, *, block: int = 1024, out: torch.Tensor | None = None) -> torch.Tensor:
-    """The root of the mean square of each row.
+    """The root of the mean of x**2 of each row, computed in float32.
 
-    x: (n_rows, n) float32, contiguous, n at least 1. block: a power of two. out: (n_rows,), allocated if not given.
+    x: (n_rows, n) float32, contiguous, n at least 1. block: a power of two, elements that a turn of the loop takes.
+    out: (n_rows,) float32, allocated if not given.
     """
     out = x.new_empty(len(x)) if out is None else out
     loudness_kernel[(len(x),)](x, out, x.shape[1], BLOCK=block)
@@ -176,7 +179,7 @@ def loudness(x: torch.Tensor, *, block: int = 1024, out: torch.Tensor | None = N
 
 
 def compiler_report() -> tuple[str, str]:
-    """The type that the compiler says total had before the loop, and the one it is given in the loop."""
+    """(type of total before the loop, type that the loop gives it), in the words of the compiler."""
     return "int32", "fp32"
 
 

@@ -95,10 +95,10 @@ def faults_kernel(ids_ptr, out_ptr, n, n_rows, padding, BLOCK: tl.constexpr):
 
 def count_faults(ids: torch.Tensor, n_rows: int, *, padding: int = NO_WORD, block: int = BLOCK,
                  out: torch.Tensor | None = None) -> torch.Tensor:
-    """How many ids are neither a row of a table with n_rows rows nor `padding`, by faults_kernel.
+    """The number of ids that are neither a row of a table with n_rows rows nor `padding`, by faults_kernel.
 
     ids: (n,) of any signed integer type, contiguous. block: ids of one program, a power of two.
-    out: (1,) int32, allocated if not given, whatever it holds.
+    out: (1,) int32, allocated if not given; what it held before does not count.
     """
     out = torch.empty(1, dtype=torch.int32, device=ids.device) if out is None else out
     out.zero_()
@@ -108,12 +108,18 @@ def count_faults(ids: torch.Tensor, n_rows: int, *, padding: int = NO_WORD, bloc
 
 # Task 3
 def row_sectors(row: int, width: int, itemsize: int) -> int:
-    """How many sectors a row of a contiguous table lies in; row 0 begins with one. itemsize: bytes of an element."""
+    """The number of sectors that a row of a contiguous table lies in; row 0 begins at the start of a sector.
+
+    width: elements of a row. itemsize: bytes of an element.
+    """
     first, last = row * width * itemsize, (row + 1) * width * itemsize - 1
     return last // SECTOR - first // SECTOR + 1
 
 
 def predict_traffic(ids: list[int], n_rows: int, width: int, *, padding: int = NO_WORD) -> int:
-    """Bytes that lookup loads and stores for a table of float32 and ids of int64, if a row is one block."""
+    """Bytes that lookup loads and stores for ids of int64 and a table of float32 whose rows fit into one block.
+
+    ids: any numbers, `padding` among them. n_rows, width: the shape of the table.
+    """
     read = sum(0 <= row < n_rows and row != padding for row in ids)
     return 8 * len(ids) + 4 * width * (read + len(ids))
