@@ -26,6 +26,7 @@ Concept
     texts: inputs, outputs, what happens to one element, and a name. The third is C: a variable has a type
     (`float d = x - y;`), a statement ends with a semicolon, and there is no **. For squares of float32:
         square = cupy.ElementwiseKernel("float32 x", "float32 out", "out = x * x", "square"); square(x, out)
+    In C a `double` and a constant such as 0.5 have 8 bytes; `float` and 0.5f have 4.
     One source: cupy.get_array_module(x) is the module of x, cupy or numpy. Both have the same functions: cupy.abs(x),
     x.sum(axis=1, keepdims=True) for the sum of each row, kept as a column. x / x.max() needs no download.
     Waiting: a launch returns before the GPU has done the work, so a clock may only be read after a wait.
@@ -60,7 +61,7 @@ from tools.gpu import cupy
 
 # Task 1
 def matmul_on_gpu(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
-    """a @ b by the GPU, from the host's memory and back to it.
+    """The product a @ b, computed by the GPU: from arrays of the host to an array of the host.
 
     a: (m, k), b: (k, n), one dtype. out: (m, n) of that dtype, contiguous, allocated if not given.
     """
@@ -69,18 +70,19 @@ def matmul_on_gpu(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None
 
 # Task 2
 def chain_on_gpu(matrices: list[np.ndarray]) -> np.ndarray:
-    """matrices[0] @ matrices[1] @ ... by the GPU, each uploaded once; only the last product comes back.
+    """The product matrices[0] @ matrices[1] @ ... by the GPU: each is uploaded once, only the last product comes back.
 
-    matrices: one or more, of one dtype, whose shapes fit.
+    matrices: arrays of the host, one or more, of one dtype, whose shapes fit. The list stays as it is.
     """
     raise NotImplementedError("week1/day2 task 2: chain_on_gpu")
 
 
 # Task 3
 def power_iteration(a: np.ndarray, x: np.ndarray, steps: int) -> np.ndarray:
-    """x after that many steps, at least one: multiply by a, then divide by the largest magnitude.
+    """x after `steps` steps: each multiplies it by a, then divides it by its largest magnitude.
 
-    It turns towards the direction that a stretches most. a: (n, n), x: (n, 1), one dtype.
+    It turns towards the direction that a stretches most. a: (n, n), x: (n, 1), arrays of the host of one dtype.
+    steps: at least 1.
     """
     for _ in range(steps):
         x = matmul_on_gpu(a, x)
@@ -90,18 +92,21 @@ def power_iteration(a: np.ndarray, x: np.ndarray, steps: int) -> np.ndarray:
 
 # Task 4
 def similarity_unfused(x: cupy.ndarray, y: cupy.ndarray, width: float) -> cupy.ndarray:
-    """1 where x and y are equal, 0.61 where they are `width` apart, near 0 further on. Operation by operation."""
+    """exp(-((x - y) / width)**2 / 2), operation by operation. Given.
+
+    It is 1 where x and y are equal, 0.61 where they are `width` apart, and near 0 further on.
+    """
     return cupy.exp(-((x - y) / width) ** 2 / 2)
 
 
 @functools.cache
 def similarity_kernel() -> cupy.ElementwiseKernel:
-    """The same for one element: float32 x, y and width, float32 out. Made once."""
+    """The kernel of the same formula. Inputs: float32 x, y and width; output: float32 out. Made at the first call."""
     raise NotImplementedError("week1/day2 task 4: similarity_kernel")
 
 
 def similarity(x: cupy.ndarray, y: cupy.ndarray, width: float, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
-    """similarity_unfused in one launch of similarity_kernel.
+    """similarity_unfused in one launch of the kernel that similarity_kernel() returns.
 
     x, y: float32 of one shape, on the GPU. out: likewise, allocated if not given.
     """
@@ -111,31 +116,32 @@ def similarity(x: cupy.ndarray, y: cupy.ndarray, width: float, *, out: cupy.ndar
 
 # Task 5
 def array_module(x):
-    """The module that x is an array of: cupy or numpy."""
+    """The module whose array x is: cupy or numpy."""
     raise NotImplementedError("week1/day2 task 5: array_module")
 
 
 def smooth(x, width: float):
     """Each row of x replaced by a mean of all rows, weighted by how near they are.
 
-    Row j counts in row i with the weight exp(-((i - j) / width)**2 / 2). x: (n, m), of NumPy or CuPy; the result
-    has its kind and dtype, and nothing crosses.
+    Row j counts in row i with the weight exp(-((i - j) / width)**2 / 2), divided by the sum of row i's weights.
+    x: (n, m), of NumPy or CuPy, float32 or float64. The result has x's shape, kind and dtype; nothing is copied
+    between host and GPU.
     """
     raise NotImplementedError("week1/day2 task 5: smooth")
 
 
 # Task 6
 def wait_for_gpu() -> None:
-    """Return when the GPU has done all that it was asked to."""
+    """Return when the GPU has done all that it was asked to. Given."""
     cupy.cuda.Device().synchronize()
 
 
 def seconds_per_call(function, *args, warmup: int = 1, repeats: int = 5, clock=time.perf_counter,
                      wait=None) -> float:
-    """Median seconds of function(*args) until the GPU is done: `repeats` calls, after `warmup` untimed ones.
+    """Median seconds from before function(*args) until the GPU is done, of `repeats` calls after `warmup` untimed ones.
 
     clock() returns the time in seconds. wait() returns when the GPU is done, wait_for_gpu if not given; it is called
-    once after each call.
+    once after each call, untimed ones too.
     """
     wait = wait_for_gpu if wait is None else wait
     raise NotImplementedError("week1/day2 task 6: seconds_per_call")
@@ -143,16 +149,22 @@ def seconds_per_call(function, *args, warmup: int = 1, repeats: int = 5, clock=t
 
 # Task 7
 def predict_bytes(n: int) -> int:
-    """Bytes that cross, up and down, when matmul_on_gpu multiplies two (n, n) matrices of float32."""
+    """Bytes uploaded and downloaded, together, when matmul_on_gpu multiplies two (n, n) matrices of float32."""
     raise NotImplementedError("week1/day2 task 7: predict_bytes")
 
 
 def predict_seconds(n: int, gflops: float, gb_per_s: float, overhead: float) -> float:
-    """Seconds of that call on a GPU: bytes at gb_per_s (of 1e9), then flops at gflops, and `overhead` seconds."""
+    """Seconds of that call, one thing after the other: its bytes, its flops, and `overhead` seconds.
+
+    gb_per_s: of the copies, in 1e9 bytes a second. gflops: of the GPU, in 1e9 flops a second.
+    """
     raise NotImplementedError("week1/day2 task 7: predict_seconds")
 
 
 def break_even_size(cpu_gflops: float, gpu_gflops: float, gb_per_s: float, overhead: float,
                     largest: int = 65536) -> int | None:
-    """The least n at which the GPU takes less time than the CPU, whose data need not cross; None if above largest."""
+    """The least n at which that call takes less time than the CPU, which copies nothing; None if none up to largest.
+
+    A GPU that takes as long as the CPU does not pay yet. Rates and overhead: as in predict_seconds.
+    """
     raise NotImplementedError("week1/day2 task 7: break_even_size")

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from tools.check import assert_matches, count, given, notes, speed_ratio
+from tools.check import assert_matches, count, given, notes, speed_ratio, terms
 from tools.check.inputs import awkward_lengths, matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import cupy
@@ -63,6 +63,19 @@ def test_the_gpu_multiplies_and_nothing_crosses_twice():
 # Task 2: what is between stays there ------------------------------------------------------------------------
 
 @pytest.mark.task(2)
+def test_a_chain_of_single_numbers_is_their_product():
+    assert_matches(lesson.chain_on_gpu, [np.array([[number]], SINGLE) for number in (2, 3, 5)], oracle=chained,
+                   exact=True)
+
+
+@pytest.mark.task(2)
+def test_square_matrices_are_multiplied_from_left_to_right():
+    """Shears along x, along y, and along x again: each order gives another matrix."""
+    shears = [np.array(rows, SINGLE) for rows in ([[1, 2], [0, 1]], [[1, 0], [3, 1]], [[1, 5], [0, 1]])]
+    assert_matches(lesson.chain_on_gpu, shears, oracle=chained, exact=True)
+
+
+@pytest.mark.task(2)
 def test_multiplies_a_chain_of_three(rng):
     chain = matrices(rng, (3, 5), (5, 2), (2, 4), dtype=SINGLE)
     assert_matches(lesson.chain_on_gpu, chain, oracle=chained, tolerance=accumulated(SINGLE, 10))
@@ -111,6 +124,13 @@ def matrix_and_column(rng, n):
     stretches = np.array([3, -1, *rng.uniform(-0.5, 0.5, n)])[:n]
     a = directions * stretches @ directions.T
     return a.astype(SINGLE), (directions @ np.linspace(1, 2, n)[:, None]).astype(SINGLE)
+
+
+@pytest.mark.task(1, 3)
+def test_one_step_multiplies_and_then_divides():
+    """(1, 1, 1, 1, 1) becomes (5, 4, 3, 2, 1), then (1, 0.8, 0.6, 0.4, 0.2)."""
+    a, x = np.triu(np.ones((5, 5), SINGLE)), np.ones((5, 1), SINGLE)
+    assert_matches(lesson.power_iteration, a, x, 1, oracle=iterated)
 
 
 @pytest.mark.task(1, 3)
@@ -211,6 +231,14 @@ def test_one_launch_moves_every_byte_once(rng):
 
 
 @pytest.mark.task(4)
+@pytest.mark.counters
+def test_no_operation_of_the_kernel_is_in_float64(rng):
+    """Nor is a number made a double on the way: each such step is a conversion."""
+    fused = count(lesson.similarity, *two_vectors(rng, 1000), 0.5)
+    assert fused.float64 == 0
+
+
+@pytest.mark.task(4)
 @pytest.mark.gpu
 @pytest.mark.speed
 def test_one_launch_is_at_least_three_times_as_fast_as_six(rng):
@@ -234,12 +262,17 @@ def smoothed_on_gpu(x, width):
 
 
 @pytest.mark.task(5)
-def test_smooths_an_array_of_numpy():
+def test_a_mean_of_equal_rows_is_that_row():
+    assert_matches(lesson.smooth, np.ones((4, 3)), 1.0, oracle=smoothed)
+
+
+@pytest.mark.task(5)
+def test_a_bump_in_an_array_of_numpy_spreads_to_both_sides():
     assert_matches(lesson.smooth, np.array([[0.0], [0], [8], [0], [0]]), 1.0, oracle=smoothed)
 
 
 @pytest.mark.task(5)
-def test_smooths_an_array_of_cupy():
+def test_a_bump_in_an_array_of_cupy_spreads_to_both_sides():
     assert_matches(lesson.smooth, cupy.asarray([[0.0], [0], [8], [0], [0]]), 1.0, oracle=smoothed_on_gpu)
 
 
@@ -334,35 +367,55 @@ def test_times_work_on_both_machines(rng):
 def test_predicts_the_bytes_that_cross(n, rng):
     def counted(n):
         transfers = count(lesson.matmul_on_gpu, *matrices(rng, (n, n), (n, n), dtype=SINGLE)).transfers
-        return transfers.bytes_uploaded + transfers.bytes_downloaded
+        return terms(uploads=transfers.bytes_uploaded, downloads=transfers.bytes_downloaded)
 
     assert_matches(lesson.predict_bytes, n, oracle=counted)
 
 
 @pytest.mark.task(7)
 def test_a_call_crosses_and_multiplies_and_costs_something_each_time():
-    """12 MB at 6 GB/s: 2 ms. 2 Gflop at 500 GFLOPS: 4 ms. And 1 ms for asking."""
-    assert_matches(lesson.predict_seconds, 1000, 500.0, 6.0, 1e-3, oracle=lambda *args: 7e-3)
+    """12 MB at 4 GB/s: 3 ms. 2 Gflop at 500 GFLOPS: 4 ms. And 1 ms for asking."""
+    def in_turn(n, gflops, gb_per_s, overhead):
+        return terms(copies=12e-9 * n**2 / gb_per_s, flops=2e-9 * n**3 / gflops, overhead=overhead)
+
+    assert in_turn(1000, 500.0, 4.0, 1e-3).total == pytest.approx(8e-3)
+    assert_matches(lesson.predict_seconds, 1000, 500.0, 4.0, 1e-3, oracle=in_turn)
+
+
+def first_ahead(cpu_gflops, gpu_gflops, gb_per_s, overhead, largest=65536):
+    """In nanoseconds: what the faster product saves, and what the copies and the overhead cost."""
+    n = np.arange(1.0, largest + 1)
+    ahead = 2 * n**3 / cpu_gflops - 2 * n**3 / gpu_gflops > 12 * n**2 / gb_per_s + 1e9 * overhead
+    return int(np.argmax(ahead)) + 1 if ahead.any() else None
 
 
 @pytest.mark.task(7)
 @pytest.mark.parametrize("cpu, gpu, link, overhead, size", [
     (1.0, 2.0, 24.0, 0.0, 1),          # 2 flops here in 2 ns; there in 1 ns, and half a one to cross
-    (1.0, 2.0, 12.0, 1e-10, 2),        # saved: n**3 ns, crossing: n**2 ns, and a little to pay
+    (1.0, 2.0, 12.0, 0.0, 2),          # saved: n**3 ns, crossing: n**2 ns; at 1 they are equal
+    (1.0, 2.0, 12.0, 1e-10, 2),        # the same, and a little to pay
     (100.0, 200.0, 12.0, 1e-10, 101),  # a hundred times the rates: each byte weighs a hundred times as much
     (1.0, 2.0, 12.0, 170e-9, 6),       # 6**3 - 6**2 is 180, and 5**3 - 5**2 only 100
     (50.0, 5e4, 10.0, 1e-4, 147),
 ])
 def test_finds_the_least_size_at_which_the_gpu_is_ahead(cpu, gpu, link, overhead, size):
-    assert_matches(lesson.break_even_size, cpu, gpu, link, overhead, oracle=lambda *args: size)
+    assert first_ahead(cpu, gpu, link, overhead) == size
+    assert_matches(lesson.break_even_size, cpu, gpu, link, overhead, oracle=first_ahead)
 
 
 @pytest.mark.task(7)
 @pytest.mark.edge
 def test_a_gpu_that_is_never_ahead_has_no_such_size():
-    assert_matches(lesson.break_even_size, 500.0, 400.0, 10.0, 1e-5, oracle=lambda *args: None)
-    assert_matches(lesson.break_even_size, 1.0, 2.0, 12.0, 1e-10, largest=1, oracle=lambda *args, **how: None)
-    assert_matches(lesson.break_even_size, 1.0, 2.0, 12.0, 1e-10, largest=2, oracle=lambda *args, **how: 2)
+    assert first_ahead(500.0, 400.0, 10.0, 1e-5) is None
+    assert_matches(lesson.break_even_size, 500.0, 400.0, 10.0, 1e-5, oracle=first_ahead)
+
+
+@pytest.mark.task(7)
+@pytest.mark.edge
+@pytest.mark.parametrize("largest, size", [(1, None), (2, 2)])
+def test_the_largest_size_is_tried_too(largest, size):
+    assert first_ahead(1.0, 2.0, 12.0, 1e-10, largest) == size
+    assert_matches(lesson.break_even_size, 1.0, 2.0, 12.0, 1e-10, largest=largest, oracle=first_ahead)
 
 
 @pytest.mark.task(1, 7)

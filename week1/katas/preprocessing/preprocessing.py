@@ -22,7 +22,7 @@ Concept
     Gamma: cameras store light to the power 1/2.2, because eyes see that in even steps. Sums and means of light
     need light itself: light = (byte / 255) ** 2.2.
     ElementwiseKernel: day 2's line of C for each element. Constants are 255.0f with f; without it C computes in
-    float64. It also takes broadcast shapes, such as one mean for a whole image.
+    float64, and pow finds a float beside a double. It also takes broadcast shapes, such as one mean for an image.
     ReductionKernel: one number of many, such as a mean over some axes:
         cupy.ReductionKernel("float32 x", "float32 y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
     Its texts are inputs, outputs, what to take of each element, how two results a and b become one, what to make
@@ -86,47 +86,60 @@ def preprocess(images: np.ndarray, size: int, gamma: float = GAMMA) -> np.ndarra
 
 # Task 1
 def preprocess_on_gpu(images: np.ndarray, size: int, gamma: float = GAMMA) -> np.ndarray:
-    """preprocess, with the same operations of CuPy: the crop is uploaded as bytes, the result downloaded, no more."""
+    """The result of preprocess, by the same operations of CuPy; the crop goes up as uint8, the result comes down.
+
+    images: (n, height, width, 3) uint8, both at least size, on the host. Returns (n, 3, size, size) float32, there too.
+    """
     raise NotImplementedError("week1/katas/preprocessing task 1: preprocess_on_gpu")
 
 
 # Task 2
 @functools.cache
 def mean_kernel() -> cupy.ReductionKernel:
-    """The mean light: of uint8 x and float32 gamma, a float32. In it, _in_ind.size() elements become
-    _out_ind.size()."""
+    """The kernel of the mean light. Inputs: uint8 x, float32 gamma; output: float32 mean."""
     raise NotImplementedError("week1/katas/preprocessing task 2: mean_kernel")
 
 
 @functools.cache
 def spread_kernel() -> cupy.ReductionKernel:
-    """The root of the mean square of light - mean: of uint8 x, float32 gamma and float32 mean, a float32."""
+    """The kernel of the spread, the root of the mean of (light - mean)**2.
+
+    Inputs: uint8 x, float32 gamma, float32 mean; output: float32 spread.
+    """
     raise NotImplementedError("week1/katas/preprocessing task 2: spread_kernel")
 
 
 @functools.cache
 def normalise_kernel() -> cupy.ElementwiseKernel:
-    """(light - mean) / spread, which counts as least if it is less: of uint8 x and float32 gamma, mean, spread and
-    least, a float32."""
+    """The kernel of (light - mean) / spread, where a spread below least counts as least.
+
+    Inputs: uint8 x, float32 gamma, float32 mean, float32 spread, float32 least; output: float32 out.
+    """
     raise NotImplementedError("week1/katas/preprocessing task 2: normalise_kernel")
 
 
 def preprocess_to_gpu(images: np.ndarray, size: int, gamma: float = GAMMA) -> cupy.ndarray:
-    """preprocess in one upload and three launches, one of each of these kernels; the result stays on the GPU."""
+    """The result of preprocess by one upload and one launch of each of these three kernels; it stays on the GPU.
+
+    images: (n, height, width, 3) uint8, both at least size, on the host. Returns (n, 3, size, size) float32, on the GPU.
+    """
     raise NotImplementedError("week1/katas/preprocessing task 2: preprocess_to_gpu")
 
 
 def preprocess_fused(images: np.ndarray, size: int, gamma: float = GAMMA) -> np.ndarray:
-    """preprocess_to_gpu, for a network that runs on the host. Given."""
+    """The result of preprocess_to_gpu, downloaded for a network that runs on the host. Given."""
     return cupy.asnumpy(preprocess_to_gpu(images, size, gamma))
 
 
 # Task 3
 def predict_crossing(n: int, size: int) -> tuple[int, int]:
-    """Bytes that preprocess_fused uploads, and bytes that it downloads, for n images cropped to size x size."""
+    """(bytes uploaded, bytes downloaded) by preprocess_fused for n images cropped to size x size pixels."""
     raise NotImplementedError("week1/katas/preprocessing task 3: predict_crossing")
 
 
 def most_images_per_second(size: int, gb_per_s: float) -> float:
-    """How many images a second can cross, up and then down, at gb_per_s (of 1e9 bytes), if nothing else took time."""
+    """Images a second that the link carries, if nothing else takes time: each goes up, and then comes down.
+
+    size: of the cropped images, size x size pixels. gb_per_s: of the link, in 1e9 bytes a second.
+    """
     raise NotImplementedError("week1/katas/preprocessing task 3: most_images_per_second")

@@ -57,7 +57,7 @@ THREADS = 256  # of a block
 
 @cuda.jit
 def invert_kernel(pixels, out):
-    """White becomes black, in uint8 or in words of eight pixels; out may be pixels. Given."""
+    """Inverts pixels into out, which may be the same array: both of uint8, or of words of eight pixels. Given."""
     i = cuda.grid(1)
     if i < pixels.size:
         out[i] = ~pixels[i]
@@ -70,7 +70,7 @@ def blocks_for(n: int) -> int:
 
 # Task 1
 def milliseconds(function, *args) -> float:
-    """How long the GPU's clock ran from before function(*args) until all that it asked for was done."""
+    """Milliseconds of the GPU's clock from before function(*args) until all work that it asked for is done."""
     start, stop = cuda.event(), cuda.event()
     start.record()
     function(*args)
@@ -80,7 +80,7 @@ def milliseconds(function, *args) -> float:
 
 
 def upload(nbytes: int, copies: int) -> None:
-    """Upload so many bytes of pageable memory in copies of one size. Given, to be timed."""
+    """Upload nbytes of pageable memory in `copies` copies of one size. Given, to be timed."""
     part = np.zeros(nbytes // copies, np.uint8)
     target = cuda.device_array(part.size, np.uint8)
     for _ in range(copies):
@@ -89,29 +89,32 @@ def upload(nbytes: int, copies: int) -> None:
 
 @functools.cache
 def pinned_bytes(nbytes: int) -> np.ndarray:
-    """So many bytes of pinned memory, got once: that takes milliseconds. Given."""
+    """An array of nbytes in pinned memory, made once: to get it takes milliseconds. Given."""
     return cuda.pinned_array(nbytes, np.uint8)
 
 
 def upload_pinned(nbytes: int) -> None:
-    """Upload so many bytes of pinned memory, and do not wait. Given, to be timed."""
+    """Upload nbytes of pinned memory, and do not wait. Given, to be timed."""
     cuda.device_array(nbytes, np.uint8).copy_to_device(pinned_bytes(nbytes), stream=cuda.stream())
 
 
 def launch(times: int) -> None:
-    """Launch a kernel that has next to nothing to do, and wait for none of them. Given, to be timed."""
+    """Launch a kernel of one block `times` times, and do not wait. Given, to be timed."""
     pixels = cuda.device_array(1, np.uint8)
     for _ in range(times):
         invert_kernel[1, THREADS](pixels, pixels)
 
 
 def predict_milliseconds(nbytes: int, copies: int, gb_per_s: float, overhead_us: float) -> float:
-    """Milliseconds of nbytes that cross in so many copies, one after the other, each of which costs overhead_us too."""
+    """Milliseconds that nbytes take in `copies` copies, one after the other.
+
+    gb_per_s: of the link, in 1e9 bytes a second. overhead_us: what each copy costs besides, in microseconds.
+    """
     return nbytes / (gb_per_s * 1e6) + copies * overhead_us / 1e3
 
 
 def half_speed_size(gb_per_s: float, overhead_us: float) -> float:
-    """Bytes of a copy that reaches half of gb_per_s: it costs as much as it carries."""
+    """Bytes of a copy that reaches half of gb_per_s, because its overhead takes as long as its bytes. Units as above."""
     return gb_per_s * 1e3 * overhead_us
 
 
@@ -127,7 +130,7 @@ def one_by_one(pictures: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def invert_all(pictures: list[np.ndarray]) -> list[np.ndarray]:
-    """The same with one upload, one launch and one download. pictures: at least one."""
+    """What one_by_one returns, by one upload, one launch and one download. pictures: uint8, at least one, of any shapes."""
     joined = np.concatenate([picture.ravel() for picture in pictures])
     pixels = cuda.to_device(joined)
     invert_kernel[blocks_for(joined.size), THREADS](pixels, pixels)
@@ -138,9 +141,9 @@ def invert_all(pictures: list[np.ndarray]) -> list[np.ndarray]:
 
 # Task 3
 def invert_pinned(pixels: np.ndarray, rounds: int) -> np.ndarray:
-    """pixels inverted so many times in the GPU's memory; both copies from and to pinned memory, in one stream.
+    """pixels inverted `rounds` times in the GPU's memory; it is uploaded from pinned memory, and downloaded into such.
 
-    pixels: uint8, shape (n,), contiguous. The host waits once.
+    pixels: (n,) uint8, contiguous, in pageable memory. All work is in one stream, and the host waits once.
     """
     stream, staged = cuda.stream(), cuda.pinned_array_like(pixels)
     staged[:] = pixels
@@ -153,7 +156,7 @@ def invert_pinned(pixels: np.ndarray, rounds: int) -> np.ndarray:
 
 
 def invert_mapped(pixels: np.ndarray, rounds: int) -> np.ndarray:
-    """The same where the kernels reach for mapped memory: no copies."""
+    """pixels inverted `rounds` times in mapped memory: nothing is copied, and the host waits once."""
     shared = cuda.mapped_array_like(pixels)
     shared[:] = pixels
     for _ in range(rounds):
@@ -163,7 +166,7 @@ def invert_mapped(pixels: np.ndarray, rounds: int) -> np.ndarray:
 
 
 def invert_managed(pixels: np.ndarray, rounds: int) -> np.ndarray:
-    """The same in managed memory: no copies that you would see."""
+    """pixels inverted `rounds` times in managed memory: no copies that you would see, and the host waits once."""
     shared = cuda.managed_array(pixels.shape, pixels.dtype)
     shared[:] = pixels
     for _ in range(rounds):
@@ -173,9 +176,9 @@ def invert_managed(pixels: np.ndarray, rounds: int) -> np.ndarray:
 
 
 def bytes_over_link(memory: str, nbytes: int, rounds: int) -> int:
-    """Bytes that cross between host and GPU, both ways together, in the three above; rounds is at least 1.
+    """Bytes that cross between host and GPU, both ways together, when nbytes are inverted `rounds` times, at least once.
 
-    memory: "pinned", "mapped" or "managed". Nothing that crosses is kept in a cache.
+    memory: "pinned", "mapped" or "managed", as in the three above. Nothing that crosses is kept in a cache.
     """
     return 2 * nbytes * (rounds if memory == "mapped" else 1)
 
@@ -206,7 +209,7 @@ def one_stream(film: Film) -> None:
 
 
 def pipeline(film: Film) -> None:
-    """What one_stream does, sooner: while one frame goes up, the one before it comes down."""
+    """What one_stream does, in less time: one frame is uploaded while the one before it is downloaded."""
     streams = [cuda.stream() for _ in range(3)]
     buffers = [cuda.device_array(film.frames.shape[1], np.uint64) for _ in streams]
     for number, (frame, picture) in enumerate(zip(film.frames, film.pictures)):
