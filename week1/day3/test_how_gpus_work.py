@@ -44,8 +44,26 @@ def found_by_counting(thread, block_shape):
 
 
 @pytest.mark.task(1)
+def test_a_step_along_x_is_the_next_lane():
+    for x in (0, 1, 15):
+        assert_matches(lesson.warp_and_lane, (x, 0, 0), (16, 4, 1), oracle=found_by_counting)
+
+
+@pytest.mark.task(1)
+def test_a_step_along_y_passes_a_whole_row():
+    for y in (1, 2, 3):
+        assert_matches(lesson.warp_and_lane, (0, y, 0), (16, 4, 1), oracle=found_by_counting)
+
+
+@pytest.mark.task(1)
 def test_finds_thread_3_2_of_the_lesson_in_lane_3_of_warp_1():
     assert_matches(lesson.warp_and_lane, (3, 2, 0), (16, 4, 1), oracle=found_by_counting)
+
+
+@pytest.mark.task(1)
+def test_a_step_along_z_passes_all_rows_of_a_layer():
+    for z in (1, 2, 6):
+        assert_matches(lesson.warp_and_lane, (0, 0, z), (5, 3, 7), oracle=found_by_counting)
 
 
 @pytest.mark.task(1)
@@ -54,12 +72,19 @@ def test_finds_every_thread_of_a_block_with_three_axes():
         assert_matches(lesson.warp_and_lane, thread, (5, 3, 7), oracle=found_by_counting)
 
 
-@pytest.mark.task(1)
-@pytest.mark.parametrize("n, block", [(10, 4), (1024, 256), (1025, 256), (1, 32), (255, 256)])
-def test_launches_just_enough_blocks_for_all_elements(n, block):
-    def fewest(n, block):
-        return next(blocks for blocks in itertools.count(1) if blocks * block >= n), block
+def fewest(n, block):
+    return next(blocks for blocks in itertools.count(1) if blocks * block >= n), block
 
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("n, block", [(12, 4), (1024, 256), (32, 32)])
+def test_launches_no_block_more_where_all_are_full(n, block):
+    assert_matches(lesson.launch_config, n, block, oracle=fewest)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("n, block", [(10, 4), (1025, 256), (1, 32), (255, 256)])
+def test_launches_a_block_for_the_elements_that_are_left(n, block):
     assert_matches(lesson.launch_config, n, block, oracle=fewest)
 
 
@@ -124,11 +149,28 @@ def test_any_grid_moves_every_byte_once_and_neighbours_together(blocks, rng):
 
 
 @pytest.mark.task(1, 2)
+@pytest.mark.counters
+def test_saxpy_works_where_its_vectors_are(rng):
+    """An array of NumPy, given to a kernel, is uploaded before the launch and downloaded after it."""
+    counters = count(lesson.saxpy, 2.0, *vectors(rng, 4096))
+    assert (counters.transfers.uploads, counters.transfers.downloads) == (0, 0)
+
+
+@pytest.mark.task(1, 2)
 @pytest.mark.compiled
 def test_no_instruction_computes_in_float64(rng):
     """A GeForce has 64 lanes for float32 to one for float64."""
     kernel = compiled(lesson.saxpy, 2.0, *vectors(rng, 4096), chip="h100").kernels["saxpy_kernel"]
     assert [name for name in kernel.instructions if "f64" in name] == []
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.counters
+def test_no_lane_leaves_float32(rng):
+    """The same, by the types of the kernel: without a compiler too."""
+    counters = count(lesson.saxpy, 2.0, *vectors(rng, 4096))
+    assert counters.float64 == 0
+    assert counters.conversions == 0
 
 
 @pytest.mark.task(1, 2)
@@ -151,14 +193,22 @@ def test_saxpy_runs_at_the_speed_of_memory(rng):
 
 # Task 3: predict, then measure ------------------------------------------------------------------------------
 
+def counted(n):
+    counters = count(lesson.saxpy, 2.0, cupy.ones(n, np.float32), cupy.ones(n, np.float32), blocks=3)
+    return counters.requests, counters.sectors
+
+
 @pytest.mark.task(1, 2, 3)
 @pytest.mark.counters
-@pytest.mark.parametrize("n", [32, 4096, 1000, 1001])
-def test_predicts_the_requests_and_sectors_that_are_counted(n, rng):
-    def counted(n):
-        counters = count(lesson.saxpy, 2.0, *vectors(rng, n), blocks=3)
-        return counters.requests, counters.sectors
+@pytest.mark.parametrize("n", [32, 4096])
+def test_predicts_the_requests_and_sectors_of_full_warps(n):
+    assert_matches(lesson.predict_requests, n, oracle=counted)
 
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.counters
+@pytest.mark.parametrize("n", [40, 1000, 1001])
+def test_predicts_those_of_a_last_warp_that_is_partly_empty(n):
     assert_matches(lesson.predict_requests, n, oracle=counted)
 
 
@@ -169,10 +219,10 @@ def converted(levels):
     return cupy.stack([20 * cupy.log10(amplitudes), 10 ** (decibels / 20)])
 
 
-def two_rows(rng, n):
+def two_rows(rng, n, dtype=np.float32):
     """Amplitudes from 0.001 to 100, and decibels from -60 to 40."""
     rows = rng.uniform(-3, 2, (2, n))
-    return cupy.asarray([10 ** rows[0], 20 * rows[1]], dtype=np.float32)
+    return cupy.asarray([10 ** rows[0], 20 * rows[1]], dtype=dtype)
 
 
 @pytest.mark.task(1, 4)
@@ -209,6 +259,23 @@ def test_no_warp_is_divided_between_the_two_rows(rng):
     counters = count(lesson.convert, two_rows(rng, 1024))
     assert counters.divergent_branches == 0
     assert counters.active_lanes == 32
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.counters
+def test_each_element_is_converted_one_way_only(rng):
+    """In float64, where operations are counted: each element needs a product and a logarithm or an exponential."""
+    counters = count(lesson.convert, two_rows(rng, 1024, np.float64))
+    for_one_way = 2 * (2 * 1024)
+    assert counters.float64 == for_one_way
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.counters
+def test_converting_stays_in_float32(rng):
+    counters = count(lesson.convert, two_rows(rng, 1024))
+    assert counters.float64 == 0
+    assert counters.conversions == 0
 
 
 @pytest.mark.task(1, 4)
@@ -252,13 +319,26 @@ def test_describes_the_gpu_of_this_machine_if_no_other():
     assert peaks["sms"] == cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 
-@pytest.mark.task(5)
-@pytest.mark.parametrize("blocks, sms, per_sm", [(132, 132, 1), (133, 132, 1), (7, 4, 2), (8, 4, 2), (1, 132, 8)])
-def test_counts_the_places_that_each_wave_leaves_empty(blocks, sms, per_sm):
-    def wave_by_wave(blocks, sms, per_sm):
-        places, left = 0, blocks
-        while left > 0:
-            places, left = places + sms * per_sm, left - sms * per_sm
-        return blocks / places
+def wave_by_wave(blocks, sms, per_sm):
+    places, left = 0, blocks
+    while left > 0:
+        places, left = places + sms * per_sm, left - sms * per_sm
+    return blocks / places
 
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("blocks, sms, per_sm", [(1, 4, 2), (7, 4, 2), (100, 132, 8)])
+def test_of_one_wave_it_is_the_share_of_places_with_a_block(blocks, sms, per_sm):
+    assert_matches(lesson.wave_efficiency, blocks, sms, per_sm, oracle=wave_by_wave)
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("blocks, sms, per_sm", [(8, 4, 2), (24, 4, 2), (132, 132, 1)])
+def test_full_waves_leave_no_place_empty(blocks, sms, per_sm):
+    assert_matches(lesson.wave_efficiency, blocks, sms, per_sm, oracle=wave_by_wave)
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("blocks, sms, per_sm", [(9, 4, 2), (133, 132, 1), (1000, 132, 3)])
+def test_blocks_that_are_left_over_take_a_wave_of_their_own(blocks, sms, per_sm):
     assert_matches(lesson.wave_efficiency, blocks, sms, per_sm, oracle=wave_by_wave)

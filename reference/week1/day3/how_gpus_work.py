@@ -29,7 +29,8 @@ Concept
     instruction serves all lanes that have come to it. A load or store of a warp is one *request*, and memory
     answers in *sectors* of 32 bytes: 4 of them if the lanes ask for 32 neighbouring float32, up to 32 if not.
     Divergence: where an `if` sends some lanes of a warp one way and some the other, the warp runs both ways, one
-    after the other, and the lanes that are not concerned idle. Different warps may go different ways for free.
+    after the other, and the lanes that are not concerned idle. To compute both in every lane, and choose, is no
+    cheaper. Different warps may go different ways for free.
     Multiprocessors: a block runs on one multiprocessor (SM), which holds several blocks and switches between
     their warps while others wait for memory. Blocks that find no place run afterwards, in the next *wave*.
     Peaks: a lane does a multiplication and an addition in each clock: two flops. Memory sends two bits in each
@@ -60,24 +61,24 @@ from tools.gpu import cuda, cupy
 WARP = 32    # lanes
 SECTOR = 32  # bytes
 BLOCK = 256  # threads
-MOST_BLOCKS = 4096  # of a grid-stride loop: several for each SM of any GPU
+MOST_BLOCKS = 4096  # several for each SM of any GPU; more would begin more loops, and to begin one costs a division
 PER_DECIBEL = np.float32(math.log(10) / 20)  # an amplitude is exp(PER_DECIBEL * decibels)
 
 
 # Task 1
 def warp_and_lane(thread: tuple[int, int, int], block_shape: tuple[int, int, int]) -> tuple[int, int]:
-    """The warp of its block that a thread is in, and its lane of that warp.
+    """(warp, lane) of a thread: the number of its warp in the block, and its place in that warp.
 
-    thread: its x, y and z in the block. block_shape: how many threads along x, y and z; x counts fastest.
+    thread: its x, y and z in the block. block_shape: threads along x, y and z. x counts fastest, then y.
     """
     (x, y, z), (along_x, along_y, _) = thread, block_shape
     return divmod(x + along_x * (y + along_y * z), WARP)
 
 
 def launch_config(n: int, block: int) -> tuple[int, int]:
-    """(blocks, threads of a block) with a thread for each of n elements: as few blocks as will do, but at least one.
+    """(blocks, threads of a block) of the smallest launch that has a thread for each of n elements.
 
-    block: threads of a block. An empty grid cannot be launched.
+    block: threads of a block. An empty grid cannot be launched, so there is at least one block.
     """
     return max(1, math.ceil(n / block)), block
 
@@ -94,8 +95,8 @@ def saxpy(a: float, x: cupy.ndarray, y: cupy.ndarray, *, blocks: int | None = No
     """a * x + y by saxpy_kernel, computed in float32.
 
     x, y: (n,) float32 on the GPU. out: likewise, allocated if not given.
-    blocks: how many, of `block` threads each; any number will do. If not given as launch_config says, but at most
-    MOST_BLOCKS: to begin the loop costs a division, so a thread had better have several elements.
+    blocks: of the grid, any number from 1; if not given, that of launch_config, but at most MOST_BLOCKS.
+    block: threads of a block.
     """
     out = cupy.empty_like(x) if out is None else out
     blocks = min(launch_config(x.size, block)[0], MOST_BLOCKS) if blocks is None else blocks
@@ -105,7 +106,10 @@ def saxpy(a: float, x: cupy.ndarray, y: cupy.ndarray, *, blocks: int | None = No
 
 # Task 3
 def predict_requests(n: int) -> tuple[int, int]:
-    """(requests, sectors) of saxpy for n elements, whatever the grid; a block is a number of whole warps."""
+    """(requests, sectors) of saxpy for n elements, loads and store together.
+
+    They are the same for any grid whose blocks are whole warps.
+    """
     return 3 * math.ceil(n / WARP), 3 * math.ceil(4 * n / SECTOR)
 
 
@@ -131,7 +135,7 @@ def convert_kernel(levels, out):
 
 
 def convert(levels: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
-    """Row 0 from amplitudes to decibels, row 1 from decibels to amplitudes, by convert_kernel.
+    """levels by convert_kernel: row 0 from amplitudes to decibels, row 1 from decibels to amplitudes.
 
     levels: (2, n) float32, contiguous, on the GPU. out: likewise, allocated if not given.
     """
@@ -143,7 +147,7 @@ def convert(levels: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.nd
 
 # Task 5
 def ask_device() -> dict[str, int]:
-    """Facts about the current GPU by the driver's names, clocks in kHz; and LANES for float32 of one SM."""
+    """Facts about the current GPU by the driver's names, clocks in kHz; and LANES, those of one SM for float32."""
     device = cuda.get_current_device()
     names = ("MULTIPROCESSOR_COUNT", "MAX_THREADS_PER_MULTIPROCESSOR", "L2_CACHE_SIZE", "CLOCK_RATE",
              "GLOBAL_MEMORY_BUS_WIDTH", "MEMORY_CLOCK_RATE")
@@ -152,10 +156,11 @@ def ask_device() -> dict[str, int]:
 
 
 def describe_device(facts: dict[str, int] | None = None) -> dict[str, float]:
-    """What a GPU is made of, and the most it can do. facts: as ask_device gives them, which is asked if there are none.
+    """The parts and the peaks of a GPU, by name.
 
-    "sms", "threads" that they hold at a time, "lanes" for float32 in all, "l2_mib" (of 2**20 bytes), and the
-    peaks: "tflops" of float32, "gb_per_s" of device memory.
+    facts: those of a GPU, as ask_device returns them; if not given, those of the current one.
+    "sms"; "threads", as many as all SMs hold at a time; "lanes" of all SMs, for float32; "l2_mib", the L2 cache in
+    2**20 bytes; "tflops", the peak of float32 in 1e12 flops a second; "gb_per_s", that of memory in 1e9 bytes a second.
     """
     facts = ask_device() if facts is None else facts
     sms = facts["MULTIPROCESSOR_COUNT"]
@@ -171,9 +176,9 @@ def describe_device(facts: dict[str, int] | None = None) -> dict[str, float]:
 
 
 def wave_efficiency(blocks: int, sms: int, per_sm: int) -> float:
-    """Of the places for blocks in all waves of a launch, the share that is taken; blocks take equally long.
+    """The share of the places for blocks that a launch takes, over all of its waves. All blocks take equally long.
 
-    blocks: of the grid, at least 1. per_sm: how many blocks an SM holds at a time.
+    blocks: of the grid, at least 1. sms: of the GPU. per_sm: blocks that an SM holds at a time.
     """
     places = sms * per_sm
     return blocks / (math.ceil(blocks / places) * places)

@@ -64,62 +64,67 @@ LEVELS = 256  # of brightness
 
 # Task 1
 def chunk_bounds(n: int, parts: int) -> tuple[int, ...]:
-    """Where each of `parts` runs of 0 ... n - 1 begins, and n at the end: part p is bounds[p] to bounds[p + 1].
+    """The bounds of `parts` parts of n pixels, parts + 1 of them: part p is pixels[bounds[p]:bounds[p + 1]].
 
-    Their lengths differ by 1 at the most.
+    The first is 0 and the last is n; the parts' lengths differ by 1 at most.
     """
     raise NotImplementedError("week1/katas/numba_threads task 1: chunk_bounds")
 
 
 def amdahl(serial: float, workers: int) -> float:
-    """How many times as fast a program is on `workers` cores, if only one can work on a share `serial` of its time."""
+    """The speedup of a program on `workers` cores, if on the share `serial` of its time only one of them can work."""
     raise NotImplementedError("week1/katas/numba_threads task 1: amdahl")
 
 
 def predict_steps(n: int, parts: int) -> int:
-    """Steps one after the other, if all parts run at once: the pixels of the longest part, then all numbers of all
-    tables, which one thread adds up."""
+    """Steps that follow each other: one for each pixel of the longest part, then one for each number of each table.
+
+    All parts are counted at once; their tables of LEVELS numbers are added up by one thread.
+    """
     raise NotImplementedError("week1/katas/numba_threads task 1: predict_steps")
 
 
 def best_parts(n: int, workers: int) -> int:
-    """The number of parts, from 1 to workers, with fewest steps; of equals the smallest."""
+    """The number of parts, from 1 to workers, with fewest steps by predict_steps; of equals the smallest."""
     raise NotImplementedError("week1/katas/numba_threads task 1: best_parts")
 
 
 # Task 2
 @njit
 def count_kernel(pixels, counts):
-    pass  # for each pixel one more in its place of counts
+    pass  # for each pixel, add 1 to the number in its place
 
 
 @njit(parallel=True)
 def parts_kernel(pixels, bounds, counts):
-    pass  # deal the parts out; each counts its own pixels into its own row of counts
+    pass  # deal the parts out; each counts its pixels into its row of counts
 
 
 def private_histograms(pixels: np.ndarray, parts: int) -> np.ndarray:
-    """How often each brightness occurs in each part, by parts_kernel: int64, shape (parts, LEVELS).
+    """A table for each part, by parts_kernel: how often each brightness occurs there. (parts, LEVELS) int64.
 
-    pixels: uint8, shape (n,), contiguous. Parts are those of chunk_bounds.
+    pixels: (n,) uint8, contiguous. The parts are those of chunk_bounds.
     """
     raise NotImplementedError("week1/katas/numba_threads task 2: private_histograms")
 
 
 def histogram(pixels: np.ndarray, parts: int) -> np.ndarray:
-    """How often each brightness occurs, counted in `parts` parts at once: int64, shape (LEVELS,)."""
+    """How often each brightness occurs in all pixels, counted in `parts` parts at once: (LEVELS,) int64.
+
+    pixels: (n,) uint8, contiguous.
+    """
     raise NotImplementedError("week1/katas/numba_threads task 2: histogram")
 
 
 def parallel_loops() -> int:
-    """How many loops of parts_kernel Numba deals out to threads, once it has been called. Given; needs Numba."""
+    """The number of loops of parts_kernel that Numba deals out to threads, once it has been called. Given."""
     facts = parts_kernel.get_metadata(parts_kernel.signatures[0])
     return facts["parfor_diagnostics"].count_parfors()
 
 
 # Task 3
 def openmp_pragma() -> str:
-    """The line for PRAGMA in HISTOGRAM_C: threads share the pixels, and no update of `counts` gets lost."""
+    """The line in place of PRAGMA in HISTOGRAM_C, for threads to share the pixels and lose no update of `counts`."""
     raise NotImplementedError("week1/katas/numba_threads task 3: openmp_pragma")
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tools.check import assert_matches, speed_ratio
+from tools.check import assert_matches, speed_ratio, terms
 from week1.katas.numba_threads import numba_threads as lesson
 
 PIXELS = np.array([3, 3, 7, 3, 7, 7, 3, 0, 3, 7, 3, 3], np.uint8)  # of the lesson
@@ -35,37 +35,85 @@ def test_three_equal_parts_of_twelve_pixels():
 def test_parts_cover_everything_once_and_are_equally_long_but_for_one(n, parts):
     bounds = lesson.chunk_bounds(n, parts)
     lengths = [stop - start for start, stop in zip(bounds, bounds[1:])]
-    assert (bounds[0], bounds[-1], len(lengths)) == (0, n, parts)
-    assert set(lengths) <= {n // parts, math.ceil(n / parts)}
+    first, last, number_of_parts = bounds[0], bounds[-1], len(lengths)
+    assert first == 0
+    assert last == n
+    assert number_of_parts == parts
+    shortest_part, longest_part = min(lengths), max(lengths)
+    assert shortest_part == n // parts
+    assert longest_part == -(-n // parts)
+
+
+def speedup(serial, workers):
+    time = serial + (1 - serial) / workers
+    return 1 / time
 
 
 @pytest.mark.task(1)
-def test_a_tenth_that_only_one_can_do_leaves_four_workers_three_times_as_fast():
-    for serial, workers, speedup in [(0.1, 4, 1 / 0.325), (0.0, 4, 4.0), (1.0, 4, 1.0), (0.1, 10**9, 10 / (1 + 9e-9))]:
-        assert_matches(lesson.amdahl, serial, workers, oracle=lambda *_: speedup)
+def test_four_workers_are_four_times_as_fast_where_nothing_is_serial():
+    assert_matches(lesson.amdahl, 0.0, 4, oracle=speedup)
 
 
 @pytest.mark.task(1)
-def test_steps_are_the_longest_part_and_all_tables():
-    for n, parts, steps in [(12, 3, 4 + 768), (13, 3, 5 + 768), (1_000_000, 1, 1_000_256), (1_000_000, 4, 251_024)]:
-        assert_matches(lesson.predict_steps, n, parts, oracle=lambda *_: steps)
+def test_four_workers_are_no_faster_where_all_is_serial():
+    assert_matches(lesson.amdahl, 1.0, 4, oracle=speedup)
 
 
 @pytest.mark.task(1)
-def test_more_parts_pay_only_where_there_is_enough_to_do():
-    """Four workers: 512 pixels are for one, 5000 for four. For 10000 pixels a seventh table costs too much."""
-    for n, workers, parts in [(12, 4, 1), (512, 4, 1), (514, 4, 2), (5000, 4, 4), (10_000, 64, 6), (10**9, 64, 64)]:
-        assert_matches(lesson.best_parts, n, workers, oracle=lambda *_: parts)
+@pytest.mark.parametrize("workers, times", [(4, 1 / 0.325), (10**9, 10 / (1 + 9e-9))])
+def test_a_serial_tenth_leaves_four_workers_three_times_as_fast_and_any_number_ten_times(workers, times):
+    assert speedup(0.1, workers) == pytest.approx(times, rel=1e-12)
+    assert_matches(lesson.amdahl, 0.1, workers, oracle=speedup)
+
+
+def steps(n, parts):
+    return terms(longest_part=math.ceil(n / parts), first_table=256, further_tables=256 * (parts - 1))
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("n, parts", [(12, 3), (13, 3), (1_000_000, 1), (1_000_000, 4)])
+def test_steps_are_the_longest_part_and_all_tables(n, parts):
+    assert_matches(lesson.predict_steps, n, parts, oracle=steps)
+
+
+def fewest_steps(n, workers):
+    return min((steps(n, parts).total, parts) for parts in range(1, workers + 1))[1]
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("n, workers, parts", [(5000, 4, 4), (100_000, 8, 8)])
+def test_all_workers_work_where_there_is_enough_to_do(n, workers, parts):
+    assert fewest_steps(n, workers) == parts
+    assert_matches(lesson.best_parts, n, workers, oracle=fewest_steps)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("n, workers, parts", [(12, 4, 1), (512, 4, 1)])
+def test_one_works_where_a_table_costs_more_than_a_worker_saves(n, workers, parts):
+    """Of 512 pixels a second part would save 256 steps, and cost as many."""
+    assert fewest_steps(n, workers) == parts
+    assert_matches(lesson.best_parts, n, workers, oracle=fewest_steps)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("n, workers, parts", [(514, 4, 2), (10_000, 64, 6)])
+def test_in_between_some_of_the_workers_work(n, workers, parts):
+    assert fewest_steps(n, workers) == parts
+    assert_matches(lesson.best_parts, n, workers, oracle=fewest_steps)
 
 
 # Task 2: compiled, private, added up --------------------------------------------------------------
 
 @pytest.mark.task(2)
 def test_the_first_kernel_counts_into_the_table_that_it_is_given():
+    def after_count_kernel(pixels, counts):
+        counts = counts.copy()
+        lesson.count_kernel(pixels, counts)
+        return counts
+
     counts = np.zeros(256, np.int64)
     counts[7] = 100
-    lesson.count_kernel(PIXELS, counts)
-    assert counts[[0, 3, 7]].tolist() == [1, 7, 104]
+    assert_matches(after_count_kernel, PIXELS, counts, oracle=lambda pixels, counts: counts + bincount(pixels))
 
 
 @pytest.mark.task(2)
@@ -107,7 +155,8 @@ def test_an_image_gives_one_histogram_however_many_parts_count_it(parts, rng):
 def test_counts_as_many_steps_as_were_predicted(n, parts, rng):
     """What the longest part counted, and every number of every table."""
     tables = lesson.private_histograms(photograph(rng)[:n], parts)
-    assert lesson.predict_steps(n, parts) == tables.sum(axis=1).max() + tables.size
+    predicted, counted = lesson.predict_steps(n, parts), int(tables.sum(axis=1).max()) + tables.size
+    assert predicted == counted
 
 
 @pytest.mark.task(2)

@@ -22,7 +22,8 @@ Concept
     NaN: every comparison with NaN is false. The maximum of the hardware gives the other number, because fmax is
     defined that way; PyTorch passes the NaN on, so that the mistake that made it shows. To keep it, ask whether
     x < 0 and take x wherever that is false.
-    Choosing: tl.where(condition, x, y) takes each element from x where the condition is True, else from y.
+    Choosing: in CUDA, `x if condition else y` gives each lane a value of its own without sending it another way, as
+    an if above two stores would. In Triton, tl.where(condition, x, y) does so for each element of a block.
     Types: in a CUDA kernel 0.0 is float64, and what is computed with it becomes float64. In Triton a constant
     takes the type of the block that it meets. A float32 factor times float16 elements is float32 in both; the
     store rounds it to float16.
@@ -83,9 +84,9 @@ def blocks_for(x: torch.Tensor) -> int:
 
 
 def cuda_scale(a: float, x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """a * x, computed in float32. Given, as are the two below.
+    """a * x by cuda_scale_kernel, computed in float32. Given, as are the two below.
 
-    x, y: float32 or float16, of one shape, contiguous, on one device. out: likewise, allocated if not given.
+    x: float32 or float16 of any shape, contiguous. out: likewise, allocated if not given. It may be x itself.
     """
     out = torch.empty_like(x) if out is None else out
     cuda_scale_kernel[blocks_for(x), THREADS](np.float32(a), x.view(-1), out.view(-1))
@@ -93,14 +94,17 @@ def cuda_scale(a: float, x: torch.Tensor, *, out: torch.Tensor | None = None) ->
 
 
 def cuda_relu(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """x where it is not negative, else 0; NaN stays NaN."""
+    """x where it is not negative, else 0, by cuda_relu_kernel; NaN stays NaN. Arguments as for cuda_scale."""
     out = torch.empty_like(x) if out is None else out
     cuda_relu_kernel[blocks_for(x), THREADS](x.view(-1), out.view(-1))
     return out
 
 
 def cuda_saxpy(a: float, x: torch.Tensor, y: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """a * x + y, computed in float32."""
+    """a * x + y by cuda_saxpy_kernel, computed in float32.
+
+    x, y: float32 or float16 of one shape, contiguous. out: likewise, allocated if not given.
+    """
     out = torch.empty_like(x) if out is None else out
     cuda_saxpy_kernel[blocks_for(x), THREADS](np.float32(a), x.view(-1), y.view(-1), out.view(-1))
     return out
@@ -133,9 +137,9 @@ def triton_saxpy_kernel(a, x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def triton_scale(a: float, x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """a * x, computed in float32. Given, as are the two below.
+    """a * x by triton_scale_kernel, computed in float32. Given, as are the two below.
 
-    x, y: float32, float16 or bfloat16, of one shape, contiguous, on one device. out: likewise, allocated if not given.
+    x: float32, float16 or bfloat16 of any shape, contiguous. out: likewise, allocated if not given. It may be x itself.
     """
     out = torch.empty_like(x) if out is None else out
     triton_scale_kernel[(triton.cdiv(x.numel(), BLOCK),)](a, x, out, x.numel(), BLOCK=BLOCK)
@@ -143,14 +147,17 @@ def triton_scale(a: float, x: torch.Tensor, *, out: torch.Tensor | None = None) 
 
 
 def triton_relu(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """x where it is not negative, else 0; NaN stays NaN."""
+    """x where it is not negative, else 0, by triton_relu_kernel; NaN stays NaN. Arguments as for triton_scale."""
     out = torch.empty_like(x) if out is None else out
     triton_relu_kernel[(triton.cdiv(x.numel(), BLOCK),)](x, out, x.numel(), BLOCK=BLOCK)
     return out
 
 
 def triton_saxpy(a: float, x: torch.Tensor, y: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """a * x + y, computed in float32."""
+    """a * x + y by triton_saxpy_kernel, computed in float32.
+
+    x, y: float32, float16 or bfloat16 of one shape, contiguous. out: likewise, allocated if not given.
+    """
     out = torch.empty_like(x) if out is None else out
     triton_saxpy_kernel[(triton.cdiv(x.numel(), BLOCK),)](a, x, y, out, x.numel(), BLOCK=BLOCK)
     return out
@@ -158,12 +165,15 @@ def triton_saxpy(a: float, x: torch.Tensor, y: torch.Tensor, *, out: torch.Tenso
 
 # Task 3
 def unfused(a: float, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """relu(a * x + y), one launch after the other. Given: to compare with."""
+    """relu(a * x + y) in two launches, triton_saxpy's and triton_relu's. Given; arguments as for triton_saxpy."""
     return triton_relu(triton_saxpy(a, x, y))
 
 
 def predict_bytes(n: int, itemsize: int) -> tuple[int, int]:
-    """Bytes of global memory that are loaded and stored for n elements: by unfused, and by fused."""
+    """(bytes of unfused, bytes of fused) for n elements: what they load from global memory and store there, added up.
+
+    itemsize: bytes of an element.
+    """
     return 5 * n * itemsize, 3 * n * itemsize
 
 
@@ -178,7 +188,10 @@ def fused_kernel(a, x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def fused(a: float, x: torch.Tensor, y: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """relu(a * x + y) in one launch of fused_kernel. Arguments as for triton_saxpy."""
+    """relu(a * x + y) in one launch of fused_kernel, computed in float32.
+
+    x, y: float32, float16 or bfloat16 of one shape, contiguous. out: likewise, allocated if not given.
+    """
     out = torch.empty_like(x) if out is None else out
     fused_kernel[(triton.cdiv(x.numel(), BLOCK),)](a, x, y, out, x.numel(), BLOCK=BLOCK)
     return out
