@@ -125,5 +125,5 @@ def predict_traffic(m: int, n: int, k: int, tile_m: int, tile_n: int, tile_k: in
 
 
 def reuse(m: int, n: int, k: int, tile_m: int, tile_n: int, tile_k: int) -> float:
-    """How many products each loaded element serves, on average: 1 on day 5. None of m, n and k is 0."""
+    """Products that each loaded element serves, on average: 1 on day 5. None of m, n and k is 0."""
     raise NotImplementedError("week1/day6 task 4: reuse")

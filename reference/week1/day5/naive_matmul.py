@@ -96,24 +96,27 @@ def predict_traffic(m: int, n: int, k: int) -> int:
 
 
 def arithmetic_intensity(m: int, n: int, k: int) -> float:
-    """Flops for each of these bytes. None of m, n and k is 0."""
+    """Flops for each byte of predict_traffic. None of m, n and k is 0."""
     return 2 * m * n * k / predict_traffic(m, n, k)
 
 
 def times_the_least(m: int, n: int, k: int) -> float:
-    """These bytes over the least possible: a and b read once, the result written once."""
+    """Bytes of predict_traffic over the least possible: a and b read once, the result written once."""
     return predict_traffic(m, n, k) / (4 * (m * k + k * n + m * n))
 
 
 # Task 3
 def share_of_peak(report: dict) -> float:
-    """The flops a second that the kernel reached, as a share of report["peak_gflops"]."""
+    """Flops a second that the kernel reached, as a share of report["peak_gflops"], in 1e9 flops a second."""
     gflops = 2 * report["m"] * report["n"] * report["k"] / report["seconds"] / 1e9
     return gflops / report["peak_gflops"]
 
 
 def useful_share(report: dict) -> float:
-    """Of the bytes in report["load_sectors"], the share that programs asked for: two float32 for each product."""
+    """The share of the bytes loaded that programs asked for: two float32 for each product.
+
+    report["load_sectors"]: sectors of 32 bytes that came.
+    """
     return 2 * 4 * report["m"] * report["n"] * report["k"] / (32 * report["load_sectors"])
 
 
@@ -143,7 +146,7 @@ def chase_kernel(links_ptr, out_ptr, steps):
 
 
 def chase(links: torch.Tensor, steps: int, *, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Where `steps` steps from element 0 lead, each to links[where I am]: one element, by one program.
+    """The element that is reached from element 0 by `steps` steps, each to links[where I am]; by one program.
 
     links: (n,) int32, contiguous, each 0 <= link < n. out: (1,) int32, allocated if not given.
     """
