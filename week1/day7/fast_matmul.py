@@ -80,7 +80,7 @@ def sectors_of_request(stride: int) -> int:
 # Task 2
 @cuda.jit
 def simple_kernel(a, b, out):
-    """One result for each thread."""
+    """One element of out for each thread."""
     row, col = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
         total = np.float32(0)
@@ -104,7 +104,7 @@ def matmul_simple(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor | None 
 # Task 3
 @cuda.jit
 def tiled_kernel(a, b, out):
-    pass  # tile by tile of k: what exists of both, or zeros; wait; multiply; wait. Then store what exists
+    pass  # for each tile of k: fill both tiles, with zeros where nothing exists; wait; multiply; wait. Then store
 
 
 def matmul_tiled(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
@@ -120,9 +120,9 @@ def matmul_tiled(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor | None =
 
 # Task 4
 def predict_traffic(m: int, n: int, k: int, tile: int) -> int:
-    """Bytes of global memory that are loaded and stored, where tile x tile results share what is loaded for them.
+    """Bytes of global memory that a @ b loads and stores, where tile x tile results share what is loaded for them.
 
-    tile: TILE for matmul_tiled, 1 for matmul_simple.
+    a: (m, k), b: (k, n), float32. tile: TILE for matmul_tiled, 1 for matmul_simple.
     """
     raise NotImplementedError("week1/day7 task 4: predict_traffic")
 
@@ -130,15 +130,15 @@ def predict_traffic(m: int, n: int, k: int, tile: int) -> int:
 def predict_wavefronts(m: int, n: int, k: int) -> int:
     """Wavefronts of shared memory in matmul_tiled: without conflicts one for each load or store of a warp.
 
-    m, n, k: multiples of TILE.
+    a: (m, k), b: (k, n); m, n and k are multiples of TILE.
     """
     raise NotImplementedError("week1/day7 task 4: predict_wavefronts")
 
 
 def ceiling(m: int, n: int, k: int) -> float:
-    """The largest share of its peak that an SM can reach in matmul_tiled, with one wavefront a clock.
+    """Share of an SM's peak that matmul_tiled can reach, from 0 to 1, where a wavefront takes one clock.
 
-    m, n, k: multiples of TILE, none of them 0.
+    The peak: LANES multiply-adds a clock. m, n, k: multiples of TILE, none of them 0.
     """
     raise NotImplementedError("week1/day7 task 4: ceiling")
 
@@ -148,7 +148,7 @@ def ceiling(m: int, n: int, k: int) -> float:
 @triton.jit
 def dot_kernel(a_ptr, b_ptr, out_ptr, m, n, k, a_row_stride, a_col_stride, b_row_stride, b_col_stride,
                out_row_stride, out_col_stride, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr):
-    pass  # day 6 again: my rows and columns; tile by tile of k; store. Which axis of the grid counts columns?
+    pass  # rows and columns of this program, columns by axis 0; for each tile of k load and multiply; store
 
 
 def matmul_dot(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:

@@ -80,7 +80,7 @@ def sectors_of_request(stride: int) -> int:
 # Task 2
 @cuda.jit
 def simple_kernel(a, b, out):
-    """One result for each thread."""
+    """One element of out for each thread."""
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
         total = np.float32(0)
@@ -135,9 +135,9 @@ def matmul_tiled(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor | None =
 
 # Task 4
 def predict_traffic(m: int, n: int, k: int, tile: int) -> int:
-    """Bytes of global memory that are loaded and stored, where tile x tile results share what is loaded for them.
+    """Bytes of global memory that a @ b loads and stores, where tile x tile results share what is loaded for them.
 
-    tile: TILE for matmul_tiled, 1 for matmul_simple.
+    a: (m, k), b: (k, n), float32. tile: TILE for matmul_tiled, 1 for matmul_simple.
     """
     times_a, times_b = triton.cdiv(n, tile), triton.cdiv(m, tile)  # that each element is loaded
     return 4 * (times_a * m * k + times_b * k * n + m * n)
@@ -146,16 +146,16 @@ def predict_traffic(m: int, n: int, k: int, tile: int) -> int:
 def predict_wavefronts(m: int, n: int, k: int) -> int:
     """Wavefronts of shared memory in matmul_tiled: without conflicts one for each load or store of a warp.
 
-    m, n, k: multiples of TILE.
+    a: (m, k), b: (k, n); m, n and k are multiples of TILE.
     """
     warps, steps = m * n // WARP, k // TILE
     return warps * steps * (2 + 2 * TILE)  # two tiles filled; two numbers for each of TILE products
 
 
 def ceiling(m: int, n: int, k: int) -> float:
-    """The largest share of its peak that an SM can reach in matmul_tiled, with one wavefront a clock.
+    """Share of an SM's peak that matmul_tiled can reach, from 0 to 1, where a wavefront takes one clock.
 
-    m, n, k: multiples of TILE, none of them 0.
+    The peak: LANES multiply-adds a clock. m, n, k: multiples of TILE, none of them 0.
     """
     return m * n * k / LANES / predict_wavefronts(m, n, k)
 

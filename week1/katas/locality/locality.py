@@ -66,15 +66,19 @@ def addresses(shape: tuple[int, int], strides: tuple[int, int], itemsize: int) -
 
 def count_misses(shape: tuple[int, int], strides: tuple[int, int], itemsize: int, *, capacity: int = L1,
                  line: int = LINE, ways: int = WAYS) -> int:
-    """How many accesses of that walk miss in a Cache, empty at first. capacity, line: bytes. ways: lines in a set."""
+    """Misses of a walk over these addresses, in a Cache that is empty at first.
+
+    capacity, line: bytes. ways: lines in a set.
+    """
     raise NotImplementedError("week1/katas/locality task 1: count_misses")
 
 
 def predict_misses(n_rows: int, n_cols: int, row_bytes: int, itemsize: int, *, capacity: int = L1,
                    line: int = LINE, ways: int = WAYS) -> int:
-    """Misses of a walk down one column after the other, without walking.
+    """Misses of a walk down one column after the other, without walking it.
 
-    row_bytes: from the start of a row to that of the next; a multiple of line, and the matrix starts at one.
+    row_bytes: from the start of a row to that of the next, a multiple of line; element [0, 0] begins a line.
+    itemsize, capacity, line: bytes. ways: lines in a set.
     """
     raise NotImplementedError("week1/katas/locality task 1: predict_misses")
 
@@ -88,9 +92,10 @@ def distances_naive(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def tile_for(capacity: int, d: int, itemsize: int = 8) -> int:
-    """The largest tile that leaves all of its work in a cache of `capacity` bytes; at least 1.
+    """The largest tile, in points, whose work stays in a cache of `capacity` bytes; at least 1.
 
-    The work of a tile: `tile` points of x and as many of y, their differences, and their distances.
+    Its work: `tile` points of x and as many of y, of d numbers each, all their differences, and all their distances.
+    itemsize: bytes of a number.
     """
     raise NotImplementedError("week1/katas/locality task 2: tile_for")
 

@@ -157,7 +157,9 @@ def bytes_of_work(tile, d, itemsize):
 ])
 def test_the_work_of_the_largest_tile_fits_and_that_of_the_next_does_not(capacity, d, itemsize):
     tile = lesson.tile_for(capacity, d, itemsize)
-    assert bytes_of_work(tile, d, itemsize) <= capacity < bytes_of_work(tile + 1, d, itemsize)
+    work, work_of_the_next = bytes_of_work(tile, d, itemsize), bytes_of_work(tile + 1, d, itemsize)
+    assert work <= capacity
+    assert work_of_the_next > capacity
 
 
 @pytest.mark.task(2)
@@ -195,8 +197,8 @@ def test_no_operation_makes_more_than_a_tile_of_differences(rng):
     x, y = matrices(rng, (10, 3), (7, 3))
     seen = given.watched(x)
     lesson.distances_blocked(seen, y, tile=4)
-    largest_result = max(seen.sizes, default=0)
-    assert 0 < largest_result <= 4 * 4 * 3
+    most_numbers_at_once, numbers_of_a_tile = max(seen.sizes, default=0), 4 * 4 * 3
+    assert 0 < most_numbers_at_once <= numbers_of_a_tile
 
 
 @pytest.mark.task(2)
@@ -249,9 +251,9 @@ def test_a_few_operations_on_x_serve_all_pairs(rng):
     x, y = matrices(rng, (40, 5), (30, 5))
     seen = given.watched(x)
     lesson.distances_blas(seen, y)
-    operations, largest_result = len(seen.sizes), max(seen.sizes, default=0)
-    assert 0 < largest_result <= 40 * 30
-    assert operations <= 10
+    operations_on_x, most_numbers_at_once, pairs = len(seen.sizes), max(seen.sizes, default=0), 40 * 30
+    assert 0 < most_numbers_at_once <= pairs
+    assert operations_on_x <= 10
 
 
 # What it is for: patches of an image that look alike ------------------------------------------------

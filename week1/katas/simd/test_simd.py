@@ -70,7 +70,7 @@ def test_packed_arithmetic_works_in_all_lanes(text, count):
 @pytest.mark.parametrize("text, count", [
     ("vaddss xmm0,xmm0,DWORD PTR [rax]", 1), ("vmulsd xmm0,xmm1,xmm2", 1), ("vfmadd132ss xmm0,xmm1,xmm2", 1),
     ("vmovups YMMWORD PTR [rdi+rax*1],ymm0", 0), ("vshufps ymm0,ymm1,ymm1,0x0", 0), ("add rax,0x20", 0),
-    ("vxorps xmm0,xmm0,xmm0", 0), ("sub rdi,rax", 0),
+    ("vxorps xmm0,xmm0,xmm0", 0), ("sub rdi,rax", 0), ("vpmaxsd ymm0,ymm1,ymm2", 0),
 ])
 def test_scalar_arithmetic_works_in_one_lane_and_moves_shuffles_and_counters_in_none(text, count):
     assert_matches(lesson.lanes, instruction(text), oracle=always(count))

@@ -80,7 +80,7 @@ def lanes(instruction: tuple[int, str, str]) -> int:
 
 # Task 2
 def worth(instructions: list[tuple[int, str, str]]) -> float:
-    """Elements that these compute for each of them; 0 for none. Given."""
+    """Elements computed, over the number of instructions; 0 without any. Given."""
     return sum(map(lanes, instructions)) / max(1, len(instructions))
 
 
@@ -98,15 +98,15 @@ def hot_loop(instructions: list[tuple[int, str, str]]) -> list[tuple[int, str, s
 
 
 def elements_per_instruction(listing: str) -> float:
-    """What an instruction of the listing's hot loop is worth."""
+    """Elements that an instruction of the listing's hot loop is worth; 0.0 without a loop."""
     return worth(hot_loop(parse(listing)))
 
 
 # Task 3
 def cure(listings: dict[str, str]) -> str | None:
-    """The change after which the loop is worth most; of equals the first. None if that is not twice as much.
+    """The change that makes the loop worth most; of equals the first. None if it is not worth twice what it was.
 
-    listings: of one loop, by what was changed in it; among them "as it is".
+    listings: those of one loop, by what was changed in it; "as it is" is among them, and may be worth 0.
     """
     worths = {change: elements_per_instruction(listing) for change, listing in listings.items()}
     best = max(worths, key=worths.get)
