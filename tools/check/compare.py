@@ -76,7 +76,7 @@ def leaves(got: object, want: object, part: str = "") -> Iterator[tuple[str, obj
     """
     if not isinstance(want, (tuple, list, dict)) or not arrays.all_arrays(want):
         yield part, got, scalar(got, want)
-    elif not same_type(got, want) or keys(got) != keys(want):
+    elif not same_type(got, want) or set(keys(got)) != set(keys(want)):
         yield part, got, want
     else:
         for key in keys(want):
@@ -153,7 +153,7 @@ def first_entry(got: object, want: object, part: str, tolerance: Tolerance | Non
 
     Of a tuple or list too, if its entries are equal and only their types are not.
     """
-    if not same_type(got, want) or not isinstance(want, (dict, tuple, list)) or keys(got) != keys(want):
+    if not same_type(got, want) or not isinstance(want, (dict, tuple, list)) or set(keys(got)) != set(keys(want)):
         return got, want, part
     if not isinstance(want, dict) and got != want:
         return got, want, part

@@ -90,6 +90,14 @@ def test_a_tuple_of_arrays_is_compared_part_by_part():
     assert cause_of(lambda x: [x[1:] * 1.0, {}], X, oracle=split) == "wrong_type"
 
 
+def test_the_entries_of_a_dict_may_stand_in_any_order():
+    def sums(x):
+        return {"head": x[:1] * 1.0, "rest": x[1:] * 1.0}
+    assert_matches(lambda x: dict(reversed(sums(x).items())), X, oracle=sums)
+    with pytest.raises(Mismatch, match=r"In result\['b'\]: got 3, wanted 2"):
+        assert_matches(lambda n: {"b": n + 1, "a": 1}, 2, oracle=lambda n: {"a": 1, "b": n})
+
+
 def test_empty_arrays_match():
     assert_matches(double, np.empty((0, 3)), oracle=double, layouts="any")
 
