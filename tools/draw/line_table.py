@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from tools.draw.lines import Kernel, Row, figure
+from tools.sim.tables import in_words
 from tools.words import cut, quantity
 
 GUTTER = "    "  # before what a line does
@@ -13,7 +14,7 @@ HEADS = {"sectors/request": "/request"}  # it stands beside the sectors
 def terminal(kernel: Kernel, width: int = 80) -> str:
     """Lines of `width` columns; a little more where the figures are very large."""
     names = kernel.columns
-    drawn = [row for row in kernel.rows if row.counts.divergent_branches or any(figure(row, name) for name in names)]
+    drawn = [row for row in kernel.rows if _in_words(row) or any(figure(row, name) for name in names)]
     cells = [[GUTTER + row.kind, *(_shown(figure(row, name)) for name in names)] for row in drawn]
     heads = ["line", *(HEADS.get(name, name) for name in names)]
     widths = [max(map(len, column)) for column in zip(heads, *cells)]
@@ -38,12 +39,18 @@ def _of_line(rows: list[tuple[Row, list[str]]], widths: list[int], gap: str, wid
     first = rows[0][0]
     yield cut(f"{first.line:4}  {first.source}", width)
     for row, cells in rows:
-        if row.kind == "branch":
-            counts = row.counts
-            yield (f"{GUTTER}branch: the lanes of a warp parted {counts.divergent_branches:,} of "
-                   f"{counts.branches:,} times")
-        else:
-            yield _joined(cells, widths, gap)
+        words = _in_words(row)
+        yield f"{GUTTER}{words}" if words else _joined(cells, widths, gap)
+
+
+def _in_words(row: Row) -> str:
+    """What a line does without memory; "" where columns tell it, or there is nothing to tell."""
+    counts = row.counts
+    if row.kind != "branch":
+        return in_words(row)
+    if not counts.divergent_branches:
+        return ""
+    return f"branch: the lanes of a warp parted {counts.divergent_branches:,} of {counts.branches:,} times"
 
 
 def _joined(cells: list[str], widths: list[int], gap: str) -> str:

@@ -10,8 +10,8 @@ from tools.words import listed, plural
 SECTOR = 32    # bytes
 WORTH = 1.25   # times the least: what wastes less is not worth a word,
 SHARE = 0.1    # nor is what wastes less of all sectors, or of all wavefronts
-OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts", "barriers", "float64"
-OF_PROGRAMS = "bytes", "sectors", "bytes/sector", "flops", "float64"
+OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts"
+OF_PROGRAMS = "bytes", "sectors", "bytes/sector", "flops"
 
 
 @dataclass

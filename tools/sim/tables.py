@@ -45,7 +45,7 @@ def _summary(counts) -> str:
 
 def _of_launch(launch) -> Iterator[str]:
     headings = OF_WARPS if launch.counts.warps else OF_PROGRAMS if launch.counts.flops else OF_PROGRAMS[:-1]
-    told = [(line, _in_words(line)) for line in launch.lines]
+    told = [(line, in_words(line)) for line in launch.lines]
     cells = [["", words] if words else [line.kind, *_figures(line, headings)] for line, words in told]
     total = [_shown(getattr(launch.counts, name)) if name != "lanes" else "" for name in headings]
     cells = [["", *headings], *cells, ["total", *total]]
@@ -58,8 +58,8 @@ def _of_launch(launch) -> Iterator[str]:
         yield f"{cut(text, room):{room}}  {shown}".rstrip()
 
 
-def _in_words(line) -> str:
-    """What a line does without memory; "" where columns tell it."""
+def in_words(line) -> str:
+    """What a line does without memory, such as "64 barriers"; "" where columns tell it. line: has kind and counts."""
     things = {"float64 operation": line.counts.float64, "conversion": line.counts.conversions}
     if line.kind == "barrier":
         things = {"barrier": line.counts.barriers}

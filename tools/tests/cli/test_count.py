@@ -1,5 +1,6 @@
 """course count: the figures of the learner's own kernels by source line, what wastes most, and the journal."""
 
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ from tools import gpu
 from tools.cli import count as command
 from tools.cli.__main__ import main
 from tools.course import journal
+from tools.tests.conftest import needs_solutions
 from tools.tests.cli.kernels import BENCH, GAP, LESSON, TURN, write_day
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
@@ -160,3 +162,14 @@ def test_in_continuous_integration_no_journal_is_written(run, tmp_path, monkeypa
     monkeypatch.setenv("CI", "true")
     assert main(["count", "week1/day1"], tmp_path) == 0
     assert not (tmp_path / "journal").exists()
+
+
+# The lessons of this course -----------------------------------------------------------------------
+
+@needs_solutions
+@pytest.mark.parametrize("day", ["week1/day2", "week1/day3", "week1/day6", "week1/day7", "week1/katas/elementwise"])
+def test_the_calls_of_a_lesson_are_counted_to_the_end(course, day):
+    course.solve(day)
+    ran = course.run(sys.executable, "-m", "tools.cli", "count", day)
+    assert ran.code == 0 and ran.lines[-1] == "What each figure is, and what is good: docs/METRICS.md"
+    assert "Error" not in ran.text and "NotCounted" not in ran.text

@@ -114,6 +114,7 @@ one_bank: 1 block
 line              bytes  requests  sectors  /request  wavefronts  conflicts
    N  tile[x, 0] = x
     shared store    128         1        -         -          32         31
+    32 conversions
    N  out[x] = tile[x, 0]
     shared load     128         1        -         -          32         31
     store           128         1        4       4.0           -          -"""
@@ -127,6 +128,16 @@ def test_columns_that_are_all_zero_are_left_out():
 def test_branches_are_shown_where_lanes_part():
     assert "branch: the lanes of a warp parted 8 of 8 times" in line_table.terminal(only(RUNS["every other"]))
     assert "branch" not in line_table.terminal(only(RUNS["side by side"]))
+
+
+def test_what_a_line_does_without_memory_is_told_in_words():
+    for counts, kind, words in ((Counts(warps=Warps(barriers=8)), "barrier", "8 barriers"),
+                                (Counts(float64=64, warps=Warps()), "arithmetic", "64 float64 operations"),
+                                (Counts(conversions=96), "arithmetic", "96 conversions")):
+        counters = Counters()
+        counters.add(Launch("kernel", (1,), counts, (Line("week1/day4/x.py", 7, "a line", kind, counts),)))
+        kernel, = lines.kernels(counters)
+        assert line_table.terminal(kernel).endswith(f"\n   7  a line\n    {words}")
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -34,7 +34,7 @@ def by_torch(images, size):
 WORKLOADS = tuple(
     Workload(
         function=function, arguments=images, sizes=(8, 32, 128), laptop_sizes=(2,), small=1,
-        shape=lambda n: f"{n} images of {SIZE} x {SIZE} pixels", moved=lambda n: (1 + 4) * NUMBERS * n,
+        shape=lambda n: f"{n} x {SIZE} x {SIZE} pixels", moved=lambda n: (1 + 4) * NUMBERS * n,
         crossed=lambda n: (1 + 4) * NUMBERS * n, flops=lambda n: 8 * NUMBERS * n, terms=lambda n: NUMBERS,
         rivals={"PyTorch": by_torch, "NumPy": by_numpy})
     for function in ("preprocess_on_gpu", "preprocess_fused"))
