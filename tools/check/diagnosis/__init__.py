@@ -58,6 +58,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     steps.each_block_alone,
     tiles.tiles_gone_wrong,
     tiles.bounds_exchanged,
+    lengths.stored_otherwise,
     lengths.lengths_mixed_up,
     order.wrong_places,
     kernels.whole_numbers,
@@ -75,6 +76,7 @@ RECOGNISERS = {  # by the name of the fault
         launches.head_not_stored,
         lengths.lengths_mixed_up,
         places.nothing_written,
+        launches.row_not_stored,
         places.partly_written,
     ),
     "wrong_shape": (
@@ -89,6 +91,7 @@ RECOGNISERS = {  # by the name of the fault
     "wrong_type": (forms.rounded_down,),
     "nothing_returned": (forms.no_return,),
     "refusal": (
+        lengths.stored_otherwise,
         refusals.right_when_square,
         refusals.same_block,
         refusals.blocks_overlap,

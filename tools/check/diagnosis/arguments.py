@@ -25,6 +25,14 @@ def _alike(one, other) -> bool:
     return all(both) if any(both) else type(one) is type(other) and isinstance(one, (int, float))
 
 
+def hangs_on_elements(evidence: Evidence) -> bool:
+    """Do the elements of arrays change what is wanted? A rate, one number, hangs on their lengths alone."""
+    if evidence.here.want.size > 1:
+        return True
+    moved = evidence.ask(*(varied(arg, 3) if isinstance(arg, np.ndarray) else arg for arg in evidence.args))
+    return moved is not None and not np.array_equal(moved, evidence.here.want)
+
+
 def argument_unchanged(evidence: Evidence) -> Cause | None:
     for i, arg in enumerate(evidence.args):
         if isinstance(arg, np.ndarray) and evidence.holds(lambda case: case.args[i]):

@@ -13,6 +13,19 @@ MOST_AXES = 4
 LARGEST = 64          # a block beyond which it would take too long to show what happens in the second one
 
 
+def stored_otherwise(evidence: Evidence) -> Cause | None:
+    """Right where one array, or all of them, is stored row by row, as those of the call are not."""
+    odd = [i for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) and not arg.flags.c_contiguous]
+    if evidence.again is None or evidence.is_slow:
+        return None
+    for chosen in [[i] for i in odd] + [odd] * (len(odd) > 1):
+        args = tuple(arg.copy() if i in chosen else arg for i, arg in enumerate(evidence.args))
+        if evidence.is_right(evidence.compare(args)):
+            names = " and ".join(evidence.name_of(i) for i in chosen)
+            return cause("layout", f"With {names} contiguous it is right.", "Which line counts on how it is stored?")
+    return None
+
+
 def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     """Axes have the names that the docstring gives them; a block is a length too."""
     lengths = lengths_of(evidence)

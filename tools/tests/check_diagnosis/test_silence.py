@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from tools.check import Mismatch, assert_matches
 from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import evidence_of, name
@@ -167,3 +168,22 @@ def test_the_lesson_is_called_a_bounded_number_of_times(rng):
     args = [rng.normal(size=20) for _ in range(6)]
     name(args[0] * 0.7, sum(args), *args, oracle=lambda *args: sum(args), again=again)
     assert len(calls) <= 10
+
+
+def test_one_number_that_hangs_on_lengths_alone_is_no_sum_over_some_steps():
+    """A rate of 2 m k n / seconds with a third of k is not one step in three: no element is added up."""
+    a, b = np.ones((4, 30)), np.ones((30, 6))
+
+    def rate(a, b, work):
+        return 2e-9 * a.shape[0] * a.shape[1] * b.shape[1] / 0.7
+    assert name(rate(a, b, None) / 3, rate(a, b, None), a, b, object(), oracle=rate,
+                keywords={"repeats": 3}) != "one_of_each_block"
+    x = np.random.default_rng(3).normal(size=30)
+    assert name(x[::3].sum(), x.sum(), x, oracle=np.sum, keywords={"block": 3}) == "one_of_each_block"
+
+
+def test_a_list_of_numbers_has_no_last_block():
+    want = [1.5, 2.25, 3.5, 4.75, 5.125, 6.5, 7.25, 8.0]
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(lambda: want[:5] + [9.75, 1.25, 0.5], oracle=lambda: want)
+    assert caught.value.text.endswith("Right up to element 4; everything after it is wrong.\nWhat is different there?")
