@@ -89,6 +89,13 @@ def _is_block(view: View, addresses: np.ndarray, program: int) -> bool:
     return first == program * addresses.size and bool((np.diff(addresses.ravel().astype(np.int64)) == size).all())
 
 
+def too_many_values(places: int, values: int) -> Fault:
+    """An atomic is given a block, and one pointer."""
+    where = "one place" if places == 1 else f"{places} places"
+    return Fault("values", f"{program_name()} updates {where} with {values} values.",
+                 "Should the pointers be a block too, or the values become one number?", operation="atomic")
+
+
 def misaligned(operation: str, view: View, addresses: np.ndarray, size: int) -> Fault:
     """An element of `size` bytes begins at an address that is no multiple of it."""
     first = int(addresses[addresses % size != 0][0]) - view.low

@@ -163,6 +163,8 @@ def patch(interpreter: ModuleType) -> None:
         return store(self, real("store", pointers, mask), value, mask, *rest, **named)
 
     def create_atomic_rmw(self, operator, pointers, value, mask, *rest):
+        if value.data.size > pointers.data.size:
+            raise faults.too_many_values(pointers.data.size, value.data.size)
         return update(self, operator, real("atomic", pointers, mask), value, mask, *rest)
 
     def create_atomic_cas(self, pointers, *rest):

@@ -75,6 +75,21 @@ def test_a_grid_that_is_a_number_is_refused_with_the_way_to_write_it():
         write_place[5](torch.empty(5, dtype=torch.int32))
 
 
+def test_a_keyword_in_other_capitals_is_told_with_the_argument_that_is_meant():
+    with pytest.raises(TypeError, match="^block is no argument of store_block; BLOCK is.$"):
+        store_block[(1,)](torch.empty(16), 16, block=16)
+
+
+def test_a_block_that_is_added_to_one_place_is_refused():
+    @triton.jit
+    def add(out_ptr, BLOCK: tl.constexpr):
+        tl.atomic_add(out_ptr, tl.arange(0, BLOCK))
+
+    with pytest.raises(Fault) as caught:
+        add[(1,)](torch.zeros(1, dtype=torch.int32), BLOCK=4)
+    assert caught.value.text.splitlines()[1] == "program 0 of 1 updates one place with 4 values."
+
+
 # Two programs, one element -----------------------------------------------------------------------
 
 @triton.jit
