@@ -1,12 +1,13 @@
 """Where a claim would be true by luck, or of the right answer too, nothing is said; and nothing breaks."""
 
+import time
 import warnings
 
 import numpy as np
 import pytest
 
 from tools.check import Mismatch, assert_matches
-from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose
+from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose, evidence
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import evidence_of, name
 from tools.worker import Died
@@ -187,3 +188,17 @@ def test_a_list_of_numbers_has_no_last_block():
     with pytest.raises(Mismatch) as caught:
         assert_matches(lambda: want[:5] + [9.75, 1.25, 0.5], oracle=lambda: want)
     assert caught.value.text.endswith("Right up to element 4; everything after it is wrong.\nWhat is different there?")
+
+
+def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkeypatch):
+    """The same words on a busy machine: what counts is own time, of which here nothing passes."""
+    def slow(x, y):
+        time.sleep(0.02)
+        return 2 * x + np.exp(y)
+
+    x, y = np.linspace(1, 3, 40) ** 2, np.cos(np.arange(40.0))
+    monkeypatch.setattr(evidence, "MOST_SECONDS", 0.01)
+    assert name(slow(y, x), slow(x, y), x, y, oracle=slow, again=slow) == "swapped_arguments"  # the first that is asked
+    assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) is None
+    monkeypatch.setattr(evidence.OwnTime, "lap", lambda self: 0.0)
+    assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) == "repeated_argument"
