@@ -91,6 +91,21 @@ def neutral_argument(evidence: Evidence) -> Cause | None:
     return None
 
 
+def one_for_a_number(evidence: Evidence) -> Cause | None:
+    """A whole number, a size or a count, might as well have been 1."""
+    for i, arg in enumerate(evidence.args):
+        if type(arg) is int and arg > 1 and evidence.holds(lambda case: evidence.ask(*with_argument(case.args, i, 1))):
+            return _right_for_one(evidence.name_of(i))
+    for name, value in evidence.keywords.items():
+        if type(value) is int and value > 1 and evidence.holds(lambda case: evidence.ask(*case.args, **{name: 1})):
+            return _right_for_one(name)
+    return None
+
+
+def _right_for_one(name: str) -> Cause:
+    return cause("unused_argument", f"It is right for {name} = 1.", f"Is {name} used at all?")
+
+
 def _constant(like, value):
     """The number in the form of `like`; an array costs no memory."""
     if isinstance(like, np.ndarray):

@@ -117,8 +117,19 @@ def test_a_prediction_that_differs_by_as_much_as_two_lines_is_left_alone():
 def test_plain_numbers_are_told_side_by_side():
     names = {"share": 1.0, "total": 96, "text": "1.0"}
     assert told_by_numbers("assert share == 12 / total", names) == ["share is 1.0, needed 0.125: 8 times as much."]
-    for asked in ("assert text == 12 / total", "assert share >= 2", "assert f(share) == 2", "assert share"):
+    for asked in ("assert text == 12 / total", "assert share >= text", "assert f(share) == 2", "assert share"):
         assert told_by_numbers(asked, names) == []
+
+
+@pytest.mark.parametrize("asked, told", [
+    ("assert copies < 10", "copies is 200, needed less than 10."),
+    ("assert copies <= 9", "copies is 200, needed at most 9."),
+    ("assert 0.4 < ratio < 2.5", "ratio is 3.25, needed more than 0.4 and less than 2.5."),
+    ("assert 7 <= few", "few is 3, needed at least 7."),
+    ("assert ratio > copies + 1", "ratio is 3.25, needed more than 201."),
+])
+def test_a_bound_is_told_beside_the_number(asked, told):
+    assert told_by_numbers(asked, {"copies": 200, "ratio": 3.25, "few": 3}) == [told]
 
 
 def test_a_grid_is_told_beside_the_one_that_is_needed():
