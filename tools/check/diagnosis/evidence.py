@@ -1,7 +1,6 @@
 """What a failed check hands to the recognisers, and the one way in which they test a claim against it."""
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,15 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.numbers import bits, differ, excess, number, rms, slack_of, varied
+from tools.check.diagnosis.numbers import bits, copied, differ, excess, number, rms, slack_of, varied
 from tools.check.diagnosis.source import Source
 from tools.worker import NoAnswer
+from tools.worker.own_time import OwnTime
 
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
 FURTHER = (1, 2, 3, 5, 8)  # how far the arguments of further calls lie away; brute-force oracles are slow
 PLAIN = (np.ndarray, int, float, str, tuple, type(None))
 SLOW_SECONDS, SLOW_ELEMENTS = 0.3, 250_000  # a call beyond these is not repeated with other arguments
-MOST_SECONDS = 1.5  # of further calls of lesson and oracle together: a learner waits for them
+MOST_SECONDS = 1.5  # own ones, of further calls of lesson and oracle together: a busy machine gets the same words
 ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
 
 
@@ -125,7 +125,7 @@ class Evidence:
         """What a further call gives; None where it refuses, or where too much time has gone already."""
         if self._spent[0] > MOST_SECONDS:
             return None
-        start = time.perf_counter()
+        clock = OwnTime()
         try:
             return function(*args, **keywords)
         except NoAnswer:  # it crashed, or time is up for all: no further call then
@@ -133,7 +133,7 @@ class Evidence:
         except Exception:
             return None
         finally:
-            self._spent[0] += time.perf_counter() - start
+            self._spent[0] += clock.lap()
 
     def name_of(self, index: int) -> str:
         return self.names[index] if index < len(self.names) else f"argument {index + 1}"
@@ -156,7 +156,7 @@ class Evidence:
 
     def call_again(self, *args, **keywords):
         """What one more call of the lesson returns, or None. It gets copies."""
-        copies = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
+        copies = [copied(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
         return self._timed(self.again, *copies, **keywords) if self.again else None
 
     @cached_property
@@ -238,9 +238,9 @@ class Evidence:
             return True
         if getattr(self.outcome, "seconds", 0) <= SLOW_SECONDS:
             return False
-        start = time.perf_counter()
+        clock = OwnTime()
         self.call_again(*self.args)
-        return time.perf_counter() - start > SLOW_SECONDS
+        return clock.lap() > SLOW_SECONDS
 
     @property
     def elements(self) -> int:

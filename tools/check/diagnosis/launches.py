@@ -60,7 +60,7 @@ def nothing_stored(evidence: Evidence) -> Cause | None:
     kernel = counters.launches[-1].kernel
     return cause("nothing_stored", f"{kernel} ran in {tables.programs(counters)} and stored nothing.",
                  f"Which {'threads does the guard' if counters.warps else 'positions does the mask'} let through? "
-                 "Is there a store, and is it reached?")
+                 "Is any store reached?")
 
 
 def tail_not_stored(evidence: Evidence) -> Cause | None:
@@ -87,6 +87,25 @@ def head_not_stored(evidence: Evidence) -> Cause | None:
         return None
     return cause("head_not_stored", f"Nothing was stored before element {first}.",
                  "With which element does the first block begin?")
+
+
+def row_not_stored(evidence: Evidence) -> Cause | None:
+    """Whole rows that a masked store left out, for what an argument holds there."""
+    counters = _of_what_is_missing(evidence)
+    if counters is None or not counters.bytes_stored or evidence.missing.ndim < 2:
+        return None
+    rows = evidence.missing.reshape(len(evidence.missing), -1)
+    stores = {line.source for launch in counters.launches for line in launch.lines if line.kind == "store"}
+    if (rows.any(1) != rows.all(1)).any() or not all("mask=" in source for source in stores):
+        return None
+    for name, arg in zip(evidence.names, evidence.args):
+        if isinstance(arg, np.ndarray) and arg.shape == (len(rows),) and arg.dtype.kind in "iu":
+            odd = np.unique(arg[rows.all(1)])
+            if odd.size and not np.isin(odd, arg[~rows.all(1)]).any():
+                row = int(np.argmax(rows.all(1)))
+                return cause("row_not_stored", f"Row {row} was never written: {name} holds {arg[row]} there.",
+                             "Which positions does the mask of that store let through?")
+    return None
 
 
 def _of_what_is_missing(evidence):

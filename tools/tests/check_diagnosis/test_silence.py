@@ -1,11 +1,13 @@
 """Where a claim would be true by luck, or of the right answer too, nothing is said; and nothing breaks."""
 
+import time
 import warnings
 
 import numpy as np
 import pytest
 
-from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose
+from tools.check import Mismatch, assert_matches
+from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose, evidence
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import evidence_of, name
 from tools.worker import Died
@@ -167,3 +169,36 @@ def test_the_lesson_is_called_a_bounded_number_of_times(rng):
     args = [rng.normal(size=20) for _ in range(6)]
     name(args[0] * 0.7, sum(args), *args, oracle=lambda *args: sum(args), again=again)
     assert len(calls) <= 10
+
+
+def test_one_number_that_hangs_on_lengths_alone_is_no_sum_over_some_steps():
+    """A rate of 2 m k n / seconds with a third of k is not one step in three: no element is added up."""
+    a, b = np.ones((4, 30)), np.ones((30, 6))
+
+    def rate(a, b, work):
+        return 2e-9 * a.shape[0] * a.shape[1] * b.shape[1] / 0.7
+    assert name(rate(a, b, None) / 3, rate(a, b, None), a, b, object(), oracle=rate,
+                keywords={"repeats": 3}) != "one_of_each_block"
+    x = np.random.default_rng(3).normal(size=30)
+    assert name(x[::3].sum(), x.sum(), x, oracle=np.sum, keywords={"block": 3}) == "one_of_each_block"
+
+
+def test_a_list_of_numbers_has_no_last_block():
+    want = [1.5, 2.25, 3.5, 4.75, 5.125, 6.5, 7.25, 8.0]
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(lambda: want[:5] + [9.75, 1.25, 0.5], oracle=lambda: want)
+    assert caught.value.text.endswith("Right up to element 4; everything after it is wrong.\nWhat is different there?")
+
+
+def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkeypatch):
+    """The same words on a busy machine: what counts is own time, of which here nothing passes."""
+    def slow(x, y):
+        time.sleep(0.02)
+        return 2 * x + np.exp(y)
+
+    x, y = np.linspace(1, 3, 40) ** 2, np.cos(np.arange(40.0))
+    monkeypatch.setattr(evidence, "MOST_SECONDS", 0.01)
+    assert name(slow(y, x), slow(x, y), x, y, oracle=slow, again=slow) == "swapped_arguments"  # the first that is asked
+    assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) is None
+    monkeypatch.setattr(evidence.OwnTime, "lap", lambda self: 0.0)
+    assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) == "repeated_argument"
