@@ -1,11 +1,13 @@
 """Where a claim would be true by luck, or of the right answer too, nothing is said; and nothing breaks."""
 
+import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose
+from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose, evidence
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import evidence_of, name
 from tools.worker import Died
@@ -167,3 +169,13 @@ def test_the_lesson_is_called_a_bounded_number_of_times(rng):
     args = [rng.normal(size=20) for _ in range(6)]
     name(args[0] * 0.7, sum(args), *args, oracle=lambda *args: sum(args), again=again)
     assert len(calls) <= 10
+
+
+def test_what_a_busy_machine_makes_slow_is_told_all_the_same(rng, monkeypatch):
+    """On the wall each call takes longer than the diagnosis may; of its own time it takes next to none."""
+    def again(x, y):
+        time.sleep(0.9)
+        return 0.7 * x
+    monkeypatch.setattr(evidence, "OwnTimeOfAll", lambda: SimpleNamespace(lap=lambda: 0.01))
+    x, y = rng.normal(size=(2, 20))
+    assert name(0.7 * x, 0.7 * x + y, x, y, oracle=lambda x, y: 0.7 * x + y, again=again) == "unused_argument"
