@@ -1,6 +1,5 @@
 """count: what a call does to memory, the same on every machine because a GPU is never asked, unless it is told to."""
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from tools.check.case import copied
 from tools.sim import tables
 from tools.sim.counters import Counters
 from tools.sim.recording import record
-from tools.worker import Died, RemoteFunction, lesson_of
+from tools.worker import Died, OwnTimeOfAll, RemoteFunction, lesson_of
 
 
 class NoProfiler(Exception):
@@ -34,15 +33,15 @@ def count(function: Callable, *args: object, profiler: bool = False, **kwargs: o
         counters = measured(function, args, kwargs)
         notes.taken.append(f"{tables.quantity(len(counters.launches), 'launch')} measured by Nsight Compute")
         return counters
-    start = time.perf_counter()
+    clock = OwnTimeOfAll()
     counters = _count(function, args, kwargs)
-    counters.call = Call(function, *handed, time.perf_counter() - start)
+    counters.call = Call(function, *handed, clock.lap())
     notes.taken.append(_in_short(counters))
     return counters
 
 
 class Call(NamedTuple):
-    """The call that counters are of, to be made once more where a failure is explained; seconds: that it took."""
+    """The call that counters are of, to be made once more where a failure is explained; seconds: own time that it took."""
 
     function: Callable
     args: tuple

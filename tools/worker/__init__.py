@@ -7,10 +7,11 @@ process may crash, hang or lie: the caller gets Died or TooSlow, and the next ca
 from tools.worker.calls import Outcome, Prepared, call, passing, prepare, repeat
 from tools.worker.deadlines import Died, NoAnswer, TooSlow, deadline
 from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, lesson_of, proxy
+from tools.worker.own_time import OwnTimeOfAll
 from tools.worker.raised import Frame, LessonError, Raised, as_exception, raised_from
 
 __all__ = [
-    "Died", "Frame", "Lesson", "LessonError", "NoAnswer", "Outcome", "Prepared", "Raised", "RemoteFunction",
-    "TooSlow", "as_exception", "call", "close_all", "deadline", "lesson_at", "lesson_of", "passing", "prepare",
-    "proxy", "raised_from", "repeat",
+    "Died", "Frame", "Lesson", "LessonError", "NoAnswer", "Outcome", "OwnTimeOfAll", "Prepared", "Raised",
+    "RemoteFunction", "TooSlow", "as_exception", "call", "close_all", "deadline", "lesson_at", "lesson_of", "passing",
+    "prepare", "proxy", "raised_from", "repeat",
 ]

@@ -2,7 +2,6 @@
 
 import inspect
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from tools import gpu
 from tools.wire import cupy_of, extent, is_array, is_tensor
 from tools.worker.deadlines import NoAnswer
 from tools.worker.lesson import RemoteFunction
+from tools.worker.own_time import OwnTimeOfAll
 from tools.worker.raised import Raised, raised_from
 
 _SHARING_WORK = 10**6  # steps; whether two strided arrays share an element can take exponentially many
@@ -29,7 +29,7 @@ class Outcome:
     changed: copies of those array arguments, by name, whose elements are not what they were.
     alias: name of the array argument that the value is (same_object) or shares memory with.
     printed: the last 2000 characters that it printed; "" for a call in this process.
-    seconds: how long the caller waited.
+    seconds: own time that it took, however busy the machine.
     """
 
     value: object
@@ -49,9 +49,9 @@ def call(function, args: tuple = (), kwargs: dict | None = None) -> Outcome:
     kwargs = kwargs or {}
     arrays = _array_arguments(function, args, kwargs)
     before = {name: _elements(array) for name, array in arrays.items()}
-    start = time.perf_counter()
+    clock = OwnTimeOfAll()
     value, error, printed = _answer(function, args, kwargs)
-    seconds = time.perf_counter() - start
+    seconds = clock.lap()
     changed = {
         name: _copy(array) for name, array in arrays.items() if not _equal(before[name], _elements(array))
     }

@@ -9,7 +9,12 @@ UNTOLD = 1 / 3  # of the time that passes is counted where the system does not t
 
 
 class OwnTime:
-    """A stopwatch for the first thread of a process, in which Python's main thread runs; by default of this one."""
+    """A stopwatch for the first thread of a process, in which Python's main thread runs; by default of this one.
+
+    others_waited: seconds that were not own in all laps of other processes.
+    """
+
+    others_waited = 0.0
 
     def __init__(self, process: int | None = None):
         self._folder, self._other = Path("/proc", str(process or "self")), process is not None
@@ -21,9 +26,12 @@ class OwnTime:
         seen, waited = self.seen, self._waited
         self.seen, self._waited = time.monotonic(), self._waits()
         passed = self.seen - seen
-        if self._reads_a_disk():
-            return 0.0
-        return max(0.0, passed - (self._waited - waited)) if self._told else passed * UNTOLD
+        if not self._told:
+            return passed * UNTOLD
+        own = 0.0 if self._reads_a_disk() else max(0.0, passed - (self._waited - waited))
+        if self._other:
+            OwnTime.others_waited += passed - own
+        return own
 
     def _waits(self) -> float:
         """Seconds that it has waited for a processor so far."""
@@ -38,3 +46,16 @@ class OwnTime:
         with suppress(OSError, IndexError):
             return (self._folder / "stat").read_text().rpartition(")")[2].split()[0] == "D"
         return False
+
+
+class OwnTimeOfAll:
+    """The same for this process and the lessons' together: while this one waits for an answer, the time in which that
+    process waits for a processor does not count."""
+
+    def __init__(self):
+        self._here, self._others = OwnTime(), OwnTime.others_waited
+
+    def lap(self) -> float:
+        """Own seconds since the last lap."""
+        others, self._others = self._others, OwnTime.others_waited
+        return max(0.0, self._here.lap() - (self._others - others))

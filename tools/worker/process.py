@@ -65,7 +65,7 @@ class Process:
             number, header, buffers = wire.receive(self._fill)
         except wire.Malformed:
             number = None
-        self._spend(time.monotonic() - self._own.seen)
+        self._spend(self._own.lap())
         self._drain()
         if number != self._number:
             raise Died("something else than an answer came out of the lesson's process", self.printed())

@@ -5,8 +5,10 @@ from itertools import combinations, permutations
 import numpy as np
 
 from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
-from tools.check.diagnosis.numbers import number, sample, varied
+from tools.check.diagnosis.numbers import is_float, number, sample, varied
 from tools.check.diagnosis.words import Cause, call_text, cause
+
+FAR = 1024.0  # times an argument, to see whether it is used at all
 
 
 def with_argument(args: tuple, index: int, value) -> tuple:
@@ -14,7 +16,10 @@ def with_argument(args: tuple, index: int, value) -> tuple:
 
 
 def _equals(evidence, shown: dict[int, str]) -> str:
-    """"What came back equals f(x, 0)": the oracle's call, with some arguments shown otherwise."""
+    """"What came back equals f(x, 0)": the oracle's call, with some arguments shown otherwise. Where these are plain
+    numbers, which no formula names: "What came back is right for x = 0"."""
+    if not any(isinstance(evidence.args[i], np.ndarray) for i in shown):
+        return f"What came back is right for {' and '.join(f'{evidence.name_of(i)} = {other}' for i, other in shown.items())}"
     names = [shown.get(i, evidence.name_of(i)) for i in range(len(evidence.args))]
     return f"What came back equals {call_text(evidence.oracle, names)}"
 
@@ -49,7 +54,9 @@ def swapped_arguments(evidence: Evidence) -> Cause | None:
 
         if _alike(evidence.args[i], evidence.args[j]) and evidence.holds(swapped):
             one, other = evidence.name_of(i), evidence.name_of(j)
-            return cause("swapped_arguments", f"{_equals(evidence, {i: other, j: one})}.",
+            seen = (_equals(evidence, {i: other, j: one}) if isinstance(evidence.args[i], np.ndarray)
+                    else f"What came back is right for {one} and {other} exchanged")
+            return cause("swapped_arguments", f"{seen}.",
                          f"What is {one} for, and what is {other}?")
     return None
 
@@ -135,7 +142,7 @@ def unused_argument(evidence: Evidence) -> Cause | None:
     for i, arg in list(enumerate(evidence.args))[:4]:
         telling = isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.size > 3)
         others = (with_argument(evidence.args, i, varied(arg, by)) for by in (3, 8))
-        if telling and all(_makes_no_difference(evidence, other) for other in others):
+        if telling and all(_makes_no_difference(evidence, other) for other in others) and _not_even_far_away(evidence, i):
             return cause("unused_argument", f"With another {evidence.name_of(i)} the same comes back.",
                          "Is it used at all?")
     return None
@@ -149,6 +156,17 @@ def _makes_no_difference(evidence, args) -> bool:
     if not np.array_equal(got, evidence.here.got):
         return False
     return evidence.telling_bits(want, evidence.here.want) >= ENOUGH_BITS
+
+
+def _not_even_far_away(evidence, i: int) -> bool:
+    """Nor where it is so large or so small that another term, or another bound, cannot hide it."""
+    arg = evidence.args[i]
+    if not is_float(np.asarray(arg).dtype):
+        return True
+    calls = (with_argument(evidence.args, i, (arg * factor).astype(arg.dtype) if isinstance(arg, np.ndarray) else arg * factor)
+             for factor in (FAR, 1 / FAR))
+    return all((got := number(evidence.call_again(*args))) is not None and np.array_equal(got, evidence.here.got)
+               for args in calls)
 
 
 def transposed_argument(evidence: Evidence) -> Cause | None:

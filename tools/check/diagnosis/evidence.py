@@ -10,14 +10,13 @@ import numpy as np
 
 from tools.check.diagnosis.numbers import bits, copied, differ, excess, number, rms, slack_of, varied
 from tools.check.diagnosis.source import Source
-from tools.worker import NoAnswer
-from tools.worker.own_time import OwnTime
+from tools.worker import NoAnswer, OwnTimeOfAll
 
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
 FURTHER = (1, 2, 3, 5, 8)  # how far the arguments of further calls lie away; brute-force oracles are slow
 PLAIN = (np.ndarray, int, float, str, tuple, type(None))
-SLOW_SECONDS, SLOW_ELEMENTS = 0.3, 250_000  # a call beyond these is not repeated with other arguments
-MOST_SECONDS = 1.5  # own ones, of further calls of lesson and oracle together: a busy machine gets the same words
+SLOW_SECONDS, SLOW_ELEMENTS = 0.3, 250_000  # a call beyond these is not repeated with other arguments; own time
+MOST_SECONDS = 1.5  # of further calls of lesson and oracle together, own time: a learner waits for them
 ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
 
 
@@ -125,7 +124,7 @@ class Evidence:
         """What a further call gives; None where it refuses, or where too much time has gone already."""
         if self._spent[0] > MOST_SECONDS:
             return None
-        clock = OwnTime()
+        clock = OwnTimeOfAll()
         try:
             return function(*args, **keywords)
         except NoAnswer:  # it crashed, or time is up for all: no further call then
@@ -238,7 +237,7 @@ class Evidence:
             return True
         if getattr(self.outcome, "seconds", 0) <= SLOW_SECONDS:
             return False
-        clock = OwnTime()
+        clock = OwnTimeOfAll()
         self.call_again(*self.args)
         return clock.lap() > SLOW_SECONDS
 

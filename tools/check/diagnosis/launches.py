@@ -24,7 +24,7 @@ def no_programs(evidence: Evidence) -> Cause | None:
 
 
 def store_not_reached(evidence: Evidence) -> Cause | None:
-    """A store in a loop that takes no turn, because the sum over an axis of no length has no terms."""
+    """A store in a loop that takes no turn, because the sum over an axis of no length has no terms, or a number is 0."""
     counters = _of_what_is_missing(evidence)
     if counters is None or not counters.programs or counters.bytes_stored or evidence.source is None:
         return None
@@ -35,16 +35,23 @@ def store_not_reached(evidence: Evidence) -> Cause | None:
     if not loop:
         return None
     empty = [f"{name} = 0" for name in _names_of_empty_axes(evidence)]
-    when = f"For {empty[0]} nothing" if empty else "Nothing"
+    turns = [f"{name} = 0" for name, arg in zip(evidence.names, evidence.args) if _is_zero(arg)]
+    when = f"For {[*empty, *turns][0]} nothing" if empty or turns else "Nothing"
     return cause("store_not_reached", f"{when} is stored: line {store.line} stores inside the loop of line {loop.lineno}.",
-                 "What is the sum of no terms, and where is it stored?")
+                 f"What is the {'sum of no terms' if empty or not turns else 'result of no turns'}, and where is it stored?")
 
 
 def _not_empty(arg):
-    """The same array with one element along each axis that has none."""
+    """The same array with one element along each axis that has none; 1 for the number 0."""
+    if _is_zero(arg):
+        return 1
     if not isinstance(arg, np.ndarray) or arg.size:
         return arg
     return np.ones([max(1, length) for length in arg.shape], arg.dtype)
+
+
+def _is_zero(arg) -> bool:
+    return type(arg) is int and arg == 0
 
 
 def _names_of_empty_axes(evidence: Evidence) -> list[str]:

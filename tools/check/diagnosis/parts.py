@@ -58,9 +58,9 @@ def odd_term(sums: list[Sum], most: tuple[float, ...]) -> tuple[float, list[str]
 
 def _is_counted(each: Sum, name: str, times: float) -> bool:
     part = each.parts.get(name)
-    if part == 0 and not each.off:  # such a case says nothing
-        return True
-    return bool(part) and math.isclose(each.off, (times - 1) * part, rel_tol=1e-9)
+    if not part:  # a call in which there is nothing to count tells nothing
+        return part == 0 == each.off
+    return math.isclose(each.off, (times - 1) * part, rel_tol=1e-9)
 
 
 def said_of(each: Sum, times: float, names: list[str]) -> str:

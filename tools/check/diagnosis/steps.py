@@ -173,7 +173,9 @@ def blocks(evidence: Evidence) -> list[int]:
 # The mistakes ---------------------------------------------------------------------------------------------
 
 def _candidates(length: int, block: int) -> Iterator[tuple[Mistake, np.ndarray]]:
-    for mistake in MISTAKES if block < length else ():
+    for mistake in MISTAKES:
+        if block > length or block == length and mistake.name != "steps_overlap":
+            continue
         index = mistake.taken(length, block)
         if index is not None and not np.array_equal(np.sort(index), np.arange(length)):
             yield mistake, index

@@ -1,11 +1,12 @@
 """One simple operation too many or too few on every value: factor, offset, sign, zeros, NaN and infinity."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
 
 from tools.check import show
-from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
 
@@ -88,10 +89,18 @@ def factor_of_few_numbers(evidence: Evidence) -> Cause | None:
         large = want.dtype.kind != "i" or np.abs([got[wrong], want[wrong]]).min() >= 10
         if not large or not _often_wrong(factor, evidence):
             return None
-    if not all(map(fits, evidence.elsewhere)):
+    if not all(map(fits, evidence.elsewhere)) or not _tells(evidence):
         return None
     seen = f"{which_of(wrong)} is {factor_text(factor)} what was wanted."
     return cause("constant_factor", seen, _which_part(factor) or WHICH_FACTOR)
+
+
+def _tells(evidence: Evidence) -> bool:
+    """Small whole numbers, and where nothing was wanted, are some multiple of each other by luck."""
+    if evidence.here.want.dtype.kind != "i" or not evidence.elsewhere:
+        return True
+    apart = (np.abs(case.got - case.want).max() for case in evidence.cases)
+    return sum(math.log2(1 + float(each)) for each in apart) >= ENOUGH_BITS / 2
 
 
 def which_of(wrong) -> str:

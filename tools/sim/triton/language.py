@@ -63,12 +63,12 @@ class KernelPython:
 
     def truth(self, condition):
         """The condition of if and while."""
-        undefined.check(getattr(condition, "handle", None), "a condition")
         if isinstance(condition, tl.tensor) and condition.handle.data.size > 1:
             size = condition.handle.data.size
             raise Fault("condition",
                         f"{this_program()}: this condition has {size} values; a program can go one way only.",
                         "Is tl.where meant, or a mask?")
+        undefined.check(getattr(condition, "handle", None), "a condition")
         return condition
 
     def chain(self):

@@ -128,13 +128,13 @@ def test_no_recogniser_hides_an_exception_of_its_own():
 
 
 def test_evidence_is_left_as_it_was():
-    for evidence in cases(seed=6):
-        values = evidence.got, evidence.want, *evidence.args
+    for each in cases(seed=6):
+        values = each.got, each.want, *each.args
         arrays = [value for value in values if isinstance(value, np.ndarray)]
         for array in arrays:
             array.flags.writeable = False
         before = [array.tobytes() for array in arrays]
-        diagnose(evidence)
+        diagnose(each)
         assert [array.tobytes() for array in arrays] == before
 
 
@@ -200,5 +200,5 @@ def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkey
     monkeypatch.setattr(evidence, "MOST_SECONDS", 0.01)
     assert name(slow(y, x), slow(x, y), x, y, oracle=slow, again=slow) == "swapped_arguments"  # the first that is asked
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) is None
-    monkeypatch.setattr(evidence.OwnTime, "lap", lambda self: 0.0)
+    monkeypatch.setattr(evidence.OwnTimeOfAll, "lap", lambda self: 0.0)
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) == "repeated_argument"

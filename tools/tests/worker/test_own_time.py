@@ -1,11 +1,14 @@
 """Own time: work and sleep count, waiting for a processor or a disk does not."""
 
+import os
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
+from tools import worker
 from tools.worker.own_time import UNTOLD, OwnTime
 
 
@@ -59,3 +62,44 @@ def test_another_process_is_measured_by_its_number():
         assert 0.1 <= own.lap() <= 5
         child.communicate(b"\n")
     own.lap()  # of one that has ended: no error
+
+
+SPIN = "while True: pass"
+WORK = """
+import time
+import types
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+"""
+
+
+@pytest.fixture
+def crowded():
+    """One processor that this process and its children share with six others that never rest."""
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("needs a system on which a process can be given a processor")
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    others = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(6)]
+    time.sleep(1)
+    yield
+    for other in others:
+        other.kill()
+        other.wait()
+    os.sched_setaffinity(0, before)
+
+
+@pytest.mark.parametrize("where", ["here", "there"])
+def test_a_call_on_a_crowded_processor_takes_its_own_time(crowded, where, tmp_path):
+    file = tmp_path / "busy.py"
+    file.write_text(WORK)
+    if where == "there":
+        lesson = worker.proxy("week9.day1.busy", file)
+    else:
+        exec(WORK, vars(lesson := types.ModuleType("busy")))
+    worker.call(lesson.work, (0.2,))  # while it is new, a process may have a processor for itself
+    start = time.monotonic()
+    outcome = worker.call(lesson.work, (0.4,))
+    assert outcome.error is None and 0.3 <= outcome.seconds <= (time.monotonic() - start) / 2
