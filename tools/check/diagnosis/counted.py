@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 
-from tools.check.diagnosis.asserted import Sides, sides_of
+from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
 from tools.check.diagnosis.evidence import SLOW_SECONDS
 from tools.check.diagnosis.parts import Sum, odd_term, said_of
 from tools.check.show import cut
@@ -21,6 +21,8 @@ def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object]
     """Facts and a question for an assertion whose text is `asked`. names: those that it may speak of."""
     names = names or {"counters": counters}
     own = next((name for name, value in names.items() if value is counters), "counters")
+    if two := told_of_two(asked, [name for name, value in names.items() if isinstance(value, Counters)], names):
+        return two if two[0].startswith(own) else []
     sides = sides_of(asked, own, names)
     asked = sides.asked if sides else asked
     tell = next((tell for words, tell in TELLERS.items() if any(word in asked for word in words)), None)
