@@ -64,13 +64,27 @@ def in_numpy(array: object) -> np.ndarray:
 
 
 def like(values: np.ndarray, original: object) -> object:
-    """A copy of NumPy values in the kind, dtype and device of `original`."""
+    """A copy of NumPy values in the kind, dtype and device of `original`; of a tensor, with the strides of the values."""
     if cupy := cupy_of(original):
         return cupy.asarray(values.astype(original.dtype))
     if not is_tensor(original):
         return values.astype(original.dtype)
     torch = sys.modules["torch"]
-    return torch.from_numpy(np.array(to_numpy(values))).to(original.device, original.dtype)
+    strides = in_elements(values)
+    made = (torch.empty(values.shape, dtype=original.dtype, device=original.device) if strides is None else
+            torch.empty_strided(values.shape, strides, dtype=original.dtype, device=original.device))
+    return made.copy_(torch.from_numpy(np.array(to_numpy(values))))
+
+
+def in_elements(values: np.ndarray) -> tuple[int, ...] | None:
+    """The strides of an array, counted in its elements; None where two elements may share one place."""
+    steps = sorted((step, length) for step, length in zip(values.strides, values.shape) if length > 1)
+    reached = -min(values.strides, default=0)
+    for step, length in steps:
+        if step <= reached or step % values.itemsize:
+            return None
+        reached += step * (length - 1)
+    return tuple(step // values.itemsize for step in values.strides) if values.size else None
 
 
 def in_float64(array: object) -> object:

@@ -92,8 +92,9 @@ def numpy_oracle(case: Case) -> Callable:
 
 def numpy_call(case: Case) -> Callable:
     def again(*args, **keywords):
-        args, kwargs = copied((args, case.kwargs | keywords))  # all at once: a clock and its work stay together
-        outcome = worker.call(case.function, as_given(args, case.args), kwargs)
+        given = as_given(args, case.args), case.kwargs | keywords
+        args, kwargs = copied(given)  # all at once: a clock and its work stay together
+        outcome = worker.call(case.function, args, kwargs)
         if outcome.error:
             raise Failed(f"{outcome.error.type_name}: {outcome.error.message}")
         return as_numpy(outcome.value)

@@ -105,7 +105,7 @@ class Line:
     counts: Counts = field(default_factory=Counts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Launch:
     """One launch of a kernel. grid: as it was given. lines: in the order in which they first ran."""
 
@@ -113,6 +113,9 @@ class Launch:
     grid: tuple[int, ...]
     counts: Counts
     lines: tuple[Line, ...]
+
+    def __repr__(self) -> str:  # short, as that of Counters
+        return f"<{self.kernel}, grid {self.grid}>"
 
 
 @dataclass(repr=False)

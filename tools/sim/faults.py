@@ -62,8 +62,11 @@ def innermost(is_inner: Callable[[str], bool]) -> FrameType | None:
 
 
 def spot(frame: FrameType | None) -> Spot:
-    """Where a frame is at present."""
-    return Spot(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name) if frame else Spot("", 0, "")
+    """Where a frame is at present. Of a lambda or a comprehension, which has no name, in the function around it."""
+    if frame is None:
+        return Spot("", 0, "")
+    named = [name for name in frame.f_code.co_qualname.split(".") if not name.startswith("<")]
+    return Spot(frame.f_code.co_filename, frame.f_lineno, named[-1] if named else frame.f_code.co_name)
 
 
 def describe(spot: Spot) -> tuple[str, int, str]:

@@ -30,6 +30,14 @@ def _alike(one, other) -> bool:
     return all(both) if any(both) else type(one) is type(other) and isinstance(one, (int, float))
 
 
+def hangs_on_elements(evidence: Evidence) -> bool:
+    """Do the elements of arrays change what is wanted? A rate, one number, hangs on their lengths alone."""
+    if evidence.here.want.size > 1:
+        return True
+    moved = evidence.ask(*(varied(arg, 3) if isinstance(arg, np.ndarray) else arg for arg in evidence.args))
+    return moved is not None and not np.array_equal(moved, evidence.here.want)
+
+
 def argument_unchanged(evidence: Evidence) -> Cause | None:
     for i, arg in enumerate(evidence.args):
         if isinstance(arg, np.ndarray) and evidence.holds(lambda case: case.args[i]):
@@ -88,6 +96,21 @@ def neutral_argument(evidence: Evidence) -> Cause | None:
                 return cause("unused_argument", f"{_equals(evidence, {i: str(filler)})}:",
                              f"is {evidence.name_of(i)} used at all?")
     return None
+
+
+def one_for_a_number(evidence: Evidence) -> Cause | None:
+    """A whole number, a size or a count, might as well have been 1."""
+    for i, arg in enumerate(evidence.args):
+        if type(arg) is int and arg > 1 and evidence.holds(lambda case: evidence.ask(*with_argument(case.args, i, 1))):
+            return _right_for_one(evidence.name_of(i))
+    for name, value in evidence.keywords.items():
+        if type(value) is int and value > 1 and evidence.holds(lambda case: evidence.ask(*case.args, **{name: 1})):
+            return _right_for_one(name)
+    return None
+
+
+def _right_for_one(name: str) -> Cause:
+    return cause("unused_argument", f"It is right for {name} = 1.", f"Is {name} used at all?")
 
 
 def _constant(like, value):

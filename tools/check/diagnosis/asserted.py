@@ -12,6 +12,8 @@ from tools.check.show import cut, literal
 SAFE = {call.__name__: call for call in (abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)}
 LONGEST = 40
 MOST, PARTS = 64, 8  # a ratio above MOST, or of more PARTS, says no more than the two numbers
+AFTER = {ast.Lt: "less than", ast.LtE: "at most", ast.Gt: "more than", ast.GtE: "at least"}  # name < value
+BEFORE = {ast.Lt: "more than", ast.LtE: "at least", ast.Gt: "less than", ast.GtE: "at most"}  # value < name
 
 
 class Sides(NamedTuple):
@@ -72,7 +74,9 @@ def sides_of(asked: str, counters: str, names: Mapping[str, object]) -> Sides | 
 
 
 def told_by_numbers(asked: str, names: Mapping[str, object]) -> list[str]:
-    """Both sides of `assert name == ...` as numbers, where it asks about nothing else."""
+    """Both sides of `assert name == ...` as numbers, or the bounds of `assert name < ...`, where it asks about nothing else."""
+    if bounds := _bounds(asked, names):
+        return bounds
     own = next((name for name, value in names.items() if type(value) in (int, float)
                 and re.fullmatch(rf"assert {name} == .*", asked, re.DOTALL)), None)
     sides = sides_of(asked, own, names) if own else None
@@ -88,6 +92,26 @@ def told_of_two(asked: str, counters: list[str], names: Mapping[str, object]) ->
     first, second = sorted(found, key=lambda sides: asked.find(sides.asked))
     seen = str(first._replace(name=f"{second.asked} is")).replace("Counted", f"{first.asked} is", 1)
     return [seen, "Which of the two is as it should be?"]
+
+
+def _bounds(asked: str, names: Mapping[str, object]) -> list[str]:
+    """A number beside what it is compared with: copies is 200, needed less than 10."""
+    try:
+        test = ast.parse(asked).body[0].test
+        parts = [test.left, *test.comparators]
+        place = next(i for i, part in enumerate(parts) if isinstance(part, ast.Name) and _is_plain(names.get(part.id)))
+        values = [_value(part, names) for part in parts]
+        limits = [f"{AFTER[type(test.ops[place])]} {literal(values[place + 1])}"] if place < len(test.ops) else []
+        limits += [f"{BEFORE[type(test.ops[place - 1])]} {literal(values[place - 1])}"] if place else []
+    except Exception:  # another assertion, or one that calls something
+        return []
+    if len(parts) > 3 or not all(map(_is_plain, values)):
+        return []
+    return [f"{parts[place].id} is {literal(values[place])}, needed {' and '.join(reversed(limits))}."]
+
+
+def _is_plain(value: object) -> bool:
+    return type(value) in (int, float)
 
 
 def _value(part: ast.expr, names: Mapping[str, object]) -> object:

@@ -7,6 +7,7 @@ A misreading is an entry of MISREADINGS: the seconds that it makes of the interv
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from tools.check.diagnosis.evidence import Evidence
@@ -117,6 +118,11 @@ def _median(intervals: list[list[float]]) -> float:
     return statistics.median(map(sum, intervals))
 
 
+def _median_since_the_first(intervals: list[list[float]], left_out: int) -> float:
+    return statistics.median(list(accumulate(map(sum, intervals)))[left_out:])
+
+
+READ_ONCE = "As if each call began when the first one did."
 CALLS_TIMED = "Which calls stand between the two readings of the clock?"
 MISREADINGS = (
     Misreading("That is the mean of the calls, not the median.", "Which of them does one slow call move?",
@@ -146,5 +152,11 @@ MISREADINGS = (
     Misreading("That is the wait alone, without the time to ask for the work.",
                "When is the clock read the first time?",
                lambda counted, before: statistics.median([sum(parts[1:]) for parts in counted if len(parts) > 1])),
+    Misreading("That is the time of all calls and the warm-up, divided by repeats.", CALLS_TIMED,
+               lambda counted, before: sum(map(sum, before + counted)) / len(counted) if before else None),
+    Misreading(READ_ONCE, "Which call should each of the two readings enclose?",
+               lambda counted, before: _median_since_the_first(before + counted, len(before))),
+    Misreading(READ_ONCE, "Which call should each of the two readings enclose?",
+               lambda counted, before: _median_since_the_first(counted, 0)),
     Misreading("No call lies between the two readings of the clock.", CALLS_TIMED, lambda counted, before: 0.0),
 )

@@ -1,19 +1,18 @@
 """What counters say, in words, where a test asserts something else about them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Callable, Iterator, Mapping
 
+from tools.check.diagnosis.arithmetic import barriers, conversions, float64, library_float64
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
+from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
 from tools.check.diagnosis.evidence import SLOW_SECONDS
-from tools.check.diagnosis.parts import Sum, odd_term, said_of
-from tools.check.show import cut
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
 
 SECTOR = 32  # bytes
 WORD = 4     # bytes that each of 32 threads can move in one wavefront
-MOST_LINES, MOST_LAUNCHES = 3, 4
+MOST_LAUNCHES = 4
 KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines
 
 
@@ -27,7 +26,7 @@ def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object]
     asked = sides.asked if sides else asked
     tell = next((tell for words, tell in TELLERS.items() if any(word in asked for word in words)), None)
     try:
-        if not counters.launches and tell not in (_transfers, _libraries):
+        if not counters.launches and tell not in (_transfers, _libraries, library_float64):
             return [_without_kernels(counters)]
         return list(tell(counters, sides)) if tell else []
     except NotCounted:  # measured counters know less
@@ -98,8 +97,8 @@ def _figure(name: str) -> Callable:
     """A teller of bytes or sectors: both sides, the lines that the figure is the sum of, and what the difference is."""
     def tell(counters: Counters, sides: Sides | None) -> Iterator[str]:
         lines = _by_line(counters, name)
-        yield from _compared(sides, {f"line {line.line}": getattr(line.counts, name) for line in lines})
-        yield from _worst(lines, lambda line: getattr(line.counts, name),
+        yield from compared(sides, {f"line {line.line}": getattr(line.counts, name) for line in lines})
+        yield from worst(lines, lambda line: getattr(line.counts, name),
                           lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors")
         yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, len(lines))
     return tell
@@ -108,24 +107,6 @@ def _figure(name: str) -> Callable:
 def _by_line(counters: Counters, name: str) -> list[Line]:
     return [line for launch in counters.launches for line in launch.lines
             if getattr(line.counts, name) and line.kind == KINDS.get(name, line.kind)]
-
-
-def _compared(sides: Sides | None, parts: dict[str, int]) -> Iterator[str]:
-    """Both sides; of a prediction also the line that makes the difference, if there is one such."""
-    if sides is None:
-        return
-    yield str(sides)
-    if sides.name and sides.both_numbers and sum(parts.values()) == sides.counted:
-        predicted = Sum(sides.other, parts)
-        found = odd_term([predicted], (0, 2))
-        if found and _only_one(found[1][0], parts):
-            yield said_of(predicted, *found)
-
-
-def _only_one(name: str, parts: dict[str, int]) -> bool:
-    """Does no other line, and no group of lines, come to as much as this one?"""
-    groups = (group for count in range(1, len(parts) + 1) for group in combinations(parts, count))
-    return sum(sum(parts[each] for each in group) == parts[name] for group in groups) == 1
 
 
 def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: int) -> str:
@@ -153,22 +134,22 @@ def unused_keyword(counters: Counters) -> str | None:
 
 
 def _requests(counters: Counters, sides: Sides | None) -> list[str]:
-    told = _worst(_lines(counters), lambda line: line.counts.requests and line.counts.sectors_per_request,
+    told = worst(lines_of(counters), lambda line: line.counts.requests and line.counts.sectors_per_request,
                   lambda counts: f"{counts.sectors_per_request:.1f} sectors a request")
     return [*told, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
 
 
 def _conflicts(counters: Counters, sides: Sides | None) -> list[str]:
-    told = _worst(_lines(counters), lambda line: line.counts.conflicts,
+    told = worst(lines_of(counters), lambda line: line.counts.conflicts,
                   lambda counts: f"{counts.conflicts} of {counts.wavefronts} wavefronts are conflicts")
     return [*told, "In which of the 32 banks does each thread of a warp find its element?"]
 
 
 def _wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
-    yield from _compared(sides, {f"line {line.line}": line.counts.wavefronts for line in _lines(counters)})
-    yield from _worst(_lines(counters), lambda line: line.counts.wavefronts,
+    yield from compared(sides, {f"line {line.line}": line.counts.wavefronts for line in lines_of(counters)})
+    yield from worst(lines_of(counters), lambda line: line.counts.wavefronts,
                       lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests")
-    if wide := [line for line in _lines(counters) if line.counts.wavefronts and _is_wide(line)]:
+    if wide := [line for line in lines_of(counters) if line.counts.wavefronts and _is_wide(line)]:
         size = wide[0].counts.bytes_shared // wide[0].counts.warps.lanes
         yield f"Each element there has {size} bytes, and a wavefront brings {WORD} to each of 32 threads."
         yield "Which dtype has the shared array?"
@@ -181,37 +162,22 @@ def _is_wide(line: Line) -> bool:
 
 
 def _branches(counters: Counters, sides: Sides | None) -> list[str]:
-    told = _worst(_lines(counters), lambda line: line.counts.divergent_branches,
+    told = worst(lines_of(counters), lambda line: line.counts.divergent_branches,
                   lambda counts: f"{counts.divergent_branches} of {counts.branches} branches diverged")
     return [*told, "Which threads of a warp go which way? Could whole warps go one way?"]
 
 
 def _lanes(counters: Counters, sides: Sides | None) -> list[str]:
-    told = _worst(_lines(counters), lambda line: line.counts.instructions and 32 - line.counts.active_lanes,
+    told = worst(lines_of(counters), lambda line: line.counts.instructions and 32 - line.counts.active_lanes,
                   lambda counts: f"{counts.active_lanes:.1f} of 32 lanes active")
     return [*told, "Which threads of a warp have nothing to do there?"]
 
 
 def _flops(counters: Counters, sides: Sides | None) -> Iterator[str]:
-    yield from _compared(sides, {})
-    yield from _worst(_lines(counters), lambda line: line.counts.flops, lambda counts: f"{counts.flops} flops")
+    yield from compared(sides, {})
+    yield from worst(lines_of(counters), lambda line: line.counts.flops, lambda counts: f"{counts.flops} flops")
     yield (unused_keyword(counters)
            or "How large are the tiles of a dot product, and how many turns does the loop take?")
-
-
-def _lines(counters: Counters) -> list[Line]:
-    return [line for launch in counters.launches for line in launch.lines]
-
-
-def _worst(lines: Iterable[Line], cost: Callable, fact: Callable) -> Iterator[str]:
-    """The source lines that cost most, with their figures; those that cost nothing are left out."""
-    told = [f"line {line.line}: {_short(line)}  {fact(line.counts)}"
-            for line in sorted(filter(cost, lines), key=cost, reverse=True)]
-    yield from list(dict.fromkeys(told))[:MOST_LINES]  # a line that loads and stores alike stands there once
-
-
-def _short(line) -> str:
-    return cut(line.source.partition("  #")[0], 32)
 
 
 TELLERS = {  # words of the assertion -> what there is to say; the first that fits is taken
@@ -229,6 +195,10 @@ TELLERS = {  # words of the assertion -> what there is to say; the first that fi
     ("bytes_stored",): _figure("bytes_stored"),
     ("bytes_atomic",): _figure("bytes_atomic"),
     ("bytes",): _figure("bytes"),
+    ("library_float64",): library_float64,
+    ("float64",): float64,
+    ("conversions",): conversions,
+    ("barriers",): barriers,
     ("grid",): _grid,
     ("launches",): _launches,
 }

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.numbers import bits, differ, excess, number, rms, slack_of, varied
+from tools.check.diagnosis.numbers import bits, copied, differ, excess, number, rms, slack_of, varied
 from tools.check.diagnosis.source import Source
 from tools.worker import NoAnswer, OwnTimeOfAll
 
@@ -155,7 +155,7 @@ class Evidence:
 
     def call_again(self, *args, **keywords):
         """What one more call of the lesson returns, or None. It gets copies."""
-        copies = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
+        copies = [copied(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
         return self._timed(self.again, *copies, **keywords) if self.again else None
 
     @cached_property

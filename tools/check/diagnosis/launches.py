@@ -68,7 +68,7 @@ def nothing_stored(evidence: Evidence) -> Cause | None:
     kernel = counters.launches[-1].kernel
     return cause("nothing_stored", f"{kernel} ran in {tables.programs(counters)} and stored nothing.",
                  f"Which {'threads does the guard' if counters.warps else 'positions does the mask'} let through? "
-                 "Is there a store, and is it reached?")
+                 "Is any store reached?")
 
 
 def tail_not_stored(evidence: Evidence) -> Cause | None:
@@ -107,6 +107,25 @@ def downloads_under_way(evidence: Evidence) -> Cause | None:
     copies = tables.quantity(counters.transfers.downloads, "download")
     return cause("not_arrived", f"{copies} {'was' if counters.transfers.downloads == 1 else 'were'} under way, and the host waited for nothing.",
                  "Which line waits until what it reads has arrived?")
+
+
+def row_not_stored(evidence: Evidence) -> Cause | None:
+    """Whole rows that a masked store left out, for what an argument holds there."""
+    counters = _of_what_is_missing(evidence)
+    if counters is None or not counters.bytes_stored or evidence.missing.ndim < 2:
+        return None
+    rows = evidence.missing.reshape(len(evidence.missing), -1)
+    stores = {line.source for launch in counters.launches for line in launch.lines if line.kind == "store"}
+    if (rows.any(1) != rows.all(1)).any() or not all("mask=" in source for source in stores):
+        return None
+    for name, arg in zip(evidence.names, evidence.args):
+        if isinstance(arg, np.ndarray) and arg.shape == (len(rows),) and arg.dtype.kind in "iu":
+            odd = np.unique(arg[rows.all(1)])
+            if odd.size and not np.isin(odd, arg[~rows.all(1)]).any():
+                row = int(np.argmax(rows.all(1)))
+                return cause("row_not_stored", f"Row {row} was never written: {name} holds {arg[row]} there.",
+                             "Which positions does the mask of that store let through?")
+    return None
 
 
 def _of_what_is_missing(evidence):

@@ -13,6 +13,19 @@ MOST_AXES = 4
 LARGEST = 64          # a block beyond which it would take too long to show what happens in the second one
 
 
+def stored_otherwise(evidence: Evidence) -> Cause | None:
+    """Right where one array, or all of them, is stored row by row, as those of the call are not."""
+    odd = [i for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) and not arg.flags.c_contiguous]
+    if evidence.again is None or evidence.is_slow:
+        return None
+    for chosen in [[i] for i in odd] + [odd] * (len(odd) > 1):
+        args = tuple(arg.copy() if i in chosen else arg for i, arg in enumerate(evidence.args))
+        if evidence.is_right(evidence.compare(args)):
+            names = " and ".join(evidence.name_of(i) for i in chosen)
+            return cause("layout", f"With {names} contiguous it is right.", "Which line counts on how it is stored?")
+    return None
+
+
 def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     """Axes have the names that the docstring gives them; a block is a length too."""
     lengths = lengths_of(evidence)
@@ -22,6 +35,10 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     if base is None or not lengths:
         return None
     found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
+    if not found and len(lengths) > 2 and all(_right(evidence, dict.fromkeys(lengths, side)) for side in SMALL[:2]):
+        *most, last = lengths
+        return cause("lengths_mixed_up", f"It is right where {', '.join(most)} and {last} are equal.",
+                     "Where are they mixed up?")
     if len(found) != 1:
         return None
     one, other, *block = found[0]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from tools.check.arrays import in_elements
 from tools.check.tolerances import errors
 
 MOST_ELEMENTS = 4_000_000  # larger results are not searched: a failure must be told at once
@@ -83,6 +84,17 @@ def bits(claim, telling, slack) -> float:
         spread = np.ptp(values) if claim.size > 1 else abs(values[0])
         return values.size * math.log2(1 + float(spread))
     return len(np.unique(values)) * -math.log2(slack)
+
+
+def copied(array):
+    """A copy whose elements lie as far apart as those of the array, where each has a place of its own."""
+    strides = in_elements(array)
+    if strides is None:
+        return array.copy()
+    memory = np.empty(1 + sum((length - 1) * step for length, step in zip(array.shape, strides)), array.dtype)
+    copy = np.lib.stride_tricks.as_strided(memory, array.shape, array.strides)
+    copy[...] = array
+    return copy
 
 
 def varied(value, by: int):

@@ -20,6 +20,7 @@ QUESTION = {
     "only_first_block": "Which part does each block or step take?",
     "every_kth_block": "How far apart do two steps begin?",
 }
+OF_BLOCKS = ("tail_wrong", "only_first_block", "every_kth_block")
 
 
 class Region(NamedTuple):
@@ -65,7 +66,9 @@ def wrong_region(evidence: Evidence) -> Cause | None:
         seen = f"Wrong {region.where}, right {region.right}."
     else:
         seen = f"Right {region.right}, wrong {region.where}."
-    return cause(region.name, seen, QUESTION[region.name])
+    in_parts = isinstance(evidence.got, np.ndarray)  # a list of numbers was hardly computed block by block
+    asks = QUESTION[region.name] if in_parts or region.name not in OF_BLOCKS else "What is different there?"
+    return cause(region.name, seen, asks)
 
 
 def block_repeated(evidence: Evidence) -> Cause | None:

@@ -15,7 +15,7 @@ OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+
 PAST = re.compile(r"(\d+) of them lies? past the end of (\w+) \((\d+) elements?\)\.\s+"
                   r"First one: element (\d+)")
 OUTSIDE = re.compile(r"(?:past the end|before the start) of (\w+) \((\d+)[^)]*\)\.\s+First one: element \[?(-?\d+)")
-NO_PLACE = ("and wrapped around", "the assertion is false")  # of which a smaller matrix tells nothing
+BEYOND = re.compile(r"past the end|before the start|lies? outside|; (?:it|axis \d+) has \d+|out of bounds")
 PLACE = r"(\d+|\(.+?\))"  # 3, or (3, 1)
 RACE = re.compile(rf"line (\d+): .* thread {PLACE} of block {PLACE} writes (element (?:\d+|\[.+?\])) of (\w+), "
                   rf"which thread {PLACE} of block {PLACE} wrote in line \1\.")
@@ -30,6 +30,9 @@ def same_block(evidence: Evidence) -> Cause | None:
     """A program other than the first stores element 0."""
     if not (found := OVERLAP.search(said(evidence))) or int(found[3]):
         return None
+    if getattr(evidence.ask(*evidence.args), "size", 0) == 1:
+        return cause("same_element", f"One number is wanted, and programs {found[1]} and {found[2]} both store it.",
+                     "Which operation loses nothing when they run at the same time?")
     return cause("same_block", f"Program {found[2]} takes element 0, as program {found[1]} does.",
                  "What does each program do differently?")
 
@@ -86,16 +89,21 @@ def mask_lets_through(evidence: Evidence) -> Cause | None:
                  "What does the mask compare, and with what?")
 
 
+def _square(matrix: np.ndarray, side: int) -> np.ndarray:
+    """Its first rows and columns, contiguous if it is; of any other its strides stay, which may be what is misread."""
+    square = matrix[:side, :side]
+    return square.copy() if matrix.flags.c_contiguous else square
+
+
 def right_when_square(evidence: Evidence) -> Cause | None:
     """Why an access left a matrix: a square one shows it, where the same mistake stays inside."""
     tables = [arg for arg in evidence.args if isinstance(arg, np.ndarray) and arg.ndim == 2]
-    if any(words in said(evidence) for words in NO_PLACE):
+    if not BEYOND.search(said(evidence)):  # of another refusal a smaller matrix tells nothing
         return None
     if not tables or len({arg.shape for arg in tables}) != 1 or len(set(tables[0].shape)) == 1:
         return None
     side = min(tables[0].shape)
-    args = tuple(arg[:side, :side].copy() if isinstance(arg, np.ndarray) and arg.ndim == 2 else arg
-                 for arg in evidence.args)
+    args = tuple(_square(arg, side) if isinstance(arg, np.ndarray) and arg.ndim == 2 else arg for arg in evidence.args)
     got, want = evidence.call_again(*args), evidence.ask(*args)
     if got is None or want is None or want.size < 4:
         return None

@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tools.check.diagnosis.arguments import hangs_on_elements
 from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.loop_mistakes import Mistake, candidates
 from tools.check.diagnosis.numbers import differ
@@ -56,7 +57,7 @@ class Loop:
 
 def some_steps_taken(evidence: Evidence) -> Cause | None:
     """The right result for other steps than all of them."""
-    if not evidence.comparable:
+    if not evidence.comparable or not hangs_on_elements(evidence):
         return None
     tried = set()
     for loop in loops(evidence):

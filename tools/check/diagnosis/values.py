@@ -9,7 +9,7 @@ from tools.check import show
 from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.whole_numbers import LEFT_AFTER, left_after_whole_blocks
-from tools.check.diagnosis.words import Cause, cause, element, factor_text
+from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
 
 POWERS = ((2, "the square of", "What is squared once too often?"),
           (0.5, "the square root of", "What should have been squared?"), (-1, "one over", "What is divided by what?"))
@@ -134,6 +134,7 @@ def _often_wrong(factor, evidence) -> bool:
     arrays = [arg for arg in evidence.args if isinstance(arg, np.ndarray)]
     lengths = {n for array in arrays for n in (*array.shape, array.size) if n > 2}
     usual = {2.0**k for k in range(1, 41)} | {10.0**k for k in range(1, 13)}
+    usual |= set(BINARY)
     usual |= {float(n) for n in lengths} | {n / (n - 1) for n in lengths}
     return any(_equal(factor, number, evidence) or _equal(1 / factor, number, evidence) for number in usual)
 
@@ -156,6 +157,17 @@ def off_by_one(evidence: Evidence) -> Cause | None:
         return None
     return cause("off_by_one", f"{which_of(got != want) if got.size <= FEW else 'Every number'} is exactly one too {'high' if by > 0 else 'low'}.",
                  (by < 0 and left_after_whole_blocks(evidence) and LEFT_AFTER) or "Which end is counted twice, or left out?")
+
+
+def wrapped_around(evidence: Evidence) -> Cause | None:
+    """Whole numbers of which only the last 32 bits came back."""
+    got, want = evidence.here.got, evidence.here.want
+    if not evidence.comparable or got.dtype.kind != "i" or want.dtype.kind != "i":
+        return None
+    wrong = got != want
+    if not wrong.any() or ((got - want)[wrong] % 2**32).any() or (np.abs(got[wrong] - 2**30) > 3 * 2**30).any():
+        return None
+    return cause("wrapped_around", "It is what was wanted, modulo 2**32.", "Which number is kept in 32 bits?")
 
 
 def a_power(evidence: Evidence) -> Cause | None:

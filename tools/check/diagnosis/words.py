@@ -8,6 +8,8 @@ WIDTH = 76
 
 INFIX = {"add": "+", "subtract": "-", "sub": "-", "multiply": "*", "mul": "*", "divide": "/", "div": "/",
          "true_divide": "/", "matmul": "@", "mm": "@"}
+BINARY = {1e6 / 2**20: "10**6 / 2**20", 1e9 / 2**30: "10**9 / 2**30",  # which one takes for the other
+          2**20 / 1e6: "2**20 / 10**6", 2**30 / 1e9: "2**30 / 10**9"}
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,14 @@ def call_text(oracle, arguments: list[str]) -> str:
 
 
 def factor_text(factor: float) -> str:
-    """0.5: "half of"; 3.0: "3 times"; 0.975: "39/40 of"; 2.7182: "2.7182 times"."""
+    """0.5: "half of"; 3.0: "3 times"; 0.975: "39/40 of"; 0.70711: "sqrt(1/2) times"; 2.7182: "2.7182 times"."""
+    for ratio, text in BINARY.items():
+        if abs(factor / ratio - 1) < 1e-9:
+            return f"{text} of"
     simple = Fraction(factor).limit_denominator(1024)
+    square = Fraction(factor**2).limit_denominator(64)
+    if simple.denominator > 64 and abs(float(square) - factor**2) <= 1e-6 * factor**2:
+        return f"sqrt({square}) times"
     if abs(float(simple) - factor) > 1e-5 * abs(factor) or simple.numerator > 10**15:
         return f"{factor:.5g} times"
     if simple.denominator == 1:

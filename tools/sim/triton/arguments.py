@@ -22,14 +22,14 @@ class View:
 
     Its bounds are its first and its last element: what lies between the rows of a strided view is inside.
     storage: virtual address where the memory behind it begins.
-    owners: by element size, which program (plus one) stored to each element of that memory last; views of one
-        storage share them.
+    owners: by operation ("store", "atomic") and element size, which program (plus one) did so to each element of that
+        memory last; views of one storage share them.
     """
 
     name: str
     tensor: object
     storage: int
-    owners: dict[int, np.ndarray] = field(default_factory=dict)
+    owners: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def shift(self) -> np.uint64:
@@ -74,12 +74,12 @@ class View:
                 index[axis], place = divmod(place, step)
         return None if rest or place else index
 
-    def owners_of(self, size: int) -> np.ndarray:
+    def owners_of(self, operation: str, size: int) -> np.ndarray:
         """One number for each element of `size` bytes in its memory."""
         elements = self.tensor.untyped_storage().nbytes() // size
-        if size not in self.owners:
-            self.owners[size] = np.zeros(elements, np.int32)
-        return self.owners[size]
+        if (operation, size) not in self.owners:
+            self.owners[operation, size] = np.zeros(elements, np.int32)
+        return self.owners[operation, size]
 
 
 class Arguments:

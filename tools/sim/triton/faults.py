@@ -89,6 +89,13 @@ def _is_block(view: View, addresses: np.ndarray, program: int) -> bool:
     return first == program * addresses.size and bool((np.diff(addresses.ravel().astype(np.int64)) == size).all())
 
 
+def too_many_values(places: int, values: int) -> Fault:
+    """An atomic is given a block, and one pointer."""
+    where = "one place" if places == 1 else f"{places} places"
+    return Fault("values", f"{program_name()} updates {where} with {values} values.",
+                 "Should the pointers be a block too, or the values become one number?", operation="atomic")
+
+
 def misaligned(operation: str, view: View, addresses: np.ndarray, size: int) -> Fault:
     """An element of `size` bytes begins at an address that is no multiple of it."""
     first = int(addresses[addresses % size != 0][0]) - view.low
@@ -100,7 +107,19 @@ def misaligned(operation: str, view: View, addresses: np.ndarray, size: int) -> 
     )
 
 
-def overlap(view: View, address: int, other: int) -> Fault:
+def wiped_out(view: View, address: int, other: int, operation: str) -> Fault:
+    """Of this program and number `other`, one stores to this address what the other one updates."""
+    program, grid = running()
+    storing, updating = [program, position(other, grid)][::1 if operation == "store" else -1]
+    return Fault(
+        "overlap",
+        f"program {_name(storing)} stores {element(view, address)} of {view.name}, and program {_name(updating)} "
+        "updates it.\nThey run at the same time, so the store may wipe the update out.",
+        "What should the element hold before the launch?", array=view.name, operation=operation,
+    )
+
+
+def overlap(view: View, address: int, other: int, operation: str = "store") -> Fault:
     """Program number `other` stored to this address before."""
     program, grid = running()
     first, second = map(_name, sorted([program, position(other, grid)]))
@@ -108,7 +127,7 @@ def overlap(view: View, address: int, other: int) -> Fault:
         "overlap",
         f"programs {first} and {second} both store {element(view, address)} of {view.name}.",
         "They run at the same time, so either may come last. Whose element is it?",
-        array=view.name, operation="store",
+        array=view.name, operation=operation,
     )
 
 

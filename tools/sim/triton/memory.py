@@ -29,7 +29,7 @@ class Memory:
     def begin(self, program: int) -> None:
         """The program of this number runs now."""
         self.program = program
-        self.takes_turns = False
+        self.takes_turns = self.has_updated = False
 
     def access(self, operation: str, pointers, mask=None) -> np.ndarray:
         """Check and count one access; gives the real addresses. Raises Fault.
@@ -77,20 +77,23 @@ class Memory:
         """What is due to addresses within one view."""
         if int(np.bitwise_or.reduce(addresses)) % size:
             raise faults.misaligned(operation, view, addresses, size)
-        if operation == "store":
-            self._claim(view, addresses, size)
+        if operation != "load":
+            self._claim(operation, view, addresses, size)
 
-    def _claim(self, view: View, addresses: np.ndarray, size: int) -> None:
-        """Note whose elements these are now. Another program's are refused, except to one that compared and
-        swapped before: such programs may take turns."""
-        owners, mine = view.owners_of(size), self.program + 1
+    def _claim(self, operation: str, view: View, addresses: np.ndarray, size: int) -> None:
+        """Note whose elements these are now. What another program stored is refused, except to one that compared and
+        swapped before: such programs may take turns. What another one updated may be stored to by a program that made
+        an update itself: the last one to do so may know that it is."""
         index = (addresses - np.uint64(view.storage)) // np.uint64(size)
-        before = owners[index]
-        foreign = (before != 0) & (before != mine)
-        if foreign.any() and not self.takes_turns:
-            first = int(np.argmax(foreign))
-            raise faults.overlap(view, int(addresses[first]), int(before[first]) - 1)
-        owners[index] = mine
+        for earlier in ("store", "atomic") if operation == "store" and not self.has_updated else ("store",):
+            before = view.owners_of(earlier, size)[index]
+            foreign = (before != 0) & (before != self.program + 1)
+            if foreign.any() and not self.takes_turns:
+                first = int(np.argmax(foreign))
+                refuse = faults.overlap if operation == earlier else faults.wiped_out
+                raise refuse(view, int(addresses[first]), int(before[first]) - 1, operation)
+        view.owners_of(operation, size)[index] = self.program + 1
+        self.has_updated |= operation == "atomic"
 
     def _count(self, operation: str, addresses: np.ndarray, size: int) -> None:
         counts = self.figures(operation)
@@ -160,6 +163,8 @@ def patch(interpreter: ModuleType) -> None:
         return store(self, real("store", pointers, mask), value, mask, *rest, **named)
 
     def create_atomic_rmw(self, operator, pointers, value, mask, *rest):
+        if value.data.size > pointers.data.size:
+            raise faults.too_many_values(pointers.data.size, value.data.size)
         return update(self, operator, real("atomic", pointers, mask), value, mask, *rest)
 
     def create_atomic_cas(self, pointers, *rest):

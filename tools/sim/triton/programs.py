@@ -17,6 +17,7 @@ SEED = "COURSE_SEED"  # environment variable: another seed, another order
 
 def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
     """Launch a kernel. executor: Triton's GridExecutor, which holds the kernel and the grid."""
+    _check_names(executor, kwargs)
     kwargs = {name: value for name, value in kwargs.items() if name in executor.arg_names}  # not num_warps
     host_args, host_kwargs = executor._init_args_hst(args, kwargs)
     for hook in executor.pre_run_hooks:
@@ -61,6 +62,14 @@ def _grid(executor, arguments: dict) -> tuple[int, ...]:
     if len(sizes) > 3:
         raise TypeError(f"A grid has one, two or three axes, and {name} was given {sizes}.")
     return sizes
+
+
+def _check_names(executor, kwargs: dict) -> None:
+    """Raise TypeError for a keyword that differs from an argument in capitals only."""
+    for name in kwargs:
+        meant = [each for each in executor.arg_names if each.lower() == name.lower()]
+        if meant and name not in meant:
+            raise TypeError(f"{name} is no argument of {executor.fn.__name__}; {meant[0]} is.")
 
 
 def _check(executor, arguments: dict) -> None:

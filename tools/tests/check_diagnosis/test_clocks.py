@@ -48,6 +48,23 @@ def waiting(work, *, warmup, repeats, clock, wait):
     return statistics.median(taken[warmup:])
 
 
+def starts_once(work, *, warmup, repeats, clock, wait):
+    taken, start = [], clock()
+    for number in range(warmup + repeats):
+        work()
+        wait()
+        taken.append(clock() - start)
+    return statistics.median(taken[warmup:])
+
+
+def shares_out_all(work, *, warmup, repeats, clock, wait):
+    start = clock()
+    for number in range(warmup + repeats):
+        work()
+        wait()
+    return (clock() - start) / repeats
+
+
 def both_readings_first(work, *, warmup, repeats, clock, wait):
     taken = []
     for number in range(warmup + repeats):
@@ -89,6 +106,8 @@ RIGHT = statistics.median([4.25, 1.5, 2.125, 3.875])
     (timed(lambda counted, before: before[0]), "That is the time of the first call of all."),
     (asking, "That is the time to ask for the work, without the wait for it."),
     (waiting, "That is the wait alone, without the time to ask for the work."),
+    (starts_once, "As if each call began when the first one did."),
+    (shares_out_all, "That is the time of all calls and the warm-up, divided by repeats."),
     (both_readings_first, "No call lies between the two readings of the clock."),
     (never_waits, "work and wait ran 5 times together; 1 + 4 of each make 10."),
     (other_clock, "clock was never read. Which clock does it read instead?"),

@@ -117,8 +117,19 @@ def test_a_prediction_that_differs_by_as_much_as_two_lines_is_left_alone():
 def test_plain_numbers_are_told_side_by_side():
     names = {"share": 1.0, "total": 96, "text": "1.0"}
     assert told_by_numbers("assert share == 12 / total", names) == ["share is 1.0, needed 0.125: 8 times as much."]
-    for asked in ("assert text == 12 / total", "assert share >= 2", "assert f(share) == 2", "assert share"):
+    for asked in ("assert text == 12 / total", "assert share >= text", "assert f(share) == 2", "assert share"):
         assert told_by_numbers(asked, names) == []
+
+
+@pytest.mark.parametrize("asked, told", [
+    ("assert copies < 10", "copies is 200, needed less than 10."),
+    ("assert copies <= 9", "copies is 200, needed at most 9."),
+    ("assert 0.4 < ratio < 2.5", "ratio is 3.25, needed more than 0.4 and less than 2.5."),
+    ("assert 7 <= few", "few is 3, needed at least 7."),
+    ("assert ratio > copies + 1", "ratio is 3.25, needed more than 201."),
+])
+def test_a_bound_is_told_beside_the_number(asked, told):
+    assert told_by_numbers(asked, {"copies": 200, "ratio": 3.25, "few": 3}) == [told]
 
 
 def test_a_grid_is_told_beside_the_one_that_is_needed():
@@ -255,3 +266,59 @@ def test_counters_of_two_calls_are_told_side_by_side_and_once():
         "by_programs.sectors is 625, by_threads.sectors is 2500: 1/4 of it.", "Which of the two is as it should be?"]
     assert told_by_counters(names["by_threads"], asked, names) == []
     assert told_by_counters(names["by_threads"], "assert by_threads.sectors == 625", names)[0].startswith("Counted 2500")
+
+
+# Numbers in float64, conversions, barriers --------------------------------------------------------
+
+def of_lines(*lines: Line) -> Counters:
+    return counters(Launch("walk", (1,), sum((line.counts for line in lines), Counts(programs=1)), lines))
+
+
+def arithmetic(source: str, **figures) -> Line:
+    return Line("day.py", 7, source, "arithmetic", Counts(**figures))
+
+
+@pytest.mark.parametrize("source, warps, question", [
+    ("total += a[i] * 2.0  # here", Warps(), "In a kernel 0.0 is float64, and so is all that it is added to. Where does one come in?"),
+    ("total = tl.sum(x, dtype=tl.float64)", None, "Which dtype has each number of that line?"),
+    ("out[i] = 0.5 * x[i];", Warps(), "Is a double among them, or a constant such as 0.5 without f?"),
+])
+def test_what_computes_in_float64_is_told_with_its_line(source, warps, question):
+    made = of_lines(arithmetic(source, float64=1024, warps=warps))
+    both, row, asks = told_by_counters(made, "assert counters.float64 == 0")
+    assert both == "Counted 1024, needed 0." and row.startswith("line 7: ") and row.endswith("  1024 operations in float64")
+    assert asks == question and "here" not in row
+
+
+def test_twice_as_many_operations_in_float64_are_compared():
+    made, other = of_lines(arithmetic("x = 2.0 * y", float64=4096)), of_lines(arithmetic("x = y", float64=2048))
+    told = told_by_counters(made, "assert made.float64 == other.float64", {"made": made, "other": other.float64})
+    assert told == [] or told[0].startswith("line 7")
+    told = told_by_counters(made, "assert made.float64 == other", {"made": made, "other": 2048})
+    assert told[0] == "Counted 4096, other 2048: 2 times as much."
+
+
+def test_conversions_and_barriers_are_told_with_their_lines():
+    made = of_lines(arithmetic("x = y.to(tl.float32)", conversions=64))
+    assert told_by_counters(made, "assert counters.conversions == 0") == [
+        "Counted 64, needed 0.", "line 7: x = y.to(tl.float32)  64 conversions", "Which two types meet there?"]
+    waits = Line("day.py", 9, "cuda.syncthreads()", "barrier", Counts(warps=Warps(barriers=2048)))
+    assert told_by_counters(of_lines(waits), "assert counters.barriers == 64") == [
+        "Counted 2048, needed 64: 32 times as much.", "line 9: cuda.syncthreads()  2048 times that a warp came to it",
+        "Which loop does each barrier stand in?"]
+
+
+def test_a_library_in_float64_is_named():
+    made = counters()
+    made.library_float64 = ["cupy.matmul"]
+    assert told_by_counters(made, "assert counters.library_float64 == []")[0] == "cupy.matmul worked with float64."
+
+
+def test_float64_is_not_spoken_of_where_none_was_counted_or_bytes_are_asked_for():
+    assert told_by_counters(counters(launch()), "assert counters.float64 == 5") == []
+    told = told_by_counters(counters(launch()), "assert counters.bytes == float64_bytes(x)")
+    assert "float64" not in " ".join(told)
+
+
+def test_a_launch_is_shown_in_a_few_words():
+    assert repr([launch()]) == "[<add_kernel, grid (6,)>]"

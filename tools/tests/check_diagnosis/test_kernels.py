@@ -161,6 +161,39 @@ def test_a_square_shows_why_an_access_left_a_matrix(lesson, rng, how, cause, see
     assert found.cause == cause and seen in found.text
 
 
+def test_strides_that_are_not_the_results_own_are_not_called_a_length(lesson, rng):
+    """In a square cut from a view they go wrong as they did; stored row by row they are right."""
+    found = failure(lesson.by_strides_of_x, numbers(rng, 6, 20)[:, ::2], oracle=lambda x: x.clone())
+    assert found.cause == "layout", found.text
+    assert found.text.endswith("With x contiguous it is right. Which line counts on how it is stored?")
+
+
+def test_what_a_mask_keeps_out_is_not_called_a_length(lesson, rng):
+    """Two columns fill a block of two, so a square of two rows is right by luck."""
+    found = failure(lesson.bare, numbers(rng, 2, 5), oracle=lambda x: x - x.sum(1, keepdim=True))
+    assert found.text.endswith("What must those positions hold, so that they change nothing?")
+
+
+def test_one_number_that_all_programs_store_asks_for_an_operation(lesson, rng):
+    found = failure(lesson.total, numbers(rng, 50), oracle=lambda x: x.sum(0, keepdim=True))
+    assert "One number is wanted, and programs " in found.text
+    assert found.text.endswith("Which operation loses nothing when they run at the same time?")
+    assert lesson.total(numbers(rng, 10)).shape == (1,)
+
+
+def test_a_row_that_a_mask_left_out_is_told_with_what_asked_for_it(lesson, rng):
+    def rows(x, ids):
+        return torch.stack([x[i] if i < len(x) else torch.zeros(x.shape[1]) for i in ids])
+    found = failure(lesson.rows, numbers(rng, 4, 3), torch.tensor([2, 9, 0]), oracle=rows)
+    assert found.cause == "row_not_stored", found.text
+    assert "Row 1 was never written: ids holds 9 there." in found.text
+
+
+def test_a_refusal_inside_an_expression_names_its_kernel(lesson, rng):
+    found = failure(lesson.between, numbers(rng, 10), oracle=lambda x: x.clone())
+    assert "\nbetween_kernel, line " in found.text and "compare three" in found.text, found.text
+
+
 # Silence --------------------------------------------------------------------------------------------------
 
 def of_missing(missing, count=None) -> str:

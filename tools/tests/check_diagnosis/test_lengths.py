@@ -55,6 +55,12 @@ def test_the_two_lengths_of_a_product_that_are_mixed_up_are_named(lesson, shapes
     assert "partly empty" not in found.text
 
 
+def test_one_length_in_place_of_all_is_named(lesson):
+    found = failure(lesson.product, numbers(3, 5), numbers(5, 4), "all by m", oracle=product)
+    assert found.cause == "lengths_mixed_up", found.text
+    assert "It is right where m, k and n are equal. Where are they mixed up?" in found.text
+
+
 def test_a_block_in_place_of_a_length_is_named(lesson):
     ids = torch.tensor([4, 0, 4, 1])
     found = failure(lesson.rows, numbers(5, 3), ids, "block for width", block=4, oracle=looked_up)

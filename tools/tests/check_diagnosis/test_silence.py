@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose
+from tools.check import Mismatch, assert_matches
+from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose, evidence
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import evidence_of, name
 from tools.worker import Died
@@ -128,13 +129,13 @@ def test_no_recogniser_hides_an_exception_of_its_own():
 
 
 def test_evidence_is_left_as_it_was():
-    for evidence in cases(seed=6):
-        values = evidence.got, evidence.want, *evidence.args
+    for found in cases(seed=6):
+        values = found.got, found.want, *found.args
         arrays = [value for value in values if isinstance(value, np.ndarray)]
         for array in arrays:
             array.flags.writeable = False
         before = [array.tobytes() for array in arrays]
-        diagnose(evidence)
+        diagnose(found)
         assert [array.tobytes() for array in arrays] == before
 
 
@@ -197,3 +198,36 @@ def test_a_multiple_of_a_small_whole_number_says_nothing():
     assert name(5, 3, links, 2, oracle=lambda links, steps: 3 if (links == [2, 0, 3, 1]).all() else 0,
                 again=lambda links, steps: 0 if steps > 2 else 5) is None
     assert name(50, 30, 10, oracle=lambda n: 3 * n, again=lambda n: 5 * n) == "constant_factor"
+
+
+def test_one_number_that_hangs_on_lengths_alone_is_no_sum_over_some_steps():
+    """A rate of 2 m k n / seconds with a third of k is not one step in three: no element is added up."""
+    a, b = np.ones((4, 30)), np.ones((30, 6))
+
+    def rate(a, b, work):
+        return 2e-9 * a.shape[0] * a.shape[1] * b.shape[1] / 0.7
+    assert name(rate(a, b, None) / 3, rate(a, b, None), a, b, object(), oracle=rate,
+                keywords={"repeats": 3}) != "one_of_each_block"
+    x = np.random.default_rng(3).normal(size=30)
+    assert name(x[::3].sum(), x.sum(), x, oracle=np.sum, keywords={"block": 3}) == "one_of_each_block"
+
+
+def test_a_list_of_numbers_has_no_last_block():
+    want = [1.5, 2.25, 3.5, 4.75, 5.125, 6.5, 7.25, 8.0]
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(lambda: want[:5] + [9.75, 1.25, 0.5], oracle=lambda: want)
+    assert caught.value.text.endswith("Right up to element 4; everything after it is wrong.\nWhat is different there?")
+
+
+def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkeypatch):
+    """The same words on a busy machine: what counts is own time, of which here nothing passes."""
+    def slow(x, y):
+        time.sleep(0.02)
+        return 2 * x + np.exp(y)
+
+    x, y = np.linspace(1, 3, 40) ** 2, np.cos(np.arange(40.0))
+    monkeypatch.setattr(evidence, "MOST_SECONDS", 0.01)
+    assert name(slow(y, x), slow(x, y), x, y, oracle=slow, again=slow) == "swapped_arguments"  # the first that is asked
+    assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) is None
+    monkeypatch.setattr(evidence.OwnTimeOfAll, "lap", lambda self: 0.0)
+    assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) == "repeated_argument"

@@ -43,6 +43,20 @@ def test_a_call_in_which_there_is_nothing_to_count_tells_nothing():
     assert "It is 64 short: as much as stores should add." in failure(lambda m: 1024 * m, 64, oracle=oracle)
 
 
+def test_three_terms_that_are_always_equal_are_named_together():
+    def moved(n):
+        return terms(x=4 * n, y=4 * n, out=4 * n)
+    assert "as much as x or y or out should add." in failure(lambda n: 8 * n, 1000, oracle=moved)
+
+
+def test_a_case_in_which_a_term_is_nothing_does_not_count_against_it():
+    """Of the further calls some have m > 60, and no stores."""
+    def moved(m, n):
+        return terms(loads=320 * (n + 3 * m), stores=64 * max(0, 60 - m))
+    assert "as much as stores should add." in failure(lambda m, n: 320 * (n + 3 * m), 40, 3000, oracle=moved)
+    assert "stores" not in failure(lambda m, n: 320 * (n + 3 * m) + (m > 60), 40, 3000, oracle=moved)
+
+
 def test_terms_that_are_always_equal_are_named_together():
     def oracle(n):
         return terms(x=4 * n, y=4 * n, out=4 * n + 8)

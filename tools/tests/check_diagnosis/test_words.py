@@ -83,6 +83,7 @@ def test_running_sums_of_four_small_numbers_are_enough_to_tell():
 
 @pytest.mark.parametrize("got, want, seen", [
     (5e7, 0.05, "It is 1000000000 times what was wanted."),
+    (7 / 2**30, 7 / 1e9, "It is 10**9 / 2**30 of what was wanted."),
     (1200, 2400, "It is half of what was wanted."),
     (17, 16, "It is exactly one too high."),
     (15, 16, "It is exactly one too low."),

@@ -199,6 +199,24 @@ def test_two_wrong_answers_must_differ_in_more_than_constants(course):
     ]
 
 
+def test_constants_of_two_functions_make_two_wrong_answers(course):
+    course.edit("reference/week1/day1/adding.py", "return total(values) / len(values)", "return total(values) / len(values) + 0")
+    course.edit("reference/week1/day1/adding.py", "return result", "return result + 0")
+    for name, line in [("total_and_1", "return result + "), ("total_and_2", "return result + "), ("mean_and_1", "/ len(values) + ")]:
+        with (course.root / WRONG).open("a") as file:
+            file.write(f"""
+                [[wrong]]
+                name = "{name}"
+                find = "{line}0"
+                replace = "{line}{name[-1]}"
+                rejected_by = "test_total_adds_every_value"
+                says = "{name}"
+                """)
+    assert course.problems() == [
+        "reference/week1/day1/wrong.toml: total_and_2: differs from total_and_1 in constants only"
+    ]
+
+
 def test_texts_are_code_and_differ_in_more_than_constants(course):
     for name, text in [("floats", "float a[4]"), ("longer", "float a[8]"), ("doubles", "double a[4]")]:
         with (course.root / WRONG).open("a") as file:

@@ -61,12 +61,15 @@ RULES = [
 ]  # fmt: skip
 
 
-def _without_constants(wrong: Wrong, reference: str) -> str | None:
+def _without_constants(wrong: Wrong, reference: str) -> tuple[str, frozenset[str]] | None:
+    """The answer, and the names of the functions in it that are not those of the reference."""
     try:
         tree = ast.parse(apply(wrong, reference))
     except BadAnswer:
         return None  # reported by wrong_answers_fit_the_reference
+    known = set(map(ast.dump, ast.parse(reference).body))
+    changed = frozenset(getattr(node, "name", "") for node in tree.body if ast.dump(node) not in known)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):  # a text may be code of another language: only its numbers are constants
             node.value = re.sub(r"\d+", "0", node.value) if isinstance(node.value, str) else 0
-    return ast.dump(tree)
+    return ast.dump(tree), changed

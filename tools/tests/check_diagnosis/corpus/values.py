@@ -202,3 +202,40 @@ def lengths(x):
 @wrong_answer(lengths, lambda rng: (numbers(rng, 20, 3),), "forgets the root", "power")
 def squared_lengths(x):
     return (x * x).sum(axis=1)
+
+
+def spread(x):
+    return np.sqrt((x * x).mean(axis=1))
+
+
+@wrong_answer(spread, lambda rng: (numbers(rng, 12, 8),), "halves what is below the root", "constant_factor")
+def spread_of_half(x):
+    return np.sqrt((x * x).mean(axis=1) / 2)
+
+
+def products(m, n):
+    return m.astype(np.int64) * n
+
+
+@wrong_answer(products, lambda rng: (rng.integers(10**5, 10**6, 9, np.int32), rng.integers(10**5, 10**6, 9, np.int32)),
+              "multiplies in 32 bits", "wrapped_around")
+def products_in_32_bits(m, n):
+    return (m * n).astype(np.int64)
+
+
+def bytes_moved(m, n, itemsize):
+    return (m * n + m + n) * itemsize
+
+
+@wrong_answer(bytes_moved, lambda rng: (*map(int, rng.integers(20, 90, 2)), 8), "counts elements", "unused_argument")
+def elements_moved(m, n, itemsize):
+    return m * n + m + n
+
+
+def gigabytes(x):
+    return x / 1e9
+
+
+@wrong_answer(gigabytes, lambda rng: (numbers(rng, 30, dtype=np.float64) * 1e9,), "divides by 2**30", "constant_factor")
+def gibibytes(x):
+    return x / 2**30

@@ -18,6 +18,8 @@ def product_kernel(a_ptr, b_ptr, out_ptr, m, n, k, HOW: tl.constexpr, BLOCK: tl.
         row, col = pid // k, pid % k
     elif HOW == "strides of a":
         out_row = k
+    elif HOW == "all by m":
+        row, col, a_row, b_row, out_row = pid // m, pid % m, m, m, m
     elif HOW == "rows of b":
         b_row = k
     exists = p < k

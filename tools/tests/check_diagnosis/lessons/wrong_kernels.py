@@ -158,6 +158,74 @@ def table(x, how):
     return out
 
 
+def by_strides_of_x(x):
+    """It goes along out as it goes along x."""
+    out, (rows, cols) = torch.zeros(x.shape), x.shape
+    spread_kernel[(triton.cdiv(x.numel(), 16),)](x, out, x.numel(), cols, *x.stride(), BLOCK=16)
+    return out
+
+
+@triton.jit
+def spread_kernel(x_ptr, out_ptr, n, n_cols, row_stride, col_stride, BLOCK: tl.constexpr):
+    mine = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    place = mine // n_cols * row_stride + mine % n_cols * col_stride
+    tl.store(out_ptr + place, tl.load(x_ptr + place, mask=mine < n), mask=mine < n)
+
+
+@triton.jit
+def total_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    mine = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr, tl.sum(tl.load(x_ptr + mine, mask=mine < n, other=0.0)))
+
+
+def total(x):
+    """One number, which every program stores."""
+    out = torch.zeros(1)
+    total_kernel[(triton.cdiv(x.numel(), 16),)](x, out, x.numel(), BLOCK=16)
+    return out
+
+
+@triton.jit
+def rows_kernel(x_ptr, ids_ptr, out_ptr, n_rows, n_cols, BLOCK: tl.constexpr):
+    row, col = tl.program_id(0), tl.arange(0, BLOCK)
+    wanted = tl.load(ids_ptr + row)
+    values = tl.load(x_ptr + wanted * n_cols + col, mask=(wanted < n_rows) & (col < n_cols), other=0.0)
+    tl.store(out_ptr + row * n_cols + col, values, mask=(wanted < n_rows) & (col < n_cols))
+
+
+def rows(x, ids, *, out=None):
+    """Rows of x, zeros for one that does not exist, which the mask of the store forgets."""
+    out = torch.empty(len(ids), x.shape[1]) if out is None else out
+    rows_kernel[(len(ids),)](x, ids, out, len(x), x.shape[1], BLOCK=16)
+    return out
+
+
+@triton.jit
+def between_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    mine = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + mine, tl.load(x_ptr + mine, mask=mine < n), mask=(mine < n) and (0 <= mine < n))
+
+
+def between(x):
+    out = torch.empty_like(x)
+    between_kernel[(1,)](x, out, len(x), BLOCK=16)
+    return out
+
+
+@triton.jit
+def bare_kernel(x_ptr, out_ptr, n, n_cols, BLOCK: tl.constexpr):
+    row, col = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n_cols + col, mask=col < n_cols)
+    tl.store(out_ptr + row * n_cols + col, x - tl.sum(x, axis=0), mask=col < n_cols)
+
+
+def bare(x):
+    """x less the sum of each row. It loads without other=."""
+    out = torch.empty_like(x)
+    bare_kernel[(len(x),)](x, out, x.numel(), x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
 def by_column(x):
     """A copy of x whose memory goes down its columns, filled as if it went along its rows."""
     out = torch.empty(x.shape[1], x.shape[0]).T

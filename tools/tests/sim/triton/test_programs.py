@@ -75,6 +75,21 @@ def test_a_grid_that_is_a_number_is_refused_with_the_way_to_write_it():
         write_place[5](torch.empty(5, dtype=torch.int32))
 
 
+def test_a_keyword_in_other_capitals_is_told_with_the_argument_that_is_meant():
+    with pytest.raises(TypeError, match="^block is no argument of store_block; BLOCK is.$"):
+        store_block[(1,)](torch.empty(16), 16, block=16)
+
+
+def test_a_block_that_is_added_to_one_place_is_refused():
+    @triton.jit
+    def add(out_ptr, BLOCK: tl.constexpr):
+        tl.atomic_add(out_ptr, tl.arange(0, BLOCK))
+
+    with pytest.raises(Fault) as caught:
+        add[(1,)](torch.zeros(1, dtype=torch.int32), BLOCK=4)
+    assert caught.value.text.splitlines()[1] == "program 0 of 1 updates one place with 4 values."
+
+
 # Two programs, one element -----------------------------------------------------------------------
 
 @triton.jit
@@ -142,6 +157,39 @@ def test_programs_that_take_turns_under_a_lock_may_store_to_one_element():
     out = torch.zeros(1)
     add_under_lock[(5,)](torch.zeros(1, dtype=torch.int32), out)
     assert out.item() == 5
+
+
+@triton.jit
+def count_up(out_ptr, FIRST: tl.constexpr):
+    if tl.program_id(0) == FIRST:
+        tl.store(out_ptr, 0)
+    tl.atomic_add(out_ptr, 1)
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_a_store_to_what_other_programs_update_is_reported_whoever_comes_first(first):
+    with pytest.raises(Fault) as caught:
+        count_up[(4,)](torch.zeros(1, dtype=torch.int32), FIRST=first)
+    what, why = caught.value.text.splitlines()[1:3]
+    assert what.startswith(f"program {first} stores element 0 of out, and program ") and what.endswith(" updates it.")
+    assert why == "They run at the same time, so the store may wipe the update out."
+
+
+def test_stores_and_updates_that_do_not_meet_are_no_overlap():
+    @triton.jit
+    def last_one_begins_anew(tickets_ptr, out_ptr, n):
+        tl.atomic_add(out_ptr, 1)
+        if tl.atomic_add(tickets_ptr, 1) == n - 1:
+            tl.store(out_ptr + 1, tl.load(out_ptr))
+            tl.store(out_ptr, 0)
+            tl.store(tickets_ptr, 0)
+
+    out = torch.zeros(2, dtype=torch.int32)
+    last_one_begins_anew[(5,)](torch.zeros(1, dtype=torch.int32), out, 5)
+    assert out.tolist() == [0, 5]
+    count_up[(1,)](out, FIRST=0)  # its own alone
+    count_up[(4,)](out, FIRST=9)  # and another launch starts anew
+    assert out.tolist() == [5, 5]
 
 
 # Where it happened -------------------------------------------------------------------------------

@@ -1,0 +1,44 @@
+"""The source lines behind a figure: which of them cost most, and what a prediction makes of them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations
+
+from tools.check.diagnosis.asserted import Sides
+from tools.check.diagnosis.parts import Sum, odd_term, said_of
+from tools.check.show import cut
+from tools.sim.counters import Counters, Line
+
+MOST_LINES = 3
+
+
+def lines_of(counters: Counters) -> list[Line]:
+    return [line for launch in counters.launches for line in launch.lines]
+
+
+def worst(lines: Iterable[Line], cost: Callable, fact: Callable) -> Iterator[str]:
+    """The source lines that cost most, with their figures; those that cost nothing are left out."""
+    told = [f"line {line.line}: {short(line)}  {fact(line.counts)}"
+            for line in sorted(filter(cost, lines), key=cost, reverse=True)]
+    yield from list(dict.fromkeys(told))[:MOST_LINES]  # a line that loads and stores alike stands there once
+
+
+def short(line) -> str:
+    return cut(line.source.partition("  #")[0], 32)
+
+
+def compared(sides: Sides | None, parts: dict[str, int]) -> Iterator[str]:
+    """Both sides; of a prediction also the line that makes the difference, if there is one such."""
+    if sides is None:
+        return
+    yield str(sides)
+    if sides.name and sides.both_numbers and sum(parts.values()) == sides.counted:
+        predicted = Sum(sides.other, parts)
+        found = odd_term([predicted], (0, 2))
+        if found and _only_one(found[1][0], parts):
+            yield said_of(predicted, *found)
+
+
+def _only_one(name: str, parts: dict[str, int]) -> bool:
+    """Does no other line, and no group of lines, come to as much as this one?"""
+    groups = (group for count in range(1, len(parts) + 1) for group in combinations(parts, count))
+    return sum(sum(parts[each] for each in group) == parts[name] for group in groups) == 1
