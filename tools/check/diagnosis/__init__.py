@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from tools.check.diagnosis import (arguments, clocks, forms, kernels, launches, lengths, order, parts, places, precision,
-                                   refusals, runs, steps, tiles, values)
+                                   refusals, runs, steps, tiles, values, whole_numbers)
 from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.words import Cause
 
@@ -22,6 +22,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     clocks.clock_misread,
     forms.another_length,
     values.nan_and_infinity,
+    launches.downloads_under_way,
     steps.no_steps_taken,
     values.all_zeros,
     values.all_the_same,
@@ -29,6 +30,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     values.inverted,
     forms.rounded_down,
     values.off_by_one,
+    whole_numbers.left_after_whole_blocks,
     values.wrapped_around,
     precision.narrowed_to_16_bits,
     arguments.argument_unchanged,
@@ -45,6 +47,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     arguments.neutral_argument,
     arguments.one_for_a_number,
     arguments.negated_argument,
+    whole_numbers.numbers_mixed_up,
     parts.one_term_off,
     values.factor_of_few_numbers,
     order.shifted,
@@ -56,10 +59,10 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     kernels.row_by_row,
     kernels.misread_strides,
     kernels.padding_counted,
+    tiles.bounds_exchanged,
     steps.some_steps_taken,
     steps.each_block_alone,
     tiles.tiles_gone_wrong,
-    tiles.bounds_exchanged,
     lengths.stored_otherwise,
     lengths.lengths_mixed_up,
     order.wrong_places,

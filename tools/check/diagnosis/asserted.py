@@ -83,6 +83,17 @@ def told_by_numbers(asked: str, names: Mapping[str, object]) -> list[str]:
     return [str(sides).replace("Counted", f"{own} is", 1)] if sides and sides.both_numbers else []
 
 
+def told_of_two(asked: str, counters: list[str], names: Mapping[str, object]) -> list[str]:
+    """Both sides of an assertion that compares the counters of two calls, neither of which need be the right one."""
+    spoken_of = [name for name in counters if re.search(rf"\b{name}\b", asked)]
+    found = [sides for name in spoken_of if (sides := sides_of(asked, name, names))]
+    if len(spoken_of) != 2 or len(found) != 2:
+        return []
+    first, second = sorted(found, key=lambda sides: asked.find(sides.asked))
+    seen = str(first._replace(name=f"{second.asked} is")).replace("Counted", f"{first.asked} is", 1)
+    return [seen, "Which of the two is as it should be?"]
+
+
 def _bounds(asked: str, names: Mapping[str, object]) -> list[str]:
     """A number beside what it is compared with: copies is 200, needed less than 10."""
     try:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from tools.check.diagnosis.arithmetic import barriers, conversions, float64, library_float64
-from tools.check.diagnosis.asserted import Sides, sides_of
+from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
 from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
 from tools.check.diagnosis.evidence import SLOW_SECONDS
 from tools.sim import tables
@@ -20,6 +20,8 @@ def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object]
     """Facts and a question for an assertion whose text is `asked`. names: those that it may speak of."""
     names = names or {"counters": counters}
     own = next((name for name, value in names.items() if value is counters), "counters")
+    if two := told_of_two(asked, [name for name, value in names.items() if isinstance(value, Counters)], names):
+        return two if two[0].startswith(own) else []
     sides = sides_of(asked, own, names)
     asked = sides.asked if sides else asked
     tell = next((tell for words, tell in TELLERS.items() if any(word in asked for word in words)), None)

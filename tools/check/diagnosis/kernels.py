@@ -37,7 +37,7 @@ def misread_strides(evidence: Evidence) -> Cause | None:
 def _other_strides(matrix, own, sizes) -> list[tuple[int, int]]:
     """Strides that a mistake leads to. Only of floats may they lead out of the matrix's memory, to NaN."""
     rows, columns = matrix.shape
-    likely = [(columns, 1), (1, rows), own[::-1], (rows, 1), (1, columns), (1, 1), (0, own[1]), (own[0], 0),
+    likely = [(columns, 1), (1, rows), own[::-1], (rows, 1), (1, columns), (1, 1), (own[0], 0),
               *((size, 1) for size in sizes)]
     most = _reach(matrix.shape, own) * (4 if is_float(matrix.dtype) else 1)
     return [strides for strides in dict.fromkeys(likely)

@@ -1,4 +1,5 @@
-"""What was never written, and the launch that should have: no programs, too few of them, a store that is not reached."""
+"""What was never written, and the launch that should have: no programs, too few of them, a store that is not reached;
+and what was read before it had arrived."""
 
 import numpy as np
 
@@ -36,8 +37,8 @@ def store_not_reached(evidence: Evidence) -> Cause | None:
         return None
     empty = [f"{name} = 0" for name in _names_of_empty_axes(evidence)]
     turns = [f"{name} = 0" for name, arg in zip(evidence.names, evidence.args) if _is_zero(arg)]
-    when = f"For {[*empty, *turns][0]} nothing" if empty or turns else "Nothing"
-    return cause("store_not_reached", f"{when} is stored: line {store.line} stores inside the loop of line {loop.lineno}.",
+    when = f"No store for {[*empty, *turns][0]}" if empty or turns else "Nothing is stored"
+    return cause("store_not_reached", f"{when}: line {store.line} stores inside the loop of line {loop.lineno}.",
                  f"What is the {'sum of no terms' if empty or not turns else 'result of no turns'}, and where is it stored?")
 
 
@@ -94,6 +95,18 @@ def head_not_stored(evidence: Evidence) -> Cause | None:
         return None
     return cause("head_not_stored", f"Nothing was stored before element {first}.",
                  "With which element does the first block begin?")
+
+
+def downloads_under_way(evidence: Evidence) -> Cause | None:
+    """Copies to the host that go on while the host does, which never waited for the GPU."""
+    if not evidence.comparable or evidence.source is None or evidence.source.asks_whether_done:
+        return None
+    counters = evidence.counters
+    if counters is None or not counters.transfers.downloads or counters.transfers.synchronizations:
+        return None
+    copies = tables.quantity(counters.transfers.downloads, "download")
+    return cause("not_arrived", f"{copies} {'was' if counters.transfers.downloads == 1 else 'were'} under way, and the host waited for nothing.",
+                 "Which line waits until what it reads has arrived?")
 
 
 def row_not_stored(evidence: Evidence) -> Cause | None:

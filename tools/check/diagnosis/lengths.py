@@ -67,6 +67,8 @@ def _bases(evidence: Evidence, lengths: dict[str, int]):
         yield {name: max(blocks) + length for name, length in zip(lengths, small)}
     if len(set(lengths.values())) == len(lengths) and all(lengths.values()):
         yield lengths
+    elif all(lengths.values()):  # beside those of the call, where that is what shows it
+        yield {name: length + place for place, (name, length) in enumerate(lengths.items())}
 
 
 def _pairs(evidence: Evidence, lengths: dict[str, int]):

@@ -57,6 +57,11 @@ class Source:
         names = listed[1].split(", ") if listed else self.name.split("_and_")
         return tuple(names) if len(names) == 2 else None
 
+    @property
+    def asks_whether_done(self) -> bool:
+        """Does any line ask a stream or an event whether its work is done? Then no other needs to wait for it."""
+        return any(isinstance(node, ast.Attribute) and node.attr in ("query", "done") for node in ast.walk(self.tree))
+
     def returns_nothing(self) -> bool:
         """Does it certainly hand nothing back: no return with a value, or a way to the end past all of them?"""
         if self.function is None:

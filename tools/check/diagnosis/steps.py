@@ -1,18 +1,18 @@
 """Sums over blocks in which some steps are left out, or taken again: by a loop that starts, steps or ends wrongly.
 
-A mistake is an entry of MISTAKES: which steps a sum over so many takes instead of all of them, if it goes on in blocks
-of this size. The oracle is then asked about arguments that hold just those steps, so it may be a product, a
+The mistakes are in loop_mistakes.py: which steps a sum over so many takes instead of all of them, if it goes on in
+blocks of this size. The oracle is then asked about arguments that hold just those steps, so it may be a product, a
 maximum or anything else in which an axis disappears.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 
 from tools.check.diagnosis.arguments import hangs_on_elements
 from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
+from tools.check.diagnosis.loop_mistakes import Mistake, candidates
 from tools.check.diagnosis.numbers import differ
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim import tables
@@ -20,21 +20,7 @@ from tools.sim import tables
 MOST_PLACES = 3   # axes that one loop runs along: of q and k in a product, of k and v in attention
 MOST_TRIED = 40   # sets of axes that the oracle is asked about
 MOST_LONGER = 4  # blocks for which longer sums are asked for
-MOST_BLOCKS = 16  # of a sum, one of which may be the odd one
 BLOCKS = tuple(2**power for power in range(9))
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """taken: which of `length` steps are taken in blocks of `block`; None where that is nothing else.
-
-    seen: what is true then, with {steps} and so on filled in: "96 steps of k", or "96 elements".
-    """
-
-    name: str
-    taken: Callable[[int, int], np.ndarray | None]
-    seen: str
-    asks: str
 
 
 class Loop:
@@ -76,7 +62,7 @@ def some_steps_taken(evidence: Evidence) -> Cause | None:
     tried = set()
     for loop in loops(evidence):
         for block in blocks(evidence):
-            for mistake, index in _candidates(loop.length, block):
+            for mistake, index in candidates(loop.length, block, named_blocks(evidence)):
                 key = (loop.places, tuple(np.sort(index)))
                 if key in tried:
                     continue
@@ -170,21 +156,6 @@ def blocks(evidence: Evidence) -> list[int]:
     return list(dict.fromkeys([*named_blocks(evidence), *BLOCKS]))
 
 
-# The mistakes ---------------------------------------------------------------------------------------------
-
-def _candidates(length: int, block: int) -> Iterator[tuple[Mistake, np.ndarray]]:
-    for mistake in MISTAKES:
-        if block > length or block == length and mistake.name != "steps_overlap":
-            continue
-        index = mistake.taken(length, block)
-        if index is not None and not np.array_equal(np.sort(index), np.arange(length)):
-            yield mistake, index
-    for start in range(0, length, block) if 1 < block < length <= MOST_BLOCKS * block else ():
-        own = np.arange(start, min(start + block, length))
-        yield TWICE, np.r_[:length, own]
-        yield MISSING, np.setdiff1d(np.arange(length), own)
-
-
 def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
     length, times = loop.length, np.bincount(index, minlength=loop.length)
     odd = np.flatnonzero(times != 1)
@@ -194,55 +165,3 @@ def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
              "rest": "one" if length - count == 1 else length - count, "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
              "behind": length - 1, "over": f"{length - block} to {whole - 1}"}
     return cause(mistake.name, mistake.seen.format(**facts), mistake.asks.format(**facts))
-
-
-def _one_apart(turns: Callable[[int, int], int]) -> Callable[[int, int], np.ndarray]:
-    """Blocks that begin one step apart, as many of them as `turns` says."""
-    def taken(length, block):
-        starts = range(min(turns(length, block), length))
-        return np.concatenate([np.arange(start, min(start + block, length)) for start in starts] or [np.arange(0)])
-    return taken
-
-
-def _left_over(length, block):
-    whole = length // block * block
-    return np.r_[:length, length - block:whole] if 0 < whole < length else None
-
-
-FIRST = "It is right for the first {count} of {steps} alone."
-APART = "How far apart do two steps of the loop begin, and how much does each take?"
-MISTAKES = (
-    Mistake("first_block_only", lambda length, block: np.arange(block) if 2 * block <= length else None, FIRST,
-            "What does the loop run over?"),
-    Mistake("tail_ignored", lambda length, block: np.arange(length // block * block), FIRST,
-            "What happens to the last {rest}?"),
-    Mistake("tail_ignored", lambda length, block: np.arange((length - 1) // block * block), FIRST,
-            "What happens to the last {rest}?"),
-    Mistake("head_forgotten", lambda length, block: np.arange((length - 1) // block * block, length),
-            "It is right for the last {count} of {steps} alone.", "What becomes of the sum of those before?"),
-    Mistake("head_ignored", lambda length, block: np.arange(block, length),
-            "It is right without the first {rest} of {steps}.", "Where does the loop start?"),
-    Mistake("first_block_again", lambda length, block: np.arange(length) % block if block > 1 else None,
-            "As if each of {turns} turns took the first {block} of {steps} again.",
-            "What changes from one turn to the next?"),
-    Mistake("first_block_again", lambda length, block: np.arange(-(-length // block) * block) % block,
-            "As if each of {turns} turns took the first {block} of {steps} again.",
-            "What changes from one turn to the next?"),
-    Mistake("every_second_block", lambda length, block: np.flatnonzero(np.arange(length) // block % 2 == 0),
-            "It is right for every second block of {block} of {steps} alone.", APART),
-    Mistake("one_of_each_block", lambda length, block: np.arange(0, length, block),
-            "It is right for one step in {block} of {steps} alone.", APART),
-    Mistake("steps_overlap", _one_apart(lambda length, block: length // block),
-            "As if blocks of {block} of {steps} began one step apart.", APART),
-    Mistake("steps_overlap", _one_apart(lambda length, block: -(-length // block)),
-            "As if blocks of {block} of {steps} began one step apart.", APART),
-    Mistake("steps_overlap", _one_apart(lambda length, block: length),
-            "As if a block of {block} began at each of {steps}.", APART),
-    Mistake("tile_left_over", _left_over,
-            "As if {whose} went on behind element {behind} with elements {over} again.",
-            "What do places of a tile hold for which there is no element?"),
-)
-TWICE = Mistake("block_twice", None, "As if {odd} of {steps} were taken twice.",
-                "Does each turn begin where the one before it ended?")
-MISSING = Mistake("block_missing", None, "As if {odd} of {steps} were left out.",
-                  "Does each turn begin where the one before it ended?")

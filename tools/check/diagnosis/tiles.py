@@ -13,7 +13,7 @@ import numpy as np
 from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.lengths import lengths_of
 from tools.check.diagnosis.numbers import differ
-from tools.check.diagnosis.steps import Loop, blocks
+from tools.check.diagnosis.steps import Loop, blocks, named_blocks
 from tools.check.diagnosis.words import Cause, cause
 
 SMALLEST = 2  # of tiles: in tiles of one element nothing can be exchanged
@@ -55,9 +55,17 @@ def bounds_exchanged(evidence: Evidence) -> Cause | None:
                 pair[which] = _zero_beyond(pair[which], axis, length)
                 return np.matmul(*pair)
 
+            along = (which, axis) == (0, 1)
+            if along and _is_whole_blocks(evidence, length, shapes[0][1]):
+                continue
             if evidence.holds(cut) or evidence.holds_in_zeros(cut):
                 return _said_of_bounds(evidence, factors, which, axis, length)
     return None
+
+
+def _is_whole_blocks(evidence: Evidence, length: int, of: int) -> bool:
+    """Then the loop may be what ends there, which steps.py knows how to tell."""
+    return any(length in (block, of // block * block, (of - 1) // block * block) for block in named_blocks(evidence))
 
 
 def _said_of_bounds(evidence: Evidence, factors: tuple[int, int], which: int, axis: int, length: int) -> Cause:

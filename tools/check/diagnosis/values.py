@@ -8,6 +8,7 @@ import numpy as np
 from tools.check import show
 from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.numbers import rms, sample
+from tools.check.diagnosis.whole_numbers import LEFT_AFTER, left_after_whole_blocks
 from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
 
 POWERS = ((2, "the square of", "What is squared once too often?"),
@@ -155,7 +156,7 @@ def off_by_one(evidence: Evidence) -> Cause | None:
     if few and not evidence.elsewhere:
         return None
     return cause("off_by_one", f"{which_of(got != want) if got.size <= FEW else 'Every number'} is exactly one too {'high' if by > 0 else 'low'}.",
-                 "Which end is counted twice, or left out?")
+                 (by < 0 and left_after_whole_blocks(evidence) and LEFT_AFTER) or "Which end is counted twice, or left out?")
 
 
 def wrapped_around(evidence: Evidence) -> Cause | None:

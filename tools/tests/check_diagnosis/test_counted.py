@@ -259,6 +259,15 @@ def test_measured_counters_tell_what_they_know():
     assert told_by_counters(metrics.counters([]), "counters.sectors == 4") == []
 
 
+def test_counters_of_two_calls_are_told_side_by_side_and_once():
+    names = {"by_programs": counters(launch(sectors=625)), "by_threads": counters(launch(sectors=2500))}
+    asked = "assert (by_programs.bytes, by_programs.sectors) == (by_threads.bytes, by_threads.sectors)"
+    assert told_by_counters(names["by_programs"], asked, names) == [
+        "by_programs.sectors is 625, by_threads.sectors is 2500: 1/4 of it.", "Which of the two is as it should be?"]
+    assert told_by_counters(names["by_threads"], asked, names) == []
+    assert told_by_counters(names["by_threads"], "assert by_threads.sectors == 625", names)[0].startswith("Counted 2500")
+
+
 # Numbers in float64, conversions, barriers --------------------------------------------------------
 
 def of_lines(*lines: Line) -> Counters:

@@ -10,7 +10,9 @@ import torch
 from tools import worker
 from tools.check import Mismatch, assert_matches
 from tools.check.diagnosis import Evidence, diagnose
+from tools.check.diagnosis.source import Source
 from tools.check.tolerances import accumulated
+from tools.sim.counters import Counters, Transfers
 from tools.tests.check_diagnosis.examine import name
 from tools.worker import Outcome, Raised
 
@@ -99,7 +101,35 @@ def test_a_store_inside_the_loop_is_named_where_the_sum_is_empty(lesson):
     lines = FILE.read_text().splitlines()
     store, loop = lines.index("        tl.store(out_ptr + row, total)") + 1, lines.index("    for start in range(0, k, BLOCK):") + 1
     assert found.cause == "store_not_reached"
-    assert f"For k = 0 nothing is stored: line {store} stores inside the loop of line {loop}." in found.text
+    assert f"No store for k = 0: line {store} stores inside the loop of line {loop}." in found.text
+
+
+def test_a_store_inside_a_loop_of_no_turns_is_named_by_the_number_that_is_0(lesson):
+    assert_matches(lesson.power, torch.ones(1), 2, oracle=lambda x, turns: x**turns)
+    found = failure(lesson.power, torch.ones(1), 0, oracle=lambda x, turns: x**turns)
+    assert found.cause == "store_not_reached"
+    assert "No store for turns = 0: line" in found.text and found.text.endswith("and where is it stored?")
+    assert "..." not in found.text
+
+
+@pytest.mark.parametrize("strides", [(1, 1), (9, 0)])
+def test_a_stride_that_is_left_out_is_named(rng, strides):
+    x = rng.normal(size=(5, 9))
+    got = np.lib.stride_tricks.as_strided(x, x.shape, tuple(8 * step for step in strides)) @ np.arange(9.0)
+    found = diagnose(Evidence("values", got, x @ np.arange(9.0), np.ones(5, bool), (x,), ("x",),
+                              oracle=lambda x: x @ np.arange(9.0)))
+    assert found.words.startswith(f"It is right for x read with strides {strides}; those of x are (9, 1).")
+
+
+@pytest.mark.parametrize("waits, text, cause", [
+    (0, "stream.record()", "not_arrived"), (1, "stream.record()", None), (0, "while not event.query(): pass", None)])
+def test_downloads_that_the_host_never_waits_for_are_named(rng, waits, text, cause):
+    counters = Counters(transfers=Transfers(downloads=2, bytes_downloaded=80, synchronizations=waits))
+    want = rng.normal(size=10)
+    found = diagnose(Evidence("values", rng.normal(size=10), want, np.ones(10, bool), count=lambda: counters,
+                              source=Source(text, "copy")))
+    assert (found and found.name) == cause
+    assert not cause or found.words.startswith("2 downloads were under way, and the host waited for nothing.")
 
 
 @pytest.mark.parametrize("how, asks", [

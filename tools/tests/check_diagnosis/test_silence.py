@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -128,13 +129,13 @@ def test_no_recogniser_hides_an_exception_of_its_own():
 
 
 def test_evidence_is_left_as_it_was():
-    for each in cases(seed=6):
-        values = each.got, each.want, *each.args
+    for found in cases(seed=6):
+        values = found.got, found.want, *found.args
         arrays = [value for value in values if isinstance(value, np.ndarray)]
         for array in arrays:
             array.flags.writeable = False
         before = [array.tobytes() for array in arrays]
-        diagnose(each)
+        diagnose(found)
         assert [array.tobytes() for array in arrays] == before
 
 
@@ -169,6 +170,34 @@ def test_the_lesson_is_called_a_bounded_number_of_times(rng):
     args = [rng.normal(size=20) for _ in range(6)]
     name(args[0] * 0.7, sum(args), *args, oracle=lambda *args: sum(args), again=again)
     assert len(calls) <= 10
+
+
+def test_what_a_busy_machine_makes_slow_is_told_all_the_same(rng, monkeypatch):
+    """On the wall each call takes longer than the diagnosis may; of its own time it takes next to none."""
+    def again(x, y):
+        time.sleep(0.9)
+        return 0.7 * x
+    monkeypatch.setattr("tools.check.diagnosis.evidence.OwnTimeOfAll", lambda: SimpleNamespace(lap=lambda: 0.01))
+    x, y = rng.normal(size=(2, 20))
+    assert name(0.7 * x, 0.7 * x + y, x, y, oracle=lambda x, y: 0.7 * x + y, again=again) == "unused_argument"
+
+
+def test_an_argument_that_another_one_hides_is_not_called_unused(rng):
+    """The larger of two times in place of their sum: far away the other one is larger."""
+    def larger(x, y):
+        return np.maximum(1 / x, 1 / y)
+    x, y = rng.uniform(1, 2, 20), rng.uniform(5, 6, 20)
+    assert name(larger(x, y), 1 / x + 1 / y, x, y, oracle=lambda x, y: 1 / x + 1 / y, again=larger) is None
+    assert name(2 * x, 2 * x + y, x, y, names=("x", "y"), oracle=lambda x, y: 2 * x + y,
+                again=lambda x, y: 2 * x) == "unused_argument"
+
+
+def test_a_multiple_of_a_small_whole_number_says_nothing():
+    """Where nothing is wanted, nothing is every multiple of it."""
+    links = np.array([2, 0, 3, 1])
+    assert name(5, 3, links, 2, oracle=lambda links, steps: 3 if (links == [2, 0, 3, 1]).all() else 0,
+                again=lambda links, steps: 0 if steps > 2 else 5) is None
+    assert name(50, 30, 10, oracle=lambda n: 3 * n, again=lambda n: 5 * n) == "constant_factor"
 
 
 def test_one_number_that_hangs_on_lengths_alone_is_no_sum_over_some_steps():

@@ -37,6 +37,12 @@ def test_the_term_that_is_odd_is_named(function, seen):
     assert seen in failure(function, 3, 4, 5)
 
 
+def test_a_call_in_which_there_is_nothing_to_count_tells_nothing():
+    def oracle(m):
+        return terms(stores=m // 32 * 32, loads=1024 * m)
+    assert "It is 64 short: as much as stores should add." in failure(lambda m: 1024 * m, 64, oracle=oracle)
+
+
 def test_three_terms_that_are_always_equal_are_named_together():
     def moved(n):
         return terms(x=4 * n, y=4 * n, out=4 * n)

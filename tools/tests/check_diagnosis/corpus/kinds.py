@@ -107,3 +107,17 @@ def rectify(x):
               "hands x back when nothing is negative", "returns_its_input")
 def hands_x_back(x):
     return x if (x >= 0).all() else np.maximum(x, 0)
+
+
+def bytes_of_tiles(m, n, k, tile):
+    return 4 * (-(-m // tile) * n * k + -(-n // tile) * m * k + m * n)
+
+
+@wrong_answer(bytes_of_tiles, lambda rng: (33, 70, 20, 32), "exchanges two lengths", "lengths_mixed_up")
+def bytes_of_the_other_tiles(m, n, k, tile):
+    return 4 * (-(-n // tile) * n * k + -(-m // tile) * m * k + m * n)
+
+
+@wrong_answer(bytes_of_tiles, lambda rng: (33, 70, 20, 32), "forgets the rest after whole tiles", "left_after_blocks")
+def bytes_of_whole_tiles(m, n, k, tile):
+    return 4 * (m // tile * n * k + n // tile * m * k + m * n)

@@ -87,7 +87,15 @@ def choose_on_a_tensor(out_ptr, N: tl.constexpr):
     tl.store(out_ptr + i, 1 if i > 2 else 0)
 
 
-@pytest.mark.parametrize("kernel", [branch_on_a_tensor, loop_on_a_tensor, choose_on_a_tensor])
+@triton.jit
+def branch_on_what_a_mask_keeps_out(out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(out_ptr + i, mask=i < 2)
+    tl.store(out_ptr + i, 1 if x > 2 else 0)
+
+
+@pytest.mark.parametrize("kernel", [branch_on_a_tensor, loop_on_a_tensor, choose_on_a_tensor,
+                                    branch_on_what_a_mask_keeps_out])
 def test_a_condition_with_several_values_is_refused(kernel):
     with pytest.raises(Fault, match="this condition has 4 values; a program can go one way only"):
         kernel[(1,)](torch.zeros(4, dtype=torch.int32), N=4)

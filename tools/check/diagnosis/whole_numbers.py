@@ -1,0 +1,72 @@
+"""Functions of a few whole numbers, such as lengths and sizes of blocks: right where two of them are equal, or where
+one divides the others. Tried by calls with other numbers."""
+
+from itertools import combinations
+
+from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.numbers import varied
+from tools.check.diagnosis.words import Cause, cause
+
+LEFT_AFTER = "What is left after whole blocks?"
+MOST = 6   # numbers of a call
+FEW = 8    # numbers of a result
+APART = 0, 1, 3, 8  # how far further calls lie away
+ENOUGH = 2  # of these that are wrong
+
+
+def numbers_mixed_up(evidence: Evidence) -> Cause | None:
+    """One number in place of another: right where they are equal, wrong where they are not."""
+    numbers = _numbers(evidence)
+    others = [other for by in APART if numbers and _right(evidence, other := _all_other(numbers, by)) is False][:ENOUGH]
+    if len(others) < ENOUGH:
+        return None
+    pairs = [(one, two) for one, two in combinations(numbers, 2)
+             if all(_right(evidence, other | {one: other[two]}) and _right(evidence, other | {two: other[one]})
+                    for other in others)]
+    if len(pairs) != 1:
+        return None
+    one, two = pairs[0]
+    return cause("lengths_mixed_up", f"It is right where {one} and {two} are equal.", "Where are the two mixed up?")
+
+
+def left_after_whole_blocks(evidence: Evidence) -> Cause | None:
+    """A quotient that was rounded: right where one number divides some of the others."""
+    numbers = _numbers(evidence)
+    for block in [name for name, value in numbers.items() if value > 1]:
+        whole = _whole(numbers, block, [name for name in numbers if name != block], more=1)
+        names = [name for name in numbers if name != block and any(
+            _right(evidence, whole | {name: whole[name] + by}) is False for by in (1, numbers[block] - 1))]
+        tried = [_whole(numbers | {block: size}, block, names, more)
+                 for size in (numbers[block], 2 * numbers[block], numbers[block] + 1) for more in (0, 1, 2)]
+        if names and _right(evidence, whole) and all(_right(evidence, other) for other in tried):
+            return cause("left_after_blocks", f"It is right where {block} divides {' and '.join(names)}.",
+                         LEFT_AFTER)
+    return None
+
+
+def _whole(numbers: dict[str, int], block: str, names: list[str], more: int) -> dict[str, int]:
+    """With these of them whole blocks, so many more, and each a different number of them."""
+    size = numbers[block]
+    return numbers | {name: (-(-numbers[name] // size) + more * (place + 1)) * size for place, name in enumerate(names)}
+
+
+def _numbers(evidence: Evidence) -> dict[str, int]:
+    """The whole numbers of a call by name, where it takes at least two and no arrays; else none."""
+    named = dict(zip(map(evidence.name_of, range(len(evidence.args))), evidence.args)) | evidence.keywords
+    found = {name: value for name, value in named.items() if type(value) is int and value > 0}
+    usual = all(isinstance(value, (int, float, str)) for value in named.values())
+    asks = evidence.comparable and evidence.here.got.size <= FEW and evidence.again is not None and not evidence.is_slow
+    return found if asks and usual and 2 <= len(found) <= MOST else {}
+
+
+def _all_other(numbers: dict[str, int], by: int) -> dict[str, int]:
+    """All of them different."""
+    other = {name: varied(value, by * (2 * place + 1)) for place, (name, value) in enumerate(numbers.items())}
+    return other if len(set(other.values())) == len(other) else {
+        name: value + by * place for place, (name, value) in enumerate(other.items())}
+
+
+def _right(evidence: Evidence, numbers: dict[str, int]) -> bool | None:
+    args = tuple(numbers.get(evidence.name_of(i), arg) for i, arg in enumerate(evidence.args))
+    keywords = {name: value for name, value in numbers.items() if name in evidence.keywords}
+    return evidence.is_right(evidence.compare(args, **keywords))
