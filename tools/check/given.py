@@ -4,6 +4,8 @@
     assert_matches(lesson.measure, clock.work, clock, oracle=...)
 """
 
+from dataclasses import asdict, dataclass, field
+
 import numpy as np
 
 from tools.wire import builder
@@ -45,43 +47,74 @@ def fake_clock(durations: list[float]) -> FakeClock:
     return FakeClock(durations)
 
 
+@dataclass
+class Notes:
+    """What was done with a watched array: one record, shared with all its parts."""
+
+    products: list = field(default_factory=list)
+    sizes: list = field(default_factory=list)
+    calls: list = field(default_factory=list)
+    numbers_read: int = 0
+
+
 class Watched(np.ndarray):
-    """An array that notes what is done with it or with any part of it: the shapes of every matrix product, and how
-    many elements each operation made."""
+    """An array that notes what is done with it or with any part of it."""
 
     def __array_finalize__(self, parent: np.ndarray | None) -> None:
-        self.products = getattr(parent, "products", None)  # one list, shared with all parts
-        self.sizes = getattr(parent, "sizes", None)
+        self.notes = getattr(parent, "notes", None)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs, out: tuple = (), **kwargs):
-        if ufunc is np.matmul:
-            self.products.append(tuple(np.shape(array) for array in inputs))
-        plain = [array.view(np.ndarray) if isinstance(array, Watched) else array for array in inputs]
+        self._note(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}", inputs,
+                   into_out=bool(out), is_product=ufunc.signature is not None)
         if out:
-            kwargs["out"] = tuple(a.view(np.ndarray) if isinstance(a, Watched) else a for a in out)
-        result = getattr(ufunc, method)(*plain, **kwargs)
-        self.sizes.append(int(np.size(result)))
+            kwargs["out"] = tuple(map(_plain, out))
+        result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
+        self.notes.sizes.append(int(np.size(result)))
         return result
 
     def __array_function__(self, function, types, args, kwargs):
-        if function in (np.dot, np.inner, np.vdot, np.tensordot, np.einsum):
-            self.products.append(tuple(np.shape(array) for array in args if isinstance(array, np.ndarray)))
-        return super().__array_function__(function, types, args, kwargs)
+        if function not in PRODUCTS:
+            return super().__array_function__(function, types, args, kwargs)
+        into_out = kwargs.get("out") is not None or function is np.dot and len(args) > 2
+        self._note(function.__name__, args[:2] if function is np.dot else args, into_out, is_product=True)
+        return function(*map(_plain, args), **{name: _plain(value) for name, value in kwargs.items()})
+
+    def _note(self, name: str, inputs: tuple, into_out: bool, is_product: bool) -> None:
+        self.notes.calls.append(f"{name} into out" if into_out else name)
+        if is_product:
+            self.notes.products.append(tuple(np.shape(each) for each in inputs if isinstance(each, np.ndarray)))
+
+    def __getitem__(self, key):
+        part = super().__getitem__(key)
+        self.notes.numbers_read += not isinstance(part, np.ndarray)
+        return part
+
+    def dot(self, other: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return np.dot(self, other, out=out)
 
     def state(self) -> dict:
-        return {"products": list(self.products), "sizes": list(self.sizes)}
+        return asdict(self.notes)
 
     def restore(self, state: dict) -> None:
-        self.products[:], self.sizes[:] = state["products"], state["sizes"]
+        vars(self.notes).update(state)
+
+
+PRODUCTS = (np.dot, np.inner, np.vdot, np.tensordot, np.einsum)  # beside ufuncs that have a signature, such as matmul
+
+
+def _plain(value: object) -> object:
+    return value.view(np.ndarray) if isinstance(value, Watched) else value
 
 
 @builder
 def watched(array: np.ndarray) -> Watched:
-    """A copy of `array` whose `products` lists the shapes of each matrix product it was part of, in order.
+    """A copy of `array` whose `notes` tell what is done with it: seen.notes.products, for example.
 
-    Its `sizes` lists how many elements came out of each operation on it (a ufunc: +, *, @, np.abs, a sum, ...).
-    What comes out is a plain array, which nobody watches.
+    products: the shapes of each matrix product it was part of, in order. sizes: how many elements came out of each
+    operation on it (a ufunc: +, *, @, np.abs, a sum, ...). calls: NumPy's name of each operation or product, with
+    "into out" where it was given out. numbers_read: how often a single number was taken out of it.
+    What comes out is a plain array, which nobody watches; nor is a copy into another array.
     """
     copy = np.array(array).view(Watched)
-    copy.products, copy.sizes = [], []
+    copy.notes = Notes()
     return copy

@@ -12,25 +12,28 @@ Challenge
 
 Explore
     python -m timeit -s "import numpy as np; a = np.ones((64, 64))" "a @ a"
-    How long NumPy takes for 64 x 64. Guess first: how much of it would a Python loop have done in that time?
+    How long NumPy takes for 64 x 64. Guess: how much of it would a Python loop have done? Task 4 will tell.
 
 Concept
     Work: the product of an (m, k) and a (k, n) matrix takes 2 * m * n * k flops: for each of the m * n results
-    k multiplications and k additions. GFLOPS are billions of flops per second.
-    Traffic: the least traffic is what must move in any case: a and b are read once, out is written once.
+    k multiplications and k additions, the first of them to zero. GFLOPS are 1e9 flops per second.
+    Traffic: the least traffic is what must move in any case: each element of a and b is read once, each of out
+    is written once. That is not what your loop reads: it reads each element of a and b many times.
     Arithmetic intensity: the flops for each byte of the least traffic. It grows with the size of the matrices,
     which is why large products are worth a GPU.
-    Sums: a.dtype.type(0) is the zero of a's dtype. A sum that starts there is kept in that dtype.
+    Sums: a.dtype.type(0) is the zero of a's dtype. A sum that starts there is kept in that dtype. Memory from
+    np.empty holds whatever was there before, so a sum must not start from it.
     Library: np.matmul(a, b, out=out) is a @ b, stored in out; with out=None it allocates the result.
-    Tiles: a tile is a small rectangle of a matrix. A large product is a sum of products of tiles, and each tile
-    serves many times while it lies in a cache, the fast memory beside the processor. NumPy's library works that
-    way; so will your kernels.
+    Tiles: a tile is a small rectangle of a matrix, a slice; one that reaches past the edge is just shorter. Each
+    tile of out is a sum, along k, of products (@) of a tile of a and a tile of b. A tile serves many times while
+    it lies in a cache, the fast memory beside the processor. NumPy's library cuts each @ into tiles by itself, so
+    yours is no faster than one @; in your kernels it is the tiles that make them fast.
     Timing: the first call also pays for what later calls find ready, such as loaded code and full caches.
-    Therefore some calls are made untimed (the warm-up), several are timed, and the result is the middle one of
-    their times: statistics.median(seconds), which one slow run cannot move.
+    Therefore some calls are made untimed (the warm-up), several are timed, and the rate is taken from the middle
+    one of their times: statistics.median(seconds), which one slow run cannot move.
 
 Code it
-    Task 1  matmul_naive: three loops over rows, columns and products                (seven lines)
+    Task 1  matmul_naive: three loops; NumPy is handed single numbers, never a row   (seven lines)
     Task 2  matmul_flops: the work, before you time it                                 (one line)
     Task 3  matmul_numpy: the same through the library                                 (one line)
     Task 4  measure_gflops and predict_seconds: the measurement, and a prediction     (nine lines)
@@ -49,12 +52,12 @@ import time
 
 import numpy as np
 
-BLOCK = 64  # three 64 x 64 tiles of float64 are 96 KiB: small enough for a second-level cache
+BLOCK = 64  # three 64 x 64 tiles of float64 are 98,304 bytes: few enough for a cache
 
 
 # Task 1
 def matmul_naive(a: np.ndarray, b: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
-    """a @ b, one product at a time.
+    """a @ b, one product of two numbers at a time.
 
     a: (m, k), b: (k, n), one dtype. out: (m, n) of that dtype, allocated if not given.
     Every element of out is written, whatever it held before.
@@ -93,7 +96,7 @@ def predict_seconds(m: int, n: int, k: int, gflops: float) -> float:
 # Task 5
 def matmul_blocked(a: np.ndarray, b: np.ndarray, *, block: int = BLOCK,
                    out: np.ndarray | None = None) -> np.ndarray:
-    """a @ b as a sum of products of tiles, none larger than (block, block).
+    """a @ b as sums of products of tiles, none larger than (block, block); NumPy multiplies two tiles.
 
     Any m, n and k; block need not divide them. Arguments as for matmul_naive.
     """

@@ -73,5 +73,36 @@ def test_a_watched_array_notes_products_and_how_much_each_operation_made(lesson_
     x, y = np.ones((4, 5)), np.zeros((6, 5))
     seen = watched(x)
     assert lesson_differences(seen, y).tolist() == [[5.0] * 3] * 2
-    assert seen.products == [((2, 5), (5, 3))]
-    assert seen.sizes == [30, 6]  # the differences and the product; their sum has no part of x
+    assert seen.notes.products == [((2, 5), (5, 3))]
+    assert seen.notes.sizes == [30, 6]  # the differences and the product; their sum has no part of x
+
+
+def all_kinds_of_products(x, y, out):
+    np.matmul(x, y, out=out)
+    x.dot(y), np.dot(x, y, out), np.einsum("ik,kj->ij", x, y)
+    return np.sum(x * 2.0, axis=0)
+
+
+def test_a_watched_array_notes_each_product_by_its_name_and_whether_it_was_given_out():
+    seen = watched(np.ones((4, 5)))
+    all_kinds_of_products(seen, np.ones((5, 3)), np.empty((4, 3)))
+    assert seen.notes.calls == ["matmul into out", "dot", "dot into out", "einsum", "multiply"]
+    assert seen.notes.products == [((4, 5), (5, 3))] * 4
+
+
+def test_what_comes_out_of_a_product_is_not_watched():
+    seen = watched(np.ones((4, 5)))
+    assert {type(each) for each in (seen @ seen.T, seen.dot(seen.T), np.dot(seen, seen.T))} == {np.ndarray}
+
+
+def row_sums(x):
+    return [sum(row) for row in x[1:]]
+
+
+def test_a_watched_array_notes_how_many_single_numbers_were_taken_out_of_its_parts(tmp_path):
+    file = tmp_path / "summed.py"
+    file.write_text(inspect.getsource(row_sums))
+    for lesson_row_sums in (row_sums, worker.proxy("summed", file).row_sums):
+        seen = watched(np.ones((4, 5)))
+        assert lesson_row_sums(seen) == [5.0] * 3
+        assert seen.notes.numbers_read == 15

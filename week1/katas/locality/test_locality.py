@@ -197,7 +197,7 @@ def test_no_operation_makes_more_than_a_tile_of_differences(rng):
     x, y = matrices(rng, (10, 3), (7, 3))
     seen = given.watched(x)
     lesson.distances_blocked(seen, y, tile=4)
-    most_numbers_at_once, numbers_of_a_tile = max(seen.sizes, default=0), 4 * 4 * 3
+    most_numbers_at_once, numbers_of_a_tile = max(seen.notes.sizes, default=0), 4 * 4 * 3
     assert 0 < most_numbers_at_once <= numbers_of_a_tile
 
 
@@ -251,7 +251,7 @@ def test_a_few_operations_on_x_serve_all_pairs(rng):
     x, y = matrices(rng, (40, 5), (30, 5))
     seen = given.watched(x)
     lesson.distances_blas(seen, y)
-    operations_on_x, most_numbers_at_once, pairs = len(seen.sizes), max(seen.sizes, default=0), 40 * 30
+    operations_on_x, most_numbers_at_once, pairs = len(seen.notes.sizes), max(seen.notes.sizes, default=0), 40 * 30
     assert 0 < most_numbers_at_once <= pairs
     assert operations_on_x <= 10
 
