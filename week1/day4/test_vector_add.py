@@ -6,6 +6,7 @@ import torch
 
 from tools.check import assert_matches, compiled, count, speed_ratio
 from tools.check.inputs import awkward_lengths, vectors
+from tools.check.terms import terms
 from tools.gpu import device
 from week1.day4 import vector_add as lesson
 
@@ -19,6 +20,11 @@ def add(x, y, block):
 def tables(rng, n_rows, n_cols):
     """Two row-major matrices."""
     return [vector.reshape(n_rows, n_cols) for vector in vectors(rng, n_rows * n_cols)]
+
+
+def share(kernel, n):
+    """Elements of a thread, where the programs of the kernel share n elements evenly."""
+    return n / (kernel.grid[0] * kernel.num_warps * 32)
 
 
 def widths(kernel):
@@ -56,6 +62,22 @@ def test_adds_the_ten_elements_of_the_lesson_in_three_blocks(rng):
 
 
 @pytest.mark.task(2)
+@pytest.mark.counters
+def test_one_launch_starts_all_programs_and_does_the_adding(rng):
+    counters = count(lesson.vector_add, *vectors(rng, 5000), block=512)
+    assert counters.library_operations == []
+    assert [launch.kernel for launch in counters.launches] == ["add_kernel"]
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+@pytest.mark.parametrize("n", [5000, 5120])  # 9 full blocks and a part of one, 10 full blocks
+def test_starts_a_program_for_each_block_that_has_an_element(n, rng):
+    counters = count(lesson.vector_add, *vectors(rng, n), block=512)
+    assert counters.programs == 10
+
+
+@pytest.mark.task(2)
 @pytest.mark.edge
 @pytest.mark.parametrize("n", awkward_lengths(block=2048))  # 0, 1, 2047, 2048, 2049, 4099
 def test_adds_any_length_and_touches_nothing_else(n, rng):
@@ -72,21 +94,12 @@ def test_passes_nan_and_infinity_through():
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-def test_one_launch_does_the_adding_one_program_for_each_block(rng):
-    counters = count(lesson.vector_add, *vectors(rng, 5000), block=512)
-    assert counters.library_operations == []
-    assert counters.programs == 10
-    launches = len(counters.launches)
-    assert launches == 1
-
-
-@pytest.mark.task(2)
-@pytest.mark.counters
 def test_moves_every_byte_once_in_whole_sectors(rng):
     """A sector is 32 bytes, the least that memory sends: neighbours should travel together."""
-    counters = count(lesson.vector_add, *vectors(rng, 4096))
-    assert (counters.bytes_loaded, counters.bytes_stored) == (2 * 4 * 4096, 4 * 4096)
-    assert counters.sectors == 3 * 4 * 4096 / 32
+    n = 5000  # the last block is not full
+    counters = count(lesson.vector_add, *vectors(rng, n))
+    assert (counters.bytes_loaded, counters.bytes_stored) == (2 * 4 * n, 4 * n)
+    assert counters.sectors == 3 * 4 * n / 32
 
 
 @pytest.mark.task(2)
@@ -94,9 +107,8 @@ def test_moves_every_byte_once_in_whole_sectors(rng):
 def test_adds_float32_in_float32(rng):
     """Another type costs a conversion of each element, and float64 a slower addition as well."""
     counters = count(lesson.vector_add, *vectors(rng, 100))
-    operations_in_float64, conversions = counters.float64, counters.conversions
-    assert operations_in_float64 == 0
-    assert conversions == 0
+    assert counters.float64 == 0
+    assert counters.conversions == 0
 
 
 @pytest.mark.task(2)
@@ -104,6 +116,8 @@ def test_adds_float32_in_float32(rng):
 def test_a_thread_moves_sixteen_bytes_at_a_time(rng):
     """No load is wider. The compiler chose it because it can see that neighbours lie side by side."""
     kernel = compiled(lesson.vector_add, *vectors(rng, 4096), chip="h100").kernels["add_kernel"]
+    elements_of_a_thread = share(kernel, 4096)
+    assert elements_of_a_thread >= 4
     assert widths(kernel) == [16, 16, 16]
 
 
@@ -119,8 +133,9 @@ def test_runs_at_the_speed_of_memory(rng):
 # Task 3: any strides ------------------------------------------------------------------------------
 
 @pytest.mark.task(3)
-def test_adds_a_table_in_blocks_that_cross_its_rows(rng):
-    assert_matches(lesson.add_2d, *tables(rng, 3, 5), block=4, oracle=add, exact=True)
+@pytest.mark.parametrize("n_rows, n_cols", [(5, 3), (3, 5)])
+def test_adds_a_table_in_blocks_that_cross_its_rows(n_rows, n_cols, rng):
+    assert_matches(lesson.add_2d, *tables(rng, n_rows, n_cols), block=4, oracle=add, exact=True)
 
 
 @pytest.mark.task(3)
@@ -157,8 +172,15 @@ def test_reads_a_column_major_table_where_it_lies(rng):
     x, y = tables(rng, 50, 40)
     counters = count(lesson.add_2d, x.T, y.T, block=512)
     assert counters.library_operations == []
-    assert counters.programs == 4
     assert counters.bytes == 3 * 4 * 2000
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+@pytest.mark.parametrize("n_rows, blocks", [(50, 4), (64, 5)])  # the last block is a part of one; all are full
+def test_starts_a_program_for_each_block_of_a_table_counted_row_by_row(n_rows, blocks, rng):
+    counters = count(lesson.add_2d, *tables(rng, n_rows, 40), block=512)
+    assert counters.programs == blocks
 
 
 @pytest.mark.task(3)
@@ -166,9 +188,8 @@ def test_reads_a_column_major_table_where_it_lies(rng):
 def test_moves_a_row_major_table_in_whole_sectors_and_in_float32(rng):
     """Counted row by row: so neighbours of a block are neighbours in memory too."""
     counters = count(lesson.add_2d, *tables(rng, 64, 64), block=64)
-    operations_in_float64 = counters.float64
     assert counters.sectors == 3 * 4 * 4096 / 32
-    assert operations_in_float64 == 0
+    assert counters.float64 == 0
 
 
 @pytest.mark.task(3)
@@ -177,23 +198,26 @@ def test_a_thread_moves_sixteen_bytes_along_a_row_and_four_down_a_column(rng):
     """One kernel, one table, stored in two ways: only row by row are a thread's elements neighbours."""
     x, y = tables(rng, 64, 64)
     along = compiled(lesson.add_2d, x, y, chip="h100").kernels["add_2d_kernel"]
+    elements_of_a_thread = share(along, 4096)
+    assert elements_of_a_thread >= 4
     assert widths(along) == [16, 16, 16]
     down = compiled(lesson.add_2d, x.T, y.T, chip="h100").kernels["add_2d_kernel"]
     assert widths(down) == [4, 4, 16]
 
 
-# Task 4: predict, then measure --------------------------------------------------------------------
+# Task 4: predict ----------------------------------------------------------------------------------
 
-@pytest.mark.task(2, 4)
-@pytest.mark.counters
-@pytest.mark.parametrize("n", [1024, 4999])
-def test_predicts_the_bytes_that_are_counted(n, rng):
-    counters = count(lesson.vector_add, *vectors(rng, n))
-    predicted = lesson.predict_traffic(n)
-    assert predicted == counters.bytes
+def traffic(n):
+    """What task 2 counts: x and y are loaded, out is stored."""
+    return terms(loads=2 * 4 * n, stores=4 * n)
 
 
 @pytest.mark.task(4)
-def test_predicts_the_bytes_of_the_lesson_as_a_whole_number():
-    """Ten elements of x, of y and of out, 4 bytes each."""
-    assert_matches(lesson.predict_traffic, 10, oracle=lambda n: 120)
+def test_predicts_the_bytes_of_full_blocks():
+    assert_matches(lesson.predict_traffic, 1024, oracle=traffic)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("n", [4999, 10])
+def test_predicts_no_bytes_that_the_mask_keeps_out_and_does_not_round_to_sectors(n):
+    assert_matches(lesson.predict_traffic, n, oracle=traffic)

@@ -13,19 +13,23 @@ Explore
     ./course week1/day4/explore_linear_index.py    Where does [row, col] lie, at which strides?
 
 Concept
-    Programs: tl.program_id(0) is the number of a program, and the only thing that differs between programs.
+    Kernels: @triton.jit makes one of a function. tl.constexpr marks what is known when it is compiled, such as BLOCK.
+    Programs: tl.program_id(0) is the number of a program, and the only thing that differs between programs. In the
+    words of day 3, 4 warps run a program, unless you ask for more: of 1024 elements each of 128 threads has 8.
     Blocks: tl.arange(0, BLOCK) is the block 0, 1, ..., BLOCK - 1, and arithmetic works on whole blocks. So the
     elements of program p are at p * BLOCK + tl.arange(0, BLOCK). BLOCK is a power of two.
     Masks: some positions of the last block lie past the end of the vector. A mask is a block of True and False
     that says which positions exist, such as positions < n.
     Memory: tl.load(x_ptr + positions, mask=mask) brings the elements at these positions. Where the mask is False
-    nothing is read, and what stands there is undefined: nobody may use it. tl.store(out_ptr + positions,
+    nothing is read: any number may stand there, and no result may depend on it. tl.store(out_ptr + positions,
     values, mask=mask) writes only where the mask is True.
     Launch: add_kernel[(programs,)](x, y, out, n, BLOCK=block) starts that many programs; a tensor arrives as the
     pointer to its first element. x.numel() elements take triton.cdiv(x.numel(), block) programs: cdiv rounds up.
+    Of no elements it makes 0 programs, and Triton starts none; CUDA of day 3 refuses an empty grid.
     Matrices: in a row-major matrix the rows lie one after the other, so element [row, col] is at
     row * n_cols + col. In a view of it, such as a transpose or every second column, it is at
-    row * row_stride + col * col_stride; x.stride() of PyTorch gives both strides, in elements.
+    row * row_stride + col * col_stride. x.stride() of PyTorch gives both strides, in elements; in a call, *x.stride()
+    passes both. // and % work on whole blocks, too.
 
 Code it
     Task 1  linear_index and coordinate: the row-major rule, both ways               (two lines)
@@ -82,7 +86,7 @@ def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
 @triton.jit
 def add_2d_kernel(x_ptr, y_ptr, out_ptr, n, n_cols, x_row_stride, x_col_stride, y_row_stride, y_col_stride,
                   out_row_stride, out_col_stride, BLOCK: tl.constexpr):
-    pass  # positions and mask as in add_kernel; the row and column of each; where it lies in x, in y, in out
+    pass  # positions and mask as in add_kernel, n is rows * columns; the row and column of each; then where it lies
 
 
 def add_2d(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
