@@ -18,20 +18,26 @@ Explore
 Concept
     Breakpoint: without a GPU a kernel is Python. Write breakpoint() into it, with `if row == 1:` before it, and
     pdb stops there: p shows a value, w the place, n goes on by a line, c to the next stop. In a CUDA kernel say
-    which thread you mean, with cuda.debug(block=1, thread=5): around the launch.
-    Print and assertion: tl.device_print("total", total) prints in every program. tl.device_assert(total > 0, "no
-    total") stops and names the program. A GPU leaves assertions out unless TRITON_DEBUG=1, so they may stay.
+    which thread you mean, on a line of its own around the launch: with cuda.debug(block=1, thread=5):
+    Print and assertion: tl.device_print("total", total) prints in every program, in no order.
+    tl.device_assert(total > 0, "no total") stops and names the program. Conditions combine with & and brackets;
+    float("inf") may be compared with, and every comparison with NaN is False. A GPU leaves assertions out unless
+    TRITON_DEBUG=1, so they may stay; prints and breakpoints go. A sum has the type of its terms.
+    Shared memory: an array that the threads of a block share; it holds nothing defined at first. p tile shows it
+    as your thread finds it. x.size is known in kernels too.
     Bounds and race reports: the simulator refuses an index outside an array, and a *race*: two threads use one
     element, at least one of them writes, and nothing puts them in order. The report names line, block and
     thread. cuda.syncthreads() is a barrier, at which each thread waits for all others of its block: what was
-    written before it can be read after it. Every thread of the block has to come. One report is shown at a time.
+    written before it can be read after it. Every thread of the block that has not ended has to come.
+    (cuda.syncwarp() is one for a warp alone.) One report is shown at a time: repair the bounds first, then the
+    race shows.
     Compiler diagnostic: the simulator runs Python; a GPU runs what a compiler accepts, and there a variable keeps
     one type in a loop. tl.float32 and tl.int32 are types; x.to(tl.float32) converts. The compiler names line and
     types: ./course compiled week1/katas/debugging shows that, with or without a GPU.
     Choosing: tl.where(condition, x, y) takes each element from x where the condition is True, else from y.
     On a GPU: compute-sanitizer reports bounds (--tool memcheck) and races (--tool racecheck), cuda-gdb stops a
-    thread. The folder transcripts has what they said of these kernels on an H200; record_transcripts.py records
-    it on your machine. COURSE_SIM=1 brings the simulator's tools to a machine with a GPU.
+    thread. Afterwards read in the folder transcripts what they said of these kernels on an H200, with the lines
+    of that day; record_transcripts.py records it on your machine. COURSE_SIM=1 brings the simulator's tools to a machine with a GPU.
 
 Code it
     Task 1  standardise: wrong where a row does not fill its block. Repair it;       (one line)

@@ -1,5 +1,8 @@
 """The lesson again, as checks: what each tool said, and that the kernel is whole again."""
 
+import ast
+import inspect
+
 import numpy as np
 import pytest
 import torch
@@ -28,6 +31,14 @@ def said(value):
 def standardised(x):
     apart = x - x.mean(dim=1, keepdim=True)
     return apart / apart.square().mean(dim=1, keepdim=True).sqrt()
+
+
+@pytest.mark.task(1)
+def test_no_breakpoint_is_left():
+    """It has done its work, and a test has nobody who types c."""
+    calls = [node for node in ast.walk(ast.parse(inspect.getsource(lesson))) if isinstance(node, ast.Call)]
+    lines_with_a_breakpoint = [call.lineno for call in calls if ast.unparse(call.func) == "breakpoint"]
+    assert lines_with_a_breakpoint == []
 
 
 @pytest.mark.task(1)
@@ -111,9 +122,18 @@ def test_a_small_total_is_a_total():
 def test_an_assertion_names_the_row_that_has_no_total():
     """Row 1 of 3. Only the simulator checks assertions always, so it is asked, on a machine with a GPU too."""
     rows = {"zeros": [0.0, 0.0], "below zero": [-3.0, 1.0], "infinity": [1.0, INF], "nan": [NAN, 1.0]}
-    let_through = [name for name, row in rows.items() if "program 1 of 3: the assertion is false" not in
-                   refusal(torch.tensor([[1.0, 2.0], row, [3.0, 4.0]]))]
-    assert let_through == []
+    heard = {name: refusal(torch.tensor([[1.0, 2.0], row, [3.0, 4.0]])) for name, row in rows.items()}
+    not_from_your_kernel = {name: words for name, words in heard.items()
+                            if "program 1 of 3: the assertion is false" not in words}
+    assert not_from_your_kernel == {}
+
+
+@pytest.mark.task(2)
+def test_nothing_is_printed_any_more(capfd):
+    """An assertion costs a GPU nothing and stays; a print would wait for every launch that you ever make."""
+    lesson.shares(torch.ones(3, 8, device=device, dtype=torch.float16))
+    printed = capfd.readouterr().out
+    assert printed == ""
 
 
 @pytest.mark.task(2)
@@ -137,12 +157,16 @@ def smoothed(x):
 
 @pytest.mark.task(3)
 def test_the_first_report_named_the_first_thread_without_an_element():
+    block, thread_of_its_block = lesson.bounds_report()
+    assert thread_of_its_block < lesson.THREADS
     assert_matches(lesson.bounds_report, oracle=said((1, 36)))
 
 
 @pytest.mark.task(3)
 def test_the_second_report_named_two_threads_of_different_warps():
     """Within a warp the simulator knows an order; across warps nobody promises one."""
+    thread_that_reads, thread_that_wrote = lesson.race_report()
+    assert thread_that_reads > thread_that_wrote
     assert_matches(lesson.race_report, oracle=said((32, 31)))
 
 
@@ -166,8 +190,19 @@ def test_neighbours_still_pass_through_shared_memory(rng):
     counters = count(lesson.smooth, cupy.asarray(matrices(rng, (1000,), dtype=np.float32)[0]))
     assert counters.library_operations == []
     assert counters.programs == 16
-    assert counters.bytes_loaded <= 4 * (1000 + 16)
+    blocks, elements_loaded_again = 16, counters.bytes_loaded // 4 - 1000
+    assert elements_loaded_again <= blocks
     assert counters.bytes_stored == 4 * 1000
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_each_thread_still_computes_its_own_element(rng):
+    """The stores of a warp lie side by side, eight elements to a sector. One thread alone touches a sector for each."""
+    counters = count(lesson.smooth, cupy.asarray(matrices(rng, (1000,), dtype=np.float32)[0]))
+    sectors_of_out = 1000 // 8
+    sectors_stored = sum(line.counts.sectors for line in counters.launches[0].lines if line.kind == "store")
+    assert sectors_stored <= sectors_of_out
 
 
 @pytest.mark.task(3)
@@ -194,7 +229,18 @@ def test_loudness_compiles_for_a_real_chip(rng):
 
 @pytest.mark.task(4)
 def test_the_compiler_named_two_types():
+    names_of_numpy = [name for name in lesson.compiler_report() if name.startswith("float")]
+    assert names_of_numpy == []
     assert_matches(lesson.compiler_report, oracle=said(("int32", "fp32")))
+
+
+@pytest.mark.task(4)
+@pytest.mark.tolerance
+def test_loudness_keeps_what_lies_behind_the_point():
+    """A total of whole numbers would lose all of a quiet row."""
+    loud_and_quiet = torch.tensor([[3.0], [0.01]]).repeat(1, 300).to(device)
+    assert_matches(lesson.loudness, loud_and_quiet, block=64, oracle=root_mean_square,
+                   tolerance=accumulated(np.float32, 300))
 
 
 @pytest.mark.task(4)
@@ -206,11 +252,11 @@ def test_loudness_of_rows_of_any_length(n_rows, n, rng):
 
 
 @pytest.mark.task(4)
-@pytest.mark.tolerance
-def test_loudness_keeps_what_lies_behind_the_point(rng):
-    """A total of whole numbers would lose all of a quiet row."""
-    assert_matches(lesson.loudness, rows(rng, 2, 300) / 100, block=64, oracle=root_mean_square,
-                   tolerance=accumulated(np.float32, 300))
+@pytest.mark.edge
+def test_a_row_longer_than_any_block_is_taken_a_block_at_a_time(rng):
+    """No block has more than 2**20 elements."""
+    assert_matches(lesson.loudness, rows(rng, 1, 2**20 + 1), block=4096, oracle=root_mean_square,
+                   tolerance=accumulated(np.float32, 2**20 + 1))
 
 
 @pytest.mark.task(4)
@@ -219,5 +265,7 @@ def test_loudness_is_computed_in_float32_by_your_kernel_a_block_at_a_time(rng):
     counters = count(lesson.loudness, rows(rng, 3, 128), block=64)
     operations_in_float64, sectors_of_rows, sectors_of_out = counters.float64, 3 * 128 * 4 // 32, 3
     assert counters.library_operations == []
+    times_that_each_row_is_loaded = counters.bytes_loaded / (3 * 128 * 4)
+    assert times_that_each_row_is_loaded == 1
     assert counters.sectors == sectors_of_rows + sectors_of_out
     assert operations_in_float64 == 0
