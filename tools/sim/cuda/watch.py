@@ -179,7 +179,7 @@ class Replay(Lanes):
 
 
 def _undone(past: list[tuple]) -> list[tuple]:
-    """Memory as it was before these changes, the last of which is undone first; what they were, the first at the end."""
+    """Undo these changes of memory, the last one first, and give them back with what they wrote, the first at the end."""
     ahead = []
     for moment, storage, keys, held in reversed(past):
         ahead.append((moment, storage, keys, storage.flat[keys].copy()))
