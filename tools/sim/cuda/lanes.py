@@ -105,6 +105,13 @@ class Lanes(Control):
             meaning = self._meanings[function] = calls.meaning(self, function)
         return meaning(*arguments, **named)
 
+    def overwrites(self, storage, keys) -> None:
+        """Called before elements change; whoever follows a thread notes what they held."""
+
+    def seen(self, array) -> np.ndarray | None:
+        """An array as one thread, followed alone, finds it; None where no thread is followed."""
+        return None
+
     def stops(self) -> bool:
         """Should breakpoint() stop here?"""
         raise RuntimeError("breakpoint() stops one thread, so say which one:\n"

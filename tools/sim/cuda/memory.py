@@ -42,6 +42,7 @@ class Array:
 
     __eq__ = __ne__ = __bool__ = _no_number
     __hash__ = object.__hash__
+    __iter__ = None  # or Python would take __getitem__ for one
 
     def field(self, name: str) -> "Array":
         """One field of an array of records."""
@@ -128,6 +129,7 @@ class Array:
         keys = storage.keys(lanes, offsets)
         if not np.ndim(keys) and np.ndim(values):
             values = values[-1]
+        lanes.overwrites(storage, keys)
         storage.flat[keys] = values
         storage.changed = True
 
@@ -136,8 +138,25 @@ class Array:
         keys = np.zeros(self.lanes.count, np.int64)
         mine = self.storage.keys(self.lanes, offsets)
         keys[slice(None) if self.lanes.indices is None else self.lanes.indices] = mine
+        self.lanes.overwrites(self.storage, mine)
         self.storage.changed = True
         return self.storage.flat, keys
+
+    # In a debugger; a kernel's own x[i] is rewritten to load and store --------------------------------
+
+    def __getitem__(self, index):
+        """What the watched thread would find there: neither counted nor checked for races."""
+        seen = self.lanes.seen(self)
+        if seen is None:
+            raise TypeError(f"{self.name}[i] differs between threads: with cuda.debug(block=0, thread=5): follows one.")
+        return seen[index]
+
+    def __repr__(self) -> str:
+        seen = self.lanes.seen(self)
+        if seen is None:
+            return f"<{self.name}: {self.kind} {self.dtype} array>"
+        values = np.array2string(seen, max_line_width=70, threshold=16)
+        return f"<{self.name}: {self.kind} {self.dtype} {seen.shape}>" + ("\n" if "\n" in values else " ") + values
 
     # Checks --------------------------------------------------------------------------------------
 

@@ -2,10 +2,12 @@
 
 The launch runs as always, and what the watched thread gets from memory and from its neighbours is noted. Then the
 kernel runs once more for that thread alone: its variables are plain numbers, print prints its lines only, and
-breakpoint() opens Python's debugger at the learner's line.
+breakpoint() opens Python's debugger at the learner's line. Memory goes back in time with it: an array shows what it
+held when the thread had come so far in the launch.
 """
 
 import builtins
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -58,6 +60,29 @@ class Watched(Lanes):
         self.wanted = wanted_block, wanted_thread
         self.watched = (wanted_block - first) * self.width + wanted_thread
         self.notes: list = []
+        self.stores = 0  # of the watched lane
+        self.past: list[tuple] = []  # (moment, storage, keys, what they held), one for each change of memory
+
+    @property
+    def moment(self) -> int:
+        """How often the watched lane has used memory or heard from its neighbours."""
+        return len(self.notes) + self.stores
+
+    def store(self, array, index, value) -> None:
+        self.stores += bool(self.mask[self.watched])
+        super().store(array, index, value)
+
+    def overwrites(self, storage, keys) -> None:
+        self.past.append((self.moment, storage, keys, storage.flat[keys].copy()))
+
+    def seen(self, array) -> np.ndarray:
+        shape = [int(self._own(length)) for length in array.shape]
+        offsets = self._own(array.start)
+        for axis, stride in enumerate(array.strides):
+            steps = np.arange(shape[axis]).reshape(-1, *[1] * (len(shape) - axis - 1))
+            offsets = offsets + steps * self._own(stride)
+        copies = {"shared": self.block_of[self.watched], "local": self.watched}
+        return array.storage.flat[copies.get(array.kind, 0) * array.storage.size + offsets]
 
     def load(self, array, index):
         value = super().load(array, index)
@@ -89,10 +114,13 @@ class Watched(Lanes):
 
     def replay(self, program, arguments: list) -> None:
         """Run the kernel for the watched thread. It ends early where the launch did."""
+        again = Replay(self)
         try:
-            program.run(Replay(self), *arguments)
+            program.run(again, *arguments)
         except EndOfNotes:
             pass
+        finally:
+            again.catch_up()
 
 
 class EndOfNotes(Exception):
@@ -106,6 +134,8 @@ class Replay(Lanes):
         block, thread = watched.wanted
         super().__init__(watched.grid, watched.block, block, 1, watched.counting)
         self.notes = iter(watched.notes)
+        self.moment, self.ahead = 0, _undone(watched.past)
+        self.catch_up(0)
         self.thread_index = tuple(map(np.int64, position(thread, watched.block)))
         self.block_index = tuple(map(np.int64, position(block, watched.grid)))
         self.lane = np.int64(thread % 32)
@@ -122,7 +152,18 @@ class Replay(Lanes):
         return self._next() if isinstance(thing, FROM_MEMORY) else super().attribute(thing, name)
 
     def store(self, array, index, value) -> None:
-        """Was done before."""
+        """Was done before, and is done again in memory."""
+        self._passes()
+
+    def catch_up(self, moment: float = math.inf) -> None:
+        """Change memory as it was changed up to this moment."""
+        while self.ahead and self.ahead[-1][0] <= moment:
+            _, storage, keys, values = self.ahead.pop()
+            storage.flat[keys] = values
+
+    def _passes(self) -> None:
+        self.moment += 1
+        self.catch_up(self.moment)
 
     def call(self, function, *arguments, **named):
         return self._next() if isinstance(function, Intrinsic) else super().call(function, *arguments, **named)
@@ -132,5 +173,15 @@ class Replay(Lanes):
 
     def _next(self):
         for value in self.notes:
+            self._passes()
             return value
         raise EndOfNotes
+
+
+def _undone(past: list[tuple]) -> list[tuple]:
+    """Undo these changes of memory, the last one first, and give them back with what they wrote, the first at the end."""
+    ahead = []
+    for moment, storage, keys, held in reversed(past):
+        ahead.append((moment, storage, keys, storage.flat[keys].copy()))
+        storage.flat[keys] = held
+    return ahead

@@ -6,7 +6,8 @@ from tools.course.selfcheck.static import commands
 
 HELP = {
     ("-m", "pytest"): "  -n NUM   processes\n  -q\n  --hint   show the next hint\n  --seed=N\n",
-    ("-m", "tools.cli"): "Usage: course\n\nCommands:\n  quiz    Questions.\n  status  The month.\n",
+    ("-m", "tools.cli"): "Usage: course\n\nCommands:\n  quiz    Questions.\n  status  The month.\n  count   Bytes.\n",
+    ("-m", "tools.cli", "count"): "Options:\n  --help\n",
     ("-m", "tools.cli", "quiz"): "Options:\n  --interview   three questions\n",
     ("-m", "tools.cli", "status"): "Options:\n  --help\n",
     ("course",): "  --here   use this Python\n",
@@ -53,6 +54,14 @@ def test_a_command_that_exists_passes(faults, course, line):
 ])  # fmt: skip
 def test_a_command_that_does_not_exist_is_named_with_its_place(faults, line, words):
     assert faults(line) == [f"README.md, line 1: {words}"]
+
+
+def test_a_command_that_calls_a_bench_file_needs_one_beside_the_lesson(faults, course):
+    course.write("week1/day1/day.toml", "")
+    assert faults("`./course count week1/day1`") == [
+        "README.md, line 1: `./course count week1/day1`: count has nothing to call: there is no bench_*.py in week1/day1"]
+    course.write("week1/day1/bench_adding.py", "WORKLOADS = ()\n")
+    assert faults("`./course count week1/day1`") == []
 
 
 def test_lessons_days_documents_and_messages_are_read_too(faults, course):

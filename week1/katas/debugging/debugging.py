@@ -37,7 +37,8 @@ Concept
     Choosing: tl.where(condition, x, y) takes each element from x where the condition is True, else from y.
     On a GPU: compute-sanitizer reports bounds (--tool memcheck) and races (--tool racecheck), cuda-gdb stops a
     thread. Afterwards read in the folder transcripts what they said of these kernels on an H200, with the lines
-    of that day; record_transcripts.py records it on your machine. COURSE_SIM=1 brings the simulator's tools to a machine with a GPU.
+    of that day; record_transcripts.py records it on your machine. COURSE_SIM=1 brings the simulator's tools to a
+    machine with a GPU.
 
 Code it
     Task 1  standardise: wrong where a row does not fill its block. Repair it;       (one line)

@@ -30,6 +30,11 @@ LAUNCHES = {"smooth": [sys.executable, "-m", ME, "--launch", "smooth"],
 GDB = ["cuda-gdb", "-batch", "-ex", "set print thread-events off", "-ex", "set cuda break_on_launch application",
        "-ex", "run", "-ex", "info cuda kernels", "-ex", "cuda block 1 thread 36", "-ex", "info args",
        "-ex", "backtrace", "--args"]
+NOTES = {  # file -> what a reader of it may wonder at; the first line stands in all
+    "": "Lines are those of the files on that day.",
+    "cuda_gdb.txt": "<optimized out>: the compiler keeps no variable any longer than it needs it.",
+    "print_and_assert.txt": "total_kernel is in record_transcripts.py: the sum of task 2, in float16.",
+}
 TRANSCRIPTS = {  # file -> (command, environment that it needs)
     "memcheck.txt": (["compute-sanitizer", "--tool", "memcheck", "--report-api-errors", "no", *LAUNCHES["smooth"]], {}),
     "racecheck.txt": (["compute-sanitizer", "--tool", "racecheck", *LAUNCHES["smooth"]], {}),
@@ -94,7 +99,9 @@ def record(folder: Path) -> None:
         shown = " ".join([f"{key}={value}" for key, value in needs.items()] + [_quoted(part) for part in command])
         said = subprocess.run(command, env=os.environ | {"NUMBA_CUDA_DEBUGINFO": "1"} | needs, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
-        head = f"# {card.name}, {date.today().isoformat()}, {_versions()}\n# {_plain(shown)}\n\n"
+        notes = [NOTES[key] for key in ("", name) if key in NOTES]
+        head = "".join(f"# {line}\n" for line in [f"{card.name}, {date.today().isoformat()}, {_versions()}",
+                                                  _plain(shown), *notes]) + "\n"
         lines = list(_once(line.rstrip() for line in _plain(said).splitlines() if not NOISE.match(line)))
         rest = [f"... {len(lines) - LINES} more lines"] if len(lines) > LINES else []
         (folder / name).write_text(head + "\n".join(lines[:LINES] + rest) + "\n", encoding="utf-8")

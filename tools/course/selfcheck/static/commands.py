@@ -18,6 +18,7 @@ _WORDS = r"(?: [^\s`\"'|;)(]+)*"
 COMMAND = re.compile(rf"(?P<head>\./course|python3? -m tools[.\w]*|{_PYTEST})(?P<rest>{_WORDS})")
 PLACEHOLDER = re.compile(r"[A-Z][A-Z_/\d]*|.*(\.\.\.|[<{]).*")  # DAY, UNIT/NAME, week1/...
 OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+ON_BENCH = {"bench", "compiled", "count", "profile", "show"}  # they call what bench_NAME.py beside a lesson names
 PATH = re.compile(r"\.?[\w.-]+/[\w./-]*|[\w-]+\.(?:py|toml|md)|week\d")
 
 
@@ -57,7 +58,15 @@ def _course_fault(words: list[str], root: Path) -> str | None:
         return _arguments_fault(words, _options("pytest", root) | _options("course", root), root)
     if first not in _subcommands(root):
         return f"there is no sub-command {first}"
-    return _arguments_fault(words[1:], _options(first, root), root)
+    return _arguments_fault(words[1:], _options(first, root), root) or _bench_fault(words, root)
+
+
+def _bench_fault(words: list[str], root: Path) -> str | None:
+    """A unit that such a command is asked about, with nothing beside its lesson that it could call."""
+    for word in words[1:] if words[0] in ON_BENCH else []:
+        if (root / word / "day.toml").is_file() and not any((root / word).glob("bench_*.py")):
+            return f"{words[0]} has nothing to call: there is no bench_*.py in {word}"
+    return None
 
 
 def _arguments_fault(words: list[str], options: frozenset[str], root: Path) -> str | None:

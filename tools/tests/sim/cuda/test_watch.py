@@ -1,7 +1,10 @@
 """One thread followed alone: its values are plain numbers, and only it prints and stops."""
 
+import sys
+
 import numpy as np
 import pytest
+from tools.check import count
 from tools.sim import cuda
 from tools.sim.cuda.faults import Fault
 
@@ -43,7 +46,6 @@ def test_a_breakpoint_stops_in_the_kernels_own_frame(monkeypatch):
     seen = []
 
     def look():
-        import sys
         frame = sys._getframe(1)
         seen.append((frame.f_code.co_name, frame.f_locals["i"], frame.f_locals["value"], frame.f_code.co_filename))
 
@@ -98,3 +100,61 @@ def test_a_thread_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match=r"there is no thread 9; the launch has \(4, 1, 1\) of them"):
         with cuda.debug(thread=9):
             uses_shared[1, 4](np.arange(4.0), np.zeros(4))
+
+
+@cuda.jit
+def fills_twice(x, out):
+    tile = cuda.shared.array((2, 2), np.float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    breakpoint()
+    for turn in range(2):
+        tile[t, turn] = x[i]
+        cuda.syncthreads()
+        breakpoint()
+        out[i] = tile[1 - t, turn]
+        cuda.syncthreads()
+
+
+def looks(monkeypatch, look, kernel, *arguments, **place):
+    """What `look` finds at each stop of the watched thread, given the variables of the kernel."""
+    seen = []
+    monkeypatch.setattr("sys.breakpointhook", lambda: seen.append(look(sys._getframe(1).f_locals)))
+    with cuda.debug(**place):
+        kernel[2, 2](*arguments)
+    return seen
+
+
+def test_an_array_shows_in_a_debugger_what_it_held_when_the_thread_had_come_so_far(monkeypatch):
+    def look(names):
+        t, tile, out = names["t"], names["tile"], names["out"]
+        return float(tile[1 - t, 0]), tile[:, 1].tolist(), out[2:].tolist()
+
+    x, out = np.float32([1, 2, 5, 7]), np.zeros(4, np.float32)
+    seen = looks(monkeypatch, look, fills_twice, x, out, block=1, thread=1)
+    assert seen[1:] == [(5.0, [0.0, 0.0], [0.0, 0.0]), (5.0, [5.0, 7.0], [7.0, 5.0])]
+    assert out.tolist() == [2, 1, 7, 5]
+
+
+def test_an_array_shows_its_name_its_shape_and_its_values(monkeypatch):
+    shown = looks(monkeypatch, lambda names: (repr(names["x"]), repr(names["tile"])),
+                  fills_twice, np.float32([1, 2, 5, 7]), np.zeros(4, np.float32), block=1, thread=1)[-1]
+    assert shown == ("<x: global float32 (4,)> [1. 2. 5. 7.]", "<tile: shared float32 (2, 2)>\n[[5. 5.]\n [7. 7.]]")
+
+
+def test_looking_counts_nothing(monkeypatch):
+    def bytes_loaded(look):
+        return count(looks, monkeypatch, look, fills_twice, np.ones(4, np.float32), np.zeros(4, np.float32)).bytes_loaded
+
+    assert bytes_loaded(lambda names: names["x"][0]) == bytes_loaded(lambda names: None) == 2 * 4 * 4
+
+
+@cuda.jit
+def adds_up(x, total):
+    cuda.atomic.add(total, 0, x[cuda.grid(1)])
+    breakpoint()
+
+
+def test_memory_holds_the_result_again_after_the_look(monkeypatch):
+    total = np.zeros(1)
+    looks(monkeypatch, lambda names: names["total"][0], adds_up, np.arange(4.0), total, block=1, thread=0)
+    assert total[0] == 6
