@@ -35,7 +35,7 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     if base is None or not lengths:
         return None
     found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
-    if not found and len(lengths) > 2 and all(_right(evidence, dict.fromkeys(lengths, side)) for side in SMALL[:2]):
+    if not found and evidence.fault != "refusal" and len(lengths) > 2 and all(_right(evidence, dict.fromkeys(lengths, side)) for side in SMALL[:2]):
         *most, last = lengths
         return cause("lengths_mixed_up", f"It is right where {', '.join(most)} and {last} are equal.",
                      "Where are they mixed up?")

@@ -106,7 +106,7 @@ CALLS = [
     ("segfaults", in_flops("import ctypes; return ctypes.string_at(0)"),
      "It took its process down: segmentation fault (signal 11)."),
     ("recurses for ever", in_flops("return matmul_flops(m, n, k)"), "It raised RecursionError: maximum recursion"),
-    ("prints a megabyte", in_flops("print('x' * 2**20); return 1"), "matmul_flops(m=1, n=1, k=1)"),
+    ("prints a megabyte", in_flops("print('x' * 2**20); return 1"), "matmul_flops(m="),
 ]
 
 
