@@ -35,7 +35,7 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     if base is None or not lengths:
         return None
     found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
-    if not found and evidence.fault != "refusal" and len(lengths) > 2 and all(_right(evidence, dict.fromkeys(lengths, side)) for side in SMALL[:2]):
+    if not found and evidence.fault != "refusal" and _right_where_all_are_equal(evidence, base):
         *most, last = lengths
         return cause("lengths_mixed_up", f"It is right where {', '.join(most)} and {last} are equal.",
                      "Where are they mixed up?")
@@ -84,6 +84,12 @@ def _right_where_equal(evidence: Evidence, base: dict[str, int], one: str, other
         return all(_right(evidence, base | equal) for equal in ({one: base[other]}, {other: base[one]}))
     return bool(_right(evidence, base | {one: block}) and _right(evidence, base | {one: 2 * block}, {other: 2 * block})
                 and _right(evidence, base | {one: 2 * block}) is False)
+
+
+def _right_where_all_are_equal(evidence: Evidence, base: dict[str, int]) -> bool:
+    """Of three lengths or more, also where they are as large as the largest: small ones may be right for being small."""
+    sides = min(base.values()), max(base.values())
+    return len(base) > 2 and sides[1] <= LARGEST and all(_right(evidence, dict.fromkeys(base, side)) for side in sides)
 
 
 def _right(evidence: Evidence, lengths: dict[str, int], keywords: dict | None = None) -> bool | None:

@@ -61,6 +61,11 @@ def test_one_length_in_place_of_all_is_named(lesson):
     assert "It is right where m, k and n are equal. Where are they mixed up?" in found.text
 
 
+def test_what_goes_wrong_with_large_lengths_alone_is_no_mix_of_them(lesson):
+    found = failure(lesson.product, numbers(3, 5), numbers(5, 21), "wraps", oracle=product)
+    assert "are equal" not in found.text, found.text
+
+
 def test_a_block_in_place_of_a_length_is_named(lesson):
     ids = torch.tensor([4, 0, 4, 1])
     found = failure(lesson.rows, numbers(5, 3), ids, "block for width", block=4, oracle=looked_up)
