@@ -31,6 +31,7 @@ def compared(sides: Sides | None, parts: dict[str, int]) -> Iterator[str]:
     if sides is None:
         return
     yield str(sides)
+    parts = {name: count for name, count in parts.items() if count}
     if sides.name and sides.both_numbers and sum(parts.values()) == sides.counted:
         predicted = Sum(sides.other, parts)
         found = odd_term([predicted], (0, 2))
