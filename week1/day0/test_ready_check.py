@@ -301,7 +301,7 @@ def test_single_numbers_stretch_and_so_do_arrays_of_no_elements(a, b):
 # Task 5: what fits into a dtype -------------------------------------------------------------------
 
 def largest(exponent_bits, mantissa_bits):
-    """The largest code but one, less the bias, is the bias again. Every bit of the mantissa is worth half the one before."""
+    """The largest code but one, less the bias, is the bias again. Each mantissa bit is worth half the one before."""
     one = 2.0 ** (2 ** (exponent_bits - 1) - 1)
     return terms(the_1_before_the_mantissa=one, mantissa=sum(one / 2 ** (bit + 1) for bit in range(mantissa_bits)))
 

@@ -106,7 +106,7 @@ def matmul_blocked(a: np.ndarray, b: np.ndarray, *, block: int = BLOCK,
 
 # Task 6
 def matmul_min_bytes(m: int, n: int, k: int, itemsize: int) -> int:
-    """Bytes of the least traffic: a (m, k) and b (k, n) read once, out (m, n) written once; itemsize bytes an element."""
+    """Least traffic in bytes: a (m, k) and b (k, n) read once, out (m, n) written once; itemsize bytes an element."""
     raise NotImplementedError("week1/day1 task 6: matmul_min_bytes")
 
 

@@ -109,7 +109,7 @@ def predict_milliseconds(nbytes: int, copies: int, gb_per_s: float, overhead_us:
 
 
 def half_speed_size(gb_per_s: float, overhead_us: float) -> float:
-    """Bytes of a copy that reaches half of gb_per_s, because its overhead takes as long as its bytes. Units as above."""
+    """Bytes of a copy that reaches half of gb_per_s: its overhead takes as long as its bytes. Units as above."""
     raise NotImplementedError("week1/katas/transfers task 1: half_speed_size")
 
 
@@ -125,7 +125,7 @@ def one_by_one(pictures: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def invert_all(pictures: list[np.ndarray]) -> list[np.ndarray]:
-    """What one_by_one returns, by one upload, one launch and one download. pictures: uint8, at least one, of any shapes."""
+    """As one_by_one, with one upload, one launch and one download. pictures: uint8, at least one, of any shapes."""
     raise NotImplementedError("week1/katas/transfers task 2: invert_all")
 
 
@@ -149,7 +149,7 @@ def invert_managed(pixels: np.ndarray, rounds: int) -> np.ndarray:
 
 
 def bytes_over_link(memory: str, nbytes: int, rounds: int) -> int:
-    """Bytes that cross between host and GPU, both ways together, when nbytes are inverted `rounds` times, at least once.
+    """Bytes that cross between host and GPU, both ways together, if nbytes are inverted `rounds` times, at least once.
 
     memory: "pinned", "mapped" or "managed", as in the three above. Nothing that crosses is kept in a cache.
     """

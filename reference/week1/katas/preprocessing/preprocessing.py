@@ -133,7 +133,7 @@ def normalise_kernel() -> cupy.ElementwiseKernel:
 def preprocess_to_gpu(images: np.ndarray, size: int, gamma: float = GAMMA) -> cupy.ndarray:
     """The result of preprocess by one upload and one launch of each of these three kernels; it stays on the GPU.
 
-    images: (n, height, width, 3) uint8, both at least size, on the host. Returns (n, 3, size, size) float32, on the GPU.
+    images: (n, height, width, 3) uint8, both at least size, on the host. Returns (n, 3, size, size) float32 on the GPU.
     """
     crop = cupy.asarray(cropped(images, size))
     mean = mean_kernel()(crop, gamma, axis=(1, 2, 3), keepdims=True)

@@ -114,7 +114,7 @@ def predict_milliseconds(nbytes: int, copies: int, gb_per_s: float, overhead_us:
 
 
 def half_speed_size(gb_per_s: float, overhead_us: float) -> float:
-    """Bytes of a copy that reaches half of gb_per_s, because its overhead takes as long as its bytes. Units as above."""
+    """Bytes of a copy that reaches half of gb_per_s: its overhead takes as long as its bytes. Units as above."""
     return gb_per_s * 1e3 * overhead_us
 
 
@@ -130,7 +130,7 @@ def one_by_one(pictures: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def invert_all(pictures: list[np.ndarray]) -> list[np.ndarray]:
-    """What one_by_one returns, by one upload, one launch and one download. pictures: uint8, at least one, of any shapes."""
+    """As one_by_one, with one upload, one launch and one download. pictures: uint8, at least one, of any shapes."""
     joined = np.concatenate([picture.ravel() for picture in pictures])
     pixels = cuda.to_device(joined)
     invert_kernel[blocks_for(joined.size), THREADS](pixels, pixels)
@@ -176,7 +176,7 @@ def invert_managed(pixels: np.ndarray, rounds: int) -> np.ndarray:
 
 
 def bytes_over_link(memory: str, nbytes: int, rounds: int) -> int:
-    """Bytes that cross between host and GPU, both ways together, when nbytes are inverted `rounds` times, at least once.
+    """Bytes that cross between host and GPU, both ways together, if nbytes are inverted `rounds` times, at least once.
 
     memory: "pinned", "mapped" or "managed", as in the three above. Nothing that crosses is kept in a cache.
     """
