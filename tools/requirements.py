@@ -1,6 +1,6 @@
 """What pyproject.toml asks for on this system, and whether it is installed.
 
-The script `course` asks before anything is installed: the standard library has to do, in words that an old Python reads.
+The script `course` asks before anything is installed: the standard library must do, in words that an old Python reads.
 """
 
 import re

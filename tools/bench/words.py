@@ -107,9 +107,10 @@ def counted(counters) -> list[str]:
     for launch in counters.launches:
         kernels[launch.kernel] = kernels.get(launch.kernel, 0) + launch.counts.bytes
     ranked = sorted(kernels.items(), key=lambda each: -each[1])[:MOST_KERNELS]
-    lines = [f"{name} asks for {part / counters.bytes:.0%} of {counters.bytes:,} bytes." for name, part in ranked if part]
+    asked = counters.bytes
+    lines = [f"{name} asks for {part / asked:.0%} of {asked:,} bytes." for name, part in ranked if part]
     if counters.sectors:
-        lines.append(_of_sectors(counters.bytes, 32 * counters.sectors))
+        lines.append(_of_sectors(asked, 32 * counters.sectors))
     if counters.warps is not None:
         lines += _of_warps(counters)
     crossed = counters.transfers
@@ -128,8 +129,8 @@ def _of_sectors(asked: int, brought: int) -> str:
 
 
 def _of_warps(counters) -> list[str]:
-    lines = [f"{counters.sectors_per_request:.1f} sectors for each request of a warp; {counters.active_lanes:.1f} of 32 lanes "
-             "at work in an average statement."]
+    lines = [f"{counters.sectors_per_request:.1f} sectors for each request of a warp; "
+             f"{counters.active_lanes:.1f} of 32 lanes at work in an average statement."]
     if counters.wavefronts:
         lines.append(f"Shared memory: {counters.conflicts:,} of {counters.wavefronts:,} wavefronts are bank conflicts.")
     return lines

@@ -64,7 +64,7 @@ def in_numpy(array: object) -> np.ndarray:
 
 
 def like(values: np.ndarray, original: object) -> object:
-    """A copy of NumPy values in the kind, dtype and device of `original`; of a tensor, with the strides of the values."""
+    """A copy of NumPy values in the kind, dtype and device of `original`; of a tensor, with the values' strides."""
     if cupy := cupy_of(original):
         return cupy.asarray(values.astype(original.dtype))
     if not is_tensor(original):

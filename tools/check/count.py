@@ -41,7 +41,7 @@ def count(function: Callable, *args: object, profiler: bool = False, **kwargs: o
 
 
 class Call(NamedTuple):
-    """The call that counters are of, to be made once more where a failure is explained; seconds: own time that it took."""
+    """The call that counters are of, to be made again where a failure is explained; seconds: own time that it took."""
 
     function: Callable
     args: tuple
@@ -51,7 +51,8 @@ class Call(NamedTuple):
     @property
     def longest(self) -> int:
         """The longest axis of an array among its arguments; 0 without one."""
-        return max([length for array in arrays.all_arrays((self.args, self.keywords)) for length in array.shape], default=0)
+        given = arrays.all_arrays((self.args, self.keywords))
+        return max([length for array in given for length in array.shape], default=0)
 
     def counted(self, **replaced: object) -> Counters | None:
         """The counters of the same call with other keywords; None if that cannot be done."""

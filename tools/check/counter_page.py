@@ -30,8 +30,8 @@ ADVICE = {
     "flops": ("2 M N K of the product that you compute", "more: tiles are padded, or computed twice"),
     "float64": ("0, where inputs and results are float32", "any: a Python float came in, 0.1, or a sum that begins "
                 "with 0; a graphics card does 2 of them while it does 128 in float32"),
-    "conversions": ("0 in an inner loop", "one for each element or more: two types meet in an expression, mostly float32 "
-                    "and float64"),
+    "conversions": ("0 in an inner loop", "one for each element or more: two types meet in an expression, mostly "
+                    "float32 and float64"),
     "programs": ("several for each multiprocessor", "fewer than multiprocessors: most of the GPU idles"),
     "requests": ("accesses / 32", "more: lanes idle, or a value is loaded again that could stay in a register"),
     "shared_requests": ("few for each flop", "two for each multiply-add: keep rows and columns in registers"),

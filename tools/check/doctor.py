@@ -171,7 +171,8 @@ def check_cuda_compilers(facts: Facts) -> Finding:
     """NVIDIA's, which ask for no GPU: tests of what they make of a kernel wait where they are not."""
     here = facts.packages.get("numba-cuda")
     if not here and facts.system != "linux":
-        remedy = "They have builds for Linux and Windows only." if facts.system == "darwin" else f"  {install('cuda13')}"
+        on_mac = facts.system == "darwin"
+        remedy = "They have builds for Linux and Windows only." if on_mac else f"  {install('cuda13')}"
         return Finding("CUDA compilers", "missing", f"not installed ({facts.system})", remedy)
     if not here:
         return Finding("CUDA compilers", "missing", "not installed, so `compiled` tests of CUDA kernels wait",

@@ -102,7 +102,7 @@ def refused(error: Raised) -> list[str]:
 def task_of(frame: Frame) -> str:
     """"task 2, " for a line of a lesson below `# Task 2`; "" where there is no telling.
 
-    The function is looked for, and only then the line: the launch may have been a test's, where lines have other numbers.
+    The function is looked for, and only then the line: the launch may be a test's, where lines have other numbers.
     """
     folder, _, name = frame.file.rpartition("/")
     try:

@@ -41,7 +41,8 @@ def check_folder(folder: Path, root: Path) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         name = folder.relative_to(root).as_posix()
-        raise NotWritten(f"This command keeps its files in {name}, which cannot be written ({error.strerror}).") from None
+        raise NotWritten(f"This command keeps its files in {name}, "
+                         f"which cannot be written ({error.strerror}).") from None
 
 
 def write(file: Path, text: str, root: Path) -> None:

@@ -45,7 +45,8 @@ def _switch(repository: Repository, branch: str) -> str:
         return f"You are on {branch} already."
     repository.refuse_if_busy()
     if repository.commit_of(f"refs/heads/{BRANCH.rstrip('/')}"):
-        raise GitProblem(f"A branch called learner is in the way of {branch}.\nFirst: git branch -m learner old-learner")
+        raise GitProblem(f"A branch called learner is in the way of {branch}.\n"
+                         "First: git branch -m learner old-learner")
     if repository.commit_of(f"refs/heads/{branch}"):
         _take_up(repository, branch)
         return f"You are on {branch} again."

@@ -1,4 +1,4 @@
-"""Warnings: on the short screen only those at a line of the learner's own; what libraries warn each other of is not his.
+"""Warnings: on the short screen only those at a line of the learner's; what libraries warn each other of is not his.
 
 Under pytest -v all of them are there, as pytest shows them.
 """

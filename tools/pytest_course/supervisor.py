@@ -1,9 +1,9 @@
 """A lesson that takes the whole process down, or hangs where no alarm is heard, still gets a report.
 
 The tests run in a copy of this process, under guard (tools/worker/guard.py). When the copy ends in the middle of a test
-(a segmentation fault, os._exit, a loop in native code, a lesson that spoils what pytest needs), the tests run again with
---remote, where the same accident ends only the lesson's own process. Nothing is forked on Windows, under pytest-xdist (which has its own way), under a
-debugger, beside other threads, or when another program drives pytest.
+(a segmentation fault, os._exit, a loop in native code, a lesson that spoils what pytest needs), the tests run again
+with --remote, where the same accident ends only the lesson's own process. Nothing is forked on Windows, under
+pytest-xdist (which has its own way), under a debugger, beside other threads, or when another program drives pytest.
 """
 
 import faulthandler
@@ -67,7 +67,7 @@ def pytest_configure(config):
 
 
 class FirstTry:
-    """Where pytest itself fails, a lesson may have spoilt what it needs: a second try tells, and is loud if it was not."""
+    """Where pytest itself fails, a lesson may have spoilt what it needs: a second try tells, and is loud if not."""
 
     def __init__(self):
         sys.excepthook = lambda *error: self.give_up()

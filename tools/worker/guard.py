@@ -84,7 +84,7 @@ def clear_sign() -> None:
 
 
 def _end_with(original: int) -> None:
-    """Where the original is killed, its copy ends too: nobody else would end one that hangs. Linux alone can do that."""
+    """Where the original is killed, its copy ends too: nobody else would end one that hangs. Only Linux can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != original:  # it ended before it was asked

@@ -19,7 +19,8 @@ def _equals(evidence, shown: dict[int, str]) -> str:
     """"What came back equals f(x, 0)": the oracle's call, with some arguments shown otherwise. Where these are plain
     numbers, which no formula names: "What came back is right for x = 0"."""
     if not any(isinstance(evidence.args[i], np.ndarray) for i in shown):
-        return f"What came back is right for {' and '.join(f'{evidence.name_of(i)} = {other}' for i, other in shown.items())}"
+        numbers = " and ".join(f"{evidence.name_of(i)} = {other}" for i, other in shown.items())
+        return f"What came back is right for {numbers}"
     names = [shown.get(i, evidence.name_of(i)) for i in range(len(evidence.args))]
     return f"What came back equals {call_text(evidence.oracle, names)}"
 
@@ -142,7 +143,7 @@ def unused_argument(evidence: Evidence) -> Cause | None:
     for i, arg in list(enumerate(evidence.args))[:4]:
         telling = isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.size > 3)
         others = (with_argument(evidence.args, i, varied(arg, by)) for by in (3, 8))
-        if telling and all(_makes_no_difference(evidence, other) for other in others) and _not_even_far_away(evidence, i):
+        if telling and all(_makes_no_difference(evidence, each) for each in others) and _not_even_far_away(evidence, i):
             return cause("unused_argument", f"With another {evidence.name_of(i)} the same comes back.",
                          "Is it used at all?")
     return None
@@ -163,8 +164,9 @@ def _not_even_far_away(evidence, i: int) -> bool:
     arg = evidence.args[i]
     if not is_float(np.asarray(arg).dtype):
         return True
-    calls = (with_argument(evidence.args, i, (arg * factor).astype(arg.dtype) if isinstance(arg, np.ndarray) else arg * factor)
-             for factor in (FAR, 1 / FAR))
+    far = (arg * factor for factor in (FAR, 1 / FAR))
+    calls = (with_argument(evidence.args, i, each.astype(arg.dtype) if isinstance(arg, np.ndarray) else each)
+             for each in far)
     return all((got := number(evidence.call_again(*args))) is not None and np.array_equal(got, evidence.here.got)
                for args in calls)
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from tools.check.diagnosis.words import factor_text
 from tools.check.show import cut, literal
 
-SAFE = {call.__name__: call for call in (abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)}
+SAFE = {call.__name__: call for call in (
+    abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)}
 LONGEST = 40
 MOST, PARTS = 64, 8  # a ratio above MOST, or of more PARTS, says no more than the two numbers
 AFTER = {ast.Lt: "less than", ast.LtE: "at most", ast.Gt: "more than", ast.GtE: "at least"}  # name < value
@@ -38,8 +39,10 @@ class Sides(NamedTuple):
 
     def __str__(self) -> str:
         """Counted 304, needed 336. Counted 96, predicted 64: 3/2 of it."""
-        text = f"Counted {cut(literal(self.counted), LONGEST)}, {self.name or 'needed'} {cut(literal(self.other), LONGEST)}"
-        factor = Fraction(self.counted / self.other) if self.both_numbers and self.counted and self.other else Fraction(1)
+        counted, other = (cut(literal(each), LONGEST) for each in (self.counted, self.other))
+        text = f"Counted {counted}, {self.name or 'needed'} {other}"
+        has_ratio = self.both_numbers and self.counted and self.other
+        factor = Fraction(self.counted / self.other) if has_ratio else Fraction(1)
         simple = factor.limit_denominator(PARTS)
         if simple in (0, 1) or simple > MOST or abs(simple - factor) > 1e-9:
             return f"{text}."
@@ -74,7 +77,7 @@ def sides_of(asked: str, counters: str, names: Mapping[str, object]) -> Sides | 
 
 
 def told_by_numbers(asked: str, names: Mapping[str, object]) -> list[str]:
-    """Both sides of `assert name == ...` as numbers, or the bounds of `assert name < ...`, where it asks about nothing else."""
+    """Both sides of `assert name == ...` as numbers, or the bounds of `assert name < ...`, if it asks nothing else."""
     if bounds := _bounds(asked, names):
         return bounds
     own = next((name for name, value in names.items() if type(value) in (int, float)

@@ -46,7 +46,8 @@ def _libraries(counters: Counters, sides: Sides | None) -> Iterator[str]:
     if sides and isinstance(sides.other, list) and sides.other:
         done, wanted = Counter(counters.library_operations), Counter(sides.other)
         for name in [name for name in done | wanted if done[name] != wanted[name]][:MOST_LINES]:
-            yield f"{name} worked {tables.quantity(done[name], 'time')}, needed {tables.quantity(wanted[name], 'time')}."
+            times, needed = tables.quantity(done[name], "time"), tables.quantity(wanted[name], "time")
+            yield f"{name} worked {times}, needed {needed}."
         yield "Which line asks for it, and how often does that line run?"
     elif not any(not launch.kernel.startswith("cupy_") for launch in counters.launches):
         yield _without_kernels(counters)

@@ -194,7 +194,7 @@ class Evidence:
         return total >= ENOUGH_BITS
 
     def holds_in_zeros(self, claim: Callable[[Case], object]) -> bool:
-        """The same where all that is wrong is zero: each zero says little, several of them with the rest right enough."""
+        """The same where all that is wrong is zero: each zero says little, several with the rest right enough."""
         said, got = claim(self.here), self.here.got
         if said is None or said.shape != got.shape or differ(got, said, self.slack):
             return False

@@ -19,7 +19,8 @@ def no_return(evidence: Evidence) -> Cause | None:
 def another_length(evidence: Evidence) -> Cause | None:
     """More or fewer entries than are wanted, in a tuple or a list."""
     got, want = evidence.got, evidence.want
-    if evidence.fault != "values" or not all(isinstance(row, (tuple, list)) for row in (got, want)) or len(got) == len(want):
+    rows = all(isinstance(each, (tuple, list)) for each in (got, want))
+    if evidence.fault != "values" or not rows or len(got) == len(want):
         return None
     asks = "Which ones are left out?" if len(got) < len(want) else "Which ones are too many?"
     return cause("another_length", f"It has {tables.quantity(len(got), 'entry')}, wanted {len(want)}.", asks)

@@ -25,7 +25,7 @@ def no_programs(evidence: Evidence) -> Cause | None:
 
 
 def store_not_reached(evidence: Evidence) -> Cause | None:
-    """A store in a loop that takes no turn, because the sum over an axis of no length has no terms, or a number is 0."""
+    """A store in a loop that takes no turn: the sum over an axis of no length has no terms, or a number is 0."""
     counters = _of_what_is_missing(evidence)
     if counters is None or not counters.programs or counters.bytes_stored or evidence.source is None:
         return None
@@ -38,8 +38,9 @@ def store_not_reached(evidence: Evidence) -> Cause | None:
     empty = [f"{name} = 0" for name in _names_of_empty_axes(evidence)]
     turns = [f"{name} = 0" for name, arg in zip(evidence.names, evidence.args) if _is_zero(arg)]
     when = f"No store for {[*empty, *turns][0]}" if empty or turns else "Nothing is stored"
+    what = "sum of no terms" if empty or not turns else "result of no turns"
     return cause("store_not_reached", f"{when}: line {store.line} stores inside the loop of line {loop.lineno}.",
-                 f"What is the {'sum of no terms' if empty or not turns else 'result of no turns'}, and where is it stored?")
+                 f"What is the {what}, and where is it stored?")
 
 
 def _not_empty(arg):
@@ -104,8 +105,9 @@ def downloads_under_way(evidence: Evidence) -> Cause | None:
     counters = evidence.counters
     if counters is None or not counters.transfers.downloads or counters.transfers.synchronizations:
         return None
-    copies = tables.quantity(counters.transfers.downloads, "download")
-    return cause("not_arrived", f"{copies} {'was' if counters.transfers.downloads == 1 else 'were'} under way, and the host waited for nothing.",
+    downloads = counters.transfers.downloads
+    copies = f"{tables.quantity(downloads, 'download')} {'was' if downloads == 1 else 'were'}"
+    return cause("not_arrived", f"{copies} under way, and the host waited for nothing.",
                  "Which line waits until what it reads has arrived?")
 
 

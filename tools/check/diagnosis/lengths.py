@@ -87,7 +87,7 @@ def _right_where_equal(evidence: Evidence, base: dict[str, int], one: str, other
 
 
 def _right_where_all_are_equal(evidence: Evidence, base: dict[str, int]) -> bool:
-    """Of three lengths or more, also where they are as large as the largest: small ones may be right for being small."""
+    """Of three lengths or more, also where all are as large as the largest: small ones may be right for being small."""
     sides = min(base.values()), max(base.values())
     return len(base) > 2 and sides[1] <= LARGEST and all(_right(evidence, dict.fromkeys(base, side)) for side in sides)
 

@@ -23,7 +23,7 @@ class Mistake:
 
 
 def candidates(length: int, block: int, named: list[int]) -> Iterator[tuple[Mistake, np.ndarray]]:
-    """Each with its steps. named: blocks that have a name; of two such, one may be how far apart those of the other begin."""
+    """Each with its steps. named: blocks with a name; of two, one may be how far apart those of the other begin."""
     for mistake in MISTAKES:
         if block > length or block == length and mistake.name != "steps_overlap":
             continue

@@ -12,8 +12,8 @@ PLACE = re.compile(r'^(#\w+) = loc\((?:"\w+"\()?(?:"[^"]*":(\d+):\d+|(#\w+))', r
 
 
 def told_by_kernel(kernel: Kernel, asked: str) -> list[str]:
-    """Facts and a question for an assertion whose text is `asked`: what each of its lines moves, what makes it compute in
-    float64, where it multiplies in how many bits."""
+    """Facts and a question for an assertion whose text is `asked`: what each of its lines moves, what makes it compute
+    in float64, where it multiplies in how many bits."""
     if "f64" in asked:
         return list(_float64(kernel))
     if "64_bits" in asked:

@@ -1,4 +1,4 @@
-"""Which term of a sum is missing, or counted more than once: where the oracle gives them names (tools/check/terms.py)."""
+"""Which term of a sum is missing, or counted more than once, where the oracle names them (tools/check/terms.py)."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from tools.check.diagnosis.words import BINARY, Cause, cause, factor_text
 
 MOST_NAMES = 3  # of equal terms
 FEW = 8  # numbers of a result that has terms
-TIMES = (0, 2, 1 / 2, 3, 4, 1 / 4, 8, 1 / 8, 32, 1 / 32, 1000, 1 / 1000, *BINARY)  # that a term may be counted by mistake
+TIMES = (0, 2, 1 / 2, 3, 4, 1 / 4, 8, 1 / 8, 32, 1 / 32, 1000, 1 / 1000, *BINARY)  # that a term is counted by mistake
 
 
 class Sum(NamedTuple):
@@ -48,12 +48,13 @@ def _bits(each: Sum) -> float:
 
 
 def odd_term(sums: list[Sum], most: tuple[float, ...]) -> tuple[float, list[str]] | None:
-    """How many times one term was counted, and its name; two or three names where there is no telling these terms apart."""
+    """How many times one term was counted, and its name; two or three names where nothing tells these terms apart."""
     found = [(times, name) for times in most for name in sums[0].parts
              if all(_is_counted(each, name, times) for each in sums)]
     names = [name for _, name in found]
     alike = all(each.parts[name] == each.parts[names[0]] for each in sums for name in names)
-    return (found[0][0], names) if 0 < len(names) <= MOST_NAMES and alike and len({times for times, _ in found}) == 1 else None
+    equally_often = len({times for times, _ in found}) == 1
+    return (found[0][0], names) if equally_often and alike and len(names) <= MOST_NAMES else None
 
 
 def _is_counted(each: Sum, name: str, times: float) -> bool:

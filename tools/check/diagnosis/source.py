@@ -50,8 +50,8 @@ class Source:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The names of the two numbers that the function returns: "(row, col) of ..." in the docstring's first sentence,
-        or that of the function, warp_and_lane."""
+        """The names of the two numbers that the function returns: "(row, col) of ..." in the docstring's first
+        sentence, or that of the function, warp_and_lane."""
         text = (self.function and ast.get_docstring(self.function) or "").partition(".")[0]
         listed = re.search(r"\(([^()]+)\)", text)
         names = listed[1].split(", ") if listed else self.name.split("_and_")

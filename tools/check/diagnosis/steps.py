@@ -37,7 +37,9 @@ class Loop:
         axes = self.evidence.source.axes if self.evidence.source else {}
         names = {axes.get(self.evidence.name_of(i), ())[axis:axis + 1] for i, axis in self.places}
         name = names.pop() if len(names) == 1 else ()
-        return f"{tables.quantity(self.length, 'step')} of {name[0]}" if name else tables.quantity(self.length, "element")
+        if not name:
+            return tables.quantity(self.length, "element")
+        return f"{tables.quantity(self.length, 'step')} of {name[0]}"
 
     @property
     def whose(self) -> str:
@@ -162,6 +164,7 @@ def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
     first, last = (int(odd[0]), int(odd[-1])) if odd.size else (0, 0)
     count, whole = np.count_nonzero(times), length // block * block
     facts = {"steps": loop.steps, "whose": loop.whose, "block": block, "turns": -(-length // block), "count": count,
-             "rest": "one" if length - count == 1 else length - count, "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
+             "rest": "one" if length - count == 1 else length - count,
+             "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
              "behind": length - 1, "over": f"{length - block} to {whole - 1}"}
     return cause(mistake.name, mistake.seen.format(**facts), mistake.asks.format(**facts))

@@ -117,7 +117,9 @@ def _which_part(factor: float) -> str | None:
     parts = simple.denominator if factor < 1 else simple.numerator
     if abs(simple - factor) > 1e-9 or parts < 3 or abs(simple.numerator - simple.denominator) != 1:
         return None
-    return f"Of {parts} equal parts, is one left out?" if factor < 1 else f"Is the last of {parts} equal parts one too many?"
+    if factor < 1:
+        return f"Of {parts} equal parts, is one left out?"
+    return f"Is the last of {parts} equal parts one too many?"
 
 
 def _is_another_factor(factor, evidence) -> bool:
@@ -155,8 +157,10 @@ def off_by_one(evidence: Evidence) -> Cause | None:
         return None
     if few and not evidence.elsewhere:
         return None
-    return cause("off_by_one", f"{which_of(got != want) if got.size <= FEW else 'Every number'} is exactly one too {'high' if by > 0 else 'low'}.",
-                 (by < 0 and left_after_whole_blocks(evidence) and LEFT_AFTER) or "Which end is counted twice, or left out?")
+    which = which_of(got != want) if got.size <= FEW else "Every number"
+    rounded = by < 0 and left_after_whole_blocks(evidence)
+    return cause("off_by_one", f"{which} is exactly one too {'high' if by > 0 else 'low'}.",
+                 LEFT_AFTER if rounded else "Which end is counted twice, or left out?")
 
 
 def wrapped_around(evidence: Evidence) -> Cause | None:
@@ -172,8 +176,10 @@ def wrapped_around(evidence: Evidence) -> Cause | None:
 
 def a_power(evidence: Evidence) -> Cause | None:
     """The square of what was wanted, its root, or one over it."""
+    if not evidence.comparable or evidence.here.want.dtype.kind != "f":
+        return None
     for power, seen, asks in POWERS:
-        if evidence.comparable and evidence.here.want.dtype.kind == "f" and evidence.holds(lambda case: case.want**power):
+        if evidence.holds(lambda case: case.want**power):
             return cause("power", f"What came back is {seen} what was wanted.", asks)
     return None
 

@@ -33,7 +33,8 @@ def judge_reference(unit: str, result: Result, kind: str) -> Verdicts:
         yield Verdict(kind, unit, False, result.died or f"no test ran (exit code {result.exit})")
     for test in result.tests:
         if not test.waits:  # a skip is no pass
-            yield Verdict(kind, f"{unit}: {_name(test)}", test.outcome == "passed", f"{test.outcome}\n{quote(test.text)}")
+            detail = f"{test.outcome}\n{quote(test.text)}"
+            yield Verdict(kind, f"{unit}: {_name(test)}", test.outcome == "passed", detail)
 
 
 # Killing -----------------------------------------------------------------------------------------

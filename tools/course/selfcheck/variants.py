@@ -23,7 +23,7 @@ def quick_variants(unit: Unit, root: Path) -> list[Variant]:
 
 
 def variants(unit: Unit, root: Path, folder: Path, most: int | None = None) -> list[Variant]:
-    """Everything to run for `unit`, with `most` mutants or all. Answers are written below `folder`. Raises BadAnswer."""
+    """Everything to run for `unit`, with `most` mutants or all. Answers go below `folder`. Raises BadAnswer."""
     tests = str(unit.tests)
     common = ("-q", "-p", "no:cacheprovider", tests, f"--seed={SEED}")
     found = quick_variants(unit, root)

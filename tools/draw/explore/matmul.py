@@ -14,8 +14,8 @@ def tiled_matmul(row: int, col: int, p: int, tile: int) -> str:
     loaded, alone = (traffic.a + traffic.b for traffic in (matmul_traffic(M, N, K, tile, tile),
                                                            matmul_traffic(M, N, K, 1, 1)))
     canvas = page(f"a[{row}, {p}] * b[{p}, {col}], a part of out[{row}, {col}]",
-                     f"program {down * cut.grid[1] + across} of {cut.count}, step {step} of {-(-K // tile)}; all programs "
-                     f"load {loaded} elements ({alone} in tiles of 1 x 1)")
+                  f"program {down * cut.grid[1] + across} of {cut.count}, step {step} of {-(-K // tile)}; all programs "
+                  f"load {loaded} elements ({alone} in tiles of 1 x 1)")
     unit, gap = 6, 26
     left, top = MARGIN + K * unit + gap, TOP + 16 + K * unit + gap  # of out; a is left of it, b above
     rows, cols = cut.extent(down, across)

@@ -72,12 +72,12 @@ def branches(threads: int, alike: int) -> str:
     """
     taken, exists = in_warps(np.arange(threads) // alike % 2 == 0)
     split = int(divergent(taken, exists).sum())
-    ways = [(warp, name, lanes) for warp in range(len(taken))
-            for name, lanes in (("if", taken[warp] & exists[warp]), ("else", ~taken[warp] & exists[warp])) if lanes.any()]
+    sides = {"if": taken & exists, "else": ~taken & exists}
+    ways = [(warp, name, side[warp]) for warp in range(len(taken)) for name, side in sides.items() if side[warp].any()]
     working = sum(int(lanes.sum()) for _, _, lanes in ways) / (WARP * len(ways))
     canvas = page(f"{threads} threads; thread t takes the if where t // {alike} is even",
-                  f"{of(len(taken), 'warp')}, {split} of them divergent: {of(len(ways), 'pass', 'passes')} of 32 lanes, "
-                  f"{working:.0%} of which work")
+                  f"{of(len(taken), 'warp')}, {split} of them divergent: {of(len(ways), 'pass', 'passes')} of "
+                  f"32 lanes, {working:.0%} of which work")
     width, left = (ROOM - 90) / WARP, MARGIN + 90
     for line, (warp, name, lanes) in enumerate(ways):
         top = TOP + line * 26

@@ -18,7 +18,8 @@ OF_ARRAYS = {
 }
 REFUSED = {  # methods that allocate memory
     "astype": "Convert element by element: np.float32(x[i]).", "copy": "Copy element by element.",
-    "flatten": "An index for each axis reaches every element.", "ravel": "An index for each axis reaches every element.",
+    "flatten": "An index for each axis reaches every element.",
+    "ravel": "An index for each axis reaches every element.",
 }
 
 

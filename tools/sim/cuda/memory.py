@@ -85,9 +85,9 @@ class Array:
         """
         index = complete(index, len(self.shape))
         if len(index) != len(self.shape):
-            axes, given = (f"{len(each)} {what}" for each, what in (
-                (self.shape, "dimension" + "s" * (len(self.shape) != 1)), (index, "indices" if len(index) != 1 else "index")))
-            raise TypeError(f"{self.name} has {axes}; {given} {'was' if len(index) == 1 else 'were'} given.")
+            axes = f"{len(self.shape)} dimension{'s' * (len(self.shape) != 1)}"
+            given = "1 index was" if len(index) == 1 else f"{len(index)} indices were"
+            raise TypeError(f"{self.name} has {axes}; {given} given.")
         offsets = self.start
         for axis, (position, length, stride) in enumerate(zip(index, self.shape, self.strides)):
             position = checked(self, position, length, axis, index, verb)

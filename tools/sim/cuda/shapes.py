@@ -65,8 +65,8 @@ class _Shapes:
             for each, part in zip(target.elts, value.elts):
                 self._assign(each, part, on_all_ways)
         else:
-            stored = (each for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-            self.moving.update(each.id for each in stored)
+            names = (each for each in ast.walk(target) if isinstance(each, ast.Name))
+            self.moving.update(each.id for each in names if isinstance(each.ctx, ast.Store))
 
     def varies(self, node: ast.expr) -> bool:
         """It is surely no plain number, and no tuple of them, to Numba."""

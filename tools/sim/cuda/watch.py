@@ -179,7 +179,7 @@ class Replay(Lanes):
 
 
 def _undone(past: list[tuple]) -> list[tuple]:
-    """Undo these changes of memory, the last one first, and give them back with what they wrote, the first at the end."""
+    """Undo these changes of memory, the last first, and give them back with what they wrote, the first at the end."""
     ahead = []
     for moment, storage, keys, held in reversed(past):
         ahead.append((moment, storage, keys, storage.flat[keys].copy()))

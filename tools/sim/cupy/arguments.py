@@ -31,7 +31,8 @@ def require(name: str, value) -> None:
     if not isinstance(value, ndarray):
         module, kind = type(value).__module__, type(value).__qualname__
         kind = kind if module == "builtins" else f"{module}.{kind}"
-        advice = "\nIt lies in the host's memory: cupy.asarray() copies it to the GPU's." * isinstance(value, np.ndarray)
+        on_host = isinstance(value, np.ndarray)
+        advice = "\nIt lies in the host's memory: cupy.asarray() copies it to the GPU's." if on_host else ""
         raise TypeError(f"Argument {name!r} has incorrect type (expected cupy._core.core._ndarray_base, got {kind})"
                         + advice)
 

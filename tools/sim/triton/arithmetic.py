@@ -13,9 +13,9 @@ from tools.sim.triton import memory
 from tools.sim.triton.casts import is_float
 
 FLOAT64 = np.dtype(np.float64)
-OPERATIONS = ("fadd", "fsub", "fmul", "fdiv", "frem", "precise_divf", "fma", "clampf", "minimumf", "maximumf", "minnumf",
-              "maxnumf", "cos", "sin", "exp", "exp2", "log", "log2", "sqrt", "precise_sqrt", "rsqrt", "erf", "floor",
-              "ceil")
+OPERATIONS = ("fadd", "fsub", "fmul", "fdiv", "frem", "precise_divf", "fma", "clampf", "minimumf", "maximumf",
+              "minnumf", "maxnumf", "cos", "sin", "exp", "exp2", "log", "log2", "sqrt", "precise_sqrt", "rsqrt", "erf",
+              "floor", "ceil")
 CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc", "fp_to_fp")
 
 

@@ -79,7 +79,9 @@ def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool)
             return "None of its elements exists. Is this program needed, and does it start where it should?"
         if program[0] == grid[0] - 1:
             return "The last block is partly empty. Which of its positions exist?"
-    return "From what is that place computed?" if outside.all() else "Which of these places exist, and what computes them?"
+    if outside.all():
+        return "From what is that place computed?"
+    return "Which of these places exist, and what computes them?"
 
 
 def _is_block(view: View, addresses: np.ndarray, program: int) -> bool:

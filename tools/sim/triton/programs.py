@@ -78,7 +78,8 @@ def _check(executor, arguments: dict) -> None:
         if name not in executor.constexprs and (isinstance(value, (list, str)) or type(value).__module__ == "numpy" and
                                                 hasattr(value, "__len__")):
             kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-            raise TypeError(f"{name} of {executor.fn.__name__} is given a {kind}.\nA kernel takes tensors and numbers: torch.from_numpy, torch.tensor.")
+            raise TypeError(f"{name} of {executor.fn.__name__} is given a {kind}.\n"
+                            "A kernel takes tensors and numbers: torch.from_numpy, torch.tensor.")
 
 
 def order(programs: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""What Python may do with a tensor in a kernel, and words for what it may not, where the interpreter's are about itself."""
+"""What Python may do with a tensor in a kernel; words for what it may not, where the interpreter's are about itself."""
 
 import operator
 from types import ModuleType
@@ -47,8 +47,9 @@ def _float(self) -> float:
 
 
 def _of_numpy(self, ufunc, *_, **__):
-    here = f"tl.{ufunc.__name__} does." if hasattr(tl, ufunc.__name__) else "Numbers of a kernel are Python's or Triton's."
-    raise TypeError(f"np.{ufunc.__name__} takes no tensors. {here}")
+    name = ufunc.__name__
+    here = f"tl.{name} does." if hasattr(tl, name) else "Numbers of a kernel are Python's or Triton's."
+    raise TypeError(f"np.{name} takes no tensors. {here}")
 
 
 def _index(self) -> int:

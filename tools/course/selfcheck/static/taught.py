@@ -29,7 +29,7 @@ def names_are_taught(m: Material) -> Problems:
 
 
 def words_come_after_their_day(m: Material) -> Problems:
-    """A word of the glossary waits for its unit; `in_passing` lists those that the docstring explains beside its way."""
+    """A word of the glossary waits for its unit; `in_passing` lists what the docstring explains beside its way."""
     docstring, early, before = ast.get_docstring(m.stub_tree) or "", set(), _before(m)
     for entry in glossary.read(m.root):
         if not _known(entry, m, before):

@@ -63,7 +63,8 @@ def unary(operator: str, operand):
     if operator == "~":
         _need_integers(operand)
     value = operand.astype(promoted(operand.dtype))
-    return floats.same(operand, {"+": np.positive, "-": lambda x: np.negative(flushed(x)), "~": np.invert}[operator](value))
+    function = {"+": np.positive, "-": lambda x: np.negative(flushed(x)), "~": np.invert}[operator]
+    return floats.same(operand, function(value))
 
 
 def truth(value) -> np.ndarray:

@@ -207,8 +207,8 @@ class Evaluation:
         if not isinstance(whole, (Raw, Indexer)) and node.name in ("real", "imag") and node.arguments == ():
             return getattr(np, node.name)(self.value(node.whole))
         if isinstance(whole, Variable) and whole.value.dtype.kind in "biuf":
-            raise self.code.wrong(node.line, f"{node.whole.name!r} is one number here, a {whole.value.dtype}, which has no "
-                                             f".{node.name}.")
+            raise self.code.wrong(node.line, f"{node.whole.name!r} is one number here, a {whole.value.dtype}, "
+                                             f"which has no .{node.name}.")
         raise self.code.unknown(node.line, f".{node.name}")
 
     def _unknown_function(self, node: tree.Call) -> Exception:

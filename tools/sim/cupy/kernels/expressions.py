@@ -9,7 +9,8 @@ LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">
 ASSIGNMENTS = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
 PYTHON = {  # words at which it shows that this was meant for Python
     "if": "\nC++ writes: condition ? one : other, and if (condition) statement.",
-    "for": "\nC++ writes: for (int j = 0; j < n; j++) statement.", "while": "\nC++ writes: while (condition) statement.",
+    "for": "\nC++ writes: for (int j = 0; j < n; j++) statement.",
+    "while": "\nC++ writes: while (condition) statement.",
     "def": "\nThis is Python; the code is C++.", "import": "\nThis is Python; the code is C++.",
     "lambda": "\nThis is Python; the code is C++.",
 }
@@ -50,7 +51,8 @@ class Expressions:
     def expect(self, text: str) -> Token:
         if self.now.text != text:
             hint = PYTHON.get(self.now.text) or PYTHON.get(self._tokens[self._at - 1].text, "")
-            raise self.code.wrong(self.now.line, f"Here {text!r} is missing; {self._found()} stands in its place.{hint}")
+            raise self.code.wrong(self.now.line,
+                                  f"Here {text!r} is missing; {self._found()} stands in its place.{hint}")
         return self.take()
 
     def expect_name(self) -> str:

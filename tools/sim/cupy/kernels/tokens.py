@@ -13,7 +13,8 @@ PATTERN = re.compile(r"""
 """, re.VERBOSE | re.DOTALL)
 
 
-ALTERNATIVE = {"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~", "not_eq": "!="}
+ALTERNATIVE = {"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~",
+               "not_eq": "!="}
 
 
 class Token(NamedTuple):

@@ -1,8 +1,9 @@
 """What a compiled module does in double, and what it converts: read off the instructions of the host's processor.
 
 Each basic block begins with a call of the coverage hook, so that how often lanes entered it says how often its
-instructions ran. Nothing is told of what NVIDIA's compiler does in float, as far as one basic block shows that: one operation, on
-floats and on constants that float holds, whose result is rounded at once, as in `y = x * 2.0` (tools/sim/floats.py).
+instructions ran. Nothing is told of what NVIDIA's compiler does in float, as far as one basic block shows that: one
+operation, on floats and on constants that float holds, whose result is rounded at once, as in `y = x * 2.0`
+(tools/sim/floats.py).
 """
 
 import re
@@ -17,9 +18,9 @@ INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+)\s*([^#\n]*?)\s*(?:(?:#|//) .*)
 CONSTANT = re.compile(r"# ([0-9a-f]+) <")  # where on x86-64 an operand lies that the instruction names by its distance
 CALLED = re.compile(r"<(?:[\w:]+ )*(?:\w+::)*(\w+)(?:<.*>)?(?:@plt)?(?:\((.*)\))?>")
 FUNCTIONS = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp2 expm1 exp10 fma fmax fmin fmod hypot lgamma "
-    "log log10 log1p log2 max min normcdf pow rcbrt remainder rsqrt sin sinh sqrt tan tanh tgamma cospi sinpi floor "
-    "ceil trunc round rint nearbyint atomicAdd __dadd_rn __dmul_rn __ddiv_rn __fma_rn".split())
+    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp2 expm1 exp10 fma fmax fmin fmod hypot "
+    "lgamma log log10 log1p log2 max min normcdf pow rcbrt remainder rsqrt sin sinh sqrt tan tanh tgamma cospi sinpi "
+    "floor ceil trunc round rint nearbyint atomicAdd __dadd_rn __dmul_rn __ddiv_rn __fma_rn".split())
 # Of x86-64 and of aarch64: what becomes a double (from float, from an integer), what a double becomes, arithmetic.
 WIDENED = re.compile(r"cvtss2sd|cvtps2pd|fcvt d\d+, s")
 FROM_INTEGER = re.compile(r"cvtsi2sd|[su]cvtf d")
@@ -34,7 +35,7 @@ OF_CODE = re.compile(r"\(%rip\)")
 
 
 class Work(NamedTuple):
-    """What one instruction does each time. place: behind it, as a return address. block: where its basic block begins."""
+    """What one instruction does each time. place: behind it, as a return address. block: where its block begins."""
 
     block: int
     place: int
