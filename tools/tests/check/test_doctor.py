@@ -92,7 +92,8 @@ def test_every_check_can_find_a_problem_or_something_missing():
     ({"answers": {"compilers": "NoCompiler: ... found: libnvvm.so"}}, "missing",
      "numba-cuda 0.30.4 does not compile: NoCompiler: ... found: libnvvm.so", "install -e '.[compilers]'"),
     ({"packages": {"numba-cuda": ""}, "system": "win32"}, "missing", "not installed (win32)", "'.[cuda13]'"),
-    ({"packages": {"numba-cuda": ""}, "system": "darwin"}, "missing", "not installed (darwin)", "Linux and Windows only."),
+    ({"packages": {"numba-cuda": ""}, "system": "darwin"}, "missing", "not installed (darwin)",
+     "Linux and Windows only."),
 ])
 def test_compilers_for_cuda_are_told_with_what_to_type(changes, state, found, remedy):
     finding = examine(doctor.check_cuda_compilers, **changes)

@@ -116,8 +116,8 @@ def test_no_compiler_is_no_problem():
 # Words --------------------------------------------------------------------------------------------
 
 
-COMMANDS = ("apt ", "cp ", "export ", "git ", "http", "nvidia-smi", "sudo ", "uv pip ", ".venv/", "python3 -m ", "./course",
-            sys.executable, "mv ", "CUDA toolkit: ")
+COMMANDS = ("apt ", "cp ", "export ", "git ", "http", "nvidia-smi", "sudo ", "uv pip ", ".venv/", "python3 -m ",
+            "./course", sys.executable, "mv ", "CUDA toolkit: ")
 
 
 @pytest.mark.parametrize("changes", [

@@ -60,7 +60,8 @@ def test_what_the_standard_install_brings_is_missed_and_what_is_for_a_gpu_is_not
     findings = check_packages(wanted, lambda name: "" if name in ("numba", *wanted) else "99.0")
     missed = {finding.name: finding.remedy for finding in findings[1:]}
     assert missed == {"numba-cuda": install("compilers"), "numba": install("compilers")}
-    on_windows = check_packages({"numba-cuda": (">=0.20", "cuda12")}, lambda name: "" if name == "numba-cuda" else "99.0")
+    wanted = {"numba-cuda": (">=0.20", "cuda12")}
+    on_windows = check_packages(wanted, lambda name: "" if name == "numba-cuda" else "99.0")
     assert [finding.name for finding in on_windows] == ["packages"]
 
 

@@ -6,10 +6,10 @@ import pytest
 from tools.check import Mismatch, assert_matches
 from tools.check.tolerances import accumulated
 
-OF_SUMS = {"first_block_only", "tail_ignored", "head_forgotten", "head_ignored", "first_block_again", "every_second_block",
-           "one_of_each_block", "steps_overlap", "tile_left_over", "block_twice", "block_missing", "no_whole_block",
-           "each_block_alone", "tiles_exchanged", "tile_transposed", "tile_elsewhere", "own_number", "row_by_column",
-           "column_by_row", "bounds_exchanged", "lengths_mixed_up"}
+OF_SUMS = {"first_block_only", "tail_ignored", "head_forgotten", "head_ignored", "first_block_again",
+           "every_second_block", "one_of_each_block", "steps_overlap", "tile_left_over", "block_twice", "block_missing",
+           "no_whole_block", "each_block_alone", "tiles_exchanged", "tile_transposed", "tile_elsewhere", "own_number",
+           "row_by_column", "column_by_row", "bounds_exchanged", "lengths_mixed_up"}
 SHAPES = [(40, 50, 24), (32, 64, 32), (7, 96, 5)]
 
 

@@ -265,7 +265,8 @@ def test_counters_of_two_calls_are_told_side_by_side_and_once():
     assert told_by_counters(names["by_programs"], asked, names) == [
         "by_programs.sectors is 625, by_threads.sectors is 2500: 1/4 of it.", "Which of the two is as it should be?"]
     assert told_by_counters(names["by_threads"], asked, names) == []
-    assert told_by_counters(names["by_threads"], "assert by_threads.sectors == 625", names)[0].startswith("Counted 2500")
+    told = told_by_counters(names["by_threads"], "assert by_threads.sectors == 625", names)
+    assert told[0].startswith("Counted 2500")
 
 
 # Numbers in float64, conversions, barriers --------------------------------------------------------
@@ -279,14 +280,16 @@ def arithmetic(source: str, **figures) -> Line:
 
 
 @pytest.mark.parametrize("source, warps, question", [
-    ("total += a[i] * 2.0  # here", Warps(), "In a kernel 0.0 is float64, and so is all that it is added to. Where does one come in?"),
+    ("total += a[i] * 2.0  # here", Warps(),
+     "In a kernel 0.0 is float64, and so is all that it is added to. Where does one come in?"),
     ("total = tl.sum(x, dtype=tl.float64)", None, "Which dtype has each number of that line?"),
     ("out[i] = 0.5 * x[i];", Warps(), "Is a double among them, or a constant such as 0.5 without f?"),
 ])
 def test_what_computes_in_float64_is_told_with_its_line(source, warps, question):
     made = of_lines(arithmetic(source, float64=1024, warps=warps))
     both, row, asks = told_by_counters(made, "assert counters.float64 == 0")
-    assert both == "Counted 1024, needed 0." and row.startswith("line 7: ") and row.endswith("  1024 operations in float64")
+    assert both == "Counted 1024, needed 0."
+    assert row.startswith("line 7: ") and row.endswith("  1024 operations in float64")
     assert asks == question and "here" not in row
 
 

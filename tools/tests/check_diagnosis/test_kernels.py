@@ -99,7 +99,8 @@ def test_a_store_inside_the_loop_is_named_where_the_sum_is_empty(lesson):
     assert_matches(lesson.row_sums, torch.ones(3, 20), oracle=lambda x: x.sum(1))
     found = failure(lesson.row_sums, torch.empty(3, 0), oracle=lambda x: x.sum(1))
     lines = FILE.read_text().splitlines()
-    store, loop = lines.index("        tl.store(out_ptr + row, total)") + 1, lines.index("    for start in range(0, k, BLOCK):") + 1
+    store = lines.index("        tl.store(out_ptr + row, total)") + 1
+    loop = lines.index("    for start in range(0, k, BLOCK):") + 1
     assert found.cause == "store_not_reached"
     assert f"No store for k = 0: line {store} stores inside the loop of line {loop}." in found.text
 
@@ -240,11 +241,13 @@ def test_a_refusal_in_other_words_keeps_its_own_question():
 
 
 @pytest.mark.parametrize("side, element, ids, found", [
-    ("past the end", "[4, 0]", [2, 4, 3], "index_from_data"), ("before the start", "[-2, 0]", [0, -2], "index_from_data"),
+    ("past the end", "[4, 0]", [2, 4, 3], "index_from_data"),
+    ("before the start", "[-2, 0]", [0, -2], "index_from_data"),
     ("past the end", "[4, 0]", [2, 9, 3], None), ("past the end", "[40, 1]", [2, 4], None),
 ])
 def test_a_row_that_an_argument_asks_for_and_that_does_not_exist_is_named(side, element, ids, found):
-    gone = f"program 1 of 3 loads 3 elements; 3 of them lie {side} of table (4 x 3\nelements).\nFirst one: element {element}."
+    gone = (f"program 1 of 3 loads 3 elements; 3 of them lie {side} of table (4 x 3\nelements).\n"
+            f"First one: element {element}.")
     more = {"names": ("table", "ids")}
     assert refusal(gone, "row = table[i]", np.ones((4, 3)), np.array(ids), **more) == found
 

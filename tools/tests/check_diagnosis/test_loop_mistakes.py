@@ -20,8 +20,9 @@ def doubled(a, b, block):
 
 def failure(function, m, k, n, **blocks) -> str:
     a, b = (np.random.default_rng([m, k, n]).normal(size=shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    tolerance = accumulated("float32", k)
     with pytest.raises(Mismatch) as caught:
-        assert_matches(function, a, b, oracle=lambda a, b, **blocks: a @ b, tolerance=accumulated("float32", k), **blocks)
+        assert_matches(function, a, b, oracle=lambda a, b, **blocks: a @ b, tolerance=tolerance, **blocks)
     return " ".join(caught.value.text.split())
 
 

@@ -43,8 +43,9 @@ def test_swapped_arguments_are_shown_by_the_oracles_name(rng):
 def test_plain_numbers_are_not_shown_as_a_call_of_the_tests_own_function():
     def bytes_tile_by_tile(m, n, k, tile):
         return 4 * m * n + 8 * -(-m // tile) * n * k
-    said = words(4 * 70 * 33 + 8 * 33 * 20, bytes_tile_by_tile(70, 33, 20, 32), 70, 33, 20, 32, names=("m", "n", "k", "tile"),
-                 oracle=bytes_tile_by_tile, again=lambda m, n, k, tile: 4 * m * n + 8 * n * k, tolerance=None)
+    said = words(4 * 70 * 33 + 8 * 33 * 20, bytes_tile_by_tile(70, 33, 20, 32), 70, 33, 20, 32,
+                 names=("m", "n", "k", "tile"), oracle=bytes_tile_by_tile,
+                 again=lambda m, n, k, tile: 4 * m * n + 8 * n * k, tolerance=None)
     assert said == "What came back is right for tile = m: is tile used at all?"
 
 

@@ -65,7 +65,8 @@ def test_a_folder_that_is_not_there_is_named_before_any_work(command, root, tmp_
 
 
 def test_a_name_that_is_too_long_is_said(tmp_path):
-    with pytest.raises(NotWritten, match=r"^x{37}\.\.\. cannot be written \(File name too long\).\nName another file.$"):
+    said = r"^x{37}\.\.\. cannot be written \(File name too long\).\nName another file.$"
+    with pytest.raises(NotWritten, match=said):
         files.write(tmp_path / ("x" * 300), "text", tmp_path)
 
 

@@ -35,7 +35,8 @@ def command(course):
 def test_a_lesson_that_ends_the_process_is_told(command, name):
     ran = command(name, EXITS)
     assert ran.code == 1
-    assert ran.lines[-1].startswith("saxpy, ") and ran.lines[-1].endswith(": the lesson ended its own process (exit status 0).")
+    told = ran.lines[-1]
+    assert told.startswith("saxpy, ") and told.endswith(": the lesson ended its own process (exit status 0).")
 
 
 @pytest.mark.parametrize("name", ["count", "show"])

@@ -267,7 +267,8 @@ def choices(count: int) -> str:
     """A day.toml whose quiz asks so many questions with four choices each; in a review the choices are shuffled."""
     wrong = "".join(f'  {{ text = "wrong {n}", why = "No {n}." }},\n' for n in range(3))
     right = '  { text = "the right one", right = true, why = "For a reason." },\n'
-    return DAY + "".join(f'\n[[quiz]]\nquestion = "question {n}?"\nchoices = [\n{right}{wrong}]\n' for n in range(count))
+    return DAY + "".join(f'\n[[quiz]]\nquestion = "question {n}?"\nchoices = [\n{right}{wrong}]\n'
+                         for n in range(count))
 
 
 @pytest.mark.parametrize("options", [["week1/day1"], ["week1/day1", "--review"], ["--interview"]])

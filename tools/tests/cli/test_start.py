@@ -130,8 +130,9 @@ def test_a_name_that_is_too_long_is_said_with_a_shorter_one(root, capsys):
 
 
 def test_git_that_cannot_write_is_one_plain_line(root, capsys, monkeypatch):
-    done = subprocess.CompletedProcess([], 128, b"", b"fatal: cannot lock ref 'refs/heads/learner/ada': Unable to create "
-                                                     b"'/x/.git/refs/heads/learner/ada.lock': Read-only file system\n")
+    said = (b"fatal: cannot lock ref 'refs/heads/learner/ada': Unable to create "
+            b"'/x/.git/refs/heads/learner/ada.lock': Read-only file system\n")
+    done = subprocess.CompletedProcess([], 128, b"", said)
     run = Repository._run
     monkeypatch.setattr(Repository, "_run",
                         lambda self, arguments, *how: done if arguments[0] == "switch" else run(self, arguments, *how))

@@ -52,7 +52,8 @@ def test_sources_stand_under_their_unit_in_course_order(tmp_path):
 
 def test_a_source_that_stood_before_says_where(tmp_path):
     add(tmp_path, "week1/day1", ("Concept", "Anatomy", "Goto (2008)"))
-    add(tmp_path, "week1/katas/locality", ("Code it", "Anatomy", "Goto (2008)"), ("Concept", "Anatomy", "Another (2009)"))
+    add(tmp_path, "week1/katas/locality",
+        ("Code it", "Anatomy", "Goto (2008)"), ("Concept", "Anatomy", "Another (2009)"))
     page = reading.text(tmp_path)
     assert page.count("(Also at week1/day1.)") == 1
     assert "Code it: Why, in a sentence. (Also at week1/day1.)" in page

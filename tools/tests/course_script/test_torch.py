@@ -1,4 +1,4 @@
-"""Where `course` lets pip look for PyTorch: the CPU builds come first, and an index that does not answer costs seconds."""
+"""Where `course` lets pip look for PyTorch: CPU builds come first, and an index that does not answer costs seconds."""
 
 import socket
 import threading

@@ -153,7 +153,9 @@ def test_link_to_an_empty_folder_is_filled_and_kept(bare, disk, exists):
     assert (bare.root / ".venv").is_symlink() and not (disk / "lib/left_over.py").exists()
 
 
-@pytest.mark.parametrize("stamp", [None, "", "unfinished", "unfinished\n /another/course/.venv", "0a1b\n/usr/bin/python3 /x"])
+@pytest.mark.parametrize("stamp", [
+    None, "", "unfinished", "unfinished\n /another/course/.venv", "0a1b\n/usr/bin/python3 /x",
+])
 def test_link_to_what_is_not_ours_is_left_alone(bare, disk, stamp):
     by_hand(disk, "pytest")
     (disk / "thesis.tex").touch()

@@ -19,7 +19,8 @@ def test_the_page_is_up_to_date():
 
 
 @pytest.mark.parametrize("kind, names", [
-    (Counts, FIGURES), (Warps, tuple(vars(Warps()))), (Transfers, None), (Counters, ("library_operations", "library_float64")),
+    (Counts, FIGURES), (Warps, tuple(vars(Warps()))), (Transfers, None),
+    (Counters, ("library_operations", "library_float64")),
 ])
 def test_every_counter_has_a_meaning_and_advice(kind, names):
     told = [name for together in meanings(kind) for name in together]
@@ -39,7 +40,8 @@ def test_every_name_of_the_profiler_that_the_tools_use_is_on_the_page(metric):
 
 
 def test_advice_is_for_counters_that_exist():
-    assert set(ADVICE) <= {*FIGURES, *OF_WARPS, *DERIVED, *OF_LAUNCH, *vars(Transfers()), "library_operations", "library_float64"}
+    assert set(ADVICE) <= {*FIGURES, *OF_WARPS, *DERIVED, *OF_LAUNCH, *vars(Transfers()),
+                           "library_operations", "library_float64"}
 
 
 @needs_solutions

@@ -141,7 +141,9 @@ def spans(root):
         yield float(text.get("y")), left, left + wide, text.text
 
 
-@pytest.mark.parametrize("name", ["add", "large add", "product", "columns", "bank", "two long rows", "three axes", "many"])
+@pytest.mark.parametrize("name", [
+    "add", "large add", "product", "columns", "bank", "two long rows", "three axes", "many",
+])
 def test_no_text_overprints_another(drawn, name):
     found = list(spans(ElementTree.fromstring(touches.svg(drawn[name]))))
     for number, (y, left, right, text) in enumerate(found):

@@ -1,5 +1,5 @@
-"""What a lesson spoils for everybody is put back, or its tests run once more in a process of their own; a plain sentence
-says so, and pytest goes on.
+"""What a lesson spoils for everybody is put back, or its tests run once more in a process of their own; a plain
+sentence says so, and pytest goes on.
 """
 
 import builtins
@@ -49,14 +49,18 @@ def test_what_a_lesson_spoils_costs_no_more_than_a_sentence(course, line, told, 
 
 def test_streams_names_folder_and_ctrl_c_are_as_they_were(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    before = len, sys.stdout, signal.getsignal(signal.SIGINT), sys.getrecursionlimit(), sys.modules["textwrap"]
+
+    def now():
+        return len, sys.stdout, signal.getsignal(signal.SIGINT), sys.getrecursionlimit(), sys.modules["textwrap"]
+
+    before = now()
     with kept(Run(seed=1)):
         builtins.len, sys.stdout = None, None
         sys.setrecursionlimit(500)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         del sys.modules["textwrap"]
         os.chdir("/")
-    assert (len, sys.stdout, signal.getsignal(signal.SIGINT), sys.getrecursionlimit(), sys.modules["textwrap"]) == before
+    assert now() == before
     assert os.getcwd() == str(tmp_path)
 
 

@@ -36,7 +36,8 @@ def named(jobs) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("arguments, wanted", [
     (UNITS, [("week1/day1", "check_unit"), ("week1/day2", "check_unit"), ("static", "check_texts")]),
-    (["--quick", *UNITS], [("week1/day1", "check_quickly"), ("week1/day2", "check_quickly"), ("static", "check_texts")]),
+    (["--quick", *UNITS],
+     [("week1/day1", "check_quickly"), ("week1/day2", "check_quickly"), ("static", "check_texts")]),
     (["--only", "golden"], [("transcripts", "check_transcript")]),
     (["--only", "tools", "--only", "static"], [("tools", "check_tools"), ("static", "check_texts")]),
     (["--dev"], [("dev", "check_dev")]),
@@ -153,7 +154,8 @@ def test_what_failed_where_a_compiler_is_missing_is_counted_and_no_fault(course)
     parts.without_what_waits(found, reference, [])
     assert found.verdicts == kept
     assert found.notes == [parts.TO_BE_SHOWN + "test_of_a_gpu"]
-    assert found.unjudged == {"tests of lessons": 1, "tests seen red": 1, "wrong answers": 1, "mutants that survived": 1}
+    assert found.unjudged == {"tests of lessons": 1, "tests seen red": 1, "wrong answers": 1,
+                              "mutants that survived": 1}
 
 
 def test_where_only_a_gpu_is_missing_every_fault_stays(course):

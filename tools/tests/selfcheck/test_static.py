@@ -200,9 +200,10 @@ def test_two_wrong_answers_must_differ_in_more_than_constants(course):
 
 
 def test_constants_of_two_functions_make_two_wrong_answers(course):
-    course.edit("reference/week1/day1/adding.py", "return total(values) / len(values)", "return total(values) / len(values) + 0")
-    course.edit("reference/week1/day1/adding.py", "return result", "return result + 0")
-    for name, line in [("total_and_1", "return result + "), ("total_and_2", "return result + "), ("mean_and_1", "/ len(values) + ")]:
+    for line in ("return total(values) / len(values)", "return result"):
+        course.edit("reference/week1/day1/adding.py", line, f"{line} + 0")
+    for name, line in [("total_and_1", "return result + "), ("total_and_2", "return result + "),
+                       ("mean_and_1", "/ len(values) + ")]:
         with (course.root / WRONG).open("a") as file:
             file.write(f"""
                 [[wrong]]

@@ -89,7 +89,8 @@ def test_a_unit_that_is_needed_teaches_and_so_does_one_that_it_needs(course):
     for day, needed in [("day2", "day3"), ("day3", None)]:
         course.write(f"week1/{day}/more.py", '"""Use statistics.fmean."""' if needed is None else '"""More."""')
         course.write(f"week1/{day}/test_more.py", "")
-        course.write(f"week1/{day}/day.toml", 'title = "More"\nminutes = 10\n' + f'needs = ["week1/{needed}"]' * bool(needed))
+        needs = f'needs = ["week1/{needed}"]' if needed else ""
+        course.write(f"week1/{day}/day.toml", f'title = "More"\nminutes = 10\n{needs}')
     course.edit(REFERENCE, MEAN, "return statistics.fmean(values)")
     assert untaught(course) == ["statistics.fmean"]
     course.edit(DAY, "minutes = 10", 'minutes = 10\nneeds = ["week1/day2"]')

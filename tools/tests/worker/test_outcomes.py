@@ -142,7 +142,8 @@ def test_a_function_of_a_test_tells_where_in_the_lesson_beside_it(write, monkeyp
 
     third_of.__module__ = test.__name__
     error = worker.call(third_of, ([1],)).error
-    assert (error.type_name, error.frames[-1].function, error.frames[-1].source) == ("IndexError", "third", "return x[2]")
+    last = error.frames[-1]
+    assert (error.type_name, last.function, last.source) == ("IndexError", "third", "return x[2]")
 
 
 def load(name, file):

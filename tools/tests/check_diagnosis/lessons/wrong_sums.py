@@ -1,6 +1,6 @@
 # ruff: noqa: F401, I001  tools.gpu comes before triton
-"""Sums over blocks with one mistake each, made in Triton, in Numba-CUDA and in NumPy alike: of all numbers, of each row,
-and running ones. Float32, contiguous."""
+"""Sums over blocks with one mistake each, made in Triton, in Numba-CUDA and in NumPy alike: of all numbers, of each
+row, and running ones. Float32, contiguous."""
 
 import tools.gpu  # before triton
 from tools.gpu import cuda

@@ -30,7 +30,8 @@ def levels(n: int):
 
 def products(m: int, n: int, k: int):
     """Tiles of 32 x 32 with remainders on all sides."""
-    return ((math.ceil(n / 32), math.ceil(m / 32)), (32, 32)), (values(m, k), values(k, n), np.zeros((m, n), np.float32))
+    grid = math.ceil(n / 32), math.ceil(m / 32)
+    return (grid, (32, 32)), (values(m, k), values(k, n), np.zeros((m, n), np.float32))
 
 
 def pixels(n: int):
@@ -52,7 +53,8 @@ LAUNCHES = {  # kernel -> launch configuration and arguments; the last one is wh
 
 
 EXCUSED = {  # function and changed line -> why its results are right all the same
-    ("smooth_kernel", "if False:"): "Every thread then loads the number before its own: dearer, which the lesson counts.",
+    ("smooth_kernel", "if False:"):
+        "Every thread then loads the number before its own: dearer, which the lesson counts.",
 }
 
 

@@ -143,7 +143,8 @@ def test_an_array_shows_its_name_its_shape_and_its_values(monkeypatch):
 
 def test_looking_counts_nothing(monkeypatch):
     def bytes_loaded(look):
-        return count(looks, monkeypatch, look, fills_twice, np.ones(4, np.float32), np.zeros(4, np.float32)).bytes_loaded
+        x, out = np.ones(4, np.float32), np.zeros(4, np.float32)
+        return count(looks, monkeypatch, look, fills_twice, x, out).bytes_loaded
 
     assert bytes_loaded(lambda names: names["x"][0]) == bytes_loaded(lambda names: None) == 2 * 4 * 4
 

@@ -161,7 +161,8 @@ def test_an_unknown_function_may_be_a_misspelt_one(code, advice):
 
 
 def test_operators_have_other_names():
-    assert (executed("show(not (n > 1 and n < 3) or f > 100);") == executed("show(!(n > 1 && n < 3) || f > 100);")).all()
+    in_words, in_signs = "show(not (n > 1 and n < 3) or f > 100);", "show(!(n > 1 && n < 3) || f > 100);"
+    assert (executed(in_words) == executed(in_signs)).all()
 
 
 def test_a_message_says_which_line():

@@ -63,7 +63,8 @@ extern "C" __global__ void bytes(const int* x, unsigned char* out) {
 }
 """
 KINDS = {  # kernel: which race, and whose
-    "histogram": ("write-after-read", 0), "same_element": ("write-after-write", 1), "same_value": ("write-after-write", 0),
+    "histogram": ("write-after-read", 0),
+    "same_element": ("write-after-write", 1), "same_value": ("write-after-write", 0),
     "neighbour_of_the_block": ("write-after-read", 1), "read_from_another_block": ("read-after-write", 1),
     "without_a_barrier": ("read-after-write", 0), "atomic_and_plain": ("write-after-write", 0),
     "read_of_a_sum": ("write-after-read", 1), "variable": ("read-after-write", 1), "bytes": ("write-after-write", 0),
@@ -219,7 +220,8 @@ def test_correct_kernels_are_not_suspected(correct, name, blocks):
 
 def test_one_launch_after_another_may_write_the_same():
     out = zeros(64)
-    kernel = cp.RawKernel('extern "C" __global__ void set(float* out, float value) { out[threadIdx.x] = value; }', "set")
+    code = 'extern "C" __global__ void set(float* out, float value) { out[threadIdx.x] = value; }'
+    kernel = cp.RawKernel(code, "set")
     for value in (1, 2, 3):
         kernel((1,), (64,), (out, np.float32(value)))
     assert (out.get() == 3).all()

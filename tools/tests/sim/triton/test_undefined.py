@@ -167,7 +167,8 @@ def test_the_fault_names_the_load_and_the_line_that_uses_it():
     with pytest.raises(Fault) as caught:
         run(whole_sum)
     assert caught.value.text == (
-        f"apply, line {line_of('tl.store(out_ptr + mine, y, mask=exists)')}:  tl.store(out_ptr + mine, y, mask=exists)\n"
+        f"apply, line {line_of('tl.store(out_ptr + mine, y, mask=exists)')}:  "
+        "tl.store(out_ptr + mine, y, mask=exists)\n"
         f"program 0 of 1: line {line_of('x = tl.load(x_ptr + mine, mask=exists)')} loads x with a mask and no other=.\n"
         f"What the mask keeps out is undefined, and line {line_of('return x + tl.sum(x, axis=0)')} uses it.\n"
         "Here it is stored: 5 of 8 elements.\n\n"

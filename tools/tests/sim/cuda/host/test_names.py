@@ -54,8 +54,8 @@ def test_types_have_numbas_aliases(numba_cuda):
 
 
 SIGNATURES = ["void(float32[:], int64)", "(float32[:, ::1], i4)", "void(float32[::1, :])", "int32(int32, f8)",
-              "none(int8)", "void(UniTuple(int64, 2))", "void(Tuple((int64, float32)))", "void(Array(float32, 1, 'C'))", "void()",
-              "void(types.float32, boolean)"]
+              "none(int8)", "void(UniTuple(int64, 2))", "void(Tuple((int64, float32)))", "void(Array(float32, 1, 'C'))",
+              "void()", "void(types.float32, boolean)"]
 NO_SIGNATURES = [(3,), ("float32",)]
 
 
@@ -83,8 +83,8 @@ def test_a_type_that_is_none_of_numbers_makes_no_values():
 
 @pytest.mark.parametrize("value", [
     1, 2**63, 1.5, True, 1j, np.float16(1), np.int8(1), (1, 2.0), (1, 1), ((1, 2), 3.0),
-    np.ones((2, 3)), np.ones((2, 3)).T, np.ones((4, 6))[::2], np.ones(3)[::-1], np.array(3.0), np.ones((0, 3)), np.broadcast_to(np.ones(1), (4,)),
-    np.ones(3, np.int16), np.ones(3, bool),
+    np.ones((2, 3)), np.ones((2, 3)).T, np.ones((4, 6))[::2], np.ones(3)[::-1], np.array(3.0), np.ones((0, 3)),
+    np.broadcast_to(np.ones(1), (4,)), np.ones(3, np.int16), np.ones(3, bool),
 ], ids=repr)
 def test_an_argument_has_numbas_type(numba_cuda, value):
     from numba.cuda.typing.typeof import Purpose, typeof

@@ -204,7 +204,8 @@ def test_an_element_outside_the_array_is_a_fault():
 @pytest.mark.parametrize("name, dtype", [("add", np.float16), ("add", np.int16), ("xor", np.float32), ("inc", np.int32),
                                          ("exch", np.float64), ("max", np.uint8)])
 def test_types_that_the_hardware_has_no_update_for_are_refused(name, dtype):
-    with pytest.raises(Refused, match=rf"(?s)cuda.atomic.{name} updates arrays of .*;\s+cells is of\s+{np.dtype(dtype)}"):
+    said = rf"(?s)cuda.atomic.{name} updates arrays of .*;\s+cells is of\s+{np.dtype(dtype)}"
+    with pytest.raises(Refused, match=said):
         run(kernel_for(name), 1, 32, np.ones(32, bool), np.zeros(4, dtype), np.zeros(32, int), np.zeros(32, dtype),
             np.zeros(32, dtype))
 

@@ -259,7 +259,8 @@ def uniform_loads(x, table, out):
 def cases(array):
     """As in textbook.py. array(shape, dtype, high): whole numbers below `high` where one is given."""
     yield "stencil_guarded", stencil_guarded, (9, 7), (17, 13), (array((90, 150)), array((90, 150)))
-    yield "stencil_clamped_f64", stencil_clamped, (10, 24), (16, 4), (array((90, 150), float64), array((90, 150), float64))
+    yield "stencil_clamped_f64", stencil_clamped, (10, 24), (16, 4), (array((90, 150), float64),
+                                                                      array((90, 150), float64))
     for dtype, stride in ((np.int8, 1), (np.int8, 3), (np.float16, 1), (np.float16, 5), (float64, 1), (float64, 3),
                           (np.complex64, 1), (np.complex128, 1), (np.complex128, 2)):
         name = f"copy_{np.dtype(dtype).name}_every_{stride}"

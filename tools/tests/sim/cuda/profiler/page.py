@@ -81,7 +81,8 @@ def _differences(comparison: Comparison) -> list[str]:
     reasons = explained()
     kernels = dict.fromkeys(kernel for kernel, *_ in comparison.differences())
     for kernel in kernels:
-        of_kernel = [f"{figure} {ours} / {theirs}" for name, figure, ours, theirs in comparison.differences() if name == kernel]
+        of_kernel = [f"{figure} {ours} / {theirs}" for name, figure, ours, theirs in comparison.differences()
+                     if name == kernel]
         reason = reasons.get(kernel, {"reason": "not explained", "code": ""})
         lines += [f"**{kernel}** ({'; '.join(of_kernel)}): {reason['reason']}", ""]
         if reason["code"]:
