@@ -34,11 +34,11 @@ def candidates(length: int, block: int, named: list[int]) -> Iterator[tuple[Mist
         index = np.concatenate([np.arange(start, min(start + block, length)) for start in range(0, length, apart)])
         if 1 < apart != block and not np.array_equal(index, np.arange(length)):
             yield replace(BEGIN_APART, seen=BEGIN_APART.seen.replace("{apart}", str(apart))), index
+    turns = -(-length // block)
     for start in range(0, length, block) if 1 < block < length <= MOST_BLOCKS * block else ():
         own = np.arange(start, min(start + block, length))
-        yield TWICE if start else FIRST_TWICE, np.r_[:length, own]
+        yield FIRST_OF_TWO if turns == 2 and not start else TWICE, np.r_[:length, own]
         yield MISSING, np.setdiff1d(np.arange(length), own)
-    turns = -(-length // block)
     if 3 <= turns <= MOST_DOUBLED and block > 1:
         yield DOUBLED, np.repeat(np.arange(length), 2 ** (turns - 1 - np.arange(length) // block))
 
@@ -94,6 +94,6 @@ DOUBLED = Mistake("sum_doubled", None, "As if each of {turns} turns, {block} of 
                   "How often is the sum so far added in one turn?")
 TWICE = Mistake("block_twice", None, "As if {odd} of {steps} were taken twice.",
                 "Does each turn begin where the one before it ended?")
-FIRST_TWICE = replace(TWICE, asks="Does the second turn begin where the first ended, and is the sum so far added once?")
+FIRST_OF_TWO = replace(TWICE, asks="Does the second turn begin where the first ended, and is the sum so far added once?")
 MISSING = Mistake("block_missing", None, "As if {odd} of {steps} were left out.",
                   "Does each turn begin where the one before it ended?")

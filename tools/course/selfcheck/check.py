@@ -157,7 +157,7 @@ def _run(jobs: list[Job]) -> list[Findings]:
 def _jobs(wanted: Sequence[str], units: list[Unit], most: int | None, absent: list[str]) -> list[Job]:
     """The long ones come first."""
     of_part: dict[str, list[Job]] = {
-        "tools": [("tools", partial(parts.check_tools, ROOT))],
+        "tools": [("tools", partial(parts.check_tools, path, ROOT)) for path in parts.tests_of_tools(ROOT)],
         "units": [(unit.name, partial(parts.check_unit, unit, ROOT, most=most, absent=absent)) for unit in units],
         "quick": [(unit.name, partial(parts.check_quickly, unit, ROOT)) for unit in units],
         "static": [("static", partial(parts.check_texts, units, ROOT))],

@@ -27,10 +27,20 @@ DUE_TO_ABSENCE = ("tests seen red", "wrong answers", "mutants that survived")
 TO_BE_SHOWN = "to be shown red where nothing is skipped: "
 
 
-def check_tools(root: Path, tell: Tell) -> Findings:
-    """The tests of the tools, in one process."""
-    tell("running")
-    return _tested("tools", "tests of the tools", [root / "tools"], root)
+def tests_of_tools(root: Path) -> list[Path]:
+    """Folders and files of tests that have a process each, the largest first."""
+    def size(path: Path) -> int:
+        return sum(file.stat().st_size for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
+
+    tests = root / "tools" / "tests"
+    folders = {tests / file.relative_to(tests).parts[0] for file in tests.rglob("test_*.py")}
+    return sorted(folders, key=lambda path: (-size(path), path))
+
+
+def check_tools(path: Path, root: Path, tell: Tell) -> Findings:
+    """The tests of the tools in one of tests_of_tools, in one process."""
+    tell("running", path.name)
+    return _tested("tools", "tests of the tools", [path], root)
 
 
 def check_dev(root: Path, tell: Tell) -> Findings:

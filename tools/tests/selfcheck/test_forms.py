@@ -201,11 +201,20 @@ def test_c(): assert 0
 
 def test_tests_of_the_tools_count_when_they_passed_and_not_when_they_were_skipped(course):
     course.write("conftest.py", "")
-    course.write("tools/test_it.py", TESTS.format(package="surely_not_installed"))
-    found = parts.check_tools(course.root, tell=lambda *words: None)
+    course.write("tools/tests/test_it.py", TESTS.format(package="surely_not_installed"))
+    found = parts.check_tools(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
     assert [(verdict.subject, verdict.passed) for verdict in found.verdicts] == [
-        ("tools/test_it.py::test_b", True), ("tools/test_it.py::test_c", False)]
+        ("tools/tests/test_it.py::test_b", True), ("tools/tests/test_it.py::test_c", False)]
     assert sum(found.skips.values()) == 1
+
+
+def test_each_room_of_tests_has_a_process_of_its_own(course):
+    course.write("tools/tests/small/deep/test_it.py", "")
+    course.write("tools/tests/large/test_it.py", TESTS)
+    course.write("tools/tests/golden/day1.txt", "no test")
+    course.write("tools/tests/conftest.py", "")
+    course.write("tools/tests/test_it.py", "")
+    assert [path.name for path in parts.tests_of_tools(course.root)] == ["large", "small", "test_it.py"]
 
 
 def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_linter(course, monkeypatch):

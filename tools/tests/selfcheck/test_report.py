@@ -70,6 +70,8 @@ def test_a_unit_that_does_not_exist_is_said_in_one_line(capsys, name, line):
 
 def test_the_learners_edition_checks_the_tools_and_says_what_is_left_out(monkeypatch, capsys, tmp_path):
     asked = []
+    (tmp_path / "tools" / "tests").mkdir(parents=True)
+    (tmp_path / "tools" / "tests" / "test_it.py").write_text("")
     monkeypatch.setattr(check, "ROOT", tmp_path)
     monkeypatch.setattr(
         check, "_run", lambda jobs: asked.extend(part for part, _ in jobs) or [Findings("tools", [GOOD])]
