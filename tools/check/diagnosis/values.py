@@ -13,7 +13,8 @@ from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_te
 
 POWERS = ((2, "the square of", "What is squared once too often?"),
           (0.5, "the square root of", "What should have been squared?"), (-1, "one over", "What is divided by what?"))
-FEW = 3         # numbers that are told apart from an array
+FEW = 3         # numbers that are told apart from an array;
+FEW_NAMED = 8   # of a tuple or list, whose entries stand for different things
 MOST_PARTS = 5  # of a sum, of which one is left out
 WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
 
@@ -73,10 +74,11 @@ def constant_factor(evidence: Evidence) -> Cause | None:
 
 
 def factor_of_few_numbers(evidence: Evidence) -> Cause | None:
-    """One number, or those that are wrong of two or three, the same multiple. Any single one is some multiple: it must
-    be that in other calls too, or be a likely one."""
+    """One number, or those that are wrong of a few, the same multiple. Any single one is some multiple: it must be that
+    in other calls too, or be a likely one."""
     got, want = evidence.here.got, evidence.here.want
-    if not evidence.comparable or not 1 <= got.size <= FEW or not got.all() or not want.all():
+    few = FEW_NAMED if isinstance(evidence.got, (tuple, list)) else FEW
+    if not evidence.comparable or not 1 <= got.size <= few or not got.all() or not want.all():
         return None
     wrong = evidence.wrong
     factor = float(got[wrong][0] / want[wrong][0])

@@ -168,6 +168,16 @@ def requests_and_sectors_of_two_arrays(n):
     return 2 * n, 8 * n
 
 
+def costs(m, n, k):
+    """Products, bytes of a and b, bytes of the result, and sectors of these."""
+    return m * n * k, 4 * (m + n) * k, 4 * m * n, m * n // 8
+
+
+@wrong_answer(costs, lambda rng: (48, 24, 40), "takes bfloat16 for the result alone", "constant_factor")
+def costs_of_a_short_result(m, n, k):
+    return m * n * k, 4 * (m + n) * k, 2 * m * n, m * n // 8
+
+
 def shrunk(x, by):
     return x * np.exp(-by * np.arange(len(x), dtype=x.dtype) / len(x))
 
