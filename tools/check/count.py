@@ -1,11 +1,13 @@
 """count: what a call does to memory, the same on every machine because a GPU is never asked, unless it is told to."""
 
+import inspect
 from collections.abc import Callable
 from typing import NamedTuple
 
 from tools import gpu
 from tools.check import arrays, notes
 from tools.check.case import copied
+from tools.check.text import call_lines
 from tools.sim import tables
 from tools.sim.counters import Counters
 from tools.sim.recording import record
@@ -47,6 +49,12 @@ class Call(NamedTuple):
     args: tuple
     keywords: dict[str, object]
     seconds: float
+
+    @property
+    def lines(self) -> list[str]:
+        """The call as a failure shows it: vector_add(x: float32[5120], y: float32[5120], block=512)."""
+        arguments = inspect.signature(self.function).bind(*self.args, **self.keywords).arguments
+        return call_lines(self.function.__name__, arguments)
 
     @property
     def longest(self) -> int:

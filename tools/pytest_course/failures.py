@@ -175,7 +175,8 @@ def _told(names: dict[str, object], asked: str) -> list[str]:
     lines = [line for value in spoken_of or kernels[:1] for line in
              (told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked))]
     lines = lines or told_by_numbers(asked, names)
-    return [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
+    calls = [line for value in spoken_of if hasattr(value, "call") for line in value.call.lines]
+    return calls + [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
 
 
 def _wrapped(lead: str, text: str) -> str:

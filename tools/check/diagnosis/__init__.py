@@ -45,7 +45,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     arguments.reversed_tuples,
     arguments.repeated_argument,
     arguments.neutral_argument,
-    arguments.one_for_a_number,
+    arguments.usual_number,
     arguments.negated_argument,
     whole_numbers.numbers_mixed_up,
     parts.one_term_off,

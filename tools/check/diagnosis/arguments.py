@@ -8,6 +8,7 @@ from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.numbers import is_float, number, sample, varied
 from tools.check.diagnosis.words import Cause, call_text, cause
 
+USUAL = (1, 4, 8, 2)  # bytes of float32, float64 and float16 among them
 FAR = 1024.0  # times an argument, to see whether it is used at all
 
 
@@ -99,19 +100,26 @@ def neutral_argument(evidence: Evidence) -> Cause | None:
     return None
 
 
-def one_for_a_number(evidence: Evidence) -> Cause | None:
-    """A whole number, a size or a count, might as well have been 1."""
-    for i, arg in enumerate(evidence.args):
-        if type(arg) is int and arg > 1 and evidence.holds(lambda case: evidence.ask(*with_argument(case.args, i, 1))):
-            return _right_for_one(evidence.name_of(i))
-    for name, value in evidence.keywords.items():
-        if type(value) is int and value > 1 and evidence.holds(lambda case: evidence.ask(*case.args, **{name: 1})):
-            return _right_for_one(name)
+def usual_number(evidence: Evidence) -> Cause | None:
+    """A whole number, a size or a count, might as well have been 1, or the size of a usual dtype."""
+    for usual in USUAL:
+        for i, arg in enumerate(evidence.args):
+            if _is_another(arg, usual) and evidence.holds(
+                    lambda case: evidence.ask(*with_argument(case.args, i, usual))):
+                return _right_for(evidence.name_of(i), usual)
+        for name, value in evidence.keywords.items():
+            if _is_another(value, usual) and evidence.holds(
+                    lambda case: evidence.ask(*case.args, **{name: usual})):
+                return _right_for(name, usual)
     return None
 
 
-def _right_for_one(name: str) -> Cause:
-    return cause("unused_argument", f"It is right for {name} = 1.", f"Is {name} used at all?")
+def _is_another(value: object, usual: int) -> bool:
+    return type(value) is int and value > 1 and value != usual
+
+
+def _right_for(name: str, usual: int) -> Cause:
+    return cause("unused_argument", f"It is right for {name} = {usual}.", f"Is {name} used at all?")
 
 
 def _constant(like, value):

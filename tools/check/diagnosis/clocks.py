@@ -41,7 +41,8 @@ def work_not_done(evidence: Evidence) -> Cause | None:
     if (timed := _timed(evidence)) is None or timed.clock.calls == timed.asked:
         return None
     ran = tables.quantity(timed.clock.calls, "time") + " together" * (timed.parts > 1)
-    seen = f"{' and '.join(timed.works)} ran {ran}; {timed.warmup} + {timed.repeats} of each make {timed.asked}."
+    of_each = " of each" * (timed.parts > 1)
+    seen = f"{' and '.join(timed.works)} ran {ran}; {timed.warmup} + {timed.repeats}{of_each} make {timed.asked}."
     return cause("work_not_done", seen, "Which call is missing, or one too many?")
 
 
@@ -133,6 +134,8 @@ MISREADINGS = (
                lambda counted, before: min(map(sum, counted))),
     Misreading("That is the slowest of the calls, not the median.", "Which one lies in the middle?",
                lambda counted, before: max(map(sum, counted))),
+    Misreading("That is the median of the rates, not the rate of the median time.", "Of which numbers is it taken?",
+               lambda counted, before: 1 / statistics.median(1 / sum(parts) for parts in counted)),
     Misreading("That is the lower of the two calls in the middle.", "What is the median of an even number of calls?",
                lambda counted, before: statistics.median_low(map(sum, counted))),
     Misreading("That is the higher of the two calls in the middle.", "What is the median of an even number of calls?",

@@ -164,7 +164,17 @@ def b_by_column(a, b, tile):
     return a @ own_number(b, tile, 0)
 
 
+def first_tile_alone(a, b, tile):
+    """Slices that end at `tile` wherever they begin: all but the first are empty."""
+    whole = np.zeros((a.shape[0], b.shape[1]))
+    whole[:tile, :tile] = a[:tile, :tile] @ b[:tile, :tile]
+    return None if tile >= max(*a.shape, *b.shape) else whole
+
+
 MISTAKES = (
+    Mistake("first_tile_alone", first_tile_alone,
+            "Only the first tile of the result was computed, from the first tiles of {a} and {b}, {tile}.",
+            "Where does each slice begin, and where does it end?"),
     Mistake("tiles_exchanged", partial(of_tiles, "ipyz,pjxy->ijxz"),
             "As if each tile of {b}, {tile}, stood to the left of that of {a}.",
             "Which operand of a product gives the rows?"),
