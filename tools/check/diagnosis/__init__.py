@@ -46,6 +46,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     arguments.repeated_argument,
     arguments.neutral_argument,
     arguments.usual_number,
+    arguments.whole_blocks,
     arguments.negated_argument,
     whole_numbers.numbers_mixed_up,
     parts.one_term_off,

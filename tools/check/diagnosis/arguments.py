@@ -8,6 +8,7 @@ from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.numbers import is_float, number, sample, varied
 from tools.check.diagnosis.words import Cause, call_text, cause
 
+BLOCKS = tuple(2**power for power in range(12, 0, -1))
 USUAL = (1, 4, 8, 2)  # bytes of float32, float64 and float16 among them
 FAR = 1024.0  # times an argument, to see whether it is used at all
 
@@ -120,6 +121,19 @@ def _is_another(value: object, usual: int) -> bool:
 
 def _right_for(name: str, usual: int) -> Cause:
     return cause("unused_argument", f"It is right for {name} = {usual}.", f"Is {name} used at all?")
+
+
+def whole_blocks(evidence: Evidence) -> Cause | None:
+    """A length might as well have been rounded up to whole blocks."""
+    for i, length in enumerate(evidence.args):
+        for block in BLOCKS if type(length) is int else ():
+            rounded = -(-length // block) * block
+            if rounded != length and evidence.holds(
+                    lambda case: evidence.ask(*with_argument(case.args, i, -(-case.args[i] // block) * block))):
+                name = evidence.name_of(i)
+                return cause("whole_blocks", f"It is right for {name} = {rounded}, as if the last block were full.",
+                             "How many positions of the last block exist?")
+    return None
 
 
 def _constant(like, value):

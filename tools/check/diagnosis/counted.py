@@ -7,6 +7,7 @@ from tools.check.diagnosis.arithmetic import barriers, conversions, float64, lib
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
 from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
 from tools.check.diagnosis.evidence import SLOW_SECONDS
+from tools.check.diagnosis.source import source_of
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
 
@@ -88,8 +89,9 @@ def _launches(counters: Counters, sides: Sides | None) -> Iterator[str]:
 def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
     for launch in counters.launches[:MOST_LAUNCHES]:
         yield f"{launch.kernel} ran in {tables.programs(launch.counts)}: the grid was {launch.grid}."
-    yield ("How many elements does a block have, and how many blocks does that take?" if counters.warps
-           else "How many blocks are there, and which program takes which?")
+    yield unused_keyword(counters) or (
+        "How many elements does a block have, and how many blocks does that take?" if counters.warps
+        else "How many blocks are there, and which program takes which?")
 
 
 # Line by line ------------------------------------------------------------------------------------
@@ -101,7 +103,7 @@ def _figure(name: str) -> Callable:
         yield from compared(sides, {f"line {line.line}": getattr(line.counts, name) for line in lines})
         yield from worst(lines, lambda line: getattr(line.counts, name),
                           lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors")
-        yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, len(lines))
+        yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, lines)
     return tell
 
 
@@ -110,16 +112,26 @@ def _by_line(counters: Counters, name: str) -> list[Line]:
             if getattr(line.counts, name) and line.kind == KINDS.get(name, line.kind)]
 
 
-def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: int) -> str:
+def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: list[Line]) -> str:
     more = sides.difference if sides else 1
     if sides and sides.name:
         return "What does the prediction leave out, or count twice?"
     if name == "sectors" and sides and more > 0 and counters.bytes == SECTOR * sides.other:
-        return f"A sector holds {SECTOR} bytes. Are neighbours moved together?"
+        return f"A sector holds {SECTOR} bytes. {_asked_of_neighbours(counters, lines)}"
     if more < 0:
         return "What is not moved, or in larger pieces than it should be?"
-    return ("How often does that line run, and for which elements?" if lines == 1
+    return ("How often does that line run, and for which elements?" if len(lines) == 1
             else "What is moved more than once, or not at all?")
+
+
+def _asked_of_neighbours(counters: Counters, lines: list[Line]) -> str:
+    """Of elements that each cost a sector: they lie apart, or a loop moves one after the other."""
+    if counters.warps:
+        return "How far apart are the elements that the threads of a warp move at one time?"
+    source = source_of(counters.call.function) if hasattr(counters, "call") else None
+    if loop := source and source.loop_around(lines[0].line):
+        return f"How many elements does one turn of the loop in line {loop.lineno} move, and how far apart are they?"
+    return "How far apart in memory are the neighbours of a block?"
 
 
 def unused_keyword(counters: Counters) -> str | None:

@@ -82,8 +82,18 @@ def tail_not_stored(evidence: Evidence) -> Cause | None:
         return None
     worker = "thread" if counters.warps else "program"
     ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements, none from element {stored} on."
+    block = _block(evidence)
+    if not counters.warps and counters.programs * block >= missing.size:
+        ran = f"{tables.programs(counters)}, a block of {block} each, stored {stored} of {missing.size} elements."
+        return cause("tail_not_stored", ran, "How large is a block there? Which positions does the mask let through?")
     return cause("tail_not_stored", ran,
                  f"Which elements are each {worker}'s own, and how many {worker}s is that?")
+
+
+def _block(evidence: Evidence) -> int:
+    """The elements of a block, where the call was given their number; 0 else."""
+    block = evidence.keywords.get("block")
+    return block if type(block) is int else 0
 
 
 def head_not_stored(evidence: Evidence) -> Cause | None:

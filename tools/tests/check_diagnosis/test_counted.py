@@ -62,7 +62,7 @@ def test_bytes_and_sectors_are_told_line_by_line():
     both, row, question = told_by_counters(counters(launch(sectors=2500)), "assert counters.sectors == 625")
     assert both == "Counted 2500, needed 625: 4 times as much."
     assert row == "line 63: x = tl.load(x_p..., mask=exists)  20000 bytes in 2500 sectors" and len(row) <= 76
-    assert question == "A sector holds 32 bytes. Are neighbours moved together?"
+    assert question == "A sector holds 32 bytes. How far apart in memory are the neighbours of a block?"
 
 
 def test_other_questions_are_left_alone():
