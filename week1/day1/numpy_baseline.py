@@ -12,7 +12,8 @@ Challenge
 
 Explore
     python -m timeit -s "import numpy as np; a = np.ones((64, 64))" "a @ a"
-    How long NumPy takes for 64 x 64. Guess: how much of it would a Python loop have done? Task 4 will tell.
+    How long NumPy takes for 64 x 64. Guess: how much of it would a Python loop have done? After task 5
+    ./course bench week1/day1 tells.
 
 Concept
     Work: the product of an (m, k) and a (k, n) matrix takes 2 * m * n * k flops: for each of the m * n results
@@ -25,9 +26,9 @@ Concept
     np.empty holds whatever was there before, so a sum must not start from it.
     Library: np.matmul(a, b, out=out) is a @ b, stored in out; with out=None it allocates the result.
     Tiles: a tile is a small rectangle of a matrix, a slice; one that reaches past the edge is just shorter. Each
-    tile of out is a sum, along k, of products (@) of a tile of a and a tile of b. A tile serves many times while
-    it lies in a cache, the fast memory beside the processor. NumPy's library cuts each @ into tiles by itself, so
-    yours is no faster than one @; in your kernels it is the tiles that make them fast.
+    tile of out starts at zero and is a sum, along k, of products (@) of a tile of a and a tile of b. A tile serves
+    many times while it lies in a cache, the fast memory beside the processor. NumPy's library cuts each @ into
+    tiles by itself, so yours is no faster than one @; in your kernels it is the tiles that make them fast.
     Timing: the first call also pays for what later calls find ready, such as loaded code and full caches.
     Therefore some calls are made untimed (the warm-up), several are timed, and the rate is taken from the middle
     one of their times: statistics.median(seconds), which one slow run cannot move.
@@ -83,7 +84,7 @@ def measure_gflops(matmul, a: np.ndarray, b: np.ndarray, *, warmup: int = 1, rep
                    clock=time.perf_counter) -> float:
     """GFLOPS of matmul(a, b): its flops over the median time of `repeats` calls, after `warmup` untimed ones.
 
-    clock() returns the time in seconds. a: (m, k), b: (k, n).
+    matmul: what to call and time. clock: what to read; clock() returns the time in seconds. a: (m, k), b: (k, n).
     """
     raise NotImplementedError("week1/day1 task 4: measure_gflops")
 
@@ -96,7 +97,7 @@ def predict_seconds(m: int, n: int, k: int, gflops: float) -> float:
 # Task 5
 def matmul_blocked(a: np.ndarray, b: np.ndarray, *, block: int = BLOCK,
                    out: np.ndarray | None = None) -> np.ndarray:
-    """a @ b as sums of products of tiles, none larger than (block, block); NumPy multiplies two tiles.
+    """a @ b as sums of products of tiles; a tile of a, b or out has at most block rows and block columns.
 
     Any m, n and k; block need not divide them. Arguments as for matmul_naive.
     """

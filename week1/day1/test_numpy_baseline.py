@@ -222,16 +222,19 @@ def test_blocked_leaves_each_product_of_tiles_to_numpy(rng):
 @pytest.mark.counters
 def test_blocked_never_multiplies_more_than_a_tile(rng):
     """3 x 2 x 4 products of tiles make (12, 16) @ (16, 8). Where tiles of both are copied first, none is seen."""
+    block = 4
     a, b = matrices(rng, (12, 16), (16, 8))
     seen_a, seen_b = given.watched(a), given.watched(b)
-    lesson.matmul_blocked(seen_a, seen_b, block=4)
+    lesson.matmul_blocked(seen_a, seen_b, block=block)
     if shapes := seen_a.notes.products + seen_b.notes.products:
         most_rows_of_a_at_once = max(left[0] for left, _ in shapes)
-        assert most_rows_of_a_at_once == 4
+        assert most_rows_of_a_at_once == block
         most_columns_of_a_at_once = max(left[-1] for left, _ in shapes)
-        assert most_columns_of_a_at_once == 4
+        assert most_columns_of_a_at_once == block
         most_columns_of_b_at_once = max(right[-1] for _, right in shapes)
-        assert most_columns_of_b_at_once == 4
+        assert most_columns_of_b_at_once == block
+        products_of_a_row_or_a_column = sum(len(left) < 2 or len(right) < 2 for left, right in shapes)
+        assert products_of_a_row_or_a_column == 0
         products_of_tiles = len(shapes)
         assert products_of_tiles == 24
 

@@ -15,21 +15,25 @@ Explore
 Concept
     Kernels: @triton.jit makes one of a function. tl.constexpr marks what is known when it is compiled, such as BLOCK.
     Programs: tl.program_id(0) is the number of a program, and the only thing that differs between programs. In the
-    words of day 3, 4 warps run a program, unless you ask for more: of 1024 elements each of 128 threads has 8.
+    words of day 3, 4 warps run a program, as long as a launch names no other num_warps: of 1024 elements each of
+    128 threads has 8.
     Blocks: tl.arange(0, BLOCK) is the block 0, 1, ..., BLOCK - 1, and arithmetic works on whole blocks. So the
     elements of program p are at p * BLOCK + tl.arange(0, BLOCK). BLOCK is a power of two.
     Masks: some positions of the last block lie past the end of the vector. A mask is a block of True and False
     that says which positions exist, such as positions < n.
     Memory: tl.load(x_ptr + positions, mask=mask) brings the elements at these positions. Where the mask is False
-    nothing is read: any number may stand there, and no result may depend on it. tl.store(out_ptr + positions,
-    values, mask=mask) writes only where the mask is True.
+    nothing is read: what you get there is arbitrary, and no result may depend on it. tl.store(out_ptr + positions,
+    values, mask=mask) writes only where the mask is True. Memory sends sectors of 32 bytes, 8 float32: they are
+    used up where neighbours of a block are neighbours in memory.
     Launch: add_kernel[(programs,)](x, y, out, n, BLOCK=block) starts that many programs; a tensor arrives as the
     pointer to its first element. x.numel() elements take triton.cdiv(x.numel(), block) programs: cdiv rounds up.
-    Of no elements it makes 0 programs, and Triton starts none; CUDA of day 3 refuses an empty grid.
+    Of no elements it makes 0 programs, and Triton starts none, where CUDA of day 3 refuses an empty grid: no
+    special case is needed.
     Matrices: in a row-major matrix the rows lie one after the other, so element [row, col] is at
     row * n_cols + col. In a view of it, such as a transpose or every second column, it is at
-    row * row_stride + col * col_stride. x.stride() of PyTorch gives both strides, in elements; in a call, *x.stride()
-    passes both. // and % work on whole blocks, too.
+    row * row_stride + col * col_stride; so it is in an out of any strides. x.stride() of PyTorch gives both strides,
+    in elements (NumPy's are in bytes); in a call, *x.stride() passes both. // and % work on whole blocks, too: they
+    give the row and column of each position, as in task 1.
 
 Code it
     Task 1  linear_index and coordinate: the row-major rule, both ways               (two lines)
@@ -86,7 +90,7 @@ def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
 @triton.jit
 def add_2d_kernel(x_ptr, y_ptr, out_ptr, n, n_cols, x_row_stride, x_col_stride, y_row_stride, y_col_stride,
                   out_row_stride, out_col_stride, BLOCK: tl.constexpr):
-    pass  # positions and mask as in add_kernel, n is rows * columns; the row and column of each; then where it lies
+    pass  # positions and mask as in add_kernel, n is rows * columns; row and column; where they are in each
 
 
 def add_2d(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
@@ -103,5 +107,5 @@ def add_2d(x: torch.Tensor, y: torch.Tensor, *, block: int = BLOCK,
 
 # Task 4
 def predict_traffic(n: int) -> int:
-    """Bytes that vector_add loads and stores for vectors of n float32 elements."""
+    """Bytes of the elements that vector_add loads and stores, for vectors of n float32 elements."""
     raise NotImplementedError("week1/day4 task 4: predict_traffic")

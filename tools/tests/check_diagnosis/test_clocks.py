@@ -97,6 +97,8 @@ RIGHT = statistics.median([4.25, 1.5, 2.125, 3.875])
 
 @pytest.mark.parametrize("function, seen", [
     (timed(lambda counted, before: statistics.mean(counted)), "That is the mean of the calls, not the median."),
+    (timed(lambda counted, before: 1 / statistics.median(1 / each for each in counted)),
+     "That is the median of the rates, not the rate of the median time."),
     (timed(lambda counted, before: sum(counted)), "That is the time of all calls together. How long"),
     (timed(lambda counted, before: min(counted)), "That is the fastest of the calls"),
     (timed(lambda counted, before: max(counted)), "That is the slowest of the calls"),

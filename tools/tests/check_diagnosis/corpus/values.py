@@ -168,6 +168,24 @@ def requests_and_sectors_of_two_arrays(n):
     return 2 * n, 8 * n
 
 
+def bytes_of(rows, cols, itemsize):
+    return rows * cols * itemsize
+
+
+def bytes_moved(n):
+    return 3 * 4 * n
+
+
+@wrong_answer(bytes_moved, lambda rng: (4999,), "counts the last block as full", "whole_blocks")
+def bytes_moved_in_whole_blocks(n):
+    return 3 * 4 * 1024 * -(-n // 1024)
+
+
+@wrong_answer(bytes_of, lambda rng: (5, 7, 2), "takes float64 for every dtype", "unused_argument")
+def bytes_in_float64(rows, cols, itemsize):
+    return rows * cols * 8
+
+
 def costs(m, n, k):
     """Products, bytes of a and b, bytes of the result, and sectors of these."""
     return m * n * k, 4 * (m + n) * k, 4 * m * n, m * n // 8
