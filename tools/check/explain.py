@@ -12,7 +12,7 @@ from tools.check.text import is_refusal
 
 NUMBERS = (bool, int, float)
 SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
-GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned")  # others say it all
+GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned", "raised")  # others say it all
 
 
 class Failed(Exception):

@@ -96,6 +96,7 @@ RECOGNISERS = {  # by the name of the fault
     ),
     "wrong_type": (forms.rounded_down,),
     "nothing_returned": (forms.no_return,),
+    "raised": (clocks.work_not_done,),
     "refusal": (
         lengths.stored_otherwise,
         refusals.right_when_square,

@@ -86,9 +86,16 @@ def _timed(evidence: Evidence) -> Timed | None:
     arguments = dict(zip(evidence.names, evidence.args)) | evidence.keywords
     works = [name for name, value in arguments.items() if isinstance(getattr(value, "__self__", None), FakeClock)]
     warmup, repeats = (evidence.keywords.get(name) for name in ("warmup", "repeats"))
-    if clock is None or not works or not _are_numbers(evidence) or type(warmup) is not int or type(repeats) is not int:
+    if clock is None or not works or not (_are_numbers(evidence) or _took_no_time(evidence)):
+        return None
+    if type(warmup) is not int or type(repeats) is not int:
         return None
     return Timed(clock, works, warmup, repeats) if repeats > 0 else None
+
+
+def _took_no_time(evidence: Evidence) -> bool:
+    """Did it divide by a time of 0, or ask for the median of no times?"""
+    return evidence.fault == "raised" and evidence.outcome.error.type_name in ("ZeroDivisionError", "StatisticsError")
 
 
 def _are_numbers(evidence: Evidence) -> bool:

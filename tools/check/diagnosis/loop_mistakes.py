@@ -94,6 +94,6 @@ DOUBLED = Mistake("sum_doubled", None, "As if each of {turns} turns, {block} of 
                   "How often is the sum so far added in one turn?")
 TWICE = Mistake("block_twice", None, "As if {odd} of {steps} were taken twice.",
                 "Does each turn begin where the one before it ended?")
-FIRST_OF_TWO = replace(TWICE, asks="Does the second turn begin where the first ended, and is the sum so far added once?")
+FIRST_OF_TWO = replace(TWICE, asks="Does turn 2 begin where turn 1 ended, and is the sum so far added once?")
 MISSING = Mistake("block_missing", None, "As if {odd} of {steps} were left out.",
                   "Does each turn begin where the one before it ended?")

@@ -120,6 +120,19 @@ def test_a_misreading_of_the_clock_is_named(function, seen):
     assert seen in " ".join(text.split()) and "...\n" not in text
 
 
+def test_a_division_by_no_time_comes_of_calls_that_were_not_made():
+    def rate(work, *, warmup, repeats, clock, wait):
+        return 1 / statistics.median(intervals(lambda: None, lambda: None, warmup, repeats, clock)[0])
+
+    assert "work and wait ran 0 times together; 1 + 4 of each make 10." in failure(rate, RIGHT).text
+
+    def breaks_off(work, *, warmup, repeats, clock, wait):
+        work()
+        return clock.now.no_such_name
+
+    assert "ran" not in failure(breaks_off, RIGHT).text.partition("raised")[2]
+
+
 def test_the_higher_of_two_calls_in_the_middle_is_no_median():
     found = failure(timed(lambda counted, before: sorted(counted)[2]), statistics.median([99, 4.25, 1.5, 2.125]), 0, 4)
     assert "That is the higher of the two calls in the middle." in found.text
