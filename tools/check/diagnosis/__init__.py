@@ -46,7 +46,6 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     arguments.repeated_argument,
     arguments.neutral_argument,
     arguments.usual_number,
-    arguments.whole_blocks,
     arguments.negated_argument,
     whole_numbers.numbers_mixed_up,
     parts.one_term_off,
@@ -70,6 +69,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     kernels.whole_numbers,
     places.wrong_region,
     arguments.unused_argument,
+    arguments.whole_blocks,
 )
 RECOGNISERS = {  # by the name of the fault
     "values": VALUES,
