@@ -56,6 +56,13 @@ def test_pdb_showed_numbers_where_there_are_none():
 
 
 @pytest.mark.task(1)
+def test_standardises_a_row_whose_spread_is_2():
+    """The squares of 3, 1, 0, -1 and -3 make 20, and 20 / 5 is 4. A place past the end would bring 36 more."""
+    x = torch.tensor([[9.0, 7.0, 6.0, 5.0, 3.0]], device=device)
+    assert_matches(lesson.standardise, x, oracle=lambda x: x.new_tensor([[1.5, 0.5, 0.0, -0.5, -1.5]]))
+
+
+@pytest.mark.task(1)
 def test_standardises_both_rows_of_the_sample_alike():
     x = torch.arange(10.0, device=device).reshape(2, 5)
     assert_matches(lesson.standardise, x, oracle=standardised, tolerance=accumulated(np.float32, 5))
