@@ -19,7 +19,8 @@ def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h10
     chips = (chip,) if isinstance(chip, str) else tuple(chip)
     moved: dict[int, object] = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
-    found = _read(compiling(function).ask("compile", function.__name__, args, kwargs, chips).result(), chips)
+    answer = compiling(function).ask("compile", function.__name__, args, kwargs, chips).result()
+    found = _read(answer, chips, function.__name__)
     return found[chip] if isinstance(chip, str) else found
 
 
@@ -33,13 +34,13 @@ def compiling(function: Callable) -> Lesson:
     return lesson_of(function, "compile")
 
 
-def _read(answer: object, chips: tuple[str, ...]) -> dict[str, Evidence]:
+def _read(answer: object, chips: tuple[str, ...], caller: str) -> dict[str, Evidence]:
     match answer:
         case ("rejected", str(text)):
             raise CompileError(text)
         case ("no compiler", str(text), str(what)):
             raise NoCompiler(text, what)
     try:
-        return {name: evidence_from(plain) for name, plain in zip(chips, answer, strict=True)}
+        return {name: evidence_from(plain, caller) for name, plain in zip(chips, answer, strict=True)}
     except (AttributeError, KeyError, TypeError, ValueError):
         raise Died("something else than evidence came out of the lesson's process") from None

@@ -3,9 +3,9 @@
 Only `build` and what it imports need Triton, and `numba` needs numba-cuda; they run in a worker of mode "compile".
 """
 
-from tools.compiler.evidence import Access, Evidence, Kernel, evidence_from
+from tools.compiler.evidence import Access, Evidence, Kernel, NoSuchKernel, evidence_from
 
-__all__ = ["Access", "CompileError", "Evidence", "Kernel", "NoCompiler", "evidence_from"]
+__all__ = ["Access", "CompileError", "Evidence", "Kernel", "NoCompiler", "NoSuchKernel", "evidence_from"]
 
 
 class CompileError(Exception):

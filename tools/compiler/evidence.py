@@ -106,8 +106,17 @@ class Kernel:
         return table.of_kernel(self)
 
 
+class NoSuchKernel(LookupError):
+    """A kernel was asked for that the call did not launch, or launched with several signatures."""
+
+
 class Kernels(tuple):
-    """Kernels in the order of their first launch: by number, or by name where only one has it."""
+    """Kernels in the order of their first launch: by number, or by name where only one has it.
+
+    caller: the function that launched them, as a failed lookup names it.
+    """
+
+    caller = "the call"
 
     def __getitem__(self, which):
         if not isinstance(which, str):
@@ -116,9 +125,10 @@ class Kernels(tuple):
         if len(found) == 1:
             return found[0]
         if found:
-            raise LookupError(f"{which} was launched with {len(found)} signatures; choose one by its number")
+            raise NoSuchKernel(f"{self.caller} launched {which} with {len(found)} signatures: other types or "
+                               "constants. One was expected.")
         launched = ", ".join(dict.fromkeys(kernel.name for kernel in self)) or "none"
-        raise LookupError(f"no kernel called {which} was launched; launched: {launched}")
+        raise NoSuchKernel(f"{self.caller} launched no kernel {which}; launched: {launched}.")
 
 
 @dataclass(frozen=True)
@@ -136,9 +146,11 @@ class Evidence:
         return {"chip": self.chip, "kernels": [asdict(kernel) for kernel in self.kernels]}
 
 
-def evidence_from(plain: dict) -> Evidence:
+def evidence_from(plain: dict, caller: str = Kernels.caller) -> Evidence:
     """The inverse of `to_plain`. Raises TypeError, KeyError or ValueError for anything else."""
-    return Evidence(str(plain["chip"]), Kernels(map(_kernel_from, plain["kernels"])))
+    kernels = Kernels(map(_kernel_from, plain["kernels"]))
+    kernels.caller = caller
+    return Evidence(str(plain["chip"]), kernels)
 
 
 def _kernel_from(plain: dict) -> Kernel:

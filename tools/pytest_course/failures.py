@@ -17,7 +17,7 @@ from tools.check.show import WIDTH
 from tools.check.gaps import Gap, gap_of
 from tools.check.text import refused
 from tools.check.timing import Ratio
-from tools.compiler import Evidence, Kernel
+from tools.compiler import Evidence, Kernel, NoSuchKernel
 from tools.course.catalogue import Unit
 from tools.pytest_course import absent, limits
 from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
@@ -80,7 +80,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
     if gap := gap_of(error):
         return _gap(gap, run_of(item.config).unit(gap.unit))
-    if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoProfiler, NotCounted)):
+    if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoSuchKernel, NoProfiler, NotCounted)):
         return str(error)
     if isinstance(error, worker.Died):
         return f"{_call(error)}It took its process down: {error}."

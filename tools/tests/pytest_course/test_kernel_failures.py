@@ -47,6 +47,12 @@ def test_what_the_compiler_rejects_is_told_in_its_words(course):
     assert "Traceback" not in ran.text and "fault of the course" not in ran.text
 
 
+def test_a_kernel_that_was_not_launched_is_the_lessons_and_told_in_a_sentence(course):
+    ran = course.pytest("week1/day4", "--answers=wrong:week1/day4/lets_pytorch_add", "-k", "sixteen_bytes")
+    assert "\n  vector_add launched no kernel add_kernel; launched: none.\n" in ran.text
+    assert "Traceback" not in ran.text and "fault of the course" not in ran.text
+
+
 # The task of a line ---------------------------------------------------------------------------------------
 
 def head(file: str, line: int) -> str:

@@ -14,6 +14,7 @@ from tools.gpu import cupy, device
 from week1.katas.debugging import debugging as lesson
 
 INF, NAN = float("inf"), float("nan")
+TOOLS = {"breakpoint", "pdb.set_trace", "print", "tl.device_print", "tl.static_print", "cuda.debug"}
 pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
 
 
@@ -26,6 +27,14 @@ def said(value):
     return lambda: value
 
 
+def left_in(*functions):
+    """The lines of these functions that stop or print."""
+    whole = ast.parse(inspect.getsource(lesson))
+    calls = [node for function in whole.body if getattr(function, "name", None) in functions
+             for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return [f"line {call.lineno}: {ast.unparse(call)}" for call in calls if ast.unparse(call.func) in TOOLS]
+
+
 # Task 1: the interpreter and pdb ------------------------------------------------------------------
 
 def standardised(x):
@@ -34,17 +43,23 @@ def standardised(x):
 
 
 @pytest.mark.task(1)
-def test_no_breakpoint_is_left():
-    """It has done its work, and a test has nobody who types c."""
-    calls = [node for node in ast.walk(ast.parse(inspect.getsource(lesson))) if isinstance(node, ast.Call)]
-    lines_with_a_breakpoint = [call.lineno for call in calls if ast.unparse(call.func) == "breakpoint"]
-    assert lines_with_a_breakpoint == []
+def test_standardise_neither_stops_nor_prints():
+    """A breakpoint has done its work, and a test has nobody who types c."""
+    tools_left = left_in("standardise_kernel", "standardise")
+    assert tools_left == []
 
 
 @pytest.mark.task(1)
 def test_pdb_showed_numbers_where_there_are_none():
     """Eight places, five of which exist. What does the mask of the load say about the other three, and what not?"""
     assert_matches(lesson.apart_in_pdb, oracle=said([-2.0, -1.0, 0.0, 1.0, 2.0, -7.0, -7.0, -7.0]))
+
+
+@pytest.mark.task(1)
+def test_standardises_a_row_whose_spread_is_2():
+    """The squares of 3, 1, 0, -1 and -3 make 20, and 20 / 5 is 4. A place past the end would bring 36 more."""
+    x = torch.tensor([[9.0, 7.0, 6.0, 5.0, 3.0]], device=device)
+    assert_matches(lesson.standardise, x, oracle=lambda x: x.new_tensor([[1.5, 0.5, 0.0, -0.5, -1.5]]))
 
 
 @pytest.mark.task(1)
@@ -95,6 +110,20 @@ def test_the_assertion_failed_where_a_total_left_the_range_of_half_precision():
 
 
 @pytest.mark.task(2)
+def test_shares_neither_stops_nor_prints():
+    """An assertion costs a GPU nothing and stays; a print would be in every launch that you ever make."""
+    tools_left = left_in("shares_kernel", "shares")
+    assert tools_left == []
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_a_total_of_90000_is_let_through():
+    """No float16 holds it, since 65504 is the largest; a float32 does. Only infinity is no total."""
+    assert_matches(lesson.shares, torch.tensor([[60000.0, 30000.0]]).to(device, torch.float16), oracle=divided)
+
+
+@pytest.mark.task(2)
 def test_every_row_of_the_sample_has_its_shares():
     weights = torch.tensor([[100.0], [200.0], [50.0], [300.0], [150.0], [210.0]])
     days = torch.arange(1.0, 25.0) * weights
@@ -129,14 +158,6 @@ def test_an_assertion_names_the_row_that_has_no_total():
 
 
 @pytest.mark.task(2)
-def test_nothing_is_printed_any_more(capfd):
-    """An assertion costs a GPU nothing and stays; a print would wait for every launch that you ever make."""
-    lesson.shares(torch.ones(3, 8, device=device, dtype=torch.float16))
-    printed = capfd.readouterr().out
-    assert printed == ""
-
-
-@pytest.mark.task(2)
 @pytest.mark.counters
 def test_your_kernel_does_the_dividing(rng):
     x = torch.from_numpy(rng.uniform(1, 2, (6, 37))).to(device, torch.float16)
@@ -156,18 +177,39 @@ def smoothed(x):
 
 
 @pytest.mark.task(3)
+def test_a_block_keeps_its_64_threads():
+    """The reports speak of two blocks of two warps. How many threads there are is no part of the repair."""
+    threads_of_a_block = lesson.THREADS
+    assert threads_of_a_block == 64
+
+
+@pytest.mark.task(3)
 def test_the_first_report_named_the_first_thread_without_an_element():
+    """Of sample 3, which has 100 numbers. A test has others, and its report names another thread."""
     block, thread_of_its_block = lesson.bounds_report()
-    assert thread_of_its_block < lesson.THREADS
+    assert thread_of_its_block < 64
+    element_of_that_thread, elements_of_the_sample = 64 * block + thread_of_its_block, 100
+    assert element_of_that_thread >= elements_of_the_sample
     assert_matches(lesson.bounds_report, oracle=said((1, 36)))
 
 
 @pytest.mark.task(3)
 def test_the_second_report_named_two_threads_of_different_warps():
-    """Within a warp the simulator knows an order; across warps nobody promises one."""
+    """Within a warp the threads keep step as long as no condition separates them; across warps nothing does.
+
+    "... to which nothing was stored" is no race: nobody wrote.
+    """
     thread_that_reads, thread_that_wrote = lesson.race_report()
     assert thread_that_reads > thread_that_wrote
+    warp_that_reads, warp_that_wrote = thread_that_reads // 32, thread_that_wrote // 32
+    assert warp_that_reads > warp_that_wrote
     assert_matches(lesson.race_report, oracle=said((32, 31)))
+
+
+@pytest.mark.task(3)
+def test_smooth_neither_stops_nor_prints():
+    tools_left = left_in("smooth_kernel", "smooth")
+    assert tools_left == []
 
 
 @pytest.mark.task(3)
@@ -189,6 +231,7 @@ def test_neighbours_still_pass_through_shared_memory(rng):
     """Each number is loaded by its own thread, and once more by the first thread of the next block at most."""
     counters = count(lesson.smooth, cupy.asarray(matrices(rng, (1000,), dtype=np.float32)[0]))
     assert counters.library_operations == []
+    assert [launch.kernel for launch in counters.launches] == ["smooth_kernel"]
     assert counters.programs == 16
     blocks, elements_loaded_again = 16, counters.bytes_loaded // 4 - 1000
     assert elements_loaded_again <= blocks
@@ -228,6 +271,14 @@ def test_loudness_compiles_for_a_real_chip(rng):
 
 
 @pytest.mark.task(4)
+@pytest.mark.compiled
+def test_a_turn_of_the_loop_takes_a_block(rng):
+    kernel = compiled(lesson.loudness, rows(rng, 3, 100), block=32, chip="h100").kernels["loudness_kernel"]
+    elements_of_a_turn = int(kernel.constants["BLOCK"])
+    assert elements_of_a_turn == 32
+
+
+@pytest.mark.task(4)
 def test_the_compiler_named_two_types():
     names_of_numpy = [name for name in lesson.compiler_report() if name.startswith("float")]
     assert names_of_numpy == []
@@ -238,9 +289,14 @@ def test_the_compiler_named_two_types():
 @pytest.mark.tolerance
 def test_loudness_keeps_what_lies_behind_the_point():
     """A total of whole numbers would lose all of a quiet row."""
-    loud_and_quiet = torch.tensor([[3.0], [0.01]]).repeat(1, 300).to(device)
-    assert_matches(lesson.loudness, loud_and_quiet, block=64, oracle=root_mean_square,
-                   tolerance=accumulated(np.float32, 300))
+    quiet = torch.full((2, 100), 0.1, device=device)
+    assert_matches(lesson.loudness, quiet, block=64, oracle=root_mean_square, tolerance=accumulated(np.float32, 100))
+
+
+@pytest.mark.task(4)
+def test_loudness_neither_stops_nor_prints():
+    tools_left = left_in("loudness_kernel", "loudness")
+    assert tools_left == []
 
 
 @pytest.mark.task(4)
@@ -249,14 +305,6 @@ def test_loudness_keeps_what_lies_behind_the_point():
 def test_loudness_of_rows_of_any_length(n_rows, n, rng):
     assert_matches(lesson.loudness, rows(rng, n_rows, n), block=32, oracle=root_mean_square,
                    tolerance=accumulated(np.float32, n))
-
-
-@pytest.mark.task(4)
-@pytest.mark.edge
-def test_a_row_longer_than_any_block_is_taken_a_block_at_a_time(rng):
-    """No block has more than 2**20 elements."""
-    assert_matches(lesson.loudness, rows(rng, 1, 2**20 + 1), block=4096, oracle=root_mean_square,
-                   tolerance=accumulated(np.float32, 2**20 + 1))
 
 
 @pytest.mark.task(4)
@@ -269,3 +317,11 @@ def test_loudness_is_computed_in_float32_by_your_kernel_a_block_at_a_time(rng):
     assert times_that_each_row_is_loaded == 1
     assert counters.sectors == sectors_of_rows + sectors_of_out
     assert operations_in_float64 == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_a_row_longer_than_any_block_is_taken_a_block_at_a_time(rng):
+    """No block has more than 2**20 elements."""
+    assert_matches(lesson.loudness, rows(rng, 1, 2**20 + 1), block=4096, oracle=root_mean_square,
+                   tolerance=accumulated(np.float32, 2**20 + 1))

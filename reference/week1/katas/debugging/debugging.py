@@ -18,22 +18,22 @@ Explore
 Concept
     Breakpoint: without a GPU a kernel is Python. Write breakpoint() into it, with `if row == 1:` before it, and
     pdb stops there: p shows a value, w the place, n goes on by a line, c to the next stop. In a CUDA kernel say
-    which thread you mean, on a line of its own around the launch: with cuda.debug(block=1, thread=5):
-    Print and assertion: tl.device_print("total", total) prints in every program, in no order.
-    tl.device_assert(total > 0, "no total") stops and names the program. Conditions combine with & and brackets;
-    float("inf") may be compared with, and every comparison with NaN is False. A GPU leaves assertions out unless
-    TRITON_DEBUG=1, so they may stay; prints and breakpoints go. A sum has the type of its terms.
+    which thread you mean: write `with cuda.debug(block=1, thread=5):` above its launch, and indent the launch.
+    Print and assertion: a sum has the type of its terms, and the largest float16 is 65504; a larger one is inf.
+    tl.device_print("total", total) prints in every program, in no order. tl.device_assert(total > 0, "no total")
+    stops where the condition is False, and names the program. Conditions combine with & and brackets;
+    float("inf") may be compared with; <, > and == are False for NaN.
     Shared memory: an array that the threads of a block share; it holds nothing defined at first. p tile shows it
     as your thread finds it. x.size is known in kernels too.
     Bounds and race reports: the simulator refuses an index outside an array, and a *race*: two threads use one
     element, at least one of them writes, and nothing puts them in order. The report names line, block and
     thread. cuda.syncthreads() is a barrier, at which each thread waits for all others of its block: what was
     written before it can be read after it. Every thread of the block that has not ended has to come.
-    (cuda.syncwarp() is one for a warp alone.) One report is shown at a time: repair the bounds first, then the
-    race shows.
+    (cuda.syncwarp() is one for a warp alone.) One report is shown at a time: first an index out of bounds; then,
+    if only that line was repaired, an element "to which nothing was stored"; last, with both repaired, the race.
     Compiler diagnostic: the simulator runs Python; a GPU runs what a compiler accepts, and there a variable keeps
-    one type in a loop. tl.float32 and tl.int32 are types; x.to(tl.float32) converts. The compiler names line and
-    types: ./course compiled week1/katas/debugging shows that, with or without a GPU.
+    one type in a loop: 2 is an int32, 2.0 a float32. tl.float32 is a type too, to which x.to(tl.float32) converts.
+    The compiler names line and types: ./course compiled week1/katas/debugging shows that, with or without a GPU.
     Choosing: tl.where(condition, x, y) takes each element from x where the condition is True, else from y.
     On a GPU: compute-sanitizer reports bounds (--tool memcheck) and races (--tool racecheck), cuda-gdb stops a
     thread. Afterwards read in the folder transcripts what they said of these kernels on an H200, with the lines
@@ -43,15 +43,17 @@ Concept
 Code it
     Task 1  standardise: wrong where a row does not fill its block. Repair it;       (one line)
             apart_in_pdb: what you saw there
-    Task 2  shares: half precision, half right. Assert, repair, keep the assertion; (two lines)
-            failed_program: which program failed
-    Task 3  smooth: two reports, or three. Repair what they name;               (a few lines)
+    Task 2  shares: half precision, half right. Assert what its docstring says;     (two lines)
+            repair the total, not the assertion. failed_program: which program failed
+    Task 3  smooth: two reports, or three. THREADS and the grid are right;      (a few lines)
             bounds_report, race_report: which block and threads
     Task 4  loudness: runs, and does not compile. Repair it;                         (one line)
             compiler_report: the types that it names
 
 Verify
     pytest week1/katas/debugging               then: ./course quiz week1/katas/debugging
+    Assertions may stay, since a GPU leaves them out unless TRITON_DEBUG=1; breakpoints, prints and cuda.debug go.
+    Your kernels still do all of the work: each row is read once, and computed in float32.
     Reflect: which of the four would a test with rows of exactly one block and one warp have found?
 
 Simulated without a GPU: pdb, prints, assertions, bounds and races; compiled for real, without being run: task 4.
