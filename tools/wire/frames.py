@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-MAX_BYTES = 2**31  # of all buffers of one frame
+MAX_BYTES = 3 * 2**30  # of all buffers of one frame; a table past the reach of 32-bit positions has over 2 GiB
 MAX_HEADER = 2**26
 MAX_BUFFERS = 2**16
 _PRELUDE = struct.Struct("<4sQII")  # magic, number, length of the header, how many buffers

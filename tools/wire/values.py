@@ -83,7 +83,7 @@ def encode(value, end: End | None = None, reply_to: Packet | None = None) -> Pac
     packet.header = json.dumps([tree, fields]).encode("ascii")
     size = sum(buffer.nbytes for buffer in packet.buffers)
     if len(packet.header) > MAX_HEADER or len(packet.buffers) > MAX_BUFFERS or size > MAX_BYTES:
-        raise ValueError("more than 2 GiB, or millions of parts, cannot cross to another process at once")
+        raise ValueError("more than 3 GiB, or millions of parts, cannot cross to another process at once")
     return packet
 
 

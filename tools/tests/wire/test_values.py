@@ -64,5 +64,5 @@ def test_nesting_and_size_are_limited_for_the_sender_too():
         deep = [deep]
     with pytest.raises(ValueError, match="nested more than 100 deep"):
         wire.encode(deep)
-    with pytest.raises(ValueError, match="2 GiB"):
+    with pytest.raises(ValueError, match="3 GiB"):
         wire.encode("x" * (frames.MAX_HEADER + 1))
