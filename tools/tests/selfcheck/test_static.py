@@ -164,6 +164,11 @@ def test_a_long_docstring_is_counted(course):
     assert "week1/day1/adding.py: the docstring has 72 lines; at most 60" in course.problems()
 
 
+def test_two_lessons_of_one_name_are_found(course):
+    course.write("week2/katas/sums/adding.py", "")
+    assert "week1/day1/adding.py: week2/katas/sums/adding.py has the same name" in course.problems()
+
+
 def test_a_stub_that_does_not_parse_is_one_plain_line(course):
     course.edit(STUB, "START = 0", "START =")
     assert course.problems() == ["week1/day1/adding.py, line 18: invalid syntax"]

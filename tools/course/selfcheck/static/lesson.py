@@ -23,6 +23,13 @@ def docstring_has_the_five_steps(m: Material) -> Problems:
         yield Problem(m.at(m.unit.lesson), f"the docstring has {len(lines)} lines; at most {MOST_LINES}")
 
 
+def module_has_a_name_of_its_own(m: Material) -> Problems:
+    """In a traceback or a notebook nobody could tell two lessons of one name apart."""
+    for other in sorted(m.root.glob(f"week*/**/{m.unit.lesson.name}")):
+        if other != m.unit.lesson:
+            yield Problem(m.at(m.unit.lesson), f"{m.at(other)} has the same name")
+
+
 def markers_name_their_task(m: Material) -> Problems:
     for gap in m.gaps:
         where = m.at(m.unit.lesson, gap.line)
@@ -91,7 +98,8 @@ def reference_imports_what_the_stub_imports(m: Material) -> Problems:
 
 
 RULES = [
-    docstring_has_the_five_steps, markers_name_their_task, a_marker_ends_its_function, task_numbers_agree,
+    docstring_has_the_five_steps, module_has_a_name_of_its_own, markers_name_their_task,
+    a_marker_ends_its_function, task_numbers_agree,
     reference_agrees_outside_the_gaps, reference_fills_the_gaps, reference_imports_what_the_stub_imports,
 ]  # fmt: skip
 
