@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ if find_spec("hypothesis"):
     # How long an example takes is the machine's affair: other work on it must not decide a test.
     settings.register_profile("course", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("course")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in what a script starts with &: some tests press Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LEFT_BEHIND = (".git", ".venv", ".course", ".github", "__pycache__", ".pytest_cache", ".hypothesis", "build",
                "*.egg-info", "docs", "tests", "journal")
