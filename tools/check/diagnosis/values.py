@@ -17,6 +17,7 @@ FEW = 3         # numbers that are told apart from an array;
 FEW_NAMED = 8   # of a tuple or list, whose entries stand for different things
 MOST_PARTS = 5  # of a sum, of which one is left out
 WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
+BELOW_THE_ROOT = "Which terms are added up below the root, and by how many is the sum divided?"
 
 
 def all_zeros(evidence: Evidence) -> Cause | None:
@@ -70,7 +71,9 @@ def constant_factor(evidence: Evidence) -> Cause | None:
     factor = float(got[largest] / want[largest])
     if not _is_another_factor(factor, evidence) or not evidence.holds(lambda case: factor * case.want):
         return None
-    return cause("constant_factor", f"Everything is {factor_text(factor)} what was wanted.", WHICH_FACTOR)
+    times = factor_text(factor)
+    asks = BELOW_THE_ROOT if times.startswith("sqrt") else WHICH_FACTOR
+    return cause("constant_factor", f"Everything is {times} what was wanted.", asks)
 
 
 def factor_of_few_numbers(evidence: Evidence) -> Cause | None:

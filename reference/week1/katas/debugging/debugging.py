@@ -53,7 +53,7 @@ Code it
 Verify
     pytest week1/katas/debugging               then: ./course quiz week1/katas/debugging
     Assertions may stay, since a GPU leaves them out unless TRITON_DEBUG=1; breakpoints, prints and cuda.debug go.
-    Your kernels still do all of the work: each row is read once, and computed in float32.
+    Your kernels still do all of the work: each row, or number, is read once, and computed in float32.
     Reflect: which of the four would a test with rows of exactly one block and one warp have found?
 
 Simulated without a GPU: pdb, prints, assertions, bounds and races; compiled for real, without being run: task 4.
