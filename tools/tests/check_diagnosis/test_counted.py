@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tools.check.count import Call as CallOfALesson
 from tools.check.diagnosis.asserted import told_by_numbers
 from tools.check.diagnosis.counted import told_by_counters
 from tools.sim.counters import Counters, Counts, Launch, Line, Transfers, Warps
@@ -63,6 +64,28 @@ def test_bytes_and_sectors_are_told_line_by_line():
     assert both == "Counted 2500, needed 625: 4 times as much."
     assert row == "line 63: x = tl.load(x_p..., mask=exists)  20000 bytes in 2500 sectors" and len(row) <= 76
     assert question == "A sector holds 32 bytes. How far apart in memory are the neighbours of a block?"
+
+
+def one_at_a_time(x):
+    for i in range(len(x)):
+        x[i] = 0
+
+
+def test_elements_that_a_loop_moves_one_by_one_are_asked_after_with_the_loop():
+    loop = one_at_a_time.__code__.co_firstlineno + 1
+    line = Line(__file__, loop + 1, "x[i] = 0", "store", Counts(bytes_stored=20_000, sectors=5000))
+    made = counters(Launch("one_at_a_time", (1,), line.counts, (line,)))
+    made.call = CallOfALesson(one_at_a_time, (), {}, 0.0)
+    question = told_by_counters(made, "assert counters.sectors == 625")[-1]
+    assert f"How many elements does one turn of the loop in line {loop} move, and how far apart are they?" in question
+
+
+def test_elements_that_lie_apart_are_asked_after_by_warps():
+    warps = Warps(requests=32, instructions=32, lanes=1024)
+    line = Line("day.py", 10, "x = a[i * 8]", "load", Counts(bytes_loaded=4096, sectors=1024, warps=warps))
+    made = counters(Launch("walk", ((1,), (32,)), line.counts, (line,)))
+    question = told_by_counters(made, "assert counters.sectors == 128")[-1]
+    assert "How far apart are the elements that the threads of a warp move at one time?" in question
 
 
 def test_other_questions_are_left_alone():

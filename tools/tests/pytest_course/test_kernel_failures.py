@@ -39,6 +39,12 @@ def test_an_assertion_about_counters_says_who_did_the_work(course):
     assert "torch.add did the work; no kernel was launched. Which line launches yours?" in ran.text
 
 
+def test_an_assertion_about_counters_shows_the_call_that_they_are_of(course):
+    answer = "wrong:week1/day4/launches_one_program_more_where_all_blocks_are_full"
+    ran = course.pytest("week1/day4", f"--answers={answer}", "-k", "for_each_block_that_has_an_element")
+    assert "\n  vector_add(x: float32[5120], y: float32[5120], block=512)\n  add_kernel ran in 11 programs" in ran.text
+
+
 def test_what_the_compiler_rejects_is_told_in_its_words(course):
     course.solve("week1/day4")
     course.write(LESSON, course.read(LESSON).replace("exists = mine < n\n", "exists = {0: mine < n}[0]\n", 1))
