@@ -207,13 +207,16 @@ def _patch_asserts(interpreter: ModuleType) -> None:
     options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
     interpreter.interpreter_builder.options = options
 
-    def refuse(kind: str, words: str) -> Callable:
+    def refuse(kind: str, words: str, question: str) -> Callable:
         def check(self, condition, message: str = "") -> None:
             wrong = np.count_nonzero(~condition.data.astype(bool))
             if wrong:
                 of = f" for {wrong} of {condition.data.size} elements" if condition.data.size > 1 else ""
-                raise Fault(kind, f"{this_program()}: {words}{of}" + (f": {message}" if message else "."))
+                raise Fault(kind, f"{this_program()}: {words}{of}" + (f": {message}" if message else "."), question)
         return check
 
-    interpreter.InterpreterBuilder.create_assert = refuse("device_assert", "the assertion is false")
-    interpreter.InterpreterBuilder.create_assume = refuse("assume", "what is assumed here is false")
+    interpreter.InterpreterBuilder.create_assert = refuse(
+        "device_assert", "the assertion is false",
+        "What is the value there, and is it the value or the condition that is wrong?")
+    interpreter.InterpreterBuilder.create_assume = refuse(
+        "assume", "what is assumed here is false", "For which inputs is it true?")
