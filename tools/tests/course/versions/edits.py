@@ -53,6 +53,8 @@ def fourth(x: int) -> int:
     """A fourth of x."""
     raise NotImplementedError("week1/day1 task 3: fourth")
 '''
+SOLVED = STUB.replace('    raise NotImplementedError("week1/day1 task 1: double")', "    return 2 * x")
+NEW = STUB.replace("Twice x.", "Two times x.")
 SIGNATURES = {"double": "def double(x: int)", "halve": "def halve(x: int)", "kernel": "def kernel(x_ptr, n,",
               "third": "def third(x: int)", "fourth": "def fourth(x: int)"}  # fmt: skip
 DOCSTRINGS = {"double": "Twice x.", "halve": "Half of x.", "third": "A third of x.", "fourth": "A fourth of x."}

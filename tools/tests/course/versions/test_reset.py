@@ -9,7 +9,7 @@ from tools.course.versions.git import GitProblem
 from tools.course.versions.reset import NotReset, reset, stub
 from tools.course.versions.update import update
 from tools.tests.course.miniature import LESSON, make
-from tools.tests.course.versions.under_git import ALONE, IDENTITY, begin, commit, git
+from tools.tests.course.versions.under_git import begin, commit, git
 
 PATH = "week1/day1/small.py"
 EVENING = datetime(2026, 11, 20, 19, 30)
@@ -18,9 +18,7 @@ SOLVED = LESSON.replace('    raise NotImplementedError("week1/day1 task 1: doubl
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
-    for name, value in {**IDENTITY, **ALONE}.items():
-        monkeypatch.setenv(name, value)
+def root(tmp_path):
     return begin(tmp_path)
 
 

@@ -2,8 +2,10 @@
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
+from tools.course.versions.update import Report, update
 from tools.tests.course.miniature import write
 
 IDENTITY = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
@@ -37,3 +39,26 @@ def snapshot(root: Path) -> dict[str, bytes]:
     """Every file and its content, git's own left out."""
     files = (file for file in root.rglob("*") if file.is_file() and ".git" not in file.relative_to(root).parts)
     return {file.relative_to(root).as_posix(): file.read_bytes() for file in files}
+
+
+def course_goes_on(root: Path, change: Callable[[], object]) -> None:
+    """Let `change` edit main; the learner then stands on a branch from before that."""
+    git(root, "switch", "--quiet", "main")
+    change()
+    commit(root, "the course goes on")
+    git(root, "switch", "--quiet", "--create", "learner/ada", "main~1")
+
+
+def course_writes(root: Path, path: str, text: str) -> None:
+    def change():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+    course_goes_on(root, change)
+
+
+def run(root: Path, source: str | None = "main") -> Report:
+    """An update that leaves nothing uncommitted."""
+    report = update(root, source)
+    assert git(root, "status", "--porcelain") == ""
+    return report
