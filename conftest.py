@@ -13,14 +13,17 @@ PACKAGES = {"numpy": "NumPy", "torch": "PyTorch", "triton": "Triton", "ml_dtypes
 
 
 def missing(package: str) -> str:
-    return (f"{PACKAGES[package]} is not installed for this Python, {sys.executable}.\n"
-            "./course sets up all that the course needs, once: ./course week1/day1\n"
-            "To do it by hand: docs/SETUP.md.")
+    return (
+        f"{PACKAGES[package]} is not installed for this Python, {sys.executable}.\n"
+        "./course sets up all that the course needs, once: ./course week1/day1\n"
+        "To do it by hand: docs/SETUP.md."
+    )
 
 
 if find_spec("numpy"):
     pytest_plugins = ["tools.pytest_course"]
 else:
+
     def pytest_addoption(parser):
         raise pytest.UsageError(missing("numpy"))
 

@@ -142,8 +142,10 @@ def _needed(module: str, package: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         install = pip_install(f"-e '.[cuda{card().driver[0]}]'")
-        raise ImportError(f"This machine has an {card().name}, but {package} cannot be imported: {error}\n"
-                          f"To install it: {install}\nOr add --sim, to simulate the GPU.") from error
+        raise ImportError(
+            f"This machine has an {card().name}, but {package} cannot be imported: {error}\n"
+            f"To install it: {install}\nOr add --sim, to simulate the GPU."
+        ) from error
 
 
 if "triton" in sys.modules:

@@ -59,8 +59,11 @@ def lacking(packages: dict, folders: list) -> list:
 
 def allows(ranges: str, version: str) -> bool:
     """Is `version` in `ranges`, such as ">=2.11,<2.14"? Suffixes such as +cpu do not count."""
+
     def release(text):
         return [int(part) for part in re.match(r"\d+(\.\d+)*", text).group().split(".")]
 
-    return all((release(version) >= release(bound)) == (sign == ">=")
-               for sign, bound in re.findall(r"(>=|<)\s*([\d.]+)", ranges))
+    return all(
+        (release(version) >= release(bound)) == (sign == ">=")
+        for sign, bound in re.findall(r"(>=|<)\s*([\d.]+)", ranges)
+    )

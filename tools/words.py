@@ -31,7 +31,7 @@ def listed(names: Sequence[str], before_last: str = "and") -> str:
 
 def cut(text: str, width: int) -> str:
     """The text; its end left out where it is longer than `width`."""
-    return text if len(text) <= width else f"{text[:width - 3]}..."
+    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def wrapped(text: str, width: int = WIDTH, lead: str = "", indent: str | None = None) -> list[str]:
@@ -45,6 +45,12 @@ def wrapped(text: str, width: int = WIDTH, lead: str = "", indent: str | None = 
     glued = _CODE.sub(lambda code: code[0].replace(" ", _GLUE) if len(code[0]) <= room else code[0], text.strip("\n"))
     found = []
     for line in glued.split("\n"):
-        found += textwrap.wrap(line, width, initial_indent=indent if found else lead, subsequent_indent=indent,
-                               break_long_words=False, break_on_hyphens=False) or [""]
+        found += textwrap.wrap(
+            line,
+            width,
+            initial_indent=indent if found else lead,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
     return [line.replace(_GLUE, " ") for line in found]

@@ -9,9 +9,15 @@ def competitor(row: dict) -> list[str]:
     """Time, its uncertainty, GB/s, GFLOP/s, share of the ceiling, memory, lines."""
     spread = (row["high"] - row["low"]) / 2 / row["seconds"]
     share = row["share_of_ceiling"]
-    return [duration(row["seconds"]), f"{spread:.1%}" if spread < 0.1 else f"{spread:.0%}", rate(row["gb_s"]),
-            rate(row["gflop_s"]), "-" if share is None else f"{share:.2g}" if share < 0.005 else f"{share:.0%}",
-            "-" if row["peak_bytes"] is None else size_of(row["peak_bytes"]), str(row["lines"] or "-")]
+    return [
+        duration(row["seconds"]),
+        f"{spread:.1%}" if spread < 0.1 else f"{spread:.0%}",
+        rate(row["gb_s"]),
+        rate(row["gflop_s"]),
+        "-" if share is None else f"{share:.2g}" if share < 0.005 else f"{share:.0%}",
+        "-" if row["peak_bytes"] is None else size_of(row["peak_bytes"]),
+        str(row["lines"] or "-"),
+    ]
 
 
 def against_strongest(record: dict) -> list[str]:

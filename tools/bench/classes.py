@@ -9,8 +9,10 @@ CLASSES = (  # from this share of the strongest rival's speed on, in words
     (0.1, "within 10x"),
     (0.0, "far behind"),
 )
-LEGEND = ("holds its own: at least 0.9 of the strongest rival's speed (ahead: 1.1); within 2x: 0.5; within 10x: 0.1; "
-          "far behind: less. Like the naive one: below 0.5, and at most 1.5 times as fast as that.")
+LEGEND = (
+    "holds its own: at least 0.9 of the strongest rival's speed (ahead: 1.1); within 2x: 0.5; within 10x: 0.1; "
+    "far behind: less. Like the naive one: below 0.5, and at most 1.5 times as fast as that."
+)
 NAIVE, NAIVE_AT_MOST, NAIVE_BELOW = "like the naive one", 1.5, 0.5
 
 
@@ -24,8 +26,9 @@ class Speed:
     high: float
 
     def __str__(self) -> str:
-        value, low, high = (f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
-                            for ratio in (self.value, self.low, self.high))
+        value, low, high = (
+            f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}" for ratio in (self.value, self.low, self.high)
+        )
         return f"{value} of the speed of {self.rival} ({low} to {high})"
 
 

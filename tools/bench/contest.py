@@ -21,9 +21,9 @@ from tools.worker import Prepared, call
 
 YOURS = "yours"
 CHUNK = 2**22  # elements that are compared at a time
-FEWEST = 7      # rounds, before a verdict: by chance alone all lie on one side of the median in 2 % of cases
-WIDE = 0.1      # an interval of +-10 % tells a class, where it lies in one
-WATCHED = 0.2   # seconds: a longer call's memory on the host is not watched, which makes a loop ten times as slow
+FEWEST = 7  # rounds, before a verdict: by chance alone all lie on one side of the median in 2 % of cases
+WIDE = 0.1  # an interval of +-10 % tells a class, where it lies in one
+WATCHED = 0.2  # seconds: a longer call's memory on the host is not watched, which makes a loop ten times as slow
 SLOWEST = 10.0  # seconds of one call: what takes longer is not timed, nor are larger sizes
 
 
@@ -51,8 +51,14 @@ class Row:
     lines: int | None
 
 
-def contest(unit: Unit, workload: Workload, size: int, ceiling: dict, clock: Callable = time.perf_counter,
-            budget: float = timing.BUDGET) -> dict:
+def contest(
+    unit: Unit,
+    workload: Workload,
+    size: int,
+    ceiling: dict,
+    clock: Callable = time.perf_counter,
+    budget: float = timing.BUDGET,
+) -> dict:
     """The record of one contest, as plain data. Raises NotTimed, LessonBroken.
 
     budget: seconds for the stopwatch, which stops earlier where the class of the result is settled.
@@ -60,8 +66,11 @@ def contest(unit: Unit, workload: Workload, size: int, ceiling: dict, clock: Cal
     function = getattr(lesson_of(unit, workload.function), workload.function)
     arguments = workload.arguments(size, np.random.default_rng())
     found, left_out = competitors(workload, size, function, arguments)
-    seconds = measure({name: Prepared(each, args, {}) for name, (each, args) in found.items()}, clock,
-                      lambda ratios, spent: settled(ratios, spent, budget))
+    seconds = measure(
+        {name: Prepared(each, args, {}) for name, (each, args) in found.items()},
+        clock,
+        lambda ratios, spent: settled(ratios, spent, budget),
+    )
     rows = []
     for name, (each, args) in found.items():
         lines = lines_of_code(unit, workload.function) if name == YOURS else None
@@ -71,10 +80,20 @@ def contest(unit: Unit, workload: Workload, size: int, ceiling: dict, clock: Cal
     strongest = min(speeds.values(), key=lambda speed: speed.value, default=None)
     naive = speeds.get(workload.naive)
     word = classes.result_class(strongest, naive) if strongest else "without a rival"
-    return {"function": workload.function, "shape": workload.shape(size), "size": size, "rows": rows, "class": word,
-            "strongest": strongest and asdict(strongest), "least_seconds": least(workload, size, ceiling),
-            "moved": workload.moved(size), "flops": workload.flops(size),
-            "dtype": workload.dtype, "left_out": left_out, "simulated": False}
+    return {
+        "function": workload.function,
+        "shape": workload.shape(size),
+        "size": size,
+        "rows": rows,
+        "class": word,
+        "strongest": strongest and asdict(strongest),
+        "least_seconds": least(workload, size, ceiling),
+        "moved": workload.moved(size),
+        "flops": workload.flops(size),
+        "dtype": workload.dtype,
+        "left_out": left_out,
+        "simulated": False,
+    }
 
 
 def competitors(workload: Workload, size: int, function: Callable, arguments: tuple) -> tuple[dict, dict]:
@@ -124,7 +143,7 @@ def difference(got: np.ndarray, want: np.ndarray, dtype: str, terms: int) -> str
     wrong, largest = 0, 0.0
     got, want = got.reshape(-1), want.reshape(-1)
     for start in range(0, got.size, CHUNK):
-        errors = tolerances.errors(got[start:start + CHUNK], want[start:start + CHUNK])
+        errors = tolerances.errors(got[start : start + CHUNK], want[start : start + CHUNK])
         wrong += int(np.count_nonzero(~(errors <= allowed)))
         largest = max(largest, float(errors.max()))
     if not wrong:
@@ -135,8 +154,11 @@ def difference(got: np.ndarray, want: np.ndarray, dtype: str, terms: int) -> str
 # Time ---------------------------------------------------------------------------------------------
 
 
-def measure(prepared: dict[str, Prepared], clock: Callable = time.perf_counter,
-            enough: Callable[[list[float], float], bool] = timing.enough) -> dict[str, list[float]]:
+def measure(
+    prepared: dict[str, Prepared],
+    clock: Callable = time.perf_counter,
+    enough: Callable[[list[float], float], bool] = timing.enough,
+) -> dict[str, list[float]]:
     """Seconds of one call, round by round; in each round all take their turn, in random order.
 
     Pairs of one round belong together: what slowed the machine down slowed them all. enough: of the ratios to a rival
@@ -182,12 +204,22 @@ def least(workload: Workload, size: int, ceiling: dict) -> float | None:
     return lowest(limits).seconds or None
 
 
-def _row(name: str, seconds: list[float], workload: Workload, size: int, ceiling: dict, peak: int | None,
-         lines: int | None) -> Row:
+def _row(
+    name: str, seconds: list[float], workload: Workload, size: int, ceiling: dict, peak: int | None, lines: int | None
+) -> Row:
     median, (low, high) = float(np.median(seconds)), timing.median_interval(seconds)
     bound = least(workload, size, ceiling)
-    return Row(name, median, low, high, workload.moved(size) / median / 1e9, workload.flops(size) / median / 1e9,
-               bound / median if bound else None, peak, lines)
+    return Row(
+        name,
+        median,
+        low,
+        high,
+        workload.moved(size) / median / 1e9,
+        workload.flops(size) / median / 1e9,
+        bound / median if bound else None,
+        peak,
+        lines,
+    )
 
 
 # Memory -------------------------------------------------------------------------------------------

@@ -50,17 +50,21 @@ def table(measured: dict) -> str:
     rows = [_row(step, contests[step.unit, step.function]) for step in STEPS]
     last = contests[STEPS[-1].unit, STEPS[-1].function]
     rows.append(f"| | {last['rival']} | | {_gflops(last, rival=True)} | {_side(last)} | the rival |")
-    made = (f"GFLOPS for square float32 matrices, *at* so many rows, on an {measured['card'].split(' (')[0]}; day 1 in "
-            f"float64 on its host, {measured['host']}; {measured['date']}. Bytes for {SIDE} rows: what the programs "
-            "ask for, caches or not, predicted and counted.")
+    made = (
+        f"GFLOPS for square float32 matrices, *at* so many rows, on an {measured['card'].split(' (')[0]}; day 1 in "
+        f"float64 on its host, {measured['host']}; {measured['date']}. Bytes for {SIDE} rows: what the programs "
+        "ask for, caches or not, predicted and counted."
+    )
     return "\n".join([*HEAD, *rows, "", *textwrap.wrap(made, 120)]) + "\n"
 
 
 def _row(step: Step, contest: dict) -> str:
     traffic = "" if step.tiles is None else f"{_traffic(step):,}"
     day = step.unit.removeprefix("week1/day")
-    return (f"| {day} | `{step.function}`: {step.name} | {traffic} | {_gflops(contest)} | {_side(contest)} "
-            f"| {step.changed} |")
+    return (
+        f"| {day} | `{step.function}`: {step.name} | {traffic} | {_gflops(contest)} | {_side(contest)} "
+        f"| {step.changed} |"
+    )
 
 
 def _traffic(step: Step) -> int:

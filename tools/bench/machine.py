@@ -18,9 +18,9 @@ from tools.words import quantity
 
 FILE = ".course/ceiling.json"
 PACKAGES = ("numpy", "torch", "triton", "cupy-cuda12x", "cupy-cuda13x", "numba-cuda", "numba")
-REPEATS = 10     # of which the best counts: a ceiling is what the machine can do
-BATCH = 10       # calls of the GPU between two looks at the clock
-COPIED = 2**28   # bytes: far more than any cache holds
+REPEATS = 10  # of which the best counts: a ceiling is what the machine can do
+BATCH = 10  # calls of the GPU between two looks at the clock
+COPIED = 2**28  # bytes: far more than any cache holds
 SIDES = {"cpu": 2048, "gpu": 8192}  # of the matrices
 
 
@@ -95,8 +95,11 @@ def _gpu_ceiling() -> dict:
     copied, uploaded = ((lambda x=x: target.copy_(x)) for x in (source, here))
     a = torch.randn(SIDES["gpu"], SIDES["gpu"], device="cuda")
     peaks = {"float32": 2 * SIDES["gpu"] ** 3 / _best(lambda: a @ a, torch.cuda.synchronize)}
-    return {"bandwidth": 2 * COPIED / _best(copied, torch.cuda.synchronize),
-            "host": COPIED / _best(uploaded, torch.cuda.synchronize), "peaks": peaks}
+    return {
+        "bandwidth": 2 * COPIED / _best(copied, torch.cuda.synchronize),
+        "host": COPIED / _best(uploaded, torch.cuda.synchronize),
+        "peaks": peaks,
+    }
 
 
 def _best(call: Callable, wait: Callable | None = None) -> float:

@@ -23,11 +23,18 @@ def text() -> str:
 
 def _machine(found: dict) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
-    made = (f"{found['date']}; CUDA driver {found['driver']}; {versions}; `{found['command']}`. "
-            f"Rows marked *host* ran on its CPU, {found['host']}.")
-    lines = [f"## {found['card']}", "", made, "",
-             "| unit | function | shape | rival | worst ratio | all runs | GB/s | GFLOP/s |",
-             "|---|---|---|---|---:|---|---:|---:|"]
+    made = (
+        f"{found['date']}; CUDA driver {found['driver']}; {versions}; `{found['command']}`. "
+        f"Rows marked *host* ran on its CPU, {found['host']}."
+    )
+    lines = [
+        f"## {found['card']}",
+        "",
+        made,
+        "",
+        "| unit | function | shape | rival | worst ratio | all runs | GB/s | GFLOP/s |",
+        "|---|---|---|---|---:|---|---:|---:|",
+    ]
     return "\n".join([*lines, *map(_row, found["contests"])]) + "\n"
 
 
@@ -36,7 +43,13 @@ def _row(contest: dict) -> str:
     seconds = median(own for run in contest["runs"] for own, _ in run)
     runs = ", ".join(f"{ratio:.3f}" for ratio in ratios)
     where = " *host*" if contest["on"] == "cpu" else ""
-    rates = " | ".join(f"{contest[work] / seconds / 1e9:,.3g}" if contest[work] / seconds < 1e12
-                       else f"{contest[work] / seconds / 1e9:,.0f}" for work in ("moved", "flops"))
-    return (f"| {contest['unit']}{where} | `{contest['function']}` | {contest['shape']} | `{contest['rival']}` "
-            f"| {min(ratios):.3f} | {runs} | {rates} |")
+    rates = " | ".join(
+        f"{contest[work] / seconds / 1e9:,.3g}"
+        if contest[work] / seconds < 1e12
+        else f"{contest[work] / seconds / 1e9:,.0f}"
+        for work in ("moved", "flops")
+    )
+    return (
+        f"| {contest['unit']}{where} | `{contest['function']}` | {contest['shape']} | `{contest['rival']}` "
+        f"| {min(ratios):.3f} | {runs} | {rates} |"
+    )

@@ -59,8 +59,19 @@ class Call:
         return self.folder / f"{self.workload.function}{suffix}"
 
     def command(self, way: str, file: Path) -> list[str]:
-        return [sys.executable, "-P", "-m", "tools.bench", "launch", way, self.unit.name, str(self.number),
-                str(self.size), str(self.root), str(file)]
+        return [
+            sys.executable,
+            "-P",
+            "-m",
+            "tools.bench",
+            "launch",
+            way,
+            self.unit.name,
+            str(self.number),
+            str(self.size),
+            str(self.root),
+            str(file),
+        ]
 
 
 def calls(unit: Unit, root: Path) -> list[Call]:
@@ -94,8 +105,11 @@ def _asked(tool: str, ask: Callable[[Call], Said], call: Call) -> Said:
     except worker.TooSlow:
         return Said(tool, (f"was ended after {PATIENCE:g} s.",), missing=True)
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:  # a version that writes something else
-        return Said(tool, (f"wrote something that cannot be read ({type(error).__name__}: {error}).",
-                           f"Its files: {call.folder}"), missing=True)
+        return Said(
+            tool,
+            (f"wrote something that cannot be read ({type(error).__name__}: {error}).", f"Its files: {call.folder}"),
+            missing=True,
+        )
 
 
 def _ran(command: list[str], tool: str) -> str:
@@ -122,11 +136,41 @@ def _ncu(call: Call) -> Said:
     ncu = _on_path("ncu", "it comes with the CUDA toolkit, often as /usr/local/cuda/bin/ncu.")
     report = call.file(".ncu-rep")
     known = profiler.known_metrics(ncu, tuple(words.METRICS))
-    _ran([ncu, "--force-overwrite", "--export", str(report), "--target-processes", "application-only",
-          "--profile-from-start", "off", "--clock-control", "none", "--set", "detailed", "--metrics", ",".join(known),
-          *call.command("launch", report)], "ncu")
-    text = _ran([ncu, "--import", str(report), "--csv", "--page", "raw", "--print-units", "base",
-                 "--print-kernel-base", "function"], "ncu")
+    _ran(
+        [
+            ncu,
+            "--force-overwrite",
+            "--export",
+            str(report),
+            "--target-processes",
+            "application-only",
+            "--profile-from-start",
+            "off",
+            "--clock-control",
+            "none",
+            "--set",
+            "detailed",
+            "--metrics",
+            ",".join(known),
+            *call.command("launch", report),
+        ],
+        "ncu",
+    )
+    text = _ran(
+        [
+            ncu,
+            "--import",
+            str(report),
+            "--csv",
+            "--page",
+            "raw",
+            "--print-units",
+            "base",
+            "--print-kernel-base",
+            "function",
+        ],
+        "ncu",
+    )
     call.file(".ncu.csv").write_text(text, encoding="utf-8")
     lines = [line for name, figures in ncu_kernels(text) for line in words.of_kernel(name, figures)]
     return Said("ncu", tuple(lines or ["It saw no kernel."]), report)
@@ -151,10 +195,26 @@ def _proton(call: Call) -> Said:
 def _nsys(call: Call) -> Said:
     nsys = _on_path("nsys", "it comes with Nsight Systems.")
     report = call.file(".nsys-rep")
-    _ran([nsys, "profile", "--force-overwrite", "true", "--output", str(report), "--trace", "cuda",
-          "--capture-range", "cudaProfilerApi", *call.command("launch", report)], "nsys")
-    text = _ran([nsys, "stats", "--force-export", "true", "--report", "cuda_gpu_kern_sum", "--format", "csv",
-                 str(report)], "nsys")
+    _ran(
+        [
+            nsys,
+            "profile",
+            "--force-overwrite",
+            "true",
+            "--output",
+            str(report),
+            "--trace",
+            "cuda",
+            "--capture-range",
+            "cudaProfilerApi",
+            *call.command("launch", report),
+        ],
+        "nsys",
+    )
+    text = _ran(
+        [nsys, "stats", "--force-export", "true", "--report", "cuda_gpu_kern_sum", "--format", "csv", str(report)],
+        "nsys",
+    )
     call.file(".nsys.csv").write_text(text, encoding="utf-8")
     return Said("nsys", tuple(words.time_shares(nsys_kernels(text))), report)
 
@@ -217,8 +277,11 @@ def nsys_kernels(text: str) -> list[Kernel]:
     """Kernels of `nsys stats --report cuda_gpu_kern_sum --format csv`, which comes after lines of other kinds."""
     start = text.find("Time (%)")
     rows = csv.DictReader(io.StringIO(text[start:])) if start >= 0 else ()
-    return _summed((profiler.kernel_name(row["Name"]), int(row["Instances"]), float(row["Total Time (ns)"]))
-                   for row in rows if row.get("Name"))
+    return _summed(
+        (profiler.kernel_name(row["Name"]), int(row["Instances"]), float(row["Total Time (ns)"]))
+        for row in rows
+        if row.get("Name")
+    )
 
 
 def _summed(found: Iterator[tuple[str, int, float]]) -> list[Kernel]:

@@ -27,9 +27,12 @@ def everything(names: Sequence[str] = ()) -> dict:
         raise RuntimeError("No GPU here: nothing was measured.")
     units = [catalogue.unit(name) for name in names or catalogue.names()]
     return {
-        "card": str(card), "driver": ".".join(map(str, card.driver)), "host": machine.cpu(),
+        "card": str(card),
+        "driver": ".".join(map(str, card.driver)),
+        "host": machine.cpu(),
         "date": date.today().isoformat(),
-        "versions": {name: version(name) for name in PACKAGES}, "command": " ".join([COMMAND, *names]),
+        "versions": {name: version(name) for name in PACKAGES},
+        "command": " ".join([COMMAND, *names]),
         "contests": list(_contests(units)),
     }
 
@@ -49,9 +52,17 @@ def _contest(unit: Unit, workload: Workload) -> dict:
     prepared = {name: Prepared(each, args, {}) for name, (each, args) in found.items()}
     rival = strongest(contest.measure(prepared))
     runs = [timing.measure(prepared[contest.YOURS], prepared[rival]).pairs for _ in range(RUNS)]
-    return {"unit": unit.name, "function": workload.function, "rival": rival, "shape": workload.shape(size),
-            "on": workload.on, "moved": workload.moved(size), "flops": workload.flops(size), "left_out": left_out,
-            "runs": [[list(pair) for pair in run] for run in runs]}
+    return {
+        "unit": unit.name,
+        "function": workload.function,
+        "rival": rival,
+        "shape": workload.shape(size),
+        "on": workload.on,
+        "moved": workload.moved(size),
+        "flops": workload.flops(size),
+        "left_out": left_out,
+        "runs": [[list(pair) for pair in run] for run in runs],
+    }
 
 
 def strongest(seconds: dict[str, list[float]]) -> str:

@@ -32,9 +32,11 @@ def as_csv(unit: Unit, records: Sequence[dict], day: str) -> str:
     """Every figure: one line for each competitor at each size; of simulated calls what was counted."""
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(["unit", "function", "shape", "size", "name", *FIGURES, "class", "machine", "versions", "date"]
-                    if not _simulated(records) else
-                    ["unit", "function", "shape", "size", *COUNTED, "simulated", "date"])
+    writer.writerow(
+        ["unit", "function", "shape", "size", "name", *FIGURES, "class", "machine", "versions", "date"]
+        if not _simulated(records)
+        else ["unit", "function", "shape", "size", *COUNTED, "simulated", "date"]
+    )
     for record in records:
         head = [unit.name, record["function"], record["shape"], record["size"]]
         if record["simulated"]:
@@ -58,8 +60,10 @@ def as_plot(unit: Unit, records: Sequence[dict], ceilings: dict[str, dict], foot
 
     ceilings: function -> the measured rates of its machine.
     """
-    rows = [[_over_sizes(name, group), *_roofline(name, group, ceilings[name])]
-            for name, group in ((name, list(group)) for name, group in groupby(records, lambda r: r["function"]))]
+    rows = [
+        [_over_sizes(name, group), *_roofline(name, group, ceilings[name])]
+        for name, group in ((name, list(group)) for name, group in groupby(records, lambda r: r["function"]))
+    ]
     return svg(f"{unit.title}: {unit.name}", rows, foot)
 
 
@@ -67,13 +71,21 @@ def _over_sizes(name: str, records: list[dict]) -> Panel:
     """GFLOP/s where arithmetic is what there is most of, GB/s where memory is."""
     memory = records[-1]["flops"] < 4 * records[-1]["moved"]
     unit, work, figure = ("GB/s", "moved", "gb_s") if memory else ("GFLOP/s", "flops", "gflop_s")
-    curves = [Curve(rival, tuple((record["size"], row[figure]) for record in records for row in record["rows"]
-                                 if row["name"] == rival), OWN if rival == YOURS else RIVAL)
-              for rival in _names(records)]
+    curves = [
+        Curve(
+            rival,
+            tuple(
+                (record["size"], row[figure]) for record in records for row in record["rows"] if row["name"] == rival
+            ),
+            OWN if rival == YOURS else RIVAL,
+        )
+        for rival in _names(records)
+    ]
     limit = tuple((r["size"], r[work] / r["least_seconds"] / 1e9) for r in records if r["least_seconds"])
     sizes = tuple((record["size"], number_of(record["size"])) for record in records)
-    return Panel(f"{name}: speed", "size, as in the table", unit, (*curves, Curve("measured ceiling", limit, LIMIT)),
-                 sizes)
+    return Panel(
+        f"{name}: speed", "size, as in the table", unit, (*curves, Curve("measured ceiling", limit, LIMIT)), sizes
+    )
 
 
 def number_of(size: int) -> str:
@@ -87,11 +99,28 @@ def _roofline(name: str, records: list[dict], ceiling: dict) -> list[Panel]:
     intensities = [record["flops"] / record["moved"] for record in records]
     if not peak or not all(intensities):
         return []
-    curves = [Curve(rival, tuple((record["flops"] / record["moved"], row["gflop_s"]) for record in records
-                                 for row in record["rows"] if row["name"] == rival),
-                    OWN if rival == YOURS else RIVAL, joined=False) for rival in _names(records)]
-    return [Panel(f"{name}: roofline", "flop per byte of the least traffic", "GFLOP/s",
-                  (*curves, roof(intensities, peak, ceiling["bandwidth"])))]
+    curves = [
+        Curve(
+            rival,
+            tuple(
+                (record["flops"] / record["moved"], row["gflop_s"])
+                for record in records
+                for row in record["rows"]
+                if row["name"] == rival
+            ),
+            OWN if rival == YOURS else RIVAL,
+            joined=False,
+        )
+        for rival in _names(records)
+    ]
+    return [
+        Panel(
+            f"{name}: roofline",
+            "flop per byte of the least traffic",
+            "GFLOP/s",
+            (*curves, roof(intensities, peak, ceiling["bandwidth"])),
+        )
+    ]
 
 
 def _names(records: list[dict]) -> list[str]:

@@ -23,8 +23,8 @@ from tools.course.catalogue import Unit
 from tools.course.workload import LessonBroken, Workload, workloads
 
 PATIENCE = 180.0  # seconds without an event: rivals that compile need some
-QUICK = 1.0        # seconds for the stopwatch at sizes below the largest, of which a line is shown
-KEPT = 3          # of the last lines that a child printed
+QUICK = 1.0  # seconds for the stopwatch at sizes below the largest, of which a line is shown
+KEPT = 3  # of the last lines that a child printed
 
 
 def sizes(workload: Workload) -> tuple[int, ...]:
@@ -55,8 +55,17 @@ def _of_child(unit: Unit, number: int, workload: Workload, root: Path, patience:
     command = [sys.executable, "-P", "-m", "tools.bench", "child", unit.name, str(number), str(root)]
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])))
     with tempfile.TemporaryFile() as printed:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=printed, text=True,
-                                 encoding="utf-8", env=environment, start_new_session=True, cwd=ROOT)
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=printed,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+            start_new_session=True,
+            cwd=ROOT,
+        )
         try:
             yield from _lines(child.stdout, patience)
             if status := child.wait(patience):

@@ -30,12 +30,22 @@ def counted(unit: Unit, workload: Workload) -> dict:
     counters = count(function, *workload.arguments(size, np.random.default_rng()))
     crossed = counters.transfers.bytes_uploaded + counters.transfers.bytes_downloaded
     largest = workload.sizes[-1]
-    return {"function": workload.function, "shape": workload.shape(size), "size": size, "simulated": True, "rows": [],
-            "machine": machine.facts("cpu"),
-            "asked": counters.bytes, "in_sectors": SECTOR * counters.sectors, "least": workload.moved(size),
-            "crossed": crossed, "least_crossed": workload.crossed(size),
-            "library": sorted(set(counters.library_operations)),
-            "largest": workload.shape(largest), "bounds": bounds(workload, largest)}
+    return {
+        "function": workload.function,
+        "shape": workload.shape(size),
+        "size": size,
+        "simulated": True,
+        "rows": [],
+        "machine": machine.facts("cpu"),
+        "asked": counters.bytes,
+        "in_sectors": SECTOR * counters.sectors,
+        "least": workload.moved(size),
+        "crossed": crossed,
+        "least_crossed": workload.crossed(size),
+        "library": sorted(set(counters.library_operations)),
+        "largest": workload.shape(largest),
+        "bounds": bounds(workload, largest),
+    }
 
 
 def bounds(workload: Workload, size: int) -> dict[str, dict]:
@@ -44,7 +54,11 @@ def bounds(workload: Workload, size: int) -> dict[str, dict]:
 
 
 def _bound(workload: Workload, size: int, chip: chips.Chip) -> dict:
-    limit = lowest([Ceiling("memory", workload.moved(size), chip.bandwidth),
-                    Ceiling("arithmetic", workload.flops(size), chip.peaks[TABLE_DTYPES[workload.dtype]]),
-                    Ceiling("host link", workload.crossed(size), chip.host_bandwidth)])
+    limit = lowest(
+        [
+            Ceiling("memory", workload.moved(size), chip.bandwidth),
+            Ceiling("arithmetic", workload.flops(size), chip.peaks[TABLE_DTYPES[workload.dtype]]),
+            Ceiling("host link", workload.crossed(size), chip.host_bandwidth),
+        ]
+    )
     return {"seconds": limit.seconds, "limit": limit.name}

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from tools.check.timing import duration
 from tools.words import quantity
 
-BUSY = 60    # per cent of its peak from which on a unit limits a kernel; Nsight Compute draws the line there
-FEW = 25     # per cent of the places for warps: below, little can be hidden
+BUSY = 60  # per cent of its peak from which on a unit limits a kernel; Nsight Compute draws the line there
+FEW = 25  # per cent of the places for warps: below, little can be hidden
 MOST_KERNELS = 3
 UNITS = {  # what limits a kernel -> its metric
     "the SMs, arithmetic and the issue of instructions": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -50,8 +50,16 @@ class Kernel:
 def of_kernel(name: str, figures: dict[str, float | None]) -> list[str]:
     """What Nsight Compute measured of one launch; what it did not measure is left out."""
     took = figures.get(TIME)
-    return [line for line in (f"{name}{f', {duration(took / 1e9)}' if took else ''}:", limit(figures),
-                              occupancy(figures.get(OCCUPANCY)), top_stall(figures)) if line]
+    return [
+        line
+        for line in (
+            f"{name}{f', {duration(took / 1e9)}' if took else ''}:",
+            limit(figures),
+            occupancy(figures.get(OCCUPANCY)),
+            top_stall(figures),
+        )
+        if line
+    ]
 
 
 def limit(figures: dict[str, float | None]) -> str:
@@ -88,8 +96,11 @@ def time_shares(kernels: list[Kernel]) -> list[str]:
     if not whole:
         return ["It saw no kernel."]
     ranked = sorted(kernels, key=lambda kernel: -kernel.ns)
-    lines = [f"{kernel.ns / whole:.0%} of the GPU's time: {kernel.name}, {duration(kernel.ns / 1e9)} in "
-             f"{quantity(kernel.launches, 'launch')}" for kernel in ranked[:MOST_KERNELS]]
+    lines = [
+        f"{kernel.ns / whole:.0%} of the GPU's time: {kernel.name}, {duration(kernel.ns / 1e9)} in "
+        f"{quantity(kernel.launches, 'launch')}"
+        for kernel in ranked[:MOST_KERNELS]
+    ]
     rest = ranked[MOST_KERNELS:]
     return lines + ([f"{sum(k.ns for k in rest) / whole:.0%}: {len(rest)} more"] if rest else [])
 
@@ -97,8 +108,11 @@ def time_shares(kernels: list[Kernel]) -> list[str]:
 def cpu_shares(found: dict) -> list[str]:
     """The Python functions with most time of their own."""
     whole = found["seconds"] or 1.0
-    return [f"{own / whole:.0%} of {duration(found['seconds'])}: {name}, {quantity(calls, 'call')}"
-            for name, calls, own in found["functions"] if own / whole >= 0.01]
+    return [
+        f"{own / whole:.0%} of {duration(found['seconds'])}: {name}, {quantity(calls, 'call')}"
+        for name, calls, own in found["functions"]
+        if own / whole >= 0.01
+    ]
 
 
 def counted(counters) -> list[str]:
@@ -115,8 +129,10 @@ def counted(counters) -> list[str]:
         lines += _of_warps(counters)
     crossed = counters.transfers
     if crossed.bytes_uploaded or crossed.bytes_downloaded:
-        lines.append(f"Crossed between host and GPU: {crossed.bytes_uploaded:,} bytes up, "
-                     f"{crossed.bytes_downloaded:,} down; the host waited {_times(crossed.synchronizations)}.")
+        lines.append(
+            f"Crossed between host and GPU: {crossed.bytes_uploaded:,} bytes up, "
+            f"{crossed.bytes_downloaded:,} down; the host waited {_times(crossed.synchronizations)}."
+        )
     if names := sorted(set(counters.library_operations)):
         lines.append(f"Done by libraries, not counted: {', '.join(names)}.")
     return lines
@@ -129,8 +145,10 @@ def _of_sectors(asked: int, brought: int) -> str:
 
 
 def _of_warps(counters) -> list[str]:
-    lines = [f"{counters.sectors_per_request:.1f} sectors for each request of a warp; "
-             f"{counters.active_lanes:.1f} of 32 lanes at work in an average statement."]
+    lines = [
+        f"{counters.sectors_per_request:.1f} sectors for each request of a warp; "
+        f"{counters.active_lanes:.1f} of 32 lanes at work in an average statement."
+    ]
     if counters.wavefronts:
         lines.append(f"Shared memory: {counters.conflicts:,} of {counters.wavefronts:,} wavefronts are bank conflicts.")
     return lines

@@ -6,7 +6,18 @@ from tools.check.matching import Mismatch, assert_matches
 from tools.check.terms import terms
 from tools.check.timing import Undecided, speed_ratio
 
-__all__ = ["CompileError", "Mismatch", "NoCompiler", "NoProfiler", "Undecided", "assert_matches", "auditing",
-           "compiled", "count", "speed_ratio", "terms"]
+__all__ = [
+    "CompileError",
+    "Mismatch",
+    "NoCompiler",
+    "NoProfiler",
+    "Undecided",
+    "assert_matches",
+    "auditing",
+    "compiled",
+    "count",
+    "speed_ratio",
+    "terms",
+]
 
 auditing = False  # when True, assert_matches also asks whether each tolerance would reject what it should

@@ -20,7 +20,7 @@ def is_array(value: object) -> bool:
 
 
 def library(value: object) -> str | None:
-    """"numpy", "torch" or "cupy", whose array it is; None for any other value. CuPy's stand-in counts as CuPy."""
+    """ "numpy", "torch" or "cupy", whose array it is; None for any other value. CuPy's stand-in counts as CuPy."""
     if isinstance(value, np.ndarray):
         return "numpy"
     return "torch" if is_tensor(value) else "cupy" if cupy_of(value) else None
@@ -60,6 +60,7 @@ def in_numpy(array: object) -> np.ndarray:
     if dtype_name(values.dtype) == name:
         return values
     import ml_dtypes
+
     return values.astype(getattr(ml_dtypes, name))
 
 
@@ -71,8 +72,11 @@ def like(values: np.ndarray, original: object) -> object:
         return values.astype(original.dtype)
     torch = sys.modules["torch"]
     strides = in_elements(values)
-    made = (torch.empty(values.shape, dtype=original.dtype, device=original.device) if strides is None else
-            torch.empty_strided(values.shape, strides, dtype=original.dtype, device=original.device))
+    made = (
+        torch.empty(values.shape, dtype=original.dtype, device=original.device)
+        if strides is None
+        else torch.empty_strided(values.shape, strides, dtype=original.dtype, device=original.device)
+    )
     return made.copy_(torch.from_numpy(np.array(to_numpy(values))))
 
 

@@ -31,9 +31,15 @@ def ask(command: Sequence[str], seconds: float, *, folder: Path = ROOT, **enviro
         return Reply(None, "")
     with tempfile.TemporaryFile() as said:  # a pipe would wait for grandchildren that hold it
         try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
-                                       cwd=folder, env=os.environ | {"LC_ALL": "C"} | environment,
-                                       start_new_session=True)
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                env=os.environ | {"LC_ALL": "C"} | environment,
+                start_new_session=True,
+            )
         except OSError as error:
             return Reply(127, str(error.strerror))
         _running.add(process)

@@ -76,7 +76,7 @@ class Case:
     def call(self, **replaced: object) -> worker.Outcome:
         """Call the function with copies of the arguments, some of them replaced by name."""
         arguments = list((copied(self.arguments) | replaced).items())
-        args, kwargs = arguments[:len(self.args)], arguments[len(self.args):]
+        args, kwargs = arguments[: len(self.args)], arguments[len(self.args) :]
         return worker.call(self.function, tuple(value for _, value in args), dict(kwargs))
 
     def wanted(self, args: tuple | None = None, **replaced: object) -> object:
@@ -101,10 +101,12 @@ class Case:
 
     def oracle_of(self, part: str) -> Callable:
         """The oracle for one part of its result, as `leaves` names it; returns NumPy arrays."""
+
         def oracle(*args):
             want = self.wanted(args)
             right = next(right for name, _, right in leaves(want, want) if name == part)
             return arrays.to_numpy(right) if arrays.is_array(right) else np.asarray(right)
+
         return oracle
 
     def cancelled(self, part: str, want: np.ndarray) -> np.ndarray | float:

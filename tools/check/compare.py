@@ -41,8 +41,8 @@ class Fault:
     got: object = None
     want: object = None
     part: str = ""
-    wrong: np.ndarray | None = None       # boolean, which elements
-    tolerance: Tolerance | None = None    # the one that was exceeded
+    wrong: np.ndarray | None = None  # boolean, which elements
+    tolerance: Tolerance | None = None  # the one that was exceeded
 
 
 def form(got: object, want: object, rule: Rule) -> Fault | None:
@@ -96,6 +96,7 @@ def scalar(got: object, want: object) -> object:
 
 # Form -----------------------------------------------------------------------------------------------------
 
+
 def array_form(got: object, want: object, rule: Rule, part: str) -> Fault | None:
     library = "numpy" if isinstance(got, np.generic) else arrays.library(got)
     if library != arrays.library(want):
@@ -122,6 +123,7 @@ def same_type(got: object, want: object) -> bool:
 
 
 # Contents -------------------------------------------------------------------------------------------------
+
 
 def array_contents(got: object, want: object, rule: Rule, part: str, cancelled: Callable) -> Fault | None:
     tolerance = rule.tolerance_of(want)

@@ -74,8 +74,14 @@ def _in_short(counters: Counters) -> str:
     ran = tables.programs(counters) if counters.programs else tables.quantity(len(counters.launches), "launch")
     moved = counters.transfers
     crossed = {"bytes uploaded": moved.bytes_uploaded, "bytes downloaded": moved.bytes_downloaded}
-    return ", ".join([ran, f"{counters.bytes:,} bytes", f"{counters.sectors:,} sectors",
-                      *(f"{size:,} {what}" for what, size in crossed.items() if size)])
+    return ", ".join(
+        [
+            ran,
+            f"{counters.bytes:,} bytes",
+            f"{counters.sectors:,} sectors",
+            *(f"{size:,} {what}" for what, size in crossed.items() if size),
+        ]
+    )
 
 
 def _count(function: Callable, args: tuple, kwargs: dict) -> Counters:

@@ -58,8 +58,9 @@ class Finding:
     def text(self) -> str:
         """What a learner reads when it is a problem: at most five lines of 76 columns."""
         parts = [f"{self.name}: {self.found}.", *self.remedy.splitlines()]
-        return "\n".join(line for part in parts
-                         for line in textwrap.wrap(part, 76, break_long_words=False, break_on_hyphens=False))
+        return "\n".join(
+            line for part in parts for line in textwrap.wrap(part, 76, break_long_words=False, break_on_hyphens=False)
+        )
 
 
 # What every lesson needs --------------------------------------------------------------------------
@@ -175,13 +176,18 @@ def check_cuda_compilers(facts: Facts) -> Finding:
         remedy = "They have builds for Linux and Windows only." if on_mac else f"  {install('cuda13')}"
         return Finding("CUDA compilers", "missing", f"not installed ({facts.system})", remedy)
     if not here:
-        return Finding("CUDA compilers", "missing", "not installed, so `compiled` tests of CUDA kernels wait",
-                       f"  {install(COMPILERS)}")
+        return Finding(
+            "CUDA compilers",
+            "missing",
+            "not installed, so `compiled` tests of CUDA kernels wait",
+            f"  {install(COMPILERS)}",
+        )
     says = answer(facts, "compilers")
     if says == self_tests.COMPILED:
         return Finding("CUDA compilers", "real", f"numba-cuda {here} compiles, for any GPU and without one")
-    return Finding("CUDA compilers", "missing", f"numba-cuda {here} does not compile: {says}",
-                   f"  {install(COMPILERS)}")
+    return Finding(
+        "CUDA compilers", "missing", f"numba-cuda {here} does not compile: {says}", f"  {install(COMPILERS)}"
+    )
 
 
 CHECKS: tuple[Callable[[Facts], Finding], ...] = (

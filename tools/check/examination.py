@@ -133,6 +133,7 @@ def _told(facts: Facts, answers: list[Future]) -> Facts:
 
 def check_packages(here: Surroundings, facts: Facts) -> list[Finding]:
     """All that pyproject.toml names; what facts tells of comes from there."""
+
     def version(name: str) -> str:
         return facts.packages.get(name, "") if name in machine.PACKAGES else packages.installed(name)
 
@@ -161,8 +162,10 @@ def check_cards(here: Surroundings, facts: Facts) -> list[Finding]:
     rows = [line.split(", ") for line in reply.text.splitlines() if line.count(", ") == 2]
     if reply.code != 0 or not rows:
         return [Finding("nvidia-smi", "missing", "it tells no memory and no driver's version", "nvidia-smi")]
-    return [Finding(f"card {number}", "real", ", ".join([name, *_gib(memory), f"driver {driver}"]))
-            for number, (name, memory, driver) in enumerate(rows)]
+    return [
+        Finding(f"card {number}", "real", ", ".join([name, *_gib(memory), f"driver {driver}"]))
+        for number, (name, memory, driver) in enumerate(rows)
+    ]
 
 
 def _gib(mebibytes: str) -> list[str]:

@@ -37,6 +37,7 @@ def cause(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None
 
 def guess(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
     from tools.check import diagnosis  # here, because a run that passes never needs it
+
     found = diagnosis.diagnose(evidence(case, fault, outcome))
     return (found.words, found.name) if found else (None, None)
 
@@ -58,9 +59,13 @@ def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
     tolerance = fault.tolerance if fault.name == "values" else case.rule.tolerance
     return Evidence(
         "refusal" if is_refusal(fault) else fault.name,
-        got=as_numpy(fault.got), want=as_numpy(fault.want), wrong=wrong_of(fault),
-        args=as_numpy(case.args), names=tuple(case.arguments)[:len(case.args)],
-        keywords=as_numpy(case.kwargs), used=case.used,
+        got=as_numpy(fault.got),
+        want=as_numpy(fault.want),
+        wrong=wrong_of(fault),
+        args=as_numpy(case.args),
+        names=tuple(case.arguments)[: len(case.args)],
+        keywords=as_numpy(case.kwargs),
+        used=case.used,
         oracle=numpy_oracle(case) if whole else None,
         again=numpy_call(case) if again else None,
         parts=case.parts if whole else None,
@@ -77,8 +82,10 @@ def wrong_of(fault: Fault) -> np.ndarray | None:
     """The judge's mask; of a plain number or a row of them, which is not judged as an array, one that says the same."""
     if fault.wrong is not None or fault.name != "values":
         return fault.wrong
-    if all(isinstance(row, (tuple, list)) and all(isinstance(part, NUMBERS) for part in row)
-           for row in (fault.got, fault.want)):
+    if all(
+        isinstance(row, (tuple, list)) and all(isinstance(part, NUMBERS) for part in row)
+        for row in (fault.got, fault.want)
+    ):
         return np.array([not plain_equal(*pair, fault.tolerance) for pair in zip(fault.got, fault.want)], bool)
     return np.array(True)
 
@@ -86,6 +93,7 @@ def wrong_of(fault: Fault) -> np.ndarray | None:
 def numpy_oracle(case: Case) -> Callable:
     def oracle(*args, **keywords):
         return as_numpy(case.wanted(as_given(args, case.args), **keywords))
+
     oracle.__name__ = getattr(case.oracle, "__name__", "<lambda>")  # appears in causes: "equals add(x, x)"
     return oracle
 
@@ -98,14 +106,17 @@ def numpy_call(case: Case) -> Callable:
         if outcome.error:
             raise Failed(f"{outcome.error.type_name}: {outcome.error.message}")
         return as_numpy(outcome.value)
+
     return again
 
 
 def counted_call(case: Case) -> Callable:
     def counted(*args):
         from tools.check.count import count
+
         args, kwargs = copied((as_given(args, case.args), case.kwargs))
         return count(case.function, *args, **kwargs)
+
     return counted
 
 
@@ -115,5 +126,7 @@ def as_numpy(value: object) -> object:
 
 def as_given(values: tuple, originals: tuple) -> tuple:
     """NumPy arguments in the kind, dtype and device that the test gave."""
-    return tuple(arrays.like(value, given) if arrays.is_array(value) and arrays.is_array(given) else value
-                 for value, given in zip(values, originals))
+    return tuple(
+        arrays.like(value, given) if arrays.is_array(value) and arrays.is_array(given) else value
+        for value, given in zip(values, originals)
+    )

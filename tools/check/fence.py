@@ -5,7 +5,7 @@ import numpy as np
 from tools.check import arrays
 
 MARGIN = 4096  # elements: more than one block of any lesson, so that a forgotten mask hits the margin
-SENTINEL = 3   # every number format of the course holds it exactly
+SENTINEL = 3  # every number format of the course holds it exactly
 
 
 class Fence:
@@ -15,7 +15,7 @@ class Fence:
         count = arrays.size(like)
         self.memory = arrays.full(like, (count + 2 * MARGIN,), SENTINEL)
         self.sentinel = arrays.to_numpy(self.memory[:1]).copy()  # True where the array holds bools
-        self.window = self.memory[MARGIN:MARGIN + count].reshape(like.shape)
+        self.window = self.memory[MARGIN : MARGIN + count].reshape(like.shape)
         self.window[...] = fill
 
     def broken(self) -> str | None:

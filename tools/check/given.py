@@ -1,7 +1,7 @@
 """Behaviour that a test hands to a lesson: objects built where it runs, which come back as it leaves them.
 
-    clock = fake_clock([0.5, 0.1, 0.1])
-    assert_matches(lesson.measure, clock.work, clock, oracle=...)
+clock = fake_clock([0.5, 0.1, 0.1])
+assert_matches(lesson.measure, clock.work, clock, oracle=...)
 """
 
 from dataclasses import asdict, dataclass, field
@@ -16,9 +16,9 @@ class FakeClock:
 
     def __init__(self, durations: list[float]):
         self.durations = list(durations)
-        self.now = 5.0      # not 0: a lesson that forgets to read the start of an interval shows
-        self.calls = 0      # of work
-        self.readings = 0   # of the clock
+        self.now = 5.0  # not 0: a lesson that forgets to read the start of an interval shows
+        self.calls = 0  # of work
+        self.readings = 0  # of the clock
 
     def __call__(self) -> float:
         """The time in seconds."""
@@ -64,8 +64,12 @@ class Watched(np.ndarray):
         self.notes = getattr(parent, "notes", None)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs, out: tuple = (), **kwargs):
-        self._note(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}", inputs,
-                   into_out=bool(out), is_product=ufunc.signature is not None)
+        self._note(
+            ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}",
+            inputs,
+            into_out=bool(out),
+            is_product=ufunc.signature is not None,
+        )
         if out:
             kwargs["out"] = tuple(map(_plain, out))
         result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)

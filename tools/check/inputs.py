@@ -22,6 +22,7 @@ def vectors(rng: np.random.Generator, n: int, count: int = 2) -> list:
     import torch
 
     from tools import gpu
+
     return [torch.from_numpy(values(rng, (n,), lean=0.5)).to(gpu.device, torch.float32) for _ in range(count)]
 
 

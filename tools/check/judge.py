@@ -13,8 +13,12 @@ def judge(case: Case, outcome: Outcome, want: object) -> Fault | None:
     """Of a call without out."""
     if outcome.error:
         return Fault("raised", outcome.error)
-    return (form(outcome.value, want, case.rule) or modified_input(case, outcome)
-            or shared_memory(outcome) or contents(outcome.value, want, case.rule, case.cancelled))
+    return (
+        form(outcome.value, want, case.rule)
+        or modified_input(case, outcome)
+        or shared_memory(outcome)
+        or contents(outcome.value, want, case.rule, case.cancelled)
+    )
 
 
 def judge_out(case: Case, outcome: Outcome, want: object, fence: Fence) -> Fault | None:

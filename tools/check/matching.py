@@ -31,9 +31,15 @@ class Mismatch(AssertionError):
         self.text, self.cause = text, cause
 
 
-def assert_matches(function: Callable, *args: object, oracle: Callable, exact: bool = False,
-                   tolerance: tolerances.Tolerance | None = None, layouts: str = "contiguous",
-                   **kwargs: object) -> object:
+def assert_matches(
+    function: Callable,
+    *args: object,
+    oracle: Callable,
+    exact: bool = False,
+    tolerance: tolerances.Tolerance | None = None,
+    layouts: str = "contiguous",
+    **kwargs: object,
+) -> object:
     """Assert that function(*args, **kwargs) returns what oracle(*args, **kwargs) does; give back the value.
 
     oracle: gets copies of the arguments, float arrays in float64 (in their own dtype when exact).
@@ -84,6 +90,7 @@ def raise_gap(outcome: worker.Outcome) -> None:
 
 # The calls ------------------------------------------------------------------------------------------------
 
+
 def check_plain(case: Case, outcome: worker.Outcome, want: object) -> None:
     __tracebackhide__ = True
     fault = judge(case, outcome, want)
@@ -125,6 +132,7 @@ def fail(case: Case, fault: Fault, words: str | None, cause: str | None, layout:
 
 
 # The reference's own answer -------------------------------------------------------------------------------
+
 
 def audit(case: Case, got: object, want: object) -> None:
     """Would each tolerance reject what it should? Raises tolerances.WeakTolerance."""

@@ -15,10 +15,14 @@ METRICS = {
     "global loads: sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
     "global stores: requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
     "global stores: sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-    "global atomics: requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-                                 "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"],
-    "global atomics: sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-                                "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"],
+    "global atomics: requests": [
+        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+    ],
+    "global atomics: sectors": [
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+    ],
     "shared loads: instructions": ["smsp__sass_inst_executed_op_shared_ld.sum"],
     "shared loads: wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
     "shared loads: conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
@@ -29,11 +33,18 @@ METRICS = {
     "shared atomics: wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
     "shared atomics: conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum"],
 }
-NAMES = {"requests": "requests", "sectors": "sectors", "instructions": "shared_requests", "wavefronts": "wavefronts",
-         "conflicts": "conflicts"}  # as a figure above ends -> a figure of counters
+NAMES = {
+    "requests": "requests",
+    "sectors": "sectors",
+    "instructions": "shared_requests",
+    "wavefronts": "wavefronts",
+    "conflicts": "conflicts",
+}  # as a figure above ends -> a figure of counters
 OF_LAUNCH = {  # a figure of counters -> metrics of a whole launch, whose sum it is
-    **{ours: [metric for figure, metrics in METRICS.items() if figure.endswith(f": {theirs}") for metric in metrics]
-       for theirs, ours in NAMES.items()},
+    **{
+        ours: [metric for figure, metrics in METRICS.items() if figure.endswith(f": {theirs}") for metric in metrics]
+        for theirs, ours in NAMES.items()
+    },
     "bytes_loaded": ["smsp__sass_data_bytes_mem_global_op_ld.sum"],
     "bytes_stored": ["smsp__sass_data_bytes_mem_global_op_st.sum"],
     "bytes_atomic": ["smsp__sass_data_bytes_mem_global_op_atom.sum", "smsp__sass_data_bytes_mem_global_op_red.sum"],
@@ -45,8 +56,11 @@ OF_LAUNCH = {  # a figure of counters -> metrics of a whole launch, whose sum it
     "divergent_branches": ["smsp__sass_branch_targets_threads_divergent.sum"],
 }
 ALL = sorted({metric for metrics in OF_LAUNCH.values() for metric in metrics})
-DERIVED = {"bytes": ("bytes_loaded", "bytes_stored", "bytes_atomic"), "active_lanes": ("lanes", "instructions"),
-           "sectors_per_request": ("sectors", "requests")}
+DERIVED = {
+    "bytes": ("bytes_loaded", "bytes_stored", "bytes_atomic"),
+    "active_lanes": ("lanes", "instructions"),
+    "sectors_per_request": ("sectors", "requests"),
+}
 
 
 class Untold(NamedTuple):
@@ -106,10 +120,14 @@ class MeasuredCounters(_Measured, Counters):
     """
 
     def __str__(self) -> str:
-        rows = [f"{launch.kernel}, grid {' x '.join(map(str, launch.grid))}: {launch.counts}"
-                for launch in self.launches]
-        return "\n".join(line for row in rows or ["no kernel was launched"]
-                         for line in textwrap.wrap(row, WIDTH, subsequent_indent="    "))
+        rows = [
+            f"{launch.kernel}, grid {' x '.join(map(str, launch.grid))}: {launch.counts}" for launch in self.launches
+        ]
+        return "\n".join(
+            line
+            for row in rows or ["no kernel was launched"]
+            for line in textwrap.wrap(row, WIDTH, subsequent_indent="    ")
+        )
 
 
 def counters(launches: Iterable[tuple[str, tuple[int, ...], dict[str, float | None]]]) -> MeasuredCounters:
@@ -117,14 +135,16 @@ def counters(launches: Iterable[tuple[str, tuple[int, ...], dict[str, float | No
     figures = [(kernel, grid, _figures(grid, metrics)) for kernel, grid, metrics in launches]
     total = {name: _sum([each[name] for _, _, each in figures]) for name in (*OF_LAUNCH, "programs")}
     measured = _filled(MeasuredCounters(**UNSEEN), total)
-    measured.launches = tuple(Launch(kernel, grid, _filled(MeasuredCounts(), each), ())
-                              for kernel, grid, each in figures)
+    measured.launches = tuple(
+        Launch(kernel, grid, _filled(MeasuredCounts(), each), ()) for kernel, grid, each in figures
+    )
     return measured
 
 
 def _figures(grid: tuple[int, ...], metrics: dict[str, float | None]) -> dict[str, int | Untold]:
-    return {name: _sum([_figure(metric, metrics.get(metric)) for metric in names])
-            for name, names in OF_LAUNCH.items()} | {"programs": prod(grid)}
+    return {
+        name: _sum([_figure(metric, metrics.get(metric)) for metric in names]) for name, names in OF_LAUNCH.items()
+    } | {"programs": prod(grid)}
 
 
 def _figure(metric: str, value: float | None) -> int | Untold:

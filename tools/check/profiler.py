@@ -37,8 +37,9 @@ def measured(function: Callable, args: tuple, kwargs: dict) -> MeasuredCounters:
         requests, replies, log = (Path(folder, name) for name in ("requests", "replies", "log"))
         asked = write_requests(requests, lesson, function.__name__, args, kwargs)
         replies.touch()
-        code, printed = run([*_command(ncu, log), sys.executable, "-P", "-m", "tools.worker.profiled",
-                             str(requests), str(replies)])
+        code, printed = run(
+            [*_command(ncu, log), sys.executable, "-P", "-m", "tools.worker.profiled", str(requests), str(replies)]
+        )
         said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else printed
         check(code, said)
         if not check_replies(replies, lesson, asked):
@@ -50,20 +51,36 @@ def _profiler() -> str:
     """The path of ncu."""
     if gpu.card() is None:
         found = "this run simulates (--sim)" if gpu.installed_card() else "none was found"
-        raise NoProfiler(f"profiler=True measures on a GPU; {found}.\n"
-                         "Without profiler=True, count needs none.")
+        raise NoProfiler(f"profiler=True measures on a GPU; {found}.\nWithout profiler=True, count needs none.")
     path = shutil.which("ncu")
     if path is None:
-        raise NoProfiler("profiler=True needs ncu, of Nsight Compute; it is not on PATH.\n"
-                         "It comes with the CUDA toolkit, often as /usr/local/cuda/bin/ncu.\n"
-                         "Add its folder to PATH; without profiler=True, count needs none.")
+        raise NoProfiler(
+            "profiler=True needs ncu, of Nsight Compute; it is not on PATH.\n"
+            "It comes with the CUDA toolkit, often as /usr/local/cuda/bin/ncu.\n"
+            "Add its folder to PATH; without profiler=True, count needs none."
+        )
     return path
 
 
 def _command(ncu: str, log: Path) -> list[str]:
-    return [ncu, "--csv", "--log-file", str(log), "--print-units", "base", "--print-kernel-base", "function",
-            "--target-processes", "application-only", "--profile-from-start", "off", "--clock-control", "none",
-            "--metrics", ",".join(known_metrics(ncu, tuple(metrics.ALL)))]
+    return [
+        ncu,
+        "--csv",
+        "--log-file",
+        str(log),
+        "--print-units",
+        "base",
+        "--print-kernel-base",
+        "function",
+        "--target-processes",
+        "application-only",
+        "--profile-from-start",
+        "off",
+        "--clock-control",
+        "none",
+        "--metrics",
+        ",".join(known_metrics(ncu, tuple(metrics.ALL))),
+    ]
 
 
 @cache
@@ -81,8 +98,16 @@ def _environment() -> dict[str, str]:
 def run(command: list[str]) -> tuple[int, str]:
     """Exit status and output of a command, which ends within the deadline or raises worker.TooSlow."""
     limit = min(around(), key=lambda limit: limit.left)
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True, errors="replace", start_new_session=True, env=_environment())
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        env=_environment(),
+    )
     try:
         printed, _ = process.communicate(timeout=max(0.0, limit.left))
     except subprocess.TimeoutExpired:
@@ -97,10 +122,12 @@ def run(command: list[str]) -> tuple[int, str]:
 def check(code: int, said: str) -> None:
     """Raise NoProfiler if ncu says that it cannot work."""
     if FORBIDDEN in said:
-        raise NoProfiler(f"ncu may not read the GPU's counters ({FORBIDDEN}).\n"
-                         "Run as root (a container: with --cap-add=SYS_ADMIN), or let everyone read\n"
-                         "them: with `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in a\n"
-                         "file in /etc/modprobe.d, and the driver loaded anew.")
+        raise NoProfiler(
+            f"ncu may not read the GPU's counters ({FORBIDDEN}).\n"
+            "Run as root (a container: with --cap-add=SYS_ADMIN), or let everyone read\n"
+            "them: with `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in a\n"
+            "file in /etc/modprobe.d, and the driver loaded anew."
+        )
     errors = [cut(line, WIDTH) for line in said.splitlines() if line.startswith("==ERROR==")]
     if errors:
         raise NoProfiler("\n".join([f"ncu gave no figures (exit status {code}). It says:", *errors[:SAID]]))
@@ -108,9 +135,10 @@ def check(code: int, said: str) -> None:
 
 # What ncu writes ---------------------------------------------------------------------------------
 
+
 def launches(text: str) -> Iterator[tuple[str, tuple[int, ...], dict[str, float | None]]]:
     """Kernel, grid and metrics of each launch in what `ncu --csv` wrote, in order."""
-    table = text[text.find('"ID"'):] if '"ID"' in text else ""
+    table = text[text.find('"ID"') :] if '"ID"' in text else ""
     found: dict[str, tuple] = {}
     for row in csv.DictReader(io.StringIO(table)):
         grid = tuple(map(int, re.findall(r"\d+", row["Grid Size"])))

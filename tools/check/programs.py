@@ -92,8 +92,9 @@ def check_openmp(place: Place) -> Finding:
     if reply.code == 0:
         return Finding("OpenMP", "ok", "cc -fopenmp")
     found = "cc does not know -fopenmp" if place.find("cc") else "no C compiler"
-    return Finding("OpenMP", "missing", f"{found}; for the last task of the kata numba_threads",
-                   _remedy(Program("gcc", ""), place))
+    return Finding(
+        "OpenMP", "missing", f"{found}; for the last task of the kata numba_threads", _remedy(Program("gcc", ""), place)
+    )
 
 
 def may_count(place: Place) -> bool:
@@ -120,8 +121,12 @@ def _perf(found: str, path: str, place: Place) -> Finding:
     """It is often here and may not count, or has nothing to count with."""
     reply = place.ask([path, "stat", "-e", "instructions", "true"], SECONDS)
     if "not supported" in reply.text:
-        return Finding("perf", "missing", f"{found} samples stacks; this machine has no counters for it",
-                       "Use valgrind, which counts by itself.")
+        return Finding(
+            "perf",
+            "missing",
+            f"{found} samples stacks; this machine has no counters for it",
+            "Use valgrind, which counts by itself.",
+        )
     if reply.code == 0:
         return Finding("perf", "ok", found)
     return Finding("perf", "missing", f"{found}, but may not count", "sudo sysctl kernel.perf_event_paranoid=1")
@@ -130,8 +135,9 @@ def _perf(found: str, path: str, place: Place) -> Finding:
 def _not_here(program: Program, place: Place) -> Finding:
     for folder in HIDING:
         for path in sorted(place.slash.glob(f"{folder.lstrip('/')}/{program.name}")):
-            return Finding(program.name, "missing", f"not on PATH; for {program.use}",
-                           f'export PATH="$PATH:{path.parent}"')
+            return Finding(
+                program.name, "missing", f"not on PATH; for {program.use}", f'export PATH="$PATH:{path.parent}"'
+            )
     return Finding(program.name, "missing", f"not here; for {program.use}", _remedy(program, place))
 
 
@@ -155,6 +161,8 @@ def _is_root() -> bool:
 def _let_count(place: Place) -> str:
     if (place.slash / ".dockerenv").exists() or (place.slash / "run/.containerenv").exists():
         return "Start the container with --cap-add=SYS_ADMIN."
-    return ("Run it as root; or for everyone, after a restart:\n"
-            "  echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n"
-            "    sudo tee /etc/modprobe.d/nvidia-counters.conf")
+    return (
+        "Run it as root; or for everyone, after a restart:\n"
+        "  echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n"
+        "    sudo tee /etc/modprobe.d/nvidia-counters.conf"
+    )

@@ -39,26 +39,25 @@ def wrong_type(fault: Fault) -> str:
 
 
 def wrong_dtype(fault: Fault) -> str:
-    return (f"Wrong dtype: {it(fault)} is {literal(fault.got)}, wanted {fault.want}. "
-            "Which line decides the dtype?")
+    return f"Wrong dtype: {it(fault)} is {literal(fault.got)}, wanted {fault.want}. Which line decides the dtype?"
 
 
 def wrong_shape(fault: Fault) -> str:
     shape = literal(tuple(fault.want.shape))
-    return (f"Wrong shape: {it(fault)} is {literal(fault.got)}, wanted shape {shape}. "
-            "Which line decides the shape?")
+    return f"Wrong shape: {it(fault)} is {literal(fault.got)}, wanted shape {shape}. Which line decides the shape?"
 
 
 def wrong_device(fault: Fault) -> str:
-    return (f"Wrong device: {it(fault)} is on {fault.got.device}, wanted on {fault.want}. "
-            "Where is it allocated?")
+    return f"Wrong device: {it(fault)} is on {fault.got.device}, wanted on {fault.want}. Where is it allocated?"
 
 
 def input_modified(fault: Fault) -> str:
     index = show.first_of(fault.wrong)
     before, after = show.pair(fault.want[index].item(), fault.got[index].item(), 24)
-    return (f"It changed its input {fault.part}: {fault.part}{show.place(index)} was {before}, "
-            f"now it is {after}. Which line writes there?")
+    return (
+        f"It changed its input {fault.part}: {fault.part}{show.place(index)} was {before}, "
+        f"now it is {after}. Which line writes there?"
+    )
 
 
 def never_written(fault: Fault) -> str:
@@ -71,8 +70,10 @@ def returns_its_input(fault: Fault) -> str:
 
 
 def returns_a_view(fault: Fault) -> str:
-    return (f"It returned a view of its input {fault.part}: whoever writes to one changes the other. "
-            "Where is the result allocated?")
+    return (
+        f"It returned a view of its input {fault.part}: whoever writes to one changes the other. "
+        "Where is the result allocated?"
+    )
 
 
 def out_not_returned(fault: Fault) -> str:
@@ -97,6 +98,20 @@ def verb(wrong: np.ndarray, one: str, many: str) -> str:
     return one if wrong.sum() == 1 else many
 
 
-SENTENCES = {sentence.__name__: sentence for sentence in (
-    nothing_returned, wrong_type, wrong_dtype, wrong_shape, wrong_device, input_modified, returns_its_input,
-    returns_a_view, out_not_returned, outside_out, never_written, reads_out)}  # by the name of the fault
+SENTENCES = {
+    sentence.__name__: sentence
+    for sentence in (
+        nothing_returned,
+        wrong_type,
+        wrong_dtype,
+        wrong_shape,
+        wrong_device,
+        input_modified,
+        returns_its_input,
+        returns_a_view,
+        out_not_returned,
+        outside_out,
+        never_written,
+        reads_out,
+    )
+}  # by the name of the fault

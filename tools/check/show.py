@@ -7,10 +7,10 @@ import numpy as np
 from tools.check import arrays
 from tools.wire import Handle
 
-WIDTH = 76             # columns; pytest and the course indent by up to four more
+WIDTH = 76  # columns; pytest and the course indent by up to four more
 DIGITS = (6, 9, 12, 17)  # significant digits, as few as keep two numbers apart
-SMALL = 16             # elements: up to here an array is shown whole,
-ROWS = 3               # and of a larger one so many wrong elements
+SMALL = 16  # elements: up to here an array is shown whole,
+ROWS = 3  # and of a larger one so many wrong elements
 ARTICLES = {"numpy": "an array ", "torch": "a tensor ", "cupy": "a "}  # before what `literal` makes of an array
 
 
@@ -19,7 +19,7 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     tail = (limit - 3) // 2
-    return text[:limit - 3 - tail] + "..." + text[len(text) - tail:]
+    return text[: limit - 3 - tail] + "..." + text[len(text) - tail :]
 
 
 def literal(value: object) -> str:
@@ -99,7 +99,7 @@ def window(text: str, place: int, limit: int) -> str:
     head = "..." if start else ""
     rest = text[start:]
     room = limit - len(head)
-    return head + (rest if len(rest) <= room else rest[:room - 3] + "...")
+    return head + (rest if len(rest) <= room else rest[: room - 3] + "...")
 
 
 def aligned(texts: list[str]) -> list[str]:
@@ -127,11 +127,13 @@ def grid(got: np.ndarray, want: np.ndarray, wrong: np.ndarray, room: int) -> lis
     mine, right = numbers(got.ravel().tolist(), want.ravel().tolist(), wrong.ravel().tolist())
     cells = aligned(mine + right)
     columns = got.shape[-1]
-    rows = ["  ".join(cells[i:i + columns]).rstrip() for i in range(0, len(cells), columns)]
-    above, below = rows[:len(rows) // 2], rows[len(rows) // 2:]
+    rows = ["  ".join(cells[i : i + columns]).rstrip() for i in range(0, len(cells), columns)]
+    above, below = rows[: len(rows) // 2], rows[len(rows) // 2 :]
     width = max(map(len, above))
-    beside = [f"  {'' if i else 'got':5}{a:{width}}    {'' if i else 'wanted':8}{b}"
-              for i, (a, b) in enumerate(zip(above, below))]
+    beside = [
+        f"  {'' if i else 'got':5}{a:{width}}    {'' if i else 'wanted':8}{b}"
+        for i, (a, b) in enumerate(zip(above, below))
+    ]
     names = ["got", *[""] * (len(above) - 1), "wanted", *[""] * (len(below) - 1)]
     stacked = [f"  {name:8}{row}" for name, row in zip(names, rows)]
     choices = (stacked, beside) if got.ndim == 1 else (beside, stacked)
@@ -142,7 +144,7 @@ def table(got: np.ndarray, want: np.ndarray, wrong: np.ndarray, room: int) -> li
     """The first wrong elements, one a line below a heading; no lines if there is no room for two of them."""
     if room < 3:
         return []
-    indices = [tuple(map(int, index)) for index in np.argwhere(wrong)[:min(ROWS, room - 1)]]
+    indices = [tuple(map(int, index)) for index in np.argwhere(wrong)[: min(ROWS, room - 1)]]
     pairs = [(got[index].item(), want[index].item()) for index in indices]
     mine, right = numbers(*map(list, zip(*pairs)), [True] * len(pairs))
     columns = ["", *map(place, indices)], ["got", *aligned(mine)], ["wanted", *aligned(right)]

@@ -50,8 +50,12 @@ def check_terminal(here: Surroundings) -> Finding:
     """Is it wide enough, does it show colours, and every letter?"""
     letters = (here.screen.encoding or "ascii").upper()
     if letters.replace("-", "") != "UTF8":
-        return Finding("terminal", "missing", f"{letters}, which lacks letters that some pages show",
-                       "export PYTHONUTF8=1 LC_ALL=C.UTF-8")
+        return Finding(
+            "terminal",
+            "missing",
+            f"{letters}, which lacks letters that some pages show",
+            "export PYTHONUTF8=1 LC_ALL=C.UTF-8",
+        )
     if not here.screen.isatty():
         return Finding("terminal", "ok", f"none, {letters}; ./course watch wants one")
     columns, lines = here.size()
@@ -67,8 +71,9 @@ def check_clock(here: Surroundings) -> Finding:
     date = datetime.fromtimestamp(now, timezone.utc).date()
     newest = max((path.stat().st_mtime for path in here.root.glob("*") if path.is_file()), default=now)
     if newest > now + DAY:
-        return Finding("clock", "missing", f"it says {date}, and files of the course are newer",
-                       "sudo timedatectl set-ntp true")
+        return Finding(
+            "clock", "missing", f"it says {date}, and files of the course are newer", "sudo timedatectl set-ntp true"
+        )
     ticks = time.get_clock_info("perf_counter").resolution
     return Finding("clock", "ok", f"{date}, ticks of {ticks * 1e9:.0f} ns")
 
@@ -81,13 +86,21 @@ def check_git(here: Surroundings) -> Finding:
         return Finding("git", "missing", "not here; for ./course start and update", "https://git-scm.com/downloads")
     branch = here.place.ask(["git", "-C", str(here.root), "symbolic-ref", "--short", "HEAD"], SECONDS)
     if branch.code != 0:
-        return Finding("git", "missing", f"{version[0]}; the course is no clone, or on no branch",
-                       "git init && git add . && git commit -m 'as given'")
+        return Finding(
+            "git",
+            "missing",
+            f"{version[0]}; the course is no clone, or on no branch",
+            "git init && git add . && git commit -m 'as given'",
+        )
     name = here.place.ask(["git", "-C", str(here.root), "config", "user.name"], SECONDS)
     found = f"{version[0]}, branch {branch.text.strip()}"
     if not name.text.strip():
-        return Finding("git", "missing", f"{found}; it does not know who you are",
-                       'git config user.name "You" && git config user.email you@example.org')
+        return Finding(
+            "git",
+            "missing",
+            f"{found}; it does not know who you are",
+            'git config user.name "You" && git config user.email you@example.org',
+        )
     return Finding("git", "ok", found)
 
 
@@ -110,12 +123,18 @@ def check_environment(here: Surroundings) -> Finding:
 
 def _kinds(here: Surroundings) -> list[str]:
     slash, said = here.place.slash, here.environment
-    return [kind for kind, is_it in {
-        "WSL": "microsoft" in here.place.read("proc/version").lower(),
-        "Colab": "COLAB_RELEASE_TAG" in said,
-        "container": (slash / ".dockerenv").exists() or (slash / "run/.containerenv").exists() or "container" in said,
-        "SSH": "SSH_CONNECTION" in said,
-    }.items() if is_it]
+    return [
+        kind
+        for kind, is_it in {
+            "WSL": "microsoft" in here.place.read("proc/version").lower(),
+            "Colab": "COLAB_RELEASE_TAG" in said,
+            "container": (slash / ".dockerenv").exists()
+            or (slash / "run/.containerenv").exists()
+            or "container" in said,
+            "SSH": "SSH_CONNECTION" in said,
+        }.items()
+        if is_it
+    ]
 
 
 def _distribution(place: Place) -> str:

@@ -1,7 +1,7 @@
 """A sum with names for its terms: an oracle that returns one lets a failure say which term is missing, or too much.
 
-    assert_matches(lesson.predict_traffic, m, n, k,
-                   oracle=lambda m, n, k: terms(a=4 * m * k, b=4 * k * n, out=4 * m * n))
+assert_matches(lesson.predict_traffic, m, n, k,
+               oracle=lambda m, n, k: terms(a=4 * m * k, b=4 * k * n, out=4 * m * n))
 """
 
 from collections.abc import Callable

@@ -14,7 +14,7 @@ from tools.worker import Frame, Raised
 from tools.worker.raised import REFUSALS
 
 LINES = 12
-GLUE = "\0"     # in place of spaces where a line must not break
+GLUE = "\0"  # in place of spaces where a line must not break
 PLACE = re.compile(r"(\S+), line (\d+):  (.*)")
 TASK = re.compile(r"^# Task (\d+)\b", re.MULTILINE)
 IN_THE_COURSE = re.compile(r"\w[\w/]*\.py")  # no other path is opened: a lesson's process may name any
@@ -25,8 +25,13 @@ def call_lines(name: str, arguments: dict[str, object]) -> list[str]:
     """`matmul(a: float64[2,3], b: float64[3,2])`, `linear_index(row=2, col=4)`: in one line or two."""
     for limit in (WIDTH, 40, 24, 12):
         glued = [argument(*item, limit).replace(" ", GLUE) for item in arguments.items()]
-        lines = textwrap.wrap(f"{name}({', '.join(glued)})", WIDTH, subsequent_indent="    ",
-                              break_long_words=False, break_on_hyphens=False)
+        lines = textwrap.wrap(
+            f"{name}({', '.join(glued)})",
+            WIDTH,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         if len(lines) <= 2 and max(map(len, lines)) <= WIDTH:
             break
     return [show.cut(line.replace(GLUE, " "), WIDTH) for line in lines[:2]]
@@ -44,7 +49,7 @@ def compose(head: list[str], fault: Fault, cause: str | None) -> str:
     last = ["", *wrapped(cause)] if cause else []
     told = describe(fault, LINES - len(head) - 1 - len(last))
     if cause and is_refusal(fault) and "" in told:
-        told = told[:told.index("")]  # the question that it ends with: there is a better one
+        told = told[: told.index("")]  # the question that it ends with: there is a better one
     return printable("\n".join([*head, "", *told, *last]))
 
 
@@ -68,6 +73,7 @@ def wrapped(text: str) -> list[str]:
 
 # An error of the learner's code ----------------------------------------------------------------------------
 
+
 def raised(error: Raised, room: int) -> list[str]:
     """The error, then the learner's own line in which it happened."""
     if error.type_name in REFUSALS:
@@ -76,10 +82,12 @@ def raised(error: Raised, room: int) -> list[str]:
     where = []
     if error.frames:
         frame = error.frames[-1]
-        where = [f"{frame.file} line {frame.line}, in {frame.function}:",
-                 show.cut(f"    {frame.source.strip()}", WIDTH)]
+        where = [
+            f"{frame.file} line {frame.line}, in {frame.function}:",
+            show.cut(f"    {frame.source.strip()}", WIDTH),
+        ]
     most = max(1, room - len(where))
-    return (lines if len(lines) <= most else [*lines[:most - 1], "..."]) + where
+    return (lines if len(lines) <= most else [*lines[: most - 1], "..."]) + where
 
 
 def is_refusal(fault: Fault) -> bool:
@@ -100,7 +108,7 @@ def refused(error: Raised) -> list[str]:
 
 
 def task_of(frame: Frame) -> str:
-    """"task 2, " for a line of a lesson below `# Task 2`; "" where there is no telling.
+    """ "task 2, " for a line of a lesson below `# Task 2`; "" where there is no telling.
 
     The function is looked for, and only then the line: the launch may be a test's, where lines have other numbers.
     """
@@ -112,12 +120,13 @@ def task_of(frame: Frame) -> str:
         return ""
     above, found, _ = text.partition(f"\ndef {frame.function}(")
     if not found:
-        above = "" if name.startswith("test_") else "\n".join(text.splitlines()[:frame.line])
+        above = "" if name.startswith("test_") else "\n".join(text.splitlines()[: frame.line])
     numbers = TASK.findall(above)
     return f"task {numbers[-1]}, " if numbers else ""
 
 
 # Values that differ ----------------------------------------------------------------------------------------
+
 
 def values(fault: Fault, room: int) -> list[str]:
     lead = f"In {fault.part}: " if fault.part else ""

@@ -16,14 +16,14 @@ from tools import worker
 from tools.check import notes
 from tools.worker import Prepared
 
-BATCH = 5e-3        # seconds that a batch of calls lasts at least: the clock's own error is far below
+BATCH = 5e-3  # seconds that a batch of calls lasts at least: the clock's own error is far below
 MOST_CALLS = 10**6  # in a batch
 ROUNDS = (11, 101)  # fewest and most pairs
-AT_LEAST = 3        # pairs that are made even when time is up
-BUDGET = 3.0        # seconds for all pairs together
-NARROW = 0.03       # an interval of +-3 % is narrow enough to stop
-CONFIDENCE = 95     # per cent, of the interval
-RESAMPLES = 2000    # of the bootstrap
+AT_LEAST = 3  # pairs that are made even when time is up
+BUDGET = 3.0  # seconds for all pairs together
+NARROW = 0.03  # an interval of +-3 % is narrow enough to stop
+CONFIDENCE = 95  # per cent, of the interval
+RESAMPLES = 2000  # of the bootstrap
 
 
 class Undecided(Exception):
@@ -52,9 +52,11 @@ class Ratio:
             return True
         if self.high < wanted:
             return False
-        raise Undecided(f"Measured {self}, wanted {times(wanted)}: too close or too noisy to call.\n"
-                        f"{self.text}\n"
-                        "Is other work running on this machine? Run this test again by itself.")
+        raise Undecided(
+            f"Measured {self}, wanted {times(wanted)}: too close or too noisy to call.\n"
+            f"{self.text}\n"
+            "Is other work running on this machine? Run this test again by itself."
+        )
 
     def __str__(self) -> str:
         return f"{times(self.value)} ({times(self.low)[:-1]} to {times(self.high)[:-1]})"
@@ -64,8 +66,10 @@ class Ratio:
     @property
     def text(self) -> str:
         """Both times, for a failure: 'One call takes 5.2 ms, the baseline 5.1 ms (median of 41 pairs).'"""
-        return (f"One call takes {duration(self.seconds)}, the baseline {duration(self.baseline_seconds)} "
-                f"(medians of {self.rounds} pairs).")
+        return (
+            f"One call takes {duration(self.seconds)}, the baseline {duration(self.baseline_seconds)} "
+            f"(medians of {self.rounds} pairs)."
+        )
 
 
 def speed_ratio(function: Callable, baseline: Callable, *args: object) -> Ratio:

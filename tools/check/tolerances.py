@@ -19,14 +19,21 @@ import numpy as np
 
 from tools.check import arrays
 
-DIGITS = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8,
-          "float8_e4m3fn": 4, "float8_e5m2": 3}  # significant binary digits; u is 2**-digits
-SLACK = 4              # an allowance is this many times the error of a careful program ...
-ROUNDINGS = 8          # ... which may round an element of float32 or float64 this often on its way
-WALK = 2               # ... and add WALK * sqrt(n) * u in a sum of n terms
-ENOUGH = 64            # elements below which none is typical, nor one precision to be told from another
-MOVE = 2.0**-20        # a part of a number: far more than its last digits in float64, far less than bends a function
-MOVES = 8              # random draws, the more the surer that one of them shows what cancelled
+DIGITS = {
+    "float64": 53,
+    "float32": 24,
+    "tf32": 11,
+    "float16": 11,
+    "bfloat16": 8,
+    "float8_e4m3fn": 4,
+    "float8_e5m2": 3,
+}  # significant binary digits; u is 2**-digits
+SLACK = 4  # an allowance is this many times the error of a careful program ...
+ROUNDINGS = 8  # ... which may round an element of float32 or float64 this often on its way
+WALK = 2  # ... and add WALK * sqrt(n) * u in a sum of n terms
+ENOUGH = 64  # elements below which none is typical, nor one precision to be told from another
+MOVE = 2.0**-20  # a part of a number: far more than its last digits in float64, far less than bends a function
+MOVES = 8  # random draws, the more the surer that one of them shows what cancelled
 TINY = np.finfo(np.float64).tiny
 
 
@@ -130,6 +137,7 @@ def moved(args: tuple, step: float, seed: int) -> tuple:
 
 # Impostors: results that a test must tell from the right one ----------------------------------------------
 
+
 def impostors(want: np.ndarray, args: tuple, oracle: Callable, dtype: object, length: int = 1) -> dict:
     """What careless programs return instead of `want`: NumPy arrays by name.
 
@@ -192,18 +200,25 @@ def added_up_in(name: str, want: np.ndarray, length: int) -> np.ndarray:
     return result
 
 
-def audit(got: np.ndarray, want: np.ndarray, tolerance: Tolerance, stand_ins: dict[str, np.ndarray],
-          size: np.ndarray | float = 0.0) -> None:
+def audit(
+    got: np.ndarray,
+    want: np.ndarray,
+    tolerance: Tolerance,
+    stand_ins: dict[str, np.ndarray],
+    size: np.ndarray | float = 0.0,
+) -> None:
     """Is the reference well inside the tolerance and every impostor well outside? WeakTolerance if not."""
     error, allowed = largest_error(got, want, size), f"{tolerance.relative:.1e} ({tolerance.why})"
     if not error <= tolerance.relative / SLACK:
         raise WeakTolerance(
             f"The reference's error {error:.1e} is more than a quarter of the tolerance {allowed}.\n"
-            "Which sum is longer, or which function less exact, than the tolerance says?")
+            "Which sum is longer, or which function less exact, than the tolerance says?"
+        )
     for name, values in stand_ins.items():
         error = largest_error(values, want, size)
         if name not in tolerance.blind and not error >= 2 * tolerance.relative:
             raise WeakTolerance(
                 f"An impostor is hard to tell: {name} has error {error:.1e}, the tolerance is {allowed}.\n"
                 "Choose harder inputs or another length; where neither is possible, "
-                f"tolerance.blind_to({name!r}) says so in the test.")
+                f"tolerance.blind_to({name!r}) says so in the test."
+            )

@@ -129,13 +129,21 @@ def _print_function(page: Console, of_function: list[dict]) -> None:
     say(f"{last['function']}, {last['shape']}: {last['class']}", style="bold", page=page)
     if last["strongest"]:
         say(f"{Speed(**last['strongest'])}", page=page)
-    _show(page, "", ("time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines"),
-          [Row(row["name"], cells.competitor(row), "bold" if row["name"] == YOURS else "") for row in last["rows"]])
+    _show(
+        page,
+        "",
+        ("time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines"),
+        [Row(row["name"], cells.competitor(row), "bold" if row["name"] == YOURS else "") for row in last["rows"]],
+    )
     for name, why in last["left_out"].items():
         say(f"{name} is left out: {why}", page=page)
     if smaller := of_function[:-1]:
-        _show(page, "smaller", (YOURS, "strongest rival", "its time", "of its speed"),
-              [Row(record["shape"], cells.against_strongest(record)) for record in smaller])
+        _show(
+            page,
+            "smaller",
+            (YOURS, "strongest rival", "its time", "of its speed"),
+            [Row(record["shape"], cells.against_strongest(record)) for record in smaller],
+        )
 
 
 def _print_counted(page: Console, counted: list[dict]) -> None:
@@ -154,15 +162,24 @@ def _print_counted(page: Console, counted: list[dict]) -> None:
 def _counted(record: dict) -> Row:
     crosses = bool(record["least_crossed"])
     asked, least = (record[name] for name in (("crossed", "least_crossed") if crosses else ("asked", "least")))
-    return Row(f"{record['function']}, {record['shape']}",
-               ("host link" if crosses else "GPU memory", f"{asked:,}", f"{least:,}", f"{asked / least:.2f}",
-                "-" if crosses else f"{record['in_sectors']:,}"))
+    return Row(
+        f"{record['function']}, {record['shape']}",
+        (
+            "host link" if crosses else "GPU memory",
+            f"{asked:,}",
+            f"{least:,}",
+            f"{asked / least:.2f}",
+            "-" if crosses else f"{record['in_sectors']:,}",
+        ),
+    )
 
 
 def _bound(record: dict) -> Row:
     limits = dict.fromkeys(bound["limit"] for bound in record["bounds"].values())
-    return Row(f"{record['function']}, {record['largest']}",
-               (*(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits)))
+    return Row(
+        f"{record['function']}, {record['largest']}",
+        (*(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits)),
+    )
 
 
 def _footer(found: Found) -> list[str]:
@@ -173,14 +190,19 @@ def _footer(found: Found) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     copy = cells.rate(ceiling["bandwidth"] / 1e9)
     peaks = ", ".join(f"{dtype} matmul {cells.rate(peak / 1e9)} GFLOP/s" for dtype, peak in ceiling["peaks"].items())
-    scattered = any((row["high"] - row["low"]) / 2 > SCATTERED * row["seconds"]
-                    for record in found.timed for row in record["rows"])
+    scattered = any(
+        (row["high"] - row["low"]) / 2 > SCATTERED * row["seconds"] for record in found.timed for row in record["rows"]
+    )
     warning = ["Some times scatter widely: is other work running on this machine?"] if scattered else []
-    return [f"{machine.get('card') or machine['cpu']}{driver}; {versions}; {date.today().isoformat()}.",
-            f"Ceiling, measured here on {ceiling['date']}: copy {copy} GB/s, {peaks}. "
-            "Far above 100%: the arrays fit into a cache.",
-            "time: median of one call, all competitors in turn; GB/s: of the least traffic; memory: what one call "
-            "takes beside its arguments; lines: of yours with all it uses.", classes.LEGEND, *warning]
+    return [
+        f"{machine.get('card') or machine['cpu']}{driver}; {versions}; {date.today().isoformat()}.",
+        f"Ceiling, measured here on {ceiling['date']}: copy {copy} GB/s, {peaks}. "
+        "Far above 100%: the arrays fit into a cache.",
+        "time: median of one call, all competitors in turn; GB/s: of the least traffic; memory: what one call "
+        "takes beside its arguments; lines: of yours with all it uses.",
+        classes.LEGEND,
+        *warning,
+    ]
 
 
 def _show(page: Console, title: str, headings: tuple[str, ...], rows: Sequence[Row]) -> None:

@@ -19,8 +19,8 @@ from tools.course.workload import LessonBroken, Workload, lesson_of, workloads
 from tools.worker import NoAnswer, TooSlow, raised_from
 from tools.words import wrapped
 
-SEED = 0    # the same inputs whenever a command runs, so that its figures can be compared
-LINES = 5   # of an error's text
+SEED = 0  # the same inputs whenever a command runs, so that its figures can be compared
+LINES = 5  # of an error's text
 
 
 class CallFailed(Exception):

@@ -108,10 +108,12 @@ def _hint(context: typer.Context, day: CurrentDay = None, task: Task = None) -> 
 
 
 @app.command("quiz")
-def _quiz(context: typer.Context, day: CurrentDay = None,
-          review: Annotated[bool, Option("--review", help="Missed questions and those of earlier days too.")] = False,
-          interview: Annotated[bool, Option("--interview", help="Ten of all; reasons at the end.")] = False,
-          ) -> int:
+def _quiz(
+    context: typer.Context,
+    day: CurrentDay = None,
+    review: Annotated[bool, Option("--review", help="Missed questions and those of earlier days too.")] = False,
+    interview: Annotated[bool, Option("--interview", help="Ten of all; reasons at the end.")] = False,
+) -> int:
     """A day's questions, with a reason for each answer."""
     from tools.cli import quiz
 
@@ -149,8 +151,12 @@ def _count(context: typer.Context, day: CurrentDay = None) -> int:
 
 
 @app.command("compiled")
-def _compiled(context: typer.Context, day: CurrentDay = None, chip: Chip = None,
-              mlir: Annotated[bool, Option("--mlir", help="Triton's TTIR and TTGIR too.")] = False) -> int:
+def _compiled(
+    context: typer.Context,
+    day: CurrentDay = None,
+    chip: Chip = None,
+    mlir: Annotated[bool, Option("--mlir", help="Triton's TTIR and TTGIR too.")] = False,
+) -> int:
     """What the real compiler makes of your kernels, GPU or not."""
     from tools.cli import compiled
 
@@ -158,8 +164,11 @@ def _compiled(context: typer.Context, day: CurrentDay = None, chip: Chip = None,
 
 
 @app.command("show")
-def _show(context: typer.Context, day: CurrentDay = None,
-          svg: Annotated[Path | None, _file("Write the picture into this file too.")] = None) -> int:
+def _show(
+    context: typer.Context,
+    day: CurrentDay = None,
+    svg: Annotated[Path | None, _file("Write the picture into this file too.")] = None,
+) -> int:
     """A picture of your kernels: which program or thread touches what."""
     from tools.cli import show
 
@@ -167,10 +176,12 @@ def _show(context: typer.Context, day: CurrentDay = None,
 
 
 @app.command("bench")
-def _bench(context: typer.Context, day: CurrentDay = None,
-           csv: Annotated[Path | None, _file("Write every figure into this file.")] = None,
-           plot: Annotated[Path | None, _file("Write the plot over sizes, an SVG, into this file.")] = None,
-           ) -> int:
+def _bench(
+    context: typer.Context,
+    day: CurrentDay = None,
+    csv: Annotated[Path | None, _file("Write every figure into this file.")] = None,
+    plot: Annotated[Path | None, _file("Write the plot over sizes, an SVG, into this file.")] = None,
+) -> int:
     """Your functions against NumPy, PyTorch and the vendor's library."""
     from tools.cli import bench
 
@@ -205,9 +216,11 @@ def _review(context: typer.Context, week: Annotated[str, Argument(metavar="WEEK"
 
 
 @app.command("report")
-def _report(context: typer.Context,
-            output: Annotated[Path, _file("The page, one file without outside parts.")] = Path("report.html"),
-            publish: Annotated[bool, Option("--publish", help="Say how to put it on the web.")] = False) -> int:
+def _report(
+    context: typer.Context,
+    output: Annotated[Path, _file("The page, one file without outside parts.")] = Path("report.html"),
+    publish: Annotated[bool, Option("--publish", help="Say how to put it on the web.")] = False,
+) -> int:
     """Your month as one HTML page to show around."""
     from tools.cli import report
 
@@ -215,9 +228,12 @@ def _report(context: typer.Context,
 
 
 @app.command("notebook")
-def _notebook(context: typer.Context, day: CurrentDay = None,
-              solution: Annotated[bool, Option("--solution", help="With the reference, for instructors.")] = False,
-              output: Annotated[Path | None, _file("A file or folder; else NAME.ipynb here.")] = None) -> int:
+def _notebook(
+    context: typer.Context,
+    day: CurrentDay = None,
+    solution: Annotated[bool, Option("--solution", help="With the reference, for instructors.")] = False,
+    output: Annotated[Path | None, _file("A file or folder; else NAME.ipynb here.")] = None,
+) -> int:
     """A day as a notebook, for Colab too."""
     from tools.cli import notebook
 
@@ -236,9 +252,7 @@ def _doctor(context: typer.Context) -> int:
 
 
 @app.command(
-    "check",
-    add_help_option=False,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    "check", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )
 def _check(context: typer.Context) -> int:
     """The course's tests of itself; ./course check --help tells more."""

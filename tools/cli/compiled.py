@@ -28,8 +28,10 @@ def run(day: str | None, root: Path, chip: str | None = None, mlir: bool = False
     page = console()
     if chip is not None and chip not in chips.chips():
         near = difflib.get_close_matches(chip.lower(), chips.chips(), 1, cutoff=0.3)
-        return complain(f"No chip is called {cut(chip, 40)!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
-                        + "\n".join(wrapped(f"There are {', '.join(chips.chips())}.", room())))
+        return complain(
+            f"No chip is called {cut(chip, 40)!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
+            + "\n".join(wrapped(f"There are {', '.join(chips.chips())}.", room()))
+        )
     unit, shown = chosen(day, root), 0
     if mlir:
         files.check_folder(_folder(unit, root), root)
@@ -61,8 +63,9 @@ def _of_machine() -> str:
 def _print(page: Console, kernel: Kernel, unit: Unit) -> None:
     page.print()
     page.print(str(kernel))
-    page.print(f"  tensor-core instructions: {table.tensor_instructions(kernel.sass)}, "
-               f"barriers: {table.barriers(kernel.sass)}")
+    page.print(
+        f"  tensor-core instructions: {table.tensor_instructions(kernel.sass)}, barriers: {table.barriers(kernel.sass)}"
+    )
     if any(access.sectors is None and access.width for access in kernel.accesses):
         page.print(f"  ?: ./course count {unit.name} counts the sectors")
     if rows := _sass_rows(kernel, unit.lesson, page.width):

@@ -65,8 +65,10 @@ def _of_library(kernel: lines.Kernel) -> str:
 def _totals(call: Call, counters: Counters) -> list[str]:
     said = []
     if counters.launches:
-        said.append(f"In all {quantity(len(counters.launches), 'launch')}: {counters.bytes_loaded:,} bytes loaded and "
-                    f"{counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}.")
+        said.append(
+            f"In all {quantity(len(counters.launches), 'launch')}: {counters.bytes_loaded:,} bytes loaded and "
+            f"{counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}."
+        )
     said += _crossed(counters.transfers)
     if counters.library_operations:
         said.append(f"Done by a library, and not counted: {_short_list(counters.library_operations)}.")
@@ -97,11 +99,13 @@ def _beside_least(call: Call, counters: Counters) -> str:
 
 def _short_list(names: list[str]) -> str:
     """cupy.matmul (10 times), cupy.max"""
-    return ", ".join(f"{name} ({names.count(name)} times)" if names.count(name) > 1 else name
-                     for name in dict.fromkeys(names))
+    return ", ".join(
+        f"{name} ({names.count(name)} times)" if names.count(name) > 1 else name for name in dict.fromkeys(names)
+    )
 
 
 # Beside the profiler -------------------------------------------------------------------------------
+
 
 def _print_profiled(page: Console, call: Call, simulated: Counters) -> None:
     """On a machine with a GPU, the profiler's figures of the same call."""
@@ -133,12 +137,19 @@ def _figure(value: int | None) -> str:
 
 # The journal ---------------------------------------------------------------------------------------
 
+
 def _keep(call: Call, counters: Counters, calls: Calls, root: Path) -> None:
     totals = {name: value for name in KEPT if (value := _told(counters, name))}
     totals |= {f"transfers_{name}": value for name, value in vars(counters.transfers).items() if value}
-    facts = {"function": call.workload.function, "size": call.workload.small,
-             "shape": call.workload.shape(call.workload.small), "launches": len(counters.launches), "totals": totals,
-             "simulated": True, "lesson": file_hash(calls.unit.lesson)}
+    facts = {
+        "function": call.workload.function,
+        "size": call.workload.small,
+        "shape": call.workload.shape(call.workload.small),
+        "launches": len(counters.launches),
+        "totals": totals,
+        "simulated": True,
+        "lesson": file_hash(calls.unit.lesson),
+    }
     try:
         if journal.wanted():
             journal.add(journal.COUNT, calls.unit.name, facts, root)

@@ -63,9 +63,16 @@ def _show_fix(slow, fast) -> None:
 
 
 def _show_both(slow, fast, seconds: float) -> None:
-    _figures(("bytes used", "bytes asked for", "used"),
-             [Row(kernel.name, (f"{kernel.counters.bytes:,}", f"{kernel.asked:,}",
-                                f"{kernel.counters.bytes / kernel.asked:.1%}")) for kernel in (slow, fast)])
+    _figures(
+        ("bytes used", "bytes asked for", "used"),
+        [
+            Row(
+                kernel.name,
+                (f"{kernel.counters.bytes:,}", f"{kernel.asked:,}", f"{kernel.counters.bytes / kernel.asked:.1%}"),
+            )
+            for kernel in (slow, fast)
+        ],
+    )
     times = slow.counters.sectors / fast.counters.sectors
     _tell(f"Two words changed places, and where the slow kernel asks for {times:g} sectors the fast one asks for 1. "
          f"A test that wants {fast.counters.sectors:,} sectors fails the first kernel and passes the second, on any "
@@ -79,10 +86,17 @@ def _right(kernel) -> str:
 
 def _table(kernel) -> None:
     """What each line of the kernel that touches memory did."""
-    _figures(("requests", "sectors", "bytes used"),
-             [Row(f"{line.kind:<6} {line.source}", (f"{line.counts.requests:,}", f"{line.counts.sectors:,}",
-                                                    f"{line.counts.bytes:,}"))
-              for line in kernel.counters.launches[0].lines if line.counts.sectors])
+    _figures(
+        ("requests", "sectors", "bytes used"),
+        [
+            Row(
+                f"{line.kind:<6} {line.source}",
+                (f"{line.counts.requests:,}", f"{line.counts.sectors:,}", f"{line.counts.bytes:,}"),
+            )
+            for line in kernel.counters.launches[0].lines
+            if line.counts.sectors
+        ],
+    )
 
 
 def _figures(headings: tuple[str, ...], rows: list[Row]) -> None:

@@ -30,8 +30,9 @@ def check(file: Path, root: Path) -> None:
     if not file.parent.is_dir():
         raise NotWritten(f"{file} cannot be written: there is no folder {file.parent}.\nMake it, or name another file.")
     if file.is_file() and _known(root).get(_name(file)) != file_hash(file):
-        raise NotWritten(f"{file} is there, and not as this course wrote it: it stays as it is.\n"
-                         "Move it away, or name another file.")
+        raise NotWritten(
+            f"{file} is there, and not as this course wrote it: it stays as it is.\nMove it away, or name another file."
+        )
 
 
 def check_folder(folder: Path, root: Path) -> None:
@@ -41,8 +42,9 @@ def check_folder(folder: Path, root: Path) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         name = folder.relative_to(root).as_posix()
-        raise NotWritten(f"This command keeps its files in {name}, "
-                         f"which cannot be written ({error.strerror}).") from None
+        raise NotWritten(
+            f"This command keeps its files in {name}, which cannot be written ({error.strerror})."
+        ) from None
 
 
 def write(file: Path, text: str, root: Path) -> None:

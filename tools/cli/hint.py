@@ -25,8 +25,10 @@ def show(day: str | None, task: int | None, root: Path) -> int:
         waiting = next_task(unit, state)
         if waiting is None:
             which = " that can run here" if state.waits else ""
-            return complain(f"Every task of {unit.name}{which} is done. To read a hint all the same, name the task:\n"
-                            f"./course hint {unit.name} {unit.tasks[-1].number if unit.tasks else 1}")
+            return complain(
+                f"Every task of {unit.name}{which} is done. To read a hint all the same, name the task:\n"
+                f"./course hint {unit.name} {unit.tasks[-1].number if unit.tasks else 1}"
+            )
         task = waiting.number
     try:
         rung = hints.next_rung(unit, task, progress)

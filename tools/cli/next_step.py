@@ -75,4 +75,4 @@ def _line(lead: str, command: str, why: str) -> str:
 
 def _wrapped(line: str) -> list[str]:
     text = line.lstrip()
-    return wrapped(text, room(), line[:len(line) - len(text)], " " * INDENT)
+    return wrapped(text, room(), line[: len(line) - len(text)], " " * INDENT)

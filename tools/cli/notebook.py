@@ -25,8 +25,10 @@ def run(day: str | None, root: Path, solution: bool = False, output: Path | None
     except NotText as error:
         return complain(f"{unit.name}/{unit.lesson.name}, line {error.line}: {error.words}")
     except SyntaxError as error:
-        return complain(f"{unit.name}/{unit.lesson.name}, line {error.lineno}: {error.msg}.\n"
-                        "A lesson that cannot be read makes no notebook; mend that line first.")
+        return complain(
+            f"{unit.name}/{unit.lesson.name}, line {error.lineno}: {error.msg}.\n"
+            "A lesson that cannot be read makes no notebook; mend that line first."
+        )
     print(f"{file}:\n{unit.name}, {unit.title}{', with the solution' * solution}.")
     print("Here:     open it in Jupyter, from a folder of the course.")
     if address := web_address(root):
@@ -34,6 +36,8 @@ def run(day: str | None, root: Path, solution: bool = False, output: Path | None
         if pushed_branch(root) is None:
             print("          and the main branch there: git push -u origin HEAD would give it yours.")
     else:
-        print("On Colab: upload it, and write the address of your copy of the course into its\n"
-              "          first cell; git has no remote called origin here that names one.")
+        print(
+            "On Colab: upload it, and write the address of your copy of the course into its\n"
+            "          first cell; git has no remote called origin here that names one."
+        )
     return 0

@@ -73,8 +73,9 @@ def _questions(mode: str, day: str | None, root: Path, missed_texts: Sequence[st
         return done[-1], asked
     unit = chosen(day, root)
     quizzed = {entry.unit for entry in journal.read(root).of(journal.QUIZ)}
-    known = [other for other in units
-             if other.name != unit.name and (other.name in quizzed or states(other).overall != OPEN)]
+    known = [
+        other for other in units if other.name != unit.name and (other.name in quizzed or states(other).overall != OPEN)
+    ]
     asked = quiz.review(unit, known, missed_texts, Random())
     if not asked:
         raise Nothing(f"{unit.name} has no quiz, and no other day is begun.\nWhat is next: ./course next")

@@ -8,8 +8,10 @@ from tools.course.versions.git import BRANCH, GitProblem, Repository
 from tools.words import cut
 
 LONGEST = 40  # letters of a name
-ADVICE = ('To keep your work: git add -A && git commit -m "what I did"',
-          "journal/ is kept with it; .course/ stays on this machine.")
+ADVICE = (
+    'To keep your work: git add -A && git commit -m "what I did"',
+    "journal/ is kept with it; .course/ stays on this machine.",
+)
 
 
 def run(name: str, root: Path) -> int:
@@ -29,8 +31,10 @@ def _branch(name: str) -> str:
     short = name.removeprefix(BRANCH)
     plain = re.sub(r"[^a-z0-9]+", "-", short.lower())[:LONGEST].strip("-") or "ada"
     if len(short) > LONGEST:
-        raise GitProblem(f"{cut(name, LONGEST)!r} is longer than the {LONGEST} letters that a branch may have here:\n"
-                         f"./course start {plain}")
+        raise GitProblem(
+            f"{cut(name, LONGEST)!r} is longer than the {LONGEST} letters that a branch may have here:\n"
+            f"./course start {plain}"
+        )
     if re.fullmatch(r"[A-Za-z0-9](?!.*\.\.)([\w.-]*[\w-])?", short, re.ASCII) and not short.endswith(".lock"):
         return BRANCH + short
     raise GitProblem(f"{name!r} cannot be the name of a branch. Letters, digits, - and _ can:\n./course start {plain}")
@@ -45,8 +49,9 @@ def _switch(repository: Repository, branch: str) -> str:
         return f"You are on {branch} already."
     repository.refuse_if_busy()
     if repository.commit_of(f"refs/heads/{BRANCH.rstrip('/')}"):
-        raise GitProblem(f"A branch called learner is in the way of {branch}.\n"
-                         "First: git branch -m learner old-learner")
+        raise GitProblem(
+            f"A branch called learner is in the way of {branch}.\nFirst: git branch -m learner old-learner"
+        )
     if repository.commit_of(f"refs/heads/{branch}"):
         _take_up(repository, branch)
         return f"You are on {branch} again."

@@ -17,8 +17,9 @@ class Row(NamedTuple):
     style: str = ""
 
 
-def lines(title: str, headings: Sequence[str], rows: Sequence[Row], width: int,
-          texts: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+def lines(
+    title: str, headings: Sequence[str], rows: Sequence[Row], width: int, texts: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
     """The table's lines, each with its style. title: what is above the titles; texts: headings of what is no figure."""
     widths = [max(map(len, column)) for column in zip(headings, *(row.cells for row in rows))]
     titles = max(len(title), *(len(row.title) for row in rows))

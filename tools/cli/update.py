@@ -33,8 +33,10 @@ def _print(report: Report) -> None:
     if not report.changed:
         say(f"Nothing new: you have all of {where}.")
         if report.source == MAIN_LINES[-1]:
-            say("git knows no remote upstream or origin here, so this looked at your own branch. To name the course, "
-                "once: git remote add upstream URL")
+            say(
+                "git knows no remote upstream or origin here, so this looked at your own branch. To name the course, "
+                "once: git remote add upstream URL"
+            )
         return
     print(f"From {where}.")
     if report.kept:

@@ -12,9 +12,7 @@ import numpy as np
 from tools.compiler.ttgir import Statement
 
 _FOR = re.compile(r"\s*(%\S+) = (%\S+) to (%\S+) step %\S+(?: iter_args\((.*?)\) ->)?")
-_INTEGERS = {
-    "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64,
-}
+_INTEGERS = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64}
 
 
 @dataclass(frozen=True)
@@ -144,6 +142,7 @@ def _constant(rest: str) -> np.ndarray | None:
 
 # The operations ----------------------------------------------------------------------------------
 
+
 def _shape(statement: Statement) -> tuple[int, ...]:
     sizes = re.match(r"tensor<((?:\d+x)+)", statement.result_type)[1]
     return tuple(int(size) for size in sizes.split("x")[:-1])
@@ -175,8 +174,14 @@ def _compare(statement: Statement, x, y):
     how = statement.rest.split()[0].rstrip(",")
     if how[0] == "u":
         x, y = _unsigned(x), _unsigned(y)
-    return {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
-            "ge": np.greater_equal}[how if how in ("eq", "ne") else how[1:]](x, y)
+    return {
+        "eq": np.equal,
+        "ne": np.not_equal,
+        "lt": np.less,
+        "le": np.less_equal,
+        "gt": np.greater,
+        "ge": np.greater_equal,
+    }[how if how in ("eq", "ne") else how[1:]](x, y)
 
 
 def _axis(statement: Statement) -> int:

@@ -29,8 +29,9 @@ class Built:
     code: Future
 
 
-def compile_call(function, args: tuple, kwargs: dict, chips: tuple[str, ...],
-                 captured: Callable = nullcontext) -> list[dict]:
+def compile_call(
+    function, args: tuple, kwargs: dict, chips: tuple[str, ...], captured: Callable = nullcontext
+) -> list[dict]:
     """Call `function` once for each chip, with its kernels compiled and not run. Evidence as plain data.
 
     captured: inside captured(take), launches of CUDA kernels are handed to `take`, and no kernel runs.
@@ -46,8 +47,9 @@ def compile_call(function, args: tuple, kwargs: dict, chips: tuple[str, ...],
         ]
 
 
-def _built(function, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor,
-           captured: Callable) -> list[Built]:
+def _built(
+    function, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor, captured: Callable
+) -> list[Built]:
     with launches_on(target) as launches:
         with captured(lambda configuration, types: launches.append(cuda_launch(configuration, types, target))):
             try:

@@ -56,7 +56,7 @@ def rejection(head: str, file: str, line: int, reason: str) -> CompileError:
     lines = [f"{head}: {shown(file)}, line {line}"]
     source = linecache.getline(file, line).strip()
     if source:
-        lines.append(f"    {source if len(source) <= WIDTH - 4 else source[:WIDTH - 8] + ' ...'}")
+        lines.append(f"    {source if len(source) <= WIDTH - 4 else source[: WIDTH - 8] + ' ...'}")
     for each in reason.splitlines():
         lines += textwrap.wrap(each, WIDTH, break_on_hyphens=False)
     return CompileError("\n".join(lines[:LINES]))

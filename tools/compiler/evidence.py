@@ -125,8 +125,10 @@ class Kernels(tuple):
         if len(found) == 1:
             return found[0]
         if found:
-            raise NoSuchKernel(f"{self.caller} launched {which} with {len(found)} signatures: other types or "
-                               "constants. One was expected.")
+            raise NoSuchKernel(
+                f"{self.caller} launched {which} with {len(found)} signatures: other types or "
+                "constants. One was expected."
+            )
         launched = ", ".join(dict.fromkeys(kernel.name for kernel in self)) or "none"
         raise NoSuchKernel(f"{self.caller} launched no kernel {which}; launched: {launched}.")
 

@@ -23,7 +23,8 @@ _LOCATION = re.compile(r"^\s*\.loc\s+(\d+) (\d+) (\d+)[^/]*(?://(.*))?")
 _GLOBAL = re.compile(  # opcodes that touch global memory, and their operands
     r"\s(?:@!?%p\d+ )?((?:ld|st)\.(?:[a-z]+\.)*?global[\w.:]*"
     r"|(?:atom|red)\.global[\w.:]*"
-    r"|cp\.async\.(?:c[ag]|bulk\.tensor)[\w.:]*)(.*)")
+    r"|cp\.async\.(?:c[ag]|bulk\.tensor)[\w.:]*)(.*)"
+)
 _WIDE = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}  # bits in an opcode -> bytes
 
 

@@ -111,6 +111,7 @@ def compiled(source: Source, key: str = "h100", shape: Shape = Shape()) -> Kerne
 
 # NVRTC -------------------------------------------------------------------------------------------
 
+
 def to_ptx(source: Source, target: Chip) -> str:
     """The PTX of this kernel alone. Raises CompileError, NoCompiler."""
     nvrtc = _library()
@@ -159,9 +160,14 @@ def _options(source: Source, target: Chip) -> list[str]:
     pathfinder = import_module("cuda.pathfinder")
     headers = pathfinder.find_nvidia_header_directory("cudart")
     given = [option for option in source.options if not option.startswith(("-arch", "--gpu-architecture"))]
-    return [f"--gpu-architecture=compute_{target.capability}", "-lineinfo", "-default-device",
-            *(["-std=c++17"] if not any("-std=" in option for option in given) else []),
-            *([f"-I{headers}"] if headers else []), *given]
+    return [
+        f"--gpu-architecture=compute_{target.capability}",
+        "-lineinfo",
+        "-default-device",
+        *(["-std=c++17"] if not any("-std=" in option for option in given) else []),
+        *([f"-I{headers}"] if headers else []),
+        *given,
+    ]
 
 
 def _most_registers(options: tuple[str, ...]) -> int:
@@ -172,8 +178,12 @@ def _most_registers(options: tuple[str, ...]) -> int:
 def _alone(ptx: str, entry: str, source: Source, target: Chip) -> str:
     """Without the other kernels of the source, which would be assembled too."""
     if entry not in _ENTRY.findall(ptx):
-        raise _rejection(source, target, source.line, f'There is no kernel {source.name} in it. Is it extern "C", '
-                                                      "or a template with its arguments?")
+        raise _rejection(
+            source,
+            target,
+            source.line,
+            f'There is no kernel {source.name} in it. Is it extern "C", or a template with its arguments?',
+        )
     return _ENTRY.sub(lambda found: found[0] if found[1] == entry else "", ptx)
 
 

@@ -11,7 +11,8 @@ HEADER = (
     " line                                                  a thread /request",
 )
 _TELLING = re.compile(  # of SASS: memory, matrix units, special functions, exchange between threads
-    r"(LDG|STG|LDS|STS|LDL|STL|ATOM|RED|UTMA|[HIDQO]?G?MMA|UTC\w*MMA|MUFU|SHFL|BAR)\b|(LDGSTS|LDSM|STSM|ATOM|UTC)")
+    r"(LDG|STG|LDS|STS|LDL|STL|ATOM|RED|UTMA|[HIDQO]?G?MMA|UTC\w*MMA|MUFU|SHFL|BAR)\b|(LDGSTS|LDSM|STSM|ATOM|UTC)"
+)
 _TENSOR = re.compile(r"([HIDQO]?G?MMA|UTC\w*MMA)\b")
 _BARRIER = re.compile(r"(BAR|SYNCS|BARRIER)\b")
 _MOST = 8  # opcodes that are shown
@@ -21,10 +22,12 @@ def of_kernel(kernel: Kernel) -> str:
     room = kernel.occupancy
     lines = [
         *_wrapped(f"{kernel.name}({', '.join(_parameters(kernel))})", "    "),
-        *_wrapped(f"{kernel.chip}: grid {' x '.join(map(str, kernel.grid))}{_repeats(kernel)}, "
-                  f"{kernel.num_warps} warps{_staged(kernel)}{_tuned(kernel)}", "    "),
-        f"  {kernel.registers} registers, {kernel.spills} bytes spilled, "
-        f"{kernel.shared_bytes} bytes of shared memory",
+        *_wrapped(
+            f"{kernel.chip}: grid {' x '.join(map(str, kernel.grid))}{_repeats(kernel)}, "
+            f"{kernel.num_warps} warps{_staged(kernel)}{_tuned(kernel)}",
+            "    ",
+        ),
+        f"  {kernel.registers} registers, {kernel.spills} bytes spilled, {kernel.shared_bytes} bytes of shared memory",
         f"  {room.blocks} blocks = {room.warps} of {room.of_warps} warps on a multiprocessor; "
         f"limited by {room.limiter}",
     ]
@@ -51,8 +54,10 @@ def barriers(sass: dict[str, int]) -> int:
 
 
 def _parameters(kernel: Kernel) -> list[str]:
-    return [f"{name}={kernel.constants[name]}" if name in kernel.constants else f"{name}: {kind}"
-            for name, kind in kernel.signature.items()]
+    return [
+        f"{name}={kernel.constants[name]}" if name in kernel.constants else f"{name}: {kind}"
+        for name, kind in kernel.signature.items()
+    ]
 
 
 def _repeats(kernel: Kernel) -> str:

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 ACCESSES = {
-    "tt.load": "load", "ttg.async_copy_global_to_local": "load", "tt.store": "store",
-    "tt.atomic_rmw": "atomic", "tt.atomic_cas": "atomic",
+    "tt.load": "load",
+    "ttg.async_copy_global_to_local": "load",
+    "tt.store": "store",
+    "tt.atomic_rmw": "atomic",
+    "tt.atomic_cas": "atomic",
 }
 _NAME = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _STATEMENT = re.compile(r'(?:(%[\w$.-]+)(?::\d+)? = )?"?([a-z_]\w*(?:\.\w+)*)"?(.*)')

@@ -91,9 +91,7 @@ def apply(wrong: Wrong, source: str) -> str:
     try:
         after = ast.parse(changed)
     except SyntaxError as error:
-        raise BadAnswer(
-            f"{wrong.where}: the result does not parse (line {error.lineno}: {error.msg})."
-        ) from None
+        raise BadAnswer(f"{wrong.where}: the result does not parse (line {error.lineno}: {error.msg}).") from None
     before = ast.parse(source)
     if ast.dump(before) == ast.dump(after):
         raise BadAnswer(f"{wrong.where}: the result is the reference itself.")
@@ -127,9 +125,7 @@ def _new_text(wrong: Wrong, source: str) -> str:
     if count == 0:
         raise BadAnswer(f"{wrong.where}: the reference does not contain {_short(wrong.find)}.")
     if count > 1 and not wrong.all:
-        raise BadAnswer(
-            f"{wrong.where}: {_short(wrong.find)} occurs {count} times; say more of it, or all = true."
-        )
+        raise BadAnswer(f"{wrong.where}: {_short(wrong.find)} occurs {count} times; say more of it, or all = true.")
     return lesson + source.replace(wrong.find, wrong.replace)
 
 
@@ -162,10 +158,7 @@ def _signatures(tree: ast.Module) -> list[tuple[str, str, str]]:
 # Reading wrong.toml ------------------------------------------------------------------------------
 
 _NEEDED = {"name": str, "rejected_by": (str, list), "says": str}
-_OPTIONAL = {
-    Wrong: {"find": str, "replace": str, "all": bool, "function": str, "code": str},
-    Broken: {"facts": dict},
-}
+_OPTIONAL = {Wrong: {"find": str, "replace": str, "all": bool, "function": str, "code": str}, Broken: {"facts": dict}}
 
 
 def _tables(unit: str, kind: str, root: Path) -> list[dict]:

@@ -8,8 +8,15 @@ from fractions import Fraction
 
 LONGEST = 100  # letters
 POWER = 1024  # the largest exponent, and as many bits may its base have
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-             ast.FloorDiv: operator.floordiv, ast.UAdd: operator.pos, ast.USub: operator.neg}
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+}
 GROUPED = re.compile(r"(?<![\d.,_])\d{1,3}(,\d{3})+(?![\d,_])")
 
 

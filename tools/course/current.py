@@ -30,5 +30,5 @@ def following(unit: Unit, units: Sequence[Unit], progress: Progress) -> Unit | N
     A unit that was passed over comes last: whoever began with day 1 is not sent back to day 0.
     """
     names = [each.name for each in units]
-    behind = [] if unit.is_kata else [each for each in units[names.index(unit.name) + 1:] if not each.is_kata]
+    behind = [] if unit.is_kata else [each for each in units[names.index(unit.name) + 1 :] if not each.is_kata]
     return progress.current(behind) or progress.current([each for each in units if each.name != unit.name])

@@ -9,9 +9,9 @@ from tools.sim import cuda
 from tools.sim.counters import Counters
 from tools.sim.recording import record
 
-SIDE = 256      # rows and columns
+SIDE = 256  # rows and columns
 BLOCK = (32, 8)  # threads, x first: a warp is 32 threads that differ in x
-SECTOR = 32     # bytes; the smallest piece that the memory of a GPU hands over
+SECTOR = 32  # bytes; the smallest piece that the memory of a GPU hands over
 
 
 @cuda.jit

@@ -62,8 +62,9 @@ def write_note(unit: str, title: str, answers: Mapping[str, str], root: Path, no
 
 def review_text(answers: Mapping[str, tuple[int, str]]) -> str:
     """Scores and sentences, by the keys of REVIEW, as they stand on a week's page."""
-    return "\n".join(f"- {REVIEW[key]} **{score}**{f' {sentence}' if sentence else ''}"
-                     for key, (score, sentence) in answers.items())
+    return "\n".join(
+        f"- {REVIEW[key]} **{score}**{f' {sentence}' if sentence else ''}" for key, (score, sentence) in answers.items()
+    )
 
 
 def write_review(week: str, answers: Mapping[str, tuple[int, str]], root: Path, now: datetime) -> str | None:

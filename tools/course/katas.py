@@ -46,8 +46,9 @@ def ahead(units: Sequence[Unit], progress: Progress) -> list[Ahead]:
     waits = {name for name, state in states.items() if not state.finished}
     found = [Ahead(unit, tuple(name for name in unit.needs if name in waits or name not in states))
              for unit in units if unit.is_kata and unit.name in waits]  # fmt: skip
-    return sorted((kata for kata in found if kata.needs),
-                  key=lambda kata: (not set(kata.needs) <= states.keys(), len(kata.needs)))
+    return sorted(
+        (kata for kata in found if kata.needs), key=lambda kata: (not set(kata.needs) <= states.keys(), len(kata.needs))
+    )
 
 
 def _date(state: UnitState) -> date:

@@ -10,8 +10,18 @@ from datetime import date
 from tools.course import journal
 from tools.course.journal import Entry
 
-CHANGING = ("sectors", "lines", "bytes_loaded", "bytes_stored", "bytes_atomic", "accesses", "requests", "wavefronts",
-            "conflicts", "divergent_branches")  # of these, fewer are better for the same result
+CHANGING = (
+    "sectors",
+    "lines",
+    "bytes_loaded",
+    "bytes_stored",
+    "bytes_atomic",
+    "accesses",
+    "requests",
+    "wavefronts",
+    "conflicts",
+    "divergent_branches",
+)  # of these, fewer are better for the same result
 SECONDS, IN_SECTORS = "seconds", "bytes_in_sectors"
 YOURS = "yours"  # the learner's row of a benchmark
 
@@ -78,7 +88,7 @@ class Bench:
     lesson: str  # hash of the file that was timed
     when: date
     bandwidth: float | None = None  # bytes/s and flop/s that this machine was measured to reach; None in a journal
-    peak: float | None = None       # of a course that did not keep them
+    peak: float | None = None  # of a course that did not keep them
 
     @property
     def own(self) -> Row:
@@ -114,8 +124,14 @@ def _count(entry: Entry) -> Count | None:
         return None
     flat = {key: value for nested in (totals, *filter(_is_table, totals.values())) for key, value in nested.items()}
     figures = {name: value for name, value in flat.items() if _is_figure(value)}
-    return Count(function, size if type(size) is int else None, _text(facts.get("shape")),
-                 facts.get("simulated") is not False, figures, entry.when.date())
+    return Count(
+        function,
+        size if type(size) is int else None,
+        _text(facts.get("shape")),
+        facts.get("simulated") is not False,
+        figures,
+        entry.when.date(),
+    )
 
 
 def _conditions(count: Count) -> tuple:
@@ -129,8 +145,11 @@ def benches(entries: Iterable[Entry]) -> tuple[Bench, ...]:
     """Of each function what its last file showed on the last machine: one record a size, small to large."""
     found = _benches(entries)
     newest = {bench.function: bench for bench in found}
-    latest = {(b.function, b.size): b for b in found
-              if (b.machine, b.lesson) == (newest[b.function].machine, newest[b.function].lesson)}
+    latest = {
+        (b.function, b.size): b
+        for b in found
+        if (b.machine, b.lesson) == (newest[b.function].machine, newest[b.function].lesson)
+    }
     return tuple(sorted(latest.values(), key=lambda bench: (bench.function, bench.size)))
 
 
@@ -156,10 +175,18 @@ def _bench(entry: Entry) -> Bench | None:
     ceiling = facts["ceiling"] if _is_table(facts.get("ceiling")) else {}
     rates = (ceiling.get(name) for name in ("bandwidth", "peak"))
     return Bench(
-        *texts, facts["size"] if _is_figure(facts.get("size")) else 0, rows, _text(facts.get("class")),
-        named or "a machine without a name", bool(_text(machine.get("card"))), _versions(machine),
-        facts.get("simulated") is not False, _text(facts.get("lesson")), entry.when.date(),
-        *(rate if _is_figure(rate) and 1 <= rate < 1e30 else None for rate in rates))  # others cannot be drawn
+        *texts,
+        facts["size"] if _is_figure(facts.get("size")) else 0,
+        rows,
+        _text(facts.get("class")),
+        named or "a machine without a name",
+        bool(_text(machine.get("card"))),
+        _versions(machine),
+        facts.get("simulated") is not False,
+        _text(facts.get("lesson")),
+        entry.when.date(),
+        *(rate if _is_figure(rate) and 1 <= rate < 1e30 else None for rate in rates),
+    )  # others cannot be drawn
 
 
 def _row(raw: object) -> Row | None:
@@ -206,8 +233,16 @@ def _faster(unit: str, benches: list[Bench]) -> list[Change]:
         same = [b for b in real if (b.function, b.shape, b.machine) == (last.function, last.shape, last.machine)]
         first, last = same[0], same[-1]
         if first.lesson != last.lesson:
-            found[last.function] = Change(unit, last.function, SECONDS, f"{last.shape}, {last.machine}",
-                                          first.own.seconds, last.own.seconds, first.when, last.when)
+            found[last.function] = Change(
+                unit,
+                last.function,
+                SECONDS,
+                f"{last.shape}, {last.machine}",
+                first.own.seconds,
+                last.own.seconds,
+                first.when,
+                last.when,
+            )
     return list(found.values())
 
 
@@ -218,9 +253,11 @@ def _fewer(unit: str, entries: Iterable[Entry]) -> list[Change]:
     for last in counts(entries):
         first = next(count for count in every if _conditions(count) == _conditions(last))
         where = last.shape or ("" if last.size is None else f"size {last.size:,}")
-        found += [Change(unit, last.function, name, where, first.totals[name], last.totals[name], first.when, last.when)
-                  for name in CHANGING if name in first.totals and name in last.totals
-                  and first.totals[name] != last.totals[name]]
+        found += [
+            Change(unit, last.function, name, where, first.totals[name], last.totals[name], first.when, last.when)
+            for name in CHANGING
+            if name in first.totals and name in last.totals and first.totals[name] != last.totals[name]
+        ]
     return found
 
 
@@ -228,8 +265,13 @@ def _nearer(unit: str, traffic: list[Traffic]) -> list[Change]:
     """First and last traffic of each function at one shape."""
     last = {(each.function, each.shape): each for each in traffic}
     first = {(each.function, each.shape): each for each in reversed(traffic)}
-    return [Change(unit, now.function, IN_SECTORS, now.shape, first[key].in_sectors, now.in_sectors, first[key].when,
-                   now.when) for key, now in last.items() if first[key].in_sectors != now.in_sectors]
+    return [
+        Change(
+            unit, now.function, IN_SECTORS, now.shape, first[key].in_sectors, now.in_sectors, first[key].when, now.when
+        )
+        for key, now in last.items()
+        if first[key].in_sectors != now.in_sectors
+    ]
 
 
 # Facts of the learner's file ----------------------------------------------------------------------

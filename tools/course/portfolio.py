@@ -75,18 +75,34 @@ def gather(root: Path) -> Portfolio:
         if each.reached != OPEN or each.note:
             sections.append(each)
     return Portfolio(
-        learner(root), tuple(states), tuple(sections), _cards(sections), sum(minutes.values()),
-        sum(section.hints for section in sections), journal.first_green_kernel(kept),
-        kept.entries[0].when.date() if kept.entries else None, kept.warning or progress.warning)
+        learner(root),
+        tuple(states),
+        tuple(sections),
+        _cards(sections),
+        sum(minutes.values()),
+        sum(section.hints for section in sections),
+        journal.first_green_kernel(kept),
+        kept.entries[0].when.date() if kept.entries else None,
+        kept.warning or progress.warning,
+    )
 
 
 def _section(unit: Unit, state: UnitState, entries: list[Entry], root: Path, minutes: dict, hints: dict) -> Section:
     return Section(
-        unit=unit, state=state, reached=_reached(state, bool(entries)),
-        dates=tuple(sorted({entry.when.date() for entry in entries})), minutes=minutes.get(unit.name, 0),
-        hints=max(hints.get(unit.name, 0), sum(state.hints.values())), changes=measured.changes(unit.name, entries),
-        counts=measured.counts(entries), benches=measured.benches(entries), traffic=measured.traffic(entries),
-        note=_note(unit, root), pieces=tuple(written.pieces(unit)), hash=file_hash(unit.lesson))
+        unit=unit,
+        state=state,
+        reached=_reached(state, bool(entries)),
+        dates=tuple(sorted({entry.when.date() for entry in entries})),
+        minutes=minutes.get(unit.name, 0),
+        hints=max(hints.get(unit.name, 0), sum(state.hints.values())),
+        changes=measured.changes(unit.name, entries),
+        counts=measured.counts(entries),
+        benches=measured.benches(entries),
+        traffic=measured.traffic(entries),
+        note=_note(unit, root),
+        pieces=tuple(written.pieces(unit)),
+        hash=file_hash(unit.lesson),
+    )
 
 
 def _reached(state: UnitState, worked: bool) -> str:

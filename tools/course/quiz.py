@@ -67,8 +67,7 @@ def _judge_number(question: Question, answer: str) -> Verdict:
         raise NotAnAnswer("Answer with a number, such as 12, 98_432, 2**20, 1/3 or 0.5") from None
     readings = [number, number / 100] if answer.endswith("%") else [number]  # 50 of a hundred, or 0.5
     right = Fraction(str(question.number)) in readings
-    return Verdict(right, question.why if right else f"The answer is {question.number:,}. {question.why}",
-                   taken=answer)
+    return Verdict(right, question.why if right else f"The answer is {question.number:,}. {question.why}", taken=answer)
 
 
 def missed_topics(unit: Unit, verdicts: Sequence[Verdict]) -> dict[str, str]:
@@ -131,8 +130,12 @@ def review(unit: Unit, earlier: Sequence[Unit], missed_texts: Sequence[str], rng
     """
     own = all_of(unit)
     own_texts = {asked.question.question for asked in own}
-    bank = {asked.question.question: asked for other in earlier for asked in all_of(other)
-            if asked.question.question not in own_texts}
+    bank = {
+        asked.question.question: asked
+        for other in earlier
+        for asked in all_of(other)
+        if asked.question.question not in own_texts
+    }
     known = [bank.pop(text) for text in missed_texts if text in bank]
     others = rng.sample(list(bank.values()), len(bank))
     mixed = [*own, *(_shuffled(asked, rng) for asked in [*known, *others][:MIXED_IN])]

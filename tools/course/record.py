@@ -155,7 +155,8 @@ def dump(records: dict[str, Record], plan: Plan | None = None) -> str:
             "entries": [asdict(entry) for entry in record.entries.values()],
             "checks": [asdict(check) for check in sorted(record.checks, key=astuple)],
             "hints": {str(task): count for task, count in record.hints.items()},
-        } | ({"waits": [asdict(wait) for wait in sorted(record.waits, key=astuple)]} if record.waits else {})
+        }
+        | ({"waits": [asdict(wait) for wait in sorted(record.waits, key=astuple)]} if record.waits else {})
         for name, record in sorted(records.items())
     }
     content = {"version": VERSION, "units": units} | ({"plan": asdict(plan)} if plan else {})

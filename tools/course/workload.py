@@ -84,8 +84,10 @@ def lesson_of(unit: Unit, function: str | None = None) -> ModuleType:
     except OSError as error:
         raise LessonBroken(f"{unit.name}/{name} cannot be read ({error.strerror}).") from None
     except ModuleNotFoundError as missing:
-        raise LessonBroken(f"{unit.name}/{name} needs {missing.name}, which is not installed here.\n"
-                           "docs/SETUP.md says what works where.") from missing
+        raise LessonBroken(
+            f"{unit.name}/{name} needs {missing.name}, which is not installed here.\n"
+            "docs/SETUP.md says what works where."
+        ) from missing
     except source.NotText as error:
         raise LessonBroken(f"{unit.name}/{name}, line {error.line}: {error.words}") from None
     except (Exception, SystemExit) as error:
@@ -110,8 +112,10 @@ def require_written(unit: Unit, function: str) -> None:
         if (line := gap_line(node, stub.get(node.name))) is not None:
             task = next((task.number for task in unit.tasks if node.name in task.functions), None)
             of_task = f", of task {task}," if task is not None else ""
-            raise LessonBroken(f"{unit.name}/{unit.lesson.name}, line {line}: {node.name}{of_task} is not "
-                               f"written yet.\nTo work it: ./course {unit.name}")
+            raise LessonBroken(
+                f"{unit.name}/{unit.lesson.name}, line {line}: {node.name}{of_task} is not "
+                f"written yet.\nTo work it: ./course {unit.name}"
+            )
 
 
 def _broken(unit: Unit, error: BaseException) -> LessonBroken:
@@ -142,8 +146,9 @@ def _lines(function: ast.FunctionDef) -> set[int]:
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     inside = [inner for statement in body for inner in ast.walk(statement)]
     signature = [part for part in ast.walk(function.args)] + function.decorator_list + [function.returns]
-    counted = {line for part in inside + signature if hasattr(part, "lineno")
-               for line in (part.lineno, part.end_lineno)}
+    counted = {
+        line for part in inside + signature if hasattr(part, "lineno") for line in (part.lineno, part.end_lineno)
+    }
     return counted | {function.lineno}
 
 

@@ -81,8 +81,11 @@ def untouched(unit: Unit) -> frozenset[int]:
     repairs = [task for task in unit.tasks if task.kind == "repair"]
     stub = definitions(given(unit) or "") if repairs else {}
     own = definitions(source.read(unit.lesson)) if stub else {}
-    return frozenset(task.number for task in repairs if stub and task.functions
-                     and all(name in own and same(own[name], stub.get(name)) for name in task.functions))
+    return frozenset(
+        task.number
+        for task in repairs
+        if stub and task.functions and all(name in own and same(own[name], stub.get(name)) for name in task.functions)
+    )
 
 
 def given(unit: Unit) -> str | None:

@@ -7,9 +7,9 @@ from math import ceil
 from tools.sim.counters import Counters, Counts, Launch
 from tools.words import listed, plural
 
-SECTOR = 32    # bytes
-WORTH = 1.25   # times the least: what wastes less is not worth a word,
-SHARE = 0.1    # nor is what wastes less of all sectors, or of all wavefronts
+SECTOR = 32  # bytes
+WORTH = 1.25  # times the least: what wastes less is not worth a word,
+SHARE = 0.1  # nor is what wastes less of all sectors, or of all wavefronts
 OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts"
 OF_PROGRAMS = "bytes", "sectors", "bytes/sector", "flops"
 
@@ -81,6 +81,7 @@ def figure(row: Row, name: str) -> float:
 
 # The line that wastes most -------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Waste:
     """size: sectors or wavefronts beyond the least; words: one or two sentences."""
@@ -94,8 +95,10 @@ def worst(found: Sequence[Kernel]) -> str | None:
     rows = [row for kernel in found for row in kernel.rows]
     shared = [row for row in rows if row.kind.startswith("shared")]
     others = [row for row in rows if row not in shared]
-    wastes = [*_wastes(others, _beside, sum(row.counts.sectors for row in others)),
-              *_wastes(shared, _conflicts, sum(row.counts.wavefronts for row in shared))]
+    wastes = [
+        *_wastes(others, _beside, sum(row.counts.sectors for row in others)),
+        *_wastes(shared, _conflicts, sum(row.counts.wavefronts for row in shared)),
+    ]
     most = max(wastes, key=lambda waste: waste.size, default=None)
     return most.words if most else _parted(rows) or _traffic(others)
 
@@ -112,8 +115,11 @@ def _beside(row: Row) -> Waste | None:
     size = row.counts.sectors - least
     if row.counts.warps is None:
         useful = row.counts.bytes / row.counts.sectors
-        return Waste(size, f"Line {row.line} uses {useful:.3g} of the {SECTOR} bytes of a sector, on average: "
-                     "neighbours in its block are far apart in memory.")
+        return Waste(
+            size,
+            f"Line {row.line} uses {useful:.3g} of the {SECTOR} bytes of a sector, on average: "
+            "neighbours in its block are far apart in memory.",
+        )
     return _apart(row, size)
 
 
@@ -130,8 +136,11 @@ def _apart(row: Row, size: float) -> Waste | None:
         why = "what a warp asks for does not begin where a sector does"
     else:
         why = "neighbouring threads are apart in memory"
-    return Waste(size, f"Line {row.line} asks for {each:.3g} sectors in a {row.kind} of one warp, on average: {why}. "
-                 f"{max(1, ceil(least))} would do.")
+    return Waste(
+        size,
+        f"Line {row.line} asks for {each:.3g} sectors in a {row.kind} of one warp, on average: {why}. "
+        f"{max(1, ceil(least))} would do.",
+    )
 
 
 def _conflicts(row: Row) -> Waste | None:
@@ -140,8 +149,11 @@ def _conflicts(row: Row) -> Waste | None:
     if not counts.conflicts or counts.wavefronts < WORTH * least:
         return None
     each = counts.wavefronts / counts.shared_requests
-    return Waste(counts.conflicts, f"Line {row.line} takes {each:.3g} wavefronts for a {row.kind} of one warp: its "
-                 f"threads want different words of one bank. {least / counts.shared_requests:.3g} would do.")
+    return Waste(
+        counts.conflicts,
+        f"Line {row.line} takes {each:.3g} wavefronts for a {row.kind} of one warp: its "
+        f"threads want different words of one bank. {least / counts.shared_requests:.3g} would do.",
+    )
 
 
 def _parted(rows: Iterable[Row]) -> str | None:
@@ -151,8 +163,10 @@ def _parted(rows: Iterable[Row]) -> str | None:
     if row is None or 4 * row.counts.divergent_branches < row.counts.branches:
         return None
     counts = row.counts
-    return (f"At line {row.line} the lanes of a warp part in {counts.divergent_branches:,} of {counts.branches:,} "
-            "decisions: a warp goes one way, then the other, and some lanes idle in each.")
+    return (
+        f"At line {row.line} the lanes of a warp part in {counts.divergent_branches:,} of {counts.branches:,} "
+        "decisions: a warp goes one way, then the other, and some lanes idle in each."
+    )
 
 
 def _traffic(rows: Sequence[Row]) -> str | None:

@@ -14,7 +14,7 @@ from tools.words import cut, quantity, wrapped
 
 HEADING = "Bytes that cross between host and GPU, and that each kernel loads and stores"
 SIGN = "#"
-BAR, ROW = 400, 22    # pixels: of the longest bar, and from one to the next
+BAR, ROW = 400, 22  # pixels: of the longest bar, and from one to the next
 NAME, TIMES, BYTES = 0, 220, 430  # where the columns of an SVG begin; of the last one, where it ends
 
 

@@ -50,11 +50,16 @@ def svg(heading: str, rows: Sequence[Sequence[Panel]], foot: Sequence[str] = ())
     headings = textwrap.wrap(heading, int((width - LEFT - RIGHT) / HEAD_LETTER))
     top = HEAD * len(headings)
     height = top + HEIGHT * len(rows) + FOOT + LINE * len(foot)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-             f'height="{height}" font-family="sans-serif" font-size="12" role="img" fill="{INK}">',
-             f"<title>{escape(heading)}</title>", f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
-    parts += [f'<text x="{LEFT}" y="{HEAD * number - 8}" font-size="16" font-weight="bold">{escape(text)}</text>'
-              for number, text in enumerate(headings, start=1)]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" font-family="sans-serif" font-size="12" role="img" fill="{INK}">',
+        f"<title>{escape(heading)}</title>",
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    parts += [
+        f'<text x="{LEFT}" y="{HEAD * number - 8}" font-size="16" font-weight="bold">{escape(text)}</text>'
+        for number, text in enumerate(headings, start=1)
+    ]
     for down, row in enumerate(rows):
         for across, panel in enumerate(row):
             parts += [f'<g transform="translate({across * WIDTH},{top + down * HEIGHT})">', *_panel(panel), "</g>"]
@@ -98,9 +103,12 @@ def _panel(panel: Panel) -> list[str]:
         return [f'<text x="{LEFT}" y="24">{escape(panel.title)}: nothing was measured</text>']
     x = _axis([x for x, _ in points] + [tick for tick, _ in panel.ticks], LEFT, WIDTH - RIGHT, whole=False)
     y = _axis([y for _, y in points], HEIGHT - BOTTOM, TOP, whole=True)
-    return [f'<text x="{LEFT}" y="18" font-size="13" font-weight="bold">{escape(panel.title)}</text>',
-            *_legend(panel.curves), *_grid(panel, x, y),
-            *(line for number, curve in _numbered(panel.curves) for line in _curve(curve, number, x, y))]
+    return [
+        f'<text x="{LEFT}" y="18" font-size="13" font-weight="bold">{escape(panel.title)}</text>',
+        *_legend(panel.curves),
+        *_grid(panel, x, y),
+        *(line for number, curve in _numbered(panel.curves) for line in _curve(curve, number, x, y)),
+    ]
 
 
 def _axis(values: list[float], start: float, end: float, whole: bool) -> _Axis:
@@ -136,16 +144,22 @@ def _grid(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
     left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
     parts = []
     for value, label in panel.ticks or _labels(x):
-        parts += [f'<line x1="{x(value)}" y1="{top}" x2="{x(value)}" y2="{bottom}" stroke="{FAINT}"/>',
-                  f'<text x="{x(value)}" y="{bottom + 16}" text-anchor="middle">{escape(label)}</text>']
+        parts += [
+            f'<line x1="{x(value)}" y1="{top}" x2="{x(value)}" y2="{bottom}" stroke="{FAINT}"/>',
+            f'<text x="{x(value)}" y="{bottom + 16}" text-anchor="middle">{escape(label)}</text>',
+        ]
     for value, label in _labels(y):
-        parts += [f'<line x1="{left}" y1="{y(value)}" x2="{right}" y2="{y(value)}" stroke="{FAINT}"/>',
-                  f'<text x="{left - 7}" y="{y(value) + 4}" text-anchor="end">{label}</text>']
+        parts += [
+            f'<line x1="{left}" y1="{y(value)}" x2="{right}" y2="{y(value)}" stroke="{FAINT}"/>',
+            f'<text x="{left - 7}" y="{y(value) + 4}" text-anchor="end">{label}</text>',
+        ]
     middle = (top + bottom) / 2
-    return [*parts,
-            f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="{INK}"/>',
-            f'<text x="{(left + right) / 2}" y="{bottom + 36}" text-anchor="middle">{escape(panel.x_label)}</text>',
-            f'<text transform="translate(16,{middle}) rotate(-90)" text-anchor="middle">{escape(panel.y_label)}</text>']
+    return [
+        *parts,
+        f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="{INK}"/>',
+        f'<text x="{(left + right) / 2}" y="{bottom + 36}" text-anchor="middle">{escape(panel.x_label)}</text>',
+        f'<text transform="translate(16,{middle}) rotate(-90)" text-anchor="middle">{escape(panel.y_label)}</text>',
+    ]
 
 
 def _labels(axis: _Axis) -> list[tuple[float, str]]:
@@ -188,10 +202,12 @@ def _mark(curve: Curve, number: int, px: float, py: float) -> str:
     colour = _colour(curve, number)
     kind = "c" if curve.kind == YOURS else MARKS[(number + 1) % len(MARKS)]
     r = 4.5 if curve.kind == YOURS else 4
-    shape = {"c": f'<circle cx="{px}" cy="{py}" r="{r}"',
-             "s": f'<rect x="{px - r}" y="{py - r}" width="{2 * r}" height="{2 * r}"',
-             "d": f'<path d="M{px} {py - r - 1}l{r + 1} {r + 1}l-{r + 1} {r + 1}l-{r + 1} -{r + 1}z"',
-             "t": f'<path d="M{px} {py - r - 1}l{r + 1} {2 * r}h-{2 * (r + 1)}z"'}[kind]
+    shape = {
+        "c": f'<circle cx="{px}" cy="{py}" r="{r}"',
+        "s": f'<rect x="{px - r}" y="{py - r}" width="{2 * r}" height="{2 * r}"',
+        "d": f'<path d="M{px} {py - r - 1}l{r + 1} {r + 1}l-{r + 1} {r + 1}l-{r + 1} -{r + 1}z"',
+        "t": f'<path d="M{px} {py - r - 1}l{r + 1} {2 * r}h-{2 * (r + 1)}z"',
+    }[kind]
     return f'{shape} fill="{colour}" stroke="#ffffff"/>'
 
 
@@ -204,8 +220,10 @@ def _legend(curves: Sequence[Curve]) -> list[str]:
             px, py = LEFT, py + 16
         dash = ' stroke-dasharray="6 4"' if curve.kind == LIMIT else ""
         if curve.joined:
-            parts.append(f'<line x1="{px}" y1="{py - 4}" x2="{px + 20}" y2="{py - 4}" '
-                         f'stroke="{_colour(curve, number)}" stroke-width="2"{dash}/>')
+            parts.append(
+                f'<line x1="{px}" y1="{py - 4}" x2="{px + 20}" y2="{py - 4}" '
+                f'stroke="{_colour(curve, number)}" stroke-width="2"{dash}/>'
+            )
         if curve.kind != LIMIT:
             parts.append(_mark(curve, number, px + 10, py - 4))
         parts.append(f'<text x="{px + 25}" y="{py}">{escape(curve.name)}</text>')

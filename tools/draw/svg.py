@@ -9,12 +9,22 @@ MARGIN = 16
 PAGE, INK, SOFT, LINE, MARK = "#ffffff", "#1f2328", "#59636e", "#c8cfd6", "#d9480f"
 SERIES = ("#8ecae6", "#ffb703", "#90be6d", "#f4978e", "#cdb4db", "#80cbc4", "#e6cc80", "#b0c4de")
 KINDS = {  # what each word of an element's kind makes of it
-    "page": f'fill="{PAGE}"', "empty": 'fill="#f0f2f4"', "shared": 'fill="#d5d9de"', "marked": f'fill="{MARK}"',
+    "page": f'fill="{PAGE}"',
+    "empty": 'fill="#f0f2f4"',
+    "shared": 'fill="#d5d9de"',
+    "marked": f'fill="{MARK}"',
     **{f"c{number}": f'fill="{shade}"' for number, shade in enumerate(SERIES)},
-    "frame": f'fill="none" stroke="{LINE}"', "axis": f'stroke="{SOFT}"', "grid": f'stroke="{LINE}"',
-    "mark": f'fill="none" stroke="{MARK}" stroke-width="2"', "curve": f'fill="none" stroke="{INK}" stroke-width="2"',
-    "soft": f'fill="{SOFT}"', "on": 'fill="#101418"', "strong": 'font-weight="600"',
-    "title": 'font-size="16" font-weight="600"', "small": 'font-size="11"', "tiny": 'font-size="8"',
+    "frame": f'fill="none" stroke="{LINE}"',
+    "axis": f'stroke="{SOFT}"',
+    "grid": f'stroke="{LINE}"',
+    "mark": f'fill="none" stroke="{MARK}" stroke-width="2"',
+    "curve": f'fill="none" stroke="{INK}" stroke-width="2"',
+    "soft": f'fill="{SOFT}"',
+    "on": 'fill="#101418"',
+    "strong": 'font-weight="600"',
+    "title": 'font-size="16" font-weight="600"',
+    "small": 'font-size="11"',
+    "tiny": 'font-size="8"',
     "mono": 'font-size="12" font-family="ui-monospace, monospace" xml:space="preserve"',
 }
 DARK = """@media (prefers-color-scheme: dark) {
@@ -70,8 +80,10 @@ class Canvas:
         told += f"<desc>{escape(self.description)}</desc>" if self.description else ""
         page = f'<rect width="{_n(self.width)}" height="{_n(height)}"{_style("page")}/>'
         letters = f'font-family="system-ui, sans-serif" font-size="13" fill="{INK}"'
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" role="img" {size} {letters}>{told}'
-                f"<style>{DARK}</style>{page}" + "\n".join(self._parts) + "</svg>\n")
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" role="img" {size} {letters}>{told}'
+            f"<style>{DARK}</style>{page}" + "\n".join(self._parts) + "</svg>\n"
+        )
 
 
 def colour(number: int) -> str:

@@ -1,9 +1,9 @@
 """Who touches what in one launch of a kernel: maps of its arrays, and what its warps ask of memory.
 
-    recorder = Recorder()
-    with heard_by(recorder):   # of tools/sim/trace.py
-        lesson.vector_add(x, y)
-    pictures = recorder.pictures("vector_add, 4,096 float32")
+recorder = Recorder()
+with heard_by(recorder):   # of tools/sim/trace.py
+    lesson.vector_add(x, y)
+pictures = recorder.pictures("vector_add, 4,096 float32")
 """
 
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ from tools.sim.faults import Spot, describe
 from tools.sim.trace import Access, Memory
 
 SECTOR, LINE = 32, 128  # bytes
-BANKS, WORD = 32, 4     # banks of shared memory, and bytes of the word that each serves
-PENDING = 1 << 22                # touches that wait until repeated ones are thrown away
+BANKS, WORD = 32, 4  # banks of shared memory, and bytes of the word that each serves
+PENDING = 1 << 22  # touches that wait until repeated ones are thrown away
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,9 @@ class Request:
 
     def words(self) -> list[int]:
         """How many different words are asked of each bank."""
-        wanted = {word for address in self.addresses
-                  for word in range(address // WORD, (address + self.size - 1) // WORD + 1)}
+        wanted = {
+            word for address in self.addresses for word in range(address // WORD, (address + self.size - 1) // WORD + 1)
+        }
         return np.bincount([word % BANKS for word in wanted], minlength=BANKS).tolist()
 
 
@@ -174,8 +175,9 @@ class _Launch:
         worst = int(np.argmax(costs))
         known = self._requests.get(key)
         if known is None or costs[worst] > known.cost:
-            self._requests[key] = self._request(access, rows[worst], active[worst], int(costs[worst]),
-                                                int(warps[worst]))
+            self._requests[key] = self._request(
+                access, rows[worst], active[worst], int(costs[worst]), int(warps[worst])
+            )
 
     def _request(self, access: Access, addresses: np.ndarray, active: np.ndarray, cost: int, warp: int) -> Request:
         lanes = np.flatnonzero(active)
@@ -186,16 +188,36 @@ class _Launch:
         who = f"warp {number} of block {block}" if prod(self.grid) > 1 else f"warp {number}"
         file, line, source = describe(access.spot)
         start = access.memory.address // LINE * LINE
-        return Request(file, line, source, access.kind, access.memory.name, access.memory.space, who,
-                       tuple(lanes.tolist()), tuple((asked - start).tolist()), access.size, cost,
-                       -(-bytes_asked // side_by_side))
+        return Request(
+            file,
+            line,
+            source,
+            access.kind,
+            access.memory.name,
+            access.memory.space,
+            who,
+            tuple(lanes.tolist()),
+            tuple((asked - start).tolist()),
+            access.size,
+            cost,
+            -(-bytes_asked // side_by_side),
+        )
 
     def picture(self, title: str) -> Touches:
         grid = (self.units,) if self.unit == "warp" else self.grid
         used = max([axis for axis, size in enumerate(grid, start=1) if size > 1], default=1)
         requests = sorted(self._requests.values(), key=lambda request: request.line)
-        return Touches(title, self.kernel, self.unit, tuple(grid[:used]), self.units, self.units // 2, self.count,
-                       tuple(self._maps()), tuple(requests))
+        return Touches(
+            title,
+            self.kernel,
+            self.unit,
+            tuple(grid[:used]),
+            self.units,
+            self.units // 2,
+            self.count,
+            tuple(self._maps()),
+            tuple(requests),
+        )
 
     def _maps(self) -> list[Map]:
         """One for all arrays that are touched alike."""

@@ -11,9 +11,9 @@ from tools.words import cut, wrapped
 
 __all__ = ["svg", "terminal"]
 
-DOWN, ACROSS = 12, 24   # cells of a matrix, at the most
-LINES = 4               # of a vector; as wide as there is room
-GAP = 3                 # columns between maps side by side
+DOWN, ACROSS = 12, 24  # cells of a matrix, at the most
+LINES = 4  # of a vector; as wide as there is room
+GAP = 3  # columns between maps side by side
 BACKGROUNDS = 41, 42, 43, 44, 45, 46  # ANSI colours of programs; their letters are black
 
 
@@ -104,6 +104,7 @@ def _filled(parts: list[str], width: int) -> Iterator[str]:
 
 
 # Requests ----------------------------------------------------------------------------------------
+
 
 def _line(requests: list[Request], width: int) -> Iterator[str]:
     """A source line, and below it what it asks for; requests that look alike are drawn once."""

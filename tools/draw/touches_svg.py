@@ -11,13 +11,13 @@ from tools.draw.touched import BANKS, SECTOR, Map, Request, Touches
 from tools.words import quantity, wrapped
 
 WIDTH = 980
-DOWN, ACROSS, SIDE = 32, 32, 8              # cells of a matrix, at the most, and the pixels of one
-FEW, LARGE = 8, 16                          # so few of them are drawn larger, to have room for letters
-LINES, ALONG, BROAD, TALL = 4, 64, 13, 16   # the same of a vector
-LABEL, GAP = 40, 24                         # pixels to the left of a map, and to its right
-SHOWN = 12                                  # sectors of a request that are drawn; the rest is said
-EM, FIGURE, COLUMN = 7.2, 6.2, 48           # pixels of an average letter, of a small one, of "column" and a gap
-BELOW = 15                                  # pixels from one small line to the next
+DOWN, ACROSS, SIDE = 32, 32, 8  # cells of a matrix, at the most, and the pixels of one
+FEW, LARGE = 8, 16  # so few of them are drawn larger, to have room for letters
+LINES, ALONG, BROAD, TALL = 4, 64, 13, 16  # the same of a vector
+LABEL, GAP = 40, 24  # pixels to the left of a map, and to its right
+SHOWN = 12  # sectors of a request that are drawn; the rest is said
+EM, FIGURE, COLUMN = 7.2, 6.2, 48  # pixels of an average letter, of a small one, of "column" and a gap
+BELOW = 15  # pixels from one small line to the next
 SIGNS = {words.FOLLOWED: "marked", words.OTHERS: "shared", words.NONE: "empty"}
 
 
@@ -36,8 +36,10 @@ def svg(*pictures: Touches | Moved) -> str:
 def _draw(canvas: Canvas, picture: Touches) -> float:
     canvas.text(MARGIN, 28, picture.title, "title")
     canvas.text(MARGIN, 48, words.heading(picture), "soft")
-    drawn = [(each, binned(each, picture.followed, *((LINES, ALONG) if each.rows == 1 else (DOWN, ACROSS))))
-             for each in picture.maps]
+    drawn = [
+        (each, binned(each, picture.followed, *((LINES, ALONG) if each.rows == 1 else (DOWN, ACROSS))))
+        for each in picture.maps
+    ]
     y = _maps(canvas, picture, drawn, 62.0)
     y = _legend(canvas, _meanings(picture, [cells for _, cells in drawn]), y)
     if picture.requests:
@@ -55,8 +57,10 @@ def _meanings(picture: Touches, cells: Sequence[Cells]) -> list[tuple[str, str]]
     """The legend; many programs have colours and no letters."""
     meanings = words.legend(picture, cells)
     if picture.units > len(words.LETTERS):
-        meanings = [(sign, meaning if sign else f"each {picture.unit} has a colour, one of {COLOURS}")
-                    for sign, meaning in meanings]
+        meanings = [
+            (sign, meaning if sign else f"each {picture.unit} has a colour, one of {COLOURS}")
+            for sign, meaning in meanings
+        ]
     return meanings
 
 
@@ -72,6 +76,7 @@ def _legend(canvas: Canvas, legend: list[tuple[str, str]], y: float) -> float:
 
 
 # Maps --------------------------------------------------------------------------------------------
+
 
 def _maps(canvas: Canvas, picture: Touches, drawn: Sequence[tuple[Map, Cells]], y: float) -> float:
     """As many beside each other as there is room for; gives where they end."""
@@ -150,8 +155,7 @@ def _runs(cells: Cells, line: int) -> Iterator[tuple[int, int, int, bool]]:
             yield run[0][0], len(run), who, followed
 
 
-def _region(canvas: Canvas, region: Region, x: float, y: float, wide: int, high: int,
-            picture: Touches) -> None:
+def _region(canvas: Canvas, region: Region, x: float, y: float, wide: int, high: int, picture: Touches) -> None:
     line, column, height, width, who, followed = region
     left, top, across, down = x + column * wide, y + line * high, width * wide, height * high
     if who == NOBODY:
@@ -162,11 +166,17 @@ def _region(canvas: Canvas, region: Region, x: float, y: float, wide: int, high:
         tip = f"{picture.unit} {words.place(who, picture.grid)}"
         canvas.rect(left, top, across, down, colour(words.tint(who, COLOURS)), tip)
         if picture.units <= len(words.LETTERS) and min(across, down) >= SIDE:
-            canvas.text(left + across / 2, top + down / 2 + 3.5, words.letter(who),
-                        "small on" if min(across, down) > SIDE else "tiny on", "middle")
+            canvas.text(
+                left + across / 2,
+                top + down / 2 + 3.5,
+                words.letter(who),
+                "small on" if min(across, down) > SIDE else "tiny on",
+                "middle",
+            )
 
 
 # Requests ----------------------------------------------------------------------------------------
+
 
 def _line(canvas: Canvas, requests: list[Request], y: float) -> float:
     canvas.text(MARGIN, y + 12, f"line {requests[0].line}  {requests[0].source}", "mono")
@@ -208,10 +218,20 @@ def _banks(canvas: Canvas, request: Request, x: float, y: float) -> float:
     bottom = y + max(max(counts) * unit, 10)
     for bank, count in enumerate(counts):
         left = x + bank * wide
-        canvas.rect(left, bottom - count * unit, wide - 2, max(count * unit, 1), "c0" if count < 2 else "c3",
-                    f"bank {bank}: {quantity(count, 'word')}")
+        canvas.rect(
+            left,
+            bottom - count * unit,
+            wide - 2,
+            max(count * unit, 1),
+            "c0" if count < 2 else "c3",
+            f"bank {bank}: {quantity(count, 'word')}",
+        )
         if bank % 8 == 0 or bank == BANKS - 1:
             canvas.text(left + wide / 2 - 1, bottom + 12, str(bank), "soft small", "middle")
-    canvas.text(x, bottom + 27, f"banks of shared memory, and how many different words each is asked for: "
-                f"{max(counts)} at most", "soft small")
+    canvas.text(
+        x,
+        bottom + 27,
+        f"banks of shared memory, and how many different words each is asked for: {max(counts)} at most",
+        "soft small",
+    )
     return bottom + 34

@@ -36,16 +36,18 @@ def conflict_degree(stride: int, itemsize: int) -> int:
     return int(total // (total - extra))
 
 
-def count(addresses: np.ndarray, size: int, mask: np.ndarray | None = None,
-          kind: str = "load") -> tuple[np.ndarray, np.ndarray]:
+def count(
+    addresses: np.ndarray, size: int, mask: np.ndarray | None = None, kind: str = "load"
+) -> tuple[np.ndarray, np.ndarray]:
     """Wavefronts and conflicts of each request, two arrays int64 [...].
 
     A wavefront takes one word from each bank, and all lanes of a group that want it have it (CUDA C++ Programming
     Guide, Shared Memory); of an atomic operation, it serves one lane at each bank. ValueError for other kinds, sizes.
     """
     if size not in SIZES or kind not in KINDS:
-        raise ValueError("a request is a load, store or atomic of 1, 2, 4, 8 or 16 bytes a lane,\n"
-                         f"not a {kind} of {size}")
+        raise ValueError(
+            f"a request is a load, store or atomic of 1, 2, 4, 8 or 16 bytes a lane,\nnot a {kind} of {size}"
+        )
     addresses = np.asarray(addresses, np.int64)
     active = np.ones(addresses.shape, bool) if mask is None else np.broadcast_to(mask, addresses.shape)
     shape, addresses, active = addresses.shape[:-1], addresses.reshape(-1, WARP), active.reshape(-1, WARP)

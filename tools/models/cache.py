@@ -37,8 +37,9 @@ class Cache:
 
     def __post_init__(self):
         if self.capacity < 1 or self.capacity % (self.line * self.ways):
-            raise ValueError(f"a cache of {self.capacity} bytes cannot be cut into sets of {self.ways} lines "
-                             f"of {self.line} bytes")
+            raise ValueError(
+                f"a cache of {self.capacity} bytes cannot be cut into sets of {self.ways} lines of {self.line} bytes"
+            )
 
     @property
     def sets(self) -> int:

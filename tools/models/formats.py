@@ -38,7 +38,7 @@ class Format:
     @property
     def smallest_normal(self) -> float:
         """The smallest value that has all bits of the mantissa."""
-        return 2.0 ** self._lowest
+        return 2.0**self._lowest
 
     @property
     def smallest(self) -> float:
@@ -48,14 +48,15 @@ class Format:
     @property
     def epsilon(self) -> float:
         """The distance from 1 to the next larger value."""
-        return 2.0 ** -self.mantissa_bits
+        return 2.0**-self.mantissa_bits
 
     def decode(self, codes) -> np.ndarray:
         """The values of these codes (integers of any shape), as float64, which holds all of them exactly."""
         codes = np.asarray(codes, np.int64)
         if codes.size and not 0 <= codes.min() <= codes.max() < 1 << self.bits:
-            raise ValueError(f"codes of {self.name} are 0 to {(1 << self.bits) - 1}; "
-                             f"these are {codes.min()} to {codes.max()}")
+            raise ValueError(
+                f"codes of {self.name} are 0 to {(1 << self.bits) - 1}; these are {codes.min()} to {codes.max()}"
+            )
         magnitudes = codes & self._magnitude
         fields, mantissas = magnitudes >> self.mantissa_bits, magnitudes & (self._one - 1)
         normal = (fields > 0) | (not self.signed)
@@ -110,11 +111,11 @@ class Format:
         return int(self.signed) - self.bias
 
 
-FP16 = Format("fp16", 5, 10, 15, infinity=True)   # IEEE 754-2019, binary16
-BF16 = Format("bf16", 8, 7, 127, infinity=True)   # PTX ISA, "Alternate Floating-Point Data Formats", as are TF32's
+FP16 = Format("fp16", 5, 10, 15, infinity=True)  # IEEE 754-2019, binary16
+BF16 = Format("bf16", 8, 7, 127, infinity=True)  # PTX ISA, "Alternate Floating-Point Data Formats", as are TF32's
 TF32 = Format("tf32", 8, 10, 127, infinity=True)  # bits, which fill the upper 19 of 32
-E4M3 = Format("E4M3", 4, 3, 7)                    # OCP 8-bit Floating Point Specification 1.0, as is E5M2
+E4M3 = Format("E4M3", 4, 3, 7)  # OCP 8-bit Floating Point Specification 1.0, as is E5M2
 E5M2 = Format("E5M2", 5, 2, 15, infinity=True)
-E2M1 = Format("E2M1", 2, 1, 1, nan=False)         # OCP Microscaling Formats Specification 1.0, as is UE8M0
+E2M1 = Format("E2M1", 2, 1, 1, nan=False)  # OCP Microscaling Formats Specification 1.0, as is UE8M0
 UE8M0 = Format("UE8M0", 8, 0, 127, signed=False)  # the scale of a block, there called E8M0
 FORMATS = {each.name: each for each in (FP16, BF16, TF32, E4M3, E5M2, E2M1, UE8M0)}

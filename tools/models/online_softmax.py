@@ -24,8 +24,9 @@ class State:
         """What is known after the scores of both: the same in any order and grouping, but for rounding."""
         m_i = np.maximum(self.m_i, other.m_i)
         mine, others = _weight(self.m_i, m_i), _weight(other.m_i, m_i)
-        return State(m_i, self.l_i * mine + other.l_i * others,
-                     self.acc * mine[..., None] + other.acc * others[..., None])
+        return State(
+            m_i, self.l_i * mine + other.l_i * others, self.acc * mine[..., None] + other.acc * others[..., None]
+        )
 
     @property
     def output(self) -> np.ndarray:

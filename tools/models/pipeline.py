@@ -74,6 +74,7 @@ class Pipeline:
 
 # Little's law: what is under way = throughput x latency (J. Little, "A Proof for the Queuing Formula", 1961)
 
+
 def bytes_in_flight(bandwidth: float, latency: float) -> float:
     """Bytes that must be under way at any time to sustain a bandwidth (bytes/s) at a latency (seconds)."""
     return bandwidth * latency

@@ -47,7 +47,7 @@ def affine(values, bits: int = 8, axis: int | None = None) -> Quantizer:
 
     axis: as for `symmetric`.
     """
-    values, high = np.asarray(values, float), 2 ** bits - 1
+    values, high = np.asarray(values, float), 2**bits - 1
     smallest = np.minimum(values.min(axis=axis, keepdims=True), 0)
     largest = np.maximum(values.max(axis=axis, keepdims=True), 0)
     scale = _step(largest - smallest, high)
@@ -69,6 +69,7 @@ def grouped(values, size: int) -> np.ndarray:
 def stochastic(rng: np.random.Generator) -> Rounding:
     """Rounding to either neighbour, to the upper one with a probability of the distance from the lower one: the
     mean of many roundings is the number itself."""
+
     def rounding(numbers: np.ndarray) -> np.ndarray:
         below = np.floor(numbers)
         return below + (rng.random(np.shape(numbers)) < numbers - below)
@@ -77,6 +78,7 @@ def stochastic(rng: np.random.Generator) -> Rounding:
 
 
 # Two codes of 4 bits in a byte -------------------------------------------------------------------
+
 
 def pack(codes) -> np.ndarray:
     """Codes (..., n) of 4 bits, n even, as uint8 (..., n / 2); the first of two has the lower bits.

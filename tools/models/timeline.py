@@ -124,7 +124,7 @@ class Timeline:
     def _first_idle(self, engine: str, ready: float, seconds: float) -> float:
         """When the engine is first idle for so long, from this moment on."""
         work, start = self._work[engine], ready
-        for span in work[bisect_right(work, ready, key=lambda span: span.end):]:
+        for span in work[bisect_right(work, ready, key=lambda span: span.end) :]:
             if start + seconds <= span.start:
                 break
             start = span.end

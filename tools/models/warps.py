@@ -32,7 +32,7 @@ def in_warps(threads) -> tuple[np.ndarray, np.ndarray]:
     """
     threads = np.asarray(threads)
     rows = np.zeros((warps_in(threads.size), WARP), threads.dtype)
-    rows.ravel()[:threads.size] = threads
+    rows.ravel()[: threads.size] = threads
     exists = np.arange(rows.size).reshape(rows.shape) < threads.size
     return rows, exists
 

@@ -39,6 +39,8 @@ def waves(blocks: int, multiprocessors: int, resident: int) -> Waves:
     ValueError when no block fits.
     """
     if resident < 1:
-        raise ValueError("no block of this kernel fits on a multiprocessor;\n"
-                         "give it fewer threads, fewer registers or less shared memory")
+        raise ValueError(
+            "no block of this kernel fits on a multiprocessor;\n"
+            "give it fewer threads, fewer registers or less shared memory"
+        )
     return Waves(blocks, multiprocessors * resident)

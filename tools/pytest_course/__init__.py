@@ -1,15 +1,15 @@
 """The course's pytest plugin, one concern a file. What they share is one `Run` on `config.stash` (run.py)."""
 
 pytest_plugins = [
-    "tools.pytest_course.options",      # the command line, what is under test, the header
-    "tools.pytest_course.marks",        # tasks, stages, capabilities; skips that teach
-    "tools.pytest_course.order",        # "after task N", "undecided", --red
-    "tools.pytest_course.limits",       # time limit, forks, speed tests alone
-    "tools.pytest_course.upkeep",       # what a lesson spoils is put back
-    "tools.pytest_course.supervisor",   # a crash becomes a failed test
-    "tools.pytest_course.compiler",     # the compiler's process starts early
-    "tools.pytest_course.failures",     # what a failure says
-    "tools.pytest_course.screen",       # what a run of lessons looks like
-    "tools.pytest_course.recording",    # progress
-    "tools.pytest_course.html",         # columns of the HTML report
+    "tools.pytest_course.options",  # the command line, what is under test, the header
+    "tools.pytest_course.marks",  # tasks, stages, capabilities; skips that teach
+    "tools.pytest_course.order",  # "after task N", "undecided", --red
+    "tools.pytest_course.limits",  # time limit, forks, speed tests alone
+    "tools.pytest_course.upkeep",  # what a lesson spoils is put back
+    "tools.pytest_course.supervisor",  # a crash becomes a failed test
+    "tools.pytest_course.compiler",  # the compiler's process starts early
+    "tools.pytest_course.failures",  # what a failure says
+    "tools.pytest_course.screen",  # what a run of lessons looks like
+    "tools.pytest_course.recording",  # progress
+    "tools.pytest_course.html",  # columns of the HTML report
 ]

@@ -29,13 +29,16 @@ def _missing(unit: Unit, name: str) -> str | None:
     if stub is not None and name not in given:
         return None
     if name in has:
-        said = (f"The tests use {name}. Line {has[name]} of {shown} has that name, but what it stands for after the "
-                "import is no function and no plain constant.")
+        said = (
+            f"The tests use {name}. Line {has[name]} of {shown} has that name, but what it stands for after the "
+            "import is no function and no plain constant."
+        )
     else:
         others = [other for other in has if other not in given]  # what was given belongs to something else
         near = difflib.get_close_matches(name, others, n=1)
-        said = (f"The tests use {name}, and {shown} has nothing of that name."
-                + (f" The nearest that it has is {near[0]}." if near else ""))
+        said = f"The tests use {name}, and {shown} has nothing of that name." + (
+            f" The nearest that it has is {near[0]}." if near else ""
+        )
     return _together(unit, said, stub.splitlines()[given[name] - 1] if stub is not None else "")
 
 
@@ -57,8 +60,9 @@ def names(source: str) -> dict[str, int]:
             found[node.name] = node.lineno
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {leaf.id: node.lineno for target in targets for leaf in ast.walk(target)
-                      if isinstance(leaf, ast.Name)}
+            found |= {
+                leaf.id: node.lineno for target in targets for leaf in ast.walk(target) if isinstance(leaf, ast.Name)
+            }
     return found
 
 
@@ -67,8 +71,10 @@ def _together(unit: Unit, said: str, given: str) -> str:
     lines = textwrap.wrap(said, WIDTH, break_long_words=False, break_on_hyphens=False)
     if given:
         line = f"As it was given: {given}"
-        lines += [line if len(line) <= WIDTH else f"{line[:WIDTH - 3]}...",
-                  f"All of it back, your work kept beside it: ./course reset {unit.name}"]
+        lines += [
+            line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}...",
+            f"All of it back, your work kept beside it: ./course reset {unit.name}",
+        ]
     return "\n".join(lines)
 
 

@@ -31,7 +31,11 @@ class Advice:
         for (file, line, category), text in list(self.found.items())[:MOST]:
             frame = frame_at(file, line, "")
             first = text.splitlines()[0] if text else ""
-            yield from textwrap.wrap(f"{category} in {frame.file}, line {line}: {first}", width, subsequent_indent="  ",
-                                     break_long_words=False)
+            yield from textwrap.wrap(
+                f"{category} in {frame.file}, line {line}: {first}",
+                width,
+                subsequent_indent="  ",
+                break_long_words=False,
+            )
         if len(self.found) > MOST:
             yield f"and {len(self.found) - MOST} warnings more; pytest -v shows them"

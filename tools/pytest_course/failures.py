@@ -66,8 +66,10 @@ def pytest_make_collect_report(collector):
 @pytest.hookimpl(optionalhook=True)
 def pytest_handlecrashitem(crashitem, report, sched):
     """pytest-xdist lost one of its processes in the middle of a test."""
-    report.longrepr = (f"{crashitem.rpartition('::')[2]} took its process down, in a crash or past the time limit.\n"
-                       "Run it without -n to see more.")
+    report.longrepr = (
+        f"{crashitem.rpartition('::')[2]} took its process down, in a crash or past the time limit.\n"
+        "Run it without -n to see more."
+    )
 
 
 def pytest_assertrepr_compare(op, left, right):
@@ -100,13 +102,17 @@ def lesson_error(error: BaseException) -> worker.Raised | None:
     """What the lesson raised, if it was the lesson: by a frame of its file, or as its worker reported it."""
     if hasattr(error, "raised"):
         return error.raised
-    files = [module.__file__ for name, module in list(sys.modules.items())
-             if MODULE.fullmatch(name) and getattr(module, "__file__", None)]
+    files = [
+        module.__file__
+        for name, module in list(sys.modules.items())
+        if MODULE.fullmatch(name) and getattr(module, "__file__", None)
+    ]
     raised = worker.raised_from(error, files)
     return raised if raised.frames else None
 
 
 # The words ---------------------------------------------------------------------------------------
+
 
 def _gap(gap: Gap, unit: Unit) -> str:
     line = next((task.line for task in unit.tasks if task.number == gap.task), None)
@@ -119,8 +125,10 @@ def _none(error: BaseException, item: pytest.Item) -> str | None:
     last = traceback.extract_tb(error.__traceback__)[-1]
     if Path(last.filename) != item.path:
         return None
-    return (f"The test could not go on:  {last.line}\n{error}.\n"
-            "A function of the lesson returned None. Is a return missing?")
+    return (
+        f"The test could not go on:  {last.line}\n{error}.\n"
+        "A function of the lesson returned None. Is a return missing?"
+    )
 
 
 def _raised(raised: worker.Raised) -> str:
@@ -151,15 +159,21 @@ def _line_of(frames: tuple[worker.Frame, ...]) -> str:
 
 def _assertion(error: BaseException, item: pytest.Item) -> str:
     """The assert of the test as it stands there, and with its values."""
-    entry = next((e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback)
-                  if e.path == item.path), None)
+    entry = next(
+        (e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback) if e.path == item.path), None
+    )
     asked = str(entry.statement).strip() if entry else "assert ..."
     found, *more = str(error).strip().splitlines() or [""]
     details = [line.strip() for line in more[:6] if line.strip() and "-v to get" not in line]
     told = _told(entry.frame.f_globals | entry.frame.f_locals, asked) if entry else []
-    return "\n".join([_wrapped("The test says  ", asked), _wrapped("         here  ", found),
-                      *(_wrapped("", f"               {line}") for line in details),
-                      *(["", *told] if told else [])])
+    return "\n".join(
+        [
+            _wrapped("The test says  ", asked),
+            _wrapped("         here  ", found),
+            *(_wrapped("", f"               {line}") for line in details),
+            *(["", *told] if told else []),
+        ]
+    )
 
 
 def _told(names: dict[str, object], asked: str) -> list[str]:
@@ -167,13 +181,22 @@ def _told(names: dict[str, object], asked: str) -> list[str]:
     from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
     from tools.check.diagnosis.counted import told_by_counters
     from tools.check.diagnosis.machine_code import told_by_kernel
-    witnesses = {name: witness for name, value in names.items()
-                 for witness in (value.kernels if isinstance(value, Evidence) else [value])
-                 if isinstance(witness, (Counters, Kernel))}
+
+    witnesses = {
+        name: witness
+        for name, value in names.items()
+        for witness in (value.kernels if isinstance(value, Evidence) else [value])
+        if isinstance(witness, (Counters, Kernel))
+    }
     spoken_of = [value for name, value in witnesses.items() if re.search(rf"\b{name}\b", asked)]
     kernels = [value for value in witnesses.values() if isinstance(value, Kernel)]  # what was read off one may be asked
-    lines = [line for value in spoken_of or kernels[:1] for line in
-             (told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked))]
+    lines = [
+        line
+        for value in spoken_of or kernels[:1]
+        for line in (
+            told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked)
+        )
+    ]
     lines = lines or told_by_numbers(asked, names)
     calls = [line for value in spoken_of if hasattr(value, "call") for line in value.call.lines]
     return calls + [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]

@@ -35,9 +35,14 @@ class Report:
         result, _, duration, _ = cells
         course = getattr(report, "course", {})
         tasks = ", ".join(map(str, course.get("tasks", ())))
-        cells[:] = [result, _cell("task", tasks), _cell("stage", course.get("stage", "")),
-                    _cell("testId", report.nodeid.replace("::", " ")), _cell("counters", course.get("counters", "")),
-                    duration]
+        cells[:] = [
+            result,
+            _cell("task", tasks),
+            _cell("stage", course.get("stage", "")),
+            _cell("testId", report.nodeid.replace("::", " ")),
+            _cell("counters", course.get("counters", "")),
+            duration,
+        ]
 
     def pytest_html_results_table_html(self, report, data):
         """data: what the failure says, if anything, and then what was printed."""

@@ -88,7 +88,8 @@ class LessonFinder(importlib.abc.MetaPathFinder):
         end = self.end if self.end and self.end.place == tests else None  # it hung while it was imported
         loader = RemoteLoader if self.run.remote else LessonLoader
         return importlib.util.spec_from_file_location(
-            fullname, file, loader=loader(fullname, str(file), shown.as_posix(), self.run, self.limit, end))
+            fullname, file, loader=loader(fullname, str(file), shown.as_posix(), self.run, self.limit, end)
+        )
 
 
 class LessonLoader(SourceFileLoader):

@@ -62,11 +62,13 @@ INSTALLED = {
     "c_compiler": ("a C compiler", lambda: shutil.which("cc"), "Your system's packages have gcc and clang."),
     "numba": ("Numba", lambda: find_spec("numba"), f"To install it: {pip_install('numba')}"),
     "openmp": ("a C compiler with OpenMP", _knows_openmp, "Your system's packages have gcc."),
-    "x86_compiler": ("a C compiler for x86-64, and objdump", _reads_x86,
-                     "On such a machine your system's packages have them: gcc and binutils."),
+    "x86_compiler": (
+        "a C compiler for x86-64, and objdump",
+        _reads_x86,
+        "On such a machine your system's packages have them: gcc and binutils.",
+    ),
     "valgrind": ("valgrind", lambda: shutil.which("valgrind"), "On Linux your system's packages have it."),
 }
-
 
 
 def pytest_configure(config):

@@ -29,8 +29,11 @@ def pytest_addoption(parser):
     group.addoption("--sim", action="store_true", help="simulate, even on a machine with a GPU")
     group.addoption("--seed", type=int, metavar="N", help="repeat a run with the inputs of that seed")
     group.addoption("--remote", action="store_true", help="run lessons in a process of their own, as grading does")
-    group.addoption("--answers", metavar="WHAT", help="for authors: test reference, wrong:UNIT/NAME or a folder "
-                                                      "in place of your files (write it with '=')")
+    group.addoption(
+        "--answers",
+        metavar="WHAT",
+        help="for authors: test reference, wrong:UNIT/NAME or a folder in place of your files (write it with '=')",
+    )
     group.addoption("--red", action="store_true", help="for authors: every test must fail on the untouched stubs")
     parser.addini("course_limit", "seconds of its own that one test may take", default="10")
 
@@ -103,8 +106,11 @@ def _is_bare(config) -> bool:
 
 def asks_for_lessons(config) -> bool:
     """Is nothing but lessons to be run?"""
-    return _is_bare(config) or (not config.option.course_all and bool(config.args)
-                                and all(week_parts(_path(config, arg)) for arg in config.args))
+    return _is_bare(config) or (
+        not config.option.course_all
+        and bool(config.args)
+        and all(week_parts(_path(config, arg)) for arg in config.args)
+    )
 
 
 def _choose_current_day(config, run: Run) -> None:
@@ -130,8 +136,9 @@ def _find_answers(config, run: Run) -> None:
         folder = config.invocation_params.dir / run.answers
         run.answers_folder = folder if folder.is_dir() else ROOT / run.answers
         if not run.answers_folder.is_dir():
-            raise pytest.UsageError(f"--answers={run.answers}: there is no such folder. "
-                                    "Use reference, wrong:UNIT/NAME or a folder.")
+            raise pytest.UsageError(
+                f"--answers={run.answers}: there is no such folder. Use reference, wrong:UNIT/NAME or a folder."
+            )
     for name in _asked_units(config):
         lesson = run.unit(name).lesson.relative_to(ROOT)
         if not (run.answers_folder / lesson).is_file():

@@ -58,8 +58,14 @@ def pytest_runtest_makereport(item, call):
     if unit is None:
         return report
     run = run_of(item.config)
-    report.course = {"unit": unit, "tasks": tasks_of(item), "stage": stage_of(item), "needs_gpu": needs_gpu(item),
-                     "needs_program": needs_program(item), "counters": "; ".join(notes.taken)}
+    report.course = {
+        "unit": unit,
+        "tasks": tasks_of(item),
+        "stage": stage_of(item),
+        "needs_gpu": needs_gpu(item),
+        "needs_program": needs_program(item),
+        "counters": "; ".join(notes.taken),
+    }
     if report.skipped and isinstance(report.longrepr, tuple):  # say where the test is, not where it was skipped
         report.longrepr = (report.location[0], (report.location[1] or 0) + 1, report.longrepr[2])
     if call.excinfo is not None:

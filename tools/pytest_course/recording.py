@@ -63,9 +63,14 @@ class Recorder:
         whole = self.whole and not (session.shouldfail or session.shouldstop)
         for name in self.tests | self.waiting:
             tests = self.tests.get(name, ())
-            progress.record(run.unit(name), results(tests, card and card.name), self.hashes.get(name, ""),
-                            date.today(), checks(tests) if whole else None,
-                            waits(tests) | self.waiting.get(name, set()))
+            progress.record(
+                run.unit(name),
+                results(tests, card and card.name),
+                self.hashes.get(name, ""),
+                date.today(),
+                checks(tests) if whole else None,
+                waits(tests) | self.waiting.get(name, set()),
+            )
         for warning in filter(None, (progress.warning, self._keep_journal(progress))):
             self._say(warning)
 

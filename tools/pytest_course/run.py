@@ -19,20 +19,20 @@ class Run:
     remote: bool = False
     red: bool = False
     hint: bool = False
-    answers: str | None = None              # as typed after --answers=
-    answers_folder: Path | None = None      # where those answers lie
-    chosen: Unit | None = None              # the current day, when bare `pytest` chose it
-    selected: bool = False                  # -k, -m or :: picked single tests
-    only_lessons: bool = False              # nothing but lessons was asked for: use the short screen
-    failed_tasks: set[tuple[str, int]] = field(default_factory=set)   # (unit name, task) whose correctness failed
-    gaps_met: set[str] = field(default_factory=set)                   # what unwritten gaps said
-    hung_tasks: set[tuple[str, int]] = field(default_factory=set)     # (unit name, task) of which a test did not end
-    busy: str = ""                          # node id of the test under way
-    interrupted: bool = False               # Ctrl-C, or pytest.exit
-    untrusted: bool = False                 # the lesson changed what judges it
-    sources: dict[Path, bytes] = field(default_factory=dict)          # the lessons' files as they were imported
-    put_back: set[str] = field(default_factory=set)                   # those that the lesson deleted
-    units: dict[str, Unit] = field(default_factory=dict)              # as they were before their tests ran
+    answers: str | None = None  # as typed after --answers=
+    answers_folder: Path | None = None  # where those answers lie
+    chosen: Unit | None = None  # the current day, when bare `pytest` chose it
+    selected: bool = False  # -k, -m or :: picked single tests
+    only_lessons: bool = False  # nothing but lessons was asked for: use the short screen
+    failed_tasks: set[tuple[str, int]] = field(default_factory=set)  # (unit name, task) whose correctness failed
+    gaps_met: set[str] = field(default_factory=set)  # what unwritten gaps said
+    hung_tasks: set[tuple[str, int]] = field(default_factory=set)  # (unit name, task) of which a test did not end
+    busy: str = ""  # node id of the test under way
+    interrupted: bool = False  # Ctrl-C, or pytest.exit
+    untrusted: bool = False  # the lesson changed what judges it
+    sources: dict[Path, bytes] = field(default_factory=dict)  # the lessons' files as they were imported
+    put_back: set[str] = field(default_factory=set)  # those that the lesson deleted
+    units: dict[str, Unit] = field(default_factory=dict)  # as they were before their tests ran
     as_given: dict[str, frozenset[int]] = field(default_factory=dict)  # unit name -> see `untouched`
 
     def unit(self, name: str) -> Unit:

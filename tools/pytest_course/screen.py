@@ -59,8 +59,9 @@ class Screen:
     def pytest_terminal_summary(self, terminalreporter):
         out, stats = terminalreporter, terminalreporter.stats
         out._report_keyboardinterrupt = lambda: None  # it is told below, without a place inside of pytest
-        reports = [r for group in stats.values() for r in group
-                   if hasattr(r, "course") and (r.when == "call" or not r.passed)]
+        reports = [
+            r for group in stats.values() for r in group if hasattr(r, "course") and (r.when == "call" or not r.passed)
+        ]
         for name in sorted({r.course["unit"] for r in reports}):
             self._unit(out, name, [r for r in reports if r.course["unit"] == name])
         for reason, count in _skips(stats.get("skipped", [])).items():
@@ -151,6 +152,7 @@ def _skips(reports) -> dict[str, int]:
 
 
 def _wrapped(out, lead: str, text: str) -> None:
-    for line in textwrap.wrap(lead + text, WIDTH, subsequent_indent="  ", break_long_words=False,
-                              break_on_hyphens=False):
+    for line in textwrap.wrap(
+        lead + text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    ):
         out.write_line(line)

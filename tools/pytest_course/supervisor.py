@@ -29,8 +29,15 @@ LAST = "the end of the run"
 def _usable(config) -> bool:
     option = config.option
     alone = sys.gettrace() is None and threading.active_count() == 1 and not config.invocation_params.plugins
-    return (guard.usable() and alone and asks_for_lessons(config) and not is_worker(config)
-            and not getattr(option, "numprocesses", None) and not option.usepdb and not option.trace)
+    return (
+        guard.usable()
+        and alone
+        and asks_for_lessons(config)
+        and not is_worker(config)
+        and not getattr(option, "numprocesses", None)
+        and not option.usepdb
+        and not option.trace
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -61,9 +61,11 @@ class Counts:
         if name not in OF_WARPS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if self.warps is None:
-            raise NotCounted(f"{name} cannot be counted: a Triton program has no warps until it is compiled, and "
-                             "no CUDA kernel ran. tools.check.compiled(function, ...) shows what Triton's "
-                             "compiler makes of it.")
+            raise NotCounted(
+                f"{name} cannot be counted: a Triton program has no warps until it is compiled, and "
+                "no CUDA kernel ran. tools.check.compiled(function, ...) shows what Triton's "
+                "compiler makes of it."
+            )
         if name == "sectors_per_request":
             return self.sectors / self.warps.requests if self.warps.requests else 0.0
         return getattr(self.warps, name)
@@ -152,18 +154,29 @@ class Counters(Counts):
             (launch.kernel, launch.grid, _plain(launch.counts), tuple(map(_plain_line, launch.lines)))
             for launch in self.launches
         )
-        return {"launches": launches, "library_operations": self.library_operations,
-                "library_float64": self.library_float64, "transfers": vars(self.transfers)}
+        return {
+            "launches": launches,
+            "library_operations": self.library_operations,
+            "library_float64": self.library_float64,
+            "transfers": vars(self.transfers),
+        }
 
     @classmethod
     def from_plain(cls, plain: object) -> "Counters":
         """What `to_plain` made; the totals are summed anew. ValueError for anything else."""
         match plain:
-            case {"launches": tuple(launches), "library_operations": list(operations),
-                  "library_float64": list(in_float64), "transfers": transfers, **rest} if not rest:
-                counters = cls(library_operations=[_text(name) for name in operations],
-                               library_float64=[_text(name) for name in in_float64],
-                               transfers=_figures_of(Transfers, transfers))
+            case {
+                "launches": tuple(launches),
+                "library_operations": list(operations),
+                "library_float64": list(in_float64),
+                "transfers": transfers,
+                **rest,
+            } if not rest:
+                counters = cls(
+                    library_operations=[_text(name) for name in operations],
+                    library_float64=[_text(name) for name in in_float64],
+                    transfers=_figures_of(Transfers, transfers),
+                )
                 for launch in launches:
                     counters.add(_launch(launch))
                 return counters

@@ -33,13 +33,21 @@ class Fault(Exception):
     text: all of it in at most six lines; it is also the exception's message.
     """
 
-    def __init__(self, spot: Spot, kind: str, what: str, question: str = "", *,
-                 array: str | None = None, operation: str | None = None):
+    def __init__(
+        self,
+        spot: Spot,
+        kind: str,
+        what: str,
+        question: str = "",
+        *,
+        array: str | None = None,
+        operation: str | None = None,
+    ):
         self.kind, self.array, self.operation = kind, array, operation
         self.file, self.line, self.source = describe(spot)
         self.function = spot.function
         head = f"{self.function}, line {self.line}:  {self.source}"
-        head = head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."
+        head = head if len(head) <= WIDTH else head[: WIDTH - 3] + "..."
         self.text = "\n".join([head, what, *(["", question] if question else [])])
         super().__init__(self.text)
 
@@ -47,8 +55,18 @@ class Fault(Exception):
 class ThreadFault(Fault):
     """A fault of a CUDA kernel; block, thread: who did it first, as (x, y, z). index: in the array."""
 
-    def __init__(self, spot: Spot, kind: str, what: str, question: str = "", *,
-                 block=None, thread=None, index=None, **where: str | None):
+    def __init__(
+        self,
+        spot: Spot,
+        kind: str,
+        what: str,
+        question: str = "",
+        *,
+        block=None,
+        thread=None,
+        index=None,
+        **where: str | None,
+    ):
         self.block, self.thread, self.index = block, thread, index
         super().__init__(spot, kind, what, question, **where)
 

@@ -18,15 +18,15 @@ from tools.sim.device_memory import Memory
 from tools.sim.order import Clock, Order, Work, check_order, check_unchanged, is_over, spot
 
 CHIP = "COURSE_CHIP"  # environment variable: which chip of tools/models/chips.toml is simulated
-CAPACITY = 16 << 30   # bytes of memory, whatever the chip has: a laptop must hold them
+CAPACITY = 16 << 30  # bytes of memory, whatever the chip has: a laptop must hold them
 
 # Measured on an H200 with driver 580 and numba-cuda 0.30.4, 256 MiB at a time: pinned memory 50 GB/s up and 53 GB/s
 # down, of the 64 GB/s of its link; pageable memory 5 and 10 GB/s, and 13 and 14 GB/s for 16 MiB. A launch kept the
 # host for 25 us, a download of 4 bytes for 32 us; questions about a stream or an event took it 2 to 4 us.
-PINNED_SHARE = 0.8    # of the link's bandwidth
-PAGEABLE = 10e9       # bytes/s: the host copies to a pinned buffer first
-HAND_OVER = 25e-6     # seconds of the host's time for each piece of work
-ASK = 2e-6            # seconds of the host's time for a question or an event
+PINNED_SHARE = 0.8  # of the link's bandwidth
+PAGEABLE = 10e9  # bytes/s: the host copies to a pinned buffer first
+HAND_OVER = 25e-6  # seconds of the host's time for each piece of work
+ASK = 2e-6  # seconds of the host's time for a question or an event
 
 
 class Mark(NamedTuple):
@@ -56,8 +56,9 @@ class Device:
         later = pinned and not wait
         self._bring([source])
         arrive = partial(check_unchanged, source, source.tobytes(), spot()) if later else None
-        mark = self._submit(stream, UPLOAD, self._crossing(source, pinned), "upload",
-                            [(source, False), (target, True)], arrive=arrive)
+        mark = self._submit(
+            stream, UPLOAD, self._crossing(source, pinned), "upload", [(source, False), (target, True)], arrive=arrive
+        )
         np.copyto(target, source)
         recording.uploaded(source.nbytes)
         if not later:
@@ -68,8 +69,14 @@ class Device:
         pinned = self.memory.is_pinned(target)
         later = pinned and not wait
         arrive = partial(np.copyto, target, source.copy()) if later else None
-        mark = self._submit(stream, DOWNLOAD, self._crossing(source, pinned), "download",
-                            [(source, False), (target, True)], arrive=arrive)
+        mark = self._submit(
+            stream,
+            DOWNLOAD,
+            self._crossing(source, pinned),
+            "download",
+            [(source, False), (target, True)],
+            arrive=arrive,
+        )
         recording.downloaded(source.nbytes)
         if not later:
             self._wait_for(mark)
@@ -78,8 +85,9 @@ class Device:
 
     def copy(self, target: np.ndarray, source: np.ndarray, stream: int = DEFAULT) -> None:
         """Within the device; the host does not wait."""
-        self._submit(stream, COMPUTE, 2 * source.nbytes / self.chip.bandwidth, "copy",
-                     [(source, False), (target, True)])
+        self._submit(
+            stream, COMPUTE, 2 * source.nbytes / self.chip.bandwidth, "copy", [(source, False), (target, True)]
+        )
         np.copyto(target, source)
         recording.copied(source.nbytes)
 
@@ -145,8 +153,17 @@ class Device:
         linked = PINNED_SHARE * self.chip.host_bandwidth
         return array.nbytes / (linked if pinned else min(PAGEABLE, linked))
 
-    def _submit(self, stream: int, engine: str, seconds: float, label: str, touches: list, *,
-                arrive: Callable[[], None] | None = None, is_kernel: bool = False) -> Mark:
+    def _submit(
+        self,
+        stream: int,
+        engine: str,
+        seconds: float,
+        label: str,
+        touches: list,
+        *,
+        arrive: Callable[[], None] | None = None,
+        is_kernel: bool = False,
+    ) -> Mark:
         self.timeline.work(HAND_OVER)
         span = self.timeline.submit(stream, engine, seconds, label)
         work = Work(label, self._order.submit(stream), spot(), touches, is_kernel, arrive)
@@ -169,8 +186,11 @@ class Device:
 
     def _bring(self, arrays: list[np.ndarray]) -> None:
         """What the device itself needs from the host's memory has arrived there, if the host knows it or not."""
-        _arrive(work for work in self._under_way
-                if any(np.shares_memory(array, touched) for touched, _ in work.touches for array in arrays))
+        _arrive(
+            work
+            for work in self._under_way
+            if any(np.shares_memory(array, touched) for touched, _ in work.touches for array in arrays)
+        )
 
 
 def _arrive(works: Iterable[Work]) -> None:

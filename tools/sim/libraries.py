@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 # Operators that only allocate, fill, or read one number. "zeros" stands for new_zeros and zeros_like too.
-PLAIN = {"empty", "empty_strided", "zeros", "ones", "full", "zero", "fill", "resize", "set",
-         "local_scalar_dense"}
+PLAIN = {"empty", "empty_strided", "zeros", "ones", "full", "zero", "fill", "resize", "set", "local_scalar_dense"}
 TO_HOST = {"numpy", "tolist", "cpu", "__array__"}  # whatever follows them is no kernel
 
 _silent = False

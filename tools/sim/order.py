@@ -85,6 +85,7 @@ def _merged(*clocks: Clock) -> Clock:
 
 # What nothing puts in order ----------------------------------------------------------------------
 
+
 @dataclass(eq=False)
 class Work:
     """A kernel or a copy that the host does not know to be over. touches: memory that it reads, or writes (True).
@@ -120,16 +121,20 @@ def check_order(first: Work, second: Work) -> None:
             if (writes or writes_too) and np.shares_memory(one, other):
                 doing = "written" if writes else "read"
                 raise faults.Fault(
-                    second.spot, "race",
+                    second.spot,
+                    "race",
                     f"{second} uses memory that may still be {doing} in another stream,\n"
                     f"by {first} of line {first.spot.line}.",
-                    "Which event should this stream wait for, or should both be in one stream?")
+                    "Which event should this stream wait for, or should both be in one stream?",
+                )
 
 
 def check_unchanged(source: np.ndarray, values: bytes, spot: faults.Spot) -> None:
     """Raise Fault if the memory of an upload no longer holds the values that it had when it was submitted."""
     if source.tobytes() != values:
         raise faults.Fault(
-            spot, "race",
+            spot,
+            "race",
             f"the host changed pinned memory of {source.nbytes:,} bytes while it might still be uploaded.",
-            "Wait for the stream, or for an event in it, before this memory is filled again.")
+            "Wait for the stream, or for an event in it, before this memory is filled again.",
+        )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tools.words import cut, quantity
 
-WIDTH = 80      # columns of the table,
+WIDTH = 80  # columns of the table,
 NARROWEST = 16  # of which the source line always has so many
 OF_PROGRAMS = ("bytes", "accesses", "sectors", "lines", "flops")
 OF_WARPS = ("bytes", "requests", "sectors", "conflicts", "lanes")
@@ -29,9 +29,11 @@ def programs(counts) -> str:
 
 def transfers(transfers) -> str:
     """2 uploads (8,000 bytes), 1 synchronization"""
-    ways = (("upload", transfers.uploads, transfers.bytes_uploaded),
-            ("download", transfers.downloads, transfers.bytes_downloaded),
-            ("copy", transfers.copies, transfers.bytes_copied))
+    ways = (
+        ("upload", transfers.uploads, transfers.bytes_uploaded),
+        ("download", transfers.downloads, transfers.bytes_downloaded),
+        ("copy", transfers.copies, transfers.bytes_copied),
+    )
     moved = [f"{quantity(times, way)} ({size:,} bytes)" for way, times, size in ways if times]
     return ", ".join([*moved, quantity(transfers.synchronizations, "synchronization")])
 
@@ -72,8 +74,7 @@ def _figures(line, headings: tuple[str, ...]) -> list[str]:
     if counts.warps is None:
         return [_shown(getattr(counts, name)) for name in headings]
     shared = line.kind.startswith("shared")
-    moved, requests = ((counts.bytes_shared, counts.shared_requests) if shared
-                       else (counts.bytes, counts.requests))
+    moved, requests = (counts.bytes_shared, counts.shared_requests) if shared else (counts.bytes, counts.requests)
     return [*map(_shown, (moved, requests, counts.sectors, counts.conflicts)), f"{counts.active_lanes:.1f}"]
 
 

@@ -16,8 +16,9 @@ EXECUTABLE = next(filter(None, map(shutil.which, NAMES)), None)
 MISSING = f"needs a browser; found none of {', '.join(NAMES)}; install Chromium"
 
 # Chromium reads from 3 and writes to 4, so the pipes are put there.
-START = ("import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); "
-         "os.execv(sys.argv[3], sys.argv[3:])")
+START = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+)
 
 
 def _pipe() -> tuple[int, int]:
@@ -35,11 +36,22 @@ class Browser:
     def __init__(self, profile: Path):
         self._read, theirs_out = _pipe()
         theirs_in, self._write = _pipe()
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
-                   f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"]
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--no-first-run",
+            f"--user-data-dir={profile}",
+            "--remote-debugging-pipe",
+            "about:blank",
+        ]
         self._process = subprocess.Popen(
             [sys.executable, "-c", START, str(theirs_in), str(theirs_out), EXECUTABLE, *options],
-            pass_fds=(theirs_in, theirs_out), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            pass_fds=(theirs_in, theirs_out),
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
         os.close(theirs_in)
         os.close(theirs_out)
         self._number, self._left, self._session = 0, b"", None

@@ -23,12 +23,25 @@ if find_spec("hypothesis"):
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in what a script starts with &: some tests press Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-LEFT_BEHIND = (".git", ".venv", ".course", ".github", "__pycache__", ".pytest_cache", ".hypothesis", "build",
-               "*.egg-info", "docs", "tests", "journal")
+LEFT_BEHIND = (
+    ".git",
+    ".venv",
+    ".course",
+    ".github",
+    "__pycache__",
+    ".pytest_cache",
+    ".hypothesis",
+    "build",
+    "*.egg-info",
+    "docs",
+    "tests",
+    "journal",
+)
 
 
-needs_solutions = pytest.mark.skipif(not (ROOT / "reference").is_dir(),
-                                     reason="needs reference/; this is the learners' edition; nothing to do")
+needs_solutions = pytest.mark.skipif(
+    not (ROOT / "reference").is_dir(), reason="needs reference/; this is the learners' edition; nothing to do"
+)
 
 
 @dataclass(frozen=True)
@@ -69,17 +82,29 @@ class Course:
 
     def solve(self, unit: str) -> None:
         """Put the reference in the learner's place."""
-        shutil.copytree(self.folder / "reference" / unit, self.folder / unit, dirs_exist_ok=True,
-                        ignore=shutil.ignore_patterns("*.toml"))
+        shutil.copytree(
+            self.folder / "reference" / unit,
+            self.folder / unit,
+            dirs_exist_ok=True,
+            ignore=shutil.ignore_patterns("*.toml"),
+        )
 
     def pytest(self, *args: str, cwd: str = ".", **environment: str) -> Ran:
         return self.run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args, cwd=cwd, **environment)
 
     def run(self, *command: str, cwd: str = ".", **environment: str) -> Ran:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COURSE_"))}
-        done = subprocess.run(command, cwd=self.folder / cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=120,
-                              env=kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment)
+        done = subprocess.run(
+            command,
+            cwd=self.folder / cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=120,
+            env=kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
+        )
         return Ran(done.returncode, done.stdout)
 
     def _git(self, *args: str) -> subprocess.CompletedProcess:

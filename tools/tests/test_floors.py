@@ -6,9 +6,17 @@ import pytest
 
 from tools import ROOT
 
-FLOORS = [{"words", "requirements"}, {"models"}, {"sim", "compiler"}, {"gpu"}, {"wire", "worker"}, {"check"},
-          {"course", "draw"},
-          {"pytest_course", "bench"}, {"cli", "grade"}]
+FLOORS = [
+    {"words", "requirements"},
+    {"models"},
+    {"sim", "compiler"},
+    {"gpu"},
+    {"wire", "worker"},
+    {"check"},
+    {"course", "draw"},
+    {"pytest_course", "bench"},
+    {"cli", "grade"},
+]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 FILES = [file for file in sorted((ROOT / "tools").rglob("*.py")) if "tests" not in file.relative_to(ROOT).parts]
 # The wire is the ground floor of the worker; they share a number because they are one thing in two rooms.
@@ -36,8 +44,9 @@ def imported_rooms(file) -> set[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_a_room_imports_only_from_floors_below_its_own(file):
     own = room_of(".".join(file.relative_to(ROOT).with_suffix("").parts))
-    higher = {room for room in imported_rooms(file) - {own}
-              if FLOOR[room] >= FLOOR[own] and (own, room) not in TOGETHER}
+    higher = {
+        room for room in imported_rooms(file) - {own} if FLOOR[room] >= FLOOR[own] and (own, room) not in TOGETHER
+    }
     assert not higher, f"{own} is on floor {FLOOR[own]}; it imports {', '.join(sorted(higher))}"
 
 

@@ -5,9 +5,18 @@ import pytest
 from tools.words import cut, listed, plural, quantity, wrapped
 
 
-@pytest.mark.parametrize("count, thing, said", [
-    (0, "line", "0 lines"), (1, "line", "1 line"), (2, "line", "2 lines"), (1000, "launch", "1,000 launches"),
-    (1, "launch", "1 launch"), (2, "copy", "2 copies"), (1, "query", "1 query")])
+@pytest.mark.parametrize(
+    "count, thing, said",
+    [
+        (0, "line", "0 lines"),
+        (1, "line", "1 line"),
+        (2, "line", "2 lines"),
+        (1000, "launch", "1,000 launches"),
+        (1, "launch", "1 launch"),
+        (2, "copy", "2 copies"),
+        (1, "query", "1 query"),
+    ],
+)
 def test_a_quantity_has_its_noun_in_the_right_number(count, thing, said):
     assert quantity(count, thing) == said
     assert said.endswith(plural(thing, count))

@@ -9,6 +9,18 @@ from tools.wire.kinds import cupy_of, extent, is_array, is_tensor
 from tools.wire.values import End, Handle, Packet, decode, encode
 
 __all__ = [
-    "End", "Handle", "Malformed", "Packet", "Recipe", "builder", "cupy_of", "decode", "encode", "extent", "is_array",
-    "is_tensor", "receive", "send",
+    "End",
+    "Handle",
+    "Malformed",
+    "Packet",
+    "Recipe",
+    "builder",
+    "cupy_of",
+    "decode",
+    "encode",
+    "extent",
+    "is_array",
+    "is_tensor",
+    "receive",
+    "send",
 ]

@@ -43,7 +43,7 @@ class Memory:
 
     def pack(self, known: "Memory") -> tuple[dict, list[np.ndarray]]:
         """Header fields and buffers for all that the other side lacks, which holds `known`."""
-        added = self.arrays[len(known.arrays):]
+        added = self.arrays[len(known.arrays) :]
         new = find_regions([array for array in added if self._region_behind(array) is None])
         self.regions += new
         changed = [number for number, region in enumerate(known.regions) if region.changed()]
@@ -61,7 +61,7 @@ class Memory:
             raise ValueError("not as many buffers as regions")
         self.regions += [received_region(device, contents) for device, contents in zip(devices, buffers)]
         self.arrays += [_rebuild(self.regions, *description) for description in fields["arrays"]]
-        for number, contents in zip(changed, buffers[len(devices):]):
+        for number, contents in zip(changed, buffers[len(devices) :]):
             known[number].overwrite(contents)
 
     def _region_behind(self, array) -> int | None:

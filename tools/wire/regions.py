@@ -14,9 +14,7 @@ class _Stretch:
 
     def __init__(self, low: int, size: int, owners: list, writeable: bool):
         self.owners = owners
-        self.__array_interface__ = {
-            "version": 3, "typestr": "|u1", "shape": (size,), "data": (low, not writeable),
-        }
+        self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (size,), "data": (low, not writeable)}
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """The process that a lesson runs in: it answers requests until their pipe is closed.
 
-    python -m tools.worker REQUESTS REPLIES        the numbers of two open pipes
+python -m tools.worker REQUESTS REPLIES        the numbers of two open pipes
 """
 
 import ctypes
@@ -205,7 +205,7 @@ def serve(requests: int, replies: int) -> None:
 
     def write(view: memoryview) -> None:
         while view:
-            view = view[os.write(replies, view):]
+            view = view[os.write(replies, view) :]
 
     worker = Worker()
     while True:

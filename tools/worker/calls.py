@@ -52,9 +52,7 @@ def call(function, args: tuple = (), kwargs: dict | None = None) -> Outcome:
     clock = OwnTimeOfAll()
     value, error, printed = _answer(function, args, kwargs)
     seconds = clock.lap()
-    changed = {
-        name: _copy(array) for name, array in arrays.items() if not _equal(before[name], _elements(array))
-    }
+    changed = {name: _copy(array) for name, array in arrays.items() if not _equal(before[name], _elements(array))}
     return Outcome(value, error, changed, *_alias(value, arrays), printed, seconds)
 
 
@@ -146,6 +144,7 @@ def _folder(module) -> str:
 
 
 # Arrays before and after -------------------------------------------------------------------------
+
 
 def _array_arguments(function, args: tuple, kwargs: dict) -> dict[str, object]:
     """The arrays among the arguments: "a", "out", or "parts[1]" inside a container."""

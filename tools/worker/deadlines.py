@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from tools.worker.raised import Frame
 
 LONGEST_WAIT = 600.0  # seconds for one request when no deadline is set
-MOST = 6.0   # times its limit a call may take by the clock on the wall, however busy the machine
+MOST = 6.0  # times its limit a call may take by the clock on the wall, however busy the machine
 AGAIN = 1.0  # seconds for a function that was ended before
 
 hung: set[tuple[str, str]] = set()  # (file, function) of a lesson's functions that were ended in this run

@@ -21,11 +21,11 @@ from tools.worker.heartbeat import heartbeat
 from tools.worker.own_time import OwnTime
 from tools.worker.raised import stack_in
 
-SIGN = 3.0        # seconds without a result after which there is a sign of life
-GRACE = 3.0       # own seconds beyond the limit in which code may still notice by itself
-PATIENCE = 3.0    # own seconds after Ctrl-C
+SIGN = 3.0  # seconds without a result after which there is a sign of life
+GRACE = 3.0  # own seconds beyond the limit in which code may still notice by itself
+PATIENCE = 3.0  # own seconds after Ctrl-C
 LAST_WORDS = 0.5  # seconds in which a copy that hangs may tell where it is
-LOOK = 0.2        # seconds between two looks
+LOOK = 0.2  # seconds between two looks
 DEATH_SIGNAL = 1  # prctl's name for it: the signal that a process gets when its parent ends (linux/prctl.h)
 ERASE, UP, RIGHT = "\r\x1b[K", "\x1b[A", "\x1b[{}C"
 
@@ -128,7 +128,7 @@ class _Watch:
     def _show(self, seconds: int) -> None:
         said = f", {seconds} s; Ctrl-C stops it"
         room = max(20, shutil.get_terminal_size().columns - 1)
-        text = f"still running: {self._place.rpartition('::')[2]}"[:room - len(said)] + said
+        text = f"still running: {self._place.rpartition('::')[2]}"[: room - len(said)] + said
         below, heartbeat.shown = "" if heartbeat.shown else "\n", True
         _write(f"{below}{ERASE}{text}")
 

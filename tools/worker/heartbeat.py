@@ -23,8 +23,8 @@ class Heartbeat:
 
     def enter(self, place: str, column: int = 0) -> None:
         """Say where the process is from now on, and how far the terminal's line is written."""
-        text = place.encode()[:_ROOM - 1]
-        _memory[:len(text) + 1] = text + b"\0"
+        text = place.encode()[: _ROOM - 1]
+        _memory[: len(text) + 1] = text + b"\0"
         self._write(self.beats + 1, 0.0, column, False)
 
     def leave(self) -> None:

@@ -176,8 +176,11 @@ def lesson_at(module: str, file: Path, mode: str) -> Lesson:
 def lesson_of(function, mode: str) -> Lesson:
     """The Lesson in this mode of a function that a lesson defines, in this process or in another."""
     if isinstance(function, RemoteFunction):
-        return function.lesson if function.lesson.mode == mode else lesson_at(
-            function.__module__, function.lesson.file, mode)
+        return (
+            function.lesson
+            if function.lesson.mode == mode
+            else lesson_at(function.__module__, function.lesson.file, mode)
+        )
     return lesson_at(function.__module__, Path(sys.modules[function.__module__].__file__).resolve(), mode)
 
 
@@ -244,7 +247,9 @@ def _signature(parameters: tuple | None, returns: str | None) -> inspect.Signatu
     return inspect.Signature(
         [
             inspect.Parameter(
-                name, kind, default=default[0] if default else inspect.Parameter.empty,
+                name,
+                kind,
+                default=default[0] if default else inspect.Parameter.empty,
                 annotation=inspect.Parameter.empty if annotation is None else annotation,
             )
             for name, kind, annotation, default in parameters

@@ -21,12 +21,13 @@ from tools.worker.deadlines import AGAIN, MOST, TooSlow, hung
 from tools.worker.heartbeat import heartbeat
 from tools.worker.own_time import OwnTime
 
-TICK = 0.5   # seconds between two looks at the clock
+TICK = 0.5  # seconds between two looks at the clock
 WATCHDOG = 3.0, 5.0  # times the limit, and seconds: a process that nobody watches and that heard no alarm is ended
 LESSON = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_|bench_)\w+")
 # While these are at work for a lesson, its clock stands: a library is imported or another program runs, a compiler
 # for example, or a lesson's own process, which has a clock itself.
 ASIDE = ("<frozen importlib", subprocess.__file__, process.__file__)
+
 
 class Alarm:
     """The one alarm of this process; it is stopped while a debugger holds the floor."""

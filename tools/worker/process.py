@@ -40,8 +40,12 @@ class Process:
         self._replies, reply_end = os.pipe()
         self._child = subprocess.Popen(
             [sys.executable, "-P", "-m", "tools.worker", str(request_end), str(reply_end)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            pass_fds=(request_end, reply_end), start_new_session=True, env=environment(mode),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(request_end, reply_end),
+            start_new_session=True,
+            env=environment(mode),
         )
         os.close(request_end)
         os.close(reply_end)
@@ -99,7 +103,7 @@ class Process:
     def _write(self, view: memoryview) -> None:
         while view:
             try:
-                view = view[os.write(self._requests, view[:_CHUNK]):]
+                view = view[os.write(self._requests, view[:_CHUNK]) :]
             except BlockingIOError:
                 self._wait(self._requests, select.POLLOUT)
             except BrokenPipeError:
@@ -135,8 +139,11 @@ class Process:
     def _look_at_the_clock(self) -> None:
         """Raises TooSlow."""
         passed = next((limit for limit in self._limits if limit.passed), None)
-        early = not self._asked and any(file == self._file for file, _ in hung) and any(
-            limit.seconds - limit.left >= AGAIN for limit in self._limits)
+        early = (
+            not self._asked
+            and any(file == self._file for file, _ in hung)
+            and any(limit.seconds - limit.left >= AGAIN for limit in self._limits)
+        )
         if not (passed or early):
             return
         self._asked = True
@@ -197,7 +204,7 @@ class Process:
 def _imports(stack: list[tuple[str, int, str]], lesson: str) -> bool:
     """Is a library being imported, whether the lesson asked for it or not?"""
     files = [file for file, _, _ in stack]
-    inner = files[:files.index(lesson)] if lesson in files else files
+    inner = files[: files.index(lesson)] if lesson in files else files
     return any(file.startswith(_IMPORTING) for file in inner)
 
 

@@ -1,6 +1,6 @@
 """A call in a fresh process that a profiler starts: its requests and replies are files.
 
-    ncu --profile-from-start off ... python -m tools.worker.profiled REQUESTS REPLIES
+ncu --profile-from-start off ... python -m tools.worker.profiled REQUESTS REPLIES
 """
 
 import sys
@@ -30,8 +30,10 @@ def write_requests(file: Path, lesson: Lesson, name: str, args: tuple, kwargs: d
 
     The first call is out of the profiler's sight: it may compile kernels, and try which of them is fastest.
     """
-    requests = [lesson.request("load", lesson.module, str(lesson.file), 0),
-                *(lesson.request(operation, name, args, kwargs) for operation in ("call", "profile"))]
+    requests = [
+        lesson.request("load", lesson.module, str(lesson.file), 0),
+        *(lesson.request(operation, name, args, kwargs) for operation in ("call", "profile")),
+    ]
     with file.open("wb") as stream:
         for number, request in enumerate(requests):
             wire.send(stream.write, number, request.header, request.buffers)
@@ -54,6 +56,7 @@ def _filler(stream):
     def fill(view: memoryview) -> None:
         if stream.readinto(view) < len(view):
             raise EOFError
+
     return fill
 
 

@@ -52,8 +52,10 @@ class LessonError(Exception):
 def raised_from(exception: BaseException, files: Iterable[str | Path]) -> Raised:
     """The facts of `exception`, with those frames of its traceback whose code stands in one of `files`."""
     files = {os.path.realpath(file) for file in files}
-    steps = [(frame.f_code.co_filename, line, frame.f_code.co_name)
-             for frame, line in traceback.walk_tb(exception.__traceback__)]
+    steps = [
+        (frame.f_code.co_filename, line, frame.f_code.co_name)
+        for frame, line in traceback.walk_tb(exception.__traceback__)
+    ]
     if isinstance(exception, SyntaxError) and exception.filename:
         steps.append((exception.filename, exception.lineno or 0, ""))  # a file that never ran has no frame
     frames = tuple(frame_at(*step) for step in steps if os.path.realpath(step[0]) in files)

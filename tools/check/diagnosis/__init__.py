@@ -8,8 +8,24 @@ import warnings
 
 import numpy as np
 
-from tools.check.diagnosis import (arguments, clocks, forms, kernels, launches, lengths, order, parts, places,
-                                   precision, refusals, runs, steps, tiles, values, whole_numbers)
+from tools.check.diagnosis import (
+    arguments,
+    clocks,
+    forms,
+    kernels,
+    launches,
+    lengths,
+    order,
+    parts,
+    places,
+    precision,
+    refusals,
+    runs,
+    steps,
+    tiles,
+    values,
+    whole_numbers,
+)
 from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.words import Cause
 

@@ -14,11 +14,11 @@ FAR = 1024.0  # times an argument, to see whether it is used at all
 
 
 def with_argument(args: tuple, index: int, value) -> tuple:
-    return (*args[:index], value, *args[index + 1:])
+    return (*args[:index], value, *args[index + 1 :])
 
 
 def _equals(evidence, shown: dict[int, str]) -> str:
-    """"What came back equals f(x, 0)": the oracle's call, with some arguments shown otherwise. Where these are plain
+    """ "What came back equals f(x, 0)": the oracle's call, with some arguments shown otherwise. Where these are plain
     numbers, which no formula names: "What came back is right for x = 0"."""
     if not any(isinstance(evidence.args[i], np.ndarray) for i in shown):
         numbers = " and ".join(f"{evidence.name_of(i)} = {other}" for i, other in shown.items())
@@ -44,23 +44,27 @@ def hangs_on_elements(evidence: Evidence) -> bool:
 def argument_unchanged(evidence: Evidence) -> Cause | None:
     for i, arg in enumerate(evidence.args):
         if isinstance(arg, np.ndarray) and evidence.holds(lambda case: case.args[i]):
-            return cause("argument_unchanged", f"What came back equals {evidence.name_of(i)}.",
-                         "What should happen to it?")
+            return cause(
+                "argument_unchanged", f"What came back equals {evidence.name_of(i)}.", "What should happen to it?"
+            )
     return None
 
 
 def swapped_arguments(evidence: Evidence) -> Cause | None:
     for i, j in combinations(range(len(evidence.args)), 2):
+
         def swapped(case):
             exchanged = with_argument(case.args, i, case.args[j])
             return evidence.ask(*with_argument(exchanged, j, case.args[i]))
 
         if _alike(evidence.args[i], evidence.args[j]) and evidence.holds(swapped):
             one, other = evidence.name_of(i), evidence.name_of(j)
-            seen = (_equals(evidence, {i: other, j: one}) if isinstance(evidence.args[i], np.ndarray)
-                    else f"What came back is right for {one} and {other} exchanged")
-            return cause("swapped_arguments", f"{seen}.",
-                         f"What is {one} for, and what is {other}?")
+            seen = (
+                _equals(evidence, {i: other, j: one})
+                if isinstance(evidence.args[i], np.ndarray)
+                else f"What came back is right for {one} and {other} exchanged"
+            )
+            return cause("swapped_arguments", f"{seen}.", f"What is {one} for, and what is {other}?")
     return None
 
 
@@ -70,8 +74,9 @@ def reversed_tuples(evidence: Evidence) -> Cause | None:
     if not tuples or not evidence.holds(lambda case: evidence.ask(*map(_backwards, case.args))):
         return None
     names = " and ".join(map(evidence.name_of, tuples))
-    return cause("reversed_tuples", f"It is right for {names} in reverse order.",
-                 "Which of their numbers counts fastest?")
+    return cause(
+        "reversed_tuples", f"It is right for {names} in reverse order.", "Which of their numbers counts fastest?"
+    )
 
 
 def _backwards(arg):
@@ -83,8 +88,11 @@ def repeated_argument(evidence: Evidence) -> Cause | None:
         if not _alike(evidence.args[i], evidence.args[j]):
             continue
         if evidence.holds(lambda case: evidence.ask(*with_argument(case.args, j, case.args[i]))):
-            return cause("repeated_argument", f"{_equals(evidence, {j: evidence.name_of(i)})}:",
-                         f"is {evidence.name_of(j)} used at all?")
+            return cause(
+                "repeated_argument",
+                f"{_equals(evidence, {j: evidence.name_of(i)})}:",
+                f"is {evidence.name_of(j)} used at all?",
+            )
     return None
 
 
@@ -96,8 +104,11 @@ def neutral_argument(evidence: Evidence) -> Cause | None:
         for filler in (0, 1) if isinstance(arg, (np.ndarray, float)) else ():
             constant = _constant(arg, filler)
             if evidence.holds(lambda case: evidence.ask(*with_argument(case.args, i, constant))):
-                return cause("unused_argument", f"{_equals(evidence, {i: str(filler)})}:",
-                             f"is {evidence.name_of(i)} used at all?")
+                return cause(
+                    "unused_argument",
+                    f"{_equals(evidence, {i: str(filler)})}:",
+                    f"is {evidence.name_of(i)} used at all?",
+                )
     return None
 
 
@@ -106,11 +117,11 @@ def usual_number(evidence: Evidence) -> Cause | None:
     for usual in USUAL:
         for i, arg in enumerate(evidence.args):
             if _is_another(arg, usual) and evidence.holds(
-                    lambda case: evidence.ask(*with_argument(case.args, i, usual))):
+                lambda case: evidence.ask(*with_argument(case.args, i, usual))
+            ):
                 return _right_for(evidence.name_of(i), usual)
         for name, value in evidence.keywords.items():
-            if _is_another(value, usual) and evidence.holds(
-                    lambda case: evidence.ask(*case.args, **{name: usual})):
+            if _is_another(value, usual) and evidence.holds(lambda case: evidence.ask(*case.args, **{name: usual})):
                 return _right_for(name, usual)
     return None
 
@@ -131,10 +142,14 @@ def whole_blocks(evidence: Evidence) -> Cause | None:
         for block in [block for block in BLOCKS if block < length] if type(length) is int else ():
             rounded = -(-length // block) * block
             if rounded != length and evidence.holds(
-                    lambda case: evidence.ask(*with_argument(case.args, i, -(-case.args[i] // block) * block))):
+                lambda case: evidence.ask(*with_argument(case.args, i, -(-case.args[i] // block) * block))
+            ):
                 name = evidence.name_of(i)
-                return cause("whole_blocks", f"It is right for {name} = {rounded}, as if the last block were full.",
-                             "How many positions of the last block exist?")
+                return cause(
+                    "whole_blocks",
+                    f"It is right for {name} = {rounded}, as if the last block were full.",
+                    "How many positions of the last block exist?",
+                )
     return None
 
 
@@ -152,8 +167,11 @@ def negated_argument(evidence: Evidence) -> Cause | None:
             continue
         if evidence.holds(lambda case: evidence.ask(*with_argument(case.args, i, -case.args[i]))):
             name = evidence.name_of(i)
-            return cause("negated_argument", f"What came back is right for -{name} in place of {name}.",
-                         "Where does the sign come from?")
+            return cause(
+                "negated_argument",
+                f"What came back is right for -{name} in place of {name}.",
+                "Where does the sign come from?",
+            )
     return None
 
 
@@ -168,8 +186,9 @@ def unused_argument(evidence: Evidence) -> Cause | None:
         telling = isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.size > 3)
         others = (with_argument(evidence.args, i, varied(arg, by)) for by in (3, 8))
         if telling and all(_makes_no_difference(evidence, each) for each in others) and _not_even_far_away(evidence, i):
-            return cause("unused_argument", f"With another {evidence.name_of(i)} the same comes back.",
-                         "Is it used at all?")
+            return cause(
+                "unused_argument", f"With another {evidence.name_of(i)} the same comes back.", "Is it used at all?"
+            )
     return None
 
 
@@ -189,10 +208,13 @@ def _not_even_far_away(evidence, i: int) -> bool:
     if not is_float(np.asarray(arg).dtype):
         return True
     far = (arg * factor for factor in (FAR, 1 / FAR))
-    calls = (with_argument(evidence.args, i, each.astype(arg.dtype) if isinstance(arg, np.ndarray) else each)
-             for each in far)
-    return all((got := number(evidence.call_again(*args))) is not None and np.array_equal(got, evidence.here.got)
-               for args in calls)
+    calls = (
+        with_argument(evidence.args, i, each.astype(arg.dtype) if isinstance(arg, np.ndarray) else each) for each in far
+    )
+    return all(
+        (got := number(evidence.call_again(*args))) is not None and np.array_equal(got, evidence.here.got)
+        for args in calls
+    )
 
 
 def transposed_argument(evidence: Evidence) -> Cause | None:
@@ -210,8 +232,11 @@ def wrong_axis(evidence: Evidence) -> Cause | None:
         back = flipped.swapaxes(p, q) if flipped.ndim == arg.ndim else flipped
         if evidence.holds(lambda case: back):
             axes = "the rows and columns" if arg.ndim == 2 else f"axes {p} and {q}"
-            return cause("wrong_axis", f"What came back is right if {axes} of {name} change roles.",
-                         "Which axis does the operation run along?")
+            return cause(
+                "wrong_axis",
+                f"What came back is right if {axes} of {name} change roles.",
+                "Which axis does the operation run along?",
+            )
         if evidence.holds(lambda case: flipped):
             return _argument_transposed(evidence, i)
     return None
@@ -228,5 +253,6 @@ def _flipped(evidence):
 
 def _argument_transposed(evidence, i) -> Cause:
     name = evidence.name_of(i)
-    return cause("argument_transposed", f"What came back is right for {name} transposed.",
-                 f"Which way round is {name} read?")
+    return cause(
+        "argument_transposed", f"What came back is right for {name} transposed.", f"Which way round is {name} read?"
+    )

@@ -13,8 +13,7 @@ def float64(counters: Counters, sides: Sides | None) -> Iterator[str]:
     if not lines:
         return
     yield from compared(sides, by_line(counters, "float64").parts)
-    yield from worst(lines, lambda line: line.counts.float64,
-                     lambda counts: f"{counts.float64} operations in float64")
+    yield from worst(lines, lambda line: line.counts.float64, lambda counts: f"{counts.float64} operations in float64")
     if any(line.source.rstrip().endswith((";", "{")) for line in lines):  # the text of a C++ kernel
         yield "Is a double among them, or a constant such as 0.5 without f?"
     elif counters.warps:
@@ -28,16 +27,16 @@ def conversions(counters: Counters, sides: Sides | None) -> Iterator[str]:
     if not lines:
         return
     yield from compared(sides, by_line(counters, "conversions").parts)
-    yield from worst(lines, lambda line: line.counts.conversions,
-                     lambda counts: f"{counts.conversions} conversions")
+    yield from worst(lines, lambda line: line.counts.conversions, lambda counts: f"{counts.conversions} conversions")
     yield "Which two types meet there?"
 
 
 def barriers(counters: Counters, sides: Sides | None) -> Iterator[str]:
     lines = [line for line in lines_of(counters) if line.kind == "barrier"]
     yield from compared(sides, by_line(counters, "barriers").parts)
-    yield from worst(lines, lambda line: line.counts.barriers,
-                     lambda counts: f"{counts.barriers} times that a warp came to it")
+    yield from worst(
+        lines, lambda line: line.counts.barriers, lambda counts: f"{counts.barriers} times that a warp came to it"
+    )
     yield "Which loop does each barrier stand in?" if lines else "Which threads wait for each other, and where?"
 
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from tools.check.diagnosis.words import factor_text
 from tools.check.show import cut, literal
 
-SAFE = {call.__name__: call for call in (
-    abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)}
+SAFE = {
+    call.__name__: call for call in (abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)
+}
 LONGEST = 40
 MOST, PARTS = 64, 8  # a ratio above MOST, or of more PARTS, says no more than the two numbers
 AFTER = {ast.Lt: "less than", ast.LtE: "at most", ast.Gt: "more than", ast.GtE: "at least"}  # name < value
@@ -66,8 +67,9 @@ def sides_of(asked: str, counters: str, names: Mapping[str, object]) -> Sides | 
         return None
     try:
         other = _value(others[0], names)
-        part, counted = next((part, value) for part, reading in zip(parts, reads) if reading
-                             and (value := _value(part, names)) != other)
+        part, counted = next(
+            (part, value) for part, reading in zip(parts, reads) if reading and (value := _value(part, names)) != other
+        )
     except Exception:  # an expression that calls something, or that cannot be read
         return None
     if isinstance(part, ast.Tuple) and isinstance(other, tuple) and len(other) == len(part.elts):
@@ -80,8 +82,14 @@ def told_by_numbers(asked: str, names: Mapping[str, object]) -> list[str]:
     """Both sides of `assert name == ...` as numbers, or the bounds of `assert name < ...`, if it asks nothing else."""
     if bounds := _bounds(asked, names):
         return bounds
-    own = next((name for name, value in names.items() if type(value) in (int, float)
-                and re.fullmatch(rf"assert {name} == .*", asked, re.DOTALL)), None)
+    own = next(
+        (
+            name
+            for name, value in names.items()
+            if type(value) in (int, float) and re.fullmatch(rf"assert {name} == .*", asked, re.DOTALL)
+        ),
+        None,
+    )
     sides = sides_of(asked, own, names) if own else None
     return [str(sides).replace("Counted", f"{own} is", 1)] if sides and sides.both_numbers else []
 

@@ -17,8 +17,10 @@ def lines_of(counters: Counters) -> list[Line]:
 
 def worst(lines: Iterable[Line], cost: Callable, fact: Callable) -> Iterator[str]:
     """The source lines that cost most, with their figures; those that cost nothing are left out."""
-    told = [f"line {line.line}: {short(line)}  {fact(line.counts)}"
-            for line in sorted(filter(cost, lines), key=cost, reverse=True)]
+    told = [
+        f"line {line.line}: {short(line)}  {fact(line.counts)}"
+        for line in sorted(filter(cost, lines), key=cost, reverse=True)
+    ]
     yield from list(dict.fromkeys(told))[:MOST_LINES]  # a line that loads and stores alike stands there once
 
 

@@ -53,8 +53,8 @@ def clock_misread(evidence: Evidence) -> Cause | None:
         return None
     last = len(timed.clock.durations) - 1
     parts = [timed.clock.durations[min(number, last)] for number in range(timed.asked)]
-    intervals = [parts[start:start + timed.parts] for start in range(0, len(parts), timed.parts)]
-    counted, before = intervals[timed.warmup:], intervals[:timed.warmup]
+    intervals = [parts[start : start + timed.parts] for start in range(0, len(parts), timed.parts)]
+    counted, before = intervals[timed.warmup :], intervals[: timed.warmup]
     right = statistics.median(map(sum, counted))
     taken = _seconds(evidence.got, evidence.want, right)
     fitting = [each for each in MISREADINGS if _near(_try(each, counted, before), taken)]
@@ -133,40 +133,84 @@ def _median_since_the_first(intervals: list[list[float]], left_out: int) -> floa
 READ_ONCE = "As if each call began when the first one did."
 CALLS_TIMED = "Which calls stand between the two readings of the clock?"
 MISREADINGS = (
-    Misreading("That is the mean of the calls, not the median.", "Which of them does one slow call move?",
-               lambda counted, before: statistics.mean(map(sum, counted))),
-    Misreading("That is the time of all calls together.", "How long did one of them take?",
-               lambda counted, before: sum(map(sum, counted))),
-    Misreading("That is the fastest of the calls, not the median.", "Which one lies in the middle?",
-               lambda counted, before: min(map(sum, counted))),
-    Misreading("That is the slowest of the calls, not the median.", "Which one lies in the middle?",
-               lambda counted, before: max(map(sum, counted))),
-    Misreading("That is the median of the rates, not the rate of the median time.", "Of which numbers is it taken?",
-               lambda counted, before: 1 / statistics.median(1 / sum(parts) for parts in counted)),
-    Misreading("That is the lower of the two calls in the middle.", "What is the median of an even number of calls?",
-               lambda counted, before: statistics.median_low(map(sum, counted))),
-    Misreading("That is the higher of the two calls in the middle.", "What is the median of an even number of calls?",
-               lambda counted, before: statistics.median_high(map(sum, counted))),
-    Misreading("That is the median with the warm-up calls among them.", CALLS_TIMED,
-               lambda counted, before: _median(before + counted) if before else None),
-    Misreading("That is the mean with the warm-up calls among them.", CALLS_TIMED,
-               lambda counted, before: statistics.mean(map(sum, before + counted)) if before else None),
-    Misreading("That is the time of all calls together, the warm-up among them.", CALLS_TIMED,
-               lambda counted, before: sum(map(sum, before + counted)) if before else None),
-    Misreading("That is the time of the first call of all.", CALLS_TIMED,
-               lambda counted, before: sum((before + counted)[0])),
+    Misreading(
+        "That is the mean of the calls, not the median.",
+        "Which of them does one slow call move?",
+        lambda counted, before: statistics.mean(map(sum, counted)),
+    ),
+    Misreading(
+        "That is the time of all calls together.",
+        "How long did one of them take?",
+        lambda counted, before: sum(map(sum, counted)),
+    ),
+    Misreading(
+        "That is the fastest of the calls, not the median.",
+        "Which one lies in the middle?",
+        lambda counted, before: min(map(sum, counted)),
+    ),
+    Misreading(
+        "That is the slowest of the calls, not the median.",
+        "Which one lies in the middle?",
+        lambda counted, before: max(map(sum, counted)),
+    ),
+    Misreading(
+        "That is the median of the rates, not the rate of the median time.",
+        "Of which numbers is it taken?",
+        lambda counted, before: 1 / statistics.median(1 / sum(parts) for parts in counted),
+    ),
+    Misreading(
+        "That is the lower of the two calls in the middle.",
+        "What is the median of an even number of calls?",
+        lambda counted, before: statistics.median_low(map(sum, counted)),
+    ),
+    Misreading(
+        "That is the higher of the two calls in the middle.",
+        "What is the median of an even number of calls?",
+        lambda counted, before: statistics.median_high(map(sum, counted)),
+    ),
+    Misreading(
+        "That is the median with the warm-up calls among them.",
+        CALLS_TIMED,
+        lambda counted, before: _median(before + counted) if before else None,
+    ),
+    Misreading(
+        "That is the mean with the warm-up calls among them.",
+        CALLS_TIMED,
+        lambda counted, before: statistics.mean(map(sum, before + counted)) if before else None,
+    ),
+    Misreading(
+        "That is the time of all calls together, the warm-up among them.",
+        CALLS_TIMED,
+        lambda counted, before: sum(map(sum, before + counted)) if before else None,
+    ),
+    Misreading(
+        "That is the time of the first call of all.", CALLS_TIMED, lambda counted, before: sum((before + counted)[0])
+    ),
     Misreading("That is the time of the last call alone.", CALLS_TIMED, lambda counted, before: sum(counted[-1])),
-    Misreading("That is the time to ask for the work, without the wait for it.",
-               "When is the clock read the second time?",
-               lambda counted, before: statistics.median([parts[0] for parts in counted if len(parts) > 1])),
-    Misreading("That is the wait alone, without the time to ask for the work.",
-               "When is the clock read the first time?",
-               lambda counted, before: statistics.median([sum(parts[1:]) for parts in counted if len(parts) > 1])),
-    Misreading("That is the time of all calls and the warm-up, divided by repeats.", CALLS_TIMED,
-               lambda counted, before: sum(map(sum, before + counted)) / len(counted) if before else None),
-    Misreading(READ_ONCE, "Which call should each of the two readings enclose?",
-               lambda counted, before: _median_since_the_first(before + counted, len(before))),
-    Misreading(READ_ONCE, "Which call should each of the two readings enclose?",
-               lambda counted, before: _median_since_the_first(counted, 0)),
+    Misreading(
+        "That is the time to ask for the work, without the wait for it.",
+        "When is the clock read the second time?",
+        lambda counted, before: statistics.median([parts[0] for parts in counted if len(parts) > 1]),
+    ),
+    Misreading(
+        "That is the wait alone, without the time to ask for the work.",
+        "When is the clock read the first time?",
+        lambda counted, before: statistics.median([sum(parts[1:]) for parts in counted if len(parts) > 1]),
+    ),
+    Misreading(
+        "That is the time of all calls and the warm-up, divided by repeats.",
+        CALLS_TIMED,
+        lambda counted, before: sum(map(sum, before + counted)) / len(counted) if before else None,
+    ),
+    Misreading(
+        READ_ONCE,
+        "Which call should each of the two readings enclose?",
+        lambda counted, before: _median_since_the_first(before + counted, len(before)),
+    ),
+    Misreading(
+        READ_ONCE,
+        "Which call should each of the two readings enclose?",
+        lambda counted, before: _median_since_the_first(counted, 0),
+    ),
     Misreading("No call lies between the two readings of the clock.", CALLS_TIMED, lambda counted, before: 0.0),
 )

@@ -12,7 +12,7 @@ from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
 
 SECTOR = 32  # bytes
-WORD = 4     # bytes that each of 32 threads can move in one wavefront
+WORD = 4  # bytes that each of 32 threads can move in one wavefront
 MOST_LAUNCHES = 4
 KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines
 
@@ -36,10 +36,10 @@ def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object]
 
 # Of the whole call -------------------------------------------------------------------------------
 
+
 def _without_kernels(counters: Counters) -> str:
     if counters.library_operations:
-        return (f"{_list(counters.library_operations)} did the work; no kernel was launched. "
-                "Which line launches yours?")
+        return f"{_list(counters.library_operations)} did the work; no kernel was launched. Which line launches yours?"
     return "No kernel was launched. Which line launches yours?"
 
 
@@ -62,8 +62,10 @@ def _list(operations: list[str]) -> str:
 
 
 def _transfers(counters: Counters, sides: Sides | None) -> list[str]:
-    return [f"Between host and GPU: {tables.transfers(counters.transfers)}.",
-            "What must cross, and how often? Which line moves the rest?"]
+    return [
+        f"Between host and GPU: {tables.transfers(counters.transfers)}.",
+        "What must cross, and how often? Which line moves the rest?",
+    ]
 
 
 def _grid(counters: Counters, sides: Sides | None) -> Iterator[str]:
@@ -90,26 +92,38 @@ def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
     for launch in counters.launches[:MOST_LAUNCHES]:
         yield f"{launch.kernel} ran in {tables.programs(launch.counts)}: the grid was {launch.grid}."
     yield unused_keyword(counters) or (
-        "How many elements does a block have, and how many blocks does that take?" if counters.warps
-        else "How many blocks are there, and which program takes which?")
+        "How many elements does a block have, and how many blocks does that take?"
+        if counters.warps
+        else "How many blocks are there, and which program takes which?"
+    )
 
 
 # Line by line ------------------------------------------------------------------------------------
 
+
 def _figure(name: str) -> Callable:
     """A teller of bytes or sectors: both sides, the lines that the figure is the sum of, and what the difference is."""
+
     def tell(counters: Counters, sides: Sides | None) -> Iterator[str]:
         lines = _by_line(counters, name)
         yield from compared(sides, {f"line {line.line}": getattr(line.counts, name) for line in lines})
-        yield from worst(lines, lambda line: getattr(line.counts, name),
-                          lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors")
+        yield from worst(
+            lines,
+            lambda line: getattr(line.counts, name),
+            lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors",
+        )
         yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, lines)
+
     return tell
 
 
 def _by_line(counters: Counters, name: str) -> list[Line]:
-    return [line for launch in counters.launches for line in launch.lines
-            if getattr(line.counts, name) and line.kind == KINDS.get(name, line.kind)]
+    return [
+        line
+        for launch in counters.launches
+        for line in launch.lines
+        if getattr(line.counts, name) and line.kind == KINDS.get(name, line.kind)
+    ]
 
 
 def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: list[Line]) -> str:
@@ -120,8 +134,11 @@ def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: 
         return f"A sector holds {SECTOR} bytes. {_asked_of_neighbours(counters, lines)}"
     if more < 0:
         return "What is not moved, or in larger pieces than it should be?"
-    return ("How often does that line run, and for which elements?" if len(lines) == 1
-            else "What is moved more than once, or not at all?")
+    return (
+        "How often does that line run, and for which elements?"
+        if len(lines) == 1
+        else "What is moved more than once, or not at all?"
+    )
 
 
 def _asked_of_neighbours(counters: Counters, lines: list[Line]) -> str:
@@ -147,21 +164,30 @@ def unused_keyword(counters: Counters) -> str | None:
 
 
 def _requests(counters: Counters, sides: Sides | None) -> list[str]:
-    told = worst(lines_of(counters), lambda line: line.counts.requests and line.counts.sectors_per_request,
-                  lambda counts: f"{counts.sectors_per_request:.1f} sectors a request")
+    told = worst(
+        lines_of(counters),
+        lambda line: line.counts.requests and line.counts.sectors_per_request,
+        lambda counts: f"{counts.sectors_per_request:.1f} sectors a request",
+    )
     return [*told, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
 
 
 def _conflicts(counters: Counters, sides: Sides | None) -> list[str]:
-    told = worst(lines_of(counters), lambda line: line.counts.conflicts,
-                  lambda counts: f"{counts.conflicts} of {counts.wavefronts} wavefronts are conflicts")
+    told = worst(
+        lines_of(counters),
+        lambda line: line.counts.conflicts,
+        lambda counts: f"{counts.conflicts} of {counts.wavefronts} wavefronts are conflicts",
+    )
     return [*told, "In which of the 32 banks does each thread of a warp find its element?"]
 
 
 def _wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from compared(sides, {f"line {line.line}": line.counts.wavefronts for line in lines_of(counters)})
-    yield from worst(lines_of(counters), lambda line: line.counts.wavefronts,
-                      lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests")
+    yield from worst(
+        lines_of(counters),
+        lambda line: line.counts.wavefronts,
+        lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests",
+    )
     if wide := [line for line in lines_of(counters) if line.counts.wavefronts and _is_wide(line)]:
         size = wide[0].counts.bytes_shared // wide[0].counts.warps.lanes
         yield f"Each element there has {size} bytes, and a wavefront brings {WORD} to each of 32 threads."
@@ -175,22 +201,29 @@ def _is_wide(line: Line) -> bool:
 
 
 def _branches(counters: Counters, sides: Sides | None) -> list[str]:
-    told = worst(lines_of(counters), lambda line: line.counts.divergent_branches,
-                  lambda counts: f"{counts.divergent_branches} of {counts.branches} branches diverged")
+    told = worst(
+        lines_of(counters),
+        lambda line: line.counts.divergent_branches,
+        lambda counts: f"{counts.divergent_branches} of {counts.branches} branches diverged",
+    )
     return [*told, "Which threads of a warp go which way? Could whole warps go one way?"]
 
 
 def _lanes(counters: Counters, sides: Sides | None) -> list[str]:
-    told = worst(lines_of(counters), lambda line: line.counts.instructions and 32 - line.counts.active_lanes,
-                  lambda counts: f"{counts.active_lanes:.1f} of 32 lanes active")
+    told = worst(
+        lines_of(counters),
+        lambda line: line.counts.instructions and 32 - line.counts.active_lanes,
+        lambda counts: f"{counts.active_lanes:.1f} of 32 lanes active",
+    )
     return [*told, "Which threads of a warp have nothing to do there?"]
 
 
 def _flops(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from compared(sides, {})
     yield from worst(lines_of(counters), lambda line: line.counts.flops, lambda counts: f"{counts.flops} flops")
-    yield (unused_keyword(counters)
-           or "How large are the tiles of a dot product, and how many turns does the loop take?")
+    yield (
+        unused_keyword(counters) or "How large are the tiles of a dot product, and how many turns does the loop take?"
+    )
 
 
 TELLERS = {  # words of the assertion -> what there is to say; the first that fits is taken

@@ -13,7 +13,7 @@ from tools.check.diagnosis.steps import named_blocks
 from tools.check.diagnosis.words import Cause, cause
 
 PADDINGS = 4  # powers of two that are tried as the length of a padded row
-FEWEST = 8    # numbers before "every number is whole" is more than luck
+FEWEST = 8  # numbers before "every number is whole" is more than luck
 
 
 def misread_strides(evidence: Evidence) -> Cause | None:
@@ -23,25 +23,36 @@ def misread_strides(evidence: Evidence) -> Cause | None:
             continue
         own = tuple(step // arg.itemsize for step in arg.strides)
         for strides in _other_strides(arg, own, named_blocks(evidence)):
+
             def misread(case):
                 return evidence.ask(*with_argument(case.args, i, _reread(case.args[i], own, strides)))
 
             if evidence.holds(misread):
                 name = evidence.name_of(i)
                 seen = f"It is right for {name} read with strides {strides}; those of {name} are {own}."
-                return cause("misread_strides", seen,
-                             "Which number is one step down, which one to the right?")
+                return cause("misread_strides", seen, "Which number is one step down, which one to the right?")
     return None
 
 
 def _other_strides(matrix, own, sizes) -> list[tuple[int, int]]:
     """Strides that a mistake leads to. Only of floats may they lead out of the matrix's memory, to NaN."""
     rows, columns = matrix.shape
-    likely = [(columns, 1), (1, rows), own[::-1], (rows, 1), (1, columns), (1, 1), (own[0], 0),
-              *((size, 1) for size in sizes)]
+    likely = [
+        (columns, 1),
+        (1, rows),
+        own[::-1],
+        (rows, 1),
+        (1, columns),
+        (1, 1),
+        (own[0], 0),
+        *((size, 1) for size in sizes),
+    ]
     most = _reach(matrix.shape, own) * (4 if is_float(matrix.dtype) else 1)
-    return [strides for strides in dict.fromkeys(likely)
-            if strides != own and 0 < _reach(matrix.shape, strides) <= most and min(own) >= 0]
+    return [
+        strides
+        for strides in dict.fromkeys(likely)
+        if strides != own and 0 < _reach(matrix.shape, strides) <= most and min(own) >= 0
+    ]
 
 
 def _reach(shape, strides) -> int:
@@ -52,7 +63,7 @@ def _reread(array, own, strides):
     """What lies where these strides lead: in the array's own memory, NaN beyond it."""
     size = _reach(array.shape, own) + 1
     memory = np.lib.stride_tricks.as_strided(array, (size,), (array.itemsize,), writeable=False)
-    row, col = np.ogrid[:array.shape[0], :array.shape[1]]
+    row, col = np.ogrid[: array.shape[0], : array.shape[1]]
     places = row * strides[0] + col * strides[1]
     found = memory[np.minimum(places, size - 1)]
     return np.where(places < size, found, np.nan).astype(array.dtype) if places.max() >= size else found
@@ -60,13 +71,17 @@ def _reread(array, own, strides):
 
 def row_by_row(evidence: Evidence) -> Cause | None:
     """Stored as if the rows of the result lay end to end, in memory where its columns do."""
+
     def turned(case):
         return case.want.reshape(case.want.shape[::-1]).T
 
     if getattr(evidence.here.want, "ndim", 0) != 2 or not evidence.holds(turned):
         return None
-    return cause("row_by_row", "The wanted elements, but row by row where out is stored column by column.",
-                 "Which strides does the store use?")
+    return cause(
+        "row_by_row",
+        "The wanted elements, but row by row where out is stored column by column.",
+        "Which strides does the store use?",
+    )
 
 
 def padding_counted(evidence: Evidence) -> Cause | None:
@@ -78,6 +93,7 @@ def padding_counted(evidence: Evidence) -> Cause | None:
             continue
         for axis, length in enumerate(arg.shape):
             for padded in _paddings(length):
+
                 def longer(case):
                     zeros = [(0, padded - length if k == axis else 0) for k in range(arg.ndim)]
                     said = evidence.ask(*with_argument(case.args, i, np.pad(case.args[i], zeros)))
@@ -85,9 +101,11 @@ def padding_counted(evidence: Evidence) -> Cause | None:
 
                 if evidence.holds(longer) or evidence.holds_in_zeros(longer):
                     name = evidence.name_of(i)
-                    return cause("padding_counted",
-                                 f"It is right if {name} went on with zeros from {length} to {padded}.",
-                                 "What do the positions hold that a mask leaves out?")
+                    return cause(
+                        "padding_counted",
+                        f"It is right if {name} went on with zeros from {length} to {padded}.",
+                        "What do the positions hold that a mask leaves out?",
+                    )
     return None
 
 
@@ -112,5 +130,8 @@ def whole_numbers(evidence: Evidence) -> Cause | None:
     fractions = np.abs(want - np.round(want)) > evidence.slack * np.abs(want)
     if np.count_nonzero(fractions) < want.size / 2 or np.max(np.abs(got - want)) <= 1:
         return None
-    return cause("whole_numbers", "Every number is whole, though the wanted ones are not.",
-                 "Which variable on the way holds integers?")
+    return cause(
+        "whole_numbers",
+        "Every number is whole, though the wanted ones are not.",
+        "Which variable on the way holds integers?",
+    )

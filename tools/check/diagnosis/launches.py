@@ -20,8 +20,11 @@ def no_programs(evidence: Evidence) -> Cause | None:
     if counters is None or not counters.launches or counters.programs:
         return None
     kernel = counters.launches[0].kernel
-    return cause("no_programs", f"{kernel} was launched with a grid of no programs at all.",
-                 "How many blocks does it take to cover everything?")
+    return cause(
+        "no_programs",
+        f"{kernel} was launched with a grid of no programs at all.",
+        "How many blocks does it take to cover everything?",
+    )
 
 
 def store_not_reached(evidence: Evidence) -> Cause | None:
@@ -39,8 +42,11 @@ def store_not_reached(evidence: Evidence) -> Cause | None:
     turns = [f"{name} = 0" for name, arg in zip(evidence.names, evidence.args) if _is_zero(arg)]
     when = f"No store for {[*empty, *turns][0]}" if empty or turns else "Nothing is stored"
     what = "sum of no terms" if empty or not turns else "result of no turns"
-    return cause("store_not_reached", f"{when}: line {store.line} stores inside the loop of line {loop.lineno}.",
-                 f"What is the {what}, and where is it stored?")
+    return cause(
+        "store_not_reached",
+        f"{when}: line {store.line} stores inside the loop of line {loop.lineno}.",
+        f"What is the {what}, and where is it stored?",
+    )
 
 
 def _not_empty(arg):
@@ -57,9 +63,14 @@ def _is_zero(arg) -> bool:
 
 
 def _names_of_empty_axes(evidence: Evidence) -> list[str]:
-    return [axes[axis] for name, arg in zip(evidence.names, evidence.args) if isinstance(arg, np.ndarray)
-            for axis, length in enumerate(arg.shape) if not length
-            if (axes := evidence.source.axes.get(name)) and axis < len(axes)]
+    return [
+        axes[axis]
+        for name, arg in zip(evidence.names, evidence.args)
+        if isinstance(arg, np.ndarray)
+        for axis, length in enumerate(arg.shape)
+        if not length
+        if (axes := evidence.source.axes.get(name)) and axis < len(axes)
+    ]
 
 
 def nothing_stored(evidence: Evidence) -> Cause | None:
@@ -67,9 +78,12 @@ def nothing_stored(evidence: Evidence) -> Cause | None:
     if counters is None or not counters.programs or counters.bytes_stored or counters.bytes_atomic:
         return None
     kernel = counters.launches[-1].kernel
-    return cause("nothing_stored", f"{kernel} ran in {tables.programs(counters)} and stored nothing.",
-                 f"Which {'threads does the guard' if counters.warps else 'positions does the mask'} let through? "
-                 "Is any store reached?")
+    return cause(
+        "nothing_stored",
+        f"{kernel} ran in {tables.programs(counters)} and stored nothing.",
+        f"Which {'threads does the guard' if counters.warps else 'positions does the mask'} let through? "
+        "Is any store reached?",
+    )
 
 
 def tail_not_stored(evidence: Evidence) -> Cause | None:
@@ -86,8 +100,7 @@ def tail_not_stored(evidence: Evidence) -> Cause | None:
     if not counters.warps and counters.programs * block >= missing.size:
         ran = f"{tables.programs(counters)}, a block of {block} each, stored {stored} of {missing.size} elements."
         return cause("tail_not_stored", ran, "How large is a block there? Which positions does the mask let through?")
-    return cause("tail_not_stored", ran,
-                 f"Which elements are each {worker}'s own, and how many {worker}s is that?")
+    return cause("tail_not_stored", ran, f"Which elements are each {worker}'s own, and how many {worker}s is that?")
 
 
 def _block(evidence: Evidence) -> int:
@@ -104,8 +117,11 @@ def head_not_stored(evidence: Evidence) -> Cause | None:
     first = int(np.argmin(missing))
     if not first or missing[first:].any():
         return None
-    return cause("head_not_stored", f"Nothing was stored before element {first}.",
-                 "With which element does the first block begin?")
+    return cause(
+        "head_not_stored",
+        f"Nothing was stored before element {first}.",
+        "With which element does the first block begin?",
+    )
 
 
 def downloads_under_way(evidence: Evidence) -> Cause | None:
@@ -117,8 +133,11 @@ def downloads_under_way(evidence: Evidence) -> Cause | None:
         return None
     downloads = counters.transfers.downloads
     copies = f"{tables.quantity(downloads, 'download')} {'was' if downloads == 1 else 'were'}"
-    return cause("not_arrived", f"{copies} under way, and the host waited for nothing.",
-                 "Which line waits until what it reads has arrived?")
+    return cause(
+        "not_arrived",
+        f"{copies} under way, and the host waited for nothing.",
+        "Which line waits until what it reads has arrived?",
+    )
 
 
 def row_not_stored(evidence: Evidence) -> Cause | None:
@@ -135,8 +154,11 @@ def row_not_stored(evidence: Evidence) -> Cause | None:
             odd = np.unique(arg[rows.all(1)])
             if odd.size and not np.isin(odd, arg[~rows.all(1)]).any():
                 row = int(np.argmax(rows.all(1)))
-                return cause("row_not_stored", f"Row {row} was never written: {name} holds {arg[row]} there.",
-                             "Which positions does the mask of that store let through?")
+                return cause(
+                    "row_not_stored",
+                    f"Row {row} was never written: {name} holds {arg[row]} there.",
+                    "Which positions does the mask of that store let through?",
+                )
     return None
 
 

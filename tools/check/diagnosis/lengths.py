@@ -10,7 +10,7 @@ from tools.check.diagnosis.words import Cause, cause
 
 SMALL = (3, 5, 6, 7, 9, 10, 11)  # lengths of axes, all different, and none of them that of a block
 MOST_AXES = 4
-LARGEST = 64          # a block beyond which it would take too long to show what happens in the second one
+LARGEST = 64  # a block beyond which it would take too long to show what happens in the second one
 
 
 def stored_otherwise(evidence: Evidence) -> Cause | None:
@@ -37,8 +37,9 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
     if not found and evidence.fault != "refusal" and _right_where_all_are_equal(evidence, base):
         *most, last = lengths
-        return cause("lengths_mixed_up", f"It is right where {', '.join(most)} and {last} are equal.",
-                     "Where are they mixed up?")
+        return cause(
+            "lengths_mixed_up", f"It is right where {', '.join(most)} and {last} are equal.", "Where are they mixed up?"
+        )
     if len(found) != 1:
         return None
     one, other, *block = found[0]
@@ -49,8 +50,13 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
 def lengths_of(evidence: Evidence) -> dict[str, int]:
     """The lengths of the arrays' axes by name; none if one name stands for two of them."""
     axes = evidence.source.axes if evidence.source else {}
-    named = [(name, length) for argument, value in zip(evidence.names, evidence.args) if isinstance(value, np.ndarray)
-             for name, length in zip(axes.get(argument, ()), value.shape) if not name.isdigit()]
+    named = [
+        (name, length)
+        for argument, value in zip(evidence.names, evidence.args)
+        if isinstance(value, np.ndarray)
+        for name, length in zip(axes.get(argument, ()), value.shape)
+        if not name.isdigit()
+    ]
     return dict(named) if len(set(named)) == len(dict(named)) <= MOST_AXES else {}
 
 
@@ -74,16 +80,20 @@ def _bases(evidence: Evidence, lengths: dict[str, int]):
 def _pairs(evidence: Evidence, lengths: dict[str, int]):
     """(length, length) or (length, block, value of the block), of which either could stand for the other."""
     yield from combinations(lengths, 2)
-    yield from ((name, block, value) for name in lengths for block, value in _blocks(evidence).items()
-                if value <= LARGEST)
+    yield from (
+        (name, block, value) for name in lengths for block, value in _blocks(evidence).items() if value <= LARGEST
+    )
 
 
 def _right_where_equal(evidence: Evidence, base: dict[str, int], one: str, other: str, block: int = 0) -> bool:
     """In two cases; and, of a block, not where the length is another multiple of it: then a mask is what is missing."""
     if not block:
         return all(_right(evidence, base | equal) for equal in ({one: base[other]}, {other: base[one]}))
-    return bool(_right(evidence, base | {one: block}) and _right(evidence, base | {one: 2 * block}, {other: 2 * block})
-                and _right(evidence, base | {one: 2 * block}) is False)
+    return bool(
+        _right(evidence, base | {one: block})
+        and _right(evidence, base | {one: 2 * block}, {other: 2 * block})
+        and _right(evidence, base | {one: 2 * block}) is False
+    )
 
 
 def _right_where_all_are_equal(evidence: Evidence, base: dict[str, int]) -> bool:
@@ -98,9 +108,12 @@ def _right(evidence: Evidence, lengths: dict[str, int], keywords: dict | None = 
 
 def _resized(evidence: Evidence, lengths: dict[str, int]) -> tuple:
     axes = evidence.source.axes
-    return tuple(_of_shape(value, [lengths.get(name, length) for name, length in zip(axes[argument], value.shape)])
-                 if isinstance(value, np.ndarray) and argument in axes else value
-                 for argument, value in zip(evidence.names, evidence.args))
+    return tuple(
+        _of_shape(value, [lengths.get(name, length) for name, length in zip(axes[argument], value.shape)])
+        if isinstance(value, np.ndarray) and argument in axes
+        else value
+        for argument, value in zip(evidence.names, evidence.args)
+    )
 
 
 def _of_shape(array: np.ndarray, shape: list[int]) -> np.ndarray:

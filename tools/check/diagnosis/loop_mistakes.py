@@ -45,55 +45,118 @@ def candidates(length: int, block: int, named: list[int]) -> Iterator[tuple[Mist
 
 def _one_apart(turns: Callable[[int, int], int]) -> Callable[[int, int], np.ndarray]:
     """Blocks that begin one step apart, as many of them as `turns` says."""
+
     def taken(length, block):
         starts = range(min(turns(length, block), length))
         return np.concatenate([np.arange(start, min(start + block, length)) for start in starts] or [np.arange(0)])
+
     return taken
 
 
 def _left_over(length, block):
     whole = length // block * block
-    return np.r_[:length, length - block:whole] if 0 < whole < length else None
+    return np.r_[:length, length - block : whole] if 0 < whole < length else None
 
 
 FIRST = "It is right for the first {count} of {steps} alone."
 APART = "How far apart do two steps of the loop begin, and how much does each take?"
 MISTAKES = (
-    Mistake("first_block_only", lambda length, block: np.arange(block) if 2 * block <= length else None, FIRST,
-            "What does the loop run over?"),
-    Mistake("tail_ignored", lambda length, block: np.arange(length // block * block), FIRST,
-            "What happens to the last {rest}?"),
-    Mistake("tail_ignored", lambda length, block: np.arange((length - 1) // block * block), FIRST,
-            "What happens to the last {rest}?"),
-    Mistake("head_forgotten", lambda length, block: np.arange((length - 1) // block * block, length),
-            "It is right for the last {count} of {steps} alone.", "What becomes of the sum of those before?"),
-    Mistake("head_ignored", lambda length, block: np.arange(block, length),
-            "It is right without the first {rest} of {steps}.", "Where does the loop start?"),
-    Mistake("first_block_again", lambda length, block: np.arange(length) % block if block > 1 else None,
-            "As if each of {turns} turns took the first {block} of {steps} again.",
-            "What changes from one turn to the next?"),
-    Mistake("first_block_again", lambda length, block: np.arange(-(-length // block) * block) % block,
-            "As if each of {turns} turns took the first {block} of {steps} again.",
-            "What changes from one turn to the next?"),
-    Mistake("every_second_block", lambda length, block: np.flatnonzero(np.arange(length) // block % 2 == 0),
-            "It is right for every second block of {block} of {steps} alone.", APART),
-    Mistake("one_of_each_block", lambda length, block: np.arange(0, length, block),
-            "It is right for one step in {block} of {steps} alone.", APART),
-    Mistake("steps_overlap", _one_apart(lambda length, block: length // block),
-            "As if blocks of {block} of {steps} began one step apart.", APART),
-    Mistake("steps_overlap", _one_apart(lambda length, block: -(-length // block)),
-            "As if blocks of {block} of {steps} began one step apart.", APART),
-    Mistake("steps_overlap", _one_apart(lambda length, block: length),
-            "As if a block of {block} began at each of {steps}.", APART),
-    Mistake("tile_left_over", _left_over,
-            "As if {whose} went on behind element {behind} with elements {over} again.",
-            "What do places of a tile hold for which there is no element?"),
+    Mistake(
+        "first_block_only",
+        lambda length, block: np.arange(block) if 2 * block <= length else None,
+        FIRST,
+        "What does the loop run over?",
+    ),
+    Mistake(
+        "tail_ignored",
+        lambda length, block: np.arange(length // block * block),
+        FIRST,
+        "What happens to the last {rest}?",
+    ),
+    Mistake(
+        "tail_ignored",
+        lambda length, block: np.arange((length - 1) // block * block),
+        FIRST,
+        "What happens to the last {rest}?",
+    ),
+    Mistake(
+        "head_forgotten",
+        lambda length, block: np.arange((length - 1) // block * block, length),
+        "It is right for the last {count} of {steps} alone.",
+        "What becomes of the sum of those before?",
+    ),
+    Mistake(
+        "head_ignored",
+        lambda length, block: np.arange(block, length),
+        "It is right without the first {rest} of {steps}.",
+        "Where does the loop start?",
+    ),
+    Mistake(
+        "first_block_again",
+        lambda length, block: np.arange(length) % block if block > 1 else None,
+        "As if each of {turns} turns took the first {block} of {steps} again.",
+        "What changes from one turn to the next?",
+    ),
+    Mistake(
+        "first_block_again",
+        lambda length, block: np.arange(-(-length // block) * block) % block,
+        "As if each of {turns} turns took the first {block} of {steps} again.",
+        "What changes from one turn to the next?",
+    ),
+    Mistake(
+        "every_second_block",
+        lambda length, block: np.flatnonzero(np.arange(length) // block % 2 == 0),
+        "It is right for every second block of {block} of {steps} alone.",
+        APART,
+    ),
+    Mistake(
+        "one_of_each_block",
+        lambda length, block: np.arange(0, length, block),
+        "It is right for one step in {block} of {steps} alone.",
+        APART,
+    ),
+    Mistake(
+        "steps_overlap",
+        _one_apart(lambda length, block: length // block),
+        "As if blocks of {block} of {steps} began one step apart.",
+        APART,
+    ),
+    Mistake(
+        "steps_overlap",
+        _one_apart(lambda length, block: -(-length // block)),
+        "As if blocks of {block} of {steps} began one step apart.",
+        APART,
+    ),
+    Mistake(
+        "steps_overlap",
+        _one_apart(lambda length, block: length),
+        "As if a block of {block} began at each of {steps}.",
+        APART,
+    ),
+    Mistake(
+        "tile_left_over",
+        _left_over,
+        "As if {whose} went on behind element {behind} with elements {over} again.",
+        "What do places of a tile hold for which there is no element?",
+    ),
 )
 BEGIN_APART = Mistake("steps_overlap", None, "As if blocks of {block} of {steps} began {apart} apart.", APART)
-DOUBLED = Mistake("sum_doubled", None, "As if each of {turns} turns, {block} of {steps}, doubled the sum before it.",
-                  "How often is the sum so far added in one turn?")
-TWICE = Mistake("block_twice", None, "As if {odd} of {steps} were taken twice.",
-                "Does each turn begin where the one before it ended?")
+DOUBLED = Mistake(
+    "sum_doubled",
+    None,
+    "As if each of {turns} turns, {block} of {steps}, doubled the sum before it.",
+    "How often is the sum so far added in one turn?",
+)
+TWICE = Mistake(
+    "block_twice",
+    None,
+    "As if {odd} of {steps} were taken twice.",
+    "Does each turn begin where the one before it ended?",
+)
 FIRST_OF_TWO = replace(TWICE, asks="Does turn 2 begin where turn 1 ended, and is the sum so far added once?")
-MISSING = Mistake("block_missing", None, "As if {odd} of {steps} were left out.",
-                  "Does each turn begin where the one before it ended?")
+MISSING = Mistake(
+    "block_missing",
+    None,
+    "As if {odd} of {steps} were left out.",
+    "Does each turn begin where the one before it ended?",
+)

@@ -112,5 +112,5 @@ def varied(value, by: int):
     if is_float(value.dtype):
         flat = (flat * np.linspace(0.5, 1, value.size)).astype(value.dtype)
     else:
-        flat[:value.size // 2] = flat[-(value.size // 2):]
+        flat[: value.size // 2] = flat[-(value.size // 2) :]
     return flat.reshape(value.shape)

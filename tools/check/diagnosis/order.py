@@ -16,8 +16,9 @@ def transposed(evidence: Evidence) -> Cause | None:
     for p, q in combinations(range(0 if want is None else want.ndim), 2):
         if evidence.holds(lambda case: case.want.swapaxes(p, q)):
             axes = "" if want.ndim == 2 else f" (axes {p} and {q})"
-            return cause("transposed", f"What came back is the wanted array transposed{axes}.",
-                         "Which index runs along a row?")
+            return cause(
+                "transposed", f"What came back is the wanted array transposed{axes}.", "Which index runs along a row?"
+            )
         if evidence.holds(lambda case: case.want.swapaxes(p, q).reshape(case.want.shape)):
             return cause("transposed", "The wanted elements, but laid out column by column.", WHERE_TO)
     return None
@@ -38,8 +39,7 @@ def reversed_order(evidence: Evidence) -> Cause | None:
     for axis in [*range(ndim), None] if ndim else []:
         if evidence.holds(lambda case: np.flip(case.want, axis)):
             along = f" along axis {axis}" if ndim > 1 and axis is not None else ""
-            return cause("reversed", f"The wanted elements in reverse order{along}:",
-                         "at which end does it start?")
+            return cause("reversed", f"The wanted elements in reverse order{along}:", "at which end does it start?")
     return None
 
 
@@ -53,8 +53,11 @@ def shifted(evidence: Evidence) -> Cause | None:
             if _agree_when_shifted(evidence, got, want, by):
                 unit = {1: ["element"], 2: ["row", "column"]}.get(want.ndim, ["slice"] * want.ndim)[axis]
                 held, meant = f"{unit.capitalize()} {max(0, -by)}", f"{unit} {max(0, by)}"
-                return cause("shifted", f"{held} holds what is wanted in {meant}, and so on to the end.",
-                             "Which index does the loop start from?")
+                return cause(
+                    "shifted",
+                    f"{held} holds what is wanted in {meant}, and so on to the end.",
+                    "Which index does the loop start from?",
+                )
     return None
 
 
@@ -86,8 +89,11 @@ def not_reset(evidence: Evidence) -> Cause | None:
             continue
         if evidence.holds(lambda case: np.cumsum(case.want, axis).reshape(case.want.shape)):
             where = "" if axis is None else f" along axis {axis}"
-            return cause("not_reset", f"What came back is the running sum of the wanted elements{where}.",
-                         "Where does each sum start?")
+            return cause(
+                "not_reset",
+                f"What came back is the running sum of the wanted elements{where}.",
+                "Where does each sum start?",
+            )
     return None
 
 

@@ -49,8 +49,12 @@ def _bits(each: Sum) -> float:
 
 def odd_term(sums: list[Sum], most: tuple[float, ...]) -> tuple[float, list[str]] | None:
     """How many times one term was counted, and its name; two or three names where nothing tells these terms apart."""
-    found = [(times, name) for times in most for name in sums[0].parts
-             if all(_is_counted(each, name, times) for each in sums)]
+    found = [
+        (times, name)
+        for times in most
+        for name in sums[0].parts
+        if all(_is_counted(each, name, times) for each in sums)
+    ]
     names = [name for _, name in found]
     alike = all(each.parts[name] == each.parts[names[0]] for each in sums for name in names)
     equally_often = len({times for times, _ in found}) == 1

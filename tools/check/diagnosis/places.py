@@ -44,8 +44,11 @@ def partly_written(evidence: Evidence) -> Cause | None:
     if region is None:  # how many there are has been said
         return Cause("partly_written", QUESTION["only_first_block"])
     if region.name == "only_first_block":
-        return cause("partly_written", f"Written {region.right}, never {region.where}.",
-                     "Is it only the first block that is stored?")
+        return cause(
+            "partly_written",
+            f"Written {region.right}, never {region.where}.",
+            "Is it only the first block that is stored?",
+        )
     return cause("partly_written", f"The result was never written {region.where}.", QUESTION[region.name])
 
 
@@ -81,8 +84,9 @@ def block_repeated(evidence: Evidence) -> Cause | None:
             index = np.arange(length) % period
             if evidence.holds(lambda case: case.want.take(index, axis)):
                 first = _plural(period, axis, evidence.here.got.ndim)
-                return cause("block_repeated", f"Only the first {first} came back, over and over.",
-                             QUESTION["only_first_block"])
+                return cause(
+                    "block_repeated", f"Only the first {first} came back, over and over.", QUESTION["only_first_block"]
+                )
     return None
 
 
@@ -143,13 +147,17 @@ def _beside_the_diagonal(bad) -> Region | None:
     """On, off, above or below the diagonal of a matrix."""
     if min(bad.shape) < FEWEST:
         return None
-    row, column = np.ogrid[:bad.shape[0], :bad.shape[1]]
+    row, column = np.ogrid[: bad.shape[0], : bad.shape[1]]
     if (bad == (row == column)).all():
         return Region("diagonal_wrong", "on the diagonal", "elsewhere")
     if (bad == (row != column)).all():
         return Region("only_diagonal", "elsewhere", "only on the diagonal")
-    for where, mask in (("above", column > row), ("on and above", column >= row),
-                        ("below", column < row), ("on and below", column <= row)):
+    for where, mask in (
+        ("above", column > row),
+        ("on and above", column >= row),
+        ("below", column < row),
+        ("on and below", column <= row),
+    ):
         if (bad == mask).all():
             return Region("triangle_wrong", f"{where} the diagonal", "elsewhere")
     return None
@@ -168,7 +176,7 @@ def _outside_a_corner(bad) -> Region | None:
 
 
 def _place(index, axis, shape) -> str:
-    """"element 7", "row 7", "element (1, 2)"."""
+    """ "element 7", "row 7", "element (1, 2)"."""
     index = int(index)
     if axis is None:
         index = tuple(int(i) for i in np.unravel_index(index, shape))
@@ -176,7 +184,7 @@ def _place(index, axis, shape) -> str:
 
 
 def _plural(count, axis, ndim) -> str:
-    """"64 elements", "1 row"."""
+    """ "64 elements", "1 row"."""
     return f"{count} {_unit(axis, ndim)}{'' if count == 1 else 's'}"
 
 

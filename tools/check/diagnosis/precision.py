@@ -33,8 +33,11 @@ def _narrowed(evidence, name, largest_error) -> Cause | None:
         return None
     if np.count_nonzero(~fits(want, name) & (got != 0)) < FEWEST:
         return None
-    return cause(f"{name}_precision", f"Every number fits {name} exactly, though {wanted} was asked for.",
-                 "At which step does it become that narrow?")
+    return cause(
+        f"{name}_precision",
+        f"Every number fits {name} exactly, though {wanted} was asked for.",
+        "At which step does it become that narrow?",
+    )
 
 
 def rounded_arguments(evidence: Evidence) -> Cause | None:
@@ -49,8 +52,7 @@ def rounded_arguments(evidence: Evidence) -> Cause | None:
         if evidence.holds(lambda case: said) and evidence.telling(said, evidence.here.want).sum() >= FEWEST:
             like = "tf32 and float16 do" if name == "tf32" else f"{name} does"
             seen = f"As if the arguments kept only {DIGITS[name]} significant bits, as {like}."
-            return cause(f"{name}_precision", seen,
-                         "In which precision are the products formed?")
+            return cause(f"{name}_precision", seen, "In which precision are the products formed?")
     return None
 
 

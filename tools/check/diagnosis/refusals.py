@@ -12,13 +12,17 @@ from tools.check.diagnosis.numbers import number
 from tools.check.diagnosis.words import Cause, cause
 
 OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+)")
-PAST = re.compile(r"(\d+) of them lies? past the end of (\w+) \((\d+) elements?\)\.\s+"
-                  r"First one: element (\d+)")
+PAST = re.compile(
+    r"(\d+) of them lies? past the end of (\w+) \((\d+) elements?\)\.\s+"
+    r"First one: element (\d+)"
+)
 OUTSIDE = re.compile(r"(?:past the end|before the start) of (\w+) \((\d+)[^)]*\)\.\s+First one: element \[?(-?\d+)")
 BEYOND = re.compile(r"past the end|before the start|lies? outside|; (?:it|axis \d+) has \d+|out of bounds")
 PLACE = r"(\d+|\(.+?\))"  # 3, or (3, 1)
-RACE = re.compile(rf"line (\d+): .* thread {PLACE} of block {PLACE} writes (element (?:\d+|\[.+?\])) of (\w+), "
-                  rf"which thread {PLACE} of block {PLACE} wrote in line \1\.")
+RACE = re.compile(
+    rf"line (\d+): .* thread {PLACE} of block {PLACE} writes (element (?:\d+|\[.+?\])) of (\w+), "
+    rf"which thread {PLACE} of block {PLACE} wrote in line \1\."
+)
 
 
 def said(evidence: Evidence) -> str:
@@ -31,41 +35,59 @@ def same_block(evidence: Evidence) -> Cause | None:
     if not (found := OVERLAP.search(said(evidence))) or int(found[3]):
         return None
     if getattr(evidence.ask(*evidence.args), "size", 0) == 1:
-        return cause("same_element", f"One number is wanted, and programs {found[1]} and {found[2]} both store it.",
-                     "Which operation loses nothing when they run at the same time?")
-    return cause("same_block", f"Program {found[2]} takes element 0, as program {found[1]} does.",
-                 "What does each program do differently?")
+        return cause(
+            "same_element",
+            f"One number is wanted, and programs {found[1]} and {found[2]} both store it.",
+            "Which operation loses nothing when they run at the same time?",
+        )
+    return cause(
+        "same_block",
+        f"Program {found[2]} takes element 0, as program {found[1]} does.",
+        "What does each program do differently?",
+    )
 
 
 def blocks_overlap(evidence: Evidence) -> Cause | None:
     if not (found := OVERLAP.search(said(evidence))):
         return None
-    return cause("blocks_overlap", f"Element {found[3]} of {found[4]} can be only one program's own.",
-                 f"Where should the block of program {found[2]} begin?")
+    return cause(
+        "blocks_overlap",
+        f"Element {found[3]} of {found[4]} can be only one program's own.",
+        f"Where should the block of program {found[2]} begin?",
+    )
 
 
 def same_in_every_block(evidence: Evidence) -> Cause | None:
     """Threads of one number in two blocks store the element of that number."""
     if not (found := RACE.search(said(evidence))) or found[2] != found[6] or found[4] != f"element {found[2]}":
         return None
-    return cause("same_in_every_block", f"Thread {found[2]} of each block takes {found[4]} of {found[5]}.",
-                 "What tells a thread which block it is in?")
+    return cause(
+        "same_in_every_block",
+        f"Thread {found[2]} of each block takes {found[4]} of {found[5]}.",
+        "What tells a thread which block it is in?",
+    )
 
 
 def threads_overlap(evidence: Evidence) -> Cause | None:
     """Two threads store one element, by the same line."""
     if not (found := RACE.search(said(evidence))):
         return None
-    return cause("threads_overlap", f"{found[4].capitalize()} of {found[5]} can be only one thread's own.",
-                 "Where does each thread begin, and how far is it to its next element?")
+    return cause(
+        "threads_overlap",
+        f"{found[4].capitalize()} of {found[5]} can be only one thread's own.",
+        "Where does each thread begin, and how far is it to its next element?",
+    )
 
 
 def one_too_many(evidence: Evidence) -> Cause | None:
     """A single element too many, the one right behind the last."""
     if not (found := PAST.search(said(evidence))) or int(found[1]) != 1 or found[3] != found[4]:
         return None
-    return cause("one_too_many", f"{found[2]} has {found[3]} elements, and the first is element 0.",
-                 f"Is element {found[4]} one of them?")
+    return cause(
+        "one_too_many",
+        f"{found[2]} has {found[3]} elements, and the first is element 0.",
+        f"Is element {found[4]} one of them?",
+    )
 
 
 def index_from_data(evidence: Evidence) -> Cause | None:
@@ -75,8 +97,11 @@ def index_from_data(evidence: Evidence) -> Cause | None:
     row, rows = int(found[3]), int(found[2])
     for name, arg in zip(evidence.names, evidence.args):
         if isinstance(arg, np.ndarray) and arg.dtype.kind in "iu" and name != found[1] and (arg == row).any():
-            return cause("index_from_data", f"{name} holds {row}, and {found[1]} goes from 0 to {rows - 1}.",
-                         f"Which numbers in {name} may be used?")
+            return cause(
+                "index_from_data",
+                f"{name} holds {row}, and {found[1]} goes from 0 to {rows - 1}.",
+                f"Which numbers in {name} may be used?",
+            )
     return None
 
 
@@ -85,8 +110,11 @@ def mask_lets_through(evidence: Evidence) -> Cause | None:
     frames = evidence.outcome.error.frames
     if not (found := PAST.search(said(evidence))) or not frames or "mask=" not in frames[-1].source:
         return None
-    return cause("mask_lets_through", f"Element {found[4]} does not exist, and the mask lets it through.",
-                 "What does the mask compare, and with what?")
+    return cause(
+        "mask_lets_through",
+        f"Element {found[4]} does not exist, and the mask lets it through.",
+        "What does the mask compare, and with what?",
+    )
 
 
 def _square(matrix: np.ndarray, side: int) -> np.ndarray:
@@ -108,9 +136,13 @@ def right_when_square(evidence: Evidence) -> Cause | None:
     if got is None or want is None or want.size < 4:
         return None
     if evidence.is_right(Case(args, number(got), want)):
-        return cause("row_length", f"For its first {side} rows and columns alone it is right.",
-                     "Which of the two lengths is that of a row?")
+        return cause(
+            "row_length",
+            f"For its first {side} rows and columns alone it is right.",
+            "Which of the two lengths is that of a row?",
+        )
     from tools.check.diagnosis import diagnose
+
     found = diagnose(Evidence("values", got, want, args=args, names=evidence.names, oracle=evidence.oracle))
     seen = f"For the first {side} rows and columns alone nothing is refused, but:"
     return found and Cause(found.name, f"{seen}\n{found.words}")

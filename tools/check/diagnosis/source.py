@@ -29,8 +29,12 @@ class Source:
     @property
     def has_kernels(self) -> bool:
         """Does the module hold kernels? Where it does not, it says nothing that none was launched."""
-        return any(ast.unparse(mark).partition("(")[0] in KERNELS for node in self.tree.body
-                   if isinstance(node, ast.FunctionDef) for mark in node.decorator_list)
+        return any(
+            ast.unparse(mark).partition("(")[0] in KERNELS
+            for node in self.tree.body
+            if isinstance(node, ast.FunctionDef)
+            for mark in node.decorator_list
+        )
 
     @cached_property
     def constants(self) -> list[int]:
@@ -43,10 +47,17 @@ class Source:
         """The names that the function's docstring gives to the axes of its arrays: {"a": ("m", "k")}."""
         text = self.function and ast.get_docstring(self.function) or ""
         if other := re.search(r"rguments as for (\w+)", text):
-            text += next((ast.get_docstring(node) or "" for node in self.tree.body
-                          if isinstance(node, ast.FunctionDef) and node.name == other[1]), "")
-        return {name: tuple(re.findall(r"\w+", axes)) for names, axes in SHAPE.findall(text)
-                for name in names.split(", ")}
+            text += next(
+                (
+                    ast.get_docstring(node) or ""
+                    for node in self.tree.body
+                    if isinstance(node, ast.FunctionDef) and node.name == other[1]
+                ),
+                "",
+            )
+        return {
+            name: tuple(re.findall(r"\w+", axes)) for names, axes in SHAPE.findall(text) for name in names.split(", ")
+        }
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -71,8 +82,11 @@ class Source:
 
     def loop_around(self, line: int) -> ast.For | ast.While | None:
         """The innermost loop that this line is in."""
-        loops = [node for node in ast.walk(self.tree) if isinstance(node, (ast.For, ast.While))
-                 and node.lineno < line <= node.end_lineno]
+        loops = [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, (ast.For, ast.While)) and node.lineno < line <= node.end_lineno
+        ]
         return max(loops, key=lambda node: node.lineno, default=None)
 
 
@@ -119,8 +133,10 @@ def _branches(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
                 yield from (handler.body for handler in handlers)
         case ast.Match(cases=cases):
             yield from (case.body for case in cases)
-            if not any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
-                       for case in cases):
+            if not any(
+                isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+                for case in cases
+            ):
                 yield []
 
 

@@ -17,8 +17,8 @@ from tools.check.diagnosis.numbers import differ
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim import tables
 
-MOST_PLACES = 3   # axes that one loop runs along: of q and k in a product, of k and v in attention
-MOST_TRIED = 40   # sets of axes that the oracle is asked about
+MOST_PLACES = 3  # axes that one loop runs along: of q and k in a product, of k and v in attention
+MOST_TRIED = 40  # sets of axes that the oracle is asked about
 MOST_LONGER = 4  # blocks for which longer sums are asked for
 BLOCKS = tuple(2**power for power in range(9))
 
@@ -35,7 +35,7 @@ class Loop:
     def steps(self) -> str:
         """96 steps of k; 96 elements where the axis has no name."""
         axes = self.evidence.source.axes if self.evidence.source else {}
-        names = {axes.get(self.evidence.name_of(i), ())[axis:axis + 1] for i, axis in self.places}
+        names = {axes.get(self.evidence.name_of(i), ())[axis : axis + 1] for i, axis in self.places}
         name = names.pop() if len(names) == 1 else ()
         if not name:
             return tables.quantity(self.length, "element")
@@ -107,8 +107,9 @@ def each_block_alone(evidence: Evidence) -> Cause | None:
         return None
     want = evidence.here.want
     for axis, length in enumerate(want.shape):
-        places = [(i, axis) for i, arg in enumerate(evidence.args)
-                  if isinstance(arg, np.ndarray) and arg.shape == want.shape]
+        places = [
+            (i, axis) for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) and arg.shape == want.shape
+        ]
         if not places or length < 2:
             continue
         loop = Loop(evidence, tuple(places))
@@ -120,12 +121,14 @@ def each_block_alone(evidence: Evidence) -> Cause | None:
 
 
 def _joined(loop: Loop, args: tuple, axis: int, block: int):
-    parts = [loop.wanted(args, np.arange(start, min(start + block, loop.length)))
-             for start in range(0, loop.length, block)]
+    parts = [
+        loop.wanted(args, np.arange(start, min(start + block, loop.length))) for start in range(0, loop.length, block)
+    ]
     return None if any(part is None for part in parts) else np.concatenate(parts, axis)
 
 
 # Which axes, which blocks ---------------------------------------------------------------------------------
+
 
 def loops(evidence: Evidence) -> Iterator[Loop]:
     """Axes of one length that may be made longer together without changing the shape of what is wanted."""
@@ -163,8 +166,15 @@ def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
     odd = np.flatnonzero(times != 1)
     first, last = (int(odd[0]), int(odd[-1])) if odd.size else (0, 0)
     count, whole = np.count_nonzero(times), length // block * block
-    facts = {"steps": loop.steps, "whose": loop.whose, "block": block, "turns": -(-length // block), "count": count,
-             "rest": "one" if length - count == 1 else length - count,
-             "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
-             "behind": length - 1, "over": f"{length - block} to {whole - 1}"}
+    facts = {
+        "steps": loop.steps,
+        "whose": loop.whose,
+        "block": block,
+        "turns": -(-length // block),
+        "count": count,
+        "rest": "one" if length - count == 1 else length - count,
+        "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
+        "behind": length - 1,
+        "over": f"{length - block} to {whole - 1}",
+    }
     return cause(mistake.name, mistake.seen.format(**facts), mistake.asks.format(**facts))

@@ -50,6 +50,7 @@ def bounds_exchanged(evidence: Evidence) -> Cause | None:
     shapes = [evidence.args[i].shape for i in factors]
     for which, axis in ((0, 0), (1, 1), (0, 1)):  # rows of a, columns of b, and what both are summed along
         for length in sorted({length for shape in shapes for length in shape if 0 < length < shapes[which][axis]}):
+
             def cut(case):
                 pair = [case.args[i] for i in factors]
                 pair[which] = _zero_beyond(pair[which], axis, length)
@@ -104,11 +105,12 @@ def _zero_beyond(array: np.ndarray, axis: int, length: int) -> np.ndarray:
 
 # Matrices as tiles ----------------------------------------------------------------------------------------
 
+
 def tiled(array: np.ndarray, tile: int) -> np.ndarray:
     """(rows, columns) -> (tiles down, tiles across, tile, tile), padded with zeros."""
     rows, columns = (-(-length // tile) for length in array.shape)
     whole = np.zeros((rows * tile, columns * tile))
-    whole[:array.shape[0], :array.shape[1]] = array
+    whole[: array.shape[0], : array.shape[1]] = array
     return whole.reshape(rows, tile, columns, tile).swapaxes(1, 2)
 
 
@@ -127,7 +129,7 @@ def of_tiles(subscripts: str, a: np.ndarray, b: np.ndarray, tile: int) -> np.nda
 def from_elsewhere(where: Callable, a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray:
     """At [row, col] the element of the product that where(row, col, tile) says; 0 where there is none."""
     product = a @ b
-    index = np.broadcast_arrays(*where(*np.ogrid[:product.shape[0], :product.shape[1]], tile))
+    index = np.broadcast_arrays(*where(*np.ogrid[: product.shape[0], : product.shape[1]], tile))
     exists = (index[0] < product.shape[0]) & (index[1] < product.shape[1])
     return np.where(exists, product[tuple(np.where(exists, each, 0) for each in index)], 0.0)
 
@@ -172,32 +174,70 @@ def first_tile_alone(a, b, tile):
 
 
 MISTAKES = (
-    Mistake("first_tile_alone", first_tile_alone,
-            "Only the first tile of the result was computed, from the first tiles of {a} and {b}, {tile}.",
-            "Where does each slice begin, and where does it end?"),
-    Mistake("tiles_exchanged", partial(of_tiles, "ipyz,pjxy->ijxz"),
-            "As if each tile of {b}, {tile}, stood to the left of that of {a}.",
-            "Which operand of a product gives the rows?"),
-    Mistake("tile_transposed", partial(of_tiles, "ipyx,pjyz->ijxz"),
-            "As if each tile of {a}, {tile}, were transposed.", "Which index of a tile of {a} is the row?"),
-    Mistake("tile_transposed", partial(of_tiles, "ipxy,pjzy->ijxz"),
-            "As if each tile of {b}, {tile}, were transposed.", "Which index of a tile of {b} is the row?"),
-    Mistake("tile_transposed", partial(of_tiles, "ipyx,pjzy->ijxz"),
-            "As if each tile of {a} and of {b}, {tile}, were transposed.", "Which index of a tile is the row?"),
-    Mistake("tile_transposed", partial(from_elsewhere, across_the_tile),
-            "As if each tile of the result, {tile}, were transposed.", "Which index of a tile is the row?"),
-    Mistake("tile_elsewhere", partial(from_elsewhere, other_tile),
-            "Tile (0, 1) of the result, {tile}, holds what tile (1, 0) should, and so on.",
-            "Which number of a program or block counts the tiles downwards?"),
-    Mistake("own_number", a_by_row, "As if row y of each tile of {a}, {tile}, held its element y all along.",
-            "Which thread, or place, loads which element of {a}?"),
-    Mistake("own_number", b_by_column,
-            "As if column x of each tile of {b}, {tile}, held its element x all along.",
-            "Which thread, or place, loads which element of {b}?"),
-    Mistake("row_by_column", partial(from_elsewhere, row_of_the_column),
-            "As if each column of a result's tile, {tile}, came from one row of {a}.",
-            "Which index of the tile of {a} is the result's row?"),
-    Mistake("column_by_row", partial(from_elsewhere, column_of_the_row),
-            "As if each row of a result's tile, {tile}, came from one column of {b}.",
-            "Which index of the tile of {b} is the result's column?"),
+    Mistake(
+        "first_tile_alone",
+        first_tile_alone,
+        "Only the first tile of the result was computed, from the first tiles of {a} and {b}, {tile}.",
+        "Where does each slice begin, and where does it end?",
+    ),
+    Mistake(
+        "tiles_exchanged",
+        partial(of_tiles, "ipyz,pjxy->ijxz"),
+        "As if each tile of {b}, {tile}, stood to the left of that of {a}.",
+        "Which operand of a product gives the rows?",
+    ),
+    Mistake(
+        "tile_transposed",
+        partial(of_tiles, "ipyx,pjyz->ijxz"),
+        "As if each tile of {a}, {tile}, were transposed.",
+        "Which index of a tile of {a} is the row?",
+    ),
+    Mistake(
+        "tile_transposed",
+        partial(of_tiles, "ipxy,pjzy->ijxz"),
+        "As if each tile of {b}, {tile}, were transposed.",
+        "Which index of a tile of {b} is the row?",
+    ),
+    Mistake(
+        "tile_transposed",
+        partial(of_tiles, "ipyx,pjzy->ijxz"),
+        "As if each tile of {a} and of {b}, {tile}, were transposed.",
+        "Which index of a tile is the row?",
+    ),
+    Mistake(
+        "tile_transposed",
+        partial(from_elsewhere, across_the_tile),
+        "As if each tile of the result, {tile}, were transposed.",
+        "Which index of a tile is the row?",
+    ),
+    Mistake(
+        "tile_elsewhere",
+        partial(from_elsewhere, other_tile),
+        "Tile (0, 1) of the result, {tile}, holds what tile (1, 0) should, and so on.",
+        "Which number of a program or block counts the tiles downwards?",
+    ),
+    Mistake(
+        "own_number",
+        a_by_row,
+        "As if row y of each tile of {a}, {tile}, held its element y all along.",
+        "Which thread, or place, loads which element of {a}?",
+    ),
+    Mistake(
+        "own_number",
+        b_by_column,
+        "As if column x of each tile of {b}, {tile}, held its element x all along.",
+        "Which thread, or place, loads which element of {b}?",
+    ),
+    Mistake(
+        "row_by_column",
+        partial(from_elsewhere, row_of_the_column),
+        "As if each column of a result's tile, {tile}, came from one row of {a}.",
+        "Which index of the tile of {a} is the result's row?",
+    ),
+    Mistake(
+        "column_by_row",
+        partial(from_elsewhere, column_of_the_row),
+        "As if each row of a result's tile, {tile}, came from one column of {b}.",
+        "Which index of the tile of {b} is the result's column?",
+    ),
 )

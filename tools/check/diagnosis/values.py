@@ -11,10 +11,13 @@ from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.whole_numbers import LEFT_AFTER, left_after_whole_blocks
 from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
 
-POWERS = ((2, "the square of", "What is squared once too often?"),
-          (0.5, "the square root of", "What should have been squared?"), (-1, "one over", "What is divided by what?"))
-FEW = 3         # numbers that are told apart from an array;
-FEW_NAMED = 8   # of a tuple or list, whose entries stand for different things
+POWERS = (
+    (2, "the square of", "What is squared once too often?"),
+    (0.5, "the square root of", "What should have been squared?"),
+    (-1, "one over", "What is divided by what?"),
+)
+FEW = 3  # numbers that are told apart from an array;
+FEW_NAMED = 8  # of a tuple or list, whose entries stand for different things
 MOST_PARTS = 5  # of a sum, of which one is left out
 WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
 BELOW_THE_ROOT = "Which terms are added up below the root, and by how many is the sum divided?"
@@ -34,8 +37,11 @@ def all_the_same(evidence: Evidence) -> Cause | None:
         return None
     if np.count_nonzero(evidence.wrong) < 4 or len(np.unique(sample(evidence.here.want))) < 4:
         return None
-    return cause("all_the_same", f"Every element is {_first(evidence)}, though the wanted ones differ.",
-                 "What changes from one element to the next?")
+    return cause(
+        "all_the_same",
+        f"Every element is {_first(evidence)}, though the wanted ones differ.",
+        "What changes from one element to the next?",
+    )
 
 
 def _first(evidence) -> str:
@@ -58,8 +64,9 @@ def wrong_sign(evidence: Evidence) -> Cause | None:
 
 def inverted(evidence: Evidence) -> Cause | None:
     if getattr(evidence.want, "dtype", None) == np.bool_ and evidence.holds(lambda case: 1 - case.want):
-        return cause("inverted", "True where False is wanted, and False where True is.",
-                     "What does the condition select?")
+        return cause(
+            "inverted", "True where False is wanted, and False where True is.", "What does the condition select?"
+        )
     return None
 
 
@@ -164,8 +171,11 @@ def off_by_one(evidence: Evidence) -> Cause | None:
         return None
     which = which_of(got != want) if got.size <= FEW else "Every number"
     rounded = by < 0 and left_after_whole_blocks(evidence)
-    return cause("off_by_one", f"{which} is exactly one too {'high' if by > 0 else 'low'}.",
-                 LEFT_AFTER if rounded else "Which end is counted twice, or left out?")
+    return cause(
+        "off_by_one",
+        f"{which} is exactly one too {'high' if by > 0 else 'low'}.",
+        LEFT_AFTER if rounded else "Which end is counted twice, or left out?",
+    )
 
 
 def wrapped_around(evidence: Evidence) -> Cause | None:
@@ -196,8 +206,11 @@ def constant_offset(evidence: Evidence) -> Cause | None:
     by = np.median(difference[np.isfinite(difference)])
     if not np.isfinite(by) or by == 0 or not evidence.holds(lambda case: case.want + by):
         return None
-    return cause("constant_offset", f"Every number is {abs(by):.5g} too {'high' if by > 0 else 'low'}.",
-                 "Which term is missing or left over?")
+    return cause(
+        "constant_offset",
+        f"Every number is {abs(by):.5g} too {'high' if by > 0 else 'low'}.",
+        "Which term is missing or left over?",
+    )
 
 
 NAN_AND_INFINITY = {  # name: what is seen, and the question

@@ -8,8 +8,8 @@ from tools.check.diagnosis.numbers import varied
 from tools.check.diagnosis.words import Cause, cause
 
 LEFT_AFTER = "What is left after whole blocks?"
-MOST = 6   # numbers of a call
-FEW = 8    # numbers of a result
+MOST = 6  # numbers of a call
+FEW = 8  # numbers of a result
 APART = 0, 1, 3, 8  # how far further calls lie away
 ENOUGH = 2  # of these that are wrong
 
@@ -20,9 +20,14 @@ def numbers_mixed_up(evidence: Evidence) -> Cause | None:
     others = [other for by in APART if numbers and _right(evidence, other := _all_other(numbers, by)) is False][:ENOUGH]
     if len(others) < ENOUGH:
         return None
-    pairs = [(one, two) for one, two in combinations(numbers, 2)
-             if all(_right(evidence, other | {one: other[two]}) and _right(evidence, other | {two: other[one]})
-                    for other in others)]
+    pairs = [
+        (one, two)
+        for one, two in combinations(numbers, 2)
+        if all(
+            _right(evidence, other | {one: other[two]}) and _right(evidence, other | {two: other[one]})
+            for other in others
+        )
+    ]
     if len(pairs) != 1:
         return None
     one, two = pairs[0]
@@ -34,13 +39,19 @@ def left_after_whole_blocks(evidence: Evidence) -> Cause | None:
     numbers = _numbers(evidence)
     for block in [name for name, value in numbers.items() if value > 1]:
         whole = _whole(numbers, block, [name for name in numbers if name != block], more=1)
-        names = [name for name in numbers if name != block and any(
-            _right(evidence, whole | {name: whole[name] + by}) is False for by in (1, numbers[block] - 1))]
-        tried = [_whole(numbers | {block: size}, block, names, more)
-                 for size in (numbers[block], 2 * numbers[block], numbers[block] + 1) for more in (0, 1, 2)]
+        names = [
+            name
+            for name in numbers
+            if name != block
+            and any(_right(evidence, whole | {name: whole[name] + by}) is False for by in (1, numbers[block] - 1))
+        ]
+        tried = [
+            _whole(numbers | {block: size}, block, names, more)
+            for size in (numbers[block], 2 * numbers[block], numbers[block] + 1)
+            for more in (0, 1, 2)
+        ]
         if names and _right(evidence, whole) and all(_right(evidence, other) for other in tried):
-            return cause("left_after_blocks", f"It is right where {block} divides {' and '.join(names)}.",
-                         LEFT_AFTER)
+            return cause("left_after_blocks", f"It is right where {block} divides {' and '.join(names)}.", LEFT_AFTER)
     return None
 
 
@@ -62,8 +73,11 @@ def _numbers(evidence: Evidence) -> dict[str, int]:
 def _all_other(numbers: dict[str, int], by: int) -> dict[str, int]:
     """All of them different."""
     other = {name: varied(value, by * (2 * place + 1)) for place, (name, value) in enumerate(numbers.items())}
-    return other if len(set(other.values())) == len(other) else {
-        name: value + by * place for place, (name, value) in enumerate(other.items())}
+    return (
+        other
+        if len(set(other.values())) == len(other)
+        else {name: value + by * place for place, (name, value) in enumerate(other.items())}
+    )
 
 
 def _right(evidence: Evidence, numbers: dict[str, int]) -> bool | None:

@@ -6,10 +6,24 @@ from fractions import Fraction
 
 WIDTH = 76
 
-INFIX = {"add": "+", "subtract": "-", "sub": "-", "multiply": "*", "mul": "*", "divide": "/", "div": "/",
-         "true_divide": "/", "matmul": "@", "mm": "@"}
-BINARY = {1e6 / 2**20: "10**6 / 2**20", 1e9 / 2**30: "10**9 / 2**30",  # which one takes for the other
-          2**20 / 1e6: "2**20 / 10**6", 2**30 / 1e9: "2**30 / 10**9"}
+INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "sub": "-",
+    "multiply": "*",
+    "mul": "*",
+    "divide": "/",
+    "div": "/",
+    "true_divide": "/",
+    "matmul": "@",
+    "mm": "@",
+}
+BINARY = {
+    1e6 / 2**20: "10**6 / 2**20",
+    1e9 / 2**30: "10**9 / 2**30",  # which one takes for the other
+    2**20 / 1e6: "2**20 / 10**6",
+    2**30 / 1e9: "2**30 / 10**9",
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,6 @@ def factor_text(factor: float) -> str:
 
 
 def element(index: tuple[int, ...]) -> str:
-    """"element 7" or "element (3, 0)"."""
+    """ "element 7" or "element (3, 0)"."""
     index = tuple(int(i) for i in index)
     return f"element {index[0] if len(index) == 1 else index}" if index else "the result"

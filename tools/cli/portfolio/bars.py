@@ -25,14 +25,18 @@ def svg(bars: Sequence[Bar], title: str) -> str:
     longest = max((bar.value for bar in bars), default=0) or 1
     lines = [_line(number, bar, longest) for number, bar in enumerate(bars)]
     height = len(bars) * ROW - (ROW - TOP - BAR - 8)
-    return (f'<svg class="bars" role="img" aria-label="{escape(title)}" width="100%" height="{max(height, 0)}">'
-            f"<title>{escape(title)}</title>{''.join(lines)}</svg>")
+    return (
+        f'<svg class="bars" role="img" aria-label="{escape(title)}" width="100%" height="{max(height, 0)}">'
+        f"<title>{escape(title)}</title>{''.join(lines)}</svg>"
+    )
 
 
 def _line(number: int, bar: Bar, longest: float) -> str:
     top = number * ROW + TOP - 4
     width = max(100 * bar.value / longest, LEAST) if bar.value else 0
     name = ' class="ours"' if bar.ours else ""
-    return (f'<text x="0" y="{top}">{escape(bar.label)}</text>'
-            f'<text x="100%" y="{top}" text-anchor="end"{name}>{escape(bar.text)}</text>'
-            f'<rect x="0" y="{top + 6}" width="{width:.2f}%" height="{BAR}" rx="2"{name}/>')
+    return (
+        f'<text x="0" y="{top}">{escape(bar.label)}</text>'
+        f'<text x="100%" y="{top}" text-anchor="end"{name}>{escape(bar.text)}</text>'
+        f'<rect x="0" y="{top + 6}" width="{width:.2f}%" height="{BAR}" rx="2"{name}/>'
+    )

@@ -22,8 +22,11 @@ def _speed(function: str, benches: list[Bench]) -> Panel | None:
     sizes = sorted({x for curve in curves for x, _ in curve.points})
     if len(sizes) < 2:
         return None
-    limit = [(bench.size, getattr(bench.own, figure) / bench.own.share_of_ceiling) for bench in benches
-             if bench.size and bench.own.share_of_ceiling and getattr(bench.own, figure)]
+    limit = [
+        (bench.size, getattr(bench.own, figure) / bench.own.share_of_ceiling)
+        for bench in benches
+        if bench.size and bench.own.share_of_ceiling and getattr(bench.own, figure)
+    ]
     if len(limit) > 1:
         curves.append(Curve("measured ceiling", tuple(limit), LIMIT))
     return Panel(f"{function}: speed over sizes", "size", unit, tuple(curves), tuple((x, _label(x)) for x in sizes))
@@ -44,8 +47,11 @@ def _measured_roof(benches: list[Bench]) -> Curve | None:
     intensities = [intensity for bench in benches for row in bench.rows if (intensity := _intensity(row))]
     if last.bandwidth and last.peak:
         return roof(intensities, last.peak, last.bandwidth)
-    told = sorted((_intensity(bench.own), bench.own.gflop_s / bench.own.share_of_ceiling) for bench in benches
-                  if _intensity(bench.own) and bench.own.share_of_ceiling)
+    told = sorted(
+        (_intensity(bench.own), bench.own.gflop_s / bench.own.share_of_ceiling)
+        for bench in benches
+        if _intensity(bench.own) and bench.own.share_of_ceiling
+    )
     if not last.on_gpu or len(told) < 2 or told[-1][0] < 1.5 * told[0][0]:
         return None
     return Curve("measured roof", tuple(told), LIMIT)
@@ -64,8 +70,10 @@ def _curves(benches: list[Bench], point, joined: bool = True) -> list[Curve]:
             x, y = point(bench, row)
             if x and y:
                 found.setdefault(row.name, []).append((x, y))
-    return [Curve(words.competitor(name), tuple(points), YOURS if name == LEARNER else RIVAL, joined)
-            for name, points in found.items()]
+    return [
+        Curve(words.competitor(name), tuple(points), YOURS if name == LEARNER else RIVAL, joined)
+        for name, points in found.items()
+    ]
 
 
 def _intensity(row: Row) -> float | None:

@@ -22,9 +22,19 @@ COURSE = "GPU programming in 28 days"
 def page(portfolio: Portfolio, today: date) -> str:
     """The whole file."""
     title = f"{escape(portfolio.name)}: {COURSE}" if portfolio.name else COURSE
-    body = "\n".join(filter(None, [
-        _head(portfolio), _figures(portfolio), _month(portfolio), _largest(portfolio),
-        *(section(each) for each in portfolio.sections), _foot(portfolio, today)]))
+    body = "\n".join(
+        filter(
+            None,
+            [
+                _head(portfolio),
+                _figures(portfolio),
+                _month(portfolio),
+                _largest(portfolio),
+                *(section(each) for each in portfolio.sections),
+                _foot(portfolio, today),
+            ],
+        )
+    )
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -48,8 +58,10 @@ def page(portfolio: Portfolio, today: date) -> str:
 
 def _head(portfolio: Portfolio) -> str:
     name = f"<h1>{escape(portfolio.name)}</h1>\n<p class='of'>{COURSE}</p>" if portfolio.name else f"<h1>{COURSE}</h1>"
-    about = ("A course that is a test suite: each kernel, in CuPy, CUDA or Triton, is written to make its tests pass. "
-             "Every figure below was recorded while the code ran; what was not recorded is not here.")
+    about = (
+        "A course that is a test suite: each kernel, in CuPy, CUDA or Triton, is written to make its tests pass. "
+        "Every figure below was recorded while the code ran; what was not recorded is not here."
+    )
     return f"<header>\n{name}\n<p>{about}</p>\n</header>"
 
 
@@ -68,8 +80,9 @@ def _figures(portfolio: Portfolio) -> str:
     if portfolio.began:
         noun = "hint taken" if portfolio.hints == 1 else "hints taken"
         found.append((str(portfolio.hints), noun, "there are three for each task"))
-    cells = "".join(f'<div><dt>{what}</dt><dd>{figure}</dd><dd class="more">{more}</dd></div>'
-                    for figure, what, more in found)
+    cells = "".join(
+        f'<div><dt>{what}</dt><dd>{figure}</dd><dd class="more">{more}</dd></div>' for figure, what, more in found
+    )
     return f'<dl class="figures">{cells}</dl>'
 
 
@@ -79,8 +92,11 @@ def _hours(minutes: float) -> str:
 
 def _how(portfolio: Portfolio) -> str:
     """Which of the days were simulated, and which were confirmed on what."""
-    parts = [f"{portfolio.days.count(word)} {word}" for word in (HERE, PASSED, SIMULATED, CONFIRMED)
-             if word in portfolio.days]
+    parts = [
+        f"{portfolio.days.count(word)} {word}"
+        for word in (HERE, PASSED, SIMULATED, CONFIRMED)
+        if word in portfolio.days
+    ]
     cards = ", ".join(f"{escape(card)} ({words.day(when)})" for card, when in portfolio.cards.items())
     return ", ".join(parts) + (f" on {cards}" if cards else "")
 
@@ -93,10 +109,18 @@ def _month(portfolio: Portfolio) -> str:
         cells = "".join(_cell(unit, reached, unit.name in shown) for unit, reached in members)
         rows.append(f'<div class="week"><h3>{week.replace("week", "Week ")}</h3><p>{cells}</p></div>')
     states = {reached for _, reached in portfolio.units}
-    legend = "".join(f'<span><i class="cell {word}"></i>{meaning}</span>' for word, meaning in
-                     ((CONFIRMED, "confirmed on a GPU"), (SIMULATED, "passed on simulators"),
-                      (PASSED, "passed; needs no GPU"), (HERE, "passed as far as it ran"),
-                       (STARTED, "started"), (OPEN, "open")) if word in states)
+    legend = "".join(
+        f'<span><i class="cell {word}"></i>{meaning}</span>'
+        for word, meaning in (
+            (CONFIRMED, "confirmed on a GPU"),
+            (SIMULATED, "passed on simulators"),
+            (PASSED, "passed; needs no GPU"),
+            (HERE, "passed as far as it ran"),
+            (STARTED, "started"),
+            (OPEN, "open"),
+        )
+        if word in states
+    )
     return f'<section class="month"><h2>The month</h2>{"".join(rows)}<p class="legend">{legend}</p></section>'
 
 

@@ -28,8 +28,15 @@ COLUMNS = (  # of the table of times: field, heading, how it is written
 def section(each: Section) -> str:
     """The section, as HTML."""
     unit = each.unit
-    parts = [_about(each), _changes(each), *_times(each), _traffic(each.traffic), _counts(each.counts),
-             _note(each.note), _code(each)]
+    parts = [
+        _about(each),
+        _changes(each),
+        *_times(each),
+        _traffic(each.traffic),
+        _counts(each.counts),
+        _note(each.note),
+        _code(each),
+    ]
     return f"""<section class="unit" id="{words.anchor(unit)}">
 <div class="head"><div><p class="of">{words.place(unit)}</p><h2>{escape(unit.title)}</h2></div>
 <p class="badge {each.reached}">{words.reached(each)}</p></div>
@@ -68,19 +75,25 @@ def changed(change: Change, unit: Unit | None = None) -> str:
     link = f' in <a href="#{words.anchor(unit)}">{words.place(unit)}</a>' if unit else ""
     where = f" ({escape(change.where)})" if change.where else ""
     title = f"{change.function}: {'time' if change.quantity == SECONDS else change.quantity.replace('_', ' ')}"
-    bars = [Bar(f"first, {words.short_day(change.began)}", change.first, words.value(change, change.first)),
-            Bar(f"last, {words.short_day(change.ended)}", change.last, words.value(change, change.last), ours=True)]
-    return (f'<figure class="change"><figcaption><b>{words.change(change)}</b>'
-            f"<span><code>{escape(change.function)}</code>{where}{link}; shorter is better</span></figcaption>"
-            f"{svg(bars, title)}</figure>")
+    bars = [
+        Bar(f"first, {words.short_day(change.began)}", change.first, words.value(change, change.first)),
+        Bar(f"last, {words.short_day(change.ended)}", change.last, words.value(change, change.last), ours=True),
+    ]
+    return (
+        f'<figure class="change"><figcaption><b>{words.change(change)}</b>'
+        f"<span><code>{escape(change.function)}</code>{where}{link}; shorter is better</span></figcaption>"
+        f"{svg(bars, title)}</figure>"
+    )
 
 
 # Times --------------------------------------------------------------------------------------------
 
 
 def _times(each: Section) -> list[str]:
-    return [_contest(function, list(benches), each.hash)
-            for function, benches in groupby(each.benches, key=lambda bench: bench.function)]
+    return [
+        _contest(function, list(benches), each.hash)
+        for function, benches in groupby(each.benches, key=lambda bench: bench.function)
+    ]
 
 
 def _contest(function: str, benches: list[Bench], now: str) -> str:
@@ -92,8 +105,9 @@ def _contest(function: str, benches: list[Bench], now: str) -> str:
         made.insert(1, f"class of result: {escape(largest.group)}")
     parts.append(f'<p class="about">{" · ".join(filter(None, made))}</p>')
     if largest.simulated:
-        parts.append('<p class="plain">No GPU was used: these are the times of a simulator, which say nothing of a '
-                     "GPU.</p>")
+        parts.append(
+            '<p class="plain">No GPU was used: these are the times of a simulator, which say nothing of a GPU.</p>'
+        )
     if largest.lesson and largest.lesson != now:
         parts.append('<p class="plain">The code below was changed after this was timed.</p>')
     if not largest.simulated:
@@ -106,13 +120,17 @@ def _drawn(bench: Bench) -> str:
     """The times as bars, the fastest first."""
     rows = sorted(bench.rows, key=lambda row: row.seconds)
     near = [row for row in rows if row.seconds <= FAR * bench.own.seconds]
-    bars = [Bar(words.competitor(row.name), row.seconds, words.seconds(row.seconds), ours=row is bench.own)
-            for row in near]
-    far = ", ".join(f"{escape(row.name)} took {words.times(row.seconds / bench.own.seconds)} as long"
-                    for row in rows if row not in near)
+    bars = [
+        Bar(words.competitor(row.name), row.seconds, words.seconds(row.seconds), ours=row is bench.own) for row in near
+    ]
+    far = ", ".join(
+        f"{escape(row.name)} took {words.times(row.seconds / bench.own.seconds)} as long"
+        for row in rows
+        if row not in near
+    )
     said = f"Time of one call: shorter is better.{f' Not drawn: {far}.' if far else ''}"
     title = f"Times of {bench.function} and its rivals"
-    return (f'<figure class="times">{svg(bars, title)}<figcaption><span>{said}</span></figcaption></figure>')
+    return f'<figure class="times">{svg(bars, title)}<figcaption><span>{said}</span></figcaption></figure>'
 
 
 def _table(bench: Bench) -> str:
@@ -120,8 +138,10 @@ def _table(bench: Bench) -> str:
     head = "".join(f"<th>{heading}</th>" for _, heading, _ in columns)
     body = "".join(
         f"<tr{' class=ours' * (row.name == YOURS)}><th>{escape(words.competitor(row.name))}</th>"
-        + "".join(_data(heading, _cell(row, field, write)) for field, heading, write in columns) + "</tr>"
-        for row in bench.rows)
+        + "".join(_data(heading, _cell(row, field, write)) for field, heading, write in columns)
+        + "</tr>"
+        for row in bench.rows
+    )
     return _wide(f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
@@ -148,12 +168,16 @@ def _traffic(traffic: tuple[Traffic, ...]) -> str:
     """What was asked of memory beside the least that any program needs."""
     if not traffic:
         return ""
-    body = "".join(f"<tr><th><code>{escape(t.function)}</code><small>{escape(t.shape)}</small></th>"
-                   + "".join(map(_data, ASKED, (f"{t.asked:,}", f"{t.in_sectors:,}", f"{t.least:,}"))) + "</tr>"
-                   for t in traffic)
+    body = "".join(
+        f"<tr><th><code>{escape(t.function)}</code><small>{escape(t.shape)}</small></th>"
+        + "".join(map(_data, ASKED, (f"{t.asked:,}", f"{t.in_sectors:,}", f"{t.least:,}")))
+        + "</tr>"
+        for t in traffic
+    )
     head = "<th></th>" + "".join(f"<th>{heading}</th>" for heading in ASKED)
     return f"<h3>Traffic</h3>{SIMULATOR}" + _wide(
-        f'<table class="counts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
+        f'<table class="counts"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    )
 
 
 # Counts, notes, code ------------------------------------------------------------------------------
@@ -168,11 +192,14 @@ def _counts(counts: tuple[Count, ...]) -> str:
     head = "".join(f"<th><code>{escape(c.function)}</code>{_size(c)}</th>" for c in counts)
     body = "".join(
         f"<tr><th>{words.metric(name)}<small>{words.METRICS.get(name, '')}</small></th>"
-        + "".join(_data(c.function, words.figure(c.totals[name]) if name in c.totals else "") for c in counts) + "</tr>"
-        for name in names)
+        + "".join(_data(c.function, words.figure(c.totals[name]) if name in c.totals else "") for c in counts)
+        + "</tr>"
+        for name in names
+    )
     said = SIMULATOR if all(count.simulated for count in counts) else ""
     return f"<h3>What the kernels did to memory</h3>{said}" + _wide(
-        f'<table class="counts"><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>')
+        f'<table class="counts"><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>'
+    )
 
 
 def _size(count: Count) -> str:
@@ -195,8 +222,11 @@ def _code(each: Section) -> str:
         lines = sum(piece.source.count("\n") + 1 for piece in pieces)
         names = ", ".join(f"<code>{escape(piece.name)}</code>" for piece in pieces)
         of = f"Task {task}: " if task is not None else ""
-        blocks.append(f"<details><summary>{of}{names} <small>{quantity(lines, 'line')}</small></summary>"
-                      + texts.code("\n\n\n".join(piece.source for piece in pieces)) + "</details>")
+        blocks.append(
+            f"<details><summary>{of}{names} <small>{quantity(lines, 'line')}</small></summary>"
+            + texts.code("\n\n\n".join(piece.source for piece in pieces))
+            + "</details>"
+        )
     known = all(piece.known for piece in each.pieces)
     heading = "The code written" if known else "The code, given parts included"
     return f'<h3>{heading}</h3><div class="pieces">{"".join(blocks)}</div>'

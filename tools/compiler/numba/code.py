@@ -64,6 +64,7 @@ def compiler():
         import_module("cuda.bindings.nvjitlink").version()
         from numba import cuda
         from numba.cuda.cudadrv.nvvm import NVVM
+
         NVVM()
     except Exception as error:  # ImportError, or what numba-cuda raises for a library that cannot be loaded
         raise no_compiler("numba-cuda and NVIDIA's compiler, for CUDA kernels", error) from None
@@ -73,18 +74,29 @@ def compiler():
 def no_compiler(needs: str, error: Exception) -> NoCompiler:
     """What to say where `needs` cannot be imported or loaded, which raised `error`."""
     found = " ".join(str(error).split())[:120].rstrip(".") or type(error).__name__
-    return NoCompiler(f"needs {needs}; found none ({found}). No GPU is needed for it. "
-                      f"To install it: {pip_install(EXTRA)}")
+    return NoCompiler(
+        f"needs {needs}; found none ({found}). No GPU is needed for it. To install it: {pip_install(EXTRA)}"
+    )
 
 
 def compile_kernel(cuda, dispatcher, types: tuple, chip: Chip) -> Code:
     """PTX of a kernel of the stand-in for these types. cuda: from `compiler`. Raises what Numba raises."""
     translation, capability = Translation(cuda), divmod(chip.capability, 10)
-    chosen = {name: dispatcher.options[name] for name in ("fastmath", "opt", "launch_bounds")
-              if dispatcher.options.get(name) is not None}
+    chosen = {
+        name: dispatcher.options[name]
+        for name in ("fastmath", "opt", "launch_bounds")
+        if dispatcher.options.get(name) is not None
+    }
     with _device(capability):
-        ptx, _ = cuda.compile(translation.function(dispatcher.py_func), tuple(map(translation.type, types)),
-                              lineinfo=True, device=False, cc=capability, abi="numba", **chosen)
+        ptx, _ = cuda.compile(
+            translation.function(dispatcher.py_func),
+            tuple(map(translation.type, types)),
+            lineinfo=True,
+            device=False,
+            cc=capability,
+            abi="numba",
+            **chosen,
+        )
     return Code(dispatcher.__name__, chip, ptx, dispatcher.options.get("max_registers") or 0)
 
 
@@ -117,8 +129,9 @@ def assemble(code: Code) -> Assembled:
     if used := _USED.search(log):
         return Assembled(int(used[1]), sum(map(int, _SPILLED.findall(log))), text, known)
     # Where a driver is installed the linker may find the cubin in its cache; nothing is assembled, and nothing said.
-    return Assembled(machine_code.registers(file), machine_code.spilled_bytes(machine_code.sass_opcodes(text)),
-                     text, known)
+    return Assembled(
+        machine_code.registers(file), machine_code.spilled_bytes(machine_code.sass_opcodes(text)), text, known
+    )
 
 
 def _keep(file: Path, contents: bytes) -> None:
@@ -139,8 +152,10 @@ def _link(code: Code) -> tuple[bytes, str]:
         source = code.ptx.encode()
         nvjitlink.add_data(linker, nvjitlink.InputType.PTX, source, len(source), code.name)
         nvjitlink.complete(linker)
-        return (_output(linker, nvjitlink.get_linked_cubin_size, nvjitlink.get_linked_cubin),
-                _output(linker, nvjitlink.get_info_log_size, nvjitlink.get_info_log).decode(errors="replace"))
+        return (
+            _output(linker, nvjitlink.get_linked_cubin_size, nvjitlink.get_linked_cubin),
+            _output(linker, nvjitlink.get_info_log_size, nvjitlink.get_info_log).decode(errors="replace"),
+        )
     except nvjitlink.nvJitLinkError:
         log = _output(linker, nvjitlink.get_error_log_size, nvjitlink.get_error_log)
         raise Rejected(log.decode(errors="replace")) from None

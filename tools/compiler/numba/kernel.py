@@ -48,8 +48,15 @@ def launch(configuration, types: tuple, chip: Chip) -> Launch:
     """A launch that the stand-in hands on, with the kernel compiled. Raises CompileError, NoCompiler."""
     dispatcher = configuration.dispatcher
     code, assembled = _compiled(dispatcher, types, chip)
-    made = Launch(dispatcher.py_func, dict(zip(dispatcher.parameters, map(str, types))), configuration.griddim,
-                  prod(configuration.blockdim), configuration.sharedmem, code, assembled)
+    made = Launch(
+        dispatcher.py_func,
+        dict(zip(dispatcher.parameters, map(str, types))),
+        configuration.griddim,
+        prod(configuration.blockdim),
+        configuration.sharedmem,
+        code,
+        assembled,
+    )
     if made.occupancy.blocks == 0:
         raise errors.unlaunchable(made.function, chip, _too_large(made))
     return made
@@ -71,10 +78,14 @@ def _compiled(dispatcher, types: tuple, chip: Chip) -> tuple[Code, Assembled]:
 def _too_large(launch: Launch) -> str:
     limits, chip = launch.code.chip.limits, launch.code.chip.key
     if launch.shared > limits.shared_per_block:
-        return (f"It needs {launch.shared} bytes of shared memory, {chip} has {limits.shared_per_block}. "
-                "What decides how much is held at once?")
-    return (f"A block of {launch.block} threads needs {launch.assembled.registers} registers for each, "
-            f"{chip} has {limits.registers} in all. Which is it to be: fewer threads, or fewer registers?")
+        return (
+            f"It needs {launch.shared} bytes of shared memory, {chip} has {limits.shared_per_block}. "
+            "What decides how much is held at once?"
+        )
+    return (
+        f"A block of {launch.block} threads needs {launch.assembled.registers} registers for each, "
+        f"{chip} has {limits.registers} in all. Which is it to be: fewer threads, or fewer registers?"
+    )
 
 
 def kernel(launches: list[Launch]) -> Kernel:

@@ -27,7 +27,7 @@ PICTURES = {
     "stride": ("view", "rows=(2, 1, 5), cols=(3, 1, 8), row_stride=(3, 0, 12), col_stride=(1, 0, 12)"),
 }
 
-SETUP = '''\
+SETUP = """\
 # Run this first. On Colab it fetches the course; elsewhere it finds the folder in which this notebook lies.
 ADDRESS = {address!r}  # of your copy of the course; only Colab needs it
 BRANCH = {branch!r}  # of that copy; empty: its main one
@@ -55,7 +55,7 @@ sys.path.insert(0, str(root))
 from tools.course.notebook.magic import begin, lesson, shell
 from tools.course.notebook.widgets import ask, sliders
 
-begin(UNIT{solution})'''
+begin(UNIT{solution})"""
 
 
 def build(unit: Unit, solution: bool = False) -> dict:
@@ -67,8 +67,15 @@ def build(unit: Unit, solution: bool = False) -> dict:
     reference = answers.reference_file(unit.name, unit.root) if solution else None
     code = text.sections(reference.read_text(encoding="utf-8") if reference else lesson)
     says = text.steps(text.docstring(lesson))
-    cells = [*_beginning(unit, says, solution), *_explore(says), *_concept(unit, says),
-             *_tasks(unit, lesson, code, says), *_verify(says), *_quiz(unit), *_reading(unit)]
+    cells = [
+        *_beginning(unit, says, solution),
+        *_explore(says),
+        *_concept(unit, says),
+        *_tasks(unit, lesson, code, says),
+        *_verify(says),
+        *_quiz(unit),
+        *_reading(unit),
+    ]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -90,23 +97,41 @@ def _markdown(name: str, source: str) -> dict:
 
 
 def _code(name: str, source: str, **metadata) -> dict:
-    return {"cell_type": "code", "id": name, "metadata": metadata, "source": source.splitlines(keepends=True),
-            "execution_count": None, "outputs": []}
+    return {
+        "cell_type": "code",
+        "id": name,
+        "metadata": metadata,
+        "source": source.splitlines(keepends=True),
+        "execution_count": None,
+        "outputs": [],
+    }
 
 
 def _beginning(unit: Unit, says: dict[str, str], solution: bool) -> list[dict]:
-    what = (f"A task's cell begins with `%%task`: running it writes your code into `{unit.name}/{unit.lesson.name}`, "
-            "in place of the gap, and runs the task's tests.")
+    what = (
+        f"A task's cell begins with `%%task`: running it writes your code into `{unit.name}/{unit.lesson.name}`, "
+        "in place of the gap, and runs the task's tests."
+    )
     if solution:
-        what = ("**This is the solution**, for instructors: its cells hold the reference, and run beside the lesson "
-                "without changing it.")
+        what = (
+            "**This is the solution**, for instructors: its cells hold the reference, and run beside the lesson "
+            "without changing it."
+        )
     head = [f"# {unit.name}: {unit.title}", f"About {unit.minutes} minutes. {what}"]
     if says.get(""):
         head.append(text.markdown(says[""]))
-    setup = SETUP.format(address=(web_address(unit.root) or ""), branch=pushed_branch(unit.root) or "", unit=unit.name,
-                         folder=FOLDER, solution=", solution=True" if solution else "")
-    return [_markdown("title", "\n\n".join(head)), _code("setup", setup),
-            _markdown("challenge", "## Challenge\n\n" + text.markdown(says.get("Challenge", "")))]
+    setup = SETUP.format(
+        address=(web_address(unit.root) or ""),
+        branch=pushed_branch(unit.root) or "",
+        unit=unit.name,
+        folder=FOLDER,
+        solution=", solution=True" if solution else "",
+    )
+    return [
+        _markdown("title", "\n\n".join(head)),
+        _code("setup", setup),
+        _markdown("challenge", "## Challenge\n\n" + text.markdown(says.get("Challenge", ""))),
+    ]
 
 
 def _explore(says: dict[str, str]) -> list[dict]:
@@ -146,16 +171,20 @@ def _tasks(unit: Unit, source: str, code: dict[int, str], says: dict[str, str]) 
 def _verify(says: dict[str, str]) -> list[dict]:
     lines = says.get("Verify", "").split("\n")
     words = "\n".join(line for line in lines if not text.COMMAND.match(line))
-    return [_markdown("verify", f"## Verify\n\n{text.markdown(words)}\n\nAll tests of the day:"),
-            _code("tests", "%tests")]
+    return [
+        _markdown("verify", f"## Verify\n\n{text.markdown(words)}\n\nAll tests of the day:"),
+        _code("tests", "%tests"),
+    ]
 
 
 def _quiz(unit: Unit) -> list[dict]:
     if not unit.quiz:
         return []
     cells = [_markdown("quiz", "## Quiz\n\nRun a cell, then choose. The reason comes at once, for right and wrong.")]
-    cells += [_code(f"quiz-{number}", f"# @title Question {number}\n{_question(each)}", **HIDDEN)
-              for number, each in enumerate(unit.quiz, start=1)]
+    cells += [
+        _code(f"quiz-{number}", f"# @title Question {number}\n{_question(each)}", **HIDDEN)
+        for number, each in enumerate(unit.quiz, start=1)
+    ]
     return cells
 
 

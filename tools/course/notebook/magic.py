@@ -55,8 +55,10 @@ class Day:
         lesson = self._lesson()
         here = text.sections(lesson)
         if task not in here:
-            raise NotWritten(f"{self.shown} has no line '# Task {task}' any more.\nThe lesson as it was: "
-                             f"./course reset {self.unit.name}")
+            raise NotWritten(
+                f"{self.shown} has no line '# Task {task}' any more.\nThe lesson as it was: "
+                f"./course reset {self.unit.name}"
+            )
         _check(task, code, here[task])
         code, told = code.strip("\n"), ""
         if not self.solution and here[task] not in (code, self._wrote.get(task)) and self._is_work(task, here[task]):
@@ -74,8 +76,10 @@ class Day:
         except NotText as error:
             raise NotWritten(f"{self.shown}, line {error.line}: {error.words}\nNothing was written.") from None
         if not tokenize.detect_encoding(io.BytesIO(found).readline)[0].startswith("utf-8"):
-            raise NotWritten(f"{self.shown} names an encoding in its first lines; save it as UTF-8, without that.\n"
-                             "Nothing was written.")
+            raise NotWritten(
+                f"{self.shown} names an encoding in its first lines; save it as UTF-8, without that.\n"
+                "Nothing was written."
+            )
         return lesson
 
     def _is_work(self, task: int, found: str) -> bool:
@@ -87,8 +91,14 @@ class Day:
 
     def test(self, task: int | None = None) -> None:
         """Run the tests of one task, or of all, and print the short screen."""
-        tests = [self.unit.name] if task is None else [
-            f"{self.unit.tests.relative_to(self.unit.root).as_posix()}::{name}" for name in tests_of(self.unit, task)]
+        tests = (
+            [self.unit.name]
+            if task is None
+            else [
+                f"{self.unit.tests.relative_to(self.unit.root).as_posix()}::{name}"
+                for name in tests_of(self.unit, task)
+            ]
+        )
         if not tests:
             return print(f"{self.unit.name} has no tests of task {task}.")
         answers = [f"--answers={FOLDER}"] if self.solution else []
@@ -106,17 +116,21 @@ def _check(task: int, code: str, before: str) -> None:
     if lost := [name for name in definitions(before) if name not in definitions(code)]:
         raise NotWritten(f"Task {task} needs {', '.join(lost)}, which this cell does not define.\nNothing was written.")
     if any(text.TASK_LINE.match(line) for line in code.split("\n")):
-        raise NotWritten("A line '# Task N' begins a task in the lesson; it cannot stand in a cell.\n"
-                         "Nothing was written.")
+        raise NotWritten(
+            "A line '# Task N' begins a task in the lesson; it cannot stand in a cell.\nNothing was written."
+        )
 
 
 def tests_of(unit: Unit, task: int) -> list[str]:
     """The names of the tests for which this is the last task that they need."""
     names = []
     for node in ast.parse(unit.tests.read_text(encoding="utf-8")).body:
-        tasks = [number.value for decorator in getattr(node, "decorator_list", ())
-                 if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.task"
-                 for number in decorator.args]
+        tasks = [
+            number.value
+            for decorator in getattr(node, "decorator_list", ())
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.task"
+            for number in decorator.args
+        ]
         if tasks and max(tasks) == task:
             names.append(node.name)
     return names
@@ -125,8 +139,17 @@ def tests_of(unit: Unit, task: int) -> list[str]:
 def _show(command: list[str], folder: Path) -> None:
     """Run a command and print what it prints while it runs."""
     environment = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-    with subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace") as process:
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
         try:
             for line in process.stdout:
                 print(line, end="")

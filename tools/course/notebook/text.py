@@ -62,7 +62,7 @@ def _prose(lines: list[str]) -> str:
     for before, line in zip(["."] + lines, lines):
         label = LABEL.match(line) if before.endswith((".", "?", ":")) else None
         if label:
-            made += ["", f"**{escape(label[1])}:** {escape(line[label.end():])}"]
+            made += ["", f"**{escape(label[1])}:** {escape(line[label.end() :])}"]
         else:
             made.append(escape(line))
     return "\n".join(made).strip("\n")

@@ -14,8 +14,9 @@ from tools.course.quiz import NotAnAnswer, Verdict, judge, letters
 PLAIN = f"Sliders need ipywidgets. To install it: {pip_install('ipywidgets')}"
 
 
-def ask(question: str, choices: Sequence[tuple[str, bool, str]] = (), number: float | None = None,
-        why: str = "") -> None:
+def ask(
+    question: str, choices: Sequence[tuple[str, bool, str]] = (), number: float | None = None, why: str = ""
+) -> None:
     """Show a question: choose from (text, right, why), or give a number."""
     widgets = _widgets()
     asked = Question(question, number, why, tuple(Choice(text, reason, right) for text, right, reason in choices))
@@ -46,8 +47,10 @@ def verdict(said: Verdict) -> str:
     """What is said of an answer, as HTML; the right one always, with its reason."""
     word, _, reason = str(said).partition(" ")
     colour = "#1a7f37" if said.right else "#cf222e"
-    return (f'<p style="max-width: 44em"><b style="color: {colour}">{word}</b> '
-            f"{'<br>'.join(map(escape, reason.splitlines()))}</p>")
+    return (
+        f'<p style="max-width: 44em"><b style="color: {colour}">{word}</b> '
+        f"{'<br>'.join(map(escape, reason.splitlines()))}</p>"
+    )
 
 
 def _widgets():
@@ -115,4 +118,5 @@ def _folded(asked: Question) -> str:
     folds = [(f"{letter}  {choice.text}", verdict(judge(asked, letter))) for letter, choice in letters(asked).items()]
     folds = folds or [("The answer", f"<p>{escape(f'{asked.number:,}. {asked.why}')}</p>")]
     return _heading(asked.question) + "".join(
-        f"<details><summary>{escape(text)}</summary>{said}</details>" for text, said in folds)
+        f"<details><summary>{escape(text)}</summary>{said}</details>" for text, said in folds
+    )

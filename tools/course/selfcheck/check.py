@@ -47,8 +47,21 @@ class Form:
 
 
 PARTS = ("tools", "units", "static", "golden")
-WHOLE = Form(PARTS, ("units", "lesson tests", "lesson tests, remote", "tests seen red", "wrong answers",
-                     "broken machines", "mutants killed", "static rules", "transcripts", "tests of the tools"))
+WHOLE = Form(
+    PARTS,
+    (
+        "units",
+        "lesson tests",
+        "lesson tests, remote",
+        "tests seen red",
+        "wrong answers",
+        "broken machines",
+        "mutants killed",
+        "static rules",
+        "transcripts",
+        "tests of the tools",
+    ),
+)
 QUICK = Form(("quick", "static", "golden"), ("units", "lesson tests", "static rules", "transcripts"))
 DEV = Form(("dev",), ("dev tests",))
 
@@ -81,19 +94,31 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="course check", description="Check the course itself.", epilog=TIMES,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="course check",
+        description="Check the course itself.",
+        epilog=TIMES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument(
         "units", nargs="*", metavar="UNIT", help="a day or kata, such as week1/day1; all if none is named"
     )
     forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--quick", action="store_true",
-                       help="each reference and stub, the rules that need no run, and the transcripts")
-    forms.add_argument("--dev", action="store_true",
-                       help="what the standard install leaves out: pages, notebooks, terminals, the linter")
+    forms.add_argument(
+        "--quick", action="store_true", help="each reference and stub, the rules that need no run, and the transcripts"
+    )
+    forms.add_argument(
+        "--dev",
+        action="store_true",
+        help="what the standard install leaves out: pages, notebooks, terminals, the linter",
+    )
     forms.add_argument("--only", action="append", choices=PARTS, help="run this part only; may be given again")
-    parser.add_argument("--mutants", type=_number, metavar="N",
-                        help=f"of each unit, always the same ones; else {SAMPLE}, and all of a unit that is named")
+    parser.add_argument(
+        "--mutants",
+        type=_number,
+        metavar="N",
+        help=f"of each unit, always the same ones; else {SAMPLE}, and all of a unit that is named",
+    )
     return parser
 
 

@@ -85,8 +85,7 @@ def shift_index(node: ast.AST, function: ast.FunctionDef) -> Replacements:
         for i, index in enumerate(node.slice.elts):
             for other in _shifted(index):
                 yield _with(
-                    node,
-                    slice=_with(node.slice, elts=[*node.slice.elts[:i], other, *node.slice.elts[i + 1 :]]),
+                    node, slice=_with(node.slice, elts=[*node.slice.elts[:i], other, *node.slice.elts[i + 1 :]])
                 )
 
 
@@ -138,11 +137,7 @@ def _shifted(index: ast.expr) -> Iterator[ast.expr]:
 
 
 def _is_literal(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Constant)
-        or isinstance(node, ast.UnaryOp)
-        and isinstance(node.operand, ast.Constant)
-    )
+    return isinstance(node, ast.Constant) or isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
 
 
 def _negated(test: ast.expr) -> ast.expr:

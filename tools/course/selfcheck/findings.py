@@ -53,8 +53,17 @@ def unjudged(parts: list[Findings], absent: list[str]) -> Findings:
     """One verdict for packages that the course wants and that are not here, in place of all that follows from it."""
     counts = sum((part.unjudged for part in parts), Counter())
     what = "; ".join(f"{kind}: {count}" for kind, count in counts.items()) or "the floors"
-    return Findings("packages", [Verdict("packages", f"not installed: {', '.join(absent)}", False,
-                                         f"not judged for want of it: {what}\n./course doctor says what to type")])
+    return Findings(
+        "packages",
+        [
+            Verdict(
+                "packages",
+                f"not installed: {', '.join(absent)}",
+                False,
+                f"not judged for want of it: {what}\n./course doctor says what to type",
+            )
+        ],
+    )
 
 
 def report(parts: list[Findings]) -> str:

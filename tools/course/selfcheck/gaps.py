@@ -29,9 +29,7 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
             yield node.name, node
         elif isinstance(node, ast.ClassDef):
             yield from (
-                (f"{node.name}.{inner.name}", inner)
-                for inner in node.body
-                if isinstance(inner, ast.FunctionDef)
+                (f"{node.name}.{inner.name}", inner) for inner in node.body if isinstance(inner, ast.FunctionDef)
             )
 
 

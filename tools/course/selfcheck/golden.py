@@ -97,9 +97,7 @@ def check(transcript: Transcript, root: Path, folder: Path) -> Verdict:
     if not file.exists():
         faults.append(f"there is no {file.name} yet; run: python -m tools.course.selfcheck.golden --write")
     elif (wanted := file.read_text(encoding="utf-8")) != found:
-        lines = difflib.unified_diff(
-            wanted.splitlines(), found.splitlines(), "committed", "now", n=1, lineterm=""
-        )
+        lines = difflib.unified_diff(wanted.splitlines(), found.splitlines(), "committed", "now", n=1, lineterm="")
         faults += list(lines)[:SHOWN]
     return Verdict("transcripts", transcript.name, not faults, "\n".join(faults))
 
@@ -109,9 +107,7 @@ def faults_of(text: str) -> list[str]:
     lines = text.strip().splitlines()[1:-2]  # without the command, and the exit code below an empty line
     faults = [f"{len(lines)} lines; at most {MOST_LINES}"] if len(lines) > MOST_LINES else []
     faults += [f"wider than {MOST_COLUMNS} columns: {line}" for line in lines if len(line) > MOST_COLUMNS]
-    faults += [
-        f"a path of this machine: {line}" for line in lines if re.search(r"(?<![\w.<])/\w+/|[A-Z]:\\", line)
-    ]
+    faults += [f"a path of this machine: {line}" for line in lines if re.search(r"(?<![\w.<])/\w+/|[A-Z]:\\", line)]
     return faults
 
 
@@ -132,11 +128,7 @@ def _copy_of_the_course(root: Path, folder: Path) -> Path:
 
 
 def _environment() -> dict[str, str]:
-    kept = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("PYTEST", "COURSE", "PYTHONPATH"))
-    }
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COURSE", "PYTHONPATH"))}
     return {**kept, "COLUMNS": str(MOST_COLUMNS), "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -144,9 +136,7 @@ def write(folder: Path) -> None:
     """Run all, two at a time, and write what they print."""
     folder.mkdir(exist_ok=True)
     with ThreadPoolExecutor(2) as pool:
-        for transcript, text in zip(
-            TRANSCRIPTS, pool.map(lambda each: each.run(ROOT), TRANSCRIPTS), strict=True
-        ):
+        for transcript, text in zip(TRANSCRIPTS, pool.map(lambda each: each.run(ROOT), TRANSCRIPTS), strict=True):
             (folder / f"{transcript.name}.txt").write_text(text, encoding="utf-8")
             print(f"{transcript.name}: {'; '.join(faults_of(text)) or 'written'}")
 

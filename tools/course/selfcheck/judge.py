@@ -42,9 +42,7 @@ def judge_reference(unit: str, result: Result, kind: str) -> Verdicts:
 
 def judge_killed(unit: str, stub: Result, rejections: Iterable[tuple[Wrong | Broken, Result]]) -> Verdicts:
     """Each test has been seen red: on the stub, or by a wrong answer or a broken machine that names it."""
-    seen_red = {
-        name for entry, result in rejections for name in entry.rejected_by if _any_failed(result, name)
-    }
+    seen_red = {name for entry, result in rejections for name in entry.rejected_by if _any_failed(result, name)}
     for name in dict.fromkeys(test.function for test in stub.tests):
         cases = stub.of(name)
         if any(case.waits for case in cases):
@@ -106,17 +104,13 @@ def _earlier_failures(entry: Wrong, result: Result) -> Iterator[str]:
 def judge_mutants(unit: str, results: list[Result], reference: Result, excused: dict[str, str]) -> Verdicts:
     """Each mutant is noticed by a test, or excused by name; an excuse that nothing needs is a fault."""
     if reference.failed or reference.died:
-        yield Verdict(
-            "mutants judged", unit, False, "a test that the reference fails too proves nothing; see above"
-        )
+        yield Verdict("mutants judged", unit, False, "a test that the reference fails too proves nothing; see above")
         return
     yield from (_judge_mutant(unit, result, excused) for result in results)
     noticed = {r.variant.name for r in results if r.died or any(test.stage != "speed" for test in r.failed)}
     survivors = {r.variant.name for r in results} - noticed  # a speed test may notice one by chance
     for name in sorted(excused.keys() - survivors):
-        yield Verdict(
-            "excuses", f"reference/{unit}/excused.toml", False, f"no mutant that survives is called {name!r}"
-        )
+        yield Verdict("excuses", f"reference/{unit}/excused.toml", False, f"no mutant that survives is called {name!r}")
 
 
 def _judge_mutant(unit: str, result: Result, excused: dict[str, str]) -> Verdict:
@@ -126,12 +120,8 @@ def _judge_mutant(unit: str, result: Result, excused: dict[str, str]) -> Verdict
     if result.failed or result.died:
         return Verdict("mutants killed", subject, True)
     if result.exit != 0:
-        return Verdict(
-            "mutants judged", subject, False, f"pytest could not judge it (exit code {result.exit})"
-        )
-    return Verdict(
-        "mutants that survived", subject, False, "no test notices; add one, or excuse it in excused.toml"
-    )
+        return Verdict("mutants judged", subject, False, f"pytest could not judge it (exit code {result.exit})")
+    return Verdict("mutants that survived", subject, False, "no test notices; add one, or excuse it in excused.toml")
 
 
 def excuses(file: Path) -> dict[str, str]:
@@ -139,10 +129,7 @@ def excuses(file: Path) -> dict[str, str]:
     if not file.exists():
         return {}
     try:
-        return {
-            entry["mutant"]: entry["why"]
-            for entry in tomllib.loads(file.read_text(encoding="utf-8"))["excused"]
-        }
+        return {entry["mutant"]: entry["why"] for entry in tomllib.loads(file.read_text(encoding="utf-8"))["excused"]}
     except tomllib.TOMLDecodeError as error:
         raise BadAnswer(f"excused.toml is not valid TOML: {error}.") from None
     except (KeyError, TypeError):

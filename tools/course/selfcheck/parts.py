@@ -29,6 +29,7 @@ TO_BE_SHOWN = "to be shown red where nothing is skipped: "
 
 def tests_of_tools(root: Path) -> list[Path]:
     """Folders and files of tests that have a process each, the largest first."""
+
     def size(path: Path) -> int:
         return sum(file.stat().st_size for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
 
@@ -47,8 +48,12 @@ def check_dev(root: Path, tell: Tell) -> Findings:
     """The linter, and the files of tests some of which are skipped where a package of the extra dev is missing."""
     tell("running")
     found = _tested("dev", "dev tests", asking_for(of_extra("dev"), root), root)
-    linted = subprocess.run([sys.executable, "-m", "ruff", "check", "--quiet", "--output-format=concise", root],
-                            capture_output=True, text=True, cwd=root)
+    linted = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--quiet", "--output-format=concise", root],
+        capture_output=True,
+        text=True,
+        cwd=root,
+    )
     found.verdicts.append(Verdict("dev tests", "ruff check .", linted.returncode == 0, linted.stdout + linted.stderr))
     return found
 
@@ -121,11 +126,15 @@ def check_quickly(unit: Unit, root: Path, tell: Tell) -> Findings:
     except BadAnswer as problem:
         return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
     reference, stub = run_variants(quick_variants(unit, root), root, lambda variant: tell(variant.kind))
-    return Findings(unit.name, skips=skips(reference.tests), verdicts=[
-        Verdict("units", unit.name, bool(reference.tests), "no test ran"),
-        *judge.judge_reference(unit.name, reference, "lesson tests"),
-        *judge.judge_stub(unit.name, stub, entries),
-    ])
+    return Findings(
+        unit.name,
+        skips=skips(reference.tests),
+        verdicts=[
+            Verdict("units", unit.name, bool(reference.tests), "no test ran"),
+            *judge.judge_reference(unit.name, reference, "lesson tests"),
+            *judge.judge_stub(unit.name, stub, entries),
+        ],
+    )
 
 
 def without_what_waits(found: Findings, reference: Result, entries: Sequence[Wrong | Broken]) -> Findings:
@@ -145,15 +154,11 @@ def without_what_waits(found: Findings, reference: Result, entries: Sequence[Wro
 
 def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str]) -> Findings:
     """The verdicts on a unit, from the results of all its variants."""
-    of_kind = {
-        kind: [r for r in results if r.variant.kind == kind] for kind in (r.variant.kind for r in results)
-    }
+    of_kind = {kind: [r for r in results if r.variant.kind == kind] for kind in (r.variant.kind for r in results)}
     (reference,), (stub,), (remote,) = (of_kind[kind] for kind in ("reference", "stub", "remote"))
     entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     rejections = list(zip(entries, [*of_kind.get("wrong", []), *of_kind.get("broken", [])], strict=True))
-    judgements = {
-        entry.name: judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections
-    }
+    judgements = {entry.name: judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
     found = Findings(unit.name, skips=skips(reference.tests))
     found.verdicts = [
         Verdict("units", unit.name, bool(reference.tests), "no test ran"),
@@ -163,10 +168,7 @@ def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str
         *(verdict for verdict in judgements.values() if verdict),
         *judge.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),
     ]
-    waiting = [
-        *judge.waiting(stub),
-        *(name for name, verdict in judgements.items() if verdict is None),
-    ]
+    waiting = [*judge.waiting(stub), *(name for name, verdict in judgements.items() if verdict is None)]
     found.notes = [TO_BE_SHOWN + name for name in waiting]
     return found
 

@@ -24,9 +24,7 @@ class Variant:
 
     @classmethod
     def from_json(cls, table: dict) -> "Variant":
-        return cls(
-            **{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
-        )
+        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
 
 
 @dataclass(frozen=True)

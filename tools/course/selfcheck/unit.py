@@ -93,13 +93,7 @@ class Collector:
 
     def pytest_collectreport(self, report):
         if report.failed:
-            self.send(
-                "test",
-                nodeid=report.nodeid,
-                function="(collection)",
-                outcome="failed",
-                text=report.longreprtext,
-            )
+            self.send("test", nodeid=report.nodeid, function="(collection)", outcome="failed", text=report.longreprtext)
 
     def pytest_runtest_logreport(self, report):
         if report.when != "call" and report.passed:

@@ -74,7 +74,7 @@ def _after_docstring(lines: list[str], start: int, after: int) -> int:
     match = re.match(r'\s*[rR]?("""|\'\'\')', lines[start]) if start < after else None
     if not match:
         return start
-    if match[1] in lines[start][match.end():]:
+    if match[1] in lines[start][match.end() :]:
         return start + 1
     return next((number + 1 for number in range(start + 1, after) if match[1] in lines[number]), after)
 

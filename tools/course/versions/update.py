@@ -73,10 +73,18 @@ def _source(repository: Repository, asked: str | None, fetch: bool) -> tuple[str
             return name, notes
     if asked:
         reason = f"{notes[0]}\n" if notes else ""
-        raise GitProblem(f"{reason}There is no branch {cut(name, LONGEST)!r} here. "
-                         "git branch --all lists those that are.")
-    raise GitProblem("\n".join([*notes, f"There is no {listed(MAIN_LINES, 'or')} to take new material from.",
-                                "Name the course once: git remote add upstream URL"]))
+        raise GitProblem(
+            f"{reason}There is no branch {cut(name, LONGEST)!r} here. git branch --all lists those that are."
+        )
+    raise GitProblem(
+        "\n".join(
+            [
+                *notes,
+                f"There is no {listed(MAIN_LINES, 'or')} to take new material from.",
+                "Name the course once: git remote add upstream URL",
+            ]
+        )
+    )
 
 
 def _fetched(repository: Repository, name: str) -> list[str]:

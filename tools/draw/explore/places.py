@@ -19,8 +19,10 @@ def view(rows: int, cols: int, row_stride: int, col_stride: int) -> str:
     """A view of memory: element [row, col] lies at row * row_stride + col * col_stride."""
     places = {(r, c): r * row_stride + c * col_stride for r in range(rows) for c in range(cols)}
     last, distinct = max(places.values()), len(set(places.values()))
-    canvas = page(f"shape ({rows}, {cols}), strides ({row_stride}, {col_stride})",
-                     f"{of(len(places), 'element')} in {of(distinct, 'place')} of memory, 0 to {last}")
+    canvas = page(
+        f"shape ({rows}, {cols}), strides ({row_stride}, {col_stride})",
+        f"{of(len(places), 'element')} in {of(distinct, 'place')} of memory, 0 to {last}",
+    )
     size = 32
     for (row, col), place in places.items():
         left, top = MARGIN + col * size, TOP + row * size
@@ -44,9 +46,10 @@ def sectors(stride: int, offset: int = 0, itemsize: int = 4) -> str:
     elements = offset + stride * np.arange(WARP)
     touched = int(sector_model.sectors(elements * itemsize, itemsize))
     wanted = set(elements.tolist())
-    canvas = page(f"lane i reads element {offset} + i * {stride}, {itemsize} bytes each",
-                     f"{of(touched, 'sector')} of 32 bytes: {len(wanted) * itemsize} of {touched * SECTOR} bytes "
-                     "are wanted")
+    canvas = page(
+        f"lane i reads element {offset} + i * {stride}, {itemsize} bytes each",
+        f"{of(touched, 'sector')} of 32 bytes: {len(wanted) * itemsize} of {touched * SECTOR} bytes are wanted",
+    )
     inside = SECTOR // itemsize  # elements of a sector
     across, width = 4, ROOM / 4
     cell = (width - 10) / inside
@@ -68,8 +71,10 @@ def banks(stride: int) -> str:
     """Which banks a warp asks, when lane i reads element i * stride of 4 bytes in shared memory."""
     words = stride * np.arange(WARP)
     total = int(bank_model.wavefronts(words * 4, 4))
-    canvas = page(f"lane i reads element i * {stride} of shared memory",
-                     f"{of(total, 'wavefront')}: a bank serves one element in each")
+    canvas = page(
+        f"lane i reads element i * {stride} of shared memory",
+        f"{of(total, 'wavefront')}: a bank serves one element in each",
+    )
     size = ROOM / BANKS
     asked = [sorted({int(word) for word in words if word % BANKS == bank}) for bank in range(BANKS)]
     height = max(map(len, asked))
@@ -77,8 +82,11 @@ def banks(stride: int) -> str:
         left = MARGIN + bank * size
         for level in range(height):
             element = elements[level] if level < len(elements) else None
-            kind, tip = ("empty", "") if element is None else (
-                colour(level), f"bank {bank}: element {element}, lanes {_lanes(words, element)}")
+            kind, tip = (
+                ("empty", "")
+                if element is None
+                else (colour(level), f"bank {bank}: element {element}, lanes {_lanes(words, element)}")
+            )
             canvas.rect(left, TOP + level * 14, size - 2, 12, kind, tip)
         canvas.text(left + size / 2 - 1, TOP + height * 14 + 12, str(bank), "tiny soft", "middle")
     return canvas.finish(TOP + height * 14 + 20 + MARGIN)
@@ -89,15 +97,23 @@ def memory(kib: int, at_once: int) -> str:
     level = next(number for number, (_, size, _) in enumerate(LEVELS) if kib << 10 <= size)
     name, _, clocks = LEVELS[level]
     waits = -(-LOADS // at_once)
-    canvas = page(f"{kib} KiB, read again and again: answered by {name}",
-                     f"{LOADS} loads, {at_once} under way at a time: {of(waits, 'wait')} of {clocks} clocks, "
-                     f"{waits * clocks} in all")
+    canvas = page(
+        f"{kib} KiB, read again and again: answered by {name}",
+        f"{LOADS} loads, {at_once} under way at a time: {of(waits, 'wait')} of {clocks} clocks, "
+        f"{waits * clocks} in all",
+    )
     scale = (ROOM - 260) / LEVELS[-1][2]
     for number, (other, size, wait) in enumerate(LEVELS):
         top = TOP + number * 30
         canvas.text(MARGIN, top + 15, other, "strong" if number == level else "soft")
-        canvas.rect(MARGIN + 170, top, wait * scale, 20, colour(number) if number == level else "shared",
-                    f"{other}: {size} bytes, {wait} clocks")
+        canvas.rect(
+            MARGIN + 170,
+            top,
+            wait * scale,
+            20,
+            colour(number) if number == level else "shared",
+            f"{other}: {size} bytes, {wait} clocks",
+        )
         canvas.text(MARGIN + 178 + wait * scale, top + 15, f"{wait} clocks", "soft")
     top = TOP + len(LEVELS) * 30 + 30
     canvas.text(MARGIN, top - 8, f"{LOADS} loads; the whole width is one at a time from device memory", "soft")

@@ -48,6 +48,7 @@ class InOut(In):
 
 # Types -------------------------------------------------------------------------------------------
 
+
 def typeof(value: object) -> Type:
     """Numba's type of an argument. Raises ValueError, TypeError, NotImplementedError or Unknown for what is none."""
     if isinstance(value, In):
@@ -140,6 +141,7 @@ def _accepts(wanted: Type, found: Type) -> bool:
 
 # Values ------------------------------------------------------------------------------------------
 
+
 class Arguments:
     """Arguments of one launch. values: as the kernel gets them. arrays: NumPy's views of all its memory.
 
@@ -164,8 +166,9 @@ class Arguments:
         found = typeof(value)
         if isinstance(found, Tuple) and isinstance(wanted, Tuple) and len(found.types) == len(wanted.types):
             make = getattr(type(value), "_make", tuple)  # a named tuple stays one
-            return make(self._converted(f"{name}[{place}]", *each)
-                        for place, each in enumerate(zip(value, wanted.types)))
+            return make(
+                self._converted(f"{name}[{place}]", *each) for place, each in enumerate(zip(value, wanted.types))
+            )
         if isinstance(wanted, Number):
             return as_number(value, wanted.of_numpy)
         if not _accepts(wanted, found):
@@ -186,8 +189,10 @@ class Arguments:
         device, inner, wait = host.device(), layouts.contiguous(value), not self._stream
         made = device_array(value.shape, value.dtype, value.strides)
         if hint.copies_in:
-            warn_of_performance("NUMBA_CUDA_WARN_ON_IMPLICIT_COPY",
-                                "Host array used in CUDA kernel will incur copy overhead to/from device.")
+            warn_of_performance(
+                "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY",
+                "Host array used in CUDA kernel will incur copy overhead to/from device.",
+            )
             device.upload(layouts.core(made.elements), inner, self._stream, wait=wait)
         if hint.copies_out:
             target = value if value.flags.writeable else np.empty_like(value)

@@ -56,7 +56,7 @@ def _float_floor_quotient(x, y):
 def power(x, y):
     """x ** y. y: of the type of x, or an integer."""
     if y.dtype.kind == "c":
-        return x ** y
+        return x**y
     if y.dtype.kind == "f":
         return convert(convert(x, FLOAT64) ** convert(y, FLOAT64), x.dtype)
     if x.dtype.kind == "f":

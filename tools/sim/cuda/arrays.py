@@ -39,9 +39,14 @@ class _OnDevice:
 
     @property
     def __cuda_array_interface__(self) -> dict:
-        return {"shape": self.shape, "strides": None if self.elements.flags.c_contiguous else self.strides,
-                "data": (self.address, False), "typestr": self.dtype.str, "version": 3,
-                "stream": int(self.stream) if self.stream else None}
+        return {
+            "shape": self.shape,
+            "strides": None if self.elements.flags.c_contiguous else self.strides,
+            "data": (self.address, False),
+            "typestr": self.dtype.str,
+            "version": 3,
+            "stream": int(self.stream) if self.stream else None,
+        }
 
     def bind(self, stream: Stream | int = 0):
         """The same memory, whose transfers go to this stream when none is named."""
@@ -85,7 +90,7 @@ class _OnDevice:
     def _region(self) -> np.ndarray:
         """Its bytes from the first element to the last, whatever lies between."""
         first = pointer(self.elements) - pointer(self.piece.storage) if self.size else 0
-        return self.piece.storage[first:first + self.alloc_size]
+        return self.piece.storage[first : first + self.alloc_size]
 
     # Parts
 
@@ -189,6 +194,7 @@ class DeviceNDArray(_OnDevice):
 
 
 # Making them -------------------------------------------------------------------------------------
+
 
 def device_array(shape, dtype=np.float64, strides=None, order="C", stream: Stream | int = 0) -> DeviceNDArray:
     """An array on the device. Its elements have no value yet, and show it: NaN, -1, or the largest unsigned."""

@@ -24,6 +24,7 @@ NUMBERS = (*INTEGERS, "float32", "float64")
 
 def _atomic(name: str, types: tuple[str, ...], update: Callable, meaning: str) -> Intrinsic:
     """cuda.atomic.name(array, index, value). update: as in `_apply`."""
+
     def function(array, index, value):
         return _apply(name, types, update, array, index, value)
 
@@ -52,13 +53,18 @@ def _admit(name: str, types: tuple[str, ...], array) -> None:
     if str(array.dtype) not in types:
         raise Refused(f"cuda.atomic.{name} updates arrays of {listed(types)};\n{array.name} is of {array.dtype}.")
     if array.kind == "local":
-        raise current().fault("local_atomic", f"updates {array.name} atomically, an array of its own.",
-                              "Nobody else sees a local array. Would an ordinary update do?", array=array.name)
+        raise current().fault(
+            "local_atomic",
+            f"updates {array.name} atomically, an array of its own.",
+            "Nobody else sees a local array. Would an ordinary update do?",
+            array=array.name,
+        )
     if array.read_only:
         raise array.is_read_only("updates")
 
 
 # Steps that NumPy has no ufunc for: what a cell becomes, in Python's numbers ----------------------
+
 
 def _up(old, last):
     return 0 if old >= last else old + 1
@@ -90,6 +96,7 @@ def _smaller_number(old, new):
 
 def _by_type(integers: np.ufunc, floats: Callable) -> Callable:
     """An update for both kinds of numbers."""
+
     def update(memory, places, values):
         if memory.dtype.kind == "f":
             return one_by_one(floats, memory, places, values)

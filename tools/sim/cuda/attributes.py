@@ -17,7 +17,8 @@ OF_ARRAYS = {
     "dtype": lambda array: array.dtype,
 }
 REFUSED = {  # methods that allocate memory
-    "astype": "Convert element by element: np.float32(x[i]).", "copy": "Copy element by element.",
+    "astype": "Convert element by element: np.float32(x[i]).",
+    "copy": "Copy element by element.",
     "flatten": "An index for each axis reaches every element.",
     "ravel": "An index for each axis reaches every element.",
 }
@@ -45,15 +46,18 @@ def _of_array(array: Array, name: str):
     if name in REFUSED:
         raise Refused(f"Numba compiles no {array.name}.{name} for a GPU.", REFUSED[name])
     if hasattr(np.ndarray, name):
-        raise Unknown(f"The simulator does not know {array.name}.{name}. A GPU may run it.",
-                      "Indices, slices and loops are known.")
+        raise Unknown(
+            f"The simulator does not know {array.name}.{name}. A GPU may run it.",
+            "Indices, slices and loops are known.",
+        )
     raise TypeError(f"{array.name} has no attribute {name!r}: it is an array.")
 
 
 def _of_number(number, name: str):
     if name == "conjugate":
-        raise Unknown("The simulator does not know .conjugate(). A GPU may run it.",
-                      "complex(z.real, -z.imag) is the same.")
+        raise Unknown(
+            "The simulator does not know .conjugate(). A GPU may run it.", "complex(z.real, -z.imag) is the same."
+        )
     if name not in ("real", "imag"):
         advice = "\nnp.float32(x) converts a number." if name == "astype" else ""
         raise TypeError(f"A number has no attribute {name!r} in a kernel.{advice}")

@@ -28,8 +28,9 @@ def meaning(lanes, function) -> Callable:
         return lambda *values: _print(lanes, values)
     python = getattr(function, "py_func", None)
     if python is not None:
-        return lambda *arguments, **named: function.inside(lambda *values: _enter(lanes, python, values),
-                                                           _bound(function, arguments, named))
+        return lambda *arguments, **named: function.inside(
+            lambda *values: _enter(lanes, python, values), _bound(function, arguments, named)
+        )
     known = mathematics.meaning(function)
     if known is not None:
         return _counted(known, function in CASTS)
@@ -37,8 +38,11 @@ def meaning(lanes, function) -> Callable:
     if dtype is not None:
         return lambda value: operations.cast(value, dtype)
     name = getattr(function, "__name__", str(function))
-    raise Fault("refused", f"It calls {name}, which Numba does not compile for a GPU.",
-                "If it is yours: @cuda.jit(device=True) above its def makes it a device function.")
+    raise Fault(
+        "refused",
+        f"It calls {name}, which Numba does not compile for a GPU.",
+        "If it is yours: @cuda.jit(device=True) above its def makes it a device function.",
+    )
 
 
 def _length(array):
@@ -49,11 +53,13 @@ def _length(array):
 
 def _counted(compute: Callable, is_cast: bool) -> Callable:
     """The function; what it costs in float64 and in conversions is counted."""
+
     def call(*arguments, **named):
         result = compute(*arguments, **named)
         if is_cast and isinstance(arguments[0], NUMBER):
             return floats.cast(arguments[0], result)
         return floats.called(result, arguments, compute in FREE)
+
     return call
 
 
@@ -78,7 +84,8 @@ def _enter(lanes, function: Callable, arguments: tuple):
 def _print(lanes, values: tuple) -> None:
     """A line from each active thread, in the order of the threads."""
     active = np.flatnonzero(lanes.mask)[:MOST_PRINTED]
-    columns = [[value] * active.size if isinstance(value, str) else lanes.spread(value)[active].tolist()
-               for value in values]
+    columns = [
+        [value] * active.size if isinstance(value, str) else lanes.spread(value)[active].tolist() for value in values
+    ]
     for row in zip(*columns):
         print(*row)

@@ -33,8 +33,10 @@ class LaunchConfiguration:
         self.griddim, self.blockdim = _three(griddim, "griddim"), _three(blockdim, "blockdim")
         blocks = math.prod(self.griddim)
         if blocks < FEW_BLOCKS:
-            warn_of_performance("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", f"Grid size {blocks} will likely result in GPU "
-                                "under-utilization due to low occupancy.")
+            warn_of_performance(
+                "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS",
+                f"Grid size {blocks} will likely result in GPU under-utilization due to low occupancy.",
+            )
 
     def __call__(self, *args) -> None:
         types = self.dispatcher.types_for(args)
@@ -46,8 +48,9 @@ class LaunchConfiguration:
         arguments = Arguments(self._stream)
         for name, value, wanted in zip(self.dispatcher.parameters, args, types):
             arguments.add(name, value, wanted)
-        host.device().execute(self.dispatcher.__name__, self._stream, arguments.arrays,
-                              lambda: self._run(arguments.values))
+        host.device().execute(
+            self.dispatcher.__name__, self._stream, arguments.arrays, lambda: self._run(arguments.values)
+        )
         arguments.finish()
 
     def _resident(self) -> int:
@@ -56,8 +59,14 @@ class LaunchConfiguration:
 
     def _run(self, arguments: list) -> int:
         """Run the kernel and put it on record; gives the bytes that it moved."""
-        done = core.launch(self.dispatcher.py_func, self.griddim, self.blockdim, arguments,
-                           dynamic_shared=self.sharedmem, name=self.dispatcher.__name__)
+        done = core.launch(
+            self.dispatcher.py_func,
+            self.griddim,
+            self.blockdim,
+            arguments,
+            dynamic_shared=self.sharedmem,
+            name=self.dispatcher.__name__,
+        )
         recording.launched(dataclasses.replace(done, grid=self._grid))
         return done.counts.sectors << SECTOR
 

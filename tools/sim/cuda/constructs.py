@@ -8,14 +8,18 @@ from collections.abc import Iterator
 
 from tools.sim.cuda.refused import Finding
 
-LEAST, MOST = -2**63, 2**64 - 1  # the integers that Numba knows
+LEAST, MOST = -(2**63), 2**64 - 1  # the integers that Numba knows
 
 CATCH = ("Numba compiles no exception handlers for a GPU.", "Test for the bad case with if.")
 GENERATOR = ("Numba compiles no generators for a GPU.", "Store each value in an array.")
-LIST = ("Numba makes no lists on a GPU: nothing allocates memory there.",
-        "cuda.local.array(shape, dtype) gives each thread an array of its own.")
-MAPPING = ("Numba makes no dicts or sets on a GPU: nothing allocates memory there.",
-           "Can an array stand for it, indexed by the key?")
+LIST = (
+    "Numba makes no lists on a GPU: nothing allocates memory there.",
+    "cuda.local.array(shape, dtype) gives each thread an array of its own.",
+)
+MAPPING = (
+    "Numba makes no dicts or sets on a GPU: nothing allocates memory there.",
+    "Can an array stand for it, indexed by the key?",
+)
 WITH = ("Numba compiles no with statement for a GPU.", "")
 IMPORT = ("Numba compiles no import in a kernel.", "Import at the top of the file.")
 TEXT = ("Numba puts no texts together on a GPU.", 'print takes texts and numbers side by side: print("x is", x).')
@@ -30,10 +34,22 @@ KEYWORDS = ("Numba compiles no ** in a parameter list or a call.", "Name the arg
 
 # kind of node: why, and what to write instead
 REFUSED = {
-    ast.Try: CATCH, ast.TryStar: CATCH, ast.With: WITH, ast.AsyncWith: WITH, ast.Import: IMPORT, ast.ImportFrom: IMPORT,
-    ast.Yield: GENERATOR, ast.YieldFrom: GENERATOR, ast.Await: GENERATOR, ast.AsyncFor: GENERATOR,
-    ast.GeneratorExp: GENERATOR, ast.ListComp: LIST, ast.DictComp: MAPPING, ast.SetComp: MAPPING,
-    ast.Dict: MAPPING, ast.Set: MAPPING,
+    ast.Try: CATCH,
+    ast.TryStar: CATCH,
+    ast.With: WITH,
+    ast.AsyncWith: WITH,
+    ast.Import: IMPORT,
+    ast.ImportFrom: IMPORT,
+    ast.Yield: GENERATOR,
+    ast.YieldFrom: GENERATOR,
+    ast.Await: GENERATOR,
+    ast.AsyncFor: GENERATOR,
+    ast.GeneratorExp: GENERATOR,
+    ast.ListComp: LIST,
+    ast.DictComp: MAPPING,
+    ast.SetComp: MAPPING,
+    ast.Dict: MAPPING,
+    ast.Set: MAPPING,
     ast.ClassDef: ("Numba compiles no class in a kernel.", "Keep the values in variables and arrays."),
     ast.Delete: ("Numba compiles no del for a GPU.", "Leave it out: a variable costs nothing."),
 }
@@ -44,7 +60,9 @@ STARS = ("a starred argument", "Name the arguments one by one.")
 
 # kind of node: what it is, and what to write instead
 UNKNOWN = {
-    ast.Lambda: INNER, ast.FunctionDef: INNER, ast.AsyncFunctionDef: INNER,
+    ast.Lambda: INNER,
+    ast.FunctionDef: INNER,
+    ast.AsyncFunctionDef: INNER,
     ast.Match: ("match", "Write if and elif."),
     ast.NamedExpr: (":=", "Assign on a line of its own. Numba, too, compiles := in a few places only."),
     ast.Nonlocal: ("nonlocal", "Store to an array that is passed to the kernel."),
@@ -77,7 +95,8 @@ def findings(tree: ast.FunctionDef) -> Iterator[Finding]:
 def _become_tuples(tree: ast.FunctionDef) -> set[ast.expr]:
     """Lists of which Python makes tuples: those that a loop goes through, and those that are searched."""
     return {node.iter for node in nodes(tree) if isinstance(node, ast.For)} | {
-        each for node in nodes(tree) if isinstance(node, ast.Compare) for each in node.comparators}
+        each for node in nodes(tree) if isinstance(node, ast.Compare) for each in node.comparators
+    }
 
 
 def _why(node: ast.AST) -> tuple[str, str] | None:

@@ -12,8 +12,8 @@ from tools.sim.cuda.memory import Array
 from tools.sim.cuda.values import NUMBER, merged
 
 MOST_TURNS = 200_000  # of a loop whose end depends on the lanes
-STUCK = 4096          # turns after which a loop is watched: does anything change at all?
-DEEPEST = 40          # calls of device functions inside each other
+STUCK = 4096  # turns after which a loop is watched: does anything change at all?
+DEEPEST = 40  # calls of device functions inside each other
 
 
 class Frame:
@@ -198,9 +198,12 @@ class Control(Mask):
         stuck = loop.turns == STUCK + 1 and _same(self._seen, self._snapshot(loop))
         if stuck or loop.turns > MOST_TURNS:
             why = "nothing changes from turn to turn" if stuck else f"it has had {MOST_TURNS:,} turns"
-            raise self.fault("endless_loop", f"does not leave this loop: {why}.",
-                             "What should end it? Here, warps of a block wait for each other only at barriers.",
-                             lanes=loop.running)
+            raise self.fault(
+                "endless_loop",
+                f"does not leave this loop: {why}.",
+                "What should end it? Here, warps of a block wait for each other only at barriers.",
+                lanes=loop.running,
+            )
 
     def _snapshot(self, loop: Loop) -> list:
         frame = sys._getframe(3)
@@ -262,5 +265,6 @@ def bounds_of_range(bounds: tuple) -> tuple:
 
 
 def _same(before: list, after: list) -> bool:
-    return len(before) == len(after) and all(one is other or np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
-                                             for one, other in zip(before, after))
+    return len(before) == len(after) and all(
+        one is other or np.array_equal(one, other, equal_nan=one.dtype.kind == "f") for one, other in zip(before, after)
+    )

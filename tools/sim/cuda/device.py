@@ -10,6 +10,7 @@ from tools.sim import host
 from tools.sim.cuda.limits import CONSTANT, MOST_BLOCK, MOST_GRID, MOST_SHARED, MOST_THREADS
 from tools.sim.cuda.streams import synchronize
 
+
 class ComputeCapability(NamedTuple):
     major: int
     minor: int
@@ -38,8 +39,9 @@ class Device:
 
     def __getattr__(self, name: str) -> int:
         if name.startswith("_") or name not in self._attributes:
-            raise AttributeError(f"The simulated GPU has no figure for {name}.\n"
-                                 "dir() of the device lists those it has.")
+            raise AttributeError(
+                f"The simulated GPU has no figure for {name}.\ndir() of the device lists those it has."
+            )
         return self._attributes[name]
 
     def __dir__(self) -> list[str]:
@@ -59,16 +61,28 @@ def _attributes(chip: Chip) -> dict[str, int]:
     """By the names of the driver API's CUdevice_attribute; bytes, bits of the bus, and kHz."""
     limits = chip.limits
     named = {
-        "WARP_SIZE": WARP, "MULTIPROCESSOR_COUNT": chip.multiprocessors, "MAX_THREADS_PER_BLOCK": MOST_THREADS,
-        "MAX_THREADS_PER_MULTIPROCESSOR": limits.warps * WARP, "MAX_BLOCKS_PER_MULTIPROCESSOR": limits.blocks,
-        "MAX_SHARED_MEMORY_PER_BLOCK": MOST_SHARED, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": limits.shared_per_block,
+        "WARP_SIZE": WARP,
+        "MULTIPROCESSOR_COUNT": chip.multiprocessors,
+        "MAX_THREADS_PER_BLOCK": MOST_THREADS,
+        "MAX_THREADS_PER_MULTIPROCESSOR": limits.warps * WARP,
+        "MAX_BLOCKS_PER_MULTIPROCESSOR": limits.blocks,
+        "MAX_SHARED_MEMORY_PER_BLOCK": MOST_SHARED,
+        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": limits.shared_per_block,
         "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": limits.shared,
-        "RESERVED_SHARED_MEMORY_PER_BLOCK": limits.shared_reserved, "TOTAL_CONSTANT_MEMORY": CONSTANT,
-        "MAX_REGISTERS_PER_BLOCK": limits.registers, "MAX_REGISTERS_PER_MULTIPROCESSOR": limits.registers,
-        "L2_CACHE_SIZE": chip.l2, "CLOCK_RATE": 1000 * chip.boost_mhz,
-        "GLOBAL_MEMORY_BUS_WIDTH": chip.bus_bits, "MEMORY_CLOCK_RATE": 1000 * chip.memory_mhz,
-        "COMPUTE_CAPABILITY_MAJOR": chip.capability // 10, "COMPUTE_CAPABILITY_MINOR": chip.capability % 10,
-        "COOPERATIVE_LAUNCH": 1, "UNIFIED_ADDRESSING": 1, "MANAGED_MEMORY": 1, "CAN_MAP_HOST_MEMORY": 1,
+        "RESERVED_SHARED_MEMORY_PER_BLOCK": limits.shared_reserved,
+        "TOTAL_CONSTANT_MEMORY": CONSTANT,
+        "MAX_REGISTERS_PER_BLOCK": limits.registers,
+        "MAX_REGISTERS_PER_MULTIPROCESSOR": limits.registers,
+        "L2_CACHE_SIZE": chip.l2,
+        "CLOCK_RATE": 1000 * chip.boost_mhz,
+        "GLOBAL_MEMORY_BUS_WIDTH": chip.bus_bits,
+        "MEMORY_CLOCK_RATE": 1000 * chip.memory_mhz,
+        "COMPUTE_CAPABILITY_MAJOR": chip.capability // 10,
+        "COMPUTE_CAPABILITY_MINOR": chip.capability % 10,
+        "COOPERATIVE_LAUNCH": 1,
+        "UNIFIED_ADDRESSING": 1,
+        "MANAGED_MEMORY": 1,
+        "CAN_MAP_HOST_MEMORY": 1,
     }
     for kind, most in (("BLOCK", MOST_BLOCK), ("GRID", MOST_GRID)):
         named |= {f"MAX_{kind}_DIM_{axis}": length for axis, length in zip("XYZ", most)}

@@ -40,5 +40,10 @@ def warn_of_performance(switch: str, message: str) -> None:
     if os.environ.get(switch, "1") == "0" or os.environ.get("NUMBA_DISABLE_PERFORMANCE_WARNINGS", "0") != "0":
         return
     frame = learner_frame()
-    warnings.warn_explicit(message, NumbaPerformanceWarning, frame.f_code.co_filename, frame.f_lineno,
-                           registry=frame.f_globals.setdefault("__warningregistry__", {}))
+    warnings.warn_explicit(
+        message,
+        NumbaPerformanceWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )

@@ -8,12 +8,32 @@ from tools.sim.cuda.pruning import Pruning
 from tools.sim.cuda.syntax import at, later, name, operate, runtime, stored
 from tools.sim.cuda.values import strong
 
-BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
-          ast.Mod: "mod", ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and_",
-          ast.BitOr: "or_", ast.BitXor: "xor", ast.MatMult: "matmul"}
+BINARY = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.MatMult: "matmul",
+}
 UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_"}
-COMPARISON = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
-              ast.Is: "is_", ast.IsNot: "is_not"}
+COMPARISON = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Is: "is_",
+    ast.IsNot: "is_not",
+}
 
 
 COMPUTED = ast.BinOp, ast.UnaryOp
@@ -118,12 +138,20 @@ class Expressions(ast.NodeTransformer):
         if len(operators) == 1:
             return operate(method, left, right)
         middle = self.new("middle")
-        return runtime("and_", operate(method, left, ast.NamedExpr(stored(middle), right)),
-                       later(self._compare(name(middle), operators[1:], others[1:])))
+        return runtime(
+            "and_",
+            operate(method, left, ast.NamedExpr(stored(middle), right)),
+            later(self._compare(name(middle), operators[1:], others[1:])),
+        )
 
     def visit_IfExp(self, node):
-        return runtime("choose", self.test(node.test), later(self.visit(node.body)), later(self.visit(node.orelse)),
-                       name(self.phi()))
+        return runtime(
+            "choose",
+            self.test(node.test),
+            later(self.visit(node.body)),
+            later(self.visit(node.orelse)),
+            name(self.phi()),
+        )
 
     def visit_Call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id == "breakpoint":  # stays here, to stop in this frame

@@ -16,6 +16,7 @@ from tools.sim.cuda.signatures import converted
 
 def _of(count: int, name: str, operate: Callable) -> Intrinsic:
     """cuda.fp16.name: `operate` on so many float16."""
+
     def function(*values):
         if len(values) != count:
             raise Refused(f"cuda.fp16.{name} takes {count} argument{'s' * (count > 1)}, not {len(values)}.")

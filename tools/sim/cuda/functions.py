@@ -10,8 +10,20 @@ import numpy as np
 from tools.sim.cuda import operations
 from tools.sim.cuda.arithmetic import power
 from tools.sim.cuda.conversion import convert, truth
-from tools.sim.cuda.promotion import (BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT64, UINT64,
-                                      common, is_whole, unify)
+from tools.sim.cuda.promotion import (
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT64,
+    UINT64,
+    common,
+    is_whole,
+    unify,
+)
 from tools.sim.cuda.refused import Refused
 
 
@@ -106,5 +118,15 @@ def _refuse(name: str, values):
     raise Refused(f"Numba compiles no {name}({types}).")
 
 
-MEANINGS = {min: minimum, max: maximum, abs: absolute, int: to_int, float: to_float, bool: truth, complex: to_complex,
-            round: rounded, divmod: quotient_and_remainder, pow: operations.pow}
+MEANINGS = {
+    min: minimum,
+    max: maximum,
+    abs: absolute,
+    int: to_int,
+    float: to_float,
+    bool: truth,
+    complex: to_complex,
+    round: rounded,
+    divmod: quotient_and_remainder,
+    pow: operations.pow,
+}

@@ -9,12 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
-SPLIT = 2.0**27 + 1                # cuts a float64 into two halves of 26 bits (T. J. Dekker, 1971)
+SPLIT = 2.0**27 + 1  # cuts a float64 into two halves of 26 bits (T. J. Dekker, 1971)
 LEAST, MOST = 2.0**-400, 2.0**400  # between them, nothing over- or underflows on the fast way
 
 
 def rounded_once(operate: Callable) -> Callable:
     """operate, computed in float64 and then rounded to the type of the arguments."""
+
     def function(*values):
         return operate(*(value.astype(np.float64) for value in values)).astype(values[0].dtype)[()]
 

@@ -29,8 +29,9 @@ warpsize = Register(lambda lanes: np.int32(32))
 def grid(ndim):
     """Position of the thread in the whole grid, along 1, 2 or 3 axes: int64, a tuple when there are several."""
     lanes = current()
-    return _along("cuda.grid", ndim, lambda axis: lanes.block_index[axis] * lanes.block[axis]
-                  + lanes.thread_index[axis])
+    return _along(
+        "cuda.grid", ndim, lambda axis: lanes.block_index[axis] * lanes.block[axis] + lanes.thread_index[axis]
+    )
 
 
 @intrinsic

@@ -28,14 +28,22 @@ class _Shared(np.ndarray):
     def address(self) -> int:
         """Of its first element, for the device. Raises TypeError for a part of an array."""
         if self.piece is None:
-            raise TypeError(f"a kernel takes a {type(self).__name__} as a whole, not a part of it:\n"
-                            "numba.cuda knows no address of the part")
+            raise TypeError(
+                f"a kernel takes a {type(self).__name__} as a whole, not a part of it:\n"
+                "numba.cuda knows no address of the part"
+            )
         return self.piece.address_of(self)
 
     @property
     def __cuda_array_interface__(self) -> dict:
-        return {"shape": self.shape, "strides": None if self.flags.c_contiguous else self.strides,
-                "data": (self.address, False), "typestr": self.dtype.str, "version": 3, "stream": None}
+        return {
+            "shape": self.shape,
+            "strides": None if self.flags.c_contiguous else self.strides,
+            "data": (self.address, False),
+            "typestr": self.dtype.str,
+            "version": 3,
+            "stream": None,
+        }
 
 
 class MappedNDArray(_Shared):
@@ -54,16 +62,18 @@ def pinned_array(shape, dtype=np.float64, strides=None, order="C") -> np.ndarray
     return np.ndarray(shape, dtype, storage, strides=strides)
 
 
-def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream: Stream | int = 0, portable: bool = False,
-                 wc: bool = False) -> MappedNDArray:
+def mapped_array(
+    shape, dtype=np.float64, strides=None, order="C", stream: Stream | int = 0, portable: bool = False, wc: bool = False
+) -> MappedNDArray:
     """An array of the host that kernels reach where it is. portable, wc: make no difference here."""
     shape, dtype, strides = layouts.described(shape, dtype, strides, order)
     piece = host.device().memory.map(poisoned(layouts.extent(shape, strides, dtype.itemsize)))
     return _shared(MappedNDArray, piece, piece.array(shape, dtype, strides), stream)
 
 
-def managed_array(shape, dtype=np.float64, strides=None, order="C", stream: Stream | int = 0,
-                  attach_global: bool = True) -> ManagedNDArray:
+def managed_array(
+    shape, dtype=np.float64, strides=None, order="C", stream: Stream | int = 0, attach_global: bool = True
+) -> ManagedNDArray:
     """An array that host and device both use. attach_global: makes no difference here."""
     return _shared(ManagedNDArray, *allocated(*layouts.described(shape, dtype, strides, order)), stream)
 

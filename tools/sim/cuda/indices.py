@@ -10,7 +10,7 @@ def complete(index, axes: int) -> tuple:
     index = index if isinstance(index, tuple) else (index,)
     for place, each in enumerate(index):
         if each is Ellipsis:
-            return index[:place] + (slice(None),) * (axes - len(index) + 1) + index[place + 1:]
+            return index[:place] + (slice(None),) * (axes - len(index) + 1) + index[place + 1 :]
     return index
 
 
@@ -19,8 +19,11 @@ def checked(array, position, length, axis: int, index: tuple, verb: str):
     if isinstance(position, np.ndarray):
         if position.dtype != SIGNED:
             position = _whole(array, position)
-        outside = (position.view(np.uint64) >= np.uint64(length)) if not np.ndim(length) else (
-            (position < 0) | (position >= length))
+        outside = (
+            (position.view(np.uint64) >= np.uint64(length))
+            if not np.ndim(length)
+            else ((position < 0) | (position >= length))
+        )
         if not outside.any():
             return position
         wrong = outside & array.lanes.mask
@@ -42,8 +45,9 @@ def _whole(array, position):
         found = getattr(position, "described", f"a {type(position).__name__}")
         raise TypeError(f"An index of {array.name} is {found}, not a whole number.")
     if kind.kind not in "iub":
-        raise TypeError(f"An index of {array.name} is {kind}, not a whole number.\n"
-                        "Numba refuses that. Is a / meant to be a //?")
+        raise TypeError(
+            f"An index of {array.name} is {kind}, not a whole number.\nNumba refuses that. Is a / meant to be a //?"
+        )
     return position.astype(np.int64)
 
 
@@ -54,8 +58,17 @@ def _outside(array, wrong: np.ndarray, length, axis: int, index: tuple, verb: st
     shown = place[0] if len(place) == 1 else list(place)
     extent = f"it has {length}" if len(place) == 1 else f"axis {axis} has {length}"
     if place[axis] < 0:
-        return array.fault("negative_index", f"{verb} element {shown} of {{name}}; {extent}.",
-                           "A computed index below 0 counts from the end in Numba, leaves the array in C++.",
-                           wrong, place)
-    return array.fault("out_of_bounds", f"{verb} element {shown} of {{name}}; {extent}.",
-                       "Which threads have an element? The others must not touch the array.", wrong, place)
+        return array.fault(
+            "negative_index",
+            f"{verb} element {shown} of {{name}}; {extent}.",
+            "A computed index below 0 counts from the end in Numba, leaves the array in C++.",
+            wrong,
+            place,
+        )
+    return array.fault(
+        "out_of_bounds",
+        f"{verb} element {shown} of {{name}}; {extent}.",
+        "Which threads have an element? The others must not touch the array.",
+        wrong,
+        place,
+    )

@@ -138,8 +138,10 @@ class Inference(Ways):
     def _check_returned(self, value) -> None:
         for each in value if isinstance(value, tuple) else (value,):
             if isinstance(each, Array) and not any(each is given for given in self.arguments):
-                raise Refused("Numba returns an array only if the function was given it.",
-                              "Pass what should be filled, or return the index.")
+                raise Refused(
+                    "Numba returns an array only if the function was given it.",
+                    "Pass what should be filled, or return the index.",
+                )
 
     def enter(self, program, arguments):
         return program.version(arguments).value

@@ -21,13 +21,32 @@ CHANGE_NOTHING = {"inline", "forceinline", "debug", "opt", "lineinfo", "cache", 
 CANNOT_BE_DONE = {"link", "extensions"}
 DEPRECATED = {"argtypes", "restype", "bind"}
 OF_THE_COMPILER = {
-    "inspect_asm", "inspect_llvm", "inspect_lto_ptx", "inspect_sass", "inspect_sass_cfg", "inspect_types",
-    "inspect_cfg", "get_regs_per_thread", "get_const_mem_size", "get_shared_mem_per_block",
-    "get_max_threads_per_block", "get_local_mem_per_thread", "overloads", "stats"}
+    "inspect_asm",
+    "inspect_llvm",
+    "inspect_lto_ptx",
+    "inspect_sass",
+    "inspect_sass_cfg",
+    "inspect_types",
+    "inspect_cfg",
+    "get_regs_per_thread",
+    "get_const_mem_size",
+    "get_shared_mem_per_block",
+    "get_max_threads_per_block",
+    "get_local_mem_per_thread",
+    "overloads",
+    "stats",
+}
 
 
-def jit(func_or_sig=None, device: bool = False, *, launch_bounds=None, shared_memory_carveout=None, boundscheck=None,
-        **options):
+def jit(
+    func_or_sig=None,
+    device: bool = False,
+    *,
+    launch_bounds=None,
+    shared_memory_carveout=None,
+    boundscheck=None,
+    **options,
+):
     """Decorator for kernels and, with device=True, device functions; with a signature or a list of them, if any.
 
     launch_bounds: the most threads of a block, alone or first in a tuple. Other keywords of Numba's are accepted, and
@@ -40,8 +59,12 @@ def jit(func_or_sig=None, device: bool = False, *, launch_bounds=None, shared_me
     if shared_memory_carveout is not None:
         _check_carveout(shared_memory_carveout)
     bounds = launch_bounds[0] if isinstance(launch_bounds, tuple) else launch_bounds
-    make = functools.partial(Dispatcher, device=device, most_threads=min(bounds or MOST_THREADS, MOST_THREADS),
-                             options=options | {"launch_bounds": launch_bounds})
+    make = functools.partial(
+        Dispatcher,
+        device=device,
+        most_threads=min(bounds or MOST_THREADS, MOST_THREADS),
+        options=options | {"launch_bounds": launch_bounds},
+    )
     if is_signature(func_or_sig):
         return lambda function: make(function, signatures=[func_or_sig], specialized=True)
     if isinstance(func_or_sig, list):
@@ -55,8 +78,9 @@ def jit(func_or_sig=None, device: bool = False, *, launch_bounds=None, shared_me
 
 def _check_option(name: str, value: object) -> None:
     if name in DEPRECATED:
-        raise DeprecationError(f"Deprecated keyword argument `{name}`.\nSignatures should be passed as the first "
-                               "positional argument.")
+        raise DeprecationError(
+            f"Deprecated keyword argument `{name}`.\nSignatures should be passed as the first positional argument."
+        )
     if name in CANNOT_BE_DONE:
         if value:
             raise NotImplementedError(f"the simulator cannot do {name}={value!r}: it runs Python alone")
@@ -67,8 +91,9 @@ def _check_option(name: str, value: object) -> None:
 def _check_carveout(carveout: object) -> None:
     if isinstance(carveout, str):
         if carveout.lower() not in ("default", "maxl1", "maxshared"):
-            raise ValueError(f"Invalid carveout value: {carveout}.\nMust be -1 to 100 or one of "
-                             "['default', 'maxl1', 'maxshared']")
+            raise ValueError(
+                f"Invalid carveout value: {carveout}.\nMust be -1 to 100 or one of ['default', 'maxl1', 'maxshared']"
+            )
     elif not isinstance(carveout, int):
         raise TypeError(f"shared_memory_carveout must be str or int, got {type(carveout).__name__}")
     elif not -1 <= carveout <= 100:
@@ -81,8 +106,16 @@ class Dispatcher:
     options: keywords of jit that only a compiler heeds.
     """
 
-    def __init__(self, function: Callable, *, device: bool = False, most_threads: int = MOST_THREADS,
-                 signatures: Sequence = (), specialized: bool = False, options: dict | None = None):
+    def __init__(
+        self,
+        function: Callable,
+        *,
+        device: bool = False,
+        most_threads: int = MOST_THREADS,
+        signatures: Sequence = (),
+        specialized: bool = False,
+        options: dict | None = None,
+    ):
         function = getattr(function, "py_func", function)
         functools.update_wrapper(self, function)
         self.options = options or {}
@@ -96,8 +129,10 @@ class Dispatcher:
 
     def __getitem__(self, configuration) -> LaunchConfiguration:
         if not isinstance(configuration, tuple):
-            raise TypeError(f"{self.__name__}[{configuration!r}] lacks the block: "
-                            f"{self.__name__}[blocks, threads of a block] configures a launch")
+            raise TypeError(
+                f"{self.__name__}[{configuration!r}] lacks the block: "
+                f"{self.__name__}[blocks, threads of a block] configures a launch"
+            )
         if len(configuration) not in (2, 3, 4):
             raise ValueError("must specify at least the griddim and blockdim")
         return self.configure(*configuration)
@@ -136,8 +171,8 @@ class Dispatcher:
             raise RuntimeError("Dispatcher already specialized")
         if types not in self.specializations:
             self.specializations[types] = Dispatcher(
-                self.py_func, most_threads=self.most_threads, signatures=[types], specialized=True,
-                options=self.options)
+                self.py_func, most_threads=self.most_threads, signatures=[types], specialized=True, options=self.options
+            )
         return self.specializations[types]
 
     def types_for(self, args: Sequence) -> tuple[Type, ...]:
@@ -165,8 +200,9 @@ class Dispatcher:
 
     def _check_count(self, count: int) -> None:
         if count != len(self.parameters):
-            raise TypeError(f"Signature mismatch: {count} argument types given, but function takes "
-                            f"{len(self.parameters)} arguments")
+            raise TypeError(
+                f"Signature mismatch: {count} argument types given, but function takes {len(self.parameters)} arguments"
+            )
 
     def _check_source(self) -> None:
         """What can be refused before it runs."""
@@ -175,13 +211,18 @@ class Dispatcher:
             return
         for node in ast.walk(source.parse(self.py_func)):
             if isinstance(node, ast.Return) and not _is_none(node.value):
-                raise Refused("A kernel gives nothing back.", "Store it in an array that is one of its arguments.",
-                              Spot(self.py_func.__code__.co_filename, node.lineno, self.__name__))
+                raise Refused(
+                    "A kernel gives nothing back.",
+                    "Store it in an array that is one of its arguments.",
+                    Spot(self.py_func.__code__.co_filename, node.lineno, self.__name__),
+                )
 
     def __getattr__(self, name: str):
         if name in OF_THE_COMPILER:
-            raise AttributeError(f"{name} needs Numba's compiler, and the simulator compiles nothing.\n"
-                                 "In tests, tools.check.compiled shows what the compiler makes of a kernel.")
+            raise AttributeError(
+                f"{name} needs Numba's compiler, and the simulator compiles nothing.\n"
+                "In tests, tools.check.compiled shows what the compiler makes of a kernel."
+            )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self):

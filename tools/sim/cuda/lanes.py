@@ -51,8 +51,10 @@ class Lanes(Control):
             return thing.read(self)
         if isinstance(thing, enum.Enum):
             member = f"{type(thing).__name__}.{thing.name}"
-            raise Unknown(f"The simulator does not know {member}, a member of an enumeration.\nA GPU may run it.",
-                          f"{member}.value is a number everywhere.")
+            raise Unknown(
+                f"The simulator does not know {member}, a member of an enumeration.\nA GPU may run it.",
+                f"{member}.value is a number everywhere.",
+            )
         if isinstance(thing, np.ndarray):
             return self.space.constant(thing)
         value = strong(thing)
@@ -114,8 +116,9 @@ class Lanes(Control):
 
     def stops(self) -> bool:
         """Should breakpoint() stop here?"""
-        raise RuntimeError("breakpoint() stops one thread, so say which one:\n"
-                           "with cuda.debug(block=0, thread=5): around the launch.")
+        raise RuntimeError(
+            "breakpoint() stops one thread, so say which one:\nwith cuda.debug(block=0, thread=5): around the launch."
+        )
 
     # Expressions ---------------------------------------------------------------------------------
 
@@ -157,8 +160,11 @@ class Lanes(Control):
         """array[index]"""
         if isinstance(array, tuple):
             if isinstance(index, np.ndarray) or isinstance(index, slice):
-                raise Unknown("A tuple is indexed by a number that differs between threads.\n"
-                              "The simulator does not know that. A GPU may run it.", "An array can hold the values.")
+                raise Unknown(
+                    "A tuple is indexed by a number that differs between threads.\n"
+                    "The simulator does not know that. A GPU may run it.",
+                    "An array can hold the values.",
+                )
             return array[int(index)]
         if not isinstance(array, (Array, Record)):
             raise TypeError(f"{type(array).__name__} cannot be indexed: it is no array.")
@@ -191,9 +197,12 @@ class Lanes(Control):
             missing = ~self.mask & ~self.returned & (self.block_of == block)
             count = int(there[block] - here[block])
             come = "1 thread of its block never comes" if count == 1 else f"{count} threads of its block never come"
-            raise self.fault("divergent_barrier", f"waits here, but {come}: {ranges(self.thread[missing])}.",
-                             "A barrier is for all threads of a block. Which condition keeps some from it?",
-                             lanes=self.mask & (self.block_of == block))
+            raise self.fault(
+                "divergent_barrier",
+                f"waits here, but {come}: {ranges(self.thread[missing])}.",
+                "A barrier is for all threads of a block. Which condition keeps some from it?",
+                lanes=self.mask & (self.block_of == block),
+            )
         self.counting.barrier(self)
         self.races.barrier(here > 0, there > 0)
 
@@ -201,8 +210,11 @@ class Lanes(Control):
         """sync of the whole grid: every thread that has not left the kernel must be here."""
         self.barrier()
         if not self.mask[~self.returned].all():
-            raise self.fault("divergent_barrier", "waits here for all blocks, but some never come.",
-                             "Which condition keeps them from it?")
+            raise self.fault(
+                "divergent_barrier",
+                "waits here for all blocks, but some never come.",
+                "Which condition keeps them from it?",
+            )
         self.races.grid_barrier()
 
     def warp_barrier(self, lanes: np.ndarray) -> None:

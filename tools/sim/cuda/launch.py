@@ -19,8 +19,16 @@ from tools.sim.floats import Floats
 AT_ONCE = 1 << 16  # lanes in a batch: few enough for the processor's caches, many for NumPy
 
 
-def launch(function: Callable, grid: tuple, block: tuple, arguments: list, *, dynamic_shared: int = 0,
-           cooperative: bool = False, name: str = "") -> counters.Launch:
+def launch(
+    function: Callable,
+    grid: tuple,
+    block: tuple,
+    arguments: list,
+    *,
+    dynamic_shared: int = 0,
+    cooperative: bool = False,
+    name: str = "",
+) -> counters.Launch:
     """Run a kernel's Python function for every thread.
 
     grid, block: (x, y, z). arguments: NumPy scalars, tuples of them, GlobalArray. dynamic_shared: bytes.
@@ -87,12 +95,21 @@ def _storage(name: str, value: GlobalArray) -> Storage:
     """Its memory from the lowest address to the highest, in elements."""
     array, size = value.array, value.array.itemsize
     if any(stride % size for stride in array.strides):
-        raise Unknown(f"{name} has elements of {size} bytes with gaps between them that are no multiple of that.\n"
-                      "The simulator does not know such arrays; a copy of it would do.")
+        raise Unknown(
+            f"{name} has elements of {size} bytes with gaps between them that are no multiple of that.\n"
+            "The simulator does not know such arrays; a copy of it would do."
+        )
     reach = [(length - 1) * stride for length, stride in zip(array.shape, array.strides)] if array.size else []
     low, high = sum(each for each in reach if each < 0), sum(each for each in reach if each > 0)
     lowest = array[tuple(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides)]
     span = (high - low) // size + 1 if array.size else 0
     flat = np.lib.stride_tricks.as_strided(lowest, (span,), (size,))
-    return Storage(name, "global", flat, array.shape, address=value.address + low, start=-low // size,
-                   strides=tuple(stride // size for stride in array.strides))
+    return Storage(
+        name,
+        "global",
+        flat,
+        array.shape,
+        address=value.address + low,
+        start=-low // size,
+        strides=tuple(stride // size for stride in array.strides),
+    )

@@ -44,7 +44,7 @@ def like(array) -> dict:
 def packed(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
     """Strides of a contiguous array."""
     axes = range(len(shape))
-    return tuple(itemsize * math.prod(shape[axis + 1:] if order == "C" else shape[:axis]) for axis in axes)
+    return tuple(itemsize * math.prod(shape[axis + 1 :] if order == "C" else shape[:axis]) for axis in axes)
 
 
 def extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:
@@ -102,6 +102,7 @@ def fitted(source: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 # Views -------------------------------------------------------------------------------------------
 
+
 def part(array: np.ndarray, item) -> np.ndarray:
     """array[item] for integers and slices, as a view also of one element. Raises IndexError, TypeError."""
     items = item if isinstance(item, tuple) else (item,)
@@ -115,8 +116,10 @@ def _checked(item, length: int):
     if isinstance(item, slice):
         return item
     if isinstance(item, np.ndarray) or not hasattr(item, "__index__"):
-        raise TypeError(f"An array of the device is indexed by integers and slices, not by {type(item).__name__}.\n"
-                        "copy_to_host() gives an array that takes more.")
+        raise TypeError(
+            f"An array of the device is indexed by integers and slices, not by {type(item).__name__}.\n"
+            "copy_to_host() gives an array that takes more."
+        )
     if not -length <= (index := operator.index(item)) < length:
         raise IndexError(f"index {index} is outside an axis of {length} elements")
     return index
@@ -146,7 +149,7 @@ def sections(array: np.ndarray, length: int) -> Iterator[np.ndarray]:
     if array.strides[0] != array.itemsize:
         raise ValueError("only support unit stride")
     for first in range(0, array.size, length):
-        yield array[first:first + length]
+        yield array[first : first + length]
 
 
 def _check_order(order: str) -> None:

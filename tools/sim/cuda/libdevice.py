@@ -33,24 +33,67 @@ def _chosen_bytes(x, y, selector):
 
 
 # Of float64, and with an f behind the name of float32. First those that Python's module math has, too.
-KNOWN = ("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh", "erf", "erfc",
-         "exp", "exp2", "expm1", "fabs", "floor", "fmod", "hypot", "lgamma", "log", "log10", "log1p", "log2",
-         "nextafter", "pow", "remainder", "sin", "sinh", "sqrt", "tan", "tanh", "trunc")
+KNOWN = (
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "ceil",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "floor",
+    "fmod",
+    "hypot",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "nextafter",
+    "pow",
+    "remainder",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+)
 PAIRS = ("atan2", "copysign", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder")
 REAL = {
     **{name: mathematics.meaning(getattr(math, name)) for name in KNOWN},
-    "tgamma": mathematics.meaning(math.gamma), "cbrt": rounded_once(np.cbrt), "exp10": rounded_once(lambda x: 10.0**x),
-    "rsqrt": rounded_once(lambda x: 1 / np.sqrt(x)), "rcbrt": rounded_once(lambda x: 1 / np.cbrt(x)),
-    "rint": np.rint, "nearbyint": np.rint, "round": _ties_outwards, "fmax": np.fmax, "fmin": np.fmin,
+    "tgamma": mathematics.meaning(math.gamma),
+    "cbrt": rounded_once(np.cbrt),
+    "exp10": rounded_once(lambda x: 10.0**x),
+    "rsqrt": rounded_once(lambda x: 1 / np.sqrt(x)),
+    "rcbrt": rounded_once(lambda x: 1 / np.cbrt(x)),
+    "rint": np.rint,
+    "nearbyint": np.rint,
+    "round": _ties_outwards,
+    "fmax": np.fmax,
+    "fmin": np.fmin,
     "fma": multiply_add,
 }
 REAL["sincos"] = lambda x: (REAL["sin"](x), REAL["cos"](x))
 FAST = ("cosf", "exp10f", "expf", "log10f", "log2f", "logf", "powf", "sincosf", "sinf", "tanf")
 OTHER = {  # types of the arguments, meaning
     "fast_fdividef": ("float32 float32", np.divide),
-    "fadd_rn": ("float32 float32", np.add), "dadd_rn": ("float64 float64", np.add),
-    "fmul_rn": ("float32 float32", np.multiply), "dmul_rn": ("float64 float64", np.multiply),
-    "fdiv_rn": ("float32 float32", np.divide), "ddiv_rn": ("float64 float64", np.divide),
+    "fadd_rn": ("float32 float32", np.add),
+    "dadd_rn": ("float64 float64", np.add),
+    "fmul_rn": ("float32 float32", np.multiply),
+    "dmul_rn": ("float64 float64", np.multiply),
+    "fdiv_rn": ("float32 float32", np.divide),
+    "ddiv_rn": ("float64 float64", np.divide),
     "fsub_rn": ("float32 float32", np.subtract),
     "saturatef": ("float32", lambda x: np.fmin(np.fmax(x, x.dtype.type(0)), x.dtype.type(1))),  # NaN becomes 0
     "float_as_int": ("float32", lambda x: x.view(np.int32)),
@@ -59,9 +102,12 @@ OTHER = {  # types of the arguments, meaning
     "longlong_as_double": ("int64", lambda x: x.view(np.float64)),
     "byte_perm": ("int32 int32 int32", _chosen_bytes),
     "mulhi": ("int32 int32", lambda x, y: (x * y.astype(np.int64) >> 32).astype(np.int32)),
-    "abs": ("int32", np.abs), "llabs": ("int64", np.abs),
-    "max": ("int32 int32", np.maximum), "llmax": ("int64 int64", np.maximum),
-    "min": ("int32 int32", np.minimum), "llmin": ("int64 int64", np.minimum),
+    "abs": ("int32", np.abs),
+    "llabs": ("int64", np.abs),
+    "max": ("int32 int32", np.maximum),
+    "llmax": ("int64 int64", np.maximum),
+    "min": ("int32 int32", np.minimum),
+    "llmin": ("int64 int64", np.minimum),
 }
 FREE = ("double_as_longlong", "longlong_as_double", "fabs", "copysign")  # other bits, or the same with another name
 
@@ -94,13 +140,15 @@ def _function(name: str, types: tuple[str, ...], meaning: Callable) -> Intrinsic
 FUNCTIONS = {name: _function(name, types, meaning) for name, types, meaning in _rows()}
 globals().update(FUNCTIONS)  # in this file, they hide abs, max, min, pow and round of Python
 
-NOT_SIMULATED = set("""
+NOT_SIMULATED = set(
+    """
 brev brevll clz clzll cospi cospif double2hiint double2loint erfcinv erfcinvf erfcx erfcxf erfinv erfinvf fdim fdimf ffs
 ffsll finitef frexp frexpf hadd half2float hiloint2double ilogb ilogbf isfinited isinfd isinff isnand isnanf j0 j0f j1
 j1f jn jnf ldexp ldexpf llrint llrintf llround llroundf logb logbf modf modff mul24 mul64hi normcdf normcdff normcdfinv
 normcdfinvf popc popcll powi powif remquo remquof rhadd sad scalbn scalbnf signbitd signbitf sincospi sincospif sinpi
 sinpif uhadd ullmax ullmin umax umin umul24 umul64hi umulhi urhadd usad y0 y0f y1 y1f yn ynf
-""".split())
+""".split()
+)
 
 
 def __getattr__(name: str):

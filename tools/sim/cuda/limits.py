@@ -30,8 +30,10 @@ def check_launch(grid: tuple[int, int, int], block: tuple[int, int, int], shared
 def check_cooperative(grid: tuple[int, int, int], most: int) -> None:
     """Raise ValueError for a grid whose blocks wait for each other, and of which not all run at once."""
     if math.prod(grid) > most:
-        raise ValueError(f"The specified grid size ({' * '.join(map(str, grid))}) exceeds the limit ({most}):\n"
-                         "blocks that wait for each other must all run at once.")
+        raise ValueError(
+            f"The specified grid size ({' * '.join(map(str, grid))}) exceeds the limit ({most}):\n"
+            "blocks that wait for each other must all run at once."
+        )
 
 
 def _refused(why: str) -> CUDAError:

@@ -52,14 +52,21 @@ class Liveness:
 
 def read(node: ast.AST) -> Names:
     names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    updated = {each.target.id for each in ast.walk(node)
-               if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)}
+    updated = {
+        each.target.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)
+    }
     return frozenset(names | updated)
 
 
 def assigned(*nodes: ast.AST) -> Names:
-    return frozenset(each.id for node in nodes for each in ast.walk(node)
-                     if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    return frozenset(
+        each.id
+        for node in nodes
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    )
 
 
 def is_endless(node: ast.stmt) -> bool:

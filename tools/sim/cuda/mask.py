@@ -44,8 +44,7 @@ class Mask:
 
     @cached_property
     def block_index(self) -> tuple:
-        return tuple(np.repeat(axis, self.width)
-                     for axis in position(self.first + np.arange(self.blocks), self.grid))
+        return tuple(np.repeat(axis, self.width) for axis in position(self.first + np.arange(self.blocks), self.grid))
 
     def spread(self, value) -> np.ndarray:
         """One element for each lane."""

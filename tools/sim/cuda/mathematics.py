@@ -17,8 +17,23 @@ from tools.sim.cuda.refused import Refused
 
 # Numba has these for float16 too; it computes the others in float32.
 HALF = ("ceil", "cos", "exp", "exp2", "fabs", "floor", "log", "log10", "log2", "sin", "sqrt", "tanh", "trunc")
-NUMPY = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "log", "log10", "log2", "sin", "sinh", "tan",
-         "tanh")
+NUMPY = (
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cos",
+    "cosh",
+    "log",
+    "log10",
+    "log2",
+    "sin",
+    "sinh",
+    "tan",
+    "tanh",
+)
 
 
 def meaning(function: object) -> Callable | None:
@@ -30,6 +45,7 @@ def meaning(function: object) -> Callable | None:
 
 
 # Types -------------------------------------------------------------------------------------------
+
 
 def _float(dtype: np.dtype) -> np.dtype:
     """float32 if that holds every value of the type, else float64."""
@@ -64,12 +80,15 @@ def _only_real(name: str, *values) -> None:
 
 # Functions ---------------------------------------------------------------------------------------
 
+
 def _unary(name: str, compute: Callable, exact: bool = False) -> Callable:
     """exact: what NumPy computes in the result's own type is right to the last bit."""
+
     def function(x):
         _only_real(f"math.{name}", x)
         dtype = _of_one(name, x.dtype)
         return convert(compute(convert(x, dtype if exact else FLOAT64)), dtype)
+
     return function
 
 
@@ -79,6 +98,7 @@ def _binary(name: str, compute: Callable, exact: bool = False) -> Callable:
         dtype = _of_two(name, x.dtype, y.dtype)
         inside = dtype if exact else FLOAT64
         return convert(compute(convert(x, inside), convert(y, inside)), dtype)
+
     return function
 
 
@@ -86,6 +106,7 @@ def _test(name: str, compute: np.ufunc) -> Callable:
     def function(x):
         _only_real(f"math.{name}", x)
         return compute(x)
+
     return function
 
 
@@ -95,16 +116,19 @@ def _of_numpys(name: str) -> Callable:
             raise Refused(f"Numba compiles no np.{name} of a float16.", "Convert it before: np.float32(x).")
         inside = COMPLEX128 if x.dtype.kind == "c" else FLOAT64
         return convert(getattr(np, name)(convert(x, inside)), _of_numpy(x.dtype))
+
     return function
 
 
 def _one_by_one(function: Callable, outside: Callable = lambda *numbers: math.nan) -> Callable:
     """outside: what is due where Python's function raises an error."""
+
     def safely(*numbers):
         try:
             return function(*numbers)
         except (ValueError, OverflowError):
             return outside(*numbers)
+
     each = np.vectorize(safely, otypes=[float])
     return lambda *arrays: each(*arrays)[()]
 
@@ -129,16 +153,40 @@ def modf(x):
 # Names -------------------------------------------------------------------------------------------
 
 ONE_BY_ONE = {
-    "erf": _one_by_one(math.erf), "erfc": _one_by_one(math.erfc), "remainder": _one_by_one(math.remainder),
+    "erf": _one_by_one(math.erf),
+    "erfc": _one_by_one(math.erfc),
+    "remainder": _one_by_one(math.remainder),
     "gamma": _one_by_one(math.gamma, lambda x: math.nan if x <= -1 else math.copysign(math.inf, x)),
     "lgamma": _one_by_one(math.lgamma, lambda x: math.inf),
 }
 EXACT = ("ceil", "copysign", "fabs", "floor", "fmod", "nextafter", "sqrt", "trunc")
-UNARY = (*HALF, "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "degrees", "erf", "erfc", "expm1", "gamma",
-         "lgamma", "log1p", "radians", "sinh", "tan")
+UNARY = (
+    *HALF,
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cosh",
+    "degrees",
+    "erf",
+    "erfc",
+    "expm1",
+    "gamma",
+    "lgamma",
+    "log1p",
+    "radians",
+    "sinh",
+    "tan",
+)
 BINARY = ("atan2", "copysign", "fmod", "hypot", "nextafter", "pow", "remainder")
 MEANINGS: dict[object, Callable] = {
-    **functions.MEANINGS, np.bool_: truth, math.frexp: frexp, math.ldexp: ldexp, math.modf: modf,
+    **functions.MEANINGS,
+    np.bool_: truth,
+    math.frexp: frexp,
+    math.ldexp: ldexp,
+    math.modf: modf,
     **{getattr(math, name): _test(name, getattr(np, name)) for name in ("isfinite", "isinf", "isnan")},
     **{getattr(math, name): _unary(name, ONE_BY_ONE.get(name) or getattr(np, name), name in EXACT) for name in UNARY},
     **{getattr(math, name): _binary(name, ONE_BY_ONE.get(name) or getattr(np, name), name in EXACT) for name in BINARY},

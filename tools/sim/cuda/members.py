@@ -55,30 +55,39 @@ def _named(masks: np.ndarray, active: np.ndarray) -> np.ndarray:
 
 # What is refused ---------------------------------------------------------------------------------
 
+
 def _not_itself(lanes: Lanes, named: np.ndarray, strangers: np.ndarray) -> Fault:
     lane, mask = _first(strangers, named)
-    return lanes.fault("warp_mask", f"is not in its own mask.\n"
-                       f"It is lane {lane} of its warp; the mask is {mask:#010x}.",
-                       "A mask names the lane itself and those it works with. Which lanes come here?",
-                       lanes=strangers.ravel())
+    return lanes.fault(
+        "warp_mask",
+        f"is not in its own mask.\nIt is lane {lane} of its warp; the mask is {mask:#010x}.",
+        "A mask names the lane itself and those it works with. Which lanes come here?",
+        lanes=strangers.ravel(),
+    )
 
 
 def _absent(lanes: Lanes, named: np.ndarray, absent: np.ndarray, here: np.ndarray) -> Fault:
     callers = lanes.warps(lanes.mask) & (absent != 0)
     _, mask, missing, present = _first(callers, named, absent, here)
-    return lanes.fault("warp_mask", f"names lanes that are not here.\n"
-                       f"Its mask {mask:#010x} makes it wait for {_names(missing)} of its warp;\n"
-                       f"only {_names(present)} came.",
-                       "Should all of them call it? If not, ballot_sync before the branch gives a mask.",
-                       lanes=callers.ravel())
+    return lanes.fault(
+        "warp_mask",
+        f"names lanes that are not here.\n"
+        f"Its mask {mask:#010x} makes it wait for {_names(missing)} of its warp;\n"
+        f"only {_names(present)} came.",
+        "Should all of them call it? If not, ballot_sync before the branch gives a mask.",
+        lanes=callers.ravel(),
+    )
 
 
 def _two_masks(lanes: Lanes, named: np.ndarray, others: np.ndarray) -> Fault:
     lane, mask, differing = _first(others != 0, named, others)
-    return lanes.fault("warp_mask", f"names lanes that pass other masks.\n"
-                       f"Lane {lane} of its warp passes {mask:#010x}; {_names(differing)} in it differ.",
-                       "Lanes that work together pass one mask. Which lanes are they?",
-                       lanes=(others != 0).ravel())
+    return lanes.fault(
+        "warp_mask",
+        f"names lanes that pass other masks.\n"
+        f"Lane {lane} of its warp passes {mask:#010x}; {_names(differing)} in it differ.",
+        "Lanes that work together pass one mask. Which lanes are they?",
+        lanes=(others != 0).ravel(),
+    )
 
 
 def nobody_gives(lanes: Lanes, source: np.ndarray, unheard: np.ndarray) -> Fault:
@@ -86,13 +95,24 @@ def nobody_gives(lanes: Lanes, source: np.ndarray, unheard: np.ndarray) -> Fault
     here, gone, exist = (bits(lanes.warps(each))[:, None] for each in (lanes.mask, lanes.returned, lanes.exists))
     lane, other, *words = _first(unheard, np.broadcast_to(source, unheard.shape), here, gone, exist)
     present, left, existing = (bool(word >> other & 1) for word in words)
-    why = ("is not in its mask" if present else "does not exist" if not existing else
-           "has left the kernel" if left else "is not here")
-    return lanes.fault("shuffle", f"reads a value that nobody gives.\n"
-                       f"Lane {lane} of its warp asks lane {other}, which {why};\n{_names(words[0])} came.",
-                       "Could all 32 lanes take part, some with a value that changes nothing?" if not present else
-                       "Lanes exchange values within one mask. Which lanes belong together?",
-                       lanes=unheard.ravel())
+    why = (
+        "is not in its mask"
+        if present
+        else "does not exist"
+        if not existing
+        else "has left the kernel"
+        if left
+        else "is not here"
+    )
+    return lanes.fault(
+        "shuffle",
+        f"reads a value that nobody gives.\n"
+        f"Lane {lane} of its warp asks lane {other}, which {why};\n{_names(words[0])} came.",
+        "Could all 32 lanes take part, some with a value that changes nothing?"
+        if not present
+        else "Lanes exchange values within one mask. Which lanes belong together?",
+        lanes=unheard.ravel(),
+    )
 
 
 def _first(callers: np.ndarray, *words: np.ndarray) -> tuple[int, ...]:

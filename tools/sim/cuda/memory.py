@@ -98,8 +98,12 @@ class Array:
         """Count an access ("load", "store", "atomic") of the active lanes, and check what can be wrong with it."""
         storage, lanes, spot = self.storage, self.lanes, learner_spot()
         if storage.address % storage.flat.dtype.alignment:
-            raise self.fault("misaligned", f"{VERBS[operation]} {self.dtype} elements of {{name}}, which begins at "
-                              "an address\nthat is no multiple of their size.", "Which offset was it cut out at?")
+            raise self.fault(
+                "misaligned",
+                f"{VERBS[operation]} {self.dtype} elements of {{name}}, which begins at "
+                "an address\nthat is no multiple of their size.",
+                "Which offset was it cut out at?",
+            )
         keys = storage.keys(lanes, offsets)
         lanes.counting.access(spot, lanes, storage, keys, operation)
         if trace.listener is not None:
@@ -173,8 +177,13 @@ class Array:
                 wrong = np.zeros(self.lanes.count, bool)
                 wrong[slice(None) if self.lanes.indices is None else self.lanes.indices] = lacking
                 key = int(self._several(keys)[np.flatnonzero(self._several(lacking))[0]])
-                raise self.fault("uninitialised", f"reads {storage.element(key)},\nto which nothing was stored.",
-                                  "Which thread should fill it, and has it done so by now?", wrong, key % storage.size)
+                raise self.fault(
+                    "uninitialised",
+                    f"reads {storage.element(key)},\nto which nothing was stored.",
+                    "Which thread should fill it, and has it done so by now?",
+                    wrong,
+                    key % storage.size,
+                )
         storage.set[keys] = True
 
     def _several(self, keys) -> np.ndarray:
@@ -202,17 +211,20 @@ class Array:
                 strides.append(stride * step)
                 start = start + begin * stride
             else:
-                start = start + checked(self, each, length, axis, index[axis:axis + 1], "takes") * stride
+                start = start + checked(self, each, length, axis, index[axis : axis + 1], "takes") * stride
         return Array(self.lanes, self.storage, tuple(shape), tuple(strides), start, self.read_only)
 
     def _bounds(self, piece: slice, length) -> tuple:
         """First index, length and step of a slice, with Python's rules."""
         step = 1 if piece.step is None else int(piece.step)
         if step < 1:
-            raise Unknown("The simulator knows slices with a positive step only. A GPU knows others.",
-                          "Count the indices down instead.")
-        begin, end = (_clipped(bound, length, default)
-                      for bound, default in ((piece.start, np.int64(0)), (piece.stop, length)))
+            raise Unknown(
+                "The simulator knows slices with a positive step only. A GPU knows others.",
+                "Count the indices down instead.",
+            )
+        begin, end = (
+            _clipped(bound, length, default) for bound, default in ((piece.start, np.int64(0)), (piece.stop, length))
+        )
         return begin, np.maximum(0, -(-(end - begin) // step)), step
 
 

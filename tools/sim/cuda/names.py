@@ -27,17 +27,74 @@ VARIES = object()  # what only the run can tell
 
 SIMULATED = (breakpoint, len, print, range)  # beside what is in mathematics.py
 COMPILED = (enumerate, hasattr, isinstance, iter, map, next, ord, slice, sum, tuple, type, zip)  # by Numba
-INSTEAD = {enumerate: "Write a loop over range(len(x)).", zip: "Write a loop over range(len(x)).",
-           sum: "Add in a loop."}
-BUILT_IN = {"maximum": "max(a, b) is compiled.", "minimum": "min(a, b) is compiled.", "max": "max(a, b) is compiled.",
-            "min": "min(a, b) is compiled.", "round": "round(a) is compiled.", "abs": "abs(a) is compiled."}
+INSTEAD = {
+    enumerate: "Write a loop over range(len(x)).",
+    zip: "Write a loop over range(len(x)).",
+    sum: "Add in a loop.",
+}
+BUILT_IN = {
+    "maximum": "max(a, b) is compiled.",
+    "minimum": "min(a, b) is compiled.",
+    "max": "max(a, b) is compiled.",
+    "min": "min(a, b) is compiled.",
+    "round": "round(a) is compiled.",
+    "abs": "abs(a) is compiled.",
+}
 
 # Not compiled by Numba, among NumPy's functions; of those that are named nowhere, nothing is claimed.
-NUMPY_ARRAYS = ("arange", "array", "concatenate", "copy", "diag", "empty", "empty_like", "eye", "full", "full_like",
-                "identity", "linspace", "ones", "ones_like", "stack", "zeros", "zeros_like")
-NUMPY_NUMBERS = ("abs", "absolute", "add", "cbrt", "ceil", "clip", "copysign", "dot", "exp", "exp2", "expm1", "fabs",
-                 "floor", "fmod", "isfinite", "isinf", "log1p", "matmul", "max", "min", "mod", "multiply", "negative",
-                 "power", "rint", "sign", "sort", "sqrt", "square", "subtract", "trunc", "where")
+NUMPY_ARRAYS = (
+    "arange",
+    "array",
+    "concatenate",
+    "copy",
+    "diag",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "identity",
+    "linspace",
+    "ones",
+    "ones_like",
+    "stack",
+    "zeros",
+    "zeros_like",
+)
+NUMPY_NUMBERS = (
+    "abs",
+    "absolute",
+    "add",
+    "cbrt",
+    "ceil",
+    "clip",
+    "copysign",
+    "dot",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "floor",
+    "fmod",
+    "isfinite",
+    "isinf",
+    "log1p",
+    "matmul",
+    "max",
+    "min",
+    "mod",
+    "multiply",
+    "negative",
+    "power",
+    "rint",
+    "sign",
+    "sort",
+    "sqrt",
+    "square",
+    "subtract",
+    "trunc",
+    "where",
+)
 RANDOM = ("random", "numpy.random.mtrand")
 
 
@@ -86,6 +143,7 @@ def _outer_variables(function: Callable) -> dict[str, object]:
 
 # What is found -----------------------------------------------------------------------------------
 
+
 def findings(tree: ast.FunctionDef, function: Callable, names: Names) -> Iterator[Finding]:
     """About the names in the function, in any order."""
     if _calls_itself(function):
@@ -108,15 +166,21 @@ def _finding(node: ast.AST, names: Names) -> Finding | None:
         case ast.Call(keywords=[_, *_]) if _is_known(names.value(node.func)):
             return Finding(node, f"Numba takes no keywords for {ast.unparse(node.func)}.", "Pass them by position.")
         case ast.Subscript(ctx=ast.Store()) if isinstance(names.value(node.value), np.ndarray):
-            return Finding(node, f"Numba copies {ast.unparse(node.value)} into the kernel, as a constant.",
-                           "Pass the array to the kernel to store to it.")
+            return Finding(
+                node,
+                f"Numba copies {ast.unparse(node.value)} into the kernel, as a constant.",
+                "Pass the array to the kernel to store to it.",
+            )
     return None
 
 
 def _missing(missing: Missing) -> Finding:
     node = missing.node
-    name, what = (node.id, f"{node.id} is not defined.") if isinstance(node, ast.Name) else (
-        node.attr, f"{ast.unparse(node.value)} has no {node.attr}.")
+    name, what = (
+        (node.id, f"{node.id} is not defined.")
+        if isinstance(node, ast.Name)
+        else (node.attr, f"{ast.unparse(node.value)} has no {node.attr}.")
+    )
     if name in REASON and getattr(missing.owner, "__name__", "") == "tools.sim.cuda":
         reason = f"{REASON[name][0].upper()}{REASON[name][1:]}."
         return Finding(node, ast.unparse(node), textwrap.fill(reason, WIDTH), unknown=True)
@@ -130,8 +194,11 @@ def _judge(node: ast.AST, value: object) -> Finding | None:
     """What Numba thinks of a value that a kernel takes from outside."""
     name = ast.unparse(node)
     if isinstance(value, (list, dict, set, frozenset, range)):
-        return Finding(node, f"{name} is a {type(value).__name__}; Numba takes none into a kernel.",
-                       "A tuple or a NumPy array can be read there.")
+        return Finding(
+            node,
+            f"{name} is a {type(value).__name__}; Numba takes none into a kernel.",
+            "A tuple or a NumPy array can be read there.",
+        )
     if not callable(value) or _is_known(value) or hasattr(value, "py_func"):
         return None
     if type(getattr(value, "__self__", None)).__module__ in RANDOM:
@@ -152,8 +219,11 @@ def _judge_other(node: ast.AST, name: str, value: Callable, of_simulator: bool) 
     if isinstance(value, types.FunctionType) and of_simulator:
         return Finding(node, f"{name} is for the host; a kernel cannot call it.")
     if isinstance(value, (types.FunctionType, functools.partial)):
-        return Finding(node, f"{name} is a Python function; a kernel calls device functions only.",
-                       "@cuda.jit(device=True) above its def makes it one.")
+        return Finding(
+            node,
+            f"{name} is a Python function; a kernel calls device functions only.",
+            "@cuda.jit(device=True) above its def makes it one.",
+        )
     if isinstance(value, type) and not of_simulator and not issubclass(value, (enum.Enum, tuple)):
         return Finding(node, f"{name} is a class; Numba takes none into a kernel.", "Pass numbers and arrays.")
     return None
@@ -161,8 +231,11 @@ def _judge_other(node: ast.AST, name: str, value: Callable, of_simulator: bool) 
 
 def _judge_numpy(node: ast.AST, name: str, function: str) -> Finding:
     if function in NUMPY_ARRAYS:
-        return Finding(node, f"{name} makes an array, and nothing allocates memory on a GPU.",
-                       "cuda.shared.array(shape, dtype): one a block. cuda.local.array: one a thread.")
+        return Finding(
+            node,
+            f"{name} makes an array, and nothing allocates memory on a GPU.",
+            "cuda.shared.array(shape, dtype): one a block. cuda.local.array: one a thread.",
+        )
     if function not in NUMPY_NUMBERS:
         return Finding(node, name, _in_math(function) or BUILT_IN.get(function, ""), unknown=True)
     return Finding(node, f"Numba compiles no {name} for a GPU.", _in_math(function) or BUILT_IN.get(function, ""))
@@ -185,10 +258,12 @@ def _judge_builtin(node: ast.AST, name: str, value: Callable) -> Finding | None:
 def _is_known(value: object) -> bool:
     """A function or a type that Numba and the simulator know."""
     return callable(value) and (
-        value in SIMULATED or mathematics.meaning(value) is not None or dtype_of(value) is not None)
+        value in SIMULATED or mathematics.meaning(value) is not None or dtype_of(value) is not None
+    )
 
 
 # Recursion ---------------------------------------------------------------------------------------
+
 
 def _calls_itself(function: Callable) -> bool:
     """Also by way of other device functions."""

@@ -15,21 +15,94 @@ import numpy as np
 from tools.sim import floats
 from tools.sim.cuda.arithmetic import floor_quotient, power, remainder
 from tools.sim.cuda.conversion import cast, convert
-from tools.sim.cuda.promotion import (BOOL, COMPARISONS, FLOAT64, INT64, TYPES, UINT64, common, dtype_of, is_whole,
-                                      result_type, unary_type, unify)
+from tools.sim.cuda.promotion import (
+    BOOL,
+    COMPARISONS,
+    FLOAT64,
+    INT64,
+    TYPES,
+    UINT64,
+    common,
+    dtype_of,
+    is_whole,
+    result_type,
+    unary_type,
+    unify,
+)
 from tools.sim.cuda.refused import Refused
 
-__all__ = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor",
-           "neg", "pos", "invert", "not_", "eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not",
-           "cast", "dtype_of", "result_type", "unify"]
+__all__ = [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and_",
+    "or_",
+    "xor",
+    "neg",
+    "pos",
+    "invert",
+    "not_",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "is_",
+    "is_not",
+    "cast",
+    "dtype_of",
+    "result_type",
+    "unify",
+]
 
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
-           "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "eq": "==", "ne": "!=",
-           "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "neg": "-", "pos": "+", "invert": "~", "not_": "not"}
-UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "lshift": np.left_shift,
-          "rshift": np.right_shift, "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor,
-          "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
-          "ge": np.greater_equal}
+SYMBOLS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "lshift": "<<",
+    "rshift": ">>",
+    "and_": "&",
+    "or_": "|",
+    "xor": "^",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "neg": "-",
+    "pos": "+",
+    "invert": "~",
+    "not_": "not",
+}
+UFUNCS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 REDUCIBLE = ("add", "sub", "mul", "truediv", *COMPARISONS)  # float64 that may turn out to be float32: see floats.py
 OTHERS = {"floordiv": floor_quotient, "mod": remainder, "pow": power}
 
@@ -155,8 +228,10 @@ def _refuse(name: str, *types: str):
     advice = "An operator works on elements: x[i], not x." if "an array" in types else ""
     whole = [each.split()[0] for each in types if each.endswith(".z")]
     if whole:
-        raise Refused(f"Numba compiles no {SYMBOLS[name]} of {' and '.join(dict.fromkeys(whole))} as a whole.",
-                      f"Which axis is meant: {whole[0]}.x, .y or .z?")
+        raise Refused(
+            f"Numba compiles no {SYMBOLS[name]} of {' and '.join(dict.fromkeys(whole))} as a whole.",
+            f"Which axis is meant: {whole[0]}.x, .y or .z?",
+        )
     raise Refused(f"Numba compiles no {SYMBOLS[name]} of {' and '.join(types)}.", advice)
 
 

@@ -25,8 +25,10 @@ class Phi:
         try:
             self.type = _unified(before, found)
         except TypeError:
-            raise Refused(f"{self.name or 'This'} is {_shown(before)} on one way to here, {_shown(found)} on another.",
-                          "Numba wants one type where ways meet. Are these two variables?") from None
+            raise Refused(
+                f"{self.name or 'This'} is {_shown(before)} on one way to here, {_shown(found)} on another.",
+                "Numba wants one type where ways meet. Are these two variables?",
+            ) from None
         return self.type is not before
 
     def fit(self, value):

@@ -5,8 +5,27 @@ The rules were found by asking the type inference of numba-cuda 0.30 for every p
 
 import numpy as np
 
-TYPES = tuple(map(np.dtype, ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-                             "float16", "float32", "float64", "complex64", "complex128")))
+TYPES = tuple(
+    map(
+        np.dtype,
+        (
+            "bool",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "float16",
+            "float32",
+            "float64",
+            "complex64",
+            "complex128",
+        ),
+    )
+)
 BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64 = TYPES[:9]
 FLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 = TYPES[9:]
 
@@ -120,8 +139,14 @@ def _ordered(a, b):
 
 _RULES = {
     **dict.fromkeys(("add", "sub", "mul"), _arithmetic),
-    "truediv": _true_quotient, "floordiv": _floor_quotient, "mod": _floor_quotient, "pow": _power,
-    "lshift": _shifted, "rshift": _shifted,
+    "truediv": _true_quotient,
+    "floordiv": _floor_quotient,
+    "mod": _floor_quotient,
+    "pow": _power,
+    "lshift": _shifted,
+    "rshift": _shifted,
     **dict.fromkeys(("and_", "or_", "xor"), _bits),
-    "eq": _compared, "ne": _compared, **dict.fromkeys(ORDERED, _ordered),
+    "eq": _compared,
+    "ne": _compared,
+    **dict.fromkeys(ORDERED, _ordered),
 }

@@ -12,8 +12,9 @@ class Pruning:
 
     def __init__(self, tree: ast.FunctionDef):
         given = {argument.arg for argument in tree.args.args}
-        stored = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
-                         and isinstance(node.ctx, ast.Store))
+        stored = Counter(
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
         self.local, self.parameters, self.constant = {*given, *stored}, given - {*stored}, set()
         for node in ast.walk(tree):
             match node:

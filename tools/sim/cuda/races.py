@@ -14,10 +14,13 @@ from tools.sim.cuda.faults import Fault
 from tools.sim.faults import Spot
 
 WARP = 32
-NOBODY, SEVERAL = -1, -2       # instead of a block's number
-MOST_REMEMBERED = 1 << 25      # accesses; more are compared in portions, and a race across two of them is missed
-NAMES = {("store", "load"): "read-after-write", ("load", "store"): "write-after-read",
-         ("store", "store"): "write-after-write"}
+NOBODY, SEVERAL = -1, -2  # instead of a block's number
+MOST_REMEMBERED = 1 << 25  # accesses; more are compared in portions, and a race across two of them is missed
+NAMES = {
+    ("store", "load"): "read-after-write",
+    ("load", "store"): "write-after-read",
+    ("store", "store"): "write-after-write",
+}
 DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
 DID = {"load": "read", "store": "wrote", "atomic": "updated"}
 
@@ -48,7 +51,8 @@ class Races:
         """Remember what the active lanes do."""
         who = self.everyone if self.lanes.indices is None else self.lanes.indices
         self.accesses.setdefault(storage, []).append(
-            Access(spot, operation, keys, who, self.block_epochs, self.warp_epochs))
+            Access(spot, operation, keys, who, self.block_epochs, self.warp_epochs)
+        )
         self.remembered += keys.size
         if self.remembered > MOST_REMEMBERED:
             self.settle()
@@ -130,15 +134,30 @@ class Races:
         first, second = _pair(members, racing, party)
         before, after = accesses[members.numbers[first]], accesses[members.numbers[second]]
         lane, other = int(members.who[second]), int(members.who[first])
-        return self._report(storage, int(members.keys[second]), lane, after, before.operation,
-                            f"{self.lanes.name(other)} {DID[before.operation]} in line {before.spot.line}", why)
+        return self._report(
+            storage,
+            int(members.keys[second]),
+            lane,
+            after,
+            before.operation,
+            f"{self.lanes.name(other)} {DID[before.operation]} in line {before.spot.line}",
+            why,
+        )
 
     def _report(self, storage, key: int, lane: int, after: Access, operation: str, before: str, why: str) -> Fault:
         kind = NAMES.get((_as_plain(operation), _as_plain(after.operation)), "write-after-write")
         block, thread = self.lanes.place(lane)
         what = f"{self.lanes.name(lane)} {DOES[after.operation]} {storage.element(key)},\nwhich {before}.\n{why}"
-        return Fault("race", what, f"A {kind} race: either may come first. What puts them in order?",
-                     block=block, thread=thread, spot=after.spot, array=storage.name, operation=after.operation)
+        return Fault(
+            "race",
+            what,
+            f"A {kind} race: either may come first. What puts them in order?",
+            block=block,
+            thread=thread,
+            spot=after.spot,
+            array=storage.name,
+            operation=after.operation,
+        )
 
     # With blocks that ran before -----------------------------------------------------------------
 
@@ -153,8 +172,15 @@ class Races:
                 if foreign.any():
                     place = int(np.flatnonzero(foreign)[0])
                     who = "several blocks" if other[place] == SEVERAL else f"block {other[place]}"
-                    raise self._report(storage, int(access.keys[place]), int(access.who[place]), access, operation,
-                                       f"{who} {DID[operation]} before", "Blocks run in any order.")
+                    raise self._report(
+                        storage,
+                        int(access.keys[place]),
+                        int(access.who[place]),
+                        access,
+                        operation,
+                        f"{who} {DID[operation]} before",
+                        "Blocks run in any order.",
+                    )
         for access, block in zip(accesses, blocks):
             touched.note(access, block)
 
@@ -202,8 +228,19 @@ def _members(accesses: list[Access], suspects: np.ndarray, lanes) -> Members:
         keys, who = access.keys[among], access.who[among]
         block, warp = who // lanes.width, who // WARP
         writes, atomics = (np.full(who.size, access.operation == each) for each in ("store", "atomic"))
-        rows.append((keys, who, warp, block, access.block_epochs[block], access.warp_epochs[warp], writes, atomics,
-                     np.full(who.size, number)))
+        rows.append(
+            (
+                keys,
+                who,
+                warp,
+                block,
+                access.block_epochs[block],
+                access.warp_epochs[warp],
+                writes,
+                atomics,
+                np.full(who.size, number),
+            )
+        )
     return Members(*(np.concatenate(column) for column in zip(*rows)))
 
 
@@ -219,7 +256,7 @@ def _racing(group: tuple, party: np.ndarray, members: Members) -> np.ndarray:
     if not bad.size:
         return bad
     ends = np.append(starts[1:], order.size)
-    groups = [np.sort(order[starts[each]:ends[each]]) for each in bad[:64]]  # of so many, the one that ends first
+    groups = [np.sort(order[starts[each] : ends[each]]) for each in bad[:64]]  # of so many, the one that ends first
     return min(groups, key=lambda members: members[1])
 
 

@@ -19,6 +19,7 @@ BITS = 128  # of a state
 
 # On the host -------------------------------------------------------------------------------------
 
+
 def create_xoroshiro128p_states(n, seed, subsequence_start=0, stream=0):
     """A device array of n states. Generator i begins 2**64 * (subsequence_start + i) steps after the seed's state."""
     return to_device(states(n, seed, subsequence_start), stream=stream)
@@ -84,6 +85,7 @@ def _rotated(x: np.ndarray, count: int) -> np.ndarray:
 
 
 # In kernels --------------------------------------------------------------------------------------
+
 
 def _next(states, index) -> np.ndarray:
     """The next number of each lane's generator. A state is counted as one load and one store of 16 bytes."""

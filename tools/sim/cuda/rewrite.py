@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 from tools.sim.cuda.expressions import BINARY, Expressions
 from tools.sim.cuda.liveness import Liveness, assigned
-from tools.sim.cuda.syntax import (LANES, OPERATIONS, assign, at, if_active, name, operate, run, runtime, step,
-                                   stored)
+from tools.sim.cuda.syntax import LANES, OPERATIONS, assign, at, if_active, name, operate, run, runtime, step, stored
 from tools.sim.cuda.values import Undefined
 
 RESULT = "_result"  # the phi of what a function returns
@@ -59,8 +58,13 @@ class Rewriter(Expressions):
         start = [assign(each, name(_undefined(each))) for each in self._variables if each not in self._parameters]
         body = start + self._block(self._tree.body)
         extra = [LANES, OPERATIONS, RESULT, *self.constants, *self.phis, *self._free]
-        arguments = ast.arguments(posonlyargs=[], args=[ast.arg(each) for each in self._parameters], defaults=[],
-                                  kwonlyargs=[ast.arg(each) for each in extra], kw_defaults=[None] * len(extra))
+        arguments = ast.arguments(
+            posonlyargs=[],
+            args=[ast.arg(each) for each in self._parameters],
+            defaults=[],
+            kwonlyargs=[ast.arg(each) for each in extra],
+            kw_defaults=[None] * len(extra),
+        )
         return at(ast.FunctionDef(self._tree.name, arguments, body, []), self._tree)
 
     # Statements ----------------------------------------------------------------------------------
@@ -85,8 +89,11 @@ class Rewriter(Expressions):
         if len(node.targets) == 1:
             return [step(), *self._store(node.targets[0], self.visit(node.value))]
         value = self.new("value")
-        return [step(), assign(value, self.visit(node.value)),
-                *(each for target in node.targets for each in self._store(target, name(value)))]
+        return [
+            step(),
+            assign(value, self.visit(node.value)),
+            *(each for target in node.targets for each in self._store(target, name(value))),
+        ]
 
     def visit_AnnAssign(self, node):
         return [step(), *self._store(node.target, self.visit(node.value))] if node.value else []
@@ -98,8 +105,12 @@ class Rewriter(Expressions):
         array, index = self.new("array"), self.new("index")  # evaluated once, as Python does
         element = at(runtime("load", name(array), name(index)), target)
         place = self.visit(target.slice) if isinstance(target, ast.Subscript) else ast.Constant(target.attr)
-        return [step(), assign(array, self.visit(target.value)), assign(index, place),
-                run("store", name(array), name(index), self.typed(operate(operator, element, self.visit(value))))]
+        return [
+            step(),
+            assign(array, self.visit(target.value)),
+            assign(index, place),
+            run("store", name(array), name(index), self.typed(operate(operator, element, self.visit(value)))),
+        ]
 
     def _store(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         """Assign the (rewritten) value to a variable, an element, or to several of them."""
@@ -113,8 +124,10 @@ class Rewriter(Expressions):
             self.unknown(target, "an assignment to anything but variables and elements")
         values = self.new("values")
         unpacked = runtime("unpack", value, ast.Constant(len(target.elts)))
-        parts = [self._store(each, ast.Subscript(name(values), ast.Constant(number), ast.Load()))
-                 for number, each in enumerate(target.elts)]
+        parts = [
+            self._store(each, ast.Subscript(name(values), ast.Constant(number), ast.Load()))
+            for number, each in enumerate(target.elts)
+        ]
         return [assign(values, unpacked), *(each for part in parts for each in part)]
 
     def visit_Assert(self, node):
@@ -135,16 +148,22 @@ class Rewriter(Expressions):
         kept = meetings + self._meetings(set_here & otherwise - after)
         test, body = self.test(node.test), self._block(node.body)
         return [
-            step(), assign(split, runtime("split", test)),
-            *_keep(kept), if_active(body), *map(_swap, kept), run("other", name(split)),
+            step(),
+            assign(split, runtime("split", test)),
+            *_keep(kept),
+            if_active(body),
+            *map(_swap, kept),
+            run("other", name(split)),
             *([if_active(self._block(node.orelse))] if node.orelse else []),
-            *_merge("merge", split, meetings), run("join", name(split)),
+            *_merge("merge", split, meetings),
+            run("join", name(split)),
         ]
 
     def visit_While(self, node):
         loop = self._enter(node)
-        test = ast.BoolOp(ast.And(), [runtime("again", name(loop.name)),
-                                      runtime("test", name(loop.name), self.test(node.test))])
+        test = ast.BoolOp(
+            ast.And(), [runtime("again", name(loop.name)), runtime("test", name(loop.name), self.test(node.test))]
+        )
         return self._loop(loop, node, [], ast.While(test, self._turn(loop, node, []), []))
 
     def visit_For(self, node):
@@ -193,6 +212,7 @@ class Rewriter(Expressions):
 
 # Pieces of the new tree --------------------------------------------------------------------------
 
+
 def _keep(meetings: list[_Meeting]) -> list[ast.stmt]:
     return [assign(each.waiting, name(each.variable)) for each in meetings]
 
@@ -200,8 +220,9 @@ def _keep(meetings: list[_Meeting]) -> list[ast.stmt]:
 def _swap(each: _Meeting) -> ast.stmt:
     """x, waiting = waiting, x"""
     pair = each.variable, each.waiting
-    return ast.Assign([ast.Tuple(list(map(stored, pair)), ast.Store())],
-                      ast.Tuple(list(map(name, reversed(pair))), ast.Load()))
+    return ast.Assign(
+        [ast.Tuple(list(map(stored, pair)), ast.Store())], ast.Tuple(list(map(name, reversed(pair))), ast.Load())
+    )
 
 
 def _merge(method: str, place: str, meetings: list[_Meeting]) -> list[ast.stmt]:

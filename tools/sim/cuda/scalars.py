@@ -13,14 +13,14 @@ SELECTED = ("int16", "uint16", "int32", "uint32", "int64", "uint64", *FLOATS)
 @intrinsic
 def popc(x):
     """How many bits of x are 1, in the type of x."""
-    x, = converted("cuda.popc", INTEGERS, x)
+    (x,) = converted("cuda.popc", INTEGERS, x)
     return _ones(x).astype(x.dtype)
 
 
 @intrinsic
 def clz(x):
     """How many bits of x are 0 before the first 1, in the type of x."""
-    x, = converted("cuda.clz", INTEGERS, x)
+    (x,) = converted("cuda.clz", INTEGERS, x)
     width, below = 8 * x.itemsize, _bits(x)
     for shift in (1, 2, 4, 8, 16, 32):
         if shift < width:
@@ -39,7 +39,7 @@ def ffs(x):
 @intrinsic
 def brev(x):
     """The bits of x in reverse order: uint32, or uint64 for uint64. Other types become uint32, as in Numba."""
-    x, = converted("cuda.brev", ("uint32", "uint64"), x)
+    (x,) = converted("cuda.brev", ("uint32", "uint64"), x)
     kind = x.dtype.type
     for shift, lower in ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F)):
         mask, shift = kind(lower & np.iinfo(kind).max), kind(shift)
@@ -66,7 +66,7 @@ def fma(a, b, c):
 @intrinsic
 def cbrt(x):
     """The cube root: float32 if x fits into it, else float64."""
-    x, = converted("cuda.cbrt", FLOATS, x)
+    (x,) = converted("cuda.cbrt", FLOATS, x)
     return floats.called(rounded_once(np.cbrt)(x), [x])
 
 

@@ -25,8 +25,11 @@ def findings(tree: ast.FunctionDef, names: Names) -> Iterator[Finding]:
             given = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "shape")]
             lengths = [each for shape in given for each in (shape.elts if isinstance(shape, ast.Tuple) else [shape])]
             if wrong := next(filter(shapes.varies, lengths), None):
-                yield Finding(node, f"Numba wants plain whole numbers as a shape, not {ast.unparse(wrong)}.",
-                              "Give the number a name outside the kernel, SIZE = ..., and use that name.")
+                yield Finding(
+                    node,
+                    f"Numba wants plain whole numbers as a shape, not {ast.unparse(wrong)}.",
+                    "Give the number a name outside the kernel, SIZE = ..., and use that name.",
+                )
 
 
 class _Shapes:

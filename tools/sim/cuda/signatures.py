@@ -21,8 +21,9 @@ def converted(function: str, types: tuple[str, ...], *values) -> list:
     """The values in one type: their own if it is among these, else the first that can hold them, else the first."""
     found = {type_of(function, "an argument", value) for value in values}
     own = tuple(found & set(types)) if len(found) == 1 else ()
-    fitting = [dtype for dtype in map(np.dtype, own + types)
-               if all(common(np.dtype(each), dtype) == dtype for each in found)]
+    fitting = [
+        dtype for dtype in map(np.dtype, own + types) if all(common(np.dtype(each), dtype) == dtype for each in found)
+    ]
     return [cast(value, (fitting or [np.dtype(types[0])])[0]) for value in values]
 
 
@@ -36,6 +37,6 @@ def type_of(function: str, argument: str, value) -> str:
 
 def listed(types: tuple[str, ...]) -> str:
     """int32, int64 or float32; all integers in one word"""
-    if types[:len(INTEGERS)] == INTEGERS:
-        types = ("integers", *types[len(INTEGERS):])
+    if types[: len(INTEGERS)] == INTEGERS:
+        types = ("integers", *types[len(INTEGERS) :])
     return " or ".join(filter(None, [", ".join(types[:-1]), types[-1]]))

@@ -62,15 +62,21 @@ class Version:
     def __init__(self, program: Program):
         self.program, self.result = program, Phi("the result")
         self.phis = {name: Phi(variable) for name, variable in program.phis[True].items()}
-        self._known = {typed: {RESULT: self.result, **program.constants, **{name: self.phis[name] for name in names}}
-                       for typed, names in program.phis.items()}
+        self._known = {
+            typed: {RESULT: self.result, **program.constants, **{name: self.phis[name] for name in names}}
+            for typed, names in program.phis.items()
+        }
 
     def run(self, lanes, *arguments) -> None:
         """Execute it; for a device function inside the kernel that calls it."""
         outer, code = self.program.function, self.program.code[self.typed]
         function = types.FunctionType(code, outer.__globals__, outer.__name__, outer.__defaults__)
-        function.__kwdefaults__ = {LANES: lanes, OPERATIONS: lanes.operations, **self._known[self.typed],
-                                   **_closure(outer)}
+        function.__kwdefaults__ = {
+            LANES: lanes,
+            OPERATIONS: lanes.operations,
+            **self._known[self.typed],
+            **_closure(outer),
+        }
         push(lanes)
         try:
             function(*arguments)
@@ -90,8 +96,10 @@ def parse(function: Callable) -> ast.FunctionDef:
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        raise TypeError(f"The source of {function.__name__} cannot be read, so it cannot be simulated.\n"
-                        "Put the kernel in a file, or in a notebook's cell.") from None
+        raise TypeError(
+            f"The source of {function.__name__} cannot be read, so it cannot be simulated.\n"
+            "Put the kernel in a file, or in a notebook's cell."
+        ) from None
     tree = ast.parse(textwrap.dedent("".join(lines)))
     ast.increment_lineno(tree, first - 1)
     if not isinstance(tree.body[0], ast.FunctionDef):
@@ -128,8 +136,9 @@ def _waits(node: ast.AST) -> bool:
         return False
     tested = {name.id for name in ast.walk(node.test) if isinstance(name, ast.Name)}
     reads = [each for each in ast.walk(node) if isinstance(each, ast.Assign) and any(map(_reads, ast.walk(each.value)))]
-    targets = {name.id for each in reads for target in each.targets for name in ast.walk(target)
-               if isinstance(name, ast.Name)}
+    targets = {
+        name.id for each in reads for target in each.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+    }
     return any(map(_reads, ast.walk(node.test))) or bool(tested & targets)
 
 

@@ -38,8 +38,9 @@ class Space:
             return getattr(type(value), "_make", tuple)(map(self.argument, value, storage))  # a named one stays so
         self.storages.append(storage)
         strides = tuple(stride // value.array.itemsize for stride in value.array.strides)
-        return Array(self.lanes, storage, tuple(map(np.int64, value.array.shape)), strides, storage.start,
-                     value.read_only)
+        return Array(
+            self.lanes, storage, tuple(map(np.int64, value.array.shape)), strides, storage.start, value.read_only
+        )
 
     def shared(self, shape, dtype) -> Array:
         """An array that each block has once; the same one whenever this line runs."""
@@ -100,8 +101,11 @@ class Space:
         """So many bytes of shared memory more."""
         self.shared_bytes += size
         if self.shared_bytes > MOST_SHARED:
-            raise Fault("shared_memory", f"Its blocks need {self.shared_bytes:,} bytes of shared memory each; "
-                        f"there are {MOST_SHARED:,}.", "What must a block hold at one time?")
+            raise Fault(
+                "shared_memory",
+                f"Its blocks need {self.shared_bytes:,} bytes of shared memory each; there are {MOST_SHARED:,}.",
+                "What must a block hold at one time?",
+            )
 
 
 class _Call(NamedTuple):
@@ -136,8 +140,10 @@ def _shape(shape) -> tuple[int, ...]:
     """The same for all threads, as the compiler must know it."""
     shape = shape if isinstance(shape, tuple) else (shape,)
     if any(isinstance(length, np.ndarray) for length in shape):
-        raise TypeError("The shape of a shared or local array must be known when the kernel is compiled:\n"
-                        "a number, or a constant of the module.")
+        raise TypeError(
+            "The shape of a shared or local array must be known when the kernel is compiled:\n"
+            "a number, or a constant of the module."
+        )
     if any(length < 0 for length in shape):
         raise TypeError(f"No array has so many elements: {', '.join(map(str, map(int, shape)))}.")
     return tuple(map(int, shape))
@@ -146,8 +152,10 @@ def _shape(shape) -> tuple[int, ...]:
 def _dtype(thing) -> np.dtype:
     dtype = dtype_of(thing)
     if isinstance(thing, np.dtype) and thing.names:
-        raise Unknown("The simulator knows no shared or local arrays of records. A GPU may run it.",
-                      "Take an array for each field.")
+        raise Unknown(
+            "The simulator knows no shared or local arrays of records. A GPU may run it.",
+            "Take an array for each field.",
+        )
     if dtype is None:
         name = thing.__name__ if isinstance(thing, type) else repr(thing)
         raise TypeError(f"{name} is no type of an array's elements. cuda.float32 or np.float32 is one.")
@@ -156,7 +164,7 @@ def _dtype(thing) -> np.dtype:
 
 def _contiguous(shape: tuple[int, ...]) -> tuple[tuple, tuple]:
     """shape and strides, in elements"""
-    strides = [math.prod(shape[axis + 1:]) for axis in range(len(shape))]
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     return tuple(map(np.int64, shape)), tuple(strides)
 
 

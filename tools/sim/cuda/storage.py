@@ -29,8 +29,19 @@ class Storage:
     set: which elements hold a value; None: all do. fields: of an array of records, each as a storage.
     """
 
-    def __init__(self, name: str, kind: str, flat: np.ndarray, shape: tuple[int, ...], *, address: int = 0,
-                 start: int = 0, strides: tuple[int, ...] = (), watched: bool = False, empty: bool = False):
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        flat: np.ndarray,
+        shape: tuple[int, ...],
+        *,
+        address: int = 0,
+        start: int = 0,
+        strides: tuple[int, ...] = (),
+        watched: bool = False,
+        empty: bool = False,
+    ):
         self.name, self.kind, self.flat, self.shape = name, kind, flat, shape
         self.size = math.prod(shape)
         self.address, self.start, self.strides = address, start, strides
@@ -48,11 +59,21 @@ class Storage:
         if name not in self.fields:
             dtype, offset = self.flat.dtype.fields[name][:2]
             if dtype not in TYPES:
-                raise Unknown(f"{self.name}.{name} is an array or a record inside a record.\n"
-                              "The simulator does not know that. A GPU may run it.", "Give each part a field.")
-            field = Storage(f"{self.name}.{name}", self.kind, self.flat[name], self.shape,
-                            address=self.address + offset, start=self.start, strides=self.strides,
-                            watched=self.watched)
+                raise Unknown(
+                    f"{self.name}.{name} is an array or a record inside a record.\n"
+                    "The simulator does not know that. A GPU may run it.",
+                    "Give each part a field.",
+                )
+            field = Storage(
+                f"{self.name}.{name}",
+                self.kind,
+                self.flat[name],
+                self.shape,
+                address=self.address + offset,
+                start=self.start,
+                strides=self.strides,
+                watched=self.watched,
+            )
             field.set, field.size = self.set, self.size
             self.fields[name] = field
         return self.fields[name]

@@ -36,8 +36,10 @@ class Stream:
         self.synchronize()
 
     def add_callback(self, callback, arg=None):
-        raise NotImplementedError("The simulated GPU has no thread of its own that could call a function.\n"
-                                  "stream.synchronize(), and then the call, keeps the same order.")
+        raise NotImplementedError(
+            "The simulated GPU has no thread of its own that could call a function.\n"
+            "stream.synchronize(), and then the call, keeps the same order."
+        )
 
     def async_done(self):
         raise NotImplementedError("The simulated GPU gives nothing to await. stream.synchronize() waits.")
@@ -70,11 +72,13 @@ class Event:
     def elapsed_time(self, end: "Event") -> float:
         """Milliseconds from this event to another, on the modelled clock. Raises CudaAPIError."""
         if any(each.mark is None or not each.timing for each in (self, end)):
-            raise CudaAPIError(INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE:\n"
-                               "an event was never recorded, or made with timing=False.")
+            raise CudaAPIError(
+                INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE:\nan event was never recorded, or made with timing=False."
+            )
         if max(self.mark.moment, end.mark.moment) > host.device().timeline.now:
-            raise CudaAPIError(NOT_READY, "CUDA_ERROR_NOT_READY:\n"
-                               "the host has not waited for the events. Use event.synchronize().")
+            raise CudaAPIError(
+                NOT_READY, "CUDA_ERROR_NOT_READY:\nthe host has not waited for the events. Use event.synchronize()."
+            )
         return 1e3 * (end.mark.moment - self.mark.moment)
 
 

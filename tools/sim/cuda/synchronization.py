@@ -39,8 +39,9 @@ def _counted(name: str, predicate, result) -> np.ndarray:
     predicate = convert(predicate, np.dtype(np.int32))
     lanes = current()
     lanes.barrier()
-    true, threads = (np.count_nonzero(each.reshape(lanes.blocks, -1), axis=1)
-                     for each in (lanes.mask & (predicate != 0), lanes.mask))
+    true, threads = (
+        np.count_nonzero(each.reshape(lanes.blocks, -1), axis=1) for each in (lanes.mask & (predicate != 0), lanes.mask)
+    )
     return np.repeat(result(true, threads).astype(np.int32), lanes.width)
 
 
@@ -48,7 +49,7 @@ def _counted(name: str, predicate, result) -> np.ndarray:
 def syncwarp(mask=np.int32(-1)):
     """Wait for the lanes of the mask; what they wrote before, they see of each other from here on."""
     lanes = current()
-    mask, = converted("cuda.syncwarp", ("int32",), mask)
+    (mask,) = converted("cuda.syncwarp", ("int32",), mask)
     members(lanes, mask)
     lanes.warp_barrier(lanes.mask)
 

@@ -17,12 +17,26 @@ def tell(spot: Spot, lanes, storage, keys: np.ndarray, operation: str) -> None:
     active = slice(None) if lanes.indices is None else lanes.indices
     shared = storage.kind == "shared"
     addresses = storage.address + (keys % storage.size if shared else keys) * storage.pitch
-    trace.listener.access(trace.Access(spot, operation, _memory(storage), addresses, storage.flat.itemsize,
-                                       lanes.first + lanes.block_of[active], lanes.thread[active]))
+    trace.listener.access(
+        trace.Access(
+            spot,
+            operation,
+            _memory(storage),
+            addresses,
+            storage.flat.itemsize,
+            lanes.first + lanes.block_of[active],
+            lanes.thread[active],
+        )
+    )
 
 
 def _memory(storage) -> trace.Memory:
-    strides = storage.strides or [math.prod(storage.shape[axis + 1:]) for axis in range(len(storage.shape))]
-    return trace.Memory(storage.name, storage.kind, tuple(map(int, storage.shape)),
-                        tuple(int(step) * storage.pitch for step in strides), storage.flat.itemsize,
-                        storage.address + storage.start * storage.pitch)
+    strides = storage.strides or [math.prod(storage.shape[axis + 1 :]) for axis in range(len(storage.shape))]
+    return trace.Memory(
+        storage.name,
+        storage.kind,
+        tuple(map(int, storage.shape)),
+        tuple(int(step) * storage.pitch for step in strides),
+        storage.flat.itemsize,
+        storage.address + storage.start * storage.pitch,
+    )

@@ -67,8 +67,9 @@ class Tuple(Type):
     def __init__(self, types):
         self.types = tuple(types)
         same = len(set(self.types)) == 1
-        super().__init__(f"UniTuple({self.types[0]} x {len(self.types)})" if same
-                         else f"Tuple({', '.join(map(str, self.types))})")
+        super().__init__(
+            f"UniTuple({self.types[0]} x {len(self.types)})" if same else f"Tuple({', '.join(map(str, self.types))})"
+        )
 
 
 def UniTuple(dtype: Type, count: int) -> Tuple:  # noqa: N802, as Numba calls it
@@ -85,17 +86,25 @@ class Signature(NamedTuple):
 
 ALIASES = {
     "bool": "b1 bool_ boolean",
-    "int8": "i1 char", "int16": "i2 short", "int32": "i4 intc",
+    "int8": "i1 char",
+    "int16": "i2 short",
+    "int32": "i4 intc",
     "int64": "i8 int_ intp long_ longlong ssize_t",
-    "uint8": "u1 byte uchar", "uint16": "u2 ushort", "uint32": "u4 uintc",
+    "uint8": "u1 byte uchar",
+    "uint16": "u2 ushort",
+    "uint32": "u4 uintc",
     "uint64": "u8 uint uintp ulong ulonglong size_t",
-    "float16": "f2", "float32": "f4", "float64": "f8 double",
-    "complex64": "c8", "complex128": "c16",
+    "float16": "f2",
+    "float32": "f4",
+    "float64": "f8 double",
+    "complex64": "c8",
+    "complex128": "c16",
 }
 NUMBERS = {np.dtype(name): Number(name) for name in ALIASES}
 NONE = Type("none")
 NAMES = {"void": NONE, "none": NONE} | {
-    alias: NUMBERS[np.dtype(name)] for name, aliases in ALIASES.items() for alias in (name, *aliases.split())}
+    alias: NUMBERS[np.dtype(name)] for name, aliases in ALIASES.items() for alias in (name, *aliases.split())
+}
 
 
 def __getattr__(name: str) -> Type:
@@ -124,11 +133,15 @@ def parse(signature: object) -> Signature:
     if isinstance(parsed, Signature):
         return parsed
     if any(map(_is_numbas, parsed if isinstance(parsed, tuple) else (parsed,))):
-        raise TypeError(f"{signature} is made of types of the package numba.\n"
-                        "Take them from cuda, which has a GPU or simulates one: cuda.float32[:].")
+        raise TypeError(
+            f"{signature} is made of types of the package numba.\n"
+            "Take them from cuda, which has a GPU or simulates one: cuda.float32[:]."
+        )
     if not isinstance(parsed, tuple):
-        raise TypeError(f"invalid signature: {signature!r} (type: {type(signature).__name__!r})\nevaluates to "
-                        f"{type(parsed).__name__!r} instead of tuple or Signature")
+        raise TypeError(
+            f"invalid signature: {signature!r} (type: {type(signature).__name__!r})\nevaluates to "
+            f"{type(parsed).__name__!r} instead of tuple or Signature"
+        )
     for each in parsed:
         if not isinstance(each, Type):
             raise TypeError(f"invalid type in signature: expected a type instance, got {each!r}")

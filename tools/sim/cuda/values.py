@@ -21,8 +21,11 @@ class Undefined:
         self._name = name
 
     def __getattr__(self, attribute: str):
-        raise Fault("undefined", f"{self._name} is used before it is given a value.\n"
-                    "No thread that got here went through a line that sets it.")
+        raise Fault(
+            "undefined",
+            f"{self._name} is used before it is given a value.\n"
+            "No thread that got here went through a line that sets it.",
+        )
 
 
 class OfArray(NamedTuple):
@@ -37,7 +40,7 @@ def strong(value: object) -> object:
     """A Python number as a NumPy scalar of the type that Numba gives it; tuples element by element."""
     if type(value) is tuple:
         return tuple(map(strong, value))
-    if type(value) is int and not -2**63 <= value < 2**63:
+    if type(value) is int and not -(2**63) <= value < 2**63:
         return np.uint64(value)
     kind = STRONG.get(type(value))
     return value if kind is None else kind(value)
@@ -66,8 +69,11 @@ def merged(mask: np.ndarray, here, other):
         return rebuilt(here, map(partial(merged, mask), here, other))
     if isinstance(here, NUMBER):
         return floats.chosen(mask, here, other)
-    raise Unknown("A variable stands for one array in some threads and for another in others.\n"
-                  "The simulator does not know that. A GPU may run it.", "Can each have a name of its own?")
+    raise Unknown(
+        "A variable stands for one array in some threads and for another in others.\n"
+        "The simulator does not know that. A GPU may run it.",
+        "Can each have a name of its own?",
+    )
 
 
 def rebuilt(model: tuple, parts) -> tuple:

@@ -12,11 +12,12 @@ from tools.sim.cuda.mask import WARP
 from tools.sim.cuda.members import LANE, alike, bits, members, nobody_gives
 from tools.sim.cuda.signatures import INTEGERS, converted, only
 
-WORDS = ("int32", "int64", "uint32", "uint64")        # types of masks and offsets
-VALUES = ("int32", "int64", "float32", "float64")     # of what a warp exchanges or compares
+WORDS = ("int32", "int64", "uint32", "uint64")  # types of masks and offsets
+VALUES = ("int32", "int64", "float32", "float64")  # of what a warp exchanges or compares
 
 
 # Shuffles ----------------------------------------------------------------------------------------
+
 
 @intrinsic
 def shfl_sync(mask, value, src_lane):
@@ -59,6 +60,7 @@ def _shuffle(name: str, mask, value, argument: str, offset, partner):
 
 # Votes -------------------------------------------------------------------------------------------
 
+
 @intrinsic
 def all_sync(mask, predicate):
     """bool: is the predicate true (not 0) for all lanes?"""
@@ -98,6 +100,7 @@ def _vote(name: str, mask, predicate) -> tuple[np.ndarray, np.ndarray]:
 
 # Matches -----------------------------------------------------------------------------------------
 
+
 @intrinsic
 def match_any_sync(mask, value):
     """int32: a bit for each lane with the same value, bit for bit."""
@@ -116,14 +119,15 @@ def match_all_sync(mask, value):
 def _match(name: str, mask, value) -> tuple[np.ndarray, np.ndarray]:
     """The lanes with the same value, and those that compare: as `members`."""
     lanes = current()
-    mask, = converted(f"cuda.{name}", ("int32",), mask)
-    value, = converted(f"cuda.{name}", VALUES, value)
+    (mask,) = converted(f"cuda.{name}", ("int32",), mask)
+    (value,) = converted(f"cuda.{name}", VALUES, value)
     together = members(lanes, mask)
     patterns = lanes.spread(value.view(f"int{8 * value.itemsize}"))
     return alike(lanes.warps(patterns)) & together, together
 
 
 # Who is here -------------------------------------------------------------------------------------
+
 
 @intrinsic
 def activemask():

@@ -47,8 +47,9 @@ def _number(place: int | tuple, sizes: tuple, what: str) -> int:
     place = (place,) if isinstance(place, int) else tuple(place)
     x, y, z = place + (0,) * (3 - len(place))
     if not (0 <= x < sizes[0] and 0 <= y < sizes[1] and 0 <= z < sizes[2]):
-        raise ValueError(f"cuda.debug: there is no {what} {place if len(place) > 1 else place[0]}; "
-                         f"the launch has {sizes} of them.")
+        raise ValueError(
+            f"cuda.debug: there is no {what} {place if len(place) > 1 else place[0]}; the launch has {sizes} of them."
+        )
     return x + sizes[0] * (y + sizes[1] * z)
 
 

@@ -21,6 +21,7 @@ def __getattr__(name: str):
     if name in _names.LATER:
         return getattr(importlib.import_module(f"{__name__}.{_names.LATER[name]}"), name)
     if name in _names.NOT_SIMULATED:
-        raise NotImplementedError(f"cupy.{name} is not part of the simulated CuPy.\n"
-                                  "Use another of CuPy's functions, or run this on a GPU.")
+        raise NotImplementedError(
+            f"cupy.{name} is not part of the simulated CuPy.\nUse another of CuPy's functions, or run this on a GPU."
+        )
     raise AttributeError(f"module 'cupy' has no attribute {name!r}")

@@ -33,8 +33,9 @@ def require(name: str, value) -> None:
         kind = kind if module == "builtins" else f"{module}.{kind}"
         on_host = isinstance(value, np.ndarray)
         advice = "\nIt lies in the host's memory: cupy.asarray() copies it to the GPU's." if on_host else ""
-        raise TypeError(f"Argument {name!r} has incorrect type (expected cupy._core.core._ndarray_base, got {kind})"
-                        + advice)
+        raise TypeError(
+            f"Argument {name!r} has incorrect type (expected cupy._core.core._ndarray_base, got {kind})" + advice
+        )
 
 
 def require_out(out) -> None:

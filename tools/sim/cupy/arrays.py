@@ -62,8 +62,9 @@ class ndarray:
         shape = infer(shape if np.iterable(shape) else (shape,), self.size)
         reshaped = self.elements.reshape(shape)
         if not is_view(reshaped, self):
-            raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy "
-                                 "with the desired shape.")
+            raise AttributeError(
+                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
+            )
         self.elements = reshaped
 
     @property
@@ -73,15 +74,23 @@ class ndarray:
 
     @property
     def __cuda_array_interface__(self) -> dict:
-        return {"shape": self.shape, "typestr": self.dtype.str, "descr": self.dtype.descr, "version": 3, "stream": 1,
-                "strides": None if self.elements.flags.c_contiguous else self.strides,
-                "data": (self.data.ptr if self.size else 0, False)}
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "descr": self.dtype.descr,
+            "version": 3,
+            "stream": 1,
+            "strides": None if self.elements.flags.c_contiguous else self.strides,
+            "data": (self.data.ptr if self.size else 0, False),
+        }
 
     # What Python and NumPy ask of it -------------------------------------------------------------
 
     def __array__(self, dtype=None, copy=None):
-        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a "
-                        "NumPy array explicitly.")
+        raise TypeError(
+            "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a "
+            "NumPy array explicitly."
+        )
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=(None,), **named):
         if len(out) != 1:
@@ -104,8 +113,9 @@ class ndarray:
 
     def __bool__(self) -> bool:
         if self.size > 1:
-            raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or "
-                             "a.all()")
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            )
         return bool(self.get()) if self.size else False
 
     def __len__(self) -> int:
@@ -199,6 +209,7 @@ def address(elements: np.ndarray) -> int:
 def _counterpart(*path: str):
     """The stand-in's function of this name, or None."""
     from tools.sim import cupy
+
     try:
         return fold(getattr, path, cupy)
     except AttributeError:

@@ -54,7 +54,7 @@ def take(a, indices, axis=None, out=None) -> ndarray:
         return a.take(indices, axis, out)
     if axis is None:
         a, axis = a.reshape(-1), 0
-    axis, = axes_of(axis, max(a.ndim, 1))
+    (axis,) = axes_of(axis, max(a.ndim, 1))
     if np.isscalar(indices) and a.size:  # the number travels with the launch
         one = a[(slice(None),) * axis + (int(indices) % a.shape[axis],)]
         made = on_device(one.elements.copy())
@@ -64,7 +64,7 @@ def take(a, indices, axis=None, out=None) -> ndarray:
     require_out(out)
     if out is not None and out.dtype != a.dtype:
         raise TypeError("Output dtype mismatch")
-    if out is not None and out.shape != a.shape[:axis] + places.shape + a.shape[axis + 1:]:
+    if out is not None and out.shape != a.shape[:axis] + places.shape + a.shape[axis + 1 :]:
         raise ValueError("Output shape mismatch")
     return pick(a, (slice(None),) * axis + (places,), out)
 
@@ -167,5 +167,10 @@ def put(a, ind, v, mode="wrap") -> None:
             raise IndexError("invalid entry in indices array")
     places = np.clip(ind.elements, 0, a.size - 1) if mode == "clip" else ind.elements % a.size
     stored = launches.Scattered(a, places.reshape(-1), np.arange(places.size))
-    launches.launch(f"cupy_put_{mode}", (-(-ind.size // launches.BLOCK),), [ind], [stored],
-                    work=lambda: np.put(a.elements, places, v.elements))
+    launches.launch(
+        f"cupy_put_{mode}",
+        (-(-ind.size // launches.BLOCK),),
+        [ind],
+        [stored],
+        work=lambda: np.put(a.elements, places, v.elements),
+    )

@@ -75,8 +75,15 @@ def _leaves(nested) -> Iterator:
 def _joined(nested, dtype) -> ndarray:
     """One array of the device from a nested list of such arrays."""
     from tools.sim.cupy.joins import stack
-    arrays = [each if isinstance(each, ndarray) else _joined(each, None) if isinstance(each, (list, tuple))
-              else np.asarray(nested) for each in nested]  # NumPy says what is wrong with a mixed list
+
+    arrays = [
+        each
+        if isinstance(each, ndarray)
+        else _joined(each, None)
+        if isinstance(each, (list, tuple))
+        else np.asarray(nested)
+        for each in nested
+    ]  # NumPy says what is wrong with a mixed list
     made = stack(arrays)
     return made if dtype is None else astype(made, dtype, copy=None)
 

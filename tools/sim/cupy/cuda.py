@@ -8,15 +8,24 @@ import numpy as np
 
 from tools.sim import host
 from tools.sim.cupy.kernels.refusal import CompileException
-from tools.sim.cupy.memory import (MemoryPointer, MemoryPool, OutOfMemoryError, current_pool, get_allocator,
-                                   set_allocator)
-from tools.sim.cupy.streams import (CUDARuntimeError, Event, ExternalStream, Stream, get_current_stream,
-                                    get_elapsed_time)
+from tools.sim.cupy.memory import (
+    MemoryPointer,
+    MemoryPool,
+    OutOfMemoryError,
+    current_pool,
+    get_allocator,
+    set_allocator,
+)
+from tools.sim.cupy.streams import CUDARuntimeError, Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
 
 VERSION = 13000  # CUDA 13.0, of the runtime and the driver
 PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Compute Capabilities
-    "warpSize": 32, "maxThreadsPerBlock": 1024, "maxThreadsDim": (1024, 1024, 64),
-    "maxGridSize": (2**31 - 1, 65535, 65535), "sharedMemPerBlock": 48 * 1024, "regsPerBlock": 65536,
+    "warpSize": 32,
+    "maxThreadsPerBlock": 1024,
+    "maxThreadsDim": (1024, 1024, 64),
+    "maxGridSize": (2**31 - 1, 65535, 65535),
+    "sharedMemPerBlock": 48 * 1024,
+    "regsPerBlock": 65536,
     "totalConstMem": 64 * 1024,
 }
 
@@ -111,6 +120,7 @@ def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
 
 # The runtime -------------------------------------------------------------------------------------
 
+
 def _check_device(device: int) -> None:
     if device != 0:
         raise CUDARuntimeError(101, "cudaErrorInvalidDevice: invalid device ordinal")
@@ -126,11 +136,17 @@ def _get_device_properties(device: int) -> dict:
     chip = host.device().chip
     major, minor = divmod(chip.capability, 10)
     return PROPERTIES | {
-        "name": (chip.cards[0] if chip.cards else chip.name).encode(), "major": major, "minor": minor,
-        "totalGlobalMem": host.device().memory.capacity, "multiProcessorCount": chip.multiprocessors,
-        "clockRate": chip.boost_mhz * 1000, "l2CacheSize": chip.l2,
-        "maxThreadsPerMultiProcessor": chip.limits.warps * 32, "maxBlocksPerMultiProcessor": chip.limits.blocks,
-        "regsPerMultiprocessor": chip.limits.registers, "sharedMemPerMultiprocessor": chip.limits.shared,
+        "name": (chip.cards[0] if chip.cards else chip.name).encode(),
+        "major": major,
+        "minor": minor,
+        "totalGlobalMem": host.device().memory.capacity,
+        "multiProcessorCount": chip.multiprocessors,
+        "clockRate": chip.boost_mhz * 1000,
+        "l2CacheSize": chip.l2,
+        "maxThreadsPerMultiProcessor": chip.limits.warps * 32,
+        "maxBlocksPerMultiProcessor": chip.limits.blocks,
+        "regsPerMultiprocessor": chip.limits.registers,
+        "sharedMemPerMultiprocessor": chip.limits.shared,
         "sharedMemPerBlockOptin": chip.limits.shared_per_block,
         "reservedSharedMemPerBlock": chip.limits.shared_reserved,
     }
@@ -142,14 +158,23 @@ def _mem_get_info() -> tuple[int, int]:
 
 
 runtime = SimpleNamespace(
-    CUDARuntimeError=CUDARuntimeError, getDeviceCount=lambda: 1, getDevice=lambda: 0, setDevice=_set_device,
-    getDeviceProperties=_get_device_properties, memGetInfo=_mem_get_info, runtimeGetVersion=lambda: VERSION,
-    driverGetVersion=lambda: VERSION, deviceSynchronize=lambda: host.device().synchronize(),
-    streamSynchronize=lambda ptr: ExternalStream(ptr).synchronize(), is_hip=False)
+    CUDARuntimeError=CUDARuntimeError,
+    getDeviceCount=lambda: 1,
+    getDevice=lambda: 0,
+    setDevice=_set_device,
+    getDeviceProperties=_get_device_properties,
+    memGetInfo=_mem_get_info,
+    runtimeGetVersion=lambda: VERSION,
+    driverGetVersion=lambda: VERSION,
+    deviceSynchronize=lambda: host.device().synchronize(),
+    streamSynchronize=lambda ptr: ExternalStream(ptr).synchronize(),
+    is_hip=False,
+)
 compiler = SimpleNamespace(CompileException=CompileException)
 memory = SimpleNamespace(OutOfMemoryError=OutOfMemoryError, MemoryPool=MemoryPool)
-stream = SimpleNamespace(Stream=Stream, Event=Event, get_current_stream=get_current_stream,
-                         get_elapsed_time=get_elapsed_time)
+stream = SimpleNamespace(
+    Stream=Stream, Event=Event, get_current_stream=get_current_stream, get_elapsed_time=get_elapsed_time
+)
 
 
 @contextmanager
@@ -159,5 +184,6 @@ def profile() -> Iterator[None]:
 
 
 profiler = SimpleNamespace(start=lambda: None, stop=lambda: None)
-nvtx = SimpleNamespace(RangePush=lambda message, id_color=-1: None, RangePop=lambda: None,
-                       Mark=lambda message, id_color=-1: None)
+nvtx = SimpleNamespace(
+    RangePush=lambda message, id_color=-1: None, RangePop=lambda: None, Mark=lambda message, id_color=-1: None
+)

@@ -48,13 +48,16 @@ class _Result:
         rows = (("CPU", self.cpu_times), ("GPU-0", self.gpu_times[0]))
         return f"{self.name:<20s}:" + " ".join(
             f"    {device}: {1e6 * times.mean():9.03f} us   +/- {1e6 * times.std():6.03f} "
-            f"(min: {1e6 * times.min():9.03f} / max: {1e6 * times.max():9.03f}) us" for device, times in rows)
+            f"(min: {1e6 * times.min():9.03f} / max: {1e6 * times.max():9.03f}) us"
+            for device, times in rows
+        )
 
     __repr__ = __str__
 
 
-def benchmark(func, args=(), kwargs={}, n_repeat=10000, *, name=None, n_warmup=10, max_duration=math.inf,
-              devices=None) -> _Result:
+def benchmark(
+    func, args=(), kwargs={}, n_repeat=10000, *, name=None, n_warmup=10, max_duration=math.inf, devices=None
+) -> _Result:
     """Call a function so often. The modelled clock says the same each time, so few calls tell as much as many."""
     if not callable(func):
         raise ValueError("`func` should be a callable object.")

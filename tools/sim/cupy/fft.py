@@ -4,8 +4,26 @@ import numpy as np
 
 from tools.sim.cupy import functions
 
-NAMES = ("fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn", "hfft",
-         "ihfft", "fftshift", "ifftshift", "fftfreq", "rfftfreq")
+NAMES = (
+    "fft",
+    "ifft",
+    "fft2",
+    "ifft2",
+    "fftn",
+    "ifftn",
+    "rfft",
+    "irfft",
+    "rfft2",
+    "irfft2",
+    "rfftn",
+    "irfftn",
+    "hfft",
+    "ihfft",
+    "fftshift",
+    "ifftshift",
+    "fftfreq",
+    "rfftfreq",
+)
 
 
 def _function(name: str):
@@ -13,6 +31,7 @@ def _function(name: str):
 
     def transform(*args, **named):
         return functions.call(f"fft.{name}", *args, function=function, **named)
+
     transform.__name__ = name
     return transform
 

@@ -72,8 +72,13 @@ def fill(array: ndarray, value) -> ndarray:
     if value == 0 and array.elements.flags.c_contiguous:  # the host fetches a value that is on the device
         launches.clear(array)
     else:
-        launches.elementwise("cupy_fill", array.shape, [value] if isinstance(value, ndarray) else (), [array],
-                             work=lambda: np.copyto(array.elements, elements(value)))
+        launches.elementwise(
+            "cupy_fill",
+            array.shape,
+            [value] if isinstance(value, ndarray) else (),
+            [array],
+            work=lambda: np.copyto(array.elements, elements(value)),
+        )
     return array
 
 
@@ -89,6 +94,7 @@ def copyto(dst: ndarray, src, casting="same_kind", where=None) -> None:
         raise TypeError(f"Cannot cast {src.dtype} to {dst.dtype} in {casting} casting mode")
     if where is not None:
         from tools.sim.cupy.choosing import where as chosen
+
         src = chosen(where, src, dst)
     if isinstance(src, ndarray):
         copy_elements(src, dst)
@@ -97,6 +103,7 @@ def copyto(dst: ndarray, src, casting="same_kind", where=None) -> None:
 
 
 # Ranges and matrices -----------------------------------------------------------------------------
+
 
 def arange(start, stop=None, step=1, dtype=None) -> ndarray:
     if dtype is None:

@@ -136,14 +136,17 @@ DEVICE_ONLY = """
     unwrap(p, discont=None, axis=-1, *, period=6.283185307179586)
 """
 # What the host must fetch before it knows how long the result is, or whether the arguments are right.
-WAITING = frozenset("""
+WAITING = frozenset(
+    """
     delete digitize histogram histogram2d histogramdd intersect1d setdiff1d setxor1d trim_zeros union1d unique
     unique_all unique_counts unique_inverse unique_values unravel_index
-""".split())
+""".split()
+)
 OTHER_NAMES = {"in1d": np.isin, "msort": lambda a: np.sort(a, axis=0)}  # which NumPy has no more
 
 
 # What becomes of a call. parameter, first: name and value of the first argument -------------------
+
 
 def _forwarded(name: str, parameter: str, first, args: tuple, named: dict):
     return getattr(first, name)(*args[1:], **named)
@@ -172,16 +175,26 @@ def _function(name: str, bind: Callable, answer: Callable) -> Callable:
     def function(*args, **named):
         parameter, first = next(iter(bind(*args, **named).items()))
         return answer(name, parameter, first, args, named)
+
     function.__name__ = function.__qualname__ = name
     return function
 
 
-functions = {name: _function(name, bind, answer) for answer, text in (
-    (_forwarded, FORWARDED), (_anywhere, ANYWHERE), (_compiled, COMPILED), (_uploading, UPLOADING),
-    (_device_only, DEVICE_ONLY)) for name, bind in table(text)}
+functions = {
+    name: _function(name, bind, answer)
+    for answer, text in (
+        (_forwarded, FORWARDED),
+        (_anywhere, ANYWHERE),
+        (_compiled, COMPILED),
+        (_uploading, UPLOADING),
+        (_device_only, DEVICE_ONLY),
+    )
+    for name, bind in table(text)
+}
 
 
 # NumPy's function for arrays of the device -------------------------------------------------------
+
 
 def call(name: str, *args, function: Callable | None = None, **named):
     """NumPy's function of this name, or another, with arrays of the device for arguments and results."""

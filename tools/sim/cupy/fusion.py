@@ -15,11 +15,28 @@ from tools.sim.cupy.arrays import ndarray
 from tools.sim.cupy.shapes import broadcast_shapes
 
 ACCEPTED = (ndarray, np.ndarray, np.generic, int, float, complex, bool, type(None))
-OPERATORS = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
-             "mod": "remainder", "pow": "power", "lshift": "left_shift", "rshift": "right_shift", "and": "bitwise_and",
-             "or": "bitwise_or", "xor": "bitwise_xor"}
-COMPARISONS = {"lt": "less", "le": "less_equal", "eq": "equal", "ne": "not_equal", "gt": "greater",
-               "ge": "greater_equal"}
+OPERATORS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "true_divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+}
+COMPARISONS = {
+    "lt": "less",
+    "le": "less_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
 UNARY = {"neg": "negative", "invert": "invert"}
 REDUCTIONS = ("sum", "prod", "max", "min", "all", "any")
 
@@ -48,6 +65,7 @@ class _VariableProxy:
 
     def astype(self, dtype, order=None, casting=None, subok=None, copy=True):
         from tools.sim.cupy.creation import asarray
+
         return _ArrayProxy(asarray(self.trace.read(self)).astype(dtype), self.trace)
 
 
@@ -65,6 +83,7 @@ class _ArrayProxy(_VariableProxy):
         if index is not Ellipsis and index != slice(None):
             raise ValueError("The fusion supports `[...]` or `[:]`.")
         from tools.sim.cupy.ufuncs import copy_elements
+
         copy_elements(value, out=self)
 
 
@@ -96,7 +115,7 @@ def concerns(args: tuple) -> bool:
 def traced_ufunc(function: Callable, args: tuple, out, dtype, casting):
     """An elementwise function inside a fused one."""
     trace = next(each for each in (*args, out) if isinstance(each, _VariableProxy)).trace
-    inputs, outs = args[:function.nin], args[function.nin:] or (() if out is None else (out,))
+    inputs, outs = args[: function.nin], args[function.nin :] or (() if out is None else (out,))
     for each in outs:
         _note(trace.stored, each.held)
     options = {} if casting is None else {"casting": casting}
@@ -113,6 +132,7 @@ def traced_reduction(name: str, a: _ArrayProxy, **named):
     if name not in REDUCTIONS:
         raise NotImplementedError(f"cupy.{name} cannot be fused; {', '.join(REDUCTIONS)} can.")
     from tools.sim.cupy.reductions import reduce
+
     return _ArrayProxy(reduce(name, a.trace.read(a), **named), a.trace)
 
 
@@ -143,8 +163,11 @@ class Fusion:
             arithmetic.include(inside)
             if not self.name.isidentifier():
                 from tools.sim.cupy.kernels.refusal import CompileException  # here, for nobody else needs kernels
-                raise CompileException("the kernel gets the name of its function, and a lambda has none.\n"
-                                       "Write the function with def, or give fuse a kernel_name.")
+
+                raise CompileException(
+                    "the kernel gets the name of its function, and a lambda has none.\n"
+                    "Write the function with def, or give fuse a kernel_name."
+                )
             for each in made[0] if isinstance(made[0], tuple) else made:
                 _note(trace.stored, each)
             loaded = [each for each in trace.loaded if any(each is argument for argument in args)]
@@ -152,8 +175,9 @@ class Fusion:
                 loaded = [launches.stretched(each, shape) for each in loaded]
             return [("bytes_loaded", loaded), ("bytes_stored", trace.stored)]
 
-        launches.execute(self.name, () if shape is None else (-(-prod(shape) // launches.BLOCK),), arrays, run,
-                         arithmetic=arithmetic)
+        launches.execute(
+            self.name, () if shape is None else (-(-prod(shape) // launches.BLOCK),), arrays, run, arithmetic=arithmetic
+        )
         return made[0]
 
     def clear_cache(self) -> None:
@@ -182,8 +206,10 @@ def _unwrapped(result):
 
 def fuse(*args, **kwargs):
     """Decorator: all elementwise work of the function, and at most one reduction, in one launch."""
+
     def wrap(function: Callable, kernel_name: str | None = None):
         return functools.update_wrapper(Fusion(function, kernel_name), function)
+
     if len(args) == 1 and not kwargs and callable(args[0]):
         return wrap(args[0])
     return lambda function: wrap(function, *args, **kwargs)
@@ -192,21 +218,27 @@ def fuse(*args, **kwargs):
 def _operator(name: str, reflected=False):
     def operate(*operands):
         from tools.sim.cupy.ufuncs import ufuncs
+
         return ufuncs[name](*(operands[::-1] if reflected else operands))
+
     return operate
 
 
 def _in_place(name: str):
     def operate(self, other):
         from tools.sim.cupy.ufuncs import ufuncs
+
         return ufuncs[name](self, other, self)
+
     return operate
 
 
 def _reduction(name: str):
     def reduced(self, *args, **named):
         from tools.sim.cupy.reductions import functions
+
         return functions[name](self, *args, **named)
+
     return reduced
 
 

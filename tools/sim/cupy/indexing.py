@@ -16,8 +16,15 @@ from tools.sim.cupy.filling import fill
 from tools.sim.cupy.ufuncs import copy_elements, ufuncs
 from tools.sim.cupy.views import broadcast_to
 
-WORDS = {"add": "add", "sub": "subtract", "max": "maximum", "min": "minimum", "and": "bitwise_and",
-         "or": "bitwise_or", "xor": "bitwise_xor"}
+WORDS = {
+    "add": "add",
+    "sub": "subtract",
+    "max": "maximum",
+    "min": "minimum",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+}
 ATOMIC = {  # the types that each atomic operation knows
     "add": ("iIlLqQefd", "int32, int64, float16, float32, float64, uint32, uint64 as data type"),
     "sub": ("iI", "int32, uint32, as data type"),
@@ -41,8 +48,13 @@ def pick(a: ndarray, slices, out: ndarray | None) -> ndarray:
     index.count()
     if taken.size:
         kernel = "cupy_getitem_mask" if index.mask else "cupy_take"
-        launches.launch(kernel, index.grid(taken), [*index.arrays, launches.Picked(a, index.key, index.shape)], [taken],
-                        work=lambda: np.copyto(taken.elements, values))
+        launches.launch(
+            kernel,
+            index.grid(taken),
+            [*index.arrays, launches.Picked(a, index.key, index.shape)],
+            [taken],
+            work=lambda: np.copyto(taken.elements, values),
+        )
     return taken
 
 
@@ -113,8 +125,9 @@ class Index:
             raise IndexError("an index can only have a single ellipsis ('...')")
         for each in self.arrays:
             if each.dtype.kind not in "biu":
-                raise IndexError("arrays used as indices must be of integer or boolean type. "
-                                 f"(actual: {each.dtype.type})")
+                raise IndexError(
+                    f"arrays used as indices must be of integer or boolean type. (actual: {each.dtype.type})"
+                )
         if used > a.ndim:
             raise IndexError(f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed")
         self.mask = len(self.arrays) == 1 and self.arrays[0].dtype == bool
@@ -150,11 +163,14 @@ def _part(part):
         made = array(part, copy=None)
     except ValueError:
         if isinstance(part, np.ndarray):
-            raise IndexError("arrays used as indices must be of integer or boolean type "
-                             f"(actual: {part.dtype.type})") from None
+            raise IndexError(
+                f"arrays used as indices must be of integer or boolean type (actual: {part.dtype.type})"
+            ) from None
         np.asarray(part)
-        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                         "boolean arrays are valid indices") from None
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+            "boolean arrays are valid indices"
+        ) from None
     if isinstance(part, (list, tuple)) and not made.size:
         made = astype(made, np.int32)  # no indices, rather than an empty mask
     return made
@@ -170,8 +186,12 @@ def _axes(part) -> int:
 def _checked(part, a: ndarray, axis: int):
     """This part of an index for NumPy: slices and numbers in bounds, arrays wrapped around."""
     if isinstance(part, slice):
-        return slice(*(each if each is None else _whole(each, part, name) for name, each in
-                       (("start", part.start), ("stop", part.stop), ("step", part.step))))
+        return slice(
+            *(
+                each if each is None else _whole(each, part, name)
+                for name, each in (("start", part.start), ("stop", part.stop), ("step", part.step))
+            )
+        )
     if part is None or part is Ellipsis:
         return part
     if not isinstance(part, ndarray):
@@ -183,9 +203,11 @@ def _checked(part, a: ndarray, axis: int):
         return _wrapped(part, a.shape[axis])
     for along, length in enumerate(part.shape, start=axis):
         if length not in (0, a.shape[along]):
-            raise IndexError(f"boolean index did not match indexed array along dimension {along}; dimension is "
-                             f"{a.shape[along]} but corresponding boolean dimension is {length}")
-    return part.elements if part.size else np.zeros(a.shape[axis:axis + part.ndim], bool)
+            raise IndexError(
+                f"boolean index did not match indexed array along dimension {along}; dimension is "
+                f"{a.shape[along]} but corresponding boolean dimension is {length}"
+            )
+    return part.elements if part.size else np.zeros(a.shape[axis : axis + part.ndim], bool)
 
 
 def _wrapped(indices: ndarray, length: int) -> np.ndarray:

@@ -23,12 +23,19 @@ def concatenate(tup: Iterable, axis=0, out: ndarray | None = None, *, dtype=None
     axis = _check(arrays, axis)
     if out is not None and dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
-    dtype = out.dtype if out is not None else np.result_type(*(each.dtype for each in arrays)) if dtype is None \
+    dtype = (
+        out.dtype
+        if out is not None
+        else np.result_type(*(each.dtype for each in arrays))
+        if dtype is None
         else device_dtype(dtype)
+    )
     for each in arrays:
         check_cast(each.dtype, dtype, casting)
-    shape = tuple(sum(each.shape[axis] for each in arrays) if along == axis else length
-                  for along, length in enumerate(arrays[0].shape))
+    shape = tuple(
+        sum(each.shape[axis] for each in arrays) if along == axis else length
+        for along, length in enumerate(arrays[0].shape)
+    )
     if out is None:
         out = on_device(np.empty(shape, dtype))
     elif out.ndim != len(shape):
@@ -49,16 +56,21 @@ def _check(arrays: list, axis: int) -> int:
         raise TypeError("zero-dimensional arrays cannot be concatenated")
     if len({each.ndim for each in arrays}) > 1:
         raise ValueError("All arrays to concatenate must have the same ndim")
-    axis, = axes_of(axis, arrays[0].ndim)
-    if len({each.shape[:axis] + each.shape[axis + 1:] for each in arrays}) > 1:
+    (axis,) = axes_of(axis, arrays[0].ndim)
+    if len({each.shape[:axis] + each.shape[axis + 1 :] for each in arrays}) > 1:
         raise ValueError("All arrays must have same shape except the axis to concatenate")
     return axis
 
 
 def _join(arrays: list[ndarray], axis: int, out: ndarray) -> None:
     if len(arrays) > FEW and {each.dtype for each in arrays} == {out.dtype} and out.nbytes < SMALL * len(arrays):
-        launches.launch("cupy_concatenate", (-(-prod(out.shape) // launches.BLOCK),), arrays, [out], work=lambda: (
-            np.concatenate([each.elements for each in arrays], axis, out=out.elements)))
+        launches.launch(
+            "cupy_concatenate",
+            (-(-prod(out.shape) // launches.BLOCK),),
+            arrays,
+            [out],
+            work=lambda: np.concatenate([each.elements for each in arrays], axis, out=out.elements),
+        )
         return
     start = 0
     for each in arrays:
@@ -69,8 +81,9 @@ def _join(arrays: list[ndarray], axis: int, out: ndarray) -> None:
 
 def stack(tup: Iterable, axis=0, out: ndarray | None = None, *, dtype=None, casting="same_kind") -> ndarray:
     """The arrays one after the other along a new axis."""
-    return concatenate([functions.functions["expand_dims"](each, axis) for each in tup], axis, out, dtype=dtype,
-                       casting=casting)
+    return concatenate(
+        [functions.functions["expand_dims"](each, axis) for each in tup], axis, out, dtype=dtype, casting=casting
+    )
 
 
 def hstack(tup: Iterable, *, dtype=None, casting="same_kind") -> ndarray:

@@ -46,16 +46,28 @@ Accessed = ndarray | Picked | Scattered
 FIGURES = ("bytes_loaded", "bytes_stored", "bytes_atomic")
 
 
-def elementwise(kernel: str, shape: tuple[int, ...], loads: Iterable[ndarray] = (), stores: Iterable[ndarray] = (),
-                work: Callable[[], None] | None = None, arithmetic: Counts | None = None) -> None:
+def elementwise(
+    kernel: str,
+    shape: tuple[int, ...],
+    loads: Iterable[ndarray] = (),
+    stores: Iterable[ndarray] = (),
+    work: Callable[[], None] | None = None,
+    arithmetic: Counts | None = None,
+) -> None:
     """A kernel with one thread an element of `shape`, in C order; each array is stretched to that shape."""
     loads, stores = ([stretched(array, shape) for array in arrays] for arrays in (loads, stores))
     launch(kernel, (-(-prod(shape) // BLOCK),), loads, stores, work=work, arithmetic=arithmetic)
 
 
-def launch(kernel: str, grid: tuple[int, ...] = (), loads: Iterable[Accessed] = (), stores: Iterable[Accessed] = (),
-           atomics: Iterable[Accessed] = (), work: Callable[[], None] | None = None,
-           arithmetic: Counts | None = None) -> None:
+def launch(
+    kernel: str,
+    grid: tuple[int, ...] = (),
+    loads: Iterable[Accessed] = (),
+    stores: Iterable[Accessed] = (),
+    atomics: Iterable[Accessed] = (),
+    work: Callable[[], None] | None = None,
+    arithmetic: Counts | None = None,
+) -> None:
     """A kernel whose threads access, one after the other, the elements of each of these.
 
     grid: blocks; () where it is the library's choice. work: writes what it writes to memory that existed before.
@@ -72,8 +84,14 @@ def launch(kernel: str, grid: tuple[int, ...] = (), loads: Iterable[Accessed] = 
     execute(kernel, grid, arrays, run, arithmetic=arithmetic)
 
 
-def execute(kernel: str, grid: tuple[int, ...], arrays: list[ndarray], run: Callable[[], list], stream=None,
-            arithmetic: Counts | None = None) -> None:
+def execute(
+    kernel: str,
+    grid: tuple[int, ...],
+    arrays: list[ndarray],
+    run: Callable[[], list],
+    stream=None,
+    arithmetic: Counts | None = None,
+) -> None:
     """A kernel that may touch these arrays. run: does its work, and gives (figure, what was accessed so).
 
     arithmetic: as of `launch`; `run` may add to it.
@@ -99,6 +117,7 @@ def execute(kernel: str, grid: tuple[int, ...], arrays: list[ndarray], run: Call
 
 def clear(array: ndarray) -> None:
     """Set all bytes to 0: no kernel, but work for the device."""
+
     def run() -> int:
         array.elements[...] = 0
         return array.nbytes
@@ -111,6 +130,7 @@ def clear(array: ndarray) -> None:
 
 def library(name: str, arrays: list[ndarray], work: Callable[[], None] | None = None) -> None:
     """A library's function that reads or writes all of these arrays, as "cupy.matmul"."""
+
     def run() -> int:
         if work is not None:
             work()
@@ -132,6 +152,7 @@ def one_kernel() -> Iterator[Counts]:
 
 
 # Sectors and lines -------------------------------------------------------------------------------
+
 
 def touched(figure: str, accessed: Accessed) -> tuple[int, int]:
     """Sectors and lines, summed over the warps: 32 threads each, which access one element after the other in C order.

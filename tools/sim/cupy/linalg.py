@@ -41,6 +41,7 @@ def _function(name: str, bind, matrices: bool = True, square: bool = False):
         if matrices:
             _check(first, square)
         return functions.call(f"linalg.{name}", *args, function=lambda *plain: _solved(function, *plain, **named))
+
     return checked
 
 
@@ -65,8 +66,13 @@ def _solved(function, *args, **named):
 
 
 matmul = products.matmul
-globals().update({name: _function(name, bind, matrices=text is not ANY, square=text is SQUARE)
-                  for text in (ANY, MATRICES, SQUARE) for name, bind in table(text)})
+globals().update(
+    {
+        name: _function(name, bind, matrices=text is not ANY, square=text is SQUARE)
+        for text in (ANY, MATRICES, SQUARE)
+        for name, bind in table(text)
+    }
+)
 
 
 def __getattr__(name: str):

@@ -14,7 +14,7 @@ RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 2}  # of the kinds of dtypes; 3: a
 # Types that all operands and the result share, or "types->result": the functions of one, then of two operands.
 UNARY = {
     REALS + "FD": "arccos arccosh arcsin arcsinh arctan arctanh cos cosh exp exp2 expm1 i0 log log10 log1p log2 rint "
-                  "sin sinc sinh sqrt tan tanh",
+    "sin sinc sinh sqrt tan tanh",
     REALS: "cbrt deg2rad rad2deg fabs",
     INTEGERS + REALS + "FD": "conjugate reciprocal sign square",
     "?" + INTEGERS + REALS + "FD": "negative positive copy",
@@ -83,6 +83,7 @@ def _loop(signature: str) -> Loop:
 def _dtype(character: str) -> np.dtype:
     if character == "E":
         import ml_dtypes
+
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(character)
 

@@ -42,6 +42,7 @@ class MemoryPointer:
     @property
     def device(self):
         from tools.sim.cupy.cuda import Device
+
         return Device(self.device_id)
 
     def __int__(self):
@@ -183,8 +184,10 @@ def set_allocator(allocator=None) -> None:
     global _current
     pool = MemoryPool() if allocator is None else getattr(allocator, "__self__", None)
     if not isinstance(pool, MemoryPool):
-        raise NotImplementedError(f"set_allocator({allocator!r}): the simulated CuPy knows None and the malloc of a "
-                                  "MemoryPool.\nUse cupy.cuda.MemoryPool().malloc.")
+        raise NotImplementedError(
+            f"set_allocator({allocator!r}): the simulated CuPy knows None and the malloc of a "
+            "MemoryPool.\nUse cupy.cuda.MemoryPool().malloc."
+        )
     _current = pool
 
 

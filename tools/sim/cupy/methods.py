@@ -2,28 +2,56 @@
 
 import numpy as np
 
-from tools.sim.cupy import (choosing, creation, filling, functions, indexing, products, reductions, sorting, transfers,
-                            views)
+from tools.sim.cupy import (
+    choosing,
+    creation,
+    filling,
+    functions,
+    indexing,
+    products,
+    reductions,
+    sorting,
+    transfers,
+    views,
+)
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.ufuncs import copy_elements, ufuncs
 
-BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
-          "mod": "remainder", "pow": "power", "lshift": "left_shift", "rshift": "right_shift", "and": "bitwise_and",
-          "or": "bitwise_or", "xor": "bitwise_xor", "divmod": "divmod", "lt": "less", "le": "less_equal",
-          "gt": "greater", "ge": "greater_equal"}
+BINARY = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "true_divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "divmod": "divmod",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
 COMPARISONS = ("lt", "le", "gt", "ge")
 UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 
 
 # Operators ---------------------------------------------------------------------------------------
 
+
 def _applied(name: str, one, other):
     """An operator's function; for arguments that only NumPy can judge, NumPy's, which asks the array in its turn."""
     both = (one, other)
     if any(getattr(each, "__array_ufunc__", ndarray) is None for each in both):
         return NotImplemented
-    if any(isinstance(each, np.ndarray) or not isinstance(each, (ndarray, np.generic, bool, int, float, complex))
-           for each in both):
+    if any(
+        isinstance(each, np.ndarray) or not isinstance(each, (ndarray, np.generic, bool, int, float, complex))
+        for each in both
+    ):
         return getattr(np, name)(one, other)
     return (products.matmul if name == "matmul" else ufuncs[name])(one, other)
 
@@ -66,6 +94,7 @@ def _ne(self, other):
 
 
 # Methods -----------------------------------------------------------------------------------------
+
 
 def _reshape(self, *shape, order="C", copy=None):
     return views.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
@@ -126,17 +155,45 @@ def _partition(self, kth, axis=-1) -> None:
 METHODS = {
     **reductions.methods,
     **{name: _called(name) for name in ("argpartition", "choose", "trace")},
-    "__getitem__": indexing.getitem, "__setitem__": indexing.setitem, "__pos__": _pos, "__pow__": _pow, "__eq__": _eq,
-    "__ne__": _ne, "__hash__": None, "__copy__": _copy, "__deepcopy__": lambda self, memo: self.copy(),
-    "get": transfers.get, "set": transfers.set, "astype": _astype, "copy": _copy, "fill": _fill, "view": views.view,
-    "reshape": _reshape, "transpose": _transpose, "ravel": views.ravel, "flatten": views.flatten,
-    "swapaxes": views.swapaxes, "squeeze": views.squeeze, "diagonal": views.diagonal,
-    "repeat": choosing.repeat, "searchsorted": choosing.searchsorted, "take": choosing.take, "put": choosing.put,
-    "clip": choosing.clip, "nonzero": choosing.nonzero, "round": _round,
+    "__getitem__": indexing.getitem,
+    "__setitem__": indexing.setitem,
+    "__pos__": _pos,
+    "__pow__": _pow,
+    "__eq__": _eq,
+    "__ne__": _ne,
+    "__hash__": None,
+    "__copy__": _copy,
+    "__deepcopy__": lambda self, memo: self.copy(),
+    "get": transfers.get,
+    "set": transfers.set,
+    "astype": _astype,
+    "copy": _copy,
+    "fill": _fill,
+    "view": views.view,
+    "reshape": _reshape,
+    "transpose": _transpose,
+    "ravel": views.ravel,
+    "flatten": views.flatten,
+    "swapaxes": views.swapaxes,
+    "squeeze": views.squeeze,
+    "diagonal": views.diagonal,
+    "repeat": choosing.repeat,
+    "searchsorted": choosing.searchsorted,
+    "take": choosing.take,
+    "put": choosing.put,
+    "clip": choosing.clip,
+    "nonzero": choosing.nonzero,
+    "round": _round,
     "compress": lambda self, condition, axis=None, out=None: choosing.compress(condition, self, axis, out),
-    "sort": sorting.sort_in_place, "argsort": sorting.places, "partition": _partition, "dot": products.dot,
-    "conj": _conj, "conjugate": _conj, "T": property(lambda self: views.transpose(self) if self.ndim > 1 else self),
-    "mT": property(_matrix_transpose), "real": property(_real, lambda self, value: copy_elements(value, _real(self))),
+    "sort": sorting.sort_in_place,
+    "argsort": sorting.places,
+    "partition": _partition,
+    "dot": products.dot,
+    "conj": _conj,
+    "conjugate": _conj,
+    "T": property(lambda self: views.transpose(self) if self.ndim > 1 else self),
+    "mT": property(_matrix_transpose),
+    "real": property(_real, lambda self, value: copy_elements(value, _real(self))),
     "imag": property(_imag, _set_imag),
 }
 

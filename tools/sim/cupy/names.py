@@ -10,16 +10,22 @@ from tools.sim.cupy.transfers import asnumpy
 from tools.sim.cupy.ufuncs import ufunc, ufuncs
 
 MODULES = ("cuda", "cupyx", "exceptions", "fft", "linalg", "random", "testing")
-LATER = {"ElementwiseKernel": "kernels.elementwise", "ReductionKernel": "kernels.reduction", "RawKernel": "raw",
-         "RawModule": "raw"}  # where they are, imported when they are asked for
-NOT_SIMULATED = frozenset("""
+LATER = {
+    "ElementwiseKernel": "kernels.elementwise",
+    "ReductionKernel": "kernels.reduction",
+    "RawKernel": "raw",
+    "RawModule": "raw",
+}  # where they are, imported when they are asked for
+NOT_SIMULATED = frozenset(
+    """
     DataSource apply_along_axis apply_over_axes asarray_chkfinite asfarray base_repr binary_repr broadcast byte_bounds
     c_ clear_memo disp find_common_type flatiter format_float_positional format_float_scientific format_parser
     fromDlpack from_dlpack frombuffer fromfile fromfunction fromiter fromstring genfromtxt get_array_wrap
     get_default_pinned_memory_pool lib load loadtxt make_aligned_dtype mask_indices memoize mgrid ogrid piecewise poly
     poly1d polyadd polyfit polymul polynomial polysub r_ ravel_multi_index require roots row_stack safe_eval save
     savetxt savez savez_compressed set_string_function show_config typing vectorize who cumproduct
-""".split())
+""".split()
+)
 OF_NUMPY = """
     bool_ byte cdouble complex64 complex128 complexfloating csingle double dtype e euler_gamma finfo float16 float32
     float64 floating generic get_printoptions half iinfo index_exp inexact inf int8 int16 int32 int64 int_ intc integer
@@ -32,8 +38,10 @@ OF_EXCEPTIONS = "AxisError ComplexWarning ModuleDeprecationWarning RankWarning T
 
 def _method(name: str):
     """CuPy leaves these to the method of their argument, wherever that lies."""
+
     def function(a, *args, **named):
         return getattr(a, name)(*args, **named)
+
     function.__name__ = function.__qualname__ = name
     return function
 
@@ -43,27 +51,49 @@ def _of(module, names: str) -> dict:
 
 
 public = {
-    **_of(np, OF_NUMPY), **_of(np.exceptions, OF_EXCEPTIONS),
-    "bool": np.bool_, "float_": np.float64, "complex_": np.complex128, "cfloat": np.complex128,
+    **_of(np, OF_NUMPY),
+    **_of(np.exceptions, OF_EXCEPTIONS),
+    "bool": np.bool_,
+    "float_": np.float64,
+    "complex_": np.complex128,
+    "cfloat": np.complex128,
     "singlecomplex": np.complex64,
-    **dict.fromkeys(("Inf", "Infinity", "PINF", "infty"), np.inf), "NINF": -np.inf,
-    **dict.fromkeys(("NaN", "NAN"), np.nan), "PZERO": 0.0, "NZERO": -0.0,
-    "ndarray": ndarray, "ufunc": ufunc, "fuse": fuse,
-    **functions, **reductions.functions, **ufuncs, "asnumpy": asnumpy,
+    **dict.fromkeys(("Inf", "Infinity", "PINF", "infty"), np.inf),
+    "NINF": -np.inf,
+    **dict.fromkeys(("NaN", "NAN"), np.nan),
+    "PZERO": 0.0,
+    "NZERO": -0.0,
+    "ndarray": ndarray,
+    "ufunc": ufunc,
+    "fuse": fuse,
+    **functions,
+    **reductions.functions,
+    **ufuncs,
+    "asnumpy": asnumpy,
     **{name: _method(name) for name in ("ravel", "squeeze", "swapaxes", "diagonal", "transpose")},
     "permute_dims": _method("transpose"),
-    **_of(questions, "array2string array_repr array_str can_cast common_type get_array_module get_default_memory_pool "
-                     "is_available iscomplexobj isfortran isrealobj isscalar may_share_memory min_scalar_type ndim "
-                     "result_type shape shares_memory size"),
+    **_of(
+        questions,
+        "array2string array_repr array_str can_cast common_type get_array_module get_default_memory_pool "
+        "is_available iscomplexobj isfortran isrealobj isscalar may_share_memory min_scalar_type ndim "
+        "result_type shape shares_memory size",
+    ),
     **_of(creation, "array asarray asanyarray ascontiguousarray asfortranarray astype copy"),
-    **_of(filling, "empty zeros ones full empty_like zeros_like ones_like full_like copyto arange linspace eye "
-                   "identity tri diag"),
-    **_of(choosing, "where clip around take nonzero argwhere flatnonzero compress extract put repeat bincount "
-                    "searchsorted"),
-    "round": choosing.around, "round_": choosing.around,
-    **_of(joins, "concatenate stack hstack vstack dstack column_stack"), "concat": joins.concatenate,
+    **_of(
+        filling,
+        "empty zeros ones full empty_like zeros_like ones_like full_like copyto arange linspace eye identity tri diag",
+    ),
+    **_of(
+        choosing,
+        "where clip around take nonzero argwhere flatnonzero compress extract put repeat bincount searchsorted",
+    ),
+    "round": choosing.around,
+    "round_": choosing.around,
+    **_of(joins, "concatenate stack hstack vstack dstack column_stack"),
+    "concat": joins.concatenate,
     **_of(products, "dot matmul vdot inner outer tensordot kron einsum"),
-    **_of(views, "reshape broadcast_to moveaxis rollaxis split"), **_of(sorting, "sort argsort"),
+    **_of(views, "reshape broadcast_to moveaxis rollaxis split"),
+    **_of(sorting, "sort argsort"),
     "trapz": functions["trapezoid"],
 }
 methods.complete()

@@ -82,6 +82,7 @@ def shares_memory(a, b, max_work=None) -> bool:
 
 # These show the elements, and so fetch them ------------------------------------------------------
 
+
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None) -> str:
     return np.array_repr(asnumpy(arr), max_line_width, precision, suppress_small)
 

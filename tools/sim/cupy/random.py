@@ -5,9 +5,33 @@ import numpy as np
 from tools.sim.cupy import launches
 from tools.sim.cupy.arrays import ndarray, on_device
 
-FLOATS = ("beta", "chisquare", "exponential", "f", "gamma", "gumbel", "laplace", "logistic", "lognormal", "normal",
-          "pareto", "power", "rayleigh", "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal",
-          "standard_t", "triangular", "uniform", "vonmises", "wald", "weibull", "random", "random_sample")
+FLOATS = (
+    "beta",
+    "chisquare",
+    "exponential",
+    "f",
+    "gamma",
+    "gumbel",
+    "laplace",
+    "logistic",
+    "lognormal",
+    "normal",
+    "pareto",
+    "power",
+    "rayleigh",
+    "standard_cauchy",
+    "standard_exponential",
+    "standard_gamma",
+    "standard_normal",
+    "standard_t",
+    "triangular",
+    "uniform",
+    "vonmises",
+    "wald",
+    "weibull",
+    "random",
+    "random_sample",
+)
 WHOLE = ("binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "zipf")
 
 
@@ -26,6 +50,7 @@ def _distribution(name: str, default):
             size, args = (args[0], args[1:]) if args else (size, args)
         parameters = [each.elements if isinstance(each, ndarray) else each for each in args]
         return self._made(name, getattr(self._numpy, name)(*parameters, size=size, **named), dtype)
+
     draw.__name__ = name
     return draw
 

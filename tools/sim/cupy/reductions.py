@@ -99,8 +99,14 @@ def _finished(kernel: str, a: ndarray, values: np.ndarray, out: ndarray | None) 
         raise ValueError("output parameter for reduction operation has the wrong number of dimensions")
     if out.shape != values.shape:
         raise ValueError("Out shape is mismatched")
-    launches.launch(kernel, (), [a], [out], work=lambda: np.copyto(out.elements, convert(values, out.dtype)),
-                    arithmetic=_arithmetic(a, values, out))
+    launches.launch(
+        kernel,
+        (),
+        [a],
+        [out],
+        work=lambda: np.copyto(out.elements, convert(values, out.dtype)),
+        arithmetic=_arithmetic(a, values, out),
+    )
     return out
 
 
@@ -108,27 +114,33 @@ def _arithmetic(a: ndarray, values: np.ndarray, made: ndarray) -> Counts:
     """As many operations as elements disappear; of a running sum, as it has elements."""
     steps = a.size if values.size == a.size else a.size - values.size
     inside = values.dtype if values.dtype.kind in "fc" else a.dtype
-    return Counts(float64=steps * (inside in WIDE), conversions=a.size * converts(a.dtype, inside)
-                  + made.size * converts(values.dtype, made.dtype))
+    return Counts(
+        float64=steps * (inside in WIDE),
+        conversions=a.size * converts(a.dtype, inside) + made.size * converts(values.dtype, made.dtype),
+    )
 
 
 # The functions and the methods of arrays ---------------------------------------------------------
+
 
 def _method(name: str, bind: Callable) -> Callable:
     def method(self, *args, **named):
         given = bind(self, *args, **named)
         return reduce(name, given.pop("self"), **given)
+
     return method
 
 
 def _forwarded(name: str, bind: Callable) -> Callable:
     """CuPy leaves these to the argument's own method, also where it is an array of the host."""
+
     def function(*args, **named):
         given = bind(*args, **named)
         a = given.pop("a")
         if fusion.concerns((a,)):
             return fusion.traced_reduction(name, a, **given)
         return getattr(a, name)(**given)
+
     return function
 
 
@@ -141,9 +153,13 @@ def _of_arrays(name: str, bind: Callable) -> Callable:
         if name in ("all", "any") and not isinstance(a, ndarray):
             raise TypeError(f"'a' must be a cupy.ndarray object, not {type(a)}.")
         return reduce(name, a, **given)
+
     return function
 
 
 methods = {name: _method(name, bind) for name, bind in table(METHODS)}
-functions = {name: make(ALIASES.get(name, name), bind)
-             for make, text in ((_forwarded, FORWARDED), (_of_arrays, OF_ARRAYS)) for name, bind in table(text)}
+functions = {
+    name: make(ALIASES.get(name, name), bind)
+    for make, text in ((_forwarded, FORWARDED), (_of_arrays, OF_ARRAYS))
+    for name, bind in table(text)
+}

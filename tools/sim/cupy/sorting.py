@@ -35,7 +35,7 @@ def sort_in_place(a: ndarray, axis=-1, kind=None) -> None:
         raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
     if not a.elements.flags.c_contiguous:
         raise NotImplementedError("Sorting non-contiguous array is not supported.")
-    axis, = axes_of(axis, a.ndim)
+    (axis,) = axes_of(axis, a.ndim)
     functions.call("sort", a, function=lambda elements: elements.sort(axis, kind="stable"))
 
 

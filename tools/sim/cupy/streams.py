@@ -71,8 +71,10 @@ class _BaseStream:
             host.device().wait(self.number, event.mark)
 
     def launch_host_func(self, callback, arg) -> None:
-        raise NotImplementedError("The simulated GPU has no thread of its own that could call a function.\n"
-                                  "stream.synchronize(), and then the call, keeps the same order.")
+        raise NotImplementedError(
+            "The simulated GPU has no thread of its own that could call a function.\n"
+            "stream.synchronize(), and then the call, keeps the same order."
+        )
 
     add_callback = launch_host_func
 

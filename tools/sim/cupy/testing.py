@@ -4,13 +4,20 @@ import numpy as np
 
 from tools.sim.cupy.transfers import asnumpy
 
-NAMES = ("assert_allclose", "assert_array_equal", "assert_array_almost_equal", "assert_array_almost_equal_nulp",
-         "assert_array_less", "assert_array_max_ulp")
+NAMES = (
+    "assert_allclose",
+    "assert_array_equal",
+    "assert_array_almost_equal",
+    "assert_array_almost_equal_nulp",
+    "assert_array_less",
+    "assert_array_max_ulp",
+)
 
 
 def _assertion(name: str):
     def check(actual, desired, *args, **named):
         return getattr(np.testing, name)(asnumpy(actual), asnumpy(desired), *args, **named)
+
     check.__name__ = name
     return check
 

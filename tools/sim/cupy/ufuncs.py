@@ -14,21 +14,42 @@ from tools.sim.cupy.shapes import broadcast_shapes
 from tools.sim.floats import WIDE, converts
 
 ALIASES = {
-    "abs": "absolute", "divide": "true_divide", "mod": "remainder", "pow": "power", "conj": "conjugate",
-    "degrees": "rad2deg", "radians": "deg2rad", "bitwise_not": "invert", "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift", "acos": "arccos", "acosh": "arccosh",
-    "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh", "atan2": "arctan2",
+    "abs": "absolute",
+    "divide": "true_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "conj": "conjugate",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
+    "bitwise_not": "invert",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atanh": "arctanh",
+    "atan2": "arctan2",
 }
 NO_BOOL = {
     "subtract": "cupy boolean subtract, the `-` operator, is deprecated, use the bitwise_xor, the `^` operator, or "
-                "the logical_xor function instead.",
+    "the logical_xor function instead.",
     "negative": "The cupy boolean negative, the `-` operator, is not supported, use the `~` operator or the "
-                "logical_not function instead.",
+    "logical_not function instead.",
     "positive": "The cupy boolean positive, the `+` operator, is not supported.",
 }
 UNFLUSHED = ("copy", "where", "clip", "positive", "conjugate", "copysign", "signbit", "nextafter")  # compute nothing
-SCATTERED = {"add": "add", "subtract": "sub", "maximum": "max", "minimum": "min", "bitwise_and": "and",
-             "bitwise_or": "or", "bitwise_xor": "xor"}
+SCATTERED = {
+    "add": "add",
+    "subtract": "sub",
+    "maximum": "max",
+    "minimum": "min",
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "bitwise_xor": "xor",
+}
 
 
 class ufunc:
@@ -57,9 +78,14 @@ class ufunc:
         values = self.apply([elements(each) for each in inputs], (operands, results))
         made = [_new(value) if out is None else out for value, out in zip(values, outs)]
         if 0 not in shape:
-            launches.elementwise(self.name, shape, [each for each in inputs if isinstance(each, ndarray)], made,
-                                 work=lambda: _store(values, outs),
-                                 arithmetic=self._arithmetic(inputs, (operands, results), made))
+            launches.elementwise(
+                self.name,
+                shape,
+                [each for each in inputs if isinstance(each, ndarray)],
+                made,
+                work=lambda: _store(values, outs),
+                arithmetic=self._arithmetic(inputs, (operands, results), made),
+            )
         return made[0] if self.nout == 1 else tuple(made)
 
     def apply(self, values: Sequence, loop: Loop) -> tuple[np.ndarray, ...]:
@@ -74,8 +100,10 @@ class ufunc:
         """What the kernel does in float64, and converts."""
         elements = made[0].size
         inside = [wanted if wanted.kind in "fc" else result for wanted, result in zip(loop[0], loop[1] * len(loop[0]))]
-        pairs = [*zip([getattr(each, "dtype", None) for each in inputs], inside),
-                 *zip(loop[1], [each.dtype for each in made])]
+        pairs = [
+            *zip([getattr(each, "dtype", None) for each in inputs], inside),
+            *zip(loop[1], [each.dtype for each in made]),
+        ]
         changed = sum(old is not None and converts(old, new) for old, new in pairs)
         wide = self._key not in UNFLUSHED and any(dtype in WIDE for dtypes in loop for dtype in dtypes)
         return Counts(float64=wide * elements, conversions=changed * elements)
@@ -83,9 +111,11 @@ class ufunc:
     def _sort(self, args: tuple, out) -> tuple[list, list]:
         """Operands, and results that the caller gave (else None)."""
         if not self.nin <= len(args) <= self.nargs:
-            raise TypeError(f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
-                            f"{self.nargs} (with outputs), but given {len(args)}.")
-        outs = list(args[self.nin:])
+            raise TypeError(
+                f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
+                f"{self.nargs} (with outputs), but given {len(args)}."
+            )
+        outs = list(args[self.nin :])
         if out is not None:
             if outs:
                 raise ValueError("Cannot specify 'out' as both a positional and keyword argument")
@@ -95,7 +125,7 @@ class ufunc:
                 raise ValueError("'out' must be a tuple of arrays")
             outs = list(out) if isinstance(out, tuple) else [out]
         outs += [None] * (self.nout - len(outs))
-        return [operand(each) for each in args[:self.nin]], [each if each is None else operand(each) for each in outs]
+        return [operand(each) for each in args[: self.nin]], [each if each is None else operand(each) for each in outs]
 
     def _loop(self, inputs: list, dtype) -> Loop:
         """The types to compute with: those that fit the operands, or the first that gives `dtype`."""
@@ -116,11 +146,13 @@ class ufunc:
 
     def outer(self, a, b, **named) -> ndarray:
         from tools.sim.cupy.creation import array
+
         a, b = array(a, copy=None), array(b, copy=None)
         return self(a.reshape(a.shape + (1,) * b.ndim), b.reshape((1,) * a.ndim + b.shape), **named)
 
     def at(self, a: ndarray, indices, b=None) -> None:
         from tools.sim.cupy.indexing import scatter
+
         if self._key not in SCATTERED:
             raise NotImplementedError(f"`{self.name}.at` is not supported yet")
         scatter(a, indices, b, SCATTERED[self._key])
@@ -138,6 +170,7 @@ class ufunc:
 
 
 # Operands and results ----------------------------------------------------------------------------
+
 
 def _as(value, dtype: np.dtype) -> np.ndarray:
     """An operand in the type that the loop computes with. OverflowError for a whole number that does not fit."""
@@ -167,6 +200,7 @@ def _store(values: Sequence[np.ndarray], outs: list) -> None:
 
 
 # Where the device's arithmetic is not NumPy's ----------------------------------------------------
+
 
 def _floor_divide(a, b):
     return np.floor(np.true_divide(a, b)) if a.dtype.kind in "fV" else np.floor_divide(a, b)
@@ -200,8 +234,15 @@ def _copy(a):
     return a
 
 
-OWN = {"floor_divide": _floor_divide, "remainder": _remainder, "divmod": _divmod, "power": _power,
-       "reciprocal": _reciprocal, "clip": _clip, "copy": _copy}
+OWN = {
+    "floor_divide": _floor_divide,
+    "remainder": _remainder,
+    "divmod": _divmod,
+    "power": _power,
+    "reciprocal": _reciprocal,
+    "clip": _clip,
+    "copy": _copy,
+}
 
 ufuncs = {name: ufunc(name, OWN.get(name) or getattr(np, name)) for name in SIGNATURES}
 copy_elements, choose_elements, clip_elements = (ufuncs.pop(name) for name in ("copy", "where", "clip"))

@@ -109,8 +109,10 @@ def split(ary, indices_or_sections, axis=0) -> list[ndarray]:
     if not -ary.ndim <= axis < ary.ndim:
         raise IndexError("Axis exceeds ndim")
     if np.isscalar(indices_or_sections) and ary.shape[axis] % indices_or_sections:
-        raise ValueError("indices_or_sections must divide the size along the axes.\nIf you want to split the array "
-                         "into non-equally-sized arrays, use array_split instead.")
+        raise ValueError(
+            "indices_or_sections must divide the size along the axes.\nIf you want to split the array "
+            "into non-equally-sized arrays, use array_split instead."
+        )
     return [on_device(part, ary) for part in np.split(ary.elements, indices_or_sections, axis)]
 
 
@@ -123,8 +125,9 @@ def broadcast_to(array, shape) -> ndarray:
     try:
         return on_device(np.broadcast_to(array.elements, shape), array)
     except ValueError:
-        raise ValueError(f"operands could not be broadcast together with shape {array.shape} and requested shape "
-                         f"{shape}") from None
+        raise ValueError(
+            f"operands could not be broadcast together with shape {array.shape} and requested shape {shape}"
+        ) from None
 
 
 def view(a: ndarray, dtype=None, type=None) -> ndarray:
@@ -140,6 +143,8 @@ def view(a: ndarray, dtype=None, type=None) -> ndarray:
         if shape[-1] != 1 and a.size and strides[-1] != a.itemsize:
             raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
         if shape[-1] * a.itemsize % dtype.itemsize:
-            raise ValueError("When changing to a larger dtype, its size must be a divisor of the total size in bytes "
-                             "of the last axis of the array.")
+            raise ValueError(
+                "When changing to a larger dtype, its size must be a divisor of the total size in bytes "
+                "of the last axis of the array."
+            )
     return on_device(a.elements.view(dtype), a)

@@ -11,9 +11,9 @@ import numpy as np
 
 from tools.sim import trace
 
-WINDOW = 48       # bits of an address within its window: whatever an int32 offset does, it stays there
+WINDOW = 48  # bits of an address within its window: whatever an int32 offset does, it stays there
 ORIGIN = 1 << 47  # where in a window a storage begins: a multiple of 512 bytes, as on a GPU
-FIRST = 1 << 12   # number of the first window: no real address is as high
+FIRST = 1 << 12  # number of the first window: no real address is as high
 
 
 @dataclass(eq=False)
@@ -54,8 +54,14 @@ class View:
     def traced(self) -> trace.Memory:
         """What a listener is told of it."""
         size = self.tensor.element_size()
-        return trace.Memory(self.name, "global", tuple(self.tensor.shape),
-                            tuple(step * size for step in self.tensor.stride()), size, self.low)
+        return trace.Memory(
+            self.name,
+            "global",
+            tuple(self.tensor.shape),
+            tuple(step * size for step in self.tensor.stride()),
+            size,
+            self.low,
+        )
 
     @property
     def extent(self) -> str:

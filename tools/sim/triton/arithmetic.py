@@ -13,9 +13,32 @@ from tools.sim.triton import memory
 from tools.sim.triton.casts import is_float
 
 FLOAT64 = np.dtype(np.float64)
-OPERATIONS = ("fadd", "fsub", "fmul", "fdiv", "frem", "precise_divf", "fma", "clampf", "minimumf", "maximumf",
-              "minnumf", "maxnumf", "cos", "sin", "exp", "exp2", "log", "log2", "sqrt", "precise_sqrt", "rsqrt", "erf",
-              "floor", "ceil")
+OPERATIONS = (
+    "fadd",
+    "fsub",
+    "fmul",
+    "fdiv",
+    "frem",
+    "precise_divf",
+    "fma",
+    "clampf",
+    "minimumf",
+    "maximumf",
+    "minnumf",
+    "maxnumf",
+    "cos",
+    "sin",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "sqrt",
+    "precise_sqrt",
+    "rsqrt",
+    "erf",
+    "floor",
+    "ceil",
+)
 CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc", "fp_to_fp")
 
 
@@ -37,6 +60,7 @@ def _operation(plain: Callable) -> Callable:
         if first.data.dtype == FLOAT64:
             _count(float64=result.data.size)
         return result
+
     return operate
 
 
@@ -47,11 +71,13 @@ def _cast(plain: Callable) -> Callable:
         if old != new and result.data.size > 1 and (is_float(old) or is_float(new)):
             _count(conversions=result.data.size)
         return result
+
     return convert
 
 
 def _fold(plain: Callable) -> Callable:
     """A reduction takes as many operations as elements disappear, a scan as many as there are."""
+
     def fold(self, inputs):
         current, memory.current = memory.current, None  # what combines two of them is counted here
         try:
@@ -63,6 +89,7 @@ def _fold(plain: Callable) -> Callable:
         if before.dtype == FLOAT64:
             _count(float64=before.size - after.size or before.size)
         return results
+
     return fold
 
 

@@ -98,6 +98,7 @@ def _not_beyond(values: np.ndarray, rounded: np.ndarray) -> np.ndarray:
 
 # Around Triton's interpreter ---------------------------------------------------------------------
 
+
 def patch(interpreter) -> None:
     """Replace the conversions of `InterpreterBuilder`."""
     handle, np_dtype = interpreter.TensorHandle, interpreter._get_np_dtype
@@ -110,7 +111,15 @@ def patch(interpreter) -> None:
         return handle(change(source.data, np_dtype(target)), target.scalar)
 
     builder = interpreter.InterpreterBuilder
-    for name in ("cast_impl", "create_si_to_fp", "create_ui_to_fp", "create_fp_to_si", "create_fp_to_ui",
-                 "create_fp_ext", "create_fp_trunc", "create_int_cast"):
+    for name in (
+        "cast_impl",
+        "create_si_to_fp",
+        "create_ui_to_fp",
+        "create_fp_to_si",
+        "create_fp_to_ui",
+        "create_fp_ext",
+        "create_fp_trunc",
+        "create_int_cast",
+    ):
         setattr(builder, name, cast)
     builder.create_fp_to_fp = create_fp_to_fp

@@ -68,6 +68,7 @@ def _unpacked(values: np.ndarray, axis: int) -> np.ndarray:
 
 # Around Triton's interpreter ---------------------------------------------------------------------
 
+
 def patch(interpreter) -> None:
     """Replace `create_dot`, and add `create_dot_scaled`, which these releases lack."""
     handle, semantic = interpreter.TensorHandle, type(interpreter.interpreter_semantic)
@@ -76,8 +77,7 @@ def patch(interpreter) -> None:
     def create_dot(self, a, b, accumulator, precision, max_num_imprecise_acc):
         return handle(product(a.data, b.data, accumulator.data, precision), accumulator.dtype.scalar)
 
-    def create_dot_scaled(self, a, a_scale, a_form, b, b_scale, b_form, fast_math, a_k_pack, b_k_pack,
-                          accumulator):
+    def create_dot_scaled(self, a, a_scale, a_form, b, b_scale, b_form, fast_math, a_k_pack, b_k_pack, accumulator):
         left = scaled(a.data, a_scale and a_scale.data, a_form, a_k_pack)
         right = scaled(np.swapaxes(b.data, -1, -2), b_scale and b_scale.data, b_form, b_k_pack)
         return handle(left @ np.swapaxes(right, -1, -2) + accumulator.data, accumulator.dtype.scalar)

@@ -33,12 +33,16 @@ class Driver(DriverBase):
 
     def get_active_torch_device(self):
         import torch
+
         return torch.device("cpu")
 
     def get_benchmarker(self):
         """For autotune: every configuration runs once, so that a broken one is found; the first is chosen."""
-        warnings.warn("autotune: without a GPU there is nothing to time. "
-                      "Each configuration runs once, and the first is used.", SimulatedTimes, stacklevel=2)
+        warnings.warn(
+            "autotune: without a GPU there is nothing to time. Each configuration runs once, and the first is used.",
+            SimulatedTimes,
+            stacklevel=2,
+        )
         trials = itertools.count(1)
 
         def benchmark(kernel_call, quantiles, **options) -> list[float]:
@@ -51,8 +55,9 @@ class Driver(DriverBase):
     # For do_bench
 
     def get_device_interface(self) -> SimpleNamespace:
-        warnings.warn("do_bench: these are times of the simulator; they say nothing about a GPU.",
-                      SimulatedTimes, stacklevel=3)
+        warnings.warn(
+            "do_bench: these are times of the simulator; they say nothing about a GPU.", SimulatedTimes, stacklevel=3
+        )
         return SimpleNamespace(Event=Event, synchronize=lambda: None)
 
     def get_empty_cache_for_benchmark(self) -> None:

@@ -53,15 +53,19 @@ def _name(program: tuple[int, ...]) -> str:
 
 # What is refused about memory --------------------------------------------------------------------
 
+
 def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outside: np.ndarray) -> Fault:
     """Some of the `addresses` of one access, those marked `outside`, lie in no argument that it may touch."""
     wrong, several = addresses[outside], addresses.size > 1
     what = f"{program_name()} {VERBS[operation]} {addresses.size} element{'s' * several}; "
     what += f"{wrong.size} of them lie{'s' * (wrong.size == 1)} " if several else "it lies "
     if view is None:
-        return Fault("out_of_bounds", what + "in none of its arguments.",
-                     "Does each pointer come from an argument, with offsets counted in elements?",
-                     operation=operation)
+        return Fault(
+            "out_of_bounds",
+            what + "in none of its arguments.",
+            "Does each pointer come from an argument, with offsets counted in elements?",
+            operation=operation,
+        )
     before, past = (wrong < view.low).any(), (wrong >= view.low).any()
     side = "outside" if before and past else "before the start of" if before else "past the end of"
     what += f"{side} {view.name} ({view.extent}).\n"
@@ -94,8 +98,12 @@ def _is_block(view: View, addresses: np.ndarray, program: int) -> bool:
 def too_many_values(places: int, values: int) -> Fault:
     """An atomic is given a block, and one pointer."""
     where = "one place" if places == 1 else f"{places} places"
-    return Fault("values", f"{program_name()} updates {where} with {values} values.",
-                 "Should the pointers be a block too, or the values become one number?", operation="atomic")
+    return Fault(
+        "values",
+        f"{program_name()} updates {where} with {values} values.",
+        "Should the pointers be a block too, or the values become one number?",
+        operation="atomic",
+    )
 
 
 def misaligned(operation: str, view: View, addresses: np.ndarray, size: int) -> Fault:
@@ -105,19 +113,22 @@ def misaligned(operation: str, view: View, addresses: np.ndarray, size: int) -> 
         "misaligned",
         f"It {VERBS[operation]} {size} bytes at a time, but one begins {first} bytes into {view.name}.",
         f"The hardware wants multiples of {size} there. Is an offset counted in another type's elements?",
-        array=view.name, operation=operation,
+        array=view.name,
+        operation=operation,
     )
 
 
 def wiped_out(view: View, address: int, other: int, operation: str) -> Fault:
     """Of this program and number `other`, one stores to this address what the other one updates."""
     program, grid = running()
-    storing, updating = [program, position(other, grid)][::1 if operation == "store" else -1]
+    storing, updating = [program, position(other, grid)][:: 1 if operation == "store" else -1]
     return Fault(
         "overlap",
         f"program {_name(storing)} stores {element(view, address)} of {view.name}, and program {_name(updating)} "
         "updates it.\nThey run at the same time, so the store may wipe the update out.",
-        "What should the element hold before the launch?", array=view.name, operation=operation,
+        "What should the element hold before the launch?",
+        array=view.name,
+        operation=operation,
     )
 
 
@@ -129,7 +140,8 @@ def overlap(view: View, address: int, other: int, operation: str = "store") -> F
         "overlap",
         f"programs {first} and {second} both store {element(view, address)} of {view.name}.",
         "They run at the same time, so either may come last. Whose element is it?",
-        array=view.name, operation=operation,
+        array=view.name,
+        operation=operation,
     )
 
 

@@ -10,8 +10,15 @@ from tools import pip_install
 
 WANTED = "'triton>=3.6,<3.8'"
 SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpreter, which differ in others
-PATCHES = ("numbers", "language", "memory", "programs", "overflow", "arithmetic",
-           "undefined")  # later ones wrap earlier
+PATCHES = (
+    "numbers",
+    "language",
+    "memory",
+    "programs",
+    "overflow",
+    "arithmetic",
+    "undefined",
+)  # later ones wrap earlier
 
 
 def install() -> None:
@@ -36,15 +43,19 @@ def patch(interpreter: ModuleType) -> None:
 
 def _patch_imported(triton: ModuleType) -> None:
     if "triton.runtime.interpreter" not in sys.modules:
-        raise ImportError("Triton was imported before tools.gpu, so its kernels ask for a real GPU.\n"
-                          "Put `import tools.gpu` above the line that imports triton, and start anew.")
+        raise ImportError(
+            "Triton was imported before tools.gpu, so its kernels ask for a real GPU.\n"
+            "Put `import tools.gpu` above the line that imports triton, and start anew."
+        )
     _patch_supported(triton)
 
 
 def _patch_supported(triton: ModuleType) -> None:
     if tuple(int(part) for part in triton.__version__.split(".")[:2]) not in SUPPORTED:
-        raise ImportError(f"The simulator knows Triton 3.6 and 3.7; installed is {triton.__version__}.\n"
-                          f"To install one that it knows: {pip_install(WANTED)}")
+        raise ImportError(
+            f"The simulator knows Triton 3.6 and 3.7; installed is {triton.__version__}.\n"
+            f"To install one that it knows: {pip_install(WANTED)}"
+        )
     patch(importlib.import_module("triton.runtime.interpreter"))
 
 

@@ -29,6 +29,7 @@ def patch(interpreter: ModuleType) -> None:
 
 # The source of a kernel --------------------------------------------------------------------------
 
+
 class KernelPython:
     """What Python does in a kernel; each method follows the compiler's rule of the same thing."""
 
@@ -65,16 +66,21 @@ class KernelPython:
         """The condition of if and while."""
         if isinstance(condition, tl.tensor) and condition.handle.data.size > 1:
             size = condition.handle.data.size
-            raise Fault("condition",
-                        f"{this_program()}: this condition has {size} values; a program can go one way only.",
-                        "Is tl.where meant, or a mask?")
+            raise Fault(
+                "condition",
+                f"{this_program()}: this condition has {size} values; a program can go one way only.",
+                "Is tl.where meant, or a mask?",
+            )
         undefined.check(getattr(condition, "handle", None), "a condition")
         return condition
 
     def chain(self):
         """a <= b < c, of which Python would take the first half for true."""
-        raise Fault("condition", "A kernel cannot compare three things at once.",
-                    "What do two comparisons look like, joined by &?")
+        raise Fault(
+            "condition",
+            "A kernel cannot compare three things at once.",
+            "What do two comparisons look like, joined by &?",
+        )
 
     def counters(self, start, end=None, step=None, **hints) -> Iterator[tl.tensor]:
         """range and tl.range: counters are tensors, of the type that the bounds together have."""
@@ -134,13 +140,17 @@ def _patch_source(interpreter: ModuleType) -> None:
     def compile_and_exec(self, tree: ast.Module):
         """The kernel becomes a closure over the helpers: nothing is added to the names of its module."""
         kernel = tree.body[0]
-        arguments = ast.arguments(posonlyargs=[], args=[ast.arg(name) for name in HELPERS], kwonlyargs=[],
-                                  kw_defaults=[], defaults=[])
+        arguments = ast.arguments(
+            posonlyargs=[], args=[ast.arg(name) for name in HELPERS], kwonlyargs=[], kw_defaults=[], defaults=[]
+        )
         body = [kernel, ast.Return(ast.Name(kernel.name, ast.Load()))]
         around = ast.copy_location(ast.FunctionDef("kernel_with_helpers", arguments, body, []), kernel)
         names = dict(self.kwargs)
-        exec(compile(ast.fix_missing_locations(ast.Module([around], [])), self.filename, "exec"),
-             self.fn.__globals__, names)
+        exec(
+            compile(ast.fix_missing_locations(ast.Module([around], [])), self.filename, "exec"),
+            self.fn.__globals__,
+            names,
+        )
         return names[around.name](*helpers)
 
     interpreter.FunctionRewriter.ast_transformer = Reader()
@@ -161,6 +171,7 @@ def _later(value: ast.expr) -> ast.expr:
 
 
 # Launches and calls ------------------------------------------------------------------------------
+
 
 class Launch(ExitStack):
     """What holds while a kernel runs: like a GPU, it says nothing about overflow and NaN."""
@@ -202,6 +213,7 @@ def this_program() -> str:
 
 # Assertions --------------------------------------------------------------------------------------
 
+
 def _patch_asserts(interpreter: ModuleType) -> None:
     # Triton's own check of overflow would refuse it everywhere, not only in addresses: see overflow.py
     options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
@@ -213,10 +225,14 @@ def _patch_asserts(interpreter: ModuleType) -> None:
             if wrong:
                 of = f" for {wrong} of {condition.data.size} elements" if condition.data.size > 1 else ""
                 raise Fault(kind, f"{this_program()}: {words}{of}" + (f": {message}" if message else "."), question)
+
         return check
 
     interpreter.InterpreterBuilder.create_assert = refuse(
-        "device_assert", "the assertion is false",
-        "What is the value there, and is it the value or the condition that is wrong?")
+        "device_assert",
+        "the assertion is false",
+        "What is the value there, and is it the value or the condition that is wrong?",
+    )
     interpreter.InterpreterBuilder.create_assume = refuse(
-        "assume", "what is assumed here is false", "For which inputs is it true?")
+        "assume", "what is assumed here is false", "For which inputs is it true?"
+    )

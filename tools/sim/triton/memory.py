@@ -109,8 +109,9 @@ class Memory:
         for view in self.arguments.views:
             own = addresses[addresses >> WINDOW == view.low >> WINDOW].astype(np.int64)
             if own.size:
-                trace.listener.access(trace.Access(here, operation, view.traced, own, size,
-                                                   np.full(own.size, program), None))
+                trace.listener.access(
+                    trace.Access(here, operation, view.traced, own, size, np.full(own.size, program), None)
+                )
 
     def count_dot(self, products: int, in_float64: bool) -> None:
         """A multiplication and an addition for each product."""
@@ -181,6 +182,12 @@ def patch(interpreter: ModuleType) -> None:
         return dot_scaled(self, a, a_scale, a_form, *rest)
 
     interpreter._implicit_cvt = implicit_cvt
-    for method in (create_masked_load, create_masked_store, create_atomic_rmw, create_atomic_cas, create_dot,
-                   create_dot_scaled):
+    for method in (
+        create_masked_load,
+        create_masked_store,
+        create_atomic_rmw,
+        create_atomic_cas,
+        create_dot,
+        create_dot_scaled,
+    ):
         setattr(builder, method.__name__, method)

@@ -13,8 +13,14 @@ import triton.language as tl
 from tools.sim.triton import casts, dots, reductions
 from tools.sim.triton.casts import NARROW, garbage, nearest
 
-COMPARISONS = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater,
-               "GE": np.greater_equal}
+COMPARISONS = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+}
 
 
 def patch(interpreter: ModuleType) -> None:

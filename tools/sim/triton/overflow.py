@@ -19,12 +19,23 @@ from tools.sim.triton.language import this_program
 MARK = "overflow"  # name of the handle's attribute that holds an Overflow
 
 ARITHMETIC = {"create_add": np.add, "create_sub": np.subtract, "create_mul": np.multiply}
-SHAPES = ("create_reshape", "create_trans", "create_expand_dims", "create_broadcast", "create_splat",
-          "create_join", "create_cat", "create_select")
+SHAPES = (
+    "create_reshape",
+    "create_trans",
+    "create_expand_dims",
+    "create_broadcast",
+    "create_splat",
+    "create_join",
+    "create_cat",
+    "create_select",
+)
 ACCESSES = {  # operation, and which argument is the pointer, which the mask
-    "create_masked_load": ("load", 0, 1), "create_masked_store": ("store", 0, 2),
-    "create_atomic_rmw": ("atomic", 1, 3), "create_atomic_cas": ("atomic", 0, None),
-    "create_make_block_ptr": (None, 0, None), "create_make_tensor_descriptor": (None, 0, None),
+    "create_masked_load": ("load", 0, 1),
+    "create_masked_store": ("store", 0, 2),
+    "create_atomic_rmw": ("atomic", 1, 3),
+    "create_atomic_cas": ("atomic", 0, None),
+    "create_make_block_ptr": (None, 0, None),
+    "create_make_tensor_descriptor": (None, 0, None),
 }
 
 
@@ -50,6 +61,7 @@ def patch(interpreter: ModuleType) -> None:
 
 def _calculating(operation: Callable) -> Callable:
     """A sum, difference or product of integers."""
+
     def wrapper(plain):
         def calculate(self, left, right):
             result = plain(self, left, right)
@@ -58,7 +70,9 @@ def _calculating(operation: Callable) -> Callable:
                 if elements.any():
                     result.attr[MARK] = Overflow(elements, learner_frame().f_lineno, result.data.dtype)
             return _marked(result, left, right)
+
         return calculate
+
     return wrapper
 
 
@@ -79,6 +93,7 @@ def _marked(result, *sources):
 
 def _reshaping(handle: type) -> Callable:
     """An operation that places elements anew: the marks are placed by the same operation."""
+
     def wrapper(plain):
         def place(self, *args):
             result = plain(self, *args)
@@ -86,6 +101,7 @@ def _reshaping(handle: type) -> Callable:
             if marks:
                 result.attr[MARK] = replace(marks[0], elements=plain(self, *map(elements, args)).data)
             return result
+
         return place
 
     def elements(arg):
@@ -99,6 +115,7 @@ def _reshaping(handle: type) -> Callable:
 
 def _accessing(operation: str | None, pointer: int, mask: int | None) -> Callable:
     """A load, store or atomic; or a block pointer or descriptor, whose base must be right in any case."""
+
     def wrapper(plain):
         def access(self, *args, **named):
             if mark := args[pointer].attr.get(MARK):
@@ -106,7 +123,9 @@ def _accessing(operation: str | None, pointer: int, mask: int | None) -> Callabl
                 if wrong.any():
                     raise _fault(operation, args[pointer].data, wrong, mark)
             return plain(self, *args, **named)
+
         return access
+
     return wrapper
 
 
@@ -122,5 +141,6 @@ def _fault(operation: str | None, addresses: np.ndarray, wrong: np.ndarray, mark
         "overflow",
         f"{this_program()}: {of}{into} left the range of {mark.dtype} in line {mark.line} and wrapped around.",
         f"Which number is larger than {np.iinfo(mark.dtype).max} there, and in which type is it computed?",
-        array=view.name if view else None, operation=operation,
+        array=view.name if view else None,
+        operation=operation,
     )

@@ -37,8 +37,10 @@ def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
     memory.current = memory.Memory(counting=recording.recording())
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
-    arguments = {name: value if name in executor.constexprs else interpreter._implicit_cvt(value)
-                 for name, value in arguments.items()}
+    arguments = {
+        name: value if name in executor.constexprs else interpreter._implicit_cvt(value)
+        for name, value in arguments.items()
+    }
     builder, sizes = interpreter.interpreter_builder, grid + (1,) * (3 - len(grid))
     builder.set_grid_dim(*sizes)
     if trace.listener is not None:
@@ -75,11 +77,14 @@ def _check_names(executor, kwargs: dict) -> None:
 def _check(executor, arguments: dict) -> None:
     """Raise TypeError for what a GPU's launcher does not take either: arrays of NumPy, lists."""
     for name, value in arguments.items():
-        if name not in executor.constexprs and (isinstance(value, (list, str)) or type(value).__module__ == "numpy" and
-                                                hasattr(value, "__len__")):
+        if name not in executor.constexprs and (
+            isinstance(value, (list, str)) or type(value).__module__ == "numpy" and hasattr(value, "__len__")
+        ):
             kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-            raise TypeError(f"{name} of {executor.fn.__name__} is given a {kind}.\n"
-                            "A kernel takes tensors and numbers: torch.from_numpy, torch.tensor.")
+            raise TypeError(
+                f"{name} of {executor.fn.__name__} is given a {kind}.\n"
+                "A kernel takes tensors and numbers: torch.from_numpy, torch.tensor."
+            )
 
 
 def order(programs: int) -> list[int]:
@@ -93,12 +98,12 @@ def _put_on_record(kernel: str, grid: tuple[int, ...]) -> None:
     if not recording.recording():
         return
     lines = tuple(memory.current.lines.values())
-    recording.launched(
-        Launch(kernel, grid, sum((line.counts for line in lines), Counts(programs=prod(grid))), lines))
+    recording.launched(Launch(kernel, grid, sum((line.counts for line in lines), Counts(programs=prod(grid))), lines))
 
 
 def patch(interpreter: ModuleType) -> None:
     """Run launches with `run`. interpreter: triton.runtime.interpreter."""
+
     def call(executor, *args, **kwargs):
         with libraries.unlisted():  # what moves the arguments is no operation of the learner's
             run(executor, interpreter, args, kwargs)

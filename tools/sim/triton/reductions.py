@@ -22,7 +22,8 @@ def patch(interpreter: ModuleType) -> None:
     reductions.generic_reduce, scans.generic_scan = _reduce, _scan
     reductions.sum = lambda self, x: _reduce(self, (x,))[0] if _rounds_each_step(x) else sum_at_once(self, x)
     reductions.min_max = lambda self, x, val_reduce_op, idx_reduce_op=None: min_max(
-        self, x, NAN_LOSES.get(val_reduce_op, val_reduce_op), idx_reduce_op)
+        self, x, NAN_LOSES.get(val_reduce_op, val_reduce_op), idx_reduce_op
+    )
     reductions.apply_impl = lambda self, x: _reduce(self, x) if _nan_decides(x) else apply(self, x)
     scans.cumsum = lambda self, x: _scan(self, (x,)) if _rounds_each_step(x) else sums_at_once(self, x)
     scans.cumprod = lambda self, x: _scan(self, (x,)) if _rounds_each_step(x) else products_at_once(self, x)
@@ -76,5 +77,7 @@ def _combined(self, left: list[np.ndarray], right: list[np.ndarray], inputs: tup
     operands = zip([*left, *right], [*inputs, *inputs])
     results = self.combine_fn(*(self.to_tensor(part, tensor.dtype) for part, tensor in operands))
     results = results if isinstance(results, tuple) else (results,)
-    return [np.broadcast_to(getattr(result, "handle", result).data, part.shape).astype(part.dtype)
-            for result, part in zip(results, left)]
+    return [
+        np.broadcast_to(getattr(result, "handle", result).data, part.shape).astype(part.dtype)
+        for result, part in zip(results, left)
+    ]

@@ -19,13 +19,17 @@ def patch(interpreter: ModuleType) -> None:
         if any(_is_number(each) for each in given):
             if self.dtype.is_ptr():
                 raise TypeError("A pointer has no elements in a kernel: tl.load(pointer + number) reads one.")
-            raise TypeError(f"{_described(self)}, and a kernel takes no single elements out of it.\n"
-                            "tl.sum of a tl.where can; or load that element alone.")
+            raise TypeError(
+                f"{_described(self)}, and a kernel takes no single elements out of it.\n"
+                "tl.sum of a tl.where can; or load that element alone."
+            )
         return plain(self, slices, *args, **named)
 
     def iterate(self):
-        raise TypeError(f"{_described(self)}, and a kernel does not loop over it:\n"
-                        "an operation works on all of its elements at once.")
+        raise TypeError(
+            f"{_described(self)}, and a kernel does not loop over it:\n"
+            "an operation works on all of its elements at once."
+        )
 
     tensor.__getitem__, tensor.__iter__ = getitem, iterate
     tensor.__index__, tensor.__str__, tensor.__repr__ = _index, _str, _repr
@@ -42,8 +46,10 @@ def _described(tensor) -> str:
 
 
 def _float(self) -> float:
-    raise TypeError("Python's float and the functions of math take no tensors.\n"
-                    "x.to(tl.float32) converts one; tl.exp, tl.sqrt and others compute.")
+    raise TypeError(
+        "Python's float and the functions of math take no tensors.\n"
+        "x.to(tl.float32) converts one; tl.exp, tl.sqrt and others compute."
+    )
 
 
 def _of_numpy(self, ufunc, *_, **__):

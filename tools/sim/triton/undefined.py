@@ -17,18 +17,42 @@ from tools.sim.triton.faults import Fault, learner_frame, program_name
 
 MARK = "undefined"  # name of the handle's attribute that holds an Undefined
 
-PLACED = ("create_reshape", "create_trans", "create_expand_dims", "create_broadcast", "create_splat", "create_unsplat",
-          "create_join", "create_cat", "create_split")
+PLACED = (
+    "create_reshape",
+    "create_trans",
+    "create_expand_dims",
+    "create_broadcast",
+    "create_splat",
+    "create_unsplat",
+    "create_join",
+    "create_cat",
+    "create_split",
+)
 ABSORBING = {"create_and": 0, "create_mul": 0, "create_or": -1}  # what decides over the result alone, if not a float
 USES = {  # operation: what happens to elements there, and which arguments are pointers or values, which is the mask
-    "create_masked_store": ("stored", (0, 1), 2), "create_atomic_rmw": ("stored", (1, 2), 3),
+    "create_masked_store": ("stored", (0, 1), 2),
+    "create_atomic_rmw": ("stored", (1, 2), 3),
     "create_atomic_cas": ("stored", (0, 1, 2), None),
 }
 CLAIMS = {"create_assert": "asserted", "create_assume": "assumed"}
-UNMARKED = ("create_get_program_id", "create_get_num_programs", "create_make_range", "create_print", "create_barrier",
-            "create_make_block_ptr", "create_advance", "create_make_tensor_descriptor", "create_load", "create_store",
-            "create_tensor_pointer_load", "create_tensor_pointer_store", "create_descriptor_load",
-            "create_descriptor_store", "create_descriptor_gather", "create_descriptor_scatter")
+UNMARKED = (
+    "create_get_program_id",
+    "create_get_num_programs",
+    "create_make_range",
+    "create_print",
+    "create_barrier",
+    "create_make_block_ptr",
+    "create_advance",
+    "create_make_tensor_descriptor",
+    "create_load",
+    "create_store",
+    "create_tensor_pointer_load",
+    "create_tensor_pointer_store",
+    "create_descriptor_load",
+    "create_descriptor_store",
+    "create_descriptor_gather",
+    "create_descriptor_scatter",
+)
 
 
 @dataclass
@@ -57,9 +81,13 @@ def check(handle, what: str, mask=None) -> None:
     used = f", and line {mark.mixed} uses it.\n" if elsewhere else ". "
     share = f": {np.count_nonzero(wrong)} of {wrong.size} elements" if wrong.size > 1 else ""
     given, missing = mark.lacking
-    raise Fault("undefined", f"{program_name()}: line {mark.line} loads {mark.name} with a {given} and no {missing}.\n"
-                f"What the {given} keeps out is undefined{used}Here it is {what}{share}.",
-                "What must those positions hold, so that they change nothing?", array=mark.name)
+    raise Fault(
+        "undefined",
+        f"{program_name()}: line {mark.line} loads {mark.name} with a {given} and no {missing}.\n"
+        f"What the {given} keeps out is undefined{used}Here it is {what}{share}.",
+        "What must those positions hold, so that they change nothing?",
+        array=mark.name,
+    )
 
 
 def patch(interpreter: ModuleType) -> None:
@@ -78,12 +106,19 @@ def _wrapper(name: str) -> Callable[[Callable], Callable]:
         return lambda plain: _claiming(plain, CLAIMS[name])
     if name in ABSORBING:
         return lambda plain: _absorbing(plain, ABSORBING[name])
-    return {"create_masked_load": _loading, "create_select": _selecting, "create_dot": _multiplying,
-            "create_dot_scaled": _multiplying_scaled, "create_gather": _gathering, "create_histogram": _tallying,
-            **dict.fromkeys(PLACED, _placing)}.get(name, _each_by_itself)
+    return {
+        "create_masked_load": _loading,
+        "create_select": _selecting,
+        "create_dot": _multiplying,
+        "create_dot_scaled": _multiplying_scaled,
+        "create_gather": _gathering,
+        "create_histogram": _tallying,
+        **dict.fromkeys(PLACED, _placing),
+    }.get(name, _each_by_itself)
 
 
 # Where they come from, and where they may not go -------------------------------------------------
+
 
 def _loading(plain: Callable) -> Callable:
     def load(self, pointers, mask, other, *rest, **named):
@@ -98,6 +133,7 @@ def _loading(plain: Callable) -> Callable:
             mark = other.attr[MARK]
             result.attr[MARK] = replace(mark, elements=mark.elements & ~kept)
         return result
+
     return load
 
 
@@ -119,6 +155,7 @@ def _using(plain: Callable, what: str, values: tuple[int, ...], mask: int | None
         for number in values:
             check(args[number], what, kept)
         return result
+
     return use
 
 
@@ -126,10 +163,12 @@ def _claiming(plain: Callable, what: str) -> Callable:
     def claim(self, condition, *rest):
         check(condition, what)
         return plain(self, condition, *rest)
+
     return claim
 
 
 # How operations pass it on -----------------------------------------------------------------------
+
 
 def _marks(values) -> Iterator[Undefined]:
     for each in values:
@@ -140,41 +179,49 @@ def _marks(values) -> Iterator[Undefined]:
 
 def _each_by_itself(plain: Callable) -> Callable:
     """An operation on each element."""
+
     def operate(self, *args, **named):
         result = plain(self, *args, **named)
         if marks := list(_marks(args)):
             elements = np.logical_or.reduce(np.broadcast_arrays(*(mark.elements for mark in marks)))
             _mark(result, marks, np.broadcast_to(elements, result.data.shape))
         return result
+
     return operate
 
 
 def _absorbing(plain: Callable, decisive: int) -> Callable:
     """The same, but for one operand's value that makes the other one count for nothing."""
+
     def operate(self, *args):
         result = plain(self, *args)
         if marks := list(_marks(args)):
             unknown = [_elements(each) for each in args]
-            decided = [~each & (arg.data == np.array(decisive).astype(arg.data.dtype))
-                       for each, arg in zip(unknown, args)]
+            decided = [
+                ~each & (arg.data == np.array(decisive).astype(arg.data.dtype)) for each, arg in zip(unknown, args)
+            ]
             _mark(result, marks, (unknown[0] | unknown[1]) & ~decided[0] & ~decided[1])
         return result
+
     return operate
 
 
 def _selecting(plain: Callable) -> Callable:
     """tl.where"""
+
     def select(self, condition, *values):
         result = plain(self, condition, *values)
         if marks := list(_marks((condition, *values))):
             chosen = np.where(condition.data, *map(_elements, values))
             _mark(result, marks, chosen | _elements(condition))
         return result
+
     return select
 
 
 def _placing(plain: Callable) -> Callable:
     """An operation that places elements anew: what is undefined is placed by the same operation."""
+
     def place(self, *args):
         result = plain(self, *args)
         if marks := list(_marks(args)):
@@ -182,32 +229,39 @@ def _placing(plain: Callable) -> Callable:
             for each, elements in zip(*((each,) if hasattr(each, "attr") else each for each in (result, placed))):
                 _mark(each, marks, elements.data)
         return result
+
     return place
 
 
 def _gathering(plain: Callable) -> Callable:
     """tl.gather"""
+
     def gather(self, source, indices, axis):
         check(indices, "an index")
         result = plain(self, source, indices, axis)
         for mark in _marks([source]):
             _mark(result, [mark], np.take_along_axis(mark.elements, indices.data, axis=axis))
         return result
+
     return gather
 
 
 def _tallying(plain: Callable) -> Callable:
     """tl.histogram"""
+
     def tally(self, values, bins, mask):
         check(values, "counted", None if mask is None else mask.data)
         return plain(self, values, bins, mask)
+
     return tally
 
 
 def _multiplying(plain: Callable) -> Callable:
     """tl.dot: an undefined element spoils its row or its column."""
+
     def multiply(self, a, b, accumulator, *rest):
         return _product(plain(self, a, b, accumulator, *rest), [a], [(b, -2)], accumulator)
+
     return multiply
 
 
@@ -215,6 +269,7 @@ def _multiplying_scaled(plain: Callable) -> Callable:
     def multiply(self, *args):
         a, a_scale, _, b, b_scale, *_, accumulator = args
         return _product(plain(self, *args), [a, a_scale], [(b, -2), (b_scale, -1)], accumulator)
+
     return multiply
 
 
@@ -232,6 +287,7 @@ def _product(result, rows: list, columns: list, accumulator):
 
 def _folding(plain: Callable, fold: Callable) -> Callable:
     """A reduction or a scan. fold(self, elements): which of its results hang on undefined ones."""
+
     def apply(self, inputs):
         results = plain(self, inputs)
         if marks := list(_marks(tensor.handle for tensor in inputs)):
@@ -239,6 +295,7 @@ def _folding(plain: Callable, fold: Callable) -> Callable:
             for each in results if isinstance(results, (list, tuple)) else [results]:
                 _mark(each.handle, marks, elements.reshape(each.handle.data.shape), mixes=True)
         return results
+
     return apply
 
 

@@ -34,11 +34,17 @@ def test_a_file_names_card_versions_date_command_and_three_runs_of_each_contest(
 
 
 def test_a_row_shows_the_worst_run_and_the_bandwidth():
-    contest = {"unit": "week9/day1", "function": "f", "shape": "8", "rival": "g", "on": "cpu",
-               "moved": 4_000_000_000, "flops": 2_000_000_000_000,
-               "runs": [[[2.0, 1.0]] * 3, [[1.0, 1.0]] * 3, [[1.0, 3.0]] * 3]}
-    assert page._row(contest) == (
-        "| week9/day1 *host* | `f` | 8 | `g` | 0.500 | 0.500, 1.000, 3.000 | 4 | 2,000 |")
+    contest = {
+        "unit": "week9/day1",
+        "function": "f",
+        "shape": "8",
+        "rival": "g",
+        "on": "cpu",
+        "moved": 4_000_000_000,
+        "flops": 2_000_000_000_000,
+        "runs": [[[2.0, 1.0]] * 3, [[1.0, 1.0]] * 3, [[1.0, 3.0]] * 3],
+    }
+    assert page._row(contest) == ("| week9/day1 *host* | `f` | 8 | `g` | 0.500 | 0.500, 1.000, 3.000 | 4 | 2,000 |")
 
 
 def test_a_contest_is_recorded_against_the_strongest_rival_pair_by_pair(tmp_path):

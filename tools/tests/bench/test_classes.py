@@ -9,10 +9,20 @@ def speed(value, low=None, high=None):
     return Speed("NumPy", value, value if low is None else low, value if high is None else high)
 
 
-@pytest.mark.parametrize(("ratio", "word"), [
-    (1.1, "ahead"), (1.09, "holds its own"), (0.9, "holds its own"), (0.89, "within 2x"), (0.5, "within 2x"),
-    (0.49, "within 10x"), (0.1, "within 10x"), (0.09, "far behind"), (0.0, "far behind"),
-])
+@pytest.mark.parametrize(
+    ("ratio", "word"),
+    [
+        (1.1, "ahead"),
+        (1.09, "holds its own"),
+        (0.9, "holds its own"),
+        (0.89, "within 2x"),
+        (0.5, "within 2x"),
+        (0.49, "within 10x"),
+        (0.1, "within 10x"),
+        (0.09, "far behind"),
+        (0.0, "far behind"),
+    ],
+)
 def test_each_word_has_its_bound(ratio, word):
     assert result_class(speed(ratio), None) == word
 
@@ -21,9 +31,10 @@ def test_an_interval_across_a_bound_gets_both_words():
     assert result_class(speed(0.95, 0.85, 0.99), None) == "within 2x to holds its own"
 
 
-@pytest.mark.parametrize(("strongest", "naive", "word"), [
-    (0.2, 1.5, NAIVE), (0.2, 1.0, NAIVE), (0.2, 1.6, "within 10x"), (0.5, 1.0, "within 2x"), (0.02, 1.2, NAIVE),
-])
+@pytest.mark.parametrize(
+    ("strongest", "naive", "word"),
+    [(0.2, 1.5, NAIVE), (0.2, 1.0, NAIVE), (0.2, 1.6, "within 10x"), (0.5, 1.0, "within 2x"), (0.02, 1.2, NAIVE)],
+)
 def test_slow_and_hardly_faster_than_the_naive_one_is_like_it(strongest, naive, word):
     assert result_class(speed(strongest), speed(naive)) == word
 

@@ -81,7 +81,7 @@ def test_the_order_of_turns_is_not_always_the_same(monkeypatch):
     for name, each in prepared.items():
         each.run = lambda times, name=name, run=each.run: (order.append(name), run(times))
     contest.measure(prepared, clock)
-    rounds = [tuple(order[start:start + 2]) for start in range(2, len(order) - 1, 2)]
+    rounds = [tuple(order[start : start + 2]) for start in range(2, len(order) - 1, 2)]
     assert {(YOURS, "a"), ("a", YOURS)} <= set(rounds)
 
 
@@ -100,11 +100,14 @@ def test_a_contest_tells_time_rates_share_memory_lines_and_class(tmp_path):
     assert record["strongest"]["rival"] == "NumPy" and record["class"]
 
 
-@pytest.mark.parametrize(("ceiling", "crossed", "seconds"), [
-    ({"peaks": {"float32": 10.0}}, 0, 100.0),               # 1000 flops at 10 a second
-    ({"peaks": {}}, 0, 8.0),                                # 8000 bytes at 1000 a second
-    ({"peaks": {}, "host": 2.0}, 50, 25.0),                 # 50 bytes across at 2 a second
-])
+@pytest.mark.parametrize(
+    ("ceiling", "crossed", "seconds"),
+    [
+        ({"peaks": {"float32": 10.0}}, 0, 100.0),  # 1000 flops at 10 a second
+        ({"peaks": {}}, 0, 8.0),  # 8000 bytes at 1000 a second
+        ({"peaks": {}, "host": 2.0}, 50, 25.0),  # 50 bytes across at 2 a second
+    ],
+)
 def test_the_least_time_is_that_of_the_slowest_limit(tmp_path, ceiling, crossed, seconds):
     _, workload = workload_of(tmp_path, crossed=lambda n: crossed)
     assert contest.least(workload, 1000, {"bandwidth": 1000.0, "host": None} | ceiling) == pytest.approx(seconds)
@@ -118,13 +121,16 @@ def wrong(tmp_path, returns):
     return unit, workloads(unit)[0]
 
 
-@pytest.mark.parametrize(("returns", "says"), [
-    ("return x * np.float32(2.001)", "elements differ, by up to"),
-    ("return (x * np.float32(by))[:-1]", r"the shape is \(63,\), not \(64,\)"),
-    ("return None", "The function returned no array but NoneType."),
-    ("raise ValueError('odd')", "The function raised ValueError: odd, line 38."),
-    ("x *= np.float32(by); return x.copy()", "The function changed its argument x."),
-])
+@pytest.mark.parametrize(
+    ("returns", "says"),
+    [
+        ("return x * np.float32(2.001)", "elements differ, by up to"),
+        ("return (x * np.float32(by))[:-1]", r"the shape is \(63,\), not \(64,\)"),
+        ("return None", "The function returned no array but NoneType."),
+        ("raise ValueError('odd')", "The function raised ValueError: odd, line 38."),
+        ("x *= np.float32(by); return x.copy()", "The function changed its argument x."),
+    ],
+)
 def test_what_is_wrong_is_not_timed(tmp_path, returns, says, monkeypatch):
     monkeypatch.setattr(contest, "measure", lambda *args: pytest.fail("timed"))
     unit, workload = wrong(tmp_path, returns)
@@ -139,8 +145,10 @@ def test_a_rival_that_is_not_installed_is_left_out_with_its_reason(tmp_path):
     unit, workload = workload_of(tmp_path, rivals={"absent": absent, "NumPy": lambda x: x + x})
     record = contest.contest(unit, workload, 64, CEILING)
     assert [row["name"] for row in record["rows"]] == [YOURS, "NumPy"]
-    assert record["left_out"] == {"absent": "absent raised ModuleNotFoundError: No module named 'no_such_module', line "
-                                            + record["left_out"]["absent"].split("line ")[-1]}
+    assert record["left_out"] == {
+        "absent": "absent raised ModuleNotFoundError: No module named 'no_such_module', line "
+        + record["left_out"]["absent"].split("line ")[-1]
+    }
 
 
 def test_without_any_rival_the_class_says_so(tmp_path):

@@ -17,14 +17,20 @@ from tools.tests.bench.test_words import MEASURED, REPORT
 from tools.tests.course.test_workload import BENCH, small
 
 NAMES = ["ID", "Kernel Name", "Grid Size", "device__attribute_chip", *MEASURED]
-RAW = "\n".join(["==PROF== Disconnected", ",".join(f'"{name}"' for name in NAMES), ",".join('""' for _ in NAMES),
-                 ",".join(f'"{value}"' for value in (0, REPORT["kernel"], "(16777216, 1, 1)", 0, *MEASURED.values()))])
-NSYS = '''Processing [x.sqlite] with [cuda_gpu_kern_sum.py]...
+RAW = "\n".join(
+    [
+        "==PROF== Disconnected",
+        ",".join(f'"{name}"' for name in NAMES),
+        ",".join('""' for _ in NAMES),
+        ",".join(f'"{value}"' for value in (0, REPORT["kernel"], "(16777216, 1, 1)", 0, *MEASURED.values())),
+    ]
+)
+NSYS = """Processing [x.sqlite] with [cuda_gpu_kern_sum.py]...
 
 Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name
 75.0,300,3,100.0,100.0,100,100,0.0,add_kernel
 25.0,100,1,100.0,100.0,100,100,0.0,"void at::native::fill<4, at::native::Functor<float>>(int, T2)"
-'''
+"""
 
 
 def node(name, *children, **metrics):
@@ -35,12 +41,16 @@ def leaf(name, count, ns):
     return node(name, **{"count": count, "time (ns)": ns})
 
 
-PROTON = json.dumps([node("ROOT", leaf("add_kernel", 2, 500), node("scope", leaf("add_kernel", 1, 250))),
-                     {"CUDA": {"0": {"arch": "90", "num_sms": 132}}}])
+PROTON = json.dumps(
+    [
+        node("ROOT", leaf("add_kernel", 2, 500), node("scope", leaf("add_kernel", 1, 250))),
+        {"CUDA": {"0": {"arch": "90", "num_sms": 132}}},
+    ]
+)
 
 
 def test_ncus_raw_page_gives_kernels_and_metrics():
-    (name, figures), = profilers.ncu_kernels(RAW)
+    ((name, figures),) = profilers.ncu_kernels(RAW)
     assert name == "matmul_kernel"
     assert figures == pytest.approx(MEASURED)
     assert words.of_kernel(name, figures)[1] == "Limited by the L2 cache: 94.9% of its peak; device memory: 11.5%."
@@ -48,7 +58,7 @@ def test_ncus_raw_page_gives_kernels_and_metrics():
 
 def test_a_metric_that_the_gpu_does_not_have_is_none():
     text = RAW.replace(f'"{MEASURED[words.TIME]}"', '"n/a"')
-    (_, figures), = profilers.ncu_kernels(text)
+    ((_, figures),) = profilers.ncu_kernels(text)
     assert figures[words.TIME] is None
 
 
@@ -67,18 +77,25 @@ def test_protons_tree_is_summed_by_kernel():
 
 
 def test_a_trace_of_pytorch_gives_kernels_and_copies_in_nanoseconds():
-    events = [{"ph": "X", "cat": "kernel", "name": "add_kernel", "dur": 2.5},
-              {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "dur": 10},
-              {"ph": "X", "cat": "cpu_op", "name": "aten::add", "dur": 99}, {"ph": "M", "name": "process_name"}]
+    events = [
+        {"ph": "X", "cat": "kernel", "name": "add_kernel", "dur": 2.5},
+        {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "dur": 10},
+        {"ph": "X", "cat": "cpu_op", "name": "aten::add", "dur": 99},
+        {"ph": "M", "name": "process_name"},
+    ]
     assert profilers.torch_kernels(json.dumps({"traceEvents": events})) == [
-        Kernel("add_kernel", 1, 2500.0), Kernel("Memcpy HtoD (Pageable -> Device)", 1, 10000.0)]
+        Kernel("add_kernel", 1, 2500.0),
+        Kernel("Memcpy HtoD (Pageable -> Device)", 1, 10000.0),
+    ]
 
 
 def test_a_trace_that_pytorch_wrote_here_is_read(tmp_path):
     """A real one. Without a GPU it holds no kernel, and that is what is said."""
-    script = ("import sys, torch\nfrom torch.profiler import ProfilerActivity, profile\n"
-              "with profile(activities=[ProfilerActivity.CPU]) as seen: torch.ones(9).add(1)\n"
-              "seen.export_chrome_trace(sys.argv[1])")
+    script = (
+        "import sys, torch\nfrom torch.profiler import ProfilerActivity, profile\n"
+        "with profile(activities=[ProfilerActivity.CPU]) as seen: torch.ones(9).add(1)\n"
+        "seen.export_chrome_trace(sys.argv[1])"
+    )
     file = tmp_path / "trace.json"
     subprocess.run([sys.executable, "-c", script, str(file)], check=True, capture_output=True, timeout=600)
     text = file.read_text(encoding="utf-8")
@@ -103,7 +120,7 @@ def test_what_an_h200_recorded_is_one_launch_of_one_kernel_by_the_name_in_the_le
 
 
 def test_what_ncu_recorded_on_an_h200_is_told_in_words():
-    (name, figures), = profilers.ncu_kernels(recorded(".ncu.csv"))
+    ((name, figures),) = profilers.ncu_kernels(recorded(".ncu.csv"))
     assert list(words.of_kernel(name, figures)) == [
         "saxpy_kernel, 383 us:",
         "Limited by the SMs, arithmetic and the issue of instructions: 83.9% of its peak; device memory: 43.1%.",
@@ -133,10 +150,13 @@ def put(tmp_path, monkeypatch, name, script):
     monkeypatch.setenv("PATH", str(folder), prepend=":")
 
 
-@pytest.mark.parametrize(("tool", "says"), [
-    ("ncu", "is not on PATH; it comes with the CUDA toolkit, often as /usr/local/cuda/bin/ncu."),
-    ("nsys", "is not on PATH; it comes with Nsight Systems."),
-])
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        ("ncu", "is not on PATH; it comes with the CUDA toolkit, often as /usr/local/cuda/bin/ncu."),
+        ("nsys", "is not on PATH; it comes with Nsight Systems."),
+    ],
+)
 def test_a_tool_that_is_not_installed_is_one_line(tmp_path, monkeypatch, tool, says):
     monkeypatch.setenv("PATH", str(tmp_path))
     said = profilers._asked(tool, profilers.TOOLS[tool], call_of(tmp_path))
@@ -144,8 +164,13 @@ def test_a_tool_that_is_not_installed_is_one_line(tmp_path, monkeypatch, tool, s
 
 
 def test_without_rights_to_the_counters_the_remedy_is_told(tmp_path, monkeypatch):
-    put(tmp_path, monkeypatch, "ncu", "import sys\nif '--query-metrics' not in sys.argv:\n"
-        "    print('==ERROR== ERR_NVGPUCTRPERM - The user does not have permission')\n    sys.exit(1)")
+    put(
+        tmp_path,
+        monkeypatch,
+        "ncu",
+        "import sys\nif '--query-metrics' not in sys.argv:\n"
+        "    print('==ERROR== ERR_NVGPUCTRPERM - The user does not have permission')\n    sys.exit(1)",
+    )
     profilers.profiler.known_metrics.cache_clear()
     said = profilers._asked("ncu", profilers._ncu, call_of(tmp_path))
     assert said.missing and "ERR_NVGPUCTRPERM" in said.lines[0]
@@ -210,7 +235,7 @@ def test_a_kernel_of_the_course_is_counted_in_a_process_of_its_own(tmp_path, mon
 
 
 def test_a_function_of_the_cpu_is_shown_by_pythons_profiler(tmp_path):
-    said, = profilers.look(call_of(tmp_path, on="cpu"))
+    (said,) = profilers.look(call_of(tmp_path, on="cpu"))
     assert said.tool == "cProfile" and any("scaled, line 37 of small.py, 1 call" in line for line in said.lines)
 
 

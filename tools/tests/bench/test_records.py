@@ -17,28 +17,63 @@ CEILING = {"bandwidth": 1e10, "host": None, "peaks": {"float32": 1e11}, "date": 
 
 
 def row(name, seconds, size):
-    return {"name": name, "seconds": seconds, "low": seconds * 0.99, "high": seconds * 1.01,
-            "gb_s": 8 * size / seconds / 1e9, "gflop_s": size / seconds / 1e9, "share_of_ceiling": None,
-            "peak_bytes": None, "lines": 5 if name == YOURS else None}
+    return {
+        "name": name,
+        "seconds": seconds,
+        "low": seconds * 0.99,
+        "high": seconds * 1.01,
+        "gb_s": 8 * size / seconds / 1e9,
+        "gflop_s": size / seconds / 1e9,
+        "share_of_ceiling": None,
+        "peak_bytes": None,
+        "lines": 5 if name == YOURS else None,
+    }
 
 
 def record(size, own=2e-6, rival=1e-6, function="double"):
-    return {"function": function, "shape": f"{size} float32", "size": size, "class": "within 2x", "simulated": False,
-            "rows": [row(YOURS, own, size), row("NumPy", rival, size)], "moved": 8 * size, "flops": size,
-            "dtype": "float32", "least_seconds": 8 * size / 1e10, "left_out": {}, "machine": MACHINE,
-            "strongest": {"rival": "NumPy", "value": rival / own, "low": rival / own, "high": rival / own}}
+    return {
+        "function": function,
+        "shape": f"{size} float32",
+        "size": size,
+        "class": "within 2x",
+        "simulated": False,
+        "rows": [row(YOURS, own, size), row("NumPy", rival, size)],
+        "moved": 8 * size,
+        "flops": size,
+        "dtype": "float32",
+        "least_seconds": 8 * size / 1e10,
+        "left_out": {},
+        "machine": MACHINE,
+        "strongest": {"rival": "NumPy", "value": rival / own, "low": rival / own, "high": rival / own},
+    }
 
 
 def counted():
-    return {"function": "double", "shape": "8 float32", "size": 8, "simulated": True, "rows": [], "asked": 100,
-            "in_sectors": 128, "least": 64, "crossed": 0, "least_crossed": 0, "library": [], "machine": MACHINE}
+    return {
+        "function": "double",
+        "shape": "8 float32",
+        "size": 8,
+        "simulated": True,
+        "rows": [],
+        "asked": 100,
+        "in_sectors": 128,
+        "least": 64,
+        "crossed": 0,
+        "least_crossed": 0,
+        "library": [],
+        "machine": MACHINE,
+    }
 
 
 def test_csv_has_a_line_for_each_competitor_at_each_size(tmp_path):
     text = records.as_csv(small(tmp_path), [record(8), record(16)], "2026-11-20")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [(each["size"], each["name"]) for each in rows] == [
-        ("8", YOURS), ("8", "NumPy"), ("16", YOURS), ("16", "NumPy")]
+        ("8", YOURS),
+        ("8", "NumPy"),
+        ("16", YOURS),
+        ("16", "NumPy"),
+    ]
     assert float(rows[0]["seconds"]) == 2e-6 and rows[0]["peak_bytes"] == "" and rows[0]["lines"] == "5"
     assert (rows[0]["class"], rows[1]["class"], rows[0]["date"]) == ("within 2x", "", "2026-11-20")
     assert (rows[0]["machine"], rows[0]["versions"]) == ("a CPU, 2 cores", "numpy=2.4.6")
@@ -100,9 +135,9 @@ def test_the_uncertainty_is_half_the_interval():
     assert cells.competitor(row(YOURS, 2e-6, 8))[:2] == ["2 us", "1.0%"]
 
 
-@pytest.mark.parametrize(("number", "text"), [
-    (0, "0 B"), (1023, "1023 B"), (33104, "32.3 KiB"), (2**28, "256 MiB"), (3 * 2**30, "3 GiB"),
-])
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 B"), (1023, "1023 B"), (33104, "32.3 KiB"), (2**28, "256 MiB"), (3 * 2**30, "3 GiB")]
+)
 def test_sizes_of_memory(number, text):
     assert cells.size_of(number) == text
 
@@ -116,7 +151,7 @@ def test_a_smaller_size_is_shown_against_its_strongest_rival():
 
 
 def test_a_bound_follows_from_the_chips_table(tmp_path):
-    workload, = workloads(small(tmp_path))
+    (workload,) = workloads(small(tmp_path))
     bounds = simulated.bounds(workload, 10**9)
     assert set(bounds) == set(simulated.CHIPS) <= set(chips.chips())
     assert bounds["h100"] == {"seconds": pytest.approx(8e9 / 3352e9), "limit": "memory"}

@@ -9,12 +9,15 @@ from tools.bench import machine, runner
 from tools.tests.course.test_workload import BENCH, WRITTEN, small
 
 PRODUCT = "return x * np.float32(by)"
-TWO = BENCH.replace("\n)\n", '''
+TWO = BENCH.replace(
+    "\n)\n",
+    """
     Workload(function="scaled", arguments=lambda n, rng: (*arrays(rng, n), 3.0), sizes=(8,), laptop_sizes=(8,), small=8,
              shape=lambda n: f"{n} float32", moved=lambda n: 8 * n, flops=lambda n: n, on="cpu",
              rivals={"NumPy": lambda x, by: x * 3}),
 )
-''')
+""",
+)
 ENDLESS = "while True: pass"
 pytestmark = pytest.mark.usefixtures("known_ceiling")
 
@@ -51,12 +54,15 @@ def test_what_a_lesson_prints_is_no_event(tmp_path):
     assert "record" in events[-1]
 
 
-@pytest.mark.parametrize(("returns", "says"), [
-    ("import os; os._exit(3)", "Its process ended itself (exit status 3)."),
-    ("import ctypes; ctypes.string_at(0)", "Its process died: Segmentation fault (signal 11)."),
-    ("return x", "A wrong result is not timed."),
-    ("raise ValueError('odd')", "The function raised ValueError: odd, line 38."),
-])
+@pytest.mark.parametrize(
+    ("returns", "says"),
+    [
+        ("import os; os._exit(3)", "Its process ended itself (exit status 3)."),
+        ("import ctypes; ctypes.string_at(0)", "Its process died: Segmentation fault (signal 11)."),
+        ("return x", "A wrong result is not timed."),
+        ("raise ValueError('odd')", "The function raised ValueError: odd, line 38."),
+    ],
+)
 def test_an_accident_is_told_and_the_next_function_still_gets_its_turn(tmp_path, returns, says):
     events = happened(tmp_path, f"if by == 2:\n        {returns}\n    {PRODUCT}", bench=TWO)
     assert says.replace("line 38", "line 39") in refusal(events)

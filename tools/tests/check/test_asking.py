@@ -66,16 +66,19 @@ def stand_in(tmp_path, monkeypatch, **behaviour):
     """In place of Python: for each self-test in turn, what a shell does."""
     cases = "\n".join(f"{name}) {script};;" for name, script in behaviour.items())
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nshift 2\nfor name; do case $name in\n{cases}\nesac; done\n')
+    python.write_text(f"#!/bin/sh\nshift 2\nfor name; do case $name in\n{cases}\nesac; done\n")
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
 
 
-@pytest.mark.parametrize("does, said", [
-    ("kill -SEGV $$", "nothing, its process was ended by signal 11"),
-    ("exit 4", "nothing, exit status 4"),
-    ("sleep 60", "nothing for 1 s"),
-])
+@pytest.mark.parametrize(
+    "does, said",
+    [
+        ("kill -SEGV $$", "nothing, its process was ended by signal 11"),
+        ("exit 4", "nothing, exit status 4"),
+        ("sleep 60", "nothing for 1 s"),
+    ],
+)
 def test_a_self_test_that_ends_its_process_is_blamed_and_the_others_answer(tmp_path, monkeypatch, does, said):
     stand_in(tmp_path, monkeypatch, first=r"printf 'first\t1 2\n'", second=does, third=r"printf 'third\t3 4\n'")
     found = patient.answers(["first", "second", "third"], seconds=1)

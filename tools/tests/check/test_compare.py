@@ -16,22 +16,57 @@ def same(got, want, rule=None) -> bool:
     return form(got, want, rule) is None and contents(got, want, rule) is None
 
 
-@pytest.mark.parametrize("got, want", [
-    (7, 7), (True, True), ("a", "a"), (None, None), (10**500, 10**500), (torch.float32, torch.float32),
-    ((1, "x"), (1, "x")), ([1, [2]], [1, [2]]), ({"a": 1}, {"a": 1}), ([NAN, 1.0], [NAN, 1.0]),
-    (0.1 + 0.2, 0.3), (NAN, NAN), (INF, INF), (-0.0, 0.0),
-    (np.float64(2.0), 2.0), (2.0, np.float64(2.0)), (7, np.int64(7)),
-])
+@pytest.mark.parametrize(
+    "got, want",
+    [
+        (7, 7),
+        (True, True),
+        ("a", "a"),
+        (None, None),
+        (10**500, 10**500),
+        (torch.float32, torch.float32),
+        ((1, "x"), (1, "x")),
+        ([1, [2]], [1, [2]]),
+        ({"a": 1}, {"a": 1}),
+        ([NAN, 1.0], [NAN, 1.0]),
+        (0.1 + 0.2, 0.3),
+        (NAN, NAN),
+        (INF, INF),
+        (-0.0, 0.0),
+        (np.float64(2.0), 2.0),
+        (2.0, np.float64(2.0)),
+        (7, np.int64(7)),
+    ],
+)
 def test_equal_python_values(got, want):
     assert same(got, want)
 
 
-@pytest.mark.parametrize("got, want", [
-    (7, 8), (7, 7.0), (7.0, 7), (True, 1), (1, True), ("a", "b"), (None, 0), (10**500, 10**500 + 1),
-    ((1, 2), [1, 2]), ((1, 2), (1, 2, 3)), ((1.0, 2), (1, 2)), ({"a": 1}, {"a": 2}), ({"a": 1}, {"b": 1}),
-    (0.3, 0.3000001), (NAN, 0.0), (INF, -INF), (INF, 1e308),
-    (np.int64(7), 7), (np.float32(2.0), 2.0), (np.array(7), 7),
-])
+@pytest.mark.parametrize(
+    "got, want",
+    [
+        (7, 8),
+        (7, 7.0),
+        (7.0, 7),
+        (True, 1),
+        (1, True),
+        ("a", "b"),
+        (None, 0),
+        (10**500, 10**500 + 1),
+        ((1, 2), [1, 2]),
+        ((1, 2), (1, 2, 3)),
+        ((1.0, 2), (1, 2)),
+        ({"a": 1}, {"a": 2}),
+        ({"a": 1}, {"b": 1}),
+        (0.3, 0.3000001),
+        (NAN, 0.0),
+        (INF, -INF),
+        (INF, 1e308),
+        (np.int64(7), 7),
+        (np.float32(2.0), 2.0),
+        (np.array(7), 7),
+    ],
+)
 def test_different_python_values(got, want):
     assert not same(got, want)
 
@@ -79,20 +114,23 @@ def test_complex_arrays_compare_both_parts():
     assert not same(np.array([1 - 2j, complex(NAN, 0)]), want)
 
 
-@pytest.mark.parametrize("got, want, name", [
-    (None, np.ones(2), "nothing_returned"),
-    ([1.0, 1.0], np.ones(2), "wrong_type"),
-    (1.0, np.ones(()), "wrong_type"),
-    (torch.ones(2), np.ones(2), "wrong_type"),
-    (np.ones(2), torch.ones(2), "wrong_type"),
-    (np.ones(2, np.float32), np.ones(2), "wrong_dtype"),
-    (np.ones(2), np.ones(2, int), "wrong_dtype"),
-    (np.ones(2), np.ones((2, 1)), "wrong_shape"),
-    (np.ones(1), np.ones(()), "wrong_shape"),
-    (torch.ones(2, device="meta"), torch.ones(2), "wrong_device"),
-    ((np.ones(2), None), (np.ones(2), np.ones(2)), "nothing_returned"),
-    ([np.ones(2)], (np.ones(2),), "wrong_type"),
-])
+@pytest.mark.parametrize(
+    "got, want, name",
+    [
+        (None, np.ones(2), "nothing_returned"),
+        ([1.0, 1.0], np.ones(2), "wrong_type"),
+        (1.0, np.ones(()), "wrong_type"),
+        (torch.ones(2), np.ones(2), "wrong_type"),
+        (np.ones(2), torch.ones(2), "wrong_type"),
+        (np.ones(2, np.float32), np.ones(2), "wrong_dtype"),
+        (np.ones(2), np.ones(2, int), "wrong_dtype"),
+        (np.ones(2), np.ones((2, 1)), "wrong_shape"),
+        (np.ones(1), np.ones(()), "wrong_shape"),
+        (torch.ones(2, device="meta"), torch.ones(2), "wrong_device"),
+        ((np.ones(2), None), (np.ones(2), np.ones(2)), "nothing_returned"),
+        ([np.ones(2)], (np.ones(2),), "wrong_type"),
+    ],
+)
 def test_faults_of_form_have_names(got, want, name):
     assert form(got, want, Rule()).name == name
 

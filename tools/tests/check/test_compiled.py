@@ -12,7 +12,7 @@ from tools.check.compiled import compiling
 
 pytest.importorskip("triton")
 
-LESSON = '''
+LESSON = """
 import tools.gpu
 import torch
 import triton
@@ -54,7 +54,7 @@ def tidied(x):
 
 def not_yet(x):
     raise NotImplementedError("week9 task 1: not_yet")
-'''
+"""
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tools.check import count
 from tools.check.count import on_cpu
 from tools.sim.triton.faults import Fault
 
-LESSON = '''
+LESSON = """
 import tools.gpu
 import torch
 import triton
@@ -53,7 +53,7 @@ def choosy(x):
 
 def not_yet(x):
     raise NotImplementedError("week9 task 1: not_yet")
-'''
+"""
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tools.check import count, notes
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*under-utilization", "ignore:Host array used")
 
-LESSON = '''
+LESSON = """
 import numpy as np
 from tools.gpu import cuda, cupy
 
@@ -52,7 +52,7 @@ def fill(x):
 
 def past_the_end(x):
     add_kernel[1, 128](x, x[:100], x)
-'''
+"""
 X = np.arange(1000, dtype=np.float32)
 
 
@@ -103,9 +103,19 @@ def test_a_kernel_is_counted_in_blocks_and_warps(lesson):
 
 def test_transfers_are_counted_wherever_they_are_asked_for(lesson):
     assert transfers(count(lesson.add, X, X)) == {
-        "uploads": 2, "bytes_uploaded": 8000, "downloads": 1, "bytes_downloaded": 4000, "synchronizations": 1}
+        "uploads": 2,
+        "bytes_uploaded": 8000,
+        "downloads": 1,
+        "bytes_downloaded": 4000,
+        "synchronizations": 1,
+    }
     assert transfers(count(lesson.add_with_host_arrays, X, X)) == {
-        "uploads": 3, "bytes_uploaded": 12_000, "downloads": 3, "bytes_downloaded": 12_000, "synchronizations": 3}
+        "uploads": 3,
+        "bytes_uploaded": 12_000,
+        "downloads": 3,
+        "bytes_downloaded": 12_000,
+        "synchronizations": 3,
+    }
 
 
 def test_a_report_shows_blocks_and_what_crossed(lesson):

@@ -85,16 +85,31 @@ def test_every_check_can_find_a_problem_or_something_missing():
     assert {check for check, *_ in PROBLEMS} | never_worse_than_missing == set(doctor.CHECKS)
 
 
-@pytest.mark.parametrize("changes, state, found, remedy", [
-    ({}, "real", "numba-cuda 0.30.4 compiles, for any GPU and without one", ""),
-    ({"packages": {"numba-cuda": ""}}, "missing", "not installed, so `compiled` tests of CUDA kernels wait",
-     "install -e '.[compilers]' -c constraints.txt"),
-    ({"answers": {"compilers": "NoCompiler: ... found: libnvvm.so"}}, "missing",
-     "numba-cuda 0.30.4 does not compile: NoCompiler: ... found: libnvvm.so", "install -e '.[compilers]'"),
-    ({"packages": {"numba-cuda": ""}, "system": "win32"}, "missing", "not installed (win32)", "'.[cuda13]'"),
-    ({"packages": {"numba-cuda": ""}, "system": "darwin"}, "missing", "not installed (darwin)",
-     "Linux and Windows only."),
-])
+@pytest.mark.parametrize(
+    "changes, state, found, remedy",
+    [
+        ({}, "real", "numba-cuda 0.30.4 compiles, for any GPU and without one", ""),
+        (
+            {"packages": {"numba-cuda": ""}},
+            "missing",
+            "not installed, so `compiled` tests of CUDA kernels wait",
+            "install -e '.[compilers]' -c constraints.txt",
+        ),
+        (
+            {"answers": {"compilers": "NoCompiler: ... found: libnvvm.so"}},
+            "missing",
+            "numba-cuda 0.30.4 does not compile: NoCompiler: ... found: libnvvm.so",
+            "install -e '.[compilers]'",
+        ),
+        ({"packages": {"numba-cuda": ""}, "system": "win32"}, "missing", "not installed (win32)", "'.[cuda13]'"),
+        (
+            {"packages": {"numba-cuda": ""}, "system": "darwin"},
+            "missing",
+            "not installed (darwin)",
+            "Linux and Windows only.",
+        ),
+    ],
+)
 def test_compilers_for_cuda_are_told_with_what_to_type(changes, state, found, remedy):
     finding = examine(doctor.check_cuda_compilers, **changes)
     assert (finding.state, finding.found) == (state, found)
@@ -104,12 +119,15 @@ def test_compilers_for_cuda_are_told_with_what_to_type(changes, state, found, re
 # Commands -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("python, here, command", [
-    (ROOT / ".venv/bin/python", "/usr/bin/python3", ".venv/bin/python -m pip install -e . -c constraints.txt"),
-    ("/usr/bin/python3", "/usr/bin/python3", "python3 -m pip install -e . -c constraints.txt"),
-    ("/opt/env/bin/python", "/usr/bin/python3", "/opt/env/bin/python -m pip install -e . -c constraints.txt"),
-    ("/opt/env/bin/python", None, "/opt/env/bin/python -m pip install -e . -c constraints.txt"),
-])
+@pytest.mark.parametrize(
+    "python, here, command",
+    [
+        (ROOT / ".venv/bin/python", "/usr/bin/python3", ".venv/bin/python -m pip install -e . -c constraints.txt"),
+        ("/usr/bin/python3", "/usr/bin/python3", "python3 -m pip install -e . -c constraints.txt"),
+        ("/opt/env/bin/python", "/usr/bin/python3", "/opt/env/bin/python -m pip install -e . -c constraints.txt"),
+        ("/opt/env/bin/python", None, "/opt/env/bin/python -m pip install -e . -c constraints.txt"),
+    ],
+)
 def test_pip_is_the_one_of_this_environment(monkeypatch, python, here, command):
     monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.setattr(doctor.shutil, "which", lambda name: here)

@@ -55,15 +55,18 @@ def test_every_check_of_day_0_but_two_is_made():
     assert {check.__name__ for check in CHECKS if f"doctor.{check.__name__}" not in text} == replaced
 
 
-@pytest.mark.parametrize("changes, name", [
-    ({"packages": {"cupy-cuda12x": "14.0", "cupy-cuda13x": "14.2"}}, "CuPy"),
-    ({"packages": {"torch": "2.4.1"}}, "torch"),
-    ({"free_gb": 0.1}, "disk"),
-    ({"listed": "NVIDIA L4"}, "GPU"),
-    ({"answers": {"triton": "0 0 0 0 0 0 0 0"}}, "Triton"),
-    ({"answers": {"cuda simulator": "0 0 0 0 0 0 0 0"}}, "CUDA simulator"),
-    (H200 | {"driver": [12, 8]}, "driver"),
-])
+@pytest.mark.parametrize(
+    "changes, name",
+    [
+        ({"packages": {"cupy-cuda12x": "14.0", "cupy-cuda13x": "14.2"}}, "CuPy"),
+        ({"packages": {"torch": "2.4.1"}}, "torch"),
+        ({"free_gb": 0.1}, "disk"),
+        ({"listed": "NVIDIA L4"}, "GPU"),
+        ({"answers": {"triton": "0 0 0 0 0 0 0 0"}}, "Triton"),
+        ({"answers": {"cuda simulator": "0 0 0 0 0 0 0 0"}}, "CUDA simulator"),
+        (H200 | {"driver": [12, 8]}, "driver"),
+    ],
+)
 def test_what_stops_lessons_is_a_problem_with_its_remedy(changes, name):
     finding = examine(**changes)[name]
     assert finding.state == "problem"
@@ -116,15 +119,36 @@ def test_no_compiler_is_no_problem():
 # Words --------------------------------------------------------------------------------------------
 
 
-COMMANDS = ("apt ", "cp ", "export ", "git ", "http", "nvidia-smi", "sudo ", "uv pip ", ".venv/", "python3 -m ",
-            "./course", sys.executable, "mv ", "CUDA toolkit: ")
+COMMANDS = (
+    "apt ",
+    "cp ",
+    "export ",
+    "git ",
+    "http",
+    "nvidia-smi",
+    "sudo ",
+    "uv pip ",
+    ".venv/",
+    "python3 -m ",
+    "./course",
+    sys.executable,
+    "mv ",
+    "CUDA toolkit: ",
+)
 
 
-@pytest.mark.parametrize("changes", [
-    {}, H200, H200 | {"packages": {"numba-cuda": ""}}, {"packages": {"torch": "", "triton": "", "numba-cuda": ""}},
-    {"listed": "NVIDIA L4", "free_gb": 0.1, "answers": {"raw kernel": "NoCompiler: ..."}},
-    {"system": "darwin", "packages": {"triton": "", "numba-cuda": ""}},
-], ids=["laptop", "H200", "no CuPy", "hardly a package", "broken", "Mac"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        H200,
+        H200 | {"packages": {"numba-cuda": ""}},
+        {"packages": {"torch": "", "triton": "", "numba-cuda": ""}},
+        {"listed": "NVIDIA L4", "free_gb": 0.1, "answers": {"raw kernel": "NoCompiler: ..."}},
+        {"system": "darwin", "packages": {"triton": "", "numba-cuda": ""}},
+    ],
+    ids=["laptop", "H200", "no CuPy", "hardly a package", "broken", "Mac"],
+)
 def test_what_to_do_is_a_command_or_a_sentence_with_its_full_stop(changes):
     for here in (SILENT, replace(SILENT, place=replace(SILENT.place, system="darwin"))):
         for finding in examine(here, **changes).values():

@@ -30,6 +30,7 @@ def double(x):
 
 # What is accepted -----------------------------------------------------------------------------------------
 
+
 def test_gives_back_the_value():
     assert assert_matches(divmod, 17, 5, oracle=lambda a, b: (a // b, a % b)) == (3, 2)
 
@@ -37,9 +38,11 @@ def test_gives_back_the_value():
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_the_oracle_works_in_float64_and_the_result_has_the_dtype_of_the_arguments(dtype):
     seen = []
+
     def oracle(x):
         seen.append(x.dtype)
         return x / 3
+
     result = assert_matches(lambda x: x / np.array(3, dtype), X.astype(dtype), oracle=oracle)
     assert seen == [np.float64]
     assert result.dtype == dtype
@@ -55,21 +58,26 @@ def test_tensors_of_every_float_dtype_are_judged_too(dtype):
 def test_the_oracle_works_in_the_given_dtype_when_exact():
     def shift(x):
         return x + np.float32(0.1)
+
     assert_matches(shift, X.astype(np.float32), oracle=shift, exact=True)
 
 
 def test_the_tolerance_names_the_dtype_where_it_is_not_that_of_the_arguments():
     a = np.arange(6, dtype=np.float16).reshape(2, 3)
+
     def widening(a):
         return a.astype(np.float32) @ a.T.astype(np.float32)
+
     assert_matches(widening, a, oracle=lambda a: a @ a.T, tolerance=accumulated(np.float32, 3))
 
 
 def test_a_difference_of_near_equals_needs_only_the_digits_that_float32_leaves_it():
     x = np.float32([0.7])
     y = np.float32(1.5) * x + np.float32(1e-7)
+
     def sum_and_rest(x, y):
         return x + y, -1.5 * x + y
+
     assert_matches(sum_and_rest, x, y, oracle=sum_and_rest)
     with pytest.raises(Mismatch, match=r"result\[1\]"):
         assert_matches(lambda x, y: (x + y, -1.5001 * x + y), x, y, oracle=sum_and_rest)
@@ -78,12 +86,14 @@ def test_a_difference_of_near_equals_needs_only_the_digits_that_float32_leaves_i
 def test_nested_arguments_and_keywords_reach_function_and_oracle_alike():
     def total(parts, *, scale):
         return scale * sum(parts["arrays"])
+
     assert_matches(total, {"arrays": [X, X + 1]}, scale=2.0, oracle=total)
 
 
 def test_a_tuple_of_arrays_is_compared_part_by_part():
     def split(x):
         return x[1:] * 1.0, {"head": x[0] * 1.0}
+
     assert_matches(split, X, oracle=split)
     assert cause_of(lambda x: (x[1:] * 1.0, {"head": 7.0}), X, oracle=split) is None
     assert cause_of(lambda x: (x[1:] * 1.0,), X, oracle=split) == "another_length"
@@ -93,6 +103,7 @@ def test_a_tuple_of_arrays_is_compared_part_by_part():
 def test_the_entries_of_a_dict_may_stand_in_any_order():
     def sums(x):
         return {"head": x[:1] * 1.0, "rest": x[1:] * 1.0}
+
     assert_matches(lambda x: dict(reversed(sums(x).items())), X, oracle=sums)
     with pytest.raises(Mismatch, match=r"In result\['b'\]: got 3, wanted 2"):
         assert_matches(lambda n: {"b": n + 1, "a": 1}, 2, oracle=lambda n: {"a": 1, "b": n})
@@ -104,23 +115,28 @@ def test_empty_arrays_match():
 
 # What is judged, and in which order ------------------------------------------------------------------------
 
+
 def scaled_in_place(x):
     x *= 2
     return x
 
 
-@pytest.mark.parametrize("function, cause", [
-    (lambda x: None, "nothing_returned"),
-    (lambda x: x.tolist(), "wrong_type"),
-    (lambda x: torch.tensor(x), "wrong_type"),
-    (lambda x: x.astype(np.float32)[:2], "wrong_dtype"),
-    (lambda x: 2 * x[:2], "wrong_shape"),
-    (scaled_in_place, "input_modified"),
-    (lambda x: x, "returns_its_input"),
-    (lambda x: x[:], "returns_a_view"),
-    (lambda x: x + 1, None),
-    (lambda x: x + None, "raised"),
-], ids=["None", "list", "tensor", "dtype", "shape", "input", "alias", "view", "values", "error"])
+@pytest.mark.parametrize(
+    "function, cause",
+    [
+        (lambda x: None, "nothing_returned"),
+        (lambda x: x.tolist(), "wrong_type"),
+        (lambda x: torch.tensor(x), "wrong_type"),
+        (lambda x: x.astype(np.float32)[:2], "wrong_dtype"),
+        (lambda x: 2 * x[:2], "wrong_shape"),
+        (scaled_in_place, "input_modified"),
+        (lambda x: x, "returns_its_input"),
+        (lambda x: x[:], "returns_a_view"),
+        (lambda x: x + 1, None),
+        (lambda x: x + None, "raised"),
+    ],
+    ids=["None", "list", "tensor", "dtype", "shape", "input", "alias", "view", "values", "error"],
+)
 def test_the_plainest_fault_comes_first(function, cause, monkeypatch):
     monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
     assert cause_of(function, X.copy(), oracle=double) == cause
@@ -134,6 +150,7 @@ def test_a_changed_array_inside_a_list_is_seen():
     def total(parts):
         parts[1] += parts[0]
         return parts[1] * 1.0
+
     assert cause_of(total, [X.copy(), X.copy()], oracle=sum) == "input_modified"
 
 
@@ -141,12 +158,14 @@ def test_all_arguments_after_a_star_are_seen():
     def total(*parts):
         parts[1][0] = 0
         return sum(parts) * 1.0
+
     assert cause_of(total, X.copy(), X.copy(), oracle=lambda *parts: sum(parts)) == "input_modified"
 
 
 def test_an_unwritten_gap_raises_what_the_lesson_raised():
     def matmul(a):
         raise NotImplementedError("week1/day1 task 2: matmul")
+
     with pytest.raises(NotImplementedError, match="^week1/day1 task 2: matmul$"):
         assert_matches(matmul, X, oracle=double)
 
@@ -154,6 +173,7 @@ def test_an_unwritten_gap_raises_what_the_lesson_raised():
 def test_any_other_not_implemented_error_is_a_failure():
     def matmul(a):
         raise NotImplementedError("later")
+
     assert cause_of(matmul, X, oracle=double) == "raised"
 
 
@@ -162,8 +182,9 @@ def test_an_error_of_the_oracle_is_ours_and_passes_through():
         assert_matches(double, 3, oracle=lambda x: x / 0)
 
 
-@pytest.mark.parametrize("options", [
-    {"exact": True, "tolerance": Tolerance(1.0, "a guess")}, {"layouts": "all"}, {"out": X}])
+@pytest.mark.parametrize(
+    "options", [{"exact": True, "tolerance": Tolerance(1.0, "a guess")}, {"layouts": "all"}, {"out": X}]
+)
 def test_impossible_options_are_refused(options):
     with pytest.raises(ValueError):
         assert_matches(double, X, oracle=double, **options)
@@ -171,29 +192,36 @@ def test_impossible_options_are_refused(options):
 
 # One call decides ------------------------------------------------------------------------------------------
 
+
 def test_one_call_is_enough_when_it_is_right():
     calls = []
+
     def counted(x):
         calls.append(x)
         return 2 * x
+
     assert_matches(counted, X, oracle=double)
     assert len(calls) == 1 and calls[0] is X
 
 
 def test_a_right_second_call_does_not_undo_a_wrong_first():
     calls = []
+
     def late(x):
         calls.append(x)
         return 2 * x if len(calls) > 1 else x + 1
+
     assert cause_of(late, X, oracle=double) == "differs_between_runs"
 
 
 def test_a_slow_call_is_not_repeated_to_explain_it(monkeypatch):
     monkeypatch.setattr("tools.check.explain.SLOW", 0.0)
     calls = []
+
     def slow(x):
         calls.append(x)
         return x + len(calls)
+
     cause_of(slow, 7, oracle=double)
     assert len(calls) == 1
 
@@ -201,9 +229,11 @@ def test_a_slow_call_is_not_repeated_to_explain_it(monkeypatch):
 def test_a_call_that_changes_an_object_of_the_lesson_is_not_repeated_to_explain_it():
     class Cache:
         length = 0
+
     def append(cache):
         cache.length += 1
         return cache.length
+
     cache = Cache()
     assert cause_of(append, cache, oracle=lambda cache: 7) != "differs_between_runs"
     assert cache.length == 1
@@ -211,9 +241,11 @@ def test_a_call_that_changes_an_object_of_the_lesson_is_not_repeated_to_explain_
 
 def test_a_second_call_that_returns_another_form_is_another_result():
     calls = []
+
     def fickle(x):
         calls.append(x)
         return None if len(calls) > 1 else x + 1
+
     assert cause_of(fickle, X, oracle=double) == "differs_between_runs"
 
 
@@ -222,6 +254,7 @@ def test_a_clock_is_handed_out_afresh_for_each_call():
         start = clock()
         work()
         return clock() - start
+
     clock = fake_clock([0.5, 0.25])
     assert_matches(elapsed, clock.work, clock, oracle=lambda work, clock: 0.5)
     assert clock.calls == 1
@@ -231,15 +264,19 @@ def test_a_clock_is_handed_out_afresh_for_each_call():
 
 def test_the_diagnosis_sees_numpy_arrays_and_may_call_lesson_and_oracle(monkeypatch):
     seen = []
+
     def diagnose(evidence):
         seen.append(evidence)
         return Cause("known", "Words.")
+
     monkeypatch.setattr("tools.check.diagnosis.diagnose", diagnose)
     x = torch.tensor(X, dtype=torch.bfloat16)
+
     def triple(x):
         return 3 * x
+
     assert cause_of(triple, x, oracle=double) == "known"
-    evidence, = seen
+    (evidence,) = seen
     assert [type(value) for value in (evidence.got, evidence.want, *evidence.args)] == [np.ndarray] * 3
     assert evidence.got.dtype.name == "bfloat16" and evidence.names == ("x",)
     np.testing.assert_array_equal(evidence.again(*evidence.args).astype(float), 3 * X)
@@ -248,6 +285,7 @@ def test_the_diagnosis_sees_numpy_arrays_and_may_call_lesson_and_oracle(monkeypa
 
 
 # out ------------------------------------------------------------------------------------------------------
+
 
 def add(x, y, *, out=None):
     out = np.empty_like(x) if out is None else out
@@ -264,22 +302,25 @@ def test_a_function_that_fills_and_returns_out_matches():
 def test_a_torch_function_that_fills_and_returns_out_matches():
     def add(x, y, *, out=None):
         return torch.add(x, y, out=out)
+
     for dtype in (torch.float32, torch.bfloat16, torch.int64):
         assert_matches(add, torch.arange(7).to(dtype), torch.arange(7).to(dtype), oracle=torch.add)
 
 
 @pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["NumPy", "PyTorch"])
-@pytest.mark.parametrize("values", [[3.0, 1.5, 2.0], [3, 1, 2], [True, False, True]],
-                         ids=["float", "int", "bool"])
+@pytest.mark.parametrize("values", [[3.0, 1.5, 2.0], [3, 1, 2], [True, False, True]], ids=["float", "int", "bool"])
 def test_elements_that_are_never_written_are_told_from_wrong_ones(make, values, monkeypatch):
     monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+
     def opposite(x):
         return -x if len(set(values)) == 3 else ~x
+
     def partly(x, *, out=None):
         if out is None:
             return opposite(x)
         out[:2] = opposite(x[:2])
         return out
+
     assert cause_of(partly, make(values), oracle=opposite) == "never_written"
 
 
@@ -289,15 +330,18 @@ def test_a_result_that_is_nan_by_computation_was_written():
         with np.errstate(invalid="ignore"):
             out[...] = np.sqrt(x)
         return out
+
     assert cause_of(root, X, oracle=lambda x: np.abs(x)) not in ("never_written", "reads_out")
 
 
 def test_a_function_that_leaves_elements_out_is_told_so_even_when_it_fails_without_out(monkeypatch):
     monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+
     def partly(x, *, out=None):
         out = np.full_like(x, 77.0) if out is None else out
         out[:2] = 2 * x[:2]
         return out
+
     assert cause_of(partly, X, oracle=double) == "never_written"
 
 
@@ -309,6 +353,7 @@ def test_a_write_beside_out_is_seen(place):
         out[...] = 2 * x
         out.base[4096 + place] = 0.0
         return out
+
     with pytest.raises(Mismatch, match="before" if place < 0 else "after"):
         assert_matches(stray, np.arange(10.0), oracle=double)
 
@@ -320,12 +365,15 @@ def test_a_function_with_out_must_return_an_array():
 
 # Layouts --------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("make", [np.asarray, torch.tensor], ids=["NumPy", "PyTorch"])
 def test_any_layout_means_four_calls_for_a_matrix_with_equal_values(make):
     seen = []
+
     def remember(x, y):
         seen.append((x, y))
         return x + y
+
     x, y = make(np.arange(6.0).reshape(2, 3)), make(np.arange(6.0, 12.0).reshape(2, 3))
     assert_matches(remember, x, y, oracle=lambda x, y: x + y, layouts="any")
     assert len(seen) == 7
@@ -340,6 +388,7 @@ def test_any_layout_means_four_calls_for_a_matrix_with_equal_values(make):
 def test_a_function_that_ignores_a_storage_offset_is_caught():
     def from_the_start(x):
         return torch.as_strided(x, x.shape, x.stride(), storage_offset=0) * 2
+
     with pytest.raises(Mismatch, match="3 elements after the start of its memory"):
         assert_matches(from_the_start, torch.tensor(X), oracle=double, layouts="any")
 
@@ -400,10 +449,16 @@ def remote(tmp_path_factory):
     return worker.proxy("far_away", file)
 
 
-@pytest.mark.parametrize("name, cause", [
-    ("half_filled", "never_written"), ("stray", "outside_out"), ("in_place", "input_modified"),
-    ("same", "returns_its_input"), ("broken", "raised"),
-])
+@pytest.mark.parametrize(
+    "name, cause",
+    [
+        ("half_filled", "never_written"),
+        ("stray", "outside_out"),
+        ("in_place", "input_modified"),
+        ("same", "returns_its_input"),
+        ("broken", "raised"),
+    ],
+)
 def test_a_remote_lesson_is_judged_alike(remote, name, cause, monkeypatch):
     monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
     assert cause_of(getattr(remote, name), X.copy(), oracle=double) == cause
@@ -435,6 +490,7 @@ def test_a_remote_gap_is_a_gap(remote):
 
 # The audit of tolerances -----------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def auditing(monkeypatch):
     monkeypatch.setattr(tools.check, "auditing", True)
@@ -459,6 +515,7 @@ def test_the_audit_objects_to_a_tolerance_that_lower_precision_would_meet(auditi
 def test_the_audit_objects_to_a_tolerance_that_the_reference_hardly_meets(auditing):
     def rough(x):
         return 2 * x * (1 + 2e-7)
+
     x = np.arange(1.0, 9.0)
     with pytest.raises(WeakTolerance, match="quarter"):
         assert_matches(rough, x, oracle=double, tolerance=Tolerance(4e-7, "a guess"))
@@ -467,6 +524,7 @@ def test_the_audit_objects_to_a_tolerance_that_the_reference_hardly_meets(auditi
 def test_the_audit_looks_at_every_part_of_a_result_and_at_python_floats(auditing):
     def parts(x):
         return 2 * x, {"sum": float(x.sum()), "count": 3}
+
     assert_matches(parts, X, oracle=parts)
     with pytest.raises(WeakTolerance, match="zeros"):
         assert_matches(parts, X, oracle=parts, tolerance=Tolerance(0.6, "a guess"))

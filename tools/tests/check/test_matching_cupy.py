@@ -133,18 +133,27 @@ def test_where_the_result_lives_is_part_of_the_answer(lesson, cupy, x):
     host = x.get()
     assert_matches(lesson.to_host, x, oracle=cupy.asnumpy)
     assert_matches(lesson.stays_on_device, host, oracle=cupy.asarray)
-    assert "It returned an array float32[3,4]; wanted a cupy array of shape (3, 4)." in mismatch(
-        lesson.to_host, x, oracle=lambda x: x).text
-    assert "It returned a cupy float32[3,4]; wanted an array of shape (3, 4)." in mismatch(
-        lesson.stays_on_device, host, oracle=lambda x: x).text
-    assert "It returned a DeviceNDArray; wanted an array of shape (3, 4)." in mismatch(
-        lesson.numba_array, host, oracle=lambda x: x).text
+    assert (
+        "It returned an array float32[3,4]; wanted a cupy array of shape (3, 4)."
+        in mismatch(lesson.to_host, x, oracle=lambda x: x).text
+    )
+    assert (
+        "It returned a cupy float32[3,4]; wanted an array of shape (3, 4)."
+        in mismatch(lesson.stays_on_device, host, oracle=lambda x: x).text
+    )
+    assert (
+        "It returned a DeviceNDArray; wanted an array of shape (3, 4)."
+        in mismatch(lesson.numba_array, host, oracle=lambda x: x).text
+    )
 
 
-@pytest.mark.parametrize("name, oracle, cause, words", [
-    ("itself", lambda x: x.copy(), "returns_its_input", "It returned its input x itself"),
-    ("first_row", lambda x: x[0].copy(), "returns_a_view", "It returned a view of its input x"),
-])
+@pytest.mark.parametrize(
+    "name, oracle, cause, words",
+    [
+        ("itself", lambda x: x.copy(), "returns_its_input", "It returned its input x itself"),
+        ("first_row", lambda x: x[0].copy(), "returns_a_view", "It returned a view of its input x"),
+    ],
+)
 def test_memory_that_is_shared_with_an_argument_is_found(lesson, x, name, oracle, cause, words):
     found = mismatch(getattr(lesson, name), x, oracle=oracle)
     assert found.cause == cause and words in found.text

@@ -10,11 +10,25 @@ from tools.check.doctor import install
 from tools.check.packages import NEEDED, USES, check_packages, of_project, requirements
 from tools.requirements import BrokenProject
 
-WANTED = {"numpy": (">=2,<3", ""), "torch": (">=2.11,<2.14", ""), "triton": (">=3.6,<3.8", ""), "pytest": (">=8.4", ""),
-          "hypothesis": (">=6.100", ""), "rich": (">=13.9", ""), "marimo": (">=0.25,<0.26", "pages"),
-          "submitit": (">=1.5", "grade")}
-HERE = {"numpy": "2.4.6", "torch": "2.13.0+cpu", "triton": "3.7.1", "pytest": "9.2.0", "hypothesis": "6.170.15",
-        "rich": "15.0.0", "marimo": "0.25.2"} | dict.fromkeys(USES, "99.0")
+WANTED = {
+    "numpy": (">=2,<3", ""),
+    "torch": (">=2.11,<2.14", ""),
+    "triton": (">=3.6,<3.8", ""),
+    "pytest": (">=8.4", ""),
+    "hypothesis": (">=6.100", ""),
+    "rich": (">=13.9", ""),
+    "marimo": (">=0.25,<0.26", "pages"),
+    "submitit": (">=1.5", "grade"),
+}
+HERE = {
+    "numpy": "2.4.6",
+    "torch": "2.13.0+cpu",
+    "triton": "3.7.1",
+    "pytest": "9.2.0",
+    "hypothesis": "6.170.15",
+    "rich": "15.0.0",
+    "marimo": "0.25.2",
+} | dict.fromkeys(USES, "99.0")
 HERE |= {"hypothesis": "6.170.15", "rich": "15.0.0", "marimo": "0.25.2"}
 
 
@@ -72,8 +86,11 @@ def test_an_extra_for_few_is_not_missed():
 def test_requirements_are_read_with_their_extras_and_for_this_system():
     other = "darwin" if sys.platform == "linux" else "linux"
     project = {
-        "dependencies": ["numpy>=2,<3", f"here>=1 ; sys_platform == '{sys.platform}'",
-                         f"there>=1 ; sys_platform == '{other}'"],
+        "dependencies": [
+            "numpy>=2,<3",
+            f"here>=1 ; sys_platform == '{sys.platform}'",
+            f"there>=1 ; sys_platform == '{other}'",
+        ],
         "optional-dependencies": {"cuda13": [f"cupy-cuda13x[ctk]>=14 ; sys_platform != '{other}'"]},
     }
     assert requirements(project) == {"numpy": (">=2,<3", ""), "here": (">=1", ""), "cupy-cuda13x": (">=14", "cuda13")}

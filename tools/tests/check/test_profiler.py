@@ -14,7 +14,7 @@ from tools.check import NoProfiler, count, metrics, notes
 from tools.check.profiler import launches
 from tools.sim.counters import Counters, NotCounted
 
-LESSON = '''
+LESSON = """
 import os
 from tools.gpu import cuda
 
@@ -41,14 +41,14 @@ def not_yet(x):
 
 def leave():
     os._exit(3)
-'''
+"""
 # A sample in the form in which Nsight Compute 2025 writes: the figures are made up.
-HEAD = '''==PROF== Connected to process 4711 (/usr/bin/python3.11)
+HEAD = """==PROF== Connected to process 4711 (/usr/bin/python3.11)
 ==PROF== Profiling "vector_add": 0%....50%....100% - 3 passes
 ==PROF== Disconnected from process 4711
 "ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",\
 "CC","Section Name","Metric Name","Metric Unit","Metric Value"
-'''
+"""
 FIGURES = {
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": "64",
     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": "32",
@@ -57,7 +57,7 @@ FIGURES = {
     "smsp__inst_executed.sum": "100",
     "smsp__thread_inst_executed.sum": "2,400",
 }
-FAKE = '''#!{python}
+FAKE = """#!{python}
 import subprocess, sys, time
 from pathlib import Path
 arguments = sys.argv[1:]
@@ -70,7 +70,7 @@ program = arguments[arguments.index({python!r}):]
 ended = subprocess.run(program).returncode if {runs} else 1
 Path(arguments[arguments.index("--log-file") + 1]).write_text({log!r})
 sys.exit(ended)
-'''
+"""
 
 
 def rows(number: int, kernel: str, grid: str, figures: dict[str, str]) -> str:
@@ -123,20 +123,29 @@ def vectors():
 
 # What ncu writes ---------------------------------------------------------------------------------
 
+
 def test_launches_come_in_order_with_their_grids_and_figures():
-    text = HEAD + rows(0, "first", "(8, 1, 1)", {"a.sum": "1,024", "b.ratio": "31.75"}) + rows(
-        1, "second", "(4, 2, 1)", {"a.sum": "n/a"})
+    text = (
+        HEAD
+        + rows(0, "first", "(8, 1, 1)", {"a.sum": "1,024", "b.ratio": "31.75"})
+        + rows(1, "second", "(4, 2, 1)", {"a.sum": "n/a"})
+    )
     assert list(launches(text)) == [
-        ("first", (8, 1, 1), {"a.sum": 1024.0, "b.ratio": 31.75}), ("second", (4, 2, 1), {"a.sum": None})]
+        ("first", (8, 1, 1), {"a.sum": 1024.0, "b.ratio": 31.75}),
+        ("second", (4, 2, 1), {"a.sum": None}),
+    ]
 
 
-@pytest.mark.parametrize("written, name", [
-    ("add_kernel", "add_kernel"),
-    ("cudapy::__main__::vadd[abi:v1][abi:cw51](Array<float, (int)1, C, mutable, aligned>)", "vadd"),
-    ("void at::native::fill<4, at::native::Functor<float>>(int, T2)", "fill"),
-    ("_ZN5week14day711fast_matmul12tiled_kernelB2v1B4cw51E5ArrayIfLi2E1C7mutable7alignedE", "tiled_kernel"),
-    ("_Z4vaddPfS_", "vadd"),
-])
+@pytest.mark.parametrize(
+    "written, name",
+    [
+        ("add_kernel", "add_kernel"),
+        ("cudapy::__main__::vadd[abi:v1][abi:cw51](Array<float, (int)1, C, mutable, aligned>)", "vadd"),
+        ("void at::native::fill<4, at::native::Functor<float>>(int, T2)", "fill"),
+        ("_ZN5week14day711fast_matmul12tiled_kernelB2v1B4cw51E5ArrayIfLi2E1C7mutable7alignedE", "tiled_kernel"),
+        ("_Z4vaddPfS_", "vadd"),
+    ],
+)
 def test_kernels_have_the_names_that_their_functions_have(written, name):
     assert [kernel for kernel, _, _ in launches(HEAD + rows(0, written, "(1, 1, 1)", {"a.sum": "1"}))] == [name]
 
@@ -180,6 +189,7 @@ def test_a_metric_that_the_gpu_lacks_is_no_zero():
 
 # The whole way -----------------------------------------------------------------------------------
 
+
 def test_a_call_is_measured_in_a_fresh_process(ncu, lesson, vectors):
     folder = ncu()
     counters = count(lesson.add, *vectors, profiler=True)
@@ -208,8 +218,10 @@ def test_only_metrics_that_this_ncu_knows_are_asked_for(ncu, lesson, vectors):
     assert "--metrics smsp__inst_executed.sum,smsp__thread_inst_executed.sum " in (folder / "arguments").read_text()
 
 
-@pytest.mark.parametrize("name, error, words", [
-    ("choosy", ValueError, "odd length"), ("not_yet", NotImplementedError, "week9 task 1: not_yet")])
+@pytest.mark.parametrize(
+    "name, error, words",
+    [("choosy", ValueError, "odd length"), ("not_yet", NotImplementedError, "week9 task 1: not_yet")],
+)
 def test_what_the_function_raises_is_raised(ncu, lesson, name, error, words):
     ncu()
     with pytest.raises(error, match=words):
@@ -229,6 +241,7 @@ def test_a_deadline_holds_for_the_profiler_too(ncu, lesson, vectors):
 
 
 # Where it cannot run -----------------------------------------------------------------------------
+
 
 def refusal(lesson, vectors) -> str:
     with pytest.raises(NoProfiler) as caught:
@@ -253,8 +266,10 @@ def test_without_ncu_the_answer_says_where_it_comes_from(ncu, lesson, vectors, m
 
 
 def test_without_permission_the_answer_says_how_to_get_it(ncu, lesson, vectors):
-    ncu(log="==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance "
-            "Counters on the target device 0.\n")
+    ncu(
+        log="==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance "
+        "Counters on the target device 0.\n"
+    )
     text = refusal(lesson, vectors)
     assert "ERR_NVGPUCTRPERM" in text and "NVreg_RestrictProfilingToAdminUsers=0" in text
 

@@ -61,15 +61,18 @@ def found(machine, name, has_gpu=False):
     return examine(BY_NAME[name], machine.place, has_gpu)
 
 
-@pytest.mark.parametrize("name, prints, version", [
-    ("g++", "g++ (Debian 12.2.0-14) 12.2.0\nCopyright (C) 2022", "12.2.0"),
-    ("clang++", "Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu", "14.0.6"),
-    ("nvcc", "Built on Wed_Aug_20_01:58:59_PM_PDT_2025\nCuda compilation tools, release 13.0, V13.0.88", "13.0"),
-    ("ncu", "NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2025.3.1.0 (build 36398880)", "2025.3.1.0"),
-    ("nsys", "NVIDIA Nsight Systems version 2025.3.2.474-253236389321v0", "2025.3.2.474"),
-    ("valgrind", "valgrind-3.19.0", "3.19.0"),
-    ("gdb", "GNU gdb (Debian 13.1-3) 13.1", "13.1"),
-])
+@pytest.mark.parametrize(
+    "name, prints, version",
+    [
+        ("g++", "g++ (Debian 12.2.0-14) 12.2.0\nCopyright (C) 2022", "12.2.0"),
+        ("clang++", "Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu", "14.0.6"),
+        ("nvcc", "Built on Wed_Aug_20_01:58:59_PM_PDT_2025\nCuda compilation tools, release 13.0, V13.0.88", "13.0"),
+        ("ncu", "NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2025.3.1.0 (build 36398880)", "2025.3.1.0"),
+        ("nsys", "NVIDIA Nsight Systems version 2025.3.2.474-253236389321v0", "2025.3.2.474"),
+        ("valgrind", "valgrind-3.19.0", "3.19.0"),
+        ("gdb", "GNU gdb (Debian 13.1-3) 13.1", "13.1"),
+    ],
+)
 def test_a_program_that_is_here_is_told_with_its_version(machine, name, prints, version):
     machine.program(name, f"cat <<'END'\n{prints}\nEND")
     finding = found(machine, name)
@@ -84,13 +87,16 @@ def test_one_that_is_not_here_can_wait_and_says_what_for_and_how_to_get_it(machi
     assert finding.remedy
 
 
-@pytest.mark.parametrize("installer, command", [
-    ("apt-get", "sudo apt install g++"),
-    ("dnf", "sudo dnf install gcc-c++"),
-    ("pacman", "sudo pacman -S gcc"),
-    ("brew", "brew install gcc"),
-    (None, "Install it from your system's packages."),
-])
+@pytest.mark.parametrize(
+    "installer, command",
+    [
+        ("apt-get", "sudo apt install g++"),
+        ("dnf", "sudo dnf install gcc-c++"),
+        ("pacman", "sudo pacman -S gcc"),
+        ("brew", "brew install gcc"),
+        (None, "Install it from your system's packages."),
+    ],
+)
 def test_the_remedy_is_a_command_of_this_system(machine, installer, command):
     if installer:
         machine.program(installer)
@@ -126,14 +132,17 @@ def test_one_that_does_not_run_says_its_last_words(machine):
 # May it do its work? ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("params, status, may", [
-    ("", ORDINARY, True),                          # the driver does not say so: then nothing is reserved
-    ("RmProfilingAdminOnly: 0\n", ORDINARY, True),
-    (ADMIN_ONLY, ORDINARY, False),
-    (ADMIN_ONLY, IN_DOCKER, False),
-    (ADMIN_ONLY, ROOT, True),
-    (ADMIN_ONLY, PERFMON, True),
-])
+@pytest.mark.parametrize(
+    "params, status, may",
+    [
+        ("", ORDINARY, True),  # the driver does not say so: then nothing is reserved
+        ("RmProfilingAdminOnly: 0\n", ORDINARY, True),
+        (ADMIN_ONLY, ORDINARY, False),
+        (ADMIN_ONLY, IN_DOCKER, False),
+        (ADMIN_ONLY, ROOT, True),
+        (ADMIN_ONLY, PERFMON, True),
+    ],
+)
 def test_ncu_may_count_where_the_driver_lets_this_process(machine, params, status, may):
     machine.file("proc/driver/nvidia/params", f"EnableMSI: 1\n{params}")
     machine.file("proc/self/status", f"Name:\tsh\n{status}")
@@ -155,11 +164,14 @@ def test_how_ncu_comes_to_count_differs_in_a_container(machine):
     assert found(machine, "ncu", has_gpu=True).remedy == "Start the container with --cap-add=SYS_ADMIN."
 
 
-@pytest.mark.parametrize("does, state, words", [
-    ("echo '  1,234  instructions' >&2", "ok", "6.1"),
-    (NO_COUNTERS, "missing", "no counters"),
-    ("echo 'Access to performance monitoring is limited' >&2; exit 255", "missing", "may not count"),
-])
+@pytest.mark.parametrize(
+    "does, state, words",
+    [
+        ("echo '  1,234  instructions' >&2", "ok", "6.1"),
+        (NO_COUNTERS, "missing", "no counters"),
+        ("echo 'Access to performance monitoring is limited' >&2; exit 255", "missing", "may not count"),
+    ],
+)
 def test_perf_is_asked_to_count_one_program(machine, does, state, words):
     finding = found(machine.program("perf", f"case $1 in --version) echo perf version 6.1;; *) {does};; esac"), "perf")
     assert finding.state == state
@@ -167,11 +179,14 @@ def test_perf_is_asked_to_count_one_program(machine, does, state, words):
     assert bool(finding.remedy) == (state == "missing")
 
 
-@pytest.mark.parametrize("script, state, words", [
-    ("exit 0", "ok", "cc -fopenmp"),
-    ("echo unsupported option >&2; exit 1", "missing", "cc does not know -fopenmp"),
-    (None, "missing", "no C compiler"),
-])
+@pytest.mark.parametrize(
+    "script, state, words",
+    [
+        ("exit 0", "ok", "cc -fopenmp"),
+        ("echo unsupported option >&2; exit 1", "missing", "cc does not know -fopenmp"),
+        (None, "missing", "no C compiler"),
+    ],
+)
 def test_openmp_is_what_the_compiler_says(machine, script, state, words):
     if script:
         machine.program("cc", script)

@@ -11,12 +11,23 @@ from tools.check import show
 FLOATS = st.floats(allow_nan=False)
 
 
-@pytest.mark.parametrize("value, text", [
-    (np.ones((2, 3)), "float64[2,3]"), (torch.ones(4, dtype=torch.bfloat16), "bfloat16[4]"),
-    (np.array(1), "int64[]"), ((1,), "(1,)"), ([1.5, np.ones(2)], "[1.5, float64[2]]"),
-    ({"a": (True, None)}, "{'a': (True, None)}"), ("a\nb", "'a\\nb'"), (slice(1), "slice(None, 1, None)"),
-    (np.float32, "float32"), (torch.float32, "torch.float32"), (np.add, "add"), (len, "len"),
-])
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (np.ones((2, 3)), "float64[2,3]"),
+        (torch.ones(4, dtype=torch.bfloat16), "bfloat16[4]"),
+        (np.array(1), "int64[]"),
+        ((1,), "(1,)"),
+        ([1.5, np.ones(2)], "[1.5, float64[2]]"),
+        ({"a": (True, None)}, "{'a': (True, None)}"),
+        ("a\nb", "'a\\nb'"),
+        (slice(1), "slice(None, 1, None)"),
+        (np.float32, "float32"),
+        (torch.float32, "torch.float32"),
+        (np.add, "add"),
+        (len, "len"),
+    ],
+)
 def test_literals(value, text):
     assert show.literal(value) == text
 
@@ -25,14 +36,26 @@ def test_the_repr_of_a_learners_class_may_fail():
     class Odd:
         def __repr__(self):
             raise RuntimeError
+
     assert show.literal(Odd()) == "<Odd>"
 
 
-@pytest.mark.parametrize("value, text", [
-    (22.0, "22.0"), (1e-7, "1e-07"), (-0.0, "-0.0"), (float("nan"), "nan"), (float("-inf"), "-inf"),
-    (123456.0, "123456.0"), (1 / 3, "0.333333"), (7, "7"), (True, "True"), (np.int8(7), "7"),
-    (1 + 2j, "(1+2j)"),
-])
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (22.0, "22.0"),
+        (1e-7, "1e-07"),
+        (-0.0, "-0.0"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        (123456.0, "123456.0"),
+        (1 / 3, "0.333333"),
+        (7, "7"),
+        (True, "True"),
+        (np.int8(7), "7"),
+        (1 + 2j, "(1+2j)"),
+    ],
+)
 def test_numbers(value, text):
     assert show.number(value) == text
 

@@ -36,11 +36,21 @@ class Screen(io.StringIO):
 @pytest.fixture
 def here(tmp_path):
     """Surroundings with changes; `slash` holds no file of this machine."""
+
     def make(**changes):
         place = Place(slash=tmp_path / "slash", system=changes.pop("system", "linux"))
         place = changes.pop("place", place)
-        return Surroundings(**{"root": tmp_path, "place": place, "environment": {"TERM": "xterm"}, "screen": Screen(),
-                               "size": lambda: os.terminal_size((80, 24))} | changes)
+        return Surroundings(
+            **{
+                "root": tmp_path,
+                "place": place,
+                "environment": {"TERM": "xterm"},
+                "screen": Screen(),
+                "size": lambda: os.terminal_size((80, 24)),
+            }
+            | changes
+        )
+
     return make
 
 
@@ -61,14 +71,17 @@ def test_a_plain_linux_is_told_by_its_name(here, tmp_path):
     assert ";" not in finding.found
 
 
-@pytest.mark.parametrize("files, said, kind", [
-    ({"proc/version": "Linux version 6.6.87.2-microsoft-standard-WSL2"}, {}, "WSL"),
-    ({".dockerenv": ""}, {}, "container"),
-    ({"run/.containerenv": ""}, {}, "container"),
-    ({}, {"container": "podman"}, "container"),
-    ({}, {"SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"}, "SSH"),
-    ({}, {"COLAB_RELEASE_TAG": "release-colab_20260801"}, "Colab"),
-])
+@pytest.mark.parametrize(
+    "files, said, kind",
+    [
+        ({"proc/version": "Linux version 6.6.87.2-microsoft-standard-WSL2"}, {}, "WSL"),
+        ({".dockerenv": ""}, {}, "container"),
+        ({"run/.containerenv": ""}, {}, "container"),
+        ({}, {"container": "podman"}, "container"),
+        ({}, {"SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"}, "SSH"),
+        ({}, {"COLAB_RELEASE_TAG": "release-colab_20260801"}, "Colab"),
+    ],
+)
 def test_what_the_system_runs_in_is_told(here, tmp_path, files, said, kind):
     for path, text in files.items():
         put(tmp_path, path, text)
@@ -88,14 +101,17 @@ def test_wsl_is_slow_on_the_files_of_windows_and_that_has_a_remedy(here, tmp_pat
 # Terminal -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("changes, state, words", [
-    ({}, "ok", "80 x 24, UTF-8, colour"),
-    ({"environment": {"TERM": "xterm", "NO_COLOR": ""}}, "ok", "no colour"),
-    ({"environment": {"TERM": "dumb"}}, "ok", "no colour"),
-    ({"size": lambda: os.terminal_size((60, 20))}, "missing", "60 columns, and tables take 80"),
-    ({"screen": Screen(encoding="ascii")}, "missing", "ASCII"),
-    ({"screen": Screen(is_terminal=False)}, "ok", "none, UTF-8"),
-])
+@pytest.mark.parametrize(
+    "changes, state, words",
+    [
+        ({}, "ok", "80 x 24, UTF-8, colour"),
+        ({"environment": {"TERM": "xterm", "NO_COLOR": ""}}, "ok", "no colour"),
+        ({"environment": {"TERM": "dumb"}}, "ok", "no colour"),
+        ({"size": lambda: os.terminal_size((60, 20))}, "missing", "60 columns, and tables take 80"),
+        ({"screen": Screen(encoding="ascii")}, "missing", "ASCII"),
+        ({"screen": Screen(is_terminal=False)}, "ok", "none, UTF-8"),
+    ],
+)
 def test_the_terminal_is_told_by_what_it_can_show(here, changes, state, words):
     finding = check_terminal(here(**changes))
     assert finding.state == state
@@ -188,7 +204,9 @@ def test_a_venv_of_somebody_else_that_lacks_a_package_is_told_with_what_to_do(he
     (checkout / ".venv/course-stamp").unlink()
     finding = check_environment(here())
     assert (finding.state, finding.found) == (
-        "missing", ".venv was not made by ./course, and lacks numpy. It is left alone")
+        "missing",
+        ".venv was not made by ./course, and lacks numpy. It is left alone",
+    )
     assert "mv .venv old-venv" in finding.remedy
 
 

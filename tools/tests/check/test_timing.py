@@ -70,12 +70,15 @@ def test_the_first_call_does_not_count():
 
 def test_preparing_does_not_count(monkeypatch):
     clock = Clock()
+
     class Slow(Fake):
         def __enter__(self):
             clock.now += 100.0
             return self
+
         def __exit__(self, *exception):
             clock.now += 100.0
+
     monkeypatch.setattr(timing.worker, "prepare", lambda function, args: Slow(clock, function(*args)))
     monkeypatch.setattr(timing, "measure", lambda first, second: measure(first, second, clock))
     ratio = speed_ratio(lambda x: x, lambda x: 3 * x, 1e-3)
@@ -85,9 +88,11 @@ def test_preparing_does_not_count(monkeypatch):
 def test_what_slows_the_machine_down_slows_both():
     """Half of the rounds run at a third of the speed, as on a laptop that heats up."""
     clock = Clock()
+
     class Throttled(Fake):
         def run(self, times):
             self.clock.now += self.seconds * times * (1 if self.clock.now < 0.5 else 3)
+
     ratio = measure(Throttled(clock, 1e-2), Throttled(clock, 2e-2), clock)
     assert ratio.value == pytest.approx(2, rel=0.01)
 
@@ -120,18 +125,24 @@ def test_a_steady_machine_needs_eleven_pairs_and_a_noisy_one_more():
 
 def test_both_orders_occur():
     clock, order = Clock(), []
+
     class Noted(Fake):
         def run(self, times):
             super().run(times)
             order.append(self.seconds)
+
     measure(Noted(clock, 6e-3, seed=1), Noted(clock, 7e-3, seed=2), clock)
     assert set(zip(order[-22::2], order[-21::2])) == {(6e-3, 7e-3), (7e-3, 6e-3)}
 
 
-@pytest.mark.parametrize("values, text", [
-    ((52.3, 49.1, 55.4), "52x (49 to 55)"), ((0.87, 0.85, 0.891), "0.87x (0.85 to 0.89)"),
-    ((0.0123, 0.011, 0.0131), "0.012x (0.011 to 0.013)"),
-])
+@pytest.mark.parametrize(
+    "values, text",
+    [
+        ((52.3, 49.1, 55.4), "52x (49 to 55)"),
+        ((0.87, 0.85, 0.891), "0.87x (0.85 to 0.89)"),
+        ((0.0123, 0.011, 0.0131), "0.012x (0.011 to 0.013)"),
+    ],
+)
 def test_a_ratio_prints_with_its_interval(values, text):
     assert str(Ratio(*values, 1.0, 1.0, 11)) == repr(Ratio(*values, 1.0, 1.0, 11)) == text
 
@@ -142,7 +153,8 @@ def test_an_undecided_ratio_says_both_times_and_what_to_do():
     assert str(caught.value) == (
         "Measured 1.01x (0.96 to 1.07), wanted 1.00x: too close or too noisy to call.\n"
         "One call takes 5.2 ms, the baseline 5.25 ms (medians of 41 pairs).\n"
-        "Is other work running on this machine? Run this test again by itself.")
+        "Is other work running on this machine? Run this test again by itself."
+    )
 
 
 def test_real_functions_are_timed_by_the_real_clock():

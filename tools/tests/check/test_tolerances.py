@@ -25,7 +25,7 @@ def step_by_step(a, b):
     """A matrix product whose sums are rounded at each step: the least careful program that still is right."""
     total = np.zeros((a.shape[0], b.shape[1]), a.dtype)
     for k in range(a.shape[1]):
-        total = total + a[:, k:k + 1] * b[k:k + 1, :]
+        total = total + a[:, k : k + 1] * b[k : k + 1, :]
     return total
 
 
@@ -39,6 +39,7 @@ def case(dtype, length):
 
 
 # The reference: at most a quarter --------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -73,13 +74,16 @@ def test_half_precision_products_summed_in_float32_stay_within_a_quarter(dtype, 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_chain_of_operations_stays_within_a_quarter_of_elementwise(dtype):
     x = matrices(np.random.default_rng(0), (100, 100), dtype=dtype)[0]
+
     def gelu(x):
         return x * (1 + np.tanh(x * (1 + x * x / 8))) / 2 + 1
+
     want = gelu(x.astype(np.longdouble)).astype(float)
     assert largest_error(gelu(x), want) <= elementwise(dtype).relative / 4
 
 
 # Impostors: at least twice ---------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -142,6 +146,7 @@ def test_an_impostor_that_is_right_is_none():
 
 # The measure -----------------------------------------------------------------------------------------------
 
+
 def test_errors_are_relative_to_the_typical_size_or_to_the_element_if_it_is_larger():
     want = np.array([3.0, 4.0, 0.0, 0.0])  # typical size 2.5
     np.testing.assert_allclose(errors(want + 0.25, want), [0.25 / 3, 0.25 / 4, 0.1, 0.1])
@@ -172,8 +177,9 @@ def test_errors_of_huge_numbers_do_not_overflow():
 def test_rounding_equals_pytorchs(name):
     x = 100 * np.random.default_rng(4).standard_normal(5000)
     x = x if name == "float32" else x.astype(np.float32)
-    np.testing.assert_array_equal(round_to(x.astype(float), name),
-                                  torch.from_numpy(x).to(getattr(torch, name)).double().numpy())
+    np.testing.assert_array_equal(
+        round_to(x.astype(float), name), torch.from_numpy(x).to(getattr(torch, name)).double().numpy()
+    )
 
 
 def test_tf32_keeps_eleven_bits():
@@ -188,6 +194,7 @@ def test_a_tolerance_says_why():
 
 
 # Few elements: what cancelled ------------------------------------------------------------------------------
+
 
 def axpy(x, y):
     return -1.5 * x + y
@@ -230,8 +237,10 @@ def test_where_a_function_jumps_nothing_is_allowed_for(jump):
 
 def test_nothing_is_allowed_for_where_a_function_jumps_by_as_much_both_ways():
     args = np.array([1.0, 2.0]), np.array([1.0, 3.0])
+
     def side(x, y):
         return np.sign(x - y)
+
     assert not cancelled(side(*args), args, side).any()
 
 

@@ -53,8 +53,18 @@ def told(got, want, *args, tolerance: float | None = 1e-9, **more) -> Cause | No
     fault = form(got, want, rule) or contents(got, want, rule)
     if fault is None:
         return None
-    return diagnosis.diagnose(Evidence(fault.name, got, want, wrong_of(fault), args=args, dtype=rule.dtype,
-                                       tolerance=fault.tolerance.relative if fault.tolerance else 0.0, **more))
+    return diagnosis.diagnose(
+        Evidence(
+            fault.name,
+            got,
+            want,
+            wrong_of(fault),
+            args=args,
+            dtype=rule.dtype,
+            tolerance=fault.tolerance.relative if fault.tolerance else 0.0,
+            **more,
+        )
+    )
 
 
 def name(got, want, *args, **more) -> str | None:

@@ -80,8 +80,10 @@ def mutate(rng, plain, args):
 
 def named_like(right, wrong):
     """`wrong` under the name of the right function: some operators look at it."""
+
     def function(*args):
         return wrong(*args)
+
     function.__name__ = right.__name__
     return function
 

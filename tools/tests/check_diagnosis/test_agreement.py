@@ -8,11 +8,29 @@ from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import evidence_of, examine, handed_over
 
 ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
-    "kernels": {"never_launched", "no_programs", "nothing_stored", "tail_not_stored", "head_not_stored", "same_block",
-                "blocks_overlap", "right_when_square", "one_too_many", "mask_lets_through", "misread_strides",
-                "row_by_row", "padding_counted", "whole_numbers", "store_not_reached", "same_in_every_block",
-                "threads_overlap", "index_from_data", "downloads_under_way", "row_not_stored",
-                "stored_otherwise"},
+    "kernels": {
+        "never_launched",
+        "no_programs",
+        "nothing_stored",
+        "tail_not_stored",
+        "head_not_stored",
+        "same_block",
+        "blocks_overlap",
+        "right_when_square",
+        "one_too_many",
+        "mask_lets_through",
+        "misread_strides",
+        "row_by_row",
+        "padding_counted",
+        "whole_numbers",
+        "store_not_reached",
+        "same_in_every_block",
+        "threads_overlap",
+        "index_from_data",
+        "downloads_under_way",
+        "row_not_stored",
+        "stored_otherwise",
+    },
     "products": {"tiles_gone_wrong", "bounds_exchanged"},
     "sums": {"no_steps_taken", "each_block_alone"},
     "clocks": {"clock_not_read", "work_not_done", "clock_misread"},
@@ -55,6 +73,7 @@ def test_every_recogniser_is_reached_by_a_check(monkeypatch):
             if found:
                 spoke.add(recognise.__name__)
             return found
+
         return listening
 
     tables = {fault: tuple(map(heard, table)) for fault, table in diagnosis.RECOGNISERS.items()}

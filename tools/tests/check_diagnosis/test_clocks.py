@@ -23,8 +23,10 @@ def intervals(work, wait, warmup, repeats, clock):
 
 def timed(how):
     """A function that times as it should, and then makes `how` of its intervals."""
+
     def seconds_per_call(work, *, warmup, repeats, clock, wait):
         return how(*intervals(work, wait, warmup, repeats, clock))
+
     return seconds_per_call
 
 
@@ -81,40 +83,56 @@ def never_waits(work, *, warmup, repeats, clock, wait):
 
 def other_clock(work, *, warmup, repeats, clock, wait):
     import time
+
     return statistics.median(intervals(work, wait, warmup, repeats, time.perf_counter)[0])
 
 
 def failure(function, want, warmup=1, repeats=4) -> Mismatch:
     clock = fake_clock(DURATIONS)
     with pytest.raises(Mismatch) as caught:
-        assert_matches(function, clock.work, warmup=warmup, repeats=repeats, clock=clock, wait=clock.work,
-                       oracle=lambda *args, **how: want)
+        assert_matches(
+            function,
+            clock.work,
+            warmup=warmup,
+            repeats=repeats,
+            clock=clock,
+            wait=clock.work,
+            oracle=lambda *args, **how: want,
+        )
     return caught.value
 
 
 RIGHT = statistics.median([4.25, 1.5, 2.125, 3.875])
 
 
-@pytest.mark.parametrize("function, seen", [
-    (timed(lambda counted, before: statistics.mean(counted)), "That is the mean of the calls, not the median."),
-    (timed(lambda counted, before: 1 / statistics.median(1 / each for each in counted)),
-     "That is the median of the rates, not the rate of the median time."),
-    (timed(lambda counted, before: sum(counted)), "That is the time of all calls together. How long"),
-    (timed(lambda counted, before: min(counted)), "That is the fastest of the calls"),
-    (timed(lambda counted, before: max(counted)), "That is the slowest of the calls"),
-    (timed(lambda counted, before: sorted(counted)[1]), "That is the lower of the two calls in the middle."),
-    (timed(lambda counted, before: statistics.mean(before + counted)), "the mean with the warm-up calls among them."),
-    (timed(lambda counted, before: sum(before + counted)), "of all calls together, the warm-up among them."),
-    (timed(lambda counted, before: before[0]), "That is the time of the first call of all."),
-    (asking, "That is the time to ask for the work, without the wait for it."),
-    (waiting, "That is the wait alone, without the time to ask for the work."),
-    (starts_once, "As if each call began when the first one did."),
-    (shares_out_all, "That is the time of all calls and the warm-up, divided by repeats."),
-    (both_readings_first, "No call lies between the two readings of the clock."),
-    (never_waits, "work and wait ran 5 times together; 1 + 4 of each make 10."),
-    (other_clock, "clock was never read. Which clock does it read instead?"),
-    (timed(lambda counted, before: 1000 * statistics.median(counted)), "It is 1000 times what was wanted."),
-])
+@pytest.mark.parametrize(
+    "function, seen",
+    [
+        (timed(lambda counted, before: statistics.mean(counted)), "That is the mean of the calls, not the median."),
+        (
+            timed(lambda counted, before: 1 / statistics.median(1 / each for each in counted)),
+            "That is the median of the rates, not the rate of the median time.",
+        ),
+        (timed(lambda counted, before: sum(counted)), "That is the time of all calls together. How long"),
+        (timed(lambda counted, before: min(counted)), "That is the fastest of the calls"),
+        (timed(lambda counted, before: max(counted)), "That is the slowest of the calls"),
+        (timed(lambda counted, before: sorted(counted)[1]), "That is the lower of the two calls in the middle."),
+        (
+            timed(lambda counted, before: statistics.mean(before + counted)),
+            "the mean with the warm-up calls among them.",
+        ),
+        (timed(lambda counted, before: sum(before + counted)), "of all calls together, the warm-up among them."),
+        (timed(lambda counted, before: before[0]), "That is the time of the first call of all."),
+        (asking, "That is the time to ask for the work, without the wait for it."),
+        (waiting, "That is the wait alone, without the time to ask for the work."),
+        (starts_once, "As if each call began when the first one did."),
+        (shares_out_all, "That is the time of all calls and the warm-up, divided by repeats."),
+        (both_readings_first, "No call lies between the two readings of the clock."),
+        (never_waits, "work and wait ran 5 times together; 1 + 4 of each make 10."),
+        (other_clock, "clock was never read. Which clock does it read instead?"),
+        (timed(lambda counted, before: 1000 * statistics.median(counted)), "It is 1000 times what was wanted."),
+    ],
+)
 def test_a_misreading_of_the_clock_is_named(function, seen):
     text = failure(function, RIGHT).text
     assert seen in " ".join(text.split()) and "...\n" not in text
@@ -148,6 +166,7 @@ def test_the_warm_up_among_the_calls_moves_the_median():
 def test_a_rate_is_read_as_the_time_that_makes_it():
     def gflops(work, *, warmup, repeats, clock, wait):
         return 6e-9 / statistics.mean(intervals(work, wait, warmup, repeats, clock)[0])
+
     assert "That is the mean of the calls" in failure(gflops, 6e-9 / RIGHT).text
 
 

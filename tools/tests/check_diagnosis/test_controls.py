@@ -6,15 +6,34 @@ import pytest
 from tools.check import Mismatch, assert_matches
 from tools.check.tolerances import accumulated
 
-OF_SUMS = {"first_block_only", "tail_ignored", "head_forgotten", "head_ignored", "first_block_again",
-           "every_second_block", "one_of_each_block", "steps_overlap", "tile_left_over", "block_twice", "block_missing",
-           "no_whole_block", "each_block_alone", "tiles_exchanged", "tile_transposed", "tile_elsewhere", "own_number",
-           "row_by_column", "column_by_row", "bounds_exchanged", "lengths_mixed_up"}
+OF_SUMS = {
+    "first_block_only",
+    "tail_ignored",
+    "head_forgotten",
+    "head_ignored",
+    "first_block_again",
+    "every_second_block",
+    "one_of_each_block",
+    "steps_overlap",
+    "tile_left_over",
+    "block_twice",
+    "block_missing",
+    "no_whole_block",
+    "each_block_alone",
+    "tiles_exchanged",
+    "tile_transposed",
+    "tile_elsewhere",
+    "own_number",
+    "row_by_column",
+    "column_by_row",
+    "bounds_exchanged",
+    "lengths_mixed_up",
+}
 SHAPES = [(40, 50, 24), (32, 64, 32), (7, 96, 5)]
 
 
 def thirteen(array):
-    return array[:len(array) // 13 * 13]
+    return array[: len(array) // 13 * 13]
 
 
 CONTROLS = {  # name -> (a, b, random numbers) -> a wrong product
@@ -46,6 +65,7 @@ def wrong(name, shape):
 
     def product(a, b, block=16):
         return CONTROLS[name](a, b, np.random.default_rng(1))
+
     return product, a, b
 
 
@@ -59,10 +79,20 @@ def test_a_product_that_is_wrong_otherwise_is_no_wrong_sum(name, shape):
 
 
 @pytest.mark.parametrize("length", [40, 64, 71])
-@pytest.mark.parametrize("total", [
-    lambda x: np.abs(x).sum(1), lambda x: (x * x).sum(1), lambda x: x.sum(1) + 1, lambda x: x.sum(1) / x.shape[1],
-    lambda x: x.max(1), lambda x: x[:, ::3].sum(1) + x[:, 1], lambda x: np.sort(x, 1)[:, :20].sum(1),
-    lambda x: x.cumsum(1)[:, 20] + x[:, 30]], ids=range(8))
+@pytest.mark.parametrize(
+    "total",
+    [
+        lambda x: np.abs(x).sum(1),
+        lambda x: (x * x).sum(1),
+        lambda x: x.sum(1) + 1,
+        lambda x: x.sum(1) / x.shape[1],
+        lambda x: x.max(1),
+        lambda x: x[:, ::3].sum(1) + x[:, 1],
+        lambda x: np.sort(x, 1)[:, :20].sum(1),
+        lambda x: x.cumsum(1)[:, 20] + x[:, 30],
+    ],
+    ids=range(8),
+)
 def test_sums_of_rows_that_are_wrong_otherwise_are_no_wrong_sums_over_blocks(total, length):
     x = np.random.default_rng(length).normal(size=(6, length)) + 0.3
     with pytest.raises(Mismatch) as caught:

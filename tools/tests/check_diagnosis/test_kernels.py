@@ -46,6 +46,7 @@ def failure(function, *args, oracle, tolerance=accumulated("float32", 64), **kwa
 
 # Real kernels ---------------------------------------------------------------------------------------------
 
+
 def test_padding_that_takes_part_is_named(lesson, rng):
     x = numbers(rng, 6, 50)
     found = failure(lesson.row_max, x, oracle=lambda x: x.amax(1))
@@ -54,14 +55,18 @@ def test_padding_that_takes_part_is_named(lesson, rng):
     assert failure(lesson.softmax, x, oracle=lambda x: x.softmax(1)).cause == "padding_counted"
 
 
-@pytest.mark.parametrize("mistake, cause, seen", [
-    ("exchanges the operands", "tiles_exchanged", "each tile of b, 16 x 16, stood to the left of that of a"),
-    ("accumulates in float16", "float16_precision", "Every number fits float16 exactly"),
-    ("accumulates in int32", "whole_numbers", "Every number is whole"),
-])
+@pytest.mark.parametrize(
+    "mistake, cause, seen",
+    [
+        ("exchanges the operands", "tiles_exchanged", "each tile of b, 16 x 16, stood to the left of that of a"),
+        ("accumulates in float16", "float16_precision", "Every number fits float16 exactly"),
+        ("accumulates in int32", "whole_numbers", "Every number is whole"),
+    ],
+)
 def test_a_product_gone_wrong_is_named(lesson, rng, mistake, cause, seen):
     def matmul(a, b, mistake):
         return a @ b
+
     found = failure(lesson.matmul, numbers(rng, 32, 48), numbers(rng, 48, 64), mistake, oracle=matmul)
     assert found.cause == cause and seen in " ".join(found.text.split())
 
@@ -77,15 +82,18 @@ def test_a_wrong_row_stride_is_named_with_both(lesson, rng):
     assert "It is right for x read with strides (5, 1); those of x are (9, 1)." in found.text
 
 
-@pytest.mark.parametrize("how, cause, seen", [
-    ("no launch", "never_launched", "No kernel was launched. Which line launches yours?"),
-    ("no programs", "no_programs", "copy_kernel was launched with a grid of no programs at all."),
-    ("masks all", "nothing_stored", "copy_kernel ran in 4 programs and stored nothing."),
-    ("too few", "tail_not_stored", "3 programs stored 48 of 50 elements, none from element 48 on."),
-    ("starts late", "head_not_stored", "Nothing was stored before element 3."),
-    ("same block", "same_block", "What does each program do differently?"),
-    ("overlap", "blocks_overlap", "Where should the block of program"),
-])
+@pytest.mark.parametrize(
+    "how, cause, seen",
+    [
+        ("no launch", "never_launched", "No kernel was launched. Which line launches yours?"),
+        ("no programs", "no_programs", "copy_kernel was launched with a grid of no programs at all."),
+        ("masks all", "nothing_stored", "copy_kernel ran in 4 programs and stored nothing."),
+        ("too few", "tail_not_stored", "3 programs stored 48 of 50 elements, none from element 48 on."),
+        ("starts late", "head_not_stored", "Nothing was stored before element 3."),
+        ("same block", "same_block", "What does each program do differently?"),
+        ("overlap", "blocks_overlap", "Where should the block of program"),
+    ],
+)
 def test_a_launch_gone_wrong_is_named(lesson, rng, how, cause, seen):
     found = failure(lesson.copy, numbers(rng, 50), how, oracle=lambda x, how: x.clone())
     assert found.cause == cause and seen in found.text
@@ -117,27 +125,36 @@ def test_a_store_inside_a_loop_of_no_turns_is_named_by_the_number_that_is_0(less
 def test_a_stride_that_is_left_out_is_named(rng, strides):
     x = rng.normal(size=(5, 9))
     got = np.lib.stride_tricks.as_strided(x, x.shape, tuple(8 * step for step in strides)) @ np.arange(9.0)
-    found = diagnose(Evidence("values", got, x @ np.arange(9.0), np.ones(5, bool), (x,), ("x",),
-                              oracle=lambda x: x @ np.arange(9.0)))
+    found = diagnose(
+        Evidence("values", got, x @ np.arange(9.0), np.ones(5, bool), (x,), ("x",), oracle=lambda x: x @ np.arange(9.0))
+    )
     assert found.words.startswith(f"It is right for x read with strides {strides}; those of x are (9, 1).")
 
 
-@pytest.mark.parametrize("waits, text, cause", [
-    (0, "stream.record()", "not_arrived"), (1, "stream.record()", None), (0, "while not event.query(): pass", None)])
+@pytest.mark.parametrize(
+    "waits, text, cause",
+    [(0, "stream.record()", "not_arrived"), (1, "stream.record()", None), (0, "while not event.query(): pass", None)],
+)
 def test_downloads_that_the_host_never_waits_for_are_named(rng, waits, text, cause):
     counters = Counters(transfers=Transfers(downloads=2, bytes_downloaded=80, synchronizations=waits))
     want = rng.normal(size=10)
-    found = diagnose(Evidence("values", rng.normal(size=10), want, np.ones(10, bool), count=lambda: counters,
-                              source=Source(text, "copy")))
+    found = diagnose(
+        Evidence(
+            "values", rng.normal(size=10), want, np.ones(10, bool), count=lambda: counters, source=Source(text, "copy")
+        )
+    )
     assert (found and found.name) == cause
     assert not cause or found.words.startswith("2 downloads were under way, and the host waited for nothing.")
 
 
-@pytest.mark.parametrize("how, asks", [
-    ("no mask", "The last block is partly empty. Which of its positions exist?"),
-    ("one too many", "x has 50 elements, and the first is element 0. Is element 50 one of them?"),
-    ("mask of another", "What does the mask compare, and with what?"),
-])
+@pytest.mark.parametrize(
+    "how, asks",
+    [
+        ("no mask", "The last block is partly empty. Which of its positions exist?"),
+        ("one too many", "x has 50 elements, and the first is element 0. Is element 50 one of them?"),
+        ("mask of another", "What does the mask compare, and with what?"),
+    ],
+)
 def test_what_a_mask_should_have_stopped_ends_in_one_question(lesson, rng, how, asks):
     found = failure(lesson.careless, numbers(rng, 50), how, oracle=lambda x, how: x.clone())
     assert found.text.endswith(asks)
@@ -152,11 +169,18 @@ def test_a_refusal_shows_the_call_and_the_learners_line(lesson, rng):
     assert lines[3].startswith("program 3 of 4 loads 16 elements; 14 of them lie past the end of x")
 
 
-@pytest.mark.parametrize("how, cause, seen", [
-    ("rows for columns", "row_length", "Which of the two lengths is that of a row?"),
-    ("strides exchanged", "transposed", "For the first 5 rows and columns alone nothing is refused, but:\n"
-                                        "What came back is the wanted array transposed."),
-])
+@pytest.mark.parametrize(
+    "how, cause, seen",
+    [
+        ("rows for columns", "row_length", "Which of the two lengths is that of a row?"),
+        (
+            "strides exchanged",
+            "transposed",
+            "For the first 5 rows and columns alone nothing is refused, but:\n"
+            "What came back is the wanted array transposed.",
+        ),
+    ],
+)
 def test_a_square_shows_why_an_access_left_a_matrix(lesson, rng, how, cause, seen):
     found = failure(lesson.table, numbers(rng, 5, 9), how, oracle=lambda x, how: x.clone())
     assert found.cause == cause and seen in found.text
@@ -185,6 +209,7 @@ def test_one_number_that_all_programs_store_asks_for_an_operation(lesson, rng):
 def test_a_row_that_a_mask_left_out_is_told_with_what_asked_for_it(lesson, rng):
     def rows(x, ids):
         return torch.stack([x[i] if i < len(x) else torch.zeros(x.shape[1]) for i in ids])
+
     found = failure(lesson.rows, numbers(rng, 4, 3), torch.tensor([2, 9, 0]), oracle=rows)
     assert found.cause == "row_not_stored", found.text
     assert "Row 1 was never written: ids holds 9 there." in found.text
@@ -196,6 +221,7 @@ def test_a_refusal_inside_an_expression_names_its_kernel(lesson, rng):
 
 
 # Silence --------------------------------------------------------------------------------------------------
+
 
 def of_missing(missing, count=None) -> str:
     return diagnose(Evidence("never_written", wrong=missing, count=count)).name
@@ -209,6 +235,7 @@ def test_a_lesson_without_kernels_is_not_told_to_launch_one():
 def test_counters_that_cannot_be_had_change_nothing():
     def count(*args):
         raise RuntimeError("the lesson crashed")
+
     assert of_missing(np.full(50, True), count) == "nothing_written"
 
 
@@ -235,32 +262,47 @@ def refusal(message: str, source: str = "", *args, **more):
 
 
 def test_a_refusal_in_other_words_keeps_its_own_question():
-    for message in ("", "programs (0, 1) and (0, 2) both store element [3, 2] of out.",
-                    "program 2 of 3 loads 4 elements; 2 of them lie before the start of x (10 elements)."):
+    for message in (
+        "",
+        "programs (0, 1) and (0, 2) both store element [3, 2] of out.",
+        "program 2 of 3 loads 4 elements; 2 of them lie before the start of x (10 elements).",
+    ):
         assert refusal(message, "x = tl.load(x_ptr, mask=exists)") is None
 
 
-@pytest.mark.parametrize("side, element, ids, found", [
-    ("past the end", "[4, 0]", [2, 4, 3], "index_from_data"),
-    ("before the start", "[-2, 0]", [0, -2], "index_from_data"),
-    ("past the end", "[4, 0]", [2, 9, 3], None), ("past the end", "[40, 1]", [2, 4], None),
-])
+@pytest.mark.parametrize(
+    "side, element, ids, found",
+    [
+        ("past the end", "[4, 0]", [2, 4, 3], "index_from_data"),
+        ("before the start", "[-2, 0]", [0, -2], "index_from_data"),
+        ("past the end", "[4, 0]", [2, 9, 3], None),
+        ("past the end", "[40, 1]", [2, 4], None),
+    ],
+)
 def test_a_row_that_an_argument_asks_for_and_that_does_not_exist_is_named(side, element, ids, found):
-    gone = (f"program 1 of 3 loads 3 elements; 3 of them lie {side} of table (4 x 3\nelements).\n"
-            f"First one: element {element}.")
+    gone = (
+        f"program 1 of 3 loads 3 elements; 3 of them lie {side} of table (4 x 3\nelements).\n"
+        f"First one: element {element}."
+    )
     more = {"names": ("table", "ids")}
     assert refusal(gone, "row = table[i]", np.ones((4, 3)), np.array(ids), **more) == found
 
 
-@pytest.mark.parametrize("writes, wrote, found", [
-    ("thread 0 of block 1 writes element 0 of out,", "thread 0 of block 0 wrote in line 8.", "same_in_every_block"),
-    ("thread 0 of block 0 writes element 3 of out,", "thread 0 of block 1 wrote in line 8.", "threads_overlap"),
-    ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 wrote in line 8.", "threads_overlap"),
-    ("thread (0, 2) of block (1, 0) writes element [2, 0] of out,", "thread (0, 2) of block (0, 0) wrote in line 8.",
-     "threads_overlap"),
-    ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 wrote in line 9.", None),
-    ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 read in line 8.", None),
-])
+@pytest.mark.parametrize(
+    "writes, wrote, found",
+    [
+        ("thread 0 of block 1 writes element 0 of out,", "thread 0 of block 0 wrote in line 8.", "same_in_every_block"),
+        ("thread 0 of block 0 writes element 3 of out,", "thread 0 of block 1 wrote in line 8.", "threads_overlap"),
+        ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 wrote in line 8.", "threads_overlap"),
+        (
+            "thread (0, 2) of block (1, 0) writes element [2, 0] of out,",
+            "thread (0, 2) of block (0, 0) wrote in line 8.",
+            "threads_overlap",
+        ),
+        ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 wrote in line 9.", None),
+        ("thread 1 of block 0 writes element 0 of out,", "thread 0 of block 0 read in line 8.", None),
+    ],
+)
 def test_threads_that_store_one_element_by_one_line_are_asked_for_their_own(writes, wrote, found):
     race = f"copy_kernel, line 8:  out[i] = x[i]\n{writes}\nwhich {wrote}\nBlocks run in any order.\n\nWhy?"
     assert refusal(race) == found

@@ -43,15 +43,19 @@ def looked_up(table, ids, how, block=16):
 
 
 @pytest.mark.parametrize("shapes", [((2, 12), (12, 5)), ((5, 3), (3, 2)), ((4, 6), (6, 3))])
-@pytest.mark.parametrize("how, pair", [
-    ("rest and quotient", "m and n"), ("k for n", "n and k"), ("strides of a", "n and k"), ("rows of b", "n and k")])
+@pytest.mark.parametrize(
+    "how, pair",
+    [("rest and quotient", "m and n"), ("k for n", "n and k"), ("strides of a", "n and k"), ("rows of b", "n and k")],
+)
 def test_the_two_lengths_of_a_product_that_are_mixed_up_are_named(lesson, shapes, how, pair):
     found = failure(lesson.product, *map(lambda shape: numbers(*shape), shapes), how, oracle=product)
     one, other = pair.split(" and ")
     assert found.cause in ("lengths_mixed_up", "misread_strides"), found.text
     if found.cause == "lengths_mixed_up":
-        assert (f"It is right where {one} and {other} are equal." in found.text
-                or f"It is right where {other} and {one} are equal." in found.text), found.text
+        assert (
+            f"It is right where {one} and {other} are equal." in found.text
+            or f"It is right where {other} and {one} are equal." in found.text
+        ), found.text
     assert "partly empty" not in found.text
 
 
@@ -83,6 +87,7 @@ def test_a_missing_mask_is_not_called_a_mix_of_lengths_though_a_whole_block_is_r
 
 def test_without_names_of_axes_nothing_is_said():
     def transposed(a, b):
-        return (a @ b).T[:len(a), :b.shape[1]] if a.shape[0] == b.shape[1] else np.zeros((len(a), b.shape[1]))
+        return (a @ b).T[: len(a), : b.shape[1]] if a.shape[0] == b.shape[1] else np.zeros((len(a), b.shape[1]))
+
     found = failure(transposed, np.ones((2, 3)) + np.arange(3), np.eye(3)[:, :2] + 1, oracle=np.matmul)
     assert found.cause != "lengths_mixed_up"

@@ -45,5 +45,8 @@ def test_products_of_whole_numbers_are_told_with_their_bits():
     """
     kernel = SimpleNamespace(text=lambda stage: textwrap.dedent(ttir))
     assert told_by_kernel(kernel, "assert row_starts_in_64_bits >= 2") == [
-        "line 58 multiplies in 32 bits", "line 62 multiplies in 32 bits", "line 61 multiplies in 64 bits",
-        "Which of these products may pass 2**31?"]
+        "line 58 multiplies in 32 bits",
+        "line 62 multiplies in 32 bits",
+        "line 61 multiplies in 64 bits",
+        "Which of these products may pass 2**31?",
+    ]

@@ -58,8 +58,12 @@ def test_a_small_whole_number_is_not_explained_by_one_call():
 def test_a_claim_about_whole_numbers_must_hold_in_other_calls_too():
     def area(m, n):
         return 2 * m * n
-    lessons = [(lambda m, n: 4 * m * n, "constant_factor"), (lambda m, n: 2 * m * m, "repeated_argument"),
-               (lambda m, n: 7200, None)]
+
+    lessons = [
+        (lambda m, n: 4 * m * n, "constant_factor"),
+        (lambda m, n: 2 * m * m, "repeated_argument"),
+        (lambda m, n: 7200, None),
+    ]
     for lesson, cause in lessons:
         assert name(lesson(60, 30), area(60, 30), 60, 30, oracle=area, again=lesson) == cause
 
@@ -92,25 +96,55 @@ def test_a_part_that_is_right_by_luck_is_not_called_right():
 
 
 ODD = [
-    None, "text", b"bytes", object(), len, np.float64, {}, [], (), [[1, 2], [3]], ("a", 1),
-    2**200, -1, True, 1.5, 1j, float("nan"), np.float16(1),
-    np.array([]), np.array(3.0), np.array(["x"]), np.array([None, 1]), np.zeros((2, 0, 3)), np.ones((2,) * 4),
-    np.full(9, np.nan), np.full(9, np.inf), np.full(5, 1 + 2j), np.zeros(6, "M8[s]"), np.zeros(4, "i4,f8"),
-    np.full(5, 2**64 - 1, np.uint64), np.ma.masked_array([1.0, 2, 3, 4]),
+    None,
+    "text",
+    b"bytes",
+    object(),
+    len,
+    np.float64,
+    {},
+    [],
+    (),
+    [[1, 2], [3]],
+    ("a", 1),
+    2**200,
+    -1,
+    True,
+    1.5,
+    1j,
+    float("nan"),
+    np.float16(1),
+    np.array([]),
+    np.array(3.0),
+    np.array(["x"]),
+    np.array([None, 1]),
+    np.zeros((2, 0, 3)),
+    np.ones((2,) * 4),
+    np.full(9, np.nan),
+    np.full(9, np.inf),
+    np.full(5, 1 + 2j),
+    np.zeros(6, "M8[s]"),
+    np.zeros(4, "i4,f8"),
+    np.full(5, 2**64 - 1, np.uint64),
+    np.ma.masked_array([1.0, 2, 3, 4]),
 ]
 
 
 def test_no_combination_of_odd_values_raises_or_warns():
     def refuses(*args):
         raise RuntimeError("no")
+
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for got in ODD:
             for want in ODD:
                 for function in (None, refuses, lambda *args: args[0]):
                     for fault in RECOGNISERS:
-                        diagnose(Evidence(fault, got, want, args=(want, got, 2), names=("x",), oracle=function,
-                                          again=function))
+                        diagnose(
+                            Evidence(
+                                fault, got, want, args=(want, got, 2), names=("x",), oracle=function, again=function
+                            )
+                        )
 
 
 def cases(seed):
@@ -145,6 +179,7 @@ def test_an_oracle_is_not_handed_large_arguments_again_and_again(rng):
     def oracle(x, y):
         calls.append(x.size)
         return x + y
+
     x, y = rng.normal(size=(2, 1_000_000))
     assert name(rng.normal(size=1_000_000), x + y, x, y, oracle=oracle) is None
     assert len(calls) <= 3
@@ -156,6 +191,7 @@ def test_after_a_call_that_took_the_process_down_there_is_no_other(rng):
     def again(*args):
         calls.append(args)
         raise Died("it was a segmentation fault")
+
     x, y = rng.normal(size=(2, 20))
     assert name(x * 0.7 + y, x + y, x, y, oracle=np.add, again=again, repeats=lambda: again() or True) is None
     assert len(calls) == 1
@@ -167,6 +203,7 @@ def test_the_lesson_is_called_a_bounded_number_of_times(rng):
     def again(*args):
         calls.append(args)
         return args[0] * 0.7
+
     args = [rng.normal(size=20) for _ in range(6)]
     name(args[0] * 0.7, sum(args), *args, oracle=lambda *args: sum(args), again=again)
     assert len(calls) <= 10
@@ -174,9 +211,11 @@ def test_the_lesson_is_called_a_bounded_number_of_times(rng):
 
 def test_what_a_busy_machine_makes_slow_is_told_all_the_same(rng, monkeypatch):
     """On the wall each call takes longer than the diagnosis may; of its own time it takes next to none."""
+
     def again(x, y):
         time.sleep(0.9)
         return 0.7 * x
+
     monkeypatch.setattr("tools.check.diagnosis.evidence.OwnTimeOfAll", lambda: SimpleNamespace(lap=lambda: 0.01))
     x, y = rng.normal(size=(2, 20))
     assert name(0.7 * x, 0.7 * x + y, x, y, oracle=lambda x, y: 0.7 * x + y, again=again) == "unused_argument"
@@ -184,19 +223,32 @@ def test_what_a_busy_machine_makes_slow_is_told_all_the_same(rng, monkeypatch):
 
 def test_an_argument_that_another_one_hides_is_not_called_unused(rng):
     """The larger of two times in place of their sum: far away the other one is larger."""
+
     def larger(x, y):
         return np.maximum(1 / x, 1 / y)
+
     x, y = rng.uniform(1, 2, 20), rng.uniform(5, 6, 20)
     assert name(larger(x, y), 1 / x + 1 / y, x, y, oracle=lambda x, y: 1 / x + 1 / y, again=larger) is None
-    assert name(2 * x, 2 * x + y, x, y, names=("x", "y"), oracle=lambda x, y: 2 * x + y,
-                again=lambda x, y: 2 * x) == "unused_argument"
+    assert (
+        name(2 * x, 2 * x + y, x, y, names=("x", "y"), oracle=lambda x, y: 2 * x + y, again=lambda x, y: 2 * x)
+        == "unused_argument"
+    )
 
 
 def test_a_multiple_of_a_small_whole_number_says_nothing():
     """Where nothing is wanted, nothing is every multiple of it."""
     links = np.array([2, 0, 3, 1])
-    assert name(5, 3, links, 2, oracle=lambda links, steps: 3 if (links == [2, 0, 3, 1]).all() else 0,
-                again=lambda links, steps: 0 if steps > 2 else 5) is None
+    assert (
+        name(
+            5,
+            3,
+            links,
+            2,
+            oracle=lambda links, steps: 3 if (links == [2, 0, 3, 1]).all() else 0,
+            again=lambda links, steps: 0 if steps > 2 else 5,
+        )
+        is None
+    )
     assert name(50, 30, 10, oracle=lambda n: 3 * n, again=lambda n: 5 * n) == "constant_factor"
 
 
@@ -206,8 +258,11 @@ def test_one_number_that_hangs_on_lengths_alone_is_no_sum_over_some_steps():
 
     def rate(a, b, work):
         return 2e-9 * a.shape[0] * a.shape[1] * b.shape[1] / 0.7
-    assert name(rate(a, b, None) / 3, rate(a, b, None), a, b, object(), oracle=rate,
-                keywords={"repeats": 3}) != "one_of_each_block"
+
+    assert (
+        name(rate(a, b, None) / 3, rate(a, b, None), a, b, object(), oracle=rate, keywords={"repeats": 3})
+        != "one_of_each_block"
+    )
     x = np.random.default_rng(3).normal(size=30)
     assert name(x[::3].sum(), x.sum(), x, oracle=np.sum, keywords={"block": 3}) == "one_of_each_block"
 
@@ -221,6 +276,7 @@ def test_a_list_of_numbers_has_no_last_block():
 
 def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkeypatch):
     """The same words on a busy machine: what counts is own time, of which here nothing passes."""
+
     def slow(x, y):
         time.sleep(0.02)
         return 2 * x + np.exp(y)

@@ -61,8 +61,9 @@ def failure(function, *args, oracle) -> Mismatch:
 @pytest.mark.parametrize("way", WAYS)
 def test_without_a_mistake_each_way_is_right(lesson, way):
     for length in (64, 70):
-        assert_matches(getattr(lesson, way), numbers(way, 5, length), "", oracle=sums,
-                       tolerance=accumulated("float32", length))
+        assert_matches(
+            getattr(lesson, way), numbers(way, 5, length), "", oracle=sums, tolerance=accumulated("float32", length)
+        )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -91,5 +92,7 @@ def test_a_sum_that_is_shorter_than_a_block_shows_in_a_longer_one_why_it_is_zero
     found = failure(getattr(lesson, way), numbers(way, 5, length), "whole blocks", oracle=sums)
     assert found.cause == "no_whole_block", found.text
     assert "only whole blocks of 16 are added up." in found.text
-    assert failure(getattr(lesson, f"total_{way}"), numbers(way, length), "whole blocks",
-                   oracle=total).cause == "no_whole_block"
+    assert (
+        failure(getattr(lesson, f"total_{way}"), numbers(way, length), "whole blocks", oracle=total).cause
+        == "no_whole_block"
+    )

@@ -22,35 +22,61 @@ def rounded_down(m, n, k, tile=32):
 
 
 def said(lesson, oracle, *args, names=("m", "n", "k", "tile"), **keywords) -> str | None:
-    found = told(lesson(*args, **keywords), oracle(*args, **keywords), *args, tolerance=None, oracle=oracle,
-                 again=lesson, names=names[:len(args)], keywords=keywords)
+    found = told(
+        lesson(*args, **keywords),
+        oracle(*args, **keywords),
+        *args,
+        tolerance=None,
+        oracle=oracle,
+        again=lesson,
+        names=names[: len(args)],
+        keywords=keywords,
+    )
     return found and found.words
 
 
-@pytest.mark.parametrize("args, keywords", [
-    ((33, 70, 20, 32), {}), ((33, 70, 20), {"tile": 32}), ((33, 33, 20, 8), {}),
-])
+@pytest.mark.parametrize(
+    "args, keywords", [((33, 70, 20, 32), {}), ((33, 70, 20), {"tile": 32}), ((33, 33, 20, 8), {})]
+)
 def test_a_rounded_quotient_is_right_where_the_block_divides_the_lengths(args, keywords):
-    assert said(rounded_down, traffic, *args, **keywords) == \
-        "It is right where tile divides m and n. What is left after whole blocks?"
+    assert (
+        said(rounded_down, traffic, *args, **keywords)
+        == "It is right where tile divides m and n. What is left after whole blocks?"
+    )
 
 
 @pytest.mark.parametrize("args, keywords", [((33, 70, 20, 32), {}), ((33, 70, 20), {"tile": 32})])
 def test_two_lengths_that_are_mixed_up_are_named(args, keywords):
-    assert said(mixed_up, traffic, *args, **keywords) == \
-        "It is right where m and n are equal. Where are the two mixed up?"
+    assert (
+        said(mixed_up, traffic, *args, **keywords) == "It is right where m and n are equal. Where are the two mixed up?"
+    )
 
 
 def test_one_of_two_numbers_that_is_rounded_down_is_asked_for_the_rest():
-    assert said(lambda n, block: (n // block, block), lambda n, block: (blocks(n, block), block), 10, 4,
-                names=("n", "block")) == "Number 1 is exactly one too low. What is left after whole blocks?"
-    assert "whole blocks" not in said(lambda n, block: n + block - 1, lambda n, block: n + block, 10, 4,
-                                      names=("n", "block"))
+    assert (
+        said(
+            lambda n, block: (n // block, block),
+            lambda n, block: (blocks(n, block), block),
+            10,
+            4,
+            names=("n", "block"),
+        )
+        == "Number 1 is exactly one too low. What is left after whole blocks?"
+    )
+    assert "whole blocks" not in said(
+        lambda n, block: n + block - 1, lambda n, block: n + block, 10, 4, names=("n", "block")
+    )
 
 
-@pytest.mark.parametrize("lesson", [
-    lambda m, n, k, tile: traffic(m, n, k, tile) + k * m, lambda m, n, k, tile: 4 * (m * k + k * n + m * n),
-    lambda m, n, k, tile: traffic(m, n, k, tile) + 7 * (m % 2), lambda m, n, k, tile: 28_000])
+@pytest.mark.parametrize(
+    "lesson",
+    [
+        lambda m, n, k, tile: traffic(m, n, k, tile) + k * m,
+        lambda m, n, k, tile: 4 * (m * k + k * n + m * n),
+        lambda m, n, k, tile: traffic(m, n, k, tile) + 7 * (m % 2),
+        lambda m, n, k, tile: 28_000,
+    ],
+)
 def test_of_another_mistake_neither_is_said(lesson):
     words = said(lesson, traffic, 33, 70, 20, 32) or ""
     assert "divides" not in words and "are equal" not in words

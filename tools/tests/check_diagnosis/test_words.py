@@ -28,37 +28,55 @@ def words_of_missing(missing) -> str:
 
 def test_a_repeated_argument_is_shown_as_the_call_that_it_amounts_to(rng):
     a, b = matrix(rng, 5, 5), matrix(rng, 5, 5)
-    assert words(a @ a, a @ b, a, b, names=("a", "b"), oracle=np.matmul) == \
-        "What came back equals a @ a: is b used at all?"
+    assert (
+        words(a @ a, a @ b, a, b, names=("a", "b"), oracle=np.matmul)
+        == "What came back equals a @ a: is b used at all?"
+    )
 
 
 def test_swapped_arguments_are_shown_by_the_oracles_name(rng):
     def blend(x, y):
         return 2 * x + y
+
     x, y = matrix(rng, 9), matrix(rng, 9)
-    assert words(2 * y + x, 2 * x + y, x, y, names=("x", "y"), oracle=blend) == \
-        "What came back equals blend(y, x). What is x for, and what is y?"
+    assert (
+        words(2 * y + x, 2 * x + y, x, y, names=("x", "y"), oracle=blend)
+        == "What came back equals blend(y, x). What is x for, and what is y?"
+    )
 
 
 def test_plain_numbers_are_not_shown_as_a_call_of_the_tests_own_function():
     def bytes_tile_by_tile(m, n, k, tile):
         return 4 * m * n + 8 * -(-m // tile) * n * k
-    said = words(4 * 70 * 33 + 8 * 33 * 20, bytes_tile_by_tile(70, 33, 20, 32), 70, 33, 20, 32,
-                 names=("m", "n", "k", "tile"), oracle=bytes_tile_by_tile,
-                 again=lambda m, n, k, tile: 4 * m * n + 8 * n * k, tolerance=None)
+
+    said = words(
+        4 * 70 * 33 + 8 * 33 * 20,
+        bytes_tile_by_tile(70, 33, 20, 32),
+        70,
+        33,
+        20,
+        32,
+        names=("m", "n", "k", "tile"),
+        oracle=bytes_tile_by_tile,
+        again=lambda m, n, k, tile: 4 * m * n + 8 * n * k,
+        tolerance=None,
+    )
     assert said == "What came back is right for tile = m: is tile used at all?"
 
 
 def test_an_oracle_without_a_name_is_the_right_result(rng):
     x, y = matrix(rng, 9), matrix(rng, 9)
-    assert words(2 * x, x + y, x, y, names=("x", "y"), oracle=lambda x, y: x + y) == \
-        "What came back equals the right result for (x, x): is y used at all?"
+    assert (
+        words(2 * x, x + y, x, y, names=("x", "y"), oracle=lambda x, y: x + y)
+        == "What came back equals the right result for (x, x): is y used at all?"
+    )
 
 
 def test_a_wrong_tail_names_the_last_right_element(rng):
     want = matrix(rng, 1100)
     assert words(np.where(np.arange(1100) < 1024, want, 0), want) == (
-        "Right up to element 1023; everything after it is wrong.\nWhich elements does the last block hold?")
+        "Right up to element 1023; everything after it is wrong.\nWhich elements does the last block hold?"
+    )
 
 
 def test_a_wrong_tail_of_a_matrix_is_told_in_rows_or_columns(rng):
@@ -82,22 +100,28 @@ def test_running_sums_of_four_small_numbers_are_enough_to_tell():
     assert words(np.cumsum(want).reshape(2, 2), want).startswith("What came back is the running sum")
 
 
-@pytest.mark.parametrize("got, want, seen", [
-    (5e7, 0.05, "It is 1000000000 times what was wanted."),
-    (7 / 2**30, 7 / 1e9, "It is 10**9 / 2**30 of what was wanted."),
-    (1200, 2400, "It is half of what was wanted."),
-    (17, 16, "It is exactly one too high."),
-    (15, 16, "It is exactly one too low."),
-])
+@pytest.mark.parametrize(
+    "got, want, seen",
+    [
+        (5e7, 0.05, "It is 1000000000 times what was wanted."),
+        (7 / 2**30, 7 / 1e9, "It is 10**9 / 2**30 of what was wanted."),
+        (1200, 2400, "It is half of what was wanted."),
+        (17, 16, "It is exactly one too high."),
+        (15, 16, "It is exactly one too low."),
+    ],
+)
 def test_a_single_number_is_compared_in_whole_steps(got, want, seen):
     assert words(got, want).startswith(seen)
 
 
-@pytest.mark.parametrize("counted, seen", [
-    (2, "It is 2/3 of what was wanted. Of 3 equal parts, is one left out?"),
-    (4, "It is 4/3 of what was wanted. Is the last of 4 equal parts one too many?"),
-    (5, "It is 5/3 of what was wanted. What is multiplied or divided once too often"),
-])
+@pytest.mark.parametrize(
+    "counted, seen",
+    [
+        (2, "It is 2/3 of what was wanted. Of 3 equal parts, is one left out?"),
+        (4, "It is 4/3 of what was wanted. Is the last of 4 equal parts one too many?"),
+        (5, "It is 5/3 of what was wanted. What is multiplied or divided once too often"),
+    ],
+)
 def test_a_third_too_much_or_too_little_is_a_part_of_a_sum(counted, seen):
     said = words(800 * counted, 2400, 200, oracle=lambda n: 12 * n, again=lambda n: 4 * n * counted)
     assert " ".join(said.split()).startswith(seen)
@@ -121,6 +145,7 @@ def test_a_call_with_many_arguments_is_cut_but_the_question_stays(rng):
 
     def weigh(*args):
         return sum(i * arg for i, arg in enumerate(args))
+
     got = weigh(args[1], args[0], *args[2:])
     seen, question = words(got, weigh(*args), *args, names=names, oracle=weigh).split("\n")
     assert seen.endswith("...") and len(seen) <= 76 and question.endswith("?")

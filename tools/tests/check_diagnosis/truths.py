@@ -45,23 +45,23 @@ def some_argument_is_unused(evidence) -> bool:
             others = [arg * factor for factor in (0.9, 1.2, 1.4)]
         else:
             continue
-        calls = [(*evidence.args[:i], other, *evidence.args[i + 1:]) for other in others]
+        calls = [(*evidence.args[:i], other, *evidence.args[i + 1 :]) for other in others]
         ignored = all(np.array_equal(evidence.again(*call), evidence.got, equal_nan=True) for call in calls)
         needed = any(not same(evidence.oracle(*map(in_float64, call)), evidence.want) for call in calls)
-        nothing = (*evidence.args[:i], 0 * arg, *evidence.args[i + 1:])
+        nothing = (*evidence.args[:i], 0 * arg, *evidence.args[i + 1 :])
         if (ignored and needed) or same(evidence.got, evidence.oracle(*map(in_float64, nothing))):
             return True
     return False
 
 
 def negated(evidence) -> bool:
-    calls = [(*evidence.args[:i], -arg, *evidence.args[i + 1:]) for i, arg in enumerate(evidence.args)]
+    calls = [(*evidence.args[:i], -arg, *evidence.args[i + 1 :]) for i, arg in enumerate(evidence.args)]
     return any(same(evidence.got, evidence.oracle(*map(in_float64, call))) for call in calls)
 
 
 def right_without(evidence, part) -> bool:
     """Right when the first (or last) row of one argument is not there."""
-    calls = [(*evidence.args[:i], arg[part], *evidence.args[i + 1:]) for i, arg in enumerate(evidence.args)]
+    calls = [(*evidence.args[:i], arg[part], *evidence.args[i + 1 :]) for i, arg in enumerate(evidence.args)]
     return any(same(evidence.got, evidence.oracle(*map(in_float64, call))) for call in calls)
 
 

@@ -39,10 +39,14 @@ def turn(x):
     return out
 '''
 
-ADD = ('Workload("add", lambda n, rng: arrays(rng, n, n), (n,), (n,), n, lambda n: f"{n} float32", '
-       "lambda n: 12 * n, lambda n: n, {})")
-TURN = ('Workload("turn", lambda n, rng: arrays(rng, (32, 8)), (n,), (n,), n, lambda n: "32 x 8 float32", '
-        "lambda n: 8 * 256, lambda n: 0, {})")
+ADD = (
+    'Workload("add", lambda n, rng: arrays(rng, n, n), (n,), (n,), n, lambda n: f"{n} float32", '
+    "lambda n: 12 * n, lambda n: n, {})"
+)
+TURN = (
+    'Workload("turn", lambda n, rng: arrays(rng, (32, 8)), (n,), (n,), n, lambda n: "32 x 8 float32", '
+    "lambda n: 8 * 256, lambda n: 0, {})"
+)
 BENCH = '''"""Calls of a small day."""
 
 from tools.course.workload import Workload, arrays
@@ -50,8 +54,10 @@ from tools.course.workload import Workload, arrays
 n = 128
 WORKLOADS = ({ADD}, {TURN})
 '''.replace("{ADD}", ADD).replace("{TURN}", TURN)
-GAP = LESSON.replace("    out = np.empty_like(x)\n    turn_kernel[(1, 1), (32, 8)](x, out)\n    return out\n",
-                     '    raise NotImplementedError("week1/day1 task 2: turn")\n')
+GAP = LESSON.replace(
+    "    out = np.empty_like(x)\n    turn_kernel[(1, 1), (32, 8)](x, out)\n    return out\n",
+    '    raise NotImplementedError("week1/day1 task 2: turn")\n',
+)
 
 
 def write_day(root: Path, lesson: str = LESSON, bench: str = BENCH) -> None:

@@ -47,10 +47,14 @@ def test_the_largest_size_is_shown_in_full_and_smaller_ones_in_a_line(happens, t
     assert main(["bench", "week1/day1"], tmp_path) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:7] == [
-        "Small (week1/day1)", "", "double, 16 float32: within 2x", "0.50 of the speed of NumPy (0.50 to 0.50)",
+        "Small (week1/day1)",
+        "",
+        "double, 16 float32: within 2x",
+        "0.50 of the speed of NumPy (0.50 to 0.50)",
         "         time    +-   GB/s  GFLOP/s  ceiling  memory  lines",
         "  yours  2 us  1.0%  0.064    0.008        -       -      5",
-        "  NumPy  1 us  1.0%  0.128    0.016        -       -      -"]
+        "  NumPy  1 us  1.0%  0.128    0.016        -       -      -",
+    ]
     assert lines[8].split() == ["8", "float32", "2", "us", "NumPy", "1", "us", "0.5"]
 
 
@@ -73,9 +77,11 @@ def test_times_that_scatter_are_called_so(happens, tmp_path, capsys):
 
 
 def test_a_rival_left_out_and_a_function_refused_are_told_with_their_reasons(happens, tmp_path, capsys):
-    happens(*timed(record(8) | {"left_out": {"CuPy": "CuPy raised ImportError."}}),
-            {"event": "refused", "function": "halve", "why": "Not written.\nTo work it: ./course week1/day1"},
-            {"event": "refused", "function": "quarter", "why": "Not written.\nTo work it: ./course week1/day1"})
+    happens(
+        *timed(record(8) | {"left_out": {"CuPy": "CuPy raised ImportError."}}),
+        {"event": "refused", "function": "halve", "why": "Not written.\nTo work it: ./course week1/day1"},
+        {"event": "refused", "function": "quarter", "why": "Not written.\nTo work it: ./course week1/day1"},
+    )
     assert main(["bench", "week1/day1"], tmp_path) == 1
     said = capsys.readouterr().out
     assert "CuPy is left out: CuPy raised ImportError.\n" in said
@@ -110,8 +116,11 @@ def test_no_line_is_longer_than_the_screen_and_nothing_is_cut(columns, widest, h
     long = record(2**26, function="a_function_with_a_rather_long_name")
     long |= {"shape": "67108864 x 67108864 float32, row-major", "class": "within 2x to holds its own"}
     long["rows"][1]["name"] = long["strongest"]["rival"] = "a rival with a rather long name"
-    happens(*timed(long, long), {"event": "counted", "record": simulated() | {"shape": long["shape"]}},
-            {"event": "refused", "function": "halve", "why": "word " * 40})
+    happens(
+        *timed(long, long),
+        {"event": "counted", "record": simulated() | {"shape": long["shape"]}},
+        {"event": "refused", "function": "halve", "why": "word " * 40},
+    )
     main(["bench", "week1/day1"], tmp_path)
     printed = capsys.readouterr().out
     lines = printed.splitlines()
@@ -168,8 +177,7 @@ def test_a_disk_that_is_full_when_all_is_measured_costs_no_results(happens, tmp_
     happens(*timed(record(8)))
     assert main(["bench", "week1/day1", "--csv", str(tmp_path / "a.csv")], tmp_path) == 2
     printed = capsys.readouterr()
-    assert printed.err == (f"{tmp_path / 'a.csv'} cannot be written (No space left on device).\n"
-                           "Name another file.\n")
+    assert printed.err == (f"{tmp_path / 'a.csv'} cannot be written (No space left on device).\nName another file.\n")
     assert "double, 8 float32" in printed.out
     assert len(journal.read(tmp_path)) == 1
 
@@ -211,8 +219,10 @@ def test_a_whole_benchmark_through_a_pipe_has_no_bar_and_no_colour(tmp_path):
     key = json.dumps(machine.facts("cpu"), sort_keys=True)
     (tmp_path / ".course").mkdir()
     (tmp_path / machine.FILE).write_text(json.dumps({key: CEILING}), encoding="utf-8")
-    script = (f"import sys; sys.path.insert(0, {str(ROOT)!r}); from pathlib import Path; "
-              "from tools.cli.__main__ import main; print(main(['bench', 'week1/day1'], Path.cwd()))")
+    script = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from pathlib import Path; "
+        "from tools.cli.__main__ import main; print(main(['bench', 'week1/day1'], Path.cwd()))"
+    )
     run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert (run.stderr, run.stdout.splitlines()[-1]) == ("", "0")
     assert "\x1b" not in run.stdout and "double, 8 float32: " in run.stdout

@@ -63,9 +63,7 @@ BAD_INPUT = [
 
 
 @pytest.mark.parametrize(("damage", "arguments", "first_line"), BAD_INPUT)
-def test_bad_input_ends_with_exit_code_2_and_a_line_that_names_it(
-    tmp_path, capsys, damage, arguments, first_line
-):
+def test_bad_input_ends_with_exit_code_2_and_a_line_that_names_it(tmp_path, capsys, damage, arguments, first_line):
     course(tmp_path)
     damage(tmp_path)
     before = sorted(tmp_path.rglob("*"))
@@ -119,9 +117,7 @@ def test_on_a_terminal_a_complaint_is_set_in_80_columns(capsys, monkeypatch):
 
 def test_a_folder_without_a_course_says_so(tmp_path, capsys):
     assert main(["status"], tmp_path) == 2
-    assert (
-        capsys.readouterr().err == "There is no day here: no file week1/day0/day.toml, nor any other day.\n"
-    )
+    assert capsys.readouterr().err == "There is no day here: no file week1/day0/day.toml, nor any other day.\n"
 
 
 def test_a_broken_day_does_not_spoil_the_quiz_of_another(tmp_path, capsys, monkeypatch):
@@ -155,7 +151,9 @@ def test_every_command_of_a_day_refuses_one_that_does_not_exist(tmp_path, capsys
     assert main([command, "week1/day9"], tmp_path) == 2
     printed = capsys.readouterr()
     assert (printed.out, printed.err.splitlines()[0]) == (
-        "", "There is no day or kata 'week1/day9'. Did you mean week1/day2?")
+        "",
+        "There is no day or kata 'week1/day9'. Did you mean week1/day2?",
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,9 @@ def run(tmp_path, capsys, monkeypatch):
 def test_each_kernel_is_a_table_and_the_worst_line_a_sentence(run):
     code, out, err = run()
     assert (code, err) == (0, "")
-    assert out == """\
+    assert (
+        out
+        == """\
 add, 128 float32, counted by the simulator
 
 add_kernel: 4 blocks
@@ -66,6 +68,7 @@ threads are far apart in memory, and each gets a sector of its own. 4 would do.
 
 What each figure is, and what is good: docs/METRICS.md
 """
+    )
 
 
 def test_the_totals_go_into_the_journal(run, tmp_path):
@@ -73,22 +76,34 @@ def test_the_totals_go_into_the_journal(run, tmp_path):
     add, turn = journal.read(tmp_path).of(kind=journal.COUNT, unit="week1/day1")
     assert add.facts["function"] == "add" and add.facts["size"] == 128 and add.facts["simulated"] is True
     assert add.facts["totals"] == {
-        "bytes_loaded": 1024, "bytes_stored": 512, "sectors": 48, "requests": 12, "transfers_uploads": 3,
-        "transfers_downloads": 3, "transfers_bytes_uploaded": 1536, "transfers_bytes_downloaded": 1536,
-        "transfers_synchronizations": 3}
+        "bytes_loaded": 1024,
+        "bytes_stored": 512,
+        "sectors": 48,
+        "requests": 12,
+        "transfers_uploads": 3,
+        "transfers_downloads": 3,
+        "transfers_bytes_uploaded": 1536,
+        "transfers_bytes_downloaded": 1536,
+        "transfers_synchronizations": 3,
+    }
     assert turn.facts["totals"]["sectors"] == 512
 
 
 def test_a_gap_does_not_keep_what_is_written_from_being_counted(run):
     code, out, err = run(GAP)
     assert code == 0 and "add_kernel: 4 blocks" in out and "turn" not in out
-    assert err == ("week1/day1/small.py, line 30: turn, of task 2, is not written yet.\n"
-                   "To work it: ./course week1/day1\n")
+    assert err == (
+        "week1/day1/small.py, line 30: turn, of task 2, is not written yet.\nTo work it: ./course week1/day1\n"
+    )
 
 
 def test_where_nothing_is_written_the_first_gap_is_named(run):
-    code, out, err = run(GAP.replace("    out = np.empty_like(x)\n    add_kernel[4, 32](x, y, out)\n    return out\n",
-                                     '    raise NotImplementedError("week1/day1 task 1: add")\n'))
+    code, out, err = run(
+        GAP.replace(
+            "    out = np.empty_like(x)\n    add_kernel[4, 32](x, y, out)\n    return out\n",
+            '    raise NotImplementedError("week1/day1 task 1: add")\n',
+        )
+    )
     assert (code, out) == (2, "")
     assert err == "week1/day1/small.py, line 17: add, of task 1, is not written yet.\nTo work it: ./course week1/day1\n"
 
@@ -110,11 +125,17 @@ def test_what_the_lesson_raises_is_said_in_five_lines_at_most(run, before, after
 
 
 def test_a_day_without_a_kernel_says_so_in_one_line(run):
-    assert run(bench="") == (2, "", "week1/day1 has nothing to count in bench_small.py: "
-                                    "there is no such file beside the lesson.\n")
+    assert run(bench="") == (
+        2,
+        "",
+        "week1/day1 has nothing to count in bench_small.py: there is no such file beside the lesson.\n",
+    )
     on_cpu = BENCH.replace("{})", '{}, on="cpu")')
-    assert run(bench=on_cpu) == (2, "", "week1/day1 has nothing to count in bench_small.py: "
-                                        "what it calls uses no GPU.\n")
+    assert run(bench=on_cpu) == (
+        2,
+        "",
+        "week1/day1 has nothing to count in bench_small.py: what it calls uses no GPU.\n",
+    )
 
 
 def test_an_empty_kernel_is_said_to_touch_nothing(run):
@@ -125,8 +146,18 @@ def test_an_empty_kernel_is_said_to_touch_nothing(run):
 def test_on_a_machine_with_a_gpu_the_profilers_figures_stand_beside(run, monkeypatch):
     from tools.check.metrics import counters
 
-    measured = counters([("add_kernel", (4,), {"smsp__sass_data_bytes_mem_global_op_ld.sum": 1024.0,
-                                               "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 33.0})])
+    measured = counters(
+        [
+            (
+                "add_kernel",
+                (4,),
+                {
+                    "smsp__sass_data_bytes_mem_global_op_ld.sum": 1024.0,
+                    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 33.0,
+                },
+            )
+        ]
+    )
     simulated = command.count
 
     def count(function, *arguments, profiler=False):
@@ -165,6 +196,7 @@ def test_in_continuous_integration_no_journal_is_written(run, tmp_path, monkeypa
 
 
 # The lessons of this course -----------------------------------------------------------------------
+
 
 @needs_solutions
 @pytest.mark.parametrize("day", ["week1/day2", "week1/day3", "week1/day6", "week1/day7", "week1/katas/elementwise"])

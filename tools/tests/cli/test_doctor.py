@@ -39,7 +39,9 @@ def pretend(monkeypatch, *groups):
 def test_what_is_missing_is_said_with_what_to_do_and_lessons_run(tmp_path, monkeypatch, capsys):
     pretend(monkeypatch, WELL, LACKING)
     assert main(["doctor"], tmp_path) == 0
-    assert capsys.readouterr().out == """\
+    assert (
+        capsys.readouterr().out
+        == """\
 Python
   Python              ok         3.12.4
   GPU                 simulated  no GPU in use
@@ -56,6 +58,7 @@ Programs
 
 Lessons run here. 1 line above says "missing": that can wait.
 """
+    )
 
 
 def test_a_problem_is_named_at_the_end_and_the_exit_code_is_1(tmp_path, monkeypatch, capsys):
@@ -100,8 +103,14 @@ def test_ctrl_c_ends_it_in_one_line(tmp_path, monkeypatch, capsys):
 
 def test_this_machine_through_a_pipe_in_eighty_columns_and_reasonable_time():
     began = time.monotonic()
-    ran = subprocess.run([sys.executable, "-m", "tools.cli", "doctor"], cwd=ROOT, capture_output=True, text=True,
-                         timeout=240, env=os.environ | {"COLUMNS": "80"})
+    ran = subprocess.run(
+        [sys.executable, "-m", "tools.cli", "doctor"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=os.environ | {"COLUMNS": "80"},
+    )
     assert time.monotonic() - began < 120  # three seconds where nothing else runs
     assert ran.returncode in (0, 1), ran.stderr
     assert ran.stderr == ""

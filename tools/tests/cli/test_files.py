@@ -45,8 +45,10 @@ def test_one_that_was_changed_since_stays_as_it_is(command, root, tmp_path, caps
     capsys.readouterr()
     assert main([*COMMANDS[command], str(file)], root) == 2
     assert file.read_bytes() == before
-    assert capsys.readouterr() == ("", f"{file} is there, and not as this course wrote it: it stays as it is.\n"
-                                       "Move it away, or name another file.\n")
+    assert capsys.readouterr() == (
+        "",
+        f"{file} is there, and not as this course wrote it: it stays as it is.\nMove it away, or name another file.\n",
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -60,8 +62,11 @@ def test_one_that_the_course_never_wrote_stays_as_it_is(command, root, tmp_path)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_folder_that_is_not_there_is_named_before_any_work(command, root, tmp_path, capsys):
     assert main([*COMMANDS[command], str(tmp_path / "no/file")], root) == 2
-    assert capsys.readouterr() == ("", f"{tmp_path / 'no/file'} cannot be written: there is no folder "
-                                       f"{tmp_path / 'no'}.\nMake it, or name another file.\n")
+    assert capsys.readouterr() == (
+        "",
+        f"{tmp_path / 'no/file'} cannot be written: there is no folder "
+        f"{tmp_path / 'no'}.\nMake it, or name another file.\n",
+    )
 
 
 def test_a_name_that_is_too_long_is_said(tmp_path):
@@ -135,5 +140,7 @@ def test_a_command_whose_own_folder_cannot_be_written_says_so_first(command, roo
     (root / ".course").write_text("a file, no folder")
     assert main(command, root) == 2
     folder = ".course/profiles/week1-day1" if command[0] == "profile" else ".course/compiled/week1/day1"
-    assert capsys.readouterr() == ("", f"This command keeps its files in {folder}, which cannot be written "
-                                       "(Not a directory).\n")
+    assert capsys.readouterr() == (
+        "",
+        f"This command keeps its files in {folder}, which cannot be written (Not a directory).\n",
+    )

@@ -10,7 +10,7 @@ from tools.worker import guard
 pytestmark = [needs_solutions, pytest.mark.skipif(not guard.usable(), reason="needs a POSIX system to fork")]
 
 LESSON = "week1/day3/how_gpus_work.py"
-BEGINS = '    out = cupy.empty_like(x) if out is None else out\n'
+BEGINS = "    out = cupy.empty_like(x) if out is None else out\n"
 IMPATIENT = """import sys
 from tools.cli import __main__, guarded
 from tools.worker import guard
@@ -22,12 +22,14 @@ EXITS, LOOPS = "    import os; os._exit(0)\n", "    while True: pass\n"
 @pytest.fixture
 def command(course):
     """command(name, line) -> how a command of day 3 ends whose saxpy begins with that line."""
+
     def run(name: str, line: str, at=BEGINS):
         course.solve("week1/day3")
         text = course.read(LESSON)
         assert at in text
         course.write(LESSON, text.replace(at, at + line, 1))
         return course.run(sys.executable, "-c", IMPATIENT, name, "week1/day3")
+
     return run
 
 

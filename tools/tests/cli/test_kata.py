@@ -38,33 +38,42 @@ def show(root, capsys) -> str:
 
 def test_the_one_that_is_due_is_shown_with_its_reason(root, capsys):
     when = do(root, "week1/day1", days_ago=3)
-    assert show(root, capsys) == f"""\
+    assert (
+        show(root, capsys)
+        == f"""\
 week1/katas/simd  Simd, 30 minutes
   lane, vector
   It needs week1/day1, done since {when}.
 
 Next: ./course week1/katas/simd
 """
+    )
 
 
 def test_before_its_ground_is_laid_the_way_there_is_shown(root, capsys):
-    assert show(root, capsys) == """\
+    assert (
+        show(root, capsys)
+        == """\
 No kata is due yet.
 The nearest is week1/katas/simd, Simd: it waits for week1/day1.
 Next: ./course week1/day1
 """
+    )
 
 
 def test_a_day_that_does_not_exist_yet_is_never_what_comes_next(root, capsys):
     do(root, "week1/day1")
     do(root, "week1/katas/simd")
     kata(root, "later", "week9/day1")
-    assert show(root, capsys) == """\
+    assert (
+        show(root, capsys)
+        == """\
 No kata is due yet.
 The nearest is week1/katas/later, Later: it waits for week9/day1.
 Not here yet: week9/day1.
 Next: ./course status
 """
+    )
     kata(root, "sooner", "week1/day2", "week1/day3")
     for day in ("week1/day2", "week1/day3"):
         write(root, day)
@@ -74,7 +83,9 @@ Next: ./course status
 def test_one_from_long_ago_comes_back_from_an_empty_page(root, capsys):
     do(root, "week1/day1", days_ago=60)
     when = do(root, "week1/katas/simd", days_ago=30)
-    assert show(root, capsys) == f"""\
+    assert (
+        show(root, capsys)
+        == f"""\
 week1/katas/simd  Simd, 30 minutes
   lane, vector
   You did it on {when}. What comes back without looking is yours.
@@ -82,6 +93,7 @@ week1/katas/simd  Simd, 30 minutes
 Again, from an empty page: ./course reset week1/katas/simd
 Then: ./course week1/katas/simd
 """
+    )
 
 
 def test_others_that_are_due_are_listed_and_many_are_counted(root, capsys):

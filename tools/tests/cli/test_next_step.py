@@ -41,7 +41,9 @@ def reach(unit, *passed: tuple[int, str]):
 def test_a_learner_in_the_middle_of_a_day(tmp_path, following):
     reach(make(tmp_path, "week1/day1", day=DAY + QUIZ))
     reach(make(tmp_path, "week1/day2"), (2, "correctness"))
-    assert following() == """\
+    assert (
+        following()
+        == """\
 week1/day2  Small, 30 minutes
   done   task 2
   next   task 1  week1/day2/small.py:8  double, halve
@@ -50,6 +52,7 @@ Now  ./course watch week1/day2          runs its tests whenever you save
 Due  ./course quiz week1/day1           2 questions about what you just did
      ./course note week1/day1           what, why, when not to use it
 """
+    )
 
 
 def test_a_course_not_yet_begun_is_begun_with_the_diagnosis(tmp_path, following):
@@ -73,7 +76,9 @@ def test_after_the_diagnosis_its_day_is_next_at_its_pace(tmp_path, following):
     write(tmp_path, "week1/day0", day=DAY + DIAGNOSTIC)
     write(tmp_path, "week1/day4")
     Progress.load(tmp_path).follow(Plan("week1/day4", "quick"))
-    assert following() == """\
+    assert (
+        following()
+        == """\
 week1/day4  Small, 30 minutes
   next   task 1  week1/day4/small.py:8  double, halve
   open   task 2
@@ -81,6 +86,7 @@ week1/day4  Small, 30 minutes
 
 Now  ./course watch week1/day4          runs its tests whenever you save
 """
+    )
 
 
 def test_half_an_hour_a_day_is_some_of_the_days_tasks(tmp_path, following):

@@ -44,7 +44,9 @@ def note(tmp_path, capsys, monkeypatch):
 
 
 def test_a_note_from_a_pipe(note, tmp_path):
-    assert note("Blocks.\nNo loop.\nTiny n.\n", "week1/day1") == """\
+    assert (
+        note("Blocks.\nNo loop.\nTiny n.\n", "week1/day1")
+        == """\
 week1/day1  Small
 One line for each answer; an empty one leaves it out.
 
@@ -59,6 +61,7 @@ When would you not use it?
 
 Kept in journal/week1/day1.md. It is yours to edit.
 """
+    )
     assert (tmp_path / PAGE).read_text() == (
         "# week1/day1: Small\n\n## 2026-11-22\n\n**What.** Blocks.\n\n**Why.** No loop.\n\n**When not.** Tiny n.\n"
     )
@@ -124,8 +127,10 @@ def test_answers_that_cannot_be_kept_after_all_are_given_back(tmp_path, monkeypa
     assert main(["note", "week1/day1"], tmp_path) == 2
     printed = capsys.readouterr()
     assert printed.out.endswith("\n\n**What.** Blocks.\n\n**Why.** No loop.\n\n")
-    assert printed.err == ("journal/week1/day1.md cannot be written (No space left on device).\n"
-                           "What you wrote stands above: copy it to where it is safe.\n")
+    assert printed.err == (
+        "journal/week1/day1.md cannot be written (No space left on device).\n"
+        "What you wrote stands above: copy it to where it is safe.\n"
+    )
 
 
 def test_a_journal_that_cannot_be_told_costs_a_line_and_no_answer(note, tmp_path, capsys):

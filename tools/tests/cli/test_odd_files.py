@@ -31,15 +31,31 @@ def utf_16(file):
 
 
 DAMAGE = {
-    "Latin-1": replaced(b"small", b"caf\xe9"), "a byte order mark": lambda file: file.write_bytes(
-        b"\xef\xbb\xbf" + file.read_bytes()), "CRLF": lambda file: file.write_bytes(
-            file.read_bytes().replace(b"\n", b"\r\n")), "a null byte": lambda file: file.write_bytes(
-                file.read_bytes() + b"\0"), "UTF-16": utf_16, "a folder": folder, "a loop": loop,
-    "missing": lambda file: file.unlink(), "empty": lambda file: file.write_bytes(b""),
+    "Latin-1": replaced(b"small", b"caf\xe9"),
+    "a byte order mark": lambda file: file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes()),
+    "CRLF": lambda file: file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n")),
+    "a null byte": lambda file: file.write_bytes(file.read_bytes() + b"\0"),
+    "UTF-16": utf_16,
+    "a folder": folder,
+    "a loop": loop,
+    "missing": lambda file: file.unlink(),
+    "empty": lambda file: file.write_bytes(b""),
 }
-COMMANDS = ["next", "status", "kata", "hint week1/day1", "quiz week1/day1", "count week1/day1", "show week1/day1",
-            "compiled week1/day1", "note week1/day1", "review week1", "reset week1/day1", "report --output r.html",
-            "notebook week1/day1 --output n.ipynb"]
+COMMANDS = [
+    "next",
+    "status",
+    "kata",
+    "hint week1/day1",
+    "quiz week1/day1",
+    "count week1/day1",
+    "show week1/day1",
+    "compiled week1/day1",
+    "note week1/day1",
+    "review week1",
+    "reset week1/day1",
+    "report --output r.html",
+    "notebook week1/day1 --output n.ipynb",
+]
 
 
 @pytest.fixture
@@ -74,20 +90,31 @@ def test_each_command_answers(damage, file, command, root, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["count week1/day1", "show week1/day1", "notebook week1/day1 --output n.ipynb"])
-@pytest.mark.parametrize("damage, says", [
-    ("Latin-1", f"{LESSON}, line 1: byte 0xe9 is not UTF-8; save the lesson as UTF-8.\n"),
-    ("a null byte", f"{LESSON}, line 33: a null byte is no text; delete it.\n"),
-    ("UTF-16", f"{LESSON}, line 1: byte 0xff is not UTF-8; save the lesson as UTF-8.\n"),
-    ("a folder", f"{LESSON}: cannot be read (Is a directory)\n"),
-    ("missing", f"{LESSON}: is missing; this brings it back: git restore {LESSON}\n"),
-    ("a byte order mark", None), ("CRLF", None)])
+@pytest.mark.parametrize(
+    "damage, says",
+    [
+        ("Latin-1", f"{LESSON}, line 1: byte 0xe9 is not UTF-8; save the lesson as UTF-8.\n"),
+        ("a null byte", f"{LESSON}, line 33: a null byte is no text; delete it.\n"),
+        ("UTF-16", f"{LESSON}, line 1: byte 0xff is not UTF-8; save the lesson as UTF-8.\n"),
+        ("a folder", f"{LESSON}: cannot be read (Is a directory)\n"),
+        ("missing", f"{LESSON}: is missing; this brings it back: git restore {LESSON}\n"),
+        ("a byte order mark", None),
+        ("CRLF", None),
+    ],
+)
 def test_a_lesson_that_is_no_text_is_named_and_one_that_is_does(damage, says, command, root, capsys, monkeypatch):
     DAMAGE[damage](root / LESSON)
     assert answers(command, root, capsys, monkeypatch) == ((0, "") if says is None else (2, says))
 
 
-@pytest.mark.parametrize("damage, says", [("Latin-1", f"{TOML}:1: not UTF-8 text\n"), ("CRLF", ""),
-                                          ("a folder", f"{TOML}: cannot be read (Is a directory)\n")])
+@pytest.mark.parametrize(
+    "damage, says",
+    [
+        ("Latin-1", f"{TOML}:1: not UTF-8 text\n"),
+        ("CRLF", ""),
+        ("a folder", f"{TOML}: cannot be read (Is a directory)\n"),
+    ],
+)
 def test_a_day_toml_likewise(damage, says, root, capsys, monkeypatch):
     DAMAGE[damage](root / TOML)
     assert answers("status", root, capsys, monkeypatch) == (2 if says else 0, says)
@@ -96,10 +123,24 @@ def test_a_day_toml_likewise(damage, says, root, capsys, monkeypatch):
 LONG = "x" * 300
 
 
-@pytest.mark.parametrize("command", [f"hint {LONG}", f"hint week1/katas/{LONG}", f"start {LONG}", f"update {LONG}",
-                                     f"update origin/{LONG}", f"review {LONG}", f"report --output {LONG}",
-                                     f"notebook --output {LONG}", f"show --svg {LONG}", f"bench --csv {LONG}",
-                                     f"compiled --chip {LONG}", f"reset {LONG}", f"quiz {LONG}/{LONG}"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"hint {LONG}",
+        f"hint week1/katas/{LONG}",
+        f"start {LONG}",
+        f"update {LONG}",
+        f"update origin/{LONG}",
+        f"review {LONG}",
+        f"report --output {LONG}",
+        f"notebook --output {LONG}",
+        f"show --svg {LONG}",
+        f"bench --csv {LONG}",
+        f"compiled --chip {LONG}",
+        f"reset {LONG}",
+        f"quiz {LONG}/{LONG}",
+    ],
+)
 def test_a_name_of_three_hundred_letters_is_answered_plainly(command, root, capsys, monkeypatch):
     code, said = answers(command, root, capsys, monkeypatch)
     assert code == 2 and LONG not in said and max(map(len, said.splitlines())) <= 160
@@ -107,5 +148,7 @@ def test_a_name_of_three_hundred_letters_is_answered_plainly(command, root, caps
 
 def test_a_task_that_is_no_number_is_said(root, capsys, monkeypatch):
     code, said = answers("hint week1/day1 x", root, capsys, monkeypatch)
-    assert (code, said) == (2, "Invalid value for 'TASK': a task is named by its number.\n"
-                               "./course hint --help tells more.\n")
+    assert (code, said) == (
+        2,
+        "Invalid value for 'TASK': a task is named by its number.\n./course hint --help tells more.\n",
+    )

@@ -7,10 +7,16 @@ from tools.cli.__main__ import main
 from tools.cli.commands import app
 
 COMMANDS = typer.main.get_command(app).commands
-OPTIONS = [(name, parameter.opts[0], parameter.is_flag) for name, command in COMMANDS.items()
-           for parameter in command.params if parameter.param_type_name == "option" and parameter.opts != ["--help"]]
-REQUIRED = {name: ["x" for parameter in command.params if parameter.param_type_name == "argument" and
-                   parameter.required] for name, command in COMMANDS.items()}
+OPTIONS = [
+    (name, parameter.opts[0], parameter.is_flag)
+    for name, command in COMMANDS.items()
+    for parameter in command.params
+    if parameter.param_type_name == "option" and parameter.opts != ["--help"]
+]
+REQUIRED = {
+    name: ["x" for parameter in command.params if parameter.param_type_name == "argument" and parameter.required]
+    for name, command in COMMANDS.items()
+}
 
 
 def refused(arguments: list[str], root, capsys) -> list[str]:
@@ -22,8 +28,14 @@ def refused(arguments: list[str], root, capsys) -> list[str]:
 
 
 def test_the_sweep_knows_the_options():
-    assert {("compiled", "--chip", False), ("bench", "--csv", False), ("bench", "--plot", False),
-            ("show", "--svg", False), ("report", "--output", False), ("quiz", "--review", True)} <= set(OPTIONS)
+    assert {
+        ("compiled", "--chip", False),
+        ("bench", "--csv", False),
+        ("bench", "--plot", False),
+        ("show", "--svg", False),
+        ("report", "--output", False),
+        ("quiz", "--review", True),
+    } <= set(OPTIONS)
 
 
 @pytest.mark.parametrize("command, option", [(name, option) for name, option, flag in OPTIONS if not flag])
@@ -47,8 +59,9 @@ def test_an_option_that_a_command_does_not_have_is_named(command, tmp_path, caps
     assert second == f"./course {command} --help tells more."
 
 
-@pytest.mark.parametrize("command, option", [(name, option) for name, option, flag in OPTIONS
-                                             if not flag and option != "--chip"])
+@pytest.mark.parametrize(
+    "command, option", [(name, option) for name, option, flag in OPTIONS if not flag and option != "--chip"]
+)
 def test_a_file_without_a_name_is_refused(command, option, tmp_path, capsys):
     first, second = refused([command, *REQUIRED[command], f"{option}="], tmp_path, capsys)
     assert first == f"Invalid value for '{option}': the name of the file is empty."

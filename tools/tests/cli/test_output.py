@@ -16,8 +16,14 @@ COMMANDS = ["--help", "status", "quiz --help"]
 
 
 def run(command: str, **streams) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "tools.cli", *command.split()], cwd=ROOT, text=True, timeout=120,
-                          stdin=subprocess.DEVNULL, **streams)
+    return subprocess.run(
+        [sys.executable, "-m", "tools.cli", *command.split()],
+        cwd=ROOT,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        **streams,
+    )
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full, which Linux has; nothing to do")
@@ -40,10 +46,18 @@ def test_a_reader_who_has_gone_is_told_nothing(command):
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell that can close a stream; nothing to do")
 def test_closed_streams_are_no_crash():
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    for closed, code, said in ((">&-", 2, "Standard output is closed, so there is nowhere to print to.\n"),
-                               ("2>&-", 2, ""), (">&- 2>&-", 2, "")):
-        ended = subprocess.run(["sh", "-c", f'"{sys.executable}" -m tools.cli hint week1/day99 {closed}'],
-                               cwd=ROOT, text=True, timeout=120, **both)
+    for closed, code, said in (
+        (">&-", 2, "Standard output is closed, so there is nowhere to print to.\n"),
+        ("2>&-", 2, ""),
+        (">&- 2>&-", 2, ""),
+    ):
+        ended = subprocess.run(
+            ["sh", "-c", f'"{sys.executable}" -m tools.cli hint week1/day99 {closed}'],
+            cwd=ROOT,
+            text=True,
+            timeout=120,
+            **both,
+        )
         assert (ended.returncode, ended.stdout) == (code, said)
 
 

@@ -28,7 +28,9 @@ def test_tools_stand_beside_their_words_and_missing_ones_come_once_at_the_end(tm
     words = ("add_kernel, 190 us:", "Limited by device memory: 91.0% of its peak.")
     monkeypatch.setattr(profilers, "look", lambda call: iter([Said("ncu", words, call.file(".ncu-rep")), ABSENT]))
     assert main(["profile", "week1/day1"], tmp_path) == 0
-    assert capsys.readouterr().out == """\
+    assert (
+        capsys.readouterr().out
+        == """\
 Small (week1/day1)
 What follows is simulated, because no GPU was found. A simulator counts, and
 knows no time.
@@ -47,6 +49,7 @@ nsys            is not on PATH; it comes with Nsight Systems.
 
 All files: .course/profiles/week1-day1
 """
+    )
 
 
 def test_a_function_that_is_not_written_is_told_and_the_others_go_on(tmp_path, capsys):

@@ -259,16 +259,23 @@ def test_an_interview_keeps_its_reasons_for_the_end_and_gives_a_score_by_topic(t
 def test_an_interview_shows_the_question_again_with_the_reason_of_the_answer(tmp_path, ask):
     finish(make(tmp_path, "week1/day1", day=numbers("strides", 1)))
     assert ask("2\n", "--interview")[1].splitlines()[-7:] == [
-        "0 of 1 right.", "", "1   strides 0?", "    > 2", "    No. The answer is 1. It is one.", "",
-        "0 of 1  About strides"]
+        "0 of 1 right.",
+        "",
+        "1   strides 0?",
+        "    > 2",
+        "    No. The answer is 1. It is one.",
+        "",
+        "0 of 1  About strides",
+    ]
 
 
 def choices(count: int) -> str:
     """A day.toml whose quiz asks so many questions with four choices each; in a review the choices are shuffled."""
     wrong = "".join(f'  {{ text = "wrong {n}", why = "No {n}." }},\n' for n in range(3))
     right = '  { text = "the right one", right = true, why = "For a reason." },\n'
-    return DAY + "".join(f'\n[[quiz]]\nquestion = "question {n}?"\nchoices = [\n{right}{wrong}]\n'
-                         for n in range(count))
+    return DAY + "".join(
+        f'\n[[quiz]]\nquestion = "question {n}?"\nchoices = [\n{right}{wrong}]\n' for n in range(count)
+    )
 
 
 @pytest.mark.parametrize("options", [["week1/day1"], ["week1/day1", "--review"], ["--interview"]])

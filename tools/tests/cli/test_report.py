@@ -24,8 +24,11 @@ class Text(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
-        self.links += [(tag, name, value) for name, value in attributes
-                       if name in ("src", "href", "srcset", "style", "action") or name.startswith("on")]
+        self.links += [
+            (tag, name, value)
+            for name, value in attributes
+            if name in ("src", "href", "srcset", "style", "action") or name.startswith("on")
+        ]
 
     def handle_data(self, data):
         self.parts.append(data)
@@ -58,8 +61,11 @@ def test_an_empty_month_gives_an_honest_page(root, capsys):
     assert text.startswith("Ada GPU programming in 28 days")
     assert "Nothing is recorded yet: no day was worked, and nothing was counted or timed." in text
     assert "days done" not in text and "Before and after Before" not in text and "hint" not in text
-    assert capsys.readouterr().out.splitlines()[0].endswith("page.html: 0 units with something to show, one file "
-                                                            "without outside parts.")
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[0]
+        .endswith("page.html: 0 units with something to show, one file without outside parts.")
+    )
 
 
 def test_what_changed_is_said_in_words_and_figures(tmp_path):
@@ -202,8 +208,15 @@ def test_whatever_the_learner_typed_is_text(root):
     month.solve(root, lesson=month.SOLVED.replace("return x + x", f"return {HOSTILE!r}"))
     month.passed(root, card=HOSTILE)
     month.count(root, 1, HOSTILE, **{HOSTILE: 3})
-    month.bench(root, 2, 1e-3, size=2**10, card=HOSTILE, rivals={HOSTILE: 1e-3, HOSTILE + "2": 1.0},
-                **{"function": HOSTILE, "shape": HOSTILE, "class": HOSTILE})
+    month.bench(
+        root,
+        2,
+        1e-3,
+        size=2**10,
+        card=HOSTILE,
+        rivals={HOSTILE: 1e-3, HOSTILE + "2": 1.0},
+        **{"function": HOSTILE, "shape": HOSTILE, "class": HOSTILE},
+    )
     month.bench(root, 3, 1e-3, size=2**12, card=HOSTILE, rivals={HOSTILE: 1e-3}, **{"function": HOSTILE})
     month.add(root, "bench", 4, function=HOSTILE, shape=HOSTILE, rows=[], asked=1, in_sectors=1, least=1)
     page = Text(made(root))
@@ -214,8 +227,17 @@ def test_whatever_the_learner_typed_is_text(root):
 
 def test_facts_of_another_form_make_no_broken_page(root):
     for value in (None, "x", [1], {"a": 1}, 10**400):
-        month.add(root, "bench", 1, function="double", shape="64", size=value, rows=[{"name": "yours", "seconds": 1e-3,
-                  "low": value, "share_of_ceiling": value, "lines": value}], machine=value, lesson=value)
+        month.add(
+            root,
+            "bench",
+            1,
+            function="double",
+            shape="64",
+            size=value,
+            rows=[{"name": "yours", "seconds": 1e-3, "low": value, "share_of_ceiling": value, "lines": value}],
+            machine=value,
+            lesson=value,
+        )
         month.add(root, "count", 2, function="double", size=value, totals={"sectors": value, "deep": {"lines": value}})
     assert "double beside its rivals" in shown(root)
 
@@ -243,8 +265,13 @@ def test_publish_prints_commands_that_work_and_runs_none_of_them(tmp_path, capsy
     assert all(len(line) <= 80 for line in printed.splitlines() if str(page) not in line)
     before = under_git.git(root, "status", "--porcelain", "--branch")
     for _ in range(2):  # the second time brings it up to date
-        subprocess.run(["sh", "-ec", "\n".join(commands)], cwd=root, check=True, capture_output=True,
-                       env={**under_git.os.environ, **under_git.IDENTITY, **under_git.ALONE})
+        subprocess.run(
+            ["sh", "-ec", "\n".join(commands)],
+            cwd=root,
+            check=True,
+            capture_output=True,
+            env={**under_git.os.environ, **under_git.IDENTITY, **under_git.ALONE},
+        )
     assert under_git.git(there, "show", "gh-pages:index.html") == page.read_text(encoding="utf-8")
     assert under_git.git(there, "ls-tree", "--name-only", "gh-pages") == "index.html\n"
     assert under_git.git(root, "status", "--porcelain", "--branch") == before
@@ -351,9 +378,12 @@ def test_a_printed_page_shows_the_code_that_a_screen_folds(page, chromium):
 @needs_browser
 def test_the_browser_would_notice_what_these_tests_look_for(tmp_path, chromium):
     bad = tmp_path / "bad.html"
-    bad.write_text('<body style="background: #fff"><p style="color: #bbb">faint</p>'
-                   '<div style="width: 2000px">wide</div>'
-                   '<img src="missing.png"><script>console.log("hello"); nothing()</script>', encoding="utf-8")
+    bad.write_text(
+        '<body style="background: #fff"><p style="color: #bbb">faint</p>'
+        '<div style="width: 2000px">wide</div>'
+        '<img src="missing.png"><script>console.log("hello"); nothing()</script>',
+        encoding="utf-8",
+    )
     chromium.open(bad, 390)
     assert (tmp_path / "missing.png").as_uri() in chromium.requests
     assert len(chromium.complaints) >= 2

@@ -28,7 +28,9 @@ def run(tmp_path, capsys, monkeypatch):
 def test_each_function_is_drawn(run):
     code, out, err = run()
     assert (code, err) == (0, "")
-    assert out == """\
+    assert (
+        out
+        == """\
 add, 128 float32
 add_kernel, 4 blocks
 
@@ -65,6 +67,7 @@ line 26  out[row, col] = x[row, col]
   |0|1|2| ... |31|
 
 """
+    )
 
 
 def test_the_file_holds_all_pictures(run, tmp_path):
@@ -82,8 +85,11 @@ def test_a_gap_is_named_after_what_could_be_drawn(run):
 
 
 def test_a_day_without_a_kernel_says_so_and_writes_no_file(run, tmp_path):
-    assert run(LESSON, bench="") == (2, "", "week1/day1 has nothing to draw in bench_small.py: "
-                                     "there is no such file beside the lesson.\n")
+    assert run(LESSON, bench="") == (
+        2,
+        "",
+        "week1/day1 has nothing to draw in bench_small.py: there is no such file beside the lesson.\n",
+    )
     without = LESSON.replace("    add_kernel[4, 32](x, y, out)\n", "")
     without = without.replace("    turn_kernel[(1, 1), (32, 8)](x, out)\n", "")
     code, out, err = run(without, "--svg", str(tmp_path / "picture.svg"))
@@ -94,14 +100,19 @@ def test_a_day_without_a_kernel_says_so_and_writes_no_file(run, tmp_path):
 def test_a_call_whose_kernels_cannot_be_watched_shows_what_it_moves(run, tmp_path):
     lesson = LESSON.replace("from tools.gpu import cuda", "from tools.gpu import cuda, cupy").replace(
         "    out = np.empty_like(x)\n    add_kernel[4, 32](x, y, out)\n    return out\n",
-        "    return cupy.asnumpy(cupy.asarray(x) + cupy.asarray(y))\n")
+        "    return cupy.asnumpy(cupy.asarray(x) + cupy.asarray(y))\n",
+    )
     file = tmp_path / "picture.svg"
     code, out, err = run(lesson, "--svg", str(file))
     assert (code, err) == (0, "")
     title, heading, _, *steps = out.splitlines()[:6]
-    assert (title, heading) == ("add, 128 float32",
-                                "Bytes that cross between host and GPU, and that each kernel loads and stores")
+    assert (title, heading) == (
+        "add, 128 float32",
+        "Bytes that cross between host and GPU, and that each kernel loads and stores",
+    )
     assert [re.split(r"  +", step)[:3] for step in steps] == [
-        ["host to GPU", "2 uploads", "1,024 bytes"], ["cupy_add", "1 launch", "1,536 bytes"],
-        ["GPU to host", "1 download", "512 bytes"]]
+        ["host to GPU", "2 uploads", "1,024 bytes"],
+        ["cupy_add", "1 launch", "1,536 bytes"],
+        ["GPU to host", "1 download", "512 bytes"],
+    ]
     assert "host to GPU" in file.read_text() and "turn_kernel" in file.read_text()

@@ -117,25 +117,33 @@ def test_a_merge_under_way_is_named(root, capsys):
 def test_a_branch_called_learner_is_in_the_way(root, capsys):
     git(root, "branch", "learner")
     assert main(["start", "ada"], root) == 2
-    assert capsys.readouterr() == ("", "A branch called learner is in the way of learner/ada.\n"
-                                       "First: git branch -m learner old-learner\n")
+    assert capsys.readouterr() == (
+        "",
+        "A branch called learner is in the way of learner/ada.\nFirst: git branch -m learner old-learner\n",
+    )
     git(root, *"branch -m learner old-learner".split())
     assert main(["start", "ada"], root) == 0
 
 
 def test_a_name_that_is_too_long_is_said_with_a_shorter_one(root, capsys):
     assert main(["start", "x" * 300], root) == 2
-    assert capsys.readouterr().err == (f"'{'x' * 37}...' is longer than the 40 letters that a branch may have here:\n"
-                                       f"./course start {'x' * 40}\n")
+    assert capsys.readouterr().err == (
+        f"'{'x' * 37}...' is longer than the 40 letters that a branch may have here:\n./course start {'x' * 40}\n"
+    )
 
 
 def test_git_that_cannot_write_is_one_plain_line(root, capsys, monkeypatch):
-    said = (b"fatal: cannot lock ref 'refs/heads/learner/ada': Unable to create "
-            b"'/x/.git/refs/heads/learner/ada.lock': Read-only file system\n")
+    said = (
+        b"fatal: cannot lock ref 'refs/heads/learner/ada': Unable to create "
+        b"'/x/.git/refs/heads/learner/ada.lock': Read-only file system\n"
+    )
     done = subprocess.CompletedProcess([], 128, b"", said)
     run = Repository._run
-    monkeypatch.setattr(Repository, "_run",
-                        lambda self, arguments, *how: done if arguments[0] == "switch" else run(self, arguments, *how))
+    monkeypatch.setattr(
+        Repository,
+        "_run",
+        lambda self, arguments, *how: done if arguments[0] == "switch" else run(self, arguments, *how),
+    )
     assert main(["start", "ada"], root) == 2
     assert capsys.readouterr().err == f"git cannot write in {root} (Read-only file system).\n"
 

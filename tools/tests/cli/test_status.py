@@ -47,13 +47,7 @@ def test_a_month_in_progress(tmp_path, capsys):
     edited.lesson.write_text("# rewritten\n", encoding="utf-8")
     reach(tmp_path, "week1/day3", WITH_GPU, tasks=[1], title="Your first Triton kernel", hints=1)
     reach(tmp_path, "week1/katas/simd", WITH_GPU, tasks=[], title="What -O3 made of a loop")
-    reach(
-        tmp_path,
-        "week2/day1",
-        WITH_GPU,
-        "NVIDIA GeForce RTX 4090 Laptop GPU",
-        title="Profiling: where does it go?",
-    )
+    reach(tmp_path, "week2/day1", WITH_GPU, "NVIDIA GeForce RTX 4090 Laptop GPU", title="Profiling: where does it go?")
     assert main(["status"], tmp_path) == 0
     assert (
         capsys.readouterr().out

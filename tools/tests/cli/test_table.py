@@ -15,7 +15,8 @@ def test_where_there_is_room_each_row_is_a_line():
     assert table(80) == [
         "  function            time  bytes  limit",
         "  add, 4096 float32  17 ms  1,024  host link",
-        "  mul                 2 us      -  memory"]
+        "  mul                 2 us      -  memory",
+    ]
     assert table(44) == table(80)
 
 
@@ -25,7 +26,8 @@ def test_where_there_is_less_the_title_stands_above_its_figures():
         "  add, 4096 float32",
         "    17 ms  1,024  host link",
         "  mul",
-        "     2 us      -  memory"]
+        "     2 us      -  memory",
+    ]
 
 
 def test_where_there_is_least_each_figure_has_a_line():
@@ -37,7 +39,8 @@ def test_where_there_is_least_each_figure_has_a_line():
         "  mul",
         "    time   2 us",
         "    bytes  -",
-        "    limit  memory"]
+        "    limit  memory",
+    ]
 
 
 @pytest.mark.parametrize("width", range(20, 90, 7))

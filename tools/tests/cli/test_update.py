@@ -29,15 +29,23 @@ def course_goes_on(root, lesson=LESSON, **texts):
 
 
 def test_the_screen_of_an_update_with_a_conflict_in_a_gap(root, capsys):
-    course_goes_on(root, LESSON.replace("x: int) -> int:\n    \"\"\"Twice x.\"\"\"\n" + GAP,
-                                        "x: int, y=1) -> int:\n    \"\"\"Twice x.\"\"\"\n    z = y\n" + GAP))
+    course_goes_on(
+        root,
+        LESSON.replace(
+            'x: int) -> int:\n    """Twice x."""\n' + GAP, 'x: int, y=1) -> int:\n    """Twice x."""\n    z = y\n' + GAP
+        ),
+    )
     (root / PATH).write_text(SOLVED)
     assert main(["update"], root) == 0
     printed = capsys.readouterr()
-    course, kept, when = (git(root, *words).strip()[:10] for words in (
-        ["rev-parse", "main"], ["rev-parse", "HEAD^1"], ["show", "-s", "--format=%cs", "main"]))
+    course, kept, when = (
+        git(root, *words).strip()[:10]
+        for words in (["rev-parse", "main"], ["rev-parse", "HEAD^1"], ["show", "-s", "--format=%cs", "main"])
+    )
     assert printed.err == ""
-    assert printed.out == f"""\
+    assert (
+        printed.out
+        == f"""\
 From main, {course} of {when}.
 What you had not committed is now in commit {kept}.
 
@@ -57,6 +65,7 @@ To look at
 To undo all of it: git reset --hard {kept}
 Next: ./course week1/day1
 """
+    )
     assert "def double(x: int, y=1)" in (root / PATH).read_text() and "return 2 * x" in (root / PATH).read_text()
 
 
@@ -75,8 +84,10 @@ def test_nothing_new_is_one_line_and_what_is_next(root, capsys):
     assert main(["update"], root) == 0
     first, *where, last = capsys.readouterr().out.splitlines()
     assert first.startswith("Nothing new: you have all of main, ") and last == "Next: ./course week1/day1"
-    assert " ".join(where) == ("git knows no remote upstream or origin here, so this looked at your own branch. "
-                               "To name the course, once: git remote add upstream URL")
+    assert " ".join(where) == (
+        "git knows no remote upstream or origin here, so this looked at your own branch. "
+        "To name the course, once: git remote add upstream URL"
+    )
 
 
 def test_many_files_are_counted(root, capsys):

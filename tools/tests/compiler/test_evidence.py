@@ -25,10 +25,16 @@ def halves(n: int) -> tuple:
 
 # The launch -----------------------------------------------------------------------------------------------
 
+
 def test_a_kernel_is_compiled_with_the_types_and_constants_of_the_real_launch(plain):
     kernel = compiled(plain.vector_add, *vectors(4096)).kernels["add_kernel"]
     assert kernel.signature == {
-        "x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+        "x_ptr": "*fp32",
+        "y_ptr": "*fp32",
+        "out_ptr": "*fp32",
+        "n": "i32",
+        "BLOCK": "constexpr",
+    }
     assert kernel.constants == {"BLOCK": "1024"}
     assert (kernel.grid, kernel.launches, kernel.num_warps) == ((4, 1, 1), 1, 4)
     assert (kernel.file, kernel.line) == ("tools/tests/compiler/lessons/plain.py", 12)
@@ -43,7 +49,10 @@ def test_alignment_is_that_of_the_view_that_was_passed(plain):
 def test_one_signature_is_one_entry_and_another_a_second(plain):
     kernels = compiled(plain.two_kernels, torch.zeros(4096)).kernels
     assert [(kernel.name, kernel.launches) for kernel in kernels] == [
-        ("add_kernel", 2), ("add_kernel", 1), ("copy_kernel", 1)]
+        ("add_kernel", 2),
+        ("add_kernel", 1),
+        ("copy_kernel", 1),
+    ]
     assert kernels["copy_kernel"] is kernels[2]
 
 
@@ -76,6 +85,7 @@ def test_the_call_is_made_as_on_each_chip(plain):
 
 
 # The machine code ------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_a_vector_add_has_the_instructions_that_it_needs_on_every_chip(plain, chip):
@@ -115,6 +125,7 @@ def test_the_texts_of_every_stage_are_there_to_be_read(plain):
 
 # Memory, line by line --------------------------------------------------------------------------------------
 
+
 def facts(access) -> tuple:
     return access.kind, access.width, access.sectors_per_request, access.efficiency
 
@@ -127,9 +138,9 @@ def test_each_line_says_what_it_moves(plain):
     assert facts(out) == ("store", 16, 16.0, 1.0)
 
 
-@pytest.mark.parametrize("stride, width, sectors, useful", [
-    (1, 16, 16, 1), (2, 4, 32, 1 / 8), (8, 4, 32, 1 / 8), (32, 4, 32, 1 / 8),
-])
+@pytest.mark.parametrize(
+    "stride, width, sectors, useful", [(1, 16, 16, 1), (2, 4, 32, 1 / 8), (8, 4, 32, 1 / 8), (32, 4, 32, 1 / 8)]
+)
 def test_a_strided_load_touches_a_sector_for_each_thread(plain, stride, width, sectors, useful):
     kernel = only(compiled(plain.copy, torch.zeros(4096 * stride), stride))
     assert [facts(load) for load in kernel.loads] == [("load", width, sectors, useful)]

@@ -53,6 +53,7 @@ def facts(access) -> tuple:
 
 # The launch --------------------------------------------------------------------------------------
 
+
 def test_a_kernel_is_compiled_with_the_types_of_the_real_launch(kernels):
     kernel = only(compiled(kernels.vector_add, X, X))
     assert kernel.signature == dict.fromkeys(("x", "y", "out"), "array(float32, 1d, C)")
@@ -73,6 +74,7 @@ def test_a_value_of_an_outer_function_is_compiled_in(kernels):
 
 
 # The machine code --------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("chip", ["h100", "t4", "gb10"])
 def test_a_vector_add_has_the_instructions_that_it_needs_on_every_chip(kernels, chip):
@@ -115,6 +117,7 @@ def test_max_registers_is_heeded_and_costs_spills(kernels):
 
 # Line by line ------------------------------------------------------------------------------------
 
+
 def test_each_line_says_how_wide_it_moves_global_memory(kernels):
     single, double = compiled(kernels.vector_add_twice, X, X).kernels
     line = line_of("out[i] = x[i] + y[i]")
@@ -127,7 +130,8 @@ def test_an_access_in_a_device_function_stands_at_its_own_line(kernels):
     kernel = only(compiled(kernels.sum_of_weights, X))
     assert list(map(facts, kernel.accesses)) == [
         (line_of("return x[i] / float32(x.size)"), "load", 4, 1),
-        (line_of("cuda.atomic.add(out, 0, in_single(weight(x, i)))"), "atomic", 4, 1)]
+        (line_of("cuda.atomic.add(out, 0, in_single(weight(x, i)))"), "atomic", 4, 1),
+    ]
     assert not of(kernel.sass, "D", "F2F.F64")  # in_single has a signature
 
 
@@ -143,6 +147,7 @@ def test_the_table_says_what_is_known(kernels):
 
 
 # What is rejected --------------------------------------------------------------------------------
+
 
 def rejection(kernels, *args, **options) -> list[str]:
     with pytest.raises(CompileError) as caught:
@@ -209,6 +214,7 @@ PTX = """.version 8.0
 def test_a_kernel_that_the_drivers_cache_knows_has_the_same_figures(monkeypatch):
     """Then nothing is assembled, and the linker's log says nothing about it."""
     from tools.compiler.numba import code
+
     kernel = code.Code("store_kernel", chips.chip("h100"), PTX, 0)
     assembled, link = code.assemble(kernel), code._link
     monkeypatch.setattr(code, "_link", lambda kernel: (link(kernel)[0], ""))

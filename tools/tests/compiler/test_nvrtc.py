@@ -8,8 +8,10 @@ from tools.compiler import CompileError, NoCompiler
 from tools.compiler.nvrtc import Shape, Source, compiled
 from tools.sim import cupy
 
-pytest.importorskip("cuda.bindings.nvrtc", reason="needs cuda-bindings with NVRTC; not installed; "
-                                                  "pip install -e '.[compilers]' brings them")
+pytest.importorskip(
+    "cuda.bindings.nvrtc",
+    reason="needs cuda-bindings with NVRTC; not installed; pip install -e '.[compilers]' brings them",
+)
 
 CODE = r"""
 #include <cuda_fp16.h>
@@ -77,10 +79,13 @@ def test_what_was_compiled_before_comes_from_the_cache():
     assert again.from_cache and ".entry copy(" in again.text("ptx") and ".entry spills(" not in again.text("ptx")
 
 
-@pytest.mark.parametrize("body, says", [
-    ("out[0] = facter; // here", 'identifier "facter" is undefined'),
-    ('asm("mov.u33 %r1, 1;"); // here', "The assembler says:"),
-])
+@pytest.mark.parametrize(
+    "body, says",
+    [
+        ("out[0] = facter; // here", 'identifier "facter" is undefined'),
+        ('asm("mov.u33 %r1, 1;"); // here', "The assembler says:"),
+    ],
+)
 def test_an_error_is_told_at_its_line(body, says):
     code = f'extern "C" __global__ void f(float* out) {{\n    int i = threadIdx.x;\n    {body}\n}}\n'
     with pytest.raises(CompileError) as caught:

@@ -15,11 +15,15 @@ REJECTED = {  # kernel -> the source line, and words of the reason
     "break_in_a_loop": ("break", "Break"),
     "index_into_a_tile": ("tl.store(out_ptr, tile[3].to(tl.float32))", "unsupported tensor index"),
     "branches_of_two_types": (
-        "if n > 3:", "Mismatched type for value between then block (int32) and else block (fp32)"),
+        "if n > 3:",
+        "Mismatched type for value between then block (int32) and else block (fp32)",
+    ),
     "condition_on_a_tile": ("if tile > 2:", "Boolean value of Tensor"),
     "print_of_an_f_string": ('print(f"tile={tile}")', "f-string"),
     "shapes_that_do_not_fit": (
-        "tl.store(out_ptr + tl.arange(0, BLOCK), tl.zeros((BLOCK // 2,), tl.float32))", "16 and 8"),
+        "tl.store(out_ptr + tl.arange(0, BLOCK), tl.zeros((BLOCK // 2,), tl.float32))",
+        "16 and 8",
+    ),
 }
 
 

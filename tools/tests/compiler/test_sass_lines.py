@@ -23,7 +23,10 @@ SASS = """\
 
 def test_instructions_belong_to_the_line_noted_before_them():
     assert by_line(SASS, "week1/day4/vector_add.py") == {
-        60: {"LDC": 1}, 63: {"LDG.E.128": 2, "STG.E": 1}, 65: {"HMMA.16816.F32": 1}}
+        60: {"LDC": 1},
+        63: {"LDG.E.128": 2, "STG.E": 1},
+        65: {"HMMA.16816.F32": 1},
+    }
 
 
 def test_a_file_that_is_not_in_it_has_no_lines():
@@ -32,10 +35,19 @@ def test_a_file_that_is_not_in_it_has_no_lines():
 
 def test_the_opcodes_that_tell_most_come_first():
     assert telling({"IADD3": 90, "STG.E": 1, "LDG.E.128": 2, "HMMA.16816.F32": 2}) == (
-        "LDG.E.128 2, HMMA.16816.F32 2, STG.E 1")
+        "LDG.E.128 2, HMMA.16816.F32 2, STG.E 1"
+    )
 
 
 def test_tensor_instructions_and_barriers_are_counted_by_opcode():
-    sass = {"HMMA.16816.F32": 8, "HGMMA.64x128x16.F32": 2, "UTCHMMA": 1, "FFMA": 64, "BAR.SYNC.DEFER_BLOCKING": 3,
-            "IMMA.16832.S8.S8": 4, "SYNCS.ARRIVE.TRANS64": 1, "BMOV": 5}
+    sass = {
+        "HMMA.16816.F32": 8,
+        "HGMMA.64x128x16.F32": 2,
+        "UTCHMMA": 1,
+        "FFMA": 64,
+        "BAR.SYNC.DEFER_BLOCKING": 3,
+        "IMMA.16832.S8.S8": 4,
+        "SYNCS.ARRIVE.TRANS64": 1,
+        "BMOV": 5,
+    }
     assert (tensor_instructions(sass), barriers(sass)) == (15, 4)

@@ -9,8 +9,9 @@ from tools.tests.course.versions import under_git
 from tools.tests.course.miniature import LESSON
 
 BEGAN = datetime(2026, 11, 2, 18, 0, tzinfo=timezone.utc)
-SOLVED = (LESSON.replace('raise NotImplementedError("week1/day1 task 1: double")', "return x + x")
-          .replace("pass  # store what double returns", "x_ptr[0] = double(n)"))
+SOLVED = LESSON.replace('raise NotImplementedError("week1/day1 task 1: double")', "return x + x").replace(
+    "pass  # store what double returns", "x_ptr[0] = double(n)"
+)
 CARD = "Test Card 1"
 
 
@@ -42,16 +43,43 @@ def count(root: Path, minute: int, function: str = "double", size: int = 64, **t
     add(root, "count", minute, function=function, size=size, totals=totals)
 
 
-def bench(root: Path, minute: int, seconds: float, *, size: int = 1024, lesson: str = "first", card: str = CARD,
-          rivals: dict | None = None, **facts) -> None:
+def bench(
+    root: Path,
+    minute: int,
+    seconds: float,
+    *,
+    size: int = 1024,
+    lesson: str = "first",
+    card: str = CARD,
+    rivals: dict | None = None,
+    **facts,
+) -> None:
     """A record of double at one size; its speeds follow from its seconds."""
     times = {"yours": seconds, **({"PyTorch": 2e-3} if rivals is None else rivals)}
-    rows = [{"name": name, "seconds": time, "low": 0.9 * time, "high": 1.1 * time, "gb_s": 8e-9 * size / time,
-             "gflop_s": 1e-9 * size / time, "share_of_ceiling": 0.5, "peak_bytes": 4 * size,
-             "lines": 3 if name == "yours" else None} for name, time in times.items()]
-    record = {"function": "double", "shape": f"{size} float32", "size": size, "rows": rows, "class": "test class",
-              "machine": {"card": card, "driver": "13.0", "versions": {"triton": "3.7.1"}}, "simulated": False,
-              "lesson": lesson}
+    rows = [
+        {
+            "name": name,
+            "seconds": time,
+            "low": 0.9 * time,
+            "high": 1.1 * time,
+            "gb_s": 8e-9 * size / time,
+            "gflop_s": 1e-9 * size / time,
+            "share_of_ceiling": 0.5,
+            "peak_bytes": 4 * size,
+            "lines": 3 if name == "yours" else None,
+        }
+        for name, time in times.items()
+    ]
+    record = {
+        "function": "double",
+        "shape": f"{size} float32",
+        "size": size,
+        "rows": rows,
+        "class": "test class",
+        "machine": {"card": card, "driver": "13.0", "versions": {"triton": "3.7.1"}},
+        "simulated": False,
+        "lesson": lesson,
+    }
     add(root, "bench", minute, **record | facts)
 
 
@@ -69,10 +97,28 @@ def whole(root: Path) -> Path:
     count(root, 1500, sectors=16384, bytes_loaded=4096, programs=4)
     for exponent in (10, 14, 18):
         bench(root, 62 + exponent, 3.12e-3 * 2**exponent / 2**18, size=2**exponent)
-        bench(root, 1600 + exponent, 0.4e-3 * 2**exponent / 2**18, size=2**exponent, lesson="second",
-              rivals={"PyTorch": 0.5e-3, "NumPy": 40e-3})
-    add(root, "bench", 1700, unit="week1/day2", function="halve", shape="64 float32", size=64, rows=[], simulated=True,
-        asked=4096, in_sectors=65536, least=512)
+        bench(
+            root,
+            1600 + exponent,
+            0.4e-3 * 2**exponent / 2**18,
+            size=2**exponent,
+            lesson="second",
+            rivals={"PyTorch": 0.5e-3, "NumPy": 40e-3},
+        )
+    add(
+        root,
+        "bench",
+        1700,
+        unit="week1/day2",
+        function="halve",
+        shape="64 float32",
+        size=64,
+        rows=[],
+        simulated=True,
+        asked=4096,
+        in_sectors=65536,
+        least=512,
+    )
     note = root / "journal/week1/day1.md"
     note.parent.mkdir(parents=True, exist_ok=True)
     note.write_text(NOTE, encoding="utf-8")

@@ -14,23 +14,14 @@ from tools.tests.course.miniature import DAY, LESSON, make, write
 
 
 def test_units_come_by_week_then_days_by_number_then_katas(tmp_path):
-    for name in [
-        "week10/day1",
-        "week2/day1",
-        "week1/katas/simd",
-        "week1/day10",
-        "week1/day2",
-        "week1/katas/locality",
-    ]:
+    for name in ["week10/day1", "week2/day1", "week1/katas/simd", "week1/day10", "week1/day2", "week1/katas/locality"]:
         write(tmp_path, name)
     assert [unit.name for unit in catalogue.units(tmp_path)] == [
         "week1/day2", "week1/day10", "week1/katas/locality", "week1/katas/simd", "week2/day1", "week10/day1",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "folder", ["week1/day1/old", "week1/days", "week/day1", "reference/week1/day1", "week1/katas"]
-)
+@pytest.mark.parametrize("folder", ["week1/day1/old", "week1/days", "week/day1", "reference/week1/day1", "week1/katas"])
 def test_other_folders_with_a_day_toml_are_no_units(tmp_path, folder):
     write(tmp_path, folder)
     assert catalogue.names(tmp_path) == []
@@ -92,9 +83,7 @@ def test_a_lost_lesson_is_named_with_the_command_that_brings_it_back(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("extra", "found"), [((), "none"), (("test_a.py", "test_b.py"), "test_a.py, test_b.py")]
-)
+@pytest.mark.parametrize(("extra", "found"), [((), "none"), (("test_a.py", "test_b.py"), "test_a.py, test_b.py")])
 def test_a_unit_has_exactly_one_test_file(tmp_path, extra, found):
     folder = write(tmp_path)
     (folder / "test_small.py").unlink()

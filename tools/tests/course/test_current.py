@@ -28,8 +28,9 @@ class Course:
 
     def finish(self, name):
         results = [Result(1, "correctness", "simulated"), Result(2, "correctness", "simulated")]
-        Progress.load(self.root).record(self.units[name], results, "hash", date(2026, 11, 20),
-                                          [Check(1, "correctness"), Check(2, "correctness")])
+        Progress.load(self.root).record(
+            self.units[name], results, "hash", date(2026, 11, 20), [Check(1, "correctness"), Check(2, "correctness")]
+        )
 
     def here(self):
         unit = current(list(self.units.values()), Progress.load(self.root), journal.read(self.root))
@@ -59,8 +60,13 @@ def test_a_day_that_was_worked_on_last_is_it_until_it_is_done(course, kind):
 
 
 def test_a_day_that_was_passed_over_comes_after_all_that_lie_ahead(course):
-    for name, after in (("week1/day1", "week1/day2"), ("week1/day2", "week2/day1"), ("week2/day1", "week1/day0"),
-                        ("week1/day0", "week1/katas/locality"), ("week1/katas/locality", None)):
+    for name, after in (
+        ("week1/day1", "week1/day2"),
+        ("week1/day2", "week2/day1"),
+        ("week2/day1", "week1/day0"),
+        ("week1/day0", "week1/katas/locality"),
+        ("week1/katas/locality", None),
+    ):
         course.tell("opened", name)
         course.finish(name)
         assert course.here() == course.after(name) == after

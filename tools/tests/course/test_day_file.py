@@ -74,11 +74,7 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
             "unknown key 'concept'; known: title, minutes, sittings, needs, concepts, in_passing, quiz, "
             "reading, recommend, points, hints, topics, task_kinds",
         ),
-        (
-            "minutes = 30",
-            'minutes = 30\nconcepts = ["a", ""]',
-            "concepts: must be a list of texts, none of them empty",
-        ),
+        ("minutes = 30", 'minutes = 30\nconcepts = ["a", ""]', "concepts: must be a list of texts, none of them empty"),
         (
             "minutes = 30",
             'minutes = 30\nneeds = ["day0"]',
@@ -96,16 +92,8 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
         ('"one?", "two", "three"', '"one?", "two"', "task 1 has 2 hints, not 3"),
         ('"one?", "two", "three"', '"one?"', "task 1 has 1 hint, not 3"),
         ('"one?", "two", "three"', '"a", "b", "c", "d"', "task 1 has 4 hints, not 3"),
-        (
-            '"one?", "two", "three"',
-            '"a", " ", "c"',
-            "hints for task 1: must be a list of texts, none of them empty",
-        ),
-        (
-            '["one?", "two", "three"]',
-            '"one?"',
-            "hints for task 1: must be a list of texts, none of them empty",
-        ),
+        ('"one?", "two", "three"', '"a", " ", "c"', "hints for task 1: must be a list of texts, none of them empty"),
+        ('["one?", "two", "three"]', '"one?"', "hints for task 1: must be a list of texts, none of them empty"),
         ("1 = [", "one = [", "hints: 'one' is not the number of a task"),
         ("1 = [", "01 = [", "hints: '01' is not the number of a task"),
         # quiz
@@ -125,11 +113,7 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
         ("right = true, ", "", "quiz 2 has no right choice"),
         ('"an error"', '"an error", right = true', "quiz 2 has 2 right choices"),
         ("right = true", "right = 1", "quiz 2: choice 2: right must be true or false"),
-        (
-            '{ text = "an error", why = "Divergence is legal." }',
-            '"an error"',
-            "quiz 2: choice 1: is not a table",
-        ),
+        ('{ text = "an error", why = "Divergence is legal." }', '"an error"', "quiz 2: choice 1: is not a table"),
         (
             "number = 32",
             'number = 32\ntopic = "lanes"',
@@ -143,16 +127,8 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
         ),
         ('why = "It says why."', "", "reading 1: why is missing"),
         # recommend
-        (
-            '"quick"',
-            '"fast"',
-            "recommend 2: track is 'fast', not one of: quick, standard, half an hour a day",
-        ),
-        (
-            "at_least = 0",
-            "at_least = 1",
-            "recommend: no entry with at_least = 0, for a learner who gets nothing right",
-        ),
+        ('"quick"', '"fast"', "recommend 2: track is 'fast', not one of: quick, standard, half an hour a day"),
+        ("at_least = 0", "at_least = 1", "recommend: no entry with at_least = 0, for a learner who gets nothing right"),
         ("at_least = 2", "at_least = 3", "recommend: at_least = 3, but the quiz has 2 questions"),
         (
             'start = "week1/day4"',
@@ -165,11 +141,7 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
             "topics: warps: 3 is not the name of a day or kata, such as 'week1/day1'",
         ),
         # task_kinds
-        (
-            "[topics]",
-            '[task_kinds]\n1 = "gap"\n[topics]',
-            "task_kinds: task 1 is 'gap', not one of: repair, setup",
-        ),
+        ("[topics]", '[task_kinds]\n1 = "gap"\n[topics]', "task_kinds: task 1 is 'gap', not one of: repair, setup"),
         ("[topics]", '[task_kinds]\nx = "setup"\n[topics]', "task_kinds: 'x' is not the number of a task"),
     ],
 )

@@ -18,7 +18,9 @@ def note(root, **answers):
 
 def test_a_first_note_begins_the_page(tmp_path):
     diary.write_note("week1/day4", "First", {"What": "Blocks.", "Why": "", "When not": "Tiny n."}, tmp_path, EVENING)
-    assert (tmp_path / NOTE).read_text() == """\
+    assert (
+        (tmp_path / NOTE).read_text()
+        == """\
 # week1/day4: First
 
 ## 2026-11-20
@@ -27,6 +29,7 @@ def test_a_first_note_begins_the_page(tmp_path):
 
 **When not.** Tiny n.
 """
+    )
     (entry,) = journal.read(tmp_path)
     assert (entry.kind, entry.unit, entry.facts) == ("note", "week1/day4", {"answers": 2})
 
@@ -54,7 +57,9 @@ def test_a_page_that_cannot_be_written_is_said_in_one_line_and_the_journal_says_
 
 def test_a_review_is_kept_as_a_list_and_as_scores(tmp_path):
     diary.write_review("week1", {"explain": (4, "I did, twice."), "redo": (2, "")}, tmp_path, EVENING)
-    assert (tmp_path / REVIEW).read_text() == f"""\
+    assert (
+        (tmp_path / REVIEW).read_text()
+        == f"""\
 # week1: review
 
 ## 2026-11-20
@@ -62,6 +67,7 @@ def test_a_review_is_kept_as_a_list_and_as_scores(tmp_path):
 - {diary.REVIEW["explain"]} **4** I did, twice.
 - {diary.REVIEW["redo"]} **2**
 """
+    )
     assert diary.last_review(journal.read(tmp_path)) == ("week1", EVENING, {"explain": 4, "redo": 2})
 
 

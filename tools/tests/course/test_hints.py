@@ -29,12 +29,7 @@ def test_each_task_has_a_ladder_of_its_own(tmp_path):
 
 def test_the_next_run_goes_on_where_this_one_stopped(tmp_path):
     unit = make(tmp_path)
-    assert [next_rung(unit, 2, Progress.load(tmp_path)).text for _ in range(4)] == [
-        "uno?",
-        "dos",
-        "tres",
-        "tres",
-    ]
+    assert [next_rung(unit, 2, Progress.load(tmp_path)).text for _ in range(4)] == ["uno?", "dos", "tres", "tres"]
 
 
 def test_seeing_the_last_rung_again_is_not_counted(tmp_path):
@@ -48,10 +43,7 @@ def test_seeing_the_last_rung_again_is_not_counted(tmp_path):
     ("day", "says"),
     [
         ({}, "week1/day1 has no hints for task 9; tasks with hints: 1, 2."),
-        (
-            {"day": 'title = "Bare"\nminutes = 5\n'},
-            "week1/day1 has no hints for task 9; tasks with hints: none.",
-        ),
+        ({"day": 'title = "Bare"\nminutes = 5\n'}, "week1/day1 has no hints for task 9; tasks with hints: none."),
     ],
 )
 def test_a_task_without_hints_is_named_with_those_that_have_some(tmp_path, day, says):

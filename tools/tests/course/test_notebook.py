@@ -120,13 +120,18 @@ def test_a_picture_drawn_in_letters_stays_as_it_is():
 
 def test_a_command_to_explore_becomes_a_cell_and_the_text_around_it_stays():
     step = 'First.\npython -c "print(1)"       what one is\n./course quiz week1/day0    ten questions\nThen.'
-    assert text.explore(step) == [("text", "First."), ("command", "shell('python -c \"print(1)\"')  # what one is"),
-                                  ("text", "`./course quiz week1/day0`: ten questions\n\nThen.")]
+    assert text.explore(step) == [
+        ("text", "First."),
+        ("command", "shell('python -c \"print(1)\"')  # what one is"),
+        ("text", "`./course quiz week1/day0`: ten questions\n\nThen."),
+    ]
 
 
 def test_a_tasks_amount_moves_to_the_end_of_its_line():
     assert text.task_lines("Task 2  one, then    (eight lines)\n        two\nTask 3  three") == {
-        2: "one, then two (eight lines)", 3: "three"}
+        2: "one, then two (eight lines)",
+        3: "three",
+    }
 
 
 # The first cell -----------------------------------------------------------------------------------
@@ -177,7 +182,7 @@ def test_on_colab_the_first_cell_fetches_and_installs_the_course_and_begins(tmp_
 
 # %%task -------------------------------------------------------------------------------------------
 
-WRITTEN = 'def double(x: int) -> int:\n    return x + x\n\n\ndef halve(x: int) -> int:\n    return x // 2\n'
+WRITTEN = "def double(x: int) -> int:\n    return x + x\n\n\ndef halve(x: int) -> int:\n    return x // 2\n"
 
 
 @pytest.fixture
@@ -198,8 +203,10 @@ def test_the_last_task_ends_with_the_file(day):
 
 REFUSED = [
     ("def double(x):\n    return (", r"Line 3 of this cell: .*\nNothing was written\."),
-    ("def double(x):\n    return 2 * x",
-     r"Task 1 needs halve, which this cell does not define\.\nNothing was written\."),
+    (
+        "def double(x):\n    return 2 * x",
+        r"Task 1 needs halve, which this cell does not define\.\nNothing was written\.",
+    ),
     (WRITTEN + "\n# Task 2\n", r"A line '# Task N' begins a task in the lesson; .*\nNothing was written\."),
 ]
 
@@ -221,8 +228,11 @@ def test_a_lesson_that_lost_its_task_is_said(day):
 def test_work_that_a_cell_replaces_is_kept_and_the_learner_is_told(day):
     other = LESSON.replace('raise NotImplementedError("week1/day1 task 1: double")', "return 2 * x")
     day.unit.lesson.write_text(other)
-    told = re.fullmatch("The lesson held other code for task 1; it is kept in "
-                        r"(\.course/kept/week1/day1/small-[\d-]+\.py)\.\n", day.write(1, WRITTEN))
+    told = re.fullmatch(
+        "The lesson held other code for task 1; it is kept in "
+        r"(\.course/kept/week1/day1/small-[\d-]+\.py)\.\n",
+        day.write(1, WRITTEN),
+    )
     assert (day.unit.root / told[1]).read_text() == other
     assert day.write(1, WRITTEN.replace("x + x", "2 * x")) == ""  # what this notebook wrote itself it may replace
     day.unit.lesson.write_text(other)  # edited elsewhere since
@@ -286,9 +296,13 @@ def test_a_number_is_judged_however_it_is_written(shown):
     pytest.importorskip("ipywidgets", reason="needs ipywidgets; found none; pip install -e '.[notebook]'")
     widgets.ask("How many?", number=896, why="Because.")
     heading, field, reason = shown[0].children
-    for answer, says in (("8.96e2", "Right.</b>"), ("7 * 2**7", "Right.</b>"),
-                         ("897", "No.</b> The answer is 896. Because."), ("many", "Answer with a number"),
-                         ("nan", "Answer with a number")):
+    for answer, says in (
+        ("8.96e2", "Right.</b>"),
+        ("7 * 2**7", "Right.</b>"),
+        ("897", "No.</b> The answer is 896. Because."),
+        ("many", "Answer with a number"),
+        ("nan", "Answer with a number"),
+    ):
         field.value = answer
         assert says in reason.value
 

@@ -40,17 +40,18 @@ def execute(course, day, tested=(), solution=False) -> dict[str, str]:
 
 
 def printed(cell) -> str:
-    parts = [out.get("text") or out.get("data", {}).get("text/html", "") or out.get("data", {}).get("text/plain", "")
-             for out in cell.outputs]
+    parts = [
+        out.get("text") or out.get("data", {}).get("text/html", "") or out.get("data", {}).get("text/plain", "")
+        for out in cell.outputs
+    ]
     return COLOUR.sub("", "".join(parts))
 
 
 @needs_solutions
-@pytest.mark.parametrize("day, tested, green", [
-    ("week1/day1", (), "1, 2, 3, 4, 5, 6"),
-    ("week1/day4", (2,), "1, 2, 3, 4"),
-    ("week1/day6", (), "1, 2, 3, 4"),
-])
+@pytest.mark.parametrize(
+    "day, tested, green",
+    [("week1/day1", (), "1, 2, 3, 4, 5, 6"), ("week1/day4", (2,), "1, 2, 3, 4"), ("week1/day6", (), "1, 2, 3, 4")],
+)
 def test_the_solution_is_green_and_leaves_the_lesson_alone(course, day, tested, green):
     cells = execute(course, day, tested, solution=True)
     assert f"  green     tasks {green}\n" in cells["tests"]

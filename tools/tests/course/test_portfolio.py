@@ -127,8 +127,19 @@ def test_cards_come_with_the_last_date_on_which_they_confirmed_something(root):
     assert (found.done, len(found.days)) == (1, 2)
 
 
-NONSENSE = [None, 7, "x", [], {}, [7], [{"name": "yours"}], [{"name": "yours", "seconds": "fast"}],
-            [{"name": "yours", "seconds": 0}], [{"name": "yours", "seconds": -1}], [{"name": ["yours"], "seconds": 1}]]
+NONSENSE = [
+    None,
+    7,
+    "x",
+    [],
+    {},
+    [7],
+    [{"name": "yours"}],
+    [{"name": "yours", "seconds": "fast"}],
+    [{"name": "yours", "seconds": 0}],
+    [{"name": "yours", "seconds": -1}],
+    [{"name": ["yours"], "seconds": 1}],
+]
 
 
 @pytest.mark.parametrize("value", NONSENSE, ids=str)

@@ -4,8 +4,21 @@ from datetime import date
 
 import pytest
 
-from tools.course.progress import (CONFIRMED, HERE, OPEN, PASSED, SIMULATED, STARTED, WAITING, Check, Plan, Progress,
-                                   Result, Wait, file_hash)
+from tools.course.progress import (
+    CONFIRMED,
+    HERE,
+    OPEN,
+    PASSED,
+    SIMULATED,
+    STARTED,
+    WAITING,
+    Check,
+    Plan,
+    Progress,
+    Result,
+    Wait,
+    file_hash,
+)
 from tools.tests.course.miniature import LESSON, make
 
 TODAY, TOMORROW = date(2026, 11, 20), date(2026, 11, 21)
@@ -81,9 +94,7 @@ def test_a_failure_reopens_what_passed_before(tmp_path):
 def test_of_several_results_the_weakest_counts(tmp_path):
     for order in ([SIMULATED, OPEN, CONFIRMED], [CONFIRMED, SIMULATED, OPEN]):
         unit = make(tmp_path / order[0])
-        state = run(
-            unit, tmp_path / order[0], [result(1, CONFIRMED), result(1)] + [result(2, each) for each in order]
-        )
+        state = run(unit, tmp_path / order[0], [result(1, CONFIRMED), result(1)] + [result(2, each) for each in order])
         assert state.entries[1, "correctness"].state == SIMULATED
         assert (2, "correctness") not in state.entries
 
@@ -134,9 +145,7 @@ def test_the_newest_confirmation_stands_for_the_unit(tmp_path):
     assert run(unit, tmp_path, [result(1, CONFIRMED)], TODAY).confirmation.date == "2026-11-21"
 
 
-@pytest.mark.parametrize(
-    ("state", "card"), [(CONFIRMED, None), (SIMULATED, CARD), (STARTED, None), ("passed", None)]
-)
+@pytest.mark.parametrize(("state", "card"), [(CONFIRMED, None), (SIMULATED, CARD), (STARTED, None), ("passed", None)])
 def test_no_run_can_show_a_confirmation_without_a_card_or_a_state_of_its_own_making(state, card):
     with pytest.raises(ValueError, match="not a result"):
         Result(1, "correctness", state, card)

@@ -27,9 +27,7 @@ def use(root, unit) -> Progress:
     """Everything a run does with progress."""
     progress = Progress.load(root)
     results = [Result(1, "correctness", SIMULATED), Result(1, "speed", CONFIRMED, "NVIDIA H200")]
-    progress.record(
-        unit, results, "hash", date(2026, 11, 20), [Check(1, "correctness"), Check(1, "speed", True)]
-    )
+    progress.record(unit, results, "hash", date(2026, 11, 20), [Check(1, "correctness"), Check(1, "speed", True)])
     progress.show_hint(unit, 1)
     assert progress.hint_shown(unit, 1) == 1
     assert progress.state(unit).overall == CONFIRMED
@@ -47,25 +45,11 @@ def test_what_was_recorded_is_there_for_the_next_run(tmp_path):
     before, after = use(tmp_path, unit), Progress.load(tmp_path)
     assert (before.warning, after.warning) == (None, None)
     assert after.state(unit) == before.state(unit)
-    assert sorted(file.name for file in (tmp_path / ".course").iterdir()) == [
-        "progress.json",
-        "progress.lock",
-    ]
+    assert sorted(file.name for file in (tmp_path / ".course").iterdir()) == ["progress.json", "progress.lock"]
 
 
-GOOD_ENTRY = {
-    "task": 1,
-    "stage": "edge",
-    "state": "simulated",
-    "card": None,
-    "date": "2026-11-20",
-    "hash": "0",
-}
-GOOD = {
-    "entries": [GOOD_ENTRY],
-    "checks": [{"task": 1, "stage": "edge", "needs_gpu": False}],
-    "hints": {"1": 2},
-}
+GOOD_ENTRY = {"task": 1, "stage": "edge", "state": "simulated", "card": None, "date": "2026-11-20", "hash": "0"}
+GOOD = {"entries": [GOOD_ENTRY], "checks": [{"task": 1, "stage": "edge", "needs_gpu": False}], "hints": {"1": 2}}
 
 
 @pytest.mark.parametrize(

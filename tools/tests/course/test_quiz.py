@@ -16,10 +16,7 @@ HALF = Question("Occupancy?", number=0.5, why="Half of the warps.")
 HUGE = Question("How many?", number=2**60 + 1, why="Counted.")
 ARMS = Question(
     "A warp diverges. What happens?",
-    choices=(
-        Choice("an error", "Divergence is legal."),
-        Choice("both arms run", "One after the other.", right=True),
-    ),
+    choices=(Choice("an error", "Divergence is legal."), Choice("both arms run", "One after the other.", right=True)),
 )
 
 
@@ -56,9 +53,7 @@ def test_a_number_must_be_equal_however_it_is_written(question, answer, right):
 
 @pytest.mark.parametrize("answer", ["", "thirty", "1,02", "1 024", "nan", "inf", "-inf", "3 2", "a", "%", "1/0"])
 def test_what_is_no_number_is_no_answer(answer):
-    with pytest.raises(
-        NotAnAnswer, match=r"^Answer with a number, such as 12, 98_432, 2\*\*20, 1/3 or 0\.5$"
-    ):
+    with pytest.raises(NotAnAnswer, match=r"^Answer with a number, such as 12, 98_432, 2\*\*20, 1/3 or 0\.5$"):
         judge(LANES, answer)
 
 

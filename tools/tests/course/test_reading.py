@@ -34,7 +34,9 @@ def test_sources_stand_under_their_unit_in_course_order(tmp_path):
     add(tmp_path, "week2/day1", ("Verify", "Third", "Ada (1843)"))
     add(tmp_path, "week1/day2", ("Concept", "First", "Grace (1952)"), ("Code it", "Second", "Grace (1953)"))
     write(tmp_path, "week1/day3")  # has none
-    assert reading.text(tmp_path).removeprefix(reading.HEAD) == """
+    assert (
+        reading.text(tmp_path).removeprefix(reading.HEAD)
+        == """
 ## Week 1
 
 ### [week1/day2](../week1/day2/small.py): Small
@@ -48,12 +50,17 @@ def test_sources_stand_under_their_unit_in_course_order(tmp_path):
 
 - Ada (1843): *Third*. Verify: Why, in a sentence.
 """
+    )
 
 
 def test_a_source_that_stood_before_says_where(tmp_path):
     add(tmp_path, "week1/day1", ("Concept", "Anatomy", "Goto (2008)"))
-    add(tmp_path, "week1/katas/locality",
-        ("Code it", "Anatomy", "Goto (2008)"), ("Concept", "Anatomy", "Another (2009)"))
+    add(
+        tmp_path,
+        "week1/katas/locality",
+        ("Code it", "Anatomy", "Goto (2008)"),
+        ("Concept", "Anatomy", "Another (2009)"),
+    )
     page = reading.text(tmp_path)
     assert page.count("(Also at week1/day1.)") == 1
     assert "Code it: Why, in a sentence. (Also at week1/day1.)" in page

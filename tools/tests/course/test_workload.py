@@ -8,7 +8,7 @@ from tools.course.catalogue import BrokenCourseFile
 from tools.course.workload import LessonBroken, Workload, lesson_of, lines_of_code, require_written, workloads
 from tools.tests.course.miniature import DAY, make
 
-BENCH = '''
+BENCH = """
 from tools.course.workload import Workload, arrays
 
 WORKLOADS = (
@@ -16,7 +16,7 @@ WORKLOADS = (
              shape=lambda n: f"{n} float32", moved=lambda n: 8 * n, flops=lambda n: n, on="cpu",
              rivals={"NumPy": lambda x: x + x}),
 )
-'''
+"""
 WRITTEN = '''"""Small"""
 
 import numpy as np
@@ -77,12 +77,15 @@ def test_every_day_that_runs_a_kernel_has_workloads():
     assert {f"week1/day{number}" for number in range(1, 8)} <= {name for name, _ in ALL}
 
 
-@pytest.mark.parametrize(("name", "function", "size", "moved", "flops"), [
-    ("week1/day4", "vector_add", 1000, 12_000, 1000),
-    ("week1/day6", "matmul", 64, 3 * 4 * 64 * 64, 2 * 64**3),
-    ("week1/day1", "matmul_naive", 10, 3 * 8 * 100, 2000),
-    ("week1/katas/locality", "distances_blas", 8, 8 * (2 * 8 * 64 + 64), 3 * 64 * 64),
-])
+@pytest.mark.parametrize(
+    ("name", "function", "size", "moved", "flops"),
+    [
+        ("week1/day4", "vector_add", 1000, 12_000, 1000),
+        ("week1/day6", "matmul", 64, 3 * 4 * 64 * 64, 2 * 64**3),
+        ("week1/day1", "matmul_naive", 10, 3 * 8 * 100, 2000),
+        ("week1/katas/locality", "distances_blas", 8, 8 * (2 * 8 * 64 + 64), 3 * 64 * 64),
+    ],
+)
 def test_least_bytes_and_flops_are_those_of_the_mathematics(name, function, size, moved, flops):
     workload = next(each for unit, each in ALL if (unit, each.function) == (name, function))
     assert (workload.moved(size), workload.flops(size)) == (moved, flops)
@@ -103,7 +106,7 @@ def test_a_unit_without_a_file_has_no_workloads(tmp_path):
 
 
 def test_a_units_workloads_are_those_of_its_file(tmp_path):
-    workload, = workloads(small(tmp_path))
+    (workload,) = workloads(small(tmp_path))
     assert isinstance(workload, Workload)
     assert (workload.function, workload.shape(8)) == ("double", "8 float32")
     assert (workload.crossed(8), workload.terms(8), workload.naive) == (0, 1, "")
@@ -123,24 +126,30 @@ def test_a_written_function_can_be_called(tmp_path):
     np.testing.assert_array_equal(lesson.double(np.ones(2, np.float32)), [2, 2])
 
 
-@pytest.mark.parametrize(("function", "says"), [
-    ("halve", "week1/day1/small.py, line 21: halve, of task 1, is not written yet."),
-    ("quarter", "week1/day1/small.py, line 21: halve, of task 1, is not written yet."),
-    ("launch", "week1/day1/small.py, line 30: kernel, of task 2, is not written yet."),
-    ("triple", "week1/day1/small.py has no function triple."),
-])
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        ("halve", "week1/day1/small.py, line 21: halve, of task 1, is not written yet."),
+        ("quarter", "week1/day1/small.py, line 21: halve, of task 1, is not written yet."),
+        ("launch", "week1/day1/small.py, line 30: kernel, of task 2, is not written yet."),
+        ("triple", "week1/day1/small.py has no function triple."),
+    ],
+)
 def test_a_gap_is_named_also_where_it_is_further_down(tmp_path, function, says):
     with pytest.raises(LessonBroken) as caught:
         lesson_of(small(tmp_path), function)
     assert str(caught.value).splitlines()[0] == says
 
 
-@pytest.mark.parametrize(("lesson", "says"), [
-    ("x = 1\ny = = 2\n", "week1/day1/small.py, line 2: SyntaxError: invalid syntax"),
-    ("\nx = 1 / 0\n", "week1/day1/small.py, line 2: ZeroDivisionError: division by zero"),
-    ("import no_such_module\n", "week1/day1/small.py needs no_such_module, which is not installed here."),
-    ("raise SystemExit(3)\n", "week1/day1/small.py, line 1: SystemExit: 3"),
-])
+@pytest.mark.parametrize(
+    ("lesson", "says"),
+    [
+        ("x = 1\ny = = 2\n", "week1/day1/small.py, line 2: SyntaxError: invalid syntax"),
+        ("\nx = 1 / 0\n", "week1/day1/small.py, line 2: ZeroDivisionError: division by zero"),
+        ("import no_such_module\n", "week1/day1/small.py needs no_such_module, which is not installed here."),
+        ("raise SystemExit(3)\n", "week1/day1/small.py, line 1: SystemExit: 3"),
+    ],
+)
 def test_a_lesson_that_cannot_be_imported_says_where(tmp_path, lesson, says):
     with pytest.raises(LessonBroken) as caught:
         lesson_of(small(tmp_path, lesson=lesson))

@@ -55,8 +55,12 @@ class Ran:
     def told(self, first_line: str) -> bool:
         """Did it leave with 2 and say why, in at most five lines from this one on, without a traceback?"""
         lines = self.err.splitlines()
-        return self.code == 2 and first_line in lines and len(lines[lines.index(first_line):]) <= 5 \
+        return (
+            self.code == 2
+            and first_line in lines
+            and len(lines[lines.index(first_line) :]) <= 5
             and "Traceback" not in self.err
+        )
 
 
 class Checkout:
@@ -94,16 +98,20 @@ class Checkout:
     def torch_from(self, index: str):
         """Put the script here, with another index of CPU builds, for which it waits half a second."""
         text = (ROOT / "course").read_text()
-        for ours, here in (('TORCH_CPU = "https://download.pytorch.org/whl/cpu"', f'TORCH_CPU = "{index}"'),
-                           ("PATIENCE = 4 ", "PATIENCE = 0.5 ")):
+        for ours, here in (
+            ('TORCH_CPU = "https://download.pytorch.org/whl/cpu"', f'TORCH_CPU = "{index}"'),
+            ("PATIENCE = 4 ", "PATIENCE = 0.5 "),
+        ):
             assert text.count(ours) == 1
             text = text.replace(ours, here)
         self.write("course", text).chmod(0o755)
 
     def depend(self, dependencies: str, **extras: str):
         lists = "".join(f"{extra} = [{packages}]\n" for extra, packages in extras.items())
-        self.write("pyproject.toml", f'[project]\nname = "tiny"\ndependencies = [{dependencies}]\n'
-                                     f"[project.optional-dependencies]\n{lists}")
+        self.write(
+            "pyproject.toml",
+            f'[project]\nname = "tiny"\ndependencies = [{dependencies}]\n[project.optional-dependencies]\n{lists}',
+        )
 
     def asked(self) -> list[str]:
         """What venv and pip were asked to do, in order."""
@@ -117,14 +125,31 @@ class Checkout:
     def forget(self):
         (self.stubs / "asked.txt").unlink(missing_ok=True)
 
-    def start(self, *arguments: str, cwd: str = ".", before: Sequence[str] = (), stderr: int = subprocess.PIPE,
-              **variables: str) -> subprocess.Popen:
+    def start(
+        self,
+        *arguments: str,
+        cwd: str = ".",
+        before: Sequence[str] = (),
+        stderr: int = subprocess.PIPE,
+        **variables: str,
+    ) -> subprocess.Popen:
         stubs = str(self.stubs)
-        variables = {"PATH": f"{stubs}:/usr/bin:/bin", "PYTHONPATH": stubs, "STUBS": stubs,
-                     "PYTHONDONTWRITEBYTECODE": "1"} | variables
+        variables = {
+            "PATH": f"{stubs}:/usr/bin:/bin",
+            "PYTHONPATH": stubs,
+            "STUBS": stubs,
+            "PYTHONDONTWRITEBYTECODE": "1",
+        } | variables
         command = [*before, sys.executable, str(self.root / "course"), *arguments]
-        return subprocess.Popen(command, cwd=self.root / cwd, env=variables, text=True, start_new_session=True,
-                                stdout=subprocess.PIPE, stderr=stderr)
+        return subprocess.Popen(
+            command,
+            cwd=self.root / cwd,
+            env=variables,
+            text=True,
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+        )
 
     def run(self, *arguments: str, **how) -> Ran:
         process = self.start(*arguments, **how)

@@ -73,6 +73,7 @@ def test_slip_of_the_finger_costs_no_download(bare):
 def test_help_names_every_command_that_there_is(checkout):
     typer = pytest.importorskip("typer", reason="needs typer; it is not installed; pip install typer")
     from tools.cli.commands import app
+
     commands = sorted(typer.main.get_command(app).commands)
     script = checkout.script()
     assert sorted(script.COMMANDS) == commands
@@ -80,10 +81,13 @@ def test_help_names_every_command_that_there_is(checkout):
     assert checkout.run("--help").out == script.__doc__.strip()
 
 
-@pytest.mark.parametrize("closed, told", [
-    (">/dev/full", "The output cannot be written (No space left on device)."),
-    (">&-", "The output cannot be written (Bad file descriptor)."),
-])
+@pytest.mark.parametrize(
+    "closed, told",
+    [
+        (">/dev/full", "The output cannot be written (No space left on device)."),
+        (">&-", "The output cannot be written (Bad file descriptor)."),
+    ],
+)
 def test_standard_output_that_takes_nothing_is_told_in_a_line(checkout, closed, told):
     checkout.stub("shell", f'#!/bin/sh\nexec "$@" {closed}\n')
     ran = checkout.run("--help", before=[str(checkout.stubs / "shell")])
@@ -176,7 +180,8 @@ def test_old_python_hands_over_to_a_newer_one_or_says_what_it_is(checkout):
     path = str(checkout.stubs)
     checkout.stub("sitecustomize.py", "import sys; sys.version_info, sys.version = (3, 8, 18), '3.8.18 (x)'")
     assert checkout.run("week1/day1", PATH=path).told(
-        "This course needs Python 3.11 or newer. This is 3.8.18, and the PATH has no newer one.")
+        "This course needs Python 3.11 or newer. This is 3.8.18, and the PATH has no newer one."
+    )
     checkout.stub("python3.13", "#!/bin/sh\nexit 127")  # a version manager's, for a version not in use
     checkout.stub("python3.12", '#!/bin/sh\ntest "$1" = -c || echo "newer: $@"')
     assert checkout.run("week1/day1", PATH=path).out == f"newer: {checkout.root}/course week1/day1"
@@ -184,6 +189,7 @@ def test_old_python_hands_over_to_a_newer_one_or_says_what_it_is(checkout):
 
 def test_real_pyproject_is_written_in_lines_that_the_script_understands():
     import tomllib
+
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
     extras = [line for lines in project["optional-dependencies"].values() for line in lines]

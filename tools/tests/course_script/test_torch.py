@@ -65,6 +65,7 @@ def deaf():
 @pytest.fixture
 def dripping():
     """The port of a server that sends a letter now and then, for ever."""
+
     def drip(server):
         with closing(server.accept()[0]) as caller, suppress(OSError):  # whoever asked has gone
             while not over.wait(0.1):
@@ -179,5 +180,11 @@ def test_what_pip_is_told_elsewhere_stays_as_it_is(bare, serve):
     bare.torch_from(serve(200))
     asked_for(bare, PIP_INDEX_URL="http://mirror.example/simple", PIP_FIND_LINKS="/wheels")
     options = {word for word in bare.asked()[-1].split(" ") if word.startswith("--")}
-    assert options == {"--disable-pip-version-check", "--no-input", "--progress-bar=raw", "--extra-index-url",
-                       "--editable", "--constraint"}
+    assert options == {
+        "--disable-pip-version-check",
+        "--no-input",
+        "--progress-bar=raw",
+        "--extra-index-url",
+        "--editable",
+        "--constraint",
+    }

@@ -90,8 +90,7 @@ def test_venv_made_by_hand_that_lacks_a_package_is_left_alone(bare):
 
 def test_folder_that_is_no_environment_is_left_alone(bare):
     bare.write(".venv/thesis.tex", "")
-    assert bare.run("week1/day1").told(
-        ".venv was not made by ./course, and lacks pytest. It is left alone.")
+    assert bare.run("week1/day1").told(".venv was not made by ./course, and lacks pytest. It is left alone.")
     assert (bare.root / ".venv/thesis.tex").exists()
 
 
@@ -108,11 +107,14 @@ def test_what_needs_more_packages_adds_them_to_ours_once_and_disturbs_nothing(fu
     furnished.depend(ABSENT, **{extra: '"ruff>=0.14"'})
     furnished.run("week1/day1")
     furnished.forget()
-    furnished.pip("", f"""cd '{furnished.root}/.venv/lib'
+    furnished.pip(
+        "",
+        f"""cd '{furnished.root}/.venv/lib'
 for name in pytest surely_not_installed ruff; do
     mkdir -p python{THIS}/site-packages/$name-9.2.dist-info
     printf 'Name: %s\\nVersion: 9.2\\n' $name > python{THIS}/site-packages/$name-9.2.dist-info/METADATA
-done""")
+done""",
+    )
     first = furnished.run(*typed.split())
     assert first.out.startswith("asked .venv: -m ") and first.err == "Adding ruff to .venv, once."
     assert f"--editable {furnished.root}[compilers,{extra}] " in furnished.asked()[-1]
@@ -153,17 +155,18 @@ def test_link_to_an_empty_folder_is_filled_and_kept(bare, disk, exists):
     assert (bare.root / ".venv").is_symlink() and not (disk / "lib/left_over.py").exists()
 
 
-@pytest.mark.parametrize("stamp", [
-    None, "", "unfinished", "unfinished\n /another/course/.venv", "0a1b\n/usr/bin/python3 /x",
-])
+@pytest.mark.parametrize(
+    "stamp", [None, "", "unfinished", "unfinished\n /another/course/.venv", "0a1b\n/usr/bin/python3 /x"]
+)
 def test_link_to_what_is_not_ours_is_left_alone(bare, disk, stamp):
     by_hand(disk, "pytest")
     (disk / "thesis.tex").touch()
     if stamp is not None:
         (disk / "course-stamp").write_text(stamp)
     ran = bare.run("week1/day1")
-    assert ran.told(f".venv links to {disk}, which was not made by ./course, and lacks surely-not-installed. "
-                    "It is left alone.")
+    assert ran.told(
+        f".venv links to {disk}, which was not made by ./course, and lacks surely-not-installed. It is left alone."
+    )
     assert "rm .venv" in ran.err and len(ran.err.splitlines()) == 3
     assert (disk / "thesis.tex").exists() and (disk / "bin/python").exists()
     assert bare.steps() == []

@@ -13,8 +13,23 @@ for words, below in re.findall(r"^- \*\*([^*]+)\*\*: ((?:.+\n)(?:  .+\n)*)", TEX
     ENTRIES |= {word.lower(): below for word in words.split(", ")}
 TARGETS = dict(re.findall(r"^\[([^\]]+)\]: (\S+)$", TEXT, re.MULTILINE))
 UNITS = {unit.name: unit for unit in catalogue.units()}
-OF_THE_COURSE = ("day", "kata", "task", "gap", "lesson", "stub", "reference", "wrong answer", "counters", "sector",
-                 "request", "wavefront", "simulated", "confirmed", "race")
+OF_THE_COURSE = (
+    "day",
+    "kata",
+    "task",
+    "gap",
+    "lesson",
+    "stub",
+    "reference",
+    "wrong answer",
+    "counters",
+    "sector",
+    "request",
+    "wavefront",
+    "simulated",
+    "confirmed",
+    "race",
+)
 
 
 def taught_in(word: str) -> list[str]:

@@ -9,8 +9,18 @@ from tools import ROOT
 from tools.course import catalogue
 
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "AGENTS.md", ROOT / "CONTRIBUTING.md"]
-TOPICS = ("CUTLASS", "CuTe DSL", "Triton upstream", "Gluon", "Mojo", "ThunderKittens", "HIP", "Metal", "JAX Pallas",
-          "GPU MODE")
+TOPICS = (
+    "CUTLASS",
+    "CuTe DSL",
+    "Triton upstream",
+    "Gluon",
+    "Mojo",
+    "ThunderKittens",
+    "HIP",
+    "Metal",
+    "JAX Pallas",
+    "GPU MODE",
+)
 
 
 def named(page: Path) -> str:

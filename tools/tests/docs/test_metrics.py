@@ -18,10 +18,15 @@ def test_the_page_is_up_to_date():
     assert PAGE == counter_page.text(), "run: python -m tools.check.counter_page"
 
 
-@pytest.mark.parametrize("kind, names", [
-    (Counts, FIGURES), (Warps, tuple(vars(Warps()))), (Transfers, None),
-    (Counters, ("library_operations", "library_float64")),
-])
+@pytest.mark.parametrize(
+    "kind, names",
+    [
+        (Counts, FIGURES),
+        (Warps, tuple(vars(Warps()))),
+        (Transfers, None),
+        (Counters, ("library_operations", "library_float64")),
+    ],
+)
 def test_every_counter_has_a_meaning_and_advice(kind, names):
     told = [name for together in meanings(kind) for name in together]
     names = names or [name for name in vars(Transfers()) if not name.startswith("bytes_")]  # "each with its bytes"
@@ -40,16 +45,27 @@ def test_every_name_of_the_profiler_that_the_tools_use_is_on_the_page(metric):
 
 
 def test_advice_is_for_counters_that_exist():
-    assert set(ADVICE) <= {*FIGURES, *OF_WARPS, *DERIVED, *OF_LAUNCH, *vars(Transfers()),
-                           "library_operations", "library_float64"}
+    assert set(ADVICE) <= {
+        *FIGURES,
+        *OF_WARPS,
+        *DERIVED,
+        *OF_LAUNCH,
+        *vars(Transfers()),
+        "library_operations",
+        "library_float64",
+    }
 
 
 @needs_solutions
 def test_what_only_the_profiler_knows_has_the_names_that_day_5_measured_with():
     from week1.day5 import record_report
 
-    known = {record_report.TIME, *record_report.COUNTED.values(), *record_report.UNITS.values(),
-             *record_report.STALLS.values()}
+    known = {
+        record_report.TIME,
+        *record_report.COUNTED.values(),
+        *record_report.UNITS.values(),
+        *record_report.STALLS.values(),
+    }
     assert set(MEASURED) - known == {"sm__warps_active.avg.pct_of_peak_sustained_active"}  # week 2 will measure it
 
 

@@ -10,8 +10,13 @@ import pytest
 
 from tools import ROOT, gpu
 
-PATTERNS = dict(re.findall(r"^## ([^\n]+)\n\n(.*?)(?=^## |\Z)", (ROOT / "docs/PATTERNS.md").read_text(encoding="utf-8"),
-                           re.MULTILINE | re.DOTALL))
+PATTERNS = dict(
+    re.findall(
+        r"^## ([^\n]+)\n\n(.*?)(?=^## |\Z)",
+        (ROOT / "docs/PATTERNS.md").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+)
 pytestmark = pytest.mark.filterwarnings("ignore:Grid size", "ignore:Host array")  # five elements are few for a GPU
 
 NAMES = ["Map", "Tiled map with a mask", "Grid-stride loop", "Gather", "Row reduction", "Tree reduction",
@@ -64,6 +69,7 @@ def kernel(tmp_path):
 
     It stands between the lines before and after, `depth` blanks further in.
     """
+
     def make(name, parameters, head=CUDA, before="", after="", depth=0):
         if head is TRITON:
             pytest.importorskip("triton", reason="needs Triton, which has builds for Linux only")
@@ -74,6 +80,7 @@ def kernel(tmp_path):
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module.kernel
+
     return make
 
 
@@ -100,8 +107,9 @@ def test_rows_that_exist_and_one_that_does_not(kernel):
 
     table = torch.arange(16.0, device=gpu.device).reshape(4, 4)
     ids, out = torch.tensor([2, 0, 9, -1], device=gpu.device), torch.full((4, 4), 7.0, device=gpu.device)
-    run = kernel("Gather", "table_ptr, ids_ptr, out_ptr, rows, WIDTH: tl.constexpr", TRITON,
-                 before="col = tl.arange(0, WIDTH)\n")
+    run = kernel(
+        "Gather", "table_ptr, ids_ptr, out_ptr, rows, WIDTH: tl.constexpr", TRITON, before="col = tl.arange(0, WIDTH)\n"
+    )
     run[(4,)](table, ids, out, 4, WIDTH=4)
     assert out.tolist() == [table[2].tolist(), table[0].tolist(), [0.0] * 4, [0.0] * 4]
 
@@ -116,17 +124,24 @@ def test_a_maximum_for_each_row(kernel):
 
 
 def test_a_block_adds_up(kernel):
-    run = kernel("Tree reduction", "x, out",
-                 before="t = cuda.threadIdx.x\npart = cuda.shared.array(64, np.float32)\npart[t] = x[t]\n",
-                 after="if t == 0:\n    out[0] = part[0]\n")
+    run = kernel(
+        "Tree reduction",
+        "x, out",
+        before="t = cuda.threadIdx.x\npart = cuda.shared.array(64, np.float32)\npart[t] = x[t]\n",
+        after="if t == 0:\n    out[0] = part[0]\n",
+    )
     x, out = np.arange(64, dtype=np.float32), gpu.cuda.to_device(np.zeros(1, np.float32))
     run[1, 64](gpu.cuda.to_device(x), out)
     assert out.copy_to_host()[0] == x.sum()
 
 
 def test_a_warp_adds_up(kernel):
-    run = kernel("Shuffle reduction", "values, out", before="x = values[cuda.threadIdx.x]\n",
-                 after="if cuda.threadIdx.x == 0:\n    out[0] = x\n")
+    run = kernel(
+        "Shuffle reduction",
+        "values, out",
+        before="x = values[cuda.threadIdx.x]\n",
+        after="if cuda.threadIdx.x == 0:\n    out[0] = x\n",
+    )
     values, out = np.arange(32, dtype=np.int32), gpu.cuda.to_device(np.zeros(1, np.int32))
     run[1, 32](gpu.cuda.to_device(values), out)
     assert out.copy_to_host()[0] == values.sum()
@@ -142,8 +157,14 @@ def test_tiles_multiply_like_a_matrix(kernel):
         b_ptrs = b_ptr + inner[:, None] * b_row_stride + col[None, :]
     """
     after = "tl.store(out_ptr + row[:, None] * n + col[None, :], acc, mask=a_exists & b_exists)\n"
-    run = kernel("Tiled matmul", "a_ptr, b_ptr, out_ptr, m, n, k, a_row_stride, a_col_stride, b_row_stride, "
-                 "TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr", TRITON, before, after)
+    run = kernel(
+        "Tiled matmul",
+        "a_ptr, b_ptr, out_ptr, m, n, k, a_row_stride, a_col_stride, b_row_stride, "
+        "TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr",
+        TRITON,
+        before,
+        after,
+    )
     a = torch.arange(13 * 40, device=gpu.device).reshape(13, 40).float() % 7
     b = torch.arange(40 * 11, device=gpu.device).reshape(40, 11).float() % 5
     out = torch.zeros(13, 11, device=gpu.device)

@@ -74,7 +74,7 @@ def pictures(run, title: str = "picture") -> list[Touches]:
 
 
 def picture(run, title: str = "picture") -> Touches:
-    only, = pictures(run, title)
+    (only,) = pictures(run, title)
     return only
 
 

@@ -22,9 +22,11 @@ def by_hand(drawn: Map, touched: dict[int, set[int]], cells, followed: int):
                 first = (line * cells.who.shape[1] + column) * cells.width
                 inside = range(first, min(first + cells.width, drawn.cols))
             else:
-                inside = [row * drawn.cols + col
-                          for row in range(line * cells.height, min((line + 1) * cells.height, drawn.rows))
-                          for col in range(column * cells.width, min((column + 1) * cells.width, drawn.cols))]
+                inside = [
+                    row * drawn.cols + col
+                    for row in range(line * cells.height, min((line + 1) * cells.height, drawn.rows))
+                    for col in range(column * cells.width, min((column + 1) * cells.width, drawn.cols))
+                ]
             found = [touched[element] for element in inside if touched.get(element)]
             mine[line, column] = any(followed in programs for programs in found)
             if not len(inside):
@@ -41,8 +43,9 @@ def by_hand(drawn: Map, touched: dict[int, set[int]], cells, followed: int):
 @pytest.mark.parametrize("most", [1, 2])
 def test_each_cell_shows_what_its_elements_have(rows, cols, most):
     random = np.random.default_rng(rows * 1000 + cols + most)
-    touched = {element: set(random.integers(0, 4, random.integers(0, most + 1)).tolist())
-               for element in range(rows * cols)} | {0: {1}}
+    touched = {
+        element: set(random.integers(0, 4, random.integers(0, most + 1)).tolist()) for element in range(rows * cols)
+    } | {0: {1}}
     drawn = map_of(rows, cols, touched)
     cells = binned(drawn, 2, 8, 16)
     who, mine, sampled = by_hand(drawn, touched, cells, 2)

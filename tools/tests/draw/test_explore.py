@@ -25,8 +25,9 @@ def tips(svg: str) -> list[str]:
 def test_each_element_has_its_program_and_the_rest_is_masked(n, block):
     svg = explore.programs(n, block)
     count = -(-n // block)
-    assert tips(svg) == [f"element {i}: program {i // block}{'' if i < n else ', masked'}"
-                         for i in range(count * block)]
+    assert tips(svg) == [
+        f"element {i}: program {i // block}{'' if i < n else ', masked'}" for i in range(count * block)
+    ]
     empty = count * block - n
     assert f"{count} programs" in told(svg) or count < 2
     assert f"{empty} position" in told(svg) if empty else "no position" in told(svg)
@@ -41,8 +42,9 @@ def test_tiles_cover_the_matrix(m, n, tile_m, tile_n):
 
 @pytest.mark.parametrize("x, y", [(16, 4), (5, 7), (64, 1), (1, 1)])
 def test_threads_are_numbered_x_first(x, y):
-    assert tips(explore.warps(x, y)) == [f"thread ({i % x}, {i // x}): warp {i // 32}, lane {i % 32}"
-                                         for i in range(x * y)]
+    assert tips(explore.warps(x, y)) == [
+        f"thread ({i % x}, {i // x}): warp {i // 32}, lane {i % 32}" for i in range(x * y)
+    ]
 
 
 @pytest.mark.parametrize("threads, alike", [(64, 1), (64, 32), (64, 24), (40, 64), (33, 1), (1, 2), (128, 16)])
@@ -74,13 +76,15 @@ def test_a_bank_serves_one_element_in_each_wavefront(stride):
     assert len(tips(explore.banks(stride))) == len(elements)
 
 
-@pytest.mark.parametrize("rows, cols, row_stride, col_stride",
-                         [(2, 3, 3, 1), (3, 2, 1, 3), (2, 2, 0, 1), (5, 8, 12, 12)])
+@pytest.mark.parametrize(
+    "rows, cols, row_stride, col_stride", [(2, 3, 3, 1), (3, 2, 1, 3), (2, 2, 0, 1), (5, 8, 12, 12)]
+)
 def test_a_views_elements_lie_where_its_strides_say(rows, cols, row_stride, col_stride):
     memory = np.arange(1000)
     view = np.lib.stride_tricks.as_strided(memory, (rows, cols), (8 * row_stride, 8 * col_stride))
     assert tips(explore.view(rows, cols, row_stride, col_stride)) == [
-        f"[{r}, {c}] lies at {view[r, c]}" for r in range(rows) for c in range(cols)]
+        f"[{r}, {c}] lies at {view[r, c]}" for r in range(rows) for c in range(cols)
+    ]
     distinct = len(np.unique(view))
     assert f"in {distinct} place" in told(explore.view(rows, cols, row_stride, col_stride))
 

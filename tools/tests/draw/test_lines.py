@@ -47,12 +47,14 @@ def test_a_branch_that_parts_warps_is_named_where_no_sector_is_wasted():
             out[i] = 2
 
     said = sentence(lambda: halves[2, 64](zeros(128)))
-    assert said == ("At line N the lanes of a warp part in 4 of 4 decisions: a warp goes one way, then the other, "
-                    "and some lanes idle in each.")
+    assert said == (
+        "At line N the lanes of a warp part in 4 of 4 decisions: a warp goes one way, then the other, "
+        "and some lanes idle in each."
+    )
 
 
 def only(run) -> lines.Kernel:
-    kernel, = lines.kernels(counted(run))
+    (kernel,) = lines.kernels(counted(run))
     return kernel
 
 
@@ -67,8 +69,9 @@ def triton_counters(loaded: int, sectors: int) -> Counters:
 
 def test_a_triton_kernel_is_told_by_the_bytes_of_a_sector():
     wasteful, thrifty = (lines.worst(lines.kernels(triton_counters(4096, sectors))) for sectors in (1024, 128))
-    assert wasteful == ("Line 7 uses 4 of the 32 bytes of a sector, on average: neighbours in its block are far "
-                        "apart in memory.")
+    assert wasteful == (
+        "Line 7 uses 4 of the 32 bytes of a sector, on average: neighbours in its block are far apart in memory."
+    )
     assert thrifty == "No line touches many more sectors than its bytes need."
 
 
@@ -76,16 +79,20 @@ def test_the_line_that_asks_for_most_is_named_where_lines_differ():
     def run():
         product[(1, 2), (32, 4)](zeros(8, 8), zeros(8, 32), zeros(8, 32))
 
-    assert sentence(run) == ("No line touches many more sectors than its bytes need. Line N touches the most: 320 of "
-                             "all 352 sectors, which is 91%.")
+    assert sentence(run) == (
+        "No line touches many more sectors than its bytes need. Line N touches the most: 320 of "
+        "all 352 sectors, which is 91%."
+    )
 
 
 def test_lines_that_touch_as_many_as_each_other_are_named_together():
     kernel = lines.Kernel("copy", (1,))
     for line, sectors in ((7, 64), (9, 64), (11, 32)):
         kernel.rows.append(lines.Row(line, "", "load", Counts(bytes_loaded=32 * sectors, sectors=sectors)))
-    assert lines.worst([kernel]) == ("No line touches many more sectors than its bytes need. Lines 7 and 9 touch the "
-                                     "most: 64 of all 160 sectors each, which is 40%.")
+    assert lines.worst([kernel]) == (
+        "No line touches many more sectors than its bytes need. Lines 7 and 9 touch the "
+        "most: 64 of all 160 sectors each, which is 40%."
+    )
 
 
 def test_a_kernel_of_which_no_grid_is_known_is_its_name():
@@ -109,7 +116,9 @@ def test_launches_of_one_kernel_are_added_up():
 
 
 def test_a_table_of_a_kernel():
-    assert re.sub(r"^ +\d+  ", "   N  ", line_table.terminal(only(RUNS["bank"])), flags=re.M) == """\
+    assert (
+        re.sub(r"^ +\d+  ", "   N  ", line_table.terminal(only(RUNS["bank"])), flags=re.M)
+        == """\
 one_bank: 1 block
 line              bytes  requests  sectors  /request  wavefronts  conflicts
    N  tile[x, 0] = x
@@ -118,6 +127,7 @@ line              bytes  requests  sectors  /request  wavefronts  conflicts
    N  out[x] = tile[x, 0]
     shared load     128         1        -         -          32         31
     store           128         1        4       4.0           -          -"""
+    )
 
 
 def test_columns_that_are_all_zero_are_left_out():
@@ -131,12 +141,14 @@ def test_branches_are_shown_where_lanes_part():
 
 
 def test_what_a_line_does_without_memory_is_told_in_words():
-    for counts, kind, words in ((Counts(warps=Warps(barriers=8)), "barrier", "8 barriers"),
-                                (Counts(float64=64, warps=Warps()), "arithmetic", "64 float64 operations"),
-                                (Counts(conversions=96), "arithmetic", "96 conversions")):
+    for counts, kind, words in (
+        (Counts(warps=Warps(barriers=8)), "barrier", "8 barriers"),
+        (Counts(float64=64, warps=Warps()), "arithmetic", "64 float64 operations"),
+        (Counts(conversions=96), "arithmetic", "96 conversions"),
+    ):
         counters = Counters()
         counters.add(Launch("kernel", (1,), counts, (Line("week1/day4/x.py", 7, "a line", kind, counts),)))
-        kernel, = lines.kernels(counters)
+        (kernel,) = lines.kernels(counters)
         assert line_table.terminal(kernel).endswith(f"\n   7  a line\n    {words}")
 
 

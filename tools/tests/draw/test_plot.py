@@ -17,13 +17,15 @@ def drawn(*curves, **how):
 
 def places(tree):
     """The points of the polylines, one list each."""
-    return [[tuple(map(float, point.split(","))) for point in line.get("points").split()]
-            for line in tree.iter(f"{SVG}polyline")]
+    return [
+        [tuple(map(float, point.split(","))) for point in line.get("points").split()]
+        for line in tree.iter(f"{SVG}polyline")
+    ]
 
 
 def test_points_lie_inside_the_axes_in_order():
     curve = Curve("yours", ((1e3, 2.0), (1e6, 50.0), (1e9, 700.0)), YOURS)
-    points, = places(drawn(curve))
+    (points,) = places(drawn(curve))
     assert [x for x, _ in points] == sorted(x for x, _ in points)
     assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)  # up is less in SVG
     assert all(plot.LEFT <= x <= plot.WIDTH - plot.RIGHT for x, _ in points)
@@ -36,15 +38,16 @@ def test_a_roof_rises_with_the_bandwidth_to_the_peak_and_holds_every_intensity()
 
 
 def test_axes_are_logarithmic():
-    points, = places(drawn(Curve("yours", ((1, 1), (10, 10), (100, 100)), YOURS)))
+    (points,) = places(drawn(Curve("yours", ((1, 1), (10, 10), (100, 100)), YOURS)))
     (x0, y0), (x1, y1), (x2, y2) = points
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)
     assert y1 - y0 == pytest.approx(y2 - y1, abs=0.2)
 
 
 def test_your_own_is_drawn_last_and_limits_are_dashed_without_marks():
-    tree = drawn(Curve("yours", ((1, 1), (10, 2)), YOURS), Curve("roof", ((1, 5), (10, 5)), LIMIT),
-                 Curve("a", ((1, 3), (10, 3))))
+    tree = drawn(
+        Curve("yours", ((1, 1), (10, 2)), YOURS), Curve("roof", ((1, 5), (10, 5)), LIMIT), Curve("a", ((1, 3), (10, 3)))
+    )
     lines = list(tree.iter(f"{SVG}polyline"))
     assert [line.get("stroke") for line in lines] == [plot.LIMIT_COLOUR, plot.COLOURS[0], plot.OWN_COLOUR]
     assert [line.get("stroke-dasharray") is not None for line in lines] == [True, False, False]

@@ -48,8 +48,11 @@ def test_a_style_sheet_speaks_of_dark_pages_only(name):
 
 def test_on_a_dark_page_all_that_is_light_or_dark_changes():
     """What is left out there is a colour of its own: a series, and the letters on it."""
-    same = {kind for kind, style in svg.KINDS.items() if ("fill=\"#" in style or "stroke=\"#" in style)
-            and not re.search(rf"\.picture \.{kind}\b", svg.DARK)}
+    same = {
+        kind
+        for kind, style in svg.KINDS.items()
+        if ('fill="#' in style or 'stroke="#' in style) and not re.search(rf"\.picture \.{kind}\b", svg.DARK)
+    }
     assert same == {"on", *(f"c{number}" for number in range(svg.COLOURS))}
 
 

@@ -37,7 +37,7 @@ def test_an_axis_that_repeats_an_element_has_one():
 def test_arrays_that_are_touched_alike_share_a_map():
     drawn = picture(lambda: add[3, 4](zeros(10), zeros(10), zeros(10)))
     assert (drawn.kernel, drawn.unit, drawn.units, drawn.grid) == ("add", "block", 3, (3,))
-    only, = drawn.maps
+    (only,) = drawn.maps
     assert only.ways == (("x", "loaded"), ("y", "loaded"), ("out", "stored"))
     assert list(zip(only.elements.tolist(), only.programs.tolist())) == [(i, i // 4) for i in range(10)]
     assert (only.by(), only.untouched()) == ((1, 1), 0)
@@ -50,7 +50,8 @@ def test_a_product_reads_rows_and_columns_of_several_blocks():
     assert (b.rows, b.cols, b.by()) == (5, 12, (2, 2))
     number = {(row, col): 3 * (row // 4) + col // 4 for row in range(8) for col in range(12)}
     assert dict(zip(out.elements.tolist(), out.programs.tolist())) == {
-        12 * row + col: block for (row, col), block in number.items()}
+        12 * row + col: block for (row, col), block in number.items()
+    }
 
 
 def test_one_block_is_told_apart_by_its_warps():
@@ -71,10 +72,14 @@ def test_of_equal_launches_the_first_is_drawn_and_all_are_counted():
 
 # Requests ----------------------------------------------------------------------------------------
 
+
 def test_neighbours_ask_for_four_sectors_and_a_column_for_thirty_two():
     rows = picture(lambda: add[1, 32](zeros(32), zeros(32), zeros(32))).requests
     assert [(each.kind, each.array, each.cost, each.least) for each in rows] == [
-        ("load", "x", 4, 4), ("load", "y", 4, 4), ("store", "out", 4, 4)]
+        ("load", "x", 4, 4),
+        ("load", "y", 4, 4),
+        ("store", "out", 4, 4),
+    ]
     column = picture(lambda: down_columns[1, (32, 2)](zeros(32, 16), zeros(32, 16))).requests[0]
     assert (column.cost, column.least, column.who) == (32, 4, "warp 0")
     assert column.pieces() == {2 * lane: [lane] for lane in range(32)}

@@ -36,7 +36,9 @@ def without_source(text: str) -> str:
 
 
 def test_a_vector_in_blocks(drawn):
-    assert without_source(touches.terminal(drawn["add"])) == """\
+    assert (
+        without_source(touches.terminal(drawn["add"]))
+        == """\
 add, 10 float32
 add, 3 blocks
 
@@ -49,11 +51,14 @@ block: A 0, B 1, C 2
 line N  out[i] = x[i] + y[i]
   load of x, load of y, store of out: 1 sector each (warp 0 of block 0)
   |0-3|"""
+    )
 
 
 def test_a_product_by_tiles(drawn):
     maps = touches.terminal(drawn["product"]).split("\n\nline")[0]
-    assert maps == """\
+    assert (
+        maps
+        == """\
 product, 8 x 8
 product, 4 blocks (2 x 2)
 
@@ -70,6 +75,7 @@ by 2 blocks each   by 2 blocks each   by 1 block each
 
 block: A (0, 0), B (1, 0), C (0, 1), D (1, 1)
 # several blocks, C (0, 1) among them   + several blocks without it"""
+    )
 
 
 def test_an_array_of_three_axes_is_labelled_by_the_first_two(drawn):
@@ -92,8 +98,9 @@ def test_where_letters_repeat_the_legend_names_a_program_by_its_place(drawn):
 def test_what_nobody_touches_and_what_lies_apart_is_said(drawn):
     text = touches.terminal(drawn["columns"])
     assert "576 of 640 by nobody" in text and ". nobody" in text
-    assert ("load of x, store of out: 32 sectors each, 4 would do (warp 0)\n"
-            "  |0|1|2| ... |31|  a sector every 64 bytes") in text
+    assert (
+        "load of x, store of out: 32 sectors each, 4 would do (warp 0)\n  |0|1|2| ... |31|  a sector every 64 bytes"
+    ) in text
 
 
 def test_a_conflict_shows_in_the_banks(drawn):
@@ -116,6 +123,7 @@ def test_colours_change_nothing_but_colours(drawn, name):
 
 # SVG ---------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("name", ["add", "large add", "product", "columns", "bank", "two long rows", "three axes"])
 def test_the_file_is_xml_without_outside_parts(drawn, name):
     text = touches.svg(drawn[name])
@@ -128,8 +136,10 @@ def test_the_file_is_xml_without_outside_parts(drawn, name):
     legend = f"{drawn[name].unit}: A" if drawn[name].units <= 62 else "each block has a colour, one of 8"
     assert drawn[name].title in words and legend in words
     width, height = float(root.get("width")), float(root.get("height"))
-    assert all(0 <= float(box.get("x", 0)) <= width and 0 <= float(box.get("y", 0)) <= height
-               for box in root.iter(f"{SVG}rect"))
+    assert all(
+        0 <= float(box.get("x", 0)) <= width and 0 <= float(box.get("y", 0)) <= height
+        for box in root.iter(f"{SVG}rect")
+    )
 
 
 def spans(root):
@@ -141,20 +151,22 @@ def spans(root):
         yield float(text.get("y")), left, left + wide, text.text
 
 
-@pytest.mark.parametrize("name", [
-    "add", "large add", "product", "columns", "bank", "two long rows", "three axes", "many",
-])
+@pytest.mark.parametrize(
+    "name", ["add", "large add", "product", "columns", "bank", "two long rows", "three axes", "many"]
+)
 def test_no_text_overprints_another(drawn, name):
     found = list(spans(ElementTree.fromstring(touches.svg(drawn[name]))))
     for number, (y, left, right, text) in enumerate(found):
-        for other_y, other_left, other_right, other in found[number + 1:]:
+        for other_y, other_left, other_right, other in found[number + 1 :]:
             apart = abs(y - other_y) >= 8 or right <= other_left or other_right <= left
             assert apart, f"{text!r} and {other!r}"
 
 
 def test_several_pictures_stand_below_each_other(drawn):
-    one, other, both = (float(ElementTree.fromstring(touches.svg(*pictures)).get("height"))
-                        for pictures in ([drawn["add"]], [drawn["product"]], [drawn["add"], drawn["product"]]))
+    one, other, both = (
+        float(ElementTree.fromstring(touches.svg(*pictures)).get("height"))
+        for pictures in ([drawn["add"]], [drawn["product"]], [drawn["add"], drawn["product"]])
+    )
     assert both == one + other
 
 
@@ -172,6 +184,7 @@ def test_regions_cover_each_cell_once(drawn, name):
 
 # Words -------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize(("numbers", "text"), [
     ([5], "5"), ([3, 1, 2], "1-3"), ([0, 2, 4, 5], "0,2,4-5"), ([7, 7], "7")])  # fmt: skip
 def test_lanes_are_drawn_together(numbers, text):
@@ -180,7 +193,13 @@ def test_lanes_are_drawn_together(numbers, text):
 
 def test_a_place_counts_along_the_first_axis_first():
     assert [place(number, (3, 2)) for number in range(6)] == [
-        "(0, 0)", "(1, 0)", "(2, 0)", "(0, 1)", "(1, 1)", "(2, 1)"]
+        "(0, 0)",
+        "(1, 0)",
+        "(2, 0)",
+        "(0, 1)",
+        "(1, 1)",
+        "(2, 1)",
+    ]
     assert place(5, (9,)) == "5"
 
 

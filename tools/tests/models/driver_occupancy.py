@@ -32,8 +32,10 @@ extern "C" __global__ void kernel{number}(float* memory) {{
 """
 RECORDED = ("threads", "registers", "static", "dynamic", "driver")
 LIMITS = {  # of the chip table -> of cudaDeviceProp
-    "registers": "regsPerMultiprocessor", "shared": "sharedMemPerMultiprocessor",
-    "shared_per_block": "sharedMemPerBlockOptin", "shared_reserved": "reservedSharedMemPerBlock",
+    "registers": "regsPerMultiprocessor",
+    "shared": "sharedMemPerMultiprocessor",
+    "shared_per_block": "sharedMemPerBlockOptin",
+    "shared_reserved": "reservedSharedMemPerBlock",
     "blocks": "maxBlocksPerMultiProcessor",
 }
 
@@ -44,11 +46,15 @@ def drawn(chip: Chip) -> list[dict]:
     for number in range(KERNELS):
         static = dice.choice([1, dice.randrange(1, 4096), dice.randrange(1, STATIC + 1)])
         left = chip.limits.shared_per_block - static
-        kernels.append({
-            "number": number, "threads": dice.choice([32 * dice.randrange(1, 33), dice.randrange(1, 1025)]),
-            "floats": dice.choice([1, dice.randrange(1, 60), dice.randrange(1, 240)]), "static": static,
-            "dynamic": dice.choice([0, dice.randrange(2048), dice.randrange(left)]),
-        })
+        kernels.append(
+            {
+                "number": number,
+                "threads": dice.choice([32 * dice.randrange(1, 33), dice.randrange(1, 1025)]),
+                "floats": dice.choice([1, dice.randrange(1, 60), dice.randrange(1, 240)]),
+                "static": static,
+                "dynamic": dice.choice([0, dice.randrange(2048), dice.randrange(left)]),
+            }
+        )
     return kernels
 
 
@@ -61,9 +67,11 @@ def compare(chip: Chip) -> list[dict]:
         function.max_dynamic_shared_size_bytes = kernel["dynamic"]
         kernel["registers"], kernel["static"] = function.num_regs, function.shared_size_bytes
         kernel["driver"] = driver.occupancyMaxActiveBlocksPerMultiprocessor(
-            function.kernel.ptr, kernel["threads"], kernel["dynamic"])
-        ours = occupancy(chip.limits, warps_in(kernel["threads"]), kernel["registers"],
-                         kernel["static"] + kernel["dynamic"])
+            function.kernel.ptr, kernel["threads"], kernel["dynamic"]
+        )
+        ours = occupancy(
+            chip.limits, warps_in(kernel["threads"]), kernel["registers"], kernel["static"] + kernel["dynamic"]
+        )
         kernel["ours"], kernel["limiter"] = ours.blocks, ours.limiter
     return kernels
 
@@ -93,8 +101,12 @@ def main(path: str) -> None:
     for name, (ours, theirs) in figures.items():
         print(f"{name:16} table {ours:>10}  card {theirs:>10}{'' if ours == theirs else '  differ'}")
     facts = {"card": card, "driver": runtime.driverGetVersion(), "table_and_card": figures}
-    write(path, "tools.tests.models.driver_occupancy", facts,
-          [{name: kernel[name] for name in RECORDED} for kernel in kernels])
+    write(
+        path,
+        "tools.tests.models.driver_occupancy",
+        facts,
+        [{name: kernel[name] for name in RECORDED} for kernel in kernels],
+    )
     sys.exit(bool(different))
 
 

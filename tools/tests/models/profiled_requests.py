@@ -17,10 +17,11 @@ ATOMICS = {4: "add.u32", 8: "exch.b64"}  # each is one instruction also in share
 COUNTS = {"load": 24, "store": 16, "atomic": 20}  # patterns of each size
 SUFFIX = {"load": "ld", "store": "st", "atomic": "atom"}
 METRICS = {
-    "shared": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
-               "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"),
-    "global": ("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum",
-               "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"),
+    "shared": (
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum",
+    ),
+    "global": ("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"),
 }
 SOURCE = """
 __constant__ int offsets[32];
@@ -74,10 +75,12 @@ def drawn_at(dice: random.Random, size: int) -> list[int]:
         lanes[dice.randrange(WARP)] = dice.randrange(64) * size
     left_out = dice.choice(["no", "no", "any", "quarters", "ends"])
     first, last = sorted(dice.randrange(WARP) for _ in range(2))
-    active = {"no": [True] * WARP,
-              "any": [dice.random() < 0.6 for _ in lanes],
-              "quarters": [quarter for quarter in (dice.random() < 0.5 for _ in range(4)) for _ in range(8)],
-              "ends": [first <= lane <= last for lane in range(WARP)]}[left_out]
+    active = {
+        "no": [True] * WARP,
+        "any": [dice.random() < 0.6 for _ in lanes],
+        "quarters": [quarter for quarter in (dice.random() < 0.5 for _ in range(4)) for _ in range(8)],
+        "ends": [first <= lane <= last for lane in range(WARP)],
+    }[left_out]
     return [offset if there else -1 for offset, there in zip(lanes, active)]
 
 
@@ -87,8 +90,11 @@ def kernel(space: str, kind: str, size: int) -> str:
     names = [f"%{number}" for number in range(len(values))]
     group = f"{{{', '.join(names)}}}" if len(names) > 1 else names[0]
     where = '"r"(address)' if space == "shared" else '"l"(address)'
-    address = ("unsigned address = (unsigned)__cvta_generic_to_shared(shared) + offset;" if space == "shared" else
-               "char* address = memory + offset;")
+    address = (
+        "unsigned address = (unsigned)__cvta_generic_to_shared(shared) + offset;"
+        if space == "shared"
+        else "char* address = memory + offset;"
+    )
     if kind == "atomic":
         value = '"+r"(v[0])' if size == 4 else '"+l"(wide)'
         text, outputs, inputs = f"atom.{space}.{ATOMICS[size]} %0, [%1], %0;", value, where
@@ -99,8 +105,14 @@ def kernel(space: str, kind: str, size: int) -> str:
         text = f"st.{space}.{TYPES[size]} [%{len(values)}], {group};"
         outputs, inputs = "", ", ".join([f'"r"({value})' for value in values] + [where])
     # The memory is zero, so that no lane ever reads `never`; the compiler cannot know, and keeps the load.
-    return SOURCE.format(name=f"{space}_{kind}_{size}", address=address, instruction=text, outputs=outputs,
-                         inputs=inputs, never=77 if size < 4 else 0x9E3779B9)
+    return SOURCE.format(
+        name=f"{space}_{kind}_{size}",
+        address=address,
+        instruction=text,
+        outputs=outputs,
+        inputs=inputs,
+        never=77 if size < 4 else 0x9E3779B9,
+    )
 
 
 def launch(space: str) -> None:
@@ -124,8 +136,21 @@ def launch(space: str) -> None:
 def profile(space: str) -> list[dict]:
     """The profiler's figures of each launch, by metric."""
     names = [metric.format(suffix) for metric in METRICS[space] for suffix in SUFFIX.values()]
-    command = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join(names),
-               sys.executable, "-m", "tools.tests.models.profiled_requests", "--launch", space]
+    command = [
+        "ncu",
+        "--csv",
+        "--page",
+        "raw",
+        "--clock-control",
+        "none",
+        "--metrics",
+        ",".join(names),
+        sys.executable,
+        "-m",
+        "tools.tests.models.profiled_requests",
+        "--launch",
+        space,
+    ]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     table = csv.DictReader(line for line in printed if line.startswith('"'))
     next(table)  # the units
@@ -141,8 +166,11 @@ def main(path: str) -> None:
             counts = [int(float(figures[metric.format(SUFFIX[kind])])) for metric in METRICS[space]]
             measured.append([space, kind, size, *counts, lanes])
     version = re.search(r"Version (\S+)", subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout)
-    facts = {"card": figures["device__attribute_display_name"], "profiler": f"Nsight Compute {version[1]}",
-             "columns": ["space", "kind", "size", "wavefronts | requests", "conflicts | sectors", "byte offsets"]}
+    facts = {
+        "card": figures["device__attribute_display_name"],
+        "profiler": f"Nsight Compute {version[1]}",
+        "columns": ["space", "kind", "size", "wavefronts | requests", "conflicts | sectors", "byte offsets"],
+    }
     write(path, "tools.tests.models.profiled_requests", facts, measured)
     print(f"{len(measured)} requests measured on {facts['card']}")
 

@@ -30,8 +30,9 @@ def by_hand(addresses, size, active, kind) -> tuple[int, int]:
 
 
 def agree(addresses, active, distance) -> bool:
-    return all(addresses[lane] == addresses[lane ^ distance] for lane in range(32)
-               if active[lane] and active[lane ^ distance])
+    return all(
+        addresses[lane] == addresses[lane ^ distance] for lane in range(32) if active[lane] and active[lane ^ distance]
+    )
 
 
 def drawn(seed: int, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -35,13 +35,13 @@ def test_mx_blocks_are_those_of_the_specification(element):
     dequantized = blocks.dequantize()
     for row in range(len(values)):
         for start in range(0, 96, 32):
-            block = values[row, start:start + 32]
-            scale = 2.0 ** -127
+            block = values[row, start : start + 32]
+            scale = 2.0**-127
             while scale * 2 <= abs(block).max() / top:  # the largest power of two that is no larger
                 scale *= 2
             assert 2.0 ** (int(blocks.scales[row, start // 32]) - 127) == scale
             expected = [narrowed(value / scale, element) * scale for value in block]
-            assert dequantized[row, start:start + 32].tolist() == expected
+            assert dequantized[row, start : start + 32].tolist() == expected
 
 
 def test_nvfp4_blocks_have_a_scale_each_and_one_for_all():
@@ -50,10 +50,10 @@ def test_nvfp4_blocks_have_a_scale_each_and_one_for_all():
     assert blocks.overall == np.float32(abs(values).max() / (448 * 6))
     for row in range(len(values)):
         for start in range(0, 48, 16):
-            block = values[row, start:start + 16]
+            block = values[row, start : start + 16]
             scale = narrowed(abs(block).max() / 6 / float(blocks.overall), E4M3) * float(blocks.overall)
             expected = [narrowed(value / scale, E2M1) * scale if scale else 0 for value in block]
-            np.testing.assert_allclose(blocks.dequantize()[row, start:start + 16], expected, rtol=1e-14)
+            np.testing.assert_allclose(blocks.dequantize()[row, start : start + 16], expected, rtol=1e-14)
 
 
 def test_the_block_with_the_largest_value_has_the_largest_scale():
@@ -63,14 +63,14 @@ def test_the_block_with_the_largest_value_has_the_largest_scale():
 
 def test_nvfp4_codes_do_not_depend_on_the_size_of_all_values():
     values = values_of_all_sizes(48)[12:28]
-    larger, smaller = nvfp4(values), nvfp4(values * 2.0 ** -60)
+    larger, smaller = nvfp4(values), nvfp4(values * 2.0**-60)
     assert (larger.codes == smaller.codes).all() and (larger.scales == smaller.scales).all()
 
 
 def test_a_scale_of_all_that_float32_can_hardly_hold_still_gives_numbers():
     # 5e-42 / 2688 is rounded down to the smallest float32, so that 448 is too little for the block.
     dequantized = nvfp4(np.full((1, 16), 5e-42)).dequantize()
-    assert dequantized == pytest.approx(448 * 6 * 2.0 ** -149)
+    assert dequantized == pytest.approx(448 * 6 * 2.0**-149)
 
 
 def test_bits_for_each_value_include_the_scales():

@@ -7,8 +7,12 @@ from hypothesis import strategies as st
 
 from tools.models.cache import Cache, Misses, served_by
 
-caches = st.builds(lambda sets, ways, line: Cache(sets * ways * line, line, ways),
-                   st.integers(1, 5), st.integers(1, 4), st.sampled_from([1, 4, 24, 64]))
+caches = st.builds(
+    lambda sets, ways, line: Cache(sets * ways * line, line, ways),
+    st.integers(1, 5),
+    st.integers(1, 4),
+    st.sampled_from([1, 4, 24, 64]),
+)
 addresses = st.lists(st.integers(0, 2000), max_size=120)
 checked = settings(max_examples=150, deadline=None, derandomize=True)
 
@@ -22,7 +26,7 @@ def missed_by_list(cache: Cache, addresses: list[int]) -> list[bool]:
         if line in own:
             own.remove(line)
         own.insert(0, line)
-        del own[cache.ways:]
+        del own[cache.ways :]
     return missed
 
 
@@ -59,6 +63,7 @@ def test_each_level_sees_what_missed_before(levels, addresses):
 
 
 # By hand -----------------------------------------------------------------------------------------
+
 
 def matrix(rows: int, cols: int, row_bytes: int | None = None) -> np.ndarray:
     """Addresses of the elements of a float64 matrix in row order; row_bytes: from one row to the next."""

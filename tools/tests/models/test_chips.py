@@ -6,16 +6,35 @@ import pytest
 
 from tools.models.chips import TABLE, chip, chips, detect
 
-FIGURES = {"capability", "multiprocessors", "boost_mhz", "bandwidth", "bus_bits", "memory_mhz", "l2", "host_link",
-           "host_bandwidth"}
+FIGURES = {
+    "capability",
+    "multiprocessors",
+    "boost_mhz",
+    "bandwidth",
+    "bus_bits",
+    "memory_mhz",
+    "l2",
+    "host_link",
+    "host_bandwidth",
+}
 EACH = pytest.mark.parametrize("known", chips().values(), ids=chips())
 
 
 def test_the_course_knows_the_chips_it_speaks_of():
     capabilities = {name: known.capability for name, known in chips().items()}
     assert capabilities == {
-        "t4": 75, "v100": 70, "a100": 80, "a100-40gb": 80, "rtx3090": 86, "l4": 89, "rtx4090": 89, "h100": 90,
-        "h200": 90, "b200": 100, "gb10": 121, "rtx5090": 120,
+        "t4": 75,
+        "v100": 70,
+        "a100": 80,
+        "a100-40gb": 80,
+        "rtx3090": 86,
+        "l4": 89,
+        "rtx4090": 89,
+        "h100": 90,
+        "h200": 90,
+        "b200": 100,
+        "gb10": 121,
+        "rtx5090": 120,
     }
 
 
@@ -30,8 +49,12 @@ def test_every_source_of_the_table_is_used_and_says_when():
     used = {source for facts in table["chip"].values() for source in facts["sources"]}
     used |= {source for facts in table["capability"].values() for source in facts["sources"]}
     assert used == set(table["source"])
-    undated = [title for title in table["source"].values() if "data sheet," in title or "white paper" in title
-               if not title[-4:].isdigit()]
+    undated = [
+        title
+        for title in table["source"].values()
+        if "data sheet," in title or "white paper" in title
+        if not title[-4:].isdigit()
+    ]
     assert not undated
 
 
@@ -45,8 +68,19 @@ def test_the_fp32_of_lanes_counts_a_multiplication_and_an_addition():
 
 
 # Dense fp16 operations of a multiprocessor in one clock, with sums in fp32: the white papers' tensor cores.
-DENSE = {"t4": 1024, "v100": 1024, "a100": 2048, "a100-40gb": 2048, "rtx3090": 512, "l4": 1024, "rtx4090": 512,
-         "h100": 4096, "h200": 4096, "b200": 8192, "rtx5090": 512}
+DENSE = {
+    "t4": 1024,
+    "v100": 1024,
+    "a100": 2048,
+    "a100-40gb": 2048,
+    "rtx3090": 512,
+    "l4": 1024,
+    "rtx4090": 512,
+    "h100": 4096,
+    "h200": 4096,
+    "b200": 8192,
+    "rtx5090": 512,
+}
 
 
 @EACH
@@ -79,20 +113,38 @@ def test_the_host_bandwidth_is_that_of_the_link(known):
     assert known.host_bandwidth == of_link.get(known.host_link, known.bandwidth)
 
 
-@pytest.mark.parametrize("card, capability, key", [
-    ("NVIDIA H200", 90, "h200"), ("NVIDIA GeForce RTX 4090", 89, "rtx4090"), ("NVIDIA A100-SXM4-80GB", 80, "a100"),
-    ("NVIDIA A100-SXM4-40GB", 80, "a100-40gb"), ("Tesla T4", 75, "t4"), ("NVIDIA GB10", 121, "gb10"),
-    ("Tesla V100-SXM2-32GB", 70, "v100"), ("NVIDIA H100 80GB HBM3", 90, "h100"), ("NVIDIA B200", 100, "b200"),
-])
+@pytest.mark.parametrize(
+    "card, capability, key",
+    [
+        ("NVIDIA H200", 90, "h200"),
+        ("NVIDIA GeForce RTX 4090", 89, "rtx4090"),
+        ("NVIDIA A100-SXM4-80GB", 80, "a100"),
+        ("NVIDIA A100-SXM4-40GB", 80, "a100-40gb"),
+        ("Tesla T4", 75, "t4"),
+        ("NVIDIA GB10", 121, "gb10"),
+        ("Tesla V100-SXM2-32GB", 70, "v100"),
+        ("NVIDIA H100 80GB HBM3", 90, "h100"),
+        ("NVIDIA B200", 100, "b200"),
+    ],
+)
 def test_a_card_is_known_by_the_name_that_the_driver_gives_it(card, capability, key):
     assert detect(card, capability) is chip(key)
 
 
-@pytest.mark.parametrize("card, capability", [
-    ("NVIDIA H100 PCIe", 90), ("NVIDIA GeForce RTX 4090 Laptop GPU", 89), ("NVIDIA L40S", 89), ("NVIDIA GB200", 100),
-    ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 90), ("NVIDIA GeForce RTX 5090 D", 120), ("NVIDIA A100-PCIE-40GB", 80),
-    ("NVIDIA H200", 80), ("", 90),
-])
+@pytest.mark.parametrize(
+    "card, capability",
+    [
+        ("NVIDIA H100 PCIe", 90),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", 89),
+        ("NVIDIA L40S", 89),
+        ("NVIDIA GB200", 100),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 90),
+        ("NVIDIA GeForce RTX 5090 D", 120),
+        ("NVIDIA A100-PCIE-40GB", 80),
+        ("NVIDIA H200", 80),
+        ("", 90),
+    ],
+)
 def test_another_card_is_no_chip_of_the_table(card, capability):
     assert detect(card, capability) is None
 

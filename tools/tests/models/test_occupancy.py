@@ -19,9 +19,7 @@ def of(name: str, **needs) -> Occupancy:
     return occupancy(chip(name).limits, **needs)
 
 
-@pytest.mark.parametrize("name, blocks, warps", [
-    ("t4", 8, 32), ("a100", 16, 64), ("l4", 12, 48), ("h100", 16, 64),
-])
+@pytest.mark.parametrize("name, blocks, warps", [("t4", 8, 32), ("a100", 16, 64), ("l4", 12, 48), ("h100", 16, 64)])
 def test_a_small_kernel_fills_the_multiprocessor_with_warps(name, blocks, warps):
     assert of(name, warps=4, registers=32, shared=0) == Occupancy(blocks, warps, warps, "warps")
 
@@ -54,10 +52,14 @@ def test_the_fraction_is_of_the_warps_that_could_be_resident():
     assert of("h100", warps=4, registers=255, shared=0).fraction == 8 / 64
 
 
-@pytest.mark.parametrize("needs", [
-    {"warps": 33, "registers": 16, "shared": 0}, {"warps": 1, "registers": 256, "shared": 0},
-    {"warps": 17, "registers": 128, "shared": 0},
-])
+@pytest.mark.parametrize(
+    "needs",
+    [
+        {"warps": 33, "registers": 16, "shared": 0},
+        {"warps": 1, "registers": 256, "shared": 0},
+        {"warps": 17, "registers": 128, "shared": 0},
+    ],
+)
 def test_a_kernel_that_cannot_be_launched_has_no_blocks(needs):
     assert of("h100", **needs).blocks == 0
 
@@ -66,8 +68,12 @@ def test_the_blocks_are_those_that_the_driver_gives_on_an_h200():
     recorded = rows("occupancy_h200.json")
     assert len(recorded) == 200
     for kernel in recorded:
-        ours = of("h200", warps=warps_in(kernel["threads"]), registers=kernel["registers"],
-                  shared=kernel["static"] + kernel["dynamic"])
+        ours = of(
+            "h200",
+            warps=warps_in(kernel["threads"]),
+            registers=kernel["registers"],
+            shared=kernel["static"] + kernel["dynamic"],
+        )
         assert ours.blocks == kernel["driver"], kernel
 
 
@@ -146,12 +152,26 @@ def test_random_kernels_have_the_occupancy_of_nvidias_calculator(capability, cal
         registers = dice.choice([16, dice.randrange(1, 80), dice.randrange(1, 256)])
         most = dice.choice([1, 8192, limits.shared // 3, limits.shared])
         fixed, dynamic = dice.randrange(min(most, 49152)), dice.randrange(most)
-        cases.append((capability, limits.warps, limits.registers, limits.shared, limits.shared_per_block,
-                      limits.shared_reserved, threads, registers, fixed, dynamic))
+        cases.append(
+            (
+                capability,
+                limits.warps,
+                limits.registers,
+                limits.shared,
+                limits.shared_per_block,
+                limits.shared_reserved,
+                threads,
+                registers,
+                fixed,
+                dynamic,
+            )
+        )
         ours.append(occupancy(limits, warps_in(threads), registers, fixed + dynamic).blocks)
     expected = calculator(cases)
     if set(expected) == {-1}:
-        pytest.skip(f"needs a cuda_occupancy.h that knows compute capability {capability / 10}; this one is older; "
-                    "set CUDA_HOME to a CUDA toolkit of version 13")
+        pytest.skip(
+            f"needs a cuda_occupancy.h that knows compute capability {capability / 10}; this one is older; "
+            "set CUDA_HOME to a CUDA toolkit of version 13"
+        )
     assert [(case, blocks) for case, blocks, found in zip(cases, expected, ours) if blocks != found] == []
     assert {0, 1, limits.blocks} <= set(expected)

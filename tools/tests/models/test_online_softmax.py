@@ -37,7 +37,7 @@ def merged(states: list[State], rng: random.Random) -> State:
     states = list(states)
     while len(states) > 1:
         at = rng.randrange(len(states) - 1)
-        states[at:at + 2] = [states[at].merge(states[at + 1])]
+        states[at : at + 2] = [states[at].merge(states[at + 1])]
     return states[0]
 
 
@@ -69,7 +69,7 @@ def test_many_rows_go_at_once_and_share_values():
     scores[0, 0], scores[1, 2, :16] = -np.inf, -np.inf
     state = empty((3, 5), 7)
     for start in range(0, 40, 16):
-        state = state.merge(of_piece(scores[..., start:start + 16], values[start:start + 16]))
+        state = state.merge(of_piece(scores[..., start : start + 16], values[start : start + 16]))
     for index in np.ndindex(3, 5):
         for col in range(7):
             output, logsumexp = attention(scores[index].tolist(), values[:, col].tolist())

@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 
 from tools.models.pipeline import Pipeline, Step, bytes_in_flight, sustained_bandwidth
 
-pipelines = st.builds(Pipeline, latency=st.integers(0, 12), compute=st.integers(0, 9), stages=st.integers(1, 6),
-                      interval=st.integers(0, 9))
+pipelines = st.builds(
+    Pipeline,
+    latency=st.integers(0, 12),
+    compute=st.integers(0, 9),
+    stages=st.integers(1, 6),
+    interval=st.integers(0, 9),
+)
 checked = settings(max_examples=200, deadline=None, derandomize=True)
 
 
@@ -31,8 +36,10 @@ def simulated(pipeline: Pipeline, tiles: int) -> list[Step]:
                 computed.append((now, busy_until))
                 free, acted = free + (pipeline.compute == 0), True
         now += 1
-    return [Step(tile % pipeline.stages, load, load + pipeline.latency, *times)
-            for tile, (load, times) in enumerate(zip(loads, computed))]
+    return [
+        Step(tile % pipeline.stages, load, load + pipeline.latency, *times)
+        for tile, (load, times) in enumerate(zip(loads, computed))
+    ]
 
 
 @checked
@@ -63,13 +70,17 @@ def test_the_stages_needed_are_the_fewest_at_which_computing_or_the_bandwidth_se
 
 # By hand -----------------------------------------------------------------------------------------
 
+
 def test_one_stage_overlaps_nothing():
     assert Pipeline(latency=3, compute=2, stages=1).steps(2) == [Step(0, 0, 3, 3, 5), Step(0, 5, 8, 8, 10)]
 
 
 def test_two_stages_load_the_next_tile_while_computing():
     assert Pipeline(latency=3, compute=2, stages=2, interval=3).steps(3) == [
-        Step(0, 0, 3, 3, 5), Step(1, 3, 6, 6, 8), Step(0, 6, 9, 9, 11)]
+        Step(0, 0, 3, 3, 5),
+        Step(1, 3, 6, 6, 8),
+        Step(0, 6, 9, 9, 11),
+    ]
 
 
 def test_enough_stages_hide_the_latency():

@@ -26,6 +26,7 @@ def nearest_even(value: Fraction) -> int:
 
 # Scales ------------------------------------------------------------------------------------------
 
+
 @checked
 @given(matrices, st.sampled_from([2, 4, 8]), st.sampled_from([None, 0, 1]))
 def test_symmetric_scales_reach_the_largest_size_of_what_shares_them(values, bits, axis):
@@ -60,10 +61,10 @@ def test_stochastic_rounding_changes_no_value_by_more_than_a_step(kind, values, 
 @given(matrices, st.sampled_from([2, 4, 8]))
 def test_affine_codes_use_the_whole_range_and_keep_zero(values, bits):
     quantizer = affine(values, bits)
-    assert (quantizer.low, quantizer.high) == (0, 2 ** bits - 1)
+    assert (quantizer.low, quantizer.high) == (0, 2**bits - 1)
     assert quantizer.dequantize(quantizer.quantize(0.0)) == 0
     span = max(values.max(), 0) - min(values.min(), 0)
-    assert quantizer.scale == pytest.approx(span / (2 ** bits - 1) if span else 1)
+    assert quantizer.scale == pytest.approx(span / (2**bits - 1) if span else 1)
 
 
 def test_codes_have_8_bits_unless_told_otherwise():
@@ -91,12 +92,14 @@ def test_finer_scales_lose_less():
 
 # Codes -------------------------------------------------------------------------------------------
 
+
 @checked
 @given(st.lists(numbers, min_size=1, max_size=30), st.integers(-6, 6), st.integers(-9, 9))
 def test_a_code_is_the_nearest_step_and_ties_are_even(values, power, zero_point):
-    quantizer = Quantizer(np.array(2.0 ** power), np.array(zero_point), -128, 127)
-    expected = [min(max(nearest_even(Fraction(value) / Fraction(2) ** power) + zero_point, -128), 127)
-                for value in values]
+    quantizer = Quantizer(np.array(2.0**power), np.array(zero_point), -128, 127)
+    expected = [
+        min(max(nearest_even(Fraction(value) / Fraction(2) ** power) + zero_point, -128), 127) for value in values
+    ]
     assert quantizer.quantize(values).tolist() == expected
 
 
@@ -106,6 +109,7 @@ def test_ties_by_hand():
 
 
 # Stochastic rounding -----------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("value", [0.25, 0.5, 2.9, -0.25, -3.875])
 def test_stochastic_rounding_is_right_on_average(value):
@@ -117,11 +121,12 @@ def test_stochastic_rounding_is_right_on_average(value):
 
 
 def test_stochastic_rounding_leaves_whole_numbers_alone():
-    whole = np.array([-3.0, 0.0, 1.0, 2.0 ** 52] * 1000)
+    whole = np.array([-3.0, 0.0, 1.0, 2.0**52] * 1000)
     assert (stochastic(np.random.default_rng(7))(whole) == whole).all()
 
 
 # Groups and bytes --------------------------------------------------------------------------------
+
 
 def test_groups_are_neighbours_in_a_row():
     assert grouped(np.arange(12).reshape(2, 6), 3).tolist() == [[[0, 1, 2], [3, 4, 5]], [[6, 7, 8], [9, 10, 11]]]
@@ -130,12 +135,18 @@ def test_groups_are_neighbours_in_a_row():
 
 
 @checked
-@given(hnp.arrays(np.int64, st.tuples(st.integers(0, 3), st.integers(0, 5).map(lambda half: 2 * half)),
-                  elements=st.integers(-8, 7)))
+@given(
+    hnp.arrays(
+        np.int64,
+        st.tuples(st.integers(0, 3), st.integers(0, 5).map(lambda half: 2 * half)),
+        elements=st.integers(-8, 7),
+    )
+)
 def test_two_codes_share_a_byte_and_come_back(codes):
     packed = pack(codes)
     assert packed.dtype == np.uint8
-    assert packed.tolist() == [[row[i] % 16 + 16 * (row[i + 1] % 16) for i in range(0, len(row), 2)]
-                               for row in codes.tolist()]
+    assert packed.tolist() == [
+        [row[i] % 16 + 16 * (row[i + 1] % 16) for i in range(0, len(row), 2)] for row in codes.tolist()
+    ]
     assert unpack(packed, signed=True).tolist() == codes.tolist()
     assert unpack(packed).tolist() == (codes % 16).tolist()

@@ -9,10 +9,17 @@ from tools.models.roofline import Ceiling, arithmetic_intensity, attainable, bou
 PEAK, BANDWIDTH = 60e12, 3e12  # flop/s, bytes/s: the ridge is at 20 flop/byte
 
 
-@pytest.mark.parametrize("intensity, reached, limit", [
-    (0, 0, "memory"), (1 / 12, 0.25e12, "memory"), (19, 57e12, "memory"),
-    (20, 60e12, "compute"), (1000, 60e12, "compute"), (float("inf"), 60e12, "compute"),
-])
+@pytest.mark.parametrize(
+    "intensity, reached, limit",
+    [
+        (0, 0, "memory"),
+        (1 / 12, 0.25e12, "memory"),
+        (19, 57e12, "memory"),
+        (20, 60e12, "compute"),
+        (1000, 60e12, "compute"),
+        (float("inf"), 60e12, "compute"),
+    ],
+)
 def test_a_kernel_reaches_what_memory_feeds_up_to_the_peak(intensity, reached, limit):
     assert attainable(intensity, PEAK, BANDWIDTH) == pytest.approx(reached)
     assert bound(intensity, PEAK, BANDWIDTH) == limit

@@ -11,8 +11,12 @@ LANES = np.arange(32)
 
 def touched(addresses, size, active, piece) -> set[int]:
     """The pieces that active lanes touch, byte by byte."""
-    return {byte // piece for address, there in zip(addresses, active) if there
-            for byte in range(int(address), int(address) + size)}
+    return {
+        byte // piece
+        for address, there in zip(addresses, active)
+        if there
+        for byte in range(int(address), int(address) + size)
+    }
 
 
 def drawn(seed: int, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -34,10 +38,22 @@ def test_every_piece_that_an_active_lane_touches_counts_once(size):
         assert count(addresses, size).tolist() == whole
 
 
-@pytest.mark.parametrize("stride, size, of_sectors, of_lines", [
-    (4, 4, 4, 1), (8, 4, 8, 2), (16, 4, 16, 4), (32, 4, 32, 8), (128, 4, 32, 32), (0, 4, 1, 1),
-    (1, 1, 1, 1), (2, 2, 2, 1), (8, 8, 8, 2), (16, 16, 16, 4), (12, 12, 12, 3),
-])
+@pytest.mark.parametrize(
+    "stride, size, of_sectors, of_lines",
+    [
+        (4, 4, 4, 1),
+        (8, 4, 8, 2),
+        (16, 4, 16, 4),
+        (32, 4, 32, 8),
+        (128, 4, 32, 32),
+        (0, 4, 1, 1),
+        (1, 1, 1, 1),
+        (2, 2, 2, 1),
+        (8, 8, 8, 2),
+        (16, 16, 16, 4),
+        (12, 12, 12, 3),
+    ],
+)
 def test_a_strided_request(stride, size, of_sectors, of_lines):
     assert (sectors(LANES * stride, size), lines(LANES * stride, size)) == (of_sectors, of_lines)
 

@@ -44,9 +44,21 @@ def test_a_group_of_one_goes_row_by_row():
 def test_a_group_goes_down_its_rows_and_then_across():
     tiles = Tiles(5, 3, 1, 1)
     assert [tiles.tile_of(program, group=2) for program in range(15)] == [
-        (0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2),
-        (2, 0), (3, 0), (2, 1), (3, 1), (2, 2), (3, 2),
-        (4, 0), (4, 1), (4, 2),  # the last group has one row
+        (0, 0),
+        (1, 0),
+        (0, 1),
+        (1, 1),
+        (0, 2),
+        (1, 2),
+        (2, 0),
+        (3, 0),
+        (2, 1),
+        (3, 1),
+        (2, 2),
+        (3, 2),
+        (4, 0),
+        (4, 1),
+        (4, 2),  # the last group has one row
     ]
 
 
@@ -65,6 +77,7 @@ def test_a_program_beyond_the_last_has_no_tile(program):
 
 
 # A tiled product ---------------------------------------------------------------------------------
+
 
 def counted_by_element(m: int, n: int, k: int, tile_m: int, tile_n: int, tile_k: int) -> Traffic:
     """Runs the loops of every program and asks for each element of a tile whether the mask lets it through."""
@@ -89,7 +102,7 @@ def test_traffic_is_what_the_programs_read_and_write(m, n, k, tile_m, tile_n, ti
 
 def test_traffic_falls_by_the_size_of_the_tile():
     one, sixteen = matmul_traffic(256, 256, 256, 1, 1), matmul_traffic(256, 256, 256, 16, 16)
-    assert (one.a, one.b, one.bytes(4)) == (256 ** 3, 256 ** 3, 2 * 256 ** 3 * 4 + 256 ** 2 * 4)
+    assert (one.a, one.b, one.bytes(4)) == (256**3, 256**3, 2 * 256**3 * 4 + 256**2 * 4)
     assert (one.a // sixteen.a, one.b // sixteen.b) == (16, 16)
 
 

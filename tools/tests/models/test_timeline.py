@@ -9,12 +9,12 @@ from tools.models.timeline import COMPUTE, DEFAULT, DOWNLOAD, ENGINES, UPLOAD, T
 
 def pieces(timeline: Timeline, stream: int) -> list[tuple[float, float]]:
     """One upload of 1 s, one kernel of 2 s and one download of 1 s: when each runs."""
-    spans = [timeline.submit(stream, engine, seconds) for engine, seconds in
-             ((UPLOAD, 1), (COMPUTE, 2), (DOWNLOAD, 1))]
+    spans = [timeline.submit(stream, engine, seconds) for engine, seconds in ((UPLOAD, 1), (COMPUTE, 2), (DOWNLOAD, 1))]
     return [(span.start, span.end) for span in spans]
 
 
 # By hand -----------------------------------------------------------------------------------------
+
 
 def test_work_of_one_stream_runs_in_order():
     timeline = Timeline()
@@ -121,11 +121,14 @@ def test_spans_say_what_ran_where():
     assert (span.stream, span.engine, span.label) == (DEFAULT, COMPUTE, "add")
 
 
-@pytest.mark.parametrize("work, says", [
-    ((DEFAULT, "disk", 1), "no engine is called 'disk'; there are upload, compute, download"),
-    ((DEFAULT, UPLOAD, -1), "work takes 0 seconds or more, not -1"),
-    ((7, UPLOAD, 1), "this timeline has no stream 7; stream\\(\\) makes one"),
-])
+@pytest.mark.parametrize(
+    "work, says",
+    [
+        ((DEFAULT, "disk", 1), "no engine is called 'disk'; there are upload, compute, download"),
+        ((DEFAULT, UPLOAD, -1), "work takes 0 seconds or more, not -1"),
+        ((7, UPLOAD, 1), "this timeline has no stream 7; stream\\(\\) makes one"),
+    ],
+)
 def test_bad_input_is_refused(work, says):
     with pytest.raises(ValueError, match=says):
         Timeline().submit(*work)
@@ -143,8 +146,11 @@ class Search:
         self.now, self.actions, self.taken = 0, [], set()
 
     def ready(self, stream: int) -> int:
-        ends = [end for other, end in self.actions
-                if other == stream or {STREAMS[other], STREAMS[stream]} == {"default", "blocking"}]
+        ends = [
+            end
+            for other, end in self.actions
+            if other == stream or {STREAMS[other], STREAMS[stream]} == {"default", "blocking"}
+        ]
         return max([self.now, *ends])
 
     def submit(self, stream: int, engine: str, seconds: int) -> int:
@@ -161,8 +167,7 @@ class Search:
 
     def synchronize(self, stream: int) -> int:
         kinds = {"default", "blocking"} if stream == 0 else set()
-        self.now = max([self.now, *(end for other, end in self.actions
-                                    if other == stream or STREAMS[other] in kinds)])
+        self.now = max([self.now, *(end for other, end in self.actions if other == stream or STREAMS[other] in kinds)])
         return self.now
 
 

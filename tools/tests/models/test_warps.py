@@ -41,10 +41,16 @@ def test_a_branch_splits_the_warps_whose_active_lanes_disagree():
     assert divergent(taken).tolist() == [len(set(row.tolist())) == 2 for row in taken]
 
 
-@pytest.mark.parametrize("condition, split", [
-    (lambda thread: thread % 2 == 0, 4), (lambda thread: thread < 48, 1), (lambda thread: thread < 64, 0),
-    (lambda thread: thread // 32 % 2 == 0, 0), (lambda thread: thread == 99, 1),
-])
+@pytest.mark.parametrize(
+    "condition, split",
+    [
+        (lambda thread: thread % 2 == 0, 4),
+        (lambda thread: thread < 48, 1),
+        (lambda thread: thread < 64, 0),
+        (lambda thread: thread // 32 % 2 == 0, 0),
+        (lambda thread: thread == 99, 1),
+    ],
+)
 def test_how_many_warps_of_a_block_of_100_threads_split(condition, split):
     taken, exists = in_warps(condition(np.arange(100)))
     assert divergent(taken, exists).sum() == split

@@ -106,8 +106,13 @@ def test_every_control_changes_the_picture_and_no_place_of_it_breaks_it(app, pag
 
 
 def test_marimo_has_no_complaint(app):
-    done = subprocess.run([sys.executable, "-m", "marimo", "check", "--strict", *PAGES], cwd=ROOT,
-                          capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "marimo", "check", "--strict", *PAGES],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

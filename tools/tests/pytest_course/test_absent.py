@@ -20,14 +20,33 @@ HARMS = [
     ("renamed", FEW, renamed, [MISSING, "The nearest that it has is matmul_flop.", GIVEN, BACK]),
     ("empty", FEW, lambda text: "", [MISSING, GIVEN, BACK]),
     ("only a class", FEW, lambda text: "class Lesson:\n    pass\n", [MISSING, GIVEN, BACK]),
-    ("no constant", CONSTANT, lambda text: text.replace("BLOCK = 64", "").replace("block: int = BLOCK", "block=64"),
-     [f"The tests use BLOCK, and {LESSON} has nothing of that name.",
-      "As it was given: BLOCK = 64  # three 64 x 64 tiles of float64 are 98,304 ...", BACK]),
-    ("not at the end", FEW, lambda text: f"{text}\ndel matmul_flops\n",
-     [f"The tests use matmul_flops. Line {line_of('def matmul_flops')} of {LESSON} has that name, "
-      "but what it stands for after the import is no function and no plain constant.", GIVEN, BACK]),
-    ("overwritten", FEW, lambda text: f"{text}\nmatmul_flops = 3\n",
-     [f"The tests call matmul_flops, and in {LESSON} it stands for 3.", GIVEN, BACK]),
+    (
+        "no constant",
+        CONSTANT,
+        lambda text: text.replace("BLOCK = 64", "").replace("block: int = BLOCK", "block=64"),
+        [
+            f"The tests use BLOCK, and {LESSON} has nothing of that name.",
+            "As it was given: BLOCK = 64  # three 64 x 64 tiles of float64 are 98,304 ...",
+            BACK,
+        ],
+    ),
+    (
+        "not at the end",
+        FEW,
+        lambda text: f"{text}\ndel matmul_flops\n",
+        [
+            f"The tests use matmul_flops. Line {line_of('def matmul_flops')} of {LESSON} has that name, "
+            "but what it stands for after the import is no function and no plain constant.",
+            GIVEN,
+            BACK,
+        ],
+    ),
+    (
+        "overwritten",
+        FEW,
+        lambda text: f"{text}\nmatmul_flops = 3\n",
+        [f"The tests call matmul_flops, and in {LESSON} it stands for 3.", GIVEN, BACK],
+    ),
 ]
 
 

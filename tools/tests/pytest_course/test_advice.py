@@ -28,6 +28,7 @@ def warned(course):
     def run(body: str, *arguments: str):
         fill(course, "matmul_flops", f"{body}\n    return 2 * m * n * k")
         return course.pytest("week1/day1", *arguments, PYTHONPATH=str(course.folder))
+
     return run
 
 
@@ -57,7 +58,7 @@ def test_under_v_all_of_them_are_there(warned):
     assert "Grid size 59 will likely" in warned("    import library; library.work()", "-v").text
 
 
-SMALL_GRID = '''
+SMALL_GRID = """
 import numpy as np
 import pytest
 from tools.gpu import cupy
@@ -67,7 +68,7 @@ from week1.day3 import how_gpus_work as lesson
 @pytest.mark.task(2)
 def test_saxpy_of_four_elements():
     lesson.saxpy(2.0, cupy.zeros(4, np.float32), cupy.zeros(4, np.float32), block=4)
-'''
+"""
 
 
 @needs_solutions

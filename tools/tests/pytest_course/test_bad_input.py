@@ -39,27 +39,66 @@ def tampered(path: str, old: str, new: str):
 # What is asked or damaged, the arguments, the exit code, how the message begins (its first line)
 USAGE = [
     ("missing day", nothing, ["week1/day99"], 4, "ERROR: There is no day or kata 'week1/day99'."),
-    ("no such answers", nothing, ["week1/day1", "--answers=refrence"], 4,
-     "ERROR: --answers=refrence: there is no such folder. Use reference, wrong:UNIT/NAME or a folder."),
-    ("answers without this day", nothing, ["week1/day1", "--answers=tools"], 4,
-     "ERROR: --answers=tools: it has no week1/day1/numpy_baseline.py."),
-    ("a page", nothing, ["week1/day3/explore_warps.py"], 4,
-     "ERROR: week1/day3/explore_warps.py holds no tests; those of its unit: ./course week1/day3"),
-    ("what bench measures with", nothing, ["week1/day1/bench_numpy_baseline.py"], 4,
-     "ERROR: week1/day1/bench_numpy_baseline.py holds no tests; those of its unit: ./course week1/day1"),
-    ("broken day.toml", tampered("week1/day1/day.toml", 'title = "', "title = "), ["week1/day1"], 4,
-     "ERROR: week1/day1/day.toml:1: not valid TOML: "),
-    ("broken day.toml, bare pytest", tampered("week1/day0/day.toml", 'title = "', "title = "), [], 4,
-     "ERROR: week1/day0/day.toml:1: not valid TOML: "),
+    (
+        "no such answers",
+        nothing,
+        ["week1/day1", "--answers=refrence"],
+        4,
+        "ERROR: --answers=refrence: there is no such folder. Use reference, wrong:UNIT/NAME or a folder.",
+    ),
+    (
+        "answers without this day",
+        nothing,
+        ["week1/day1", "--answers=tools"],
+        4,
+        "ERROR: --answers=tools: it has no week1/day1/numpy_baseline.py.",
+    ),
+    (
+        "a page",
+        nothing,
+        ["week1/day3/explore_warps.py"],
+        4,
+        "ERROR: week1/day3/explore_warps.py holds no tests; those of its unit: ./course week1/day3",
+    ),
+    (
+        "what bench measures with",
+        nothing,
+        ["week1/day1/bench_numpy_baseline.py"],
+        4,
+        "ERROR: week1/day1/bench_numpy_baseline.py holds no tests; those of its unit: ./course week1/day1",
+    ),
+    (
+        "broken day.toml",
+        tampered("week1/day1/day.toml", 'title = "', "title = "),
+        ["week1/day1"],
+        4,
+        "ERROR: week1/day1/day.toml:1: not valid TOML: ",
+    ),
+    (
+        "broken day.toml, bare pytest",
+        tampered("week1/day0/day.toml", 'title = "', "title = "),
+        [],
+        4,
+        "ERROR: week1/day0/day.toml:1: not valid TOML: ",
+    ),
 ]
 
 
 AUTHORS_USAGE = [
-    ("no such wrong answer", nothing, ["week1/day1", "--answers=wrong:week1/day1/naive_walks"], 4,
-     "ERROR: --answers=wrong:week1/day1/naive_walks: week1/day1 has no wrong answer 'naive_walks'."),
-    ("broken wrong.toml", tampered("reference/week1/day1/wrong.toml", "[[wrong]]", "[[wrong]"),
-     ["week1/day1", "--answers=wrong:week1/day1/naive_forgets_to_return"], 4,
-     "ERROR: --answers=wrong:week1/day1/naive_forgets_to_return: reference/week1/day1/wrong.toml is not valid TOML"),
+    (
+        "no such wrong answer",
+        nothing,
+        ["week1/day1", "--answers=wrong:week1/day1/naive_walks"],
+        4,
+        "ERROR: --answers=wrong:week1/day1/naive_walks: week1/day1 has no wrong answer 'naive_walks'.",
+    ),
+    (
+        "broken wrong.toml",
+        tampered("reference/week1/day1/wrong.toml", "[[wrong]]", "[[wrong]"),
+        ["week1/day1", "--answers=wrong:week1/day1/naive_forgets_to_return"],
+        4,
+        "ERROR: --answers=wrong:week1/day1/naive_forgets_to_return: reference/week1/day1/wrong.toml is not valid TOML",
+    ),
 ]
 CASES = [pytest.param(*case[1:], id=case[0]) for case in USAGE]
 CASES += [pytest.param(*case[1:], id=case[0], marks=needs_solutions) for case in AUTHORS_USAGE]
@@ -103,8 +142,11 @@ CALLS = [
     ("ends Python", in_flops("import os; os._exit(0)"), "It took its process down: "),
     ("loops for ever", in_flops("while True: pass"), "It did not end within 2 s."),
     ("hangs in native code", in_flops("return sum(iter(int, 1))"), "It did not end within 2 s."),
-    ("segfaults", in_flops("import ctypes; return ctypes.string_at(0)"),
-     "It took its process down: segmentation fault (signal 11)."),
+    (
+        "segfaults",
+        in_flops("import ctypes; return ctypes.string_at(0)"),
+        "It took its process down: segmentation fault (signal 11).",
+    ),
     ("recurses for ever", in_flops("return matmul_flops(m, n, k)"), "It raised RecursionError: maximum recursion"),
     ("prints a megabyte", in_flops("print('x' * 2**20); return 1"), "matmul_flops(m="),
 ]
@@ -146,7 +188,7 @@ def message(ran) -> list[str]:
     """The failure's own lines: what follows ERROR, and those indented below it or FAILED."""
     start = next(i for i, line in enumerate(ran.lines) if line.startswith(("FAILED", "ERROR")))
     lines = [ran.lines[start].removeprefix("ERROR ")] if ran.lines[start].startswith("ERROR") else []
-    for line in ran.lines[start + 1:]:
+    for line in ran.lines[start + 1 :]:
         if not line.startswith("  "):
             break
         lines.append(line.strip())

@@ -20,10 +20,14 @@ NJIT = """    import numba
 LOOPS = {
     "python": ("    while True: pass", "while True: pass"),
     "sleeps": ("    import time; time.sleep(100)", "import time; time.sleep(100)"),
-    "waits for itself": ("    import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()",
-                         "import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()"),
-    "catches everything": ("    while True:\n        try: sum(iter(int, 1))\n        except Exception: pass",
-                           "try: sum(iter(int, 1))"),
+    "waits for itself": (
+        "    import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()",
+        "import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()",
+    ),
+    "catches everything": (
+        "    while True:\n        try: sum(iter(int, 1))\n        except Exception: pass",
+        "try: sum(iter(int, 1))",
+    ),
     "native": ("    return sum(iter(int, 1))", "return sum(iter(int, 1))"),
     "numba": (NJIT, "return last(1)"),
 }
@@ -67,8 +71,11 @@ def test_after_the_first_time_a_second_is_enough(course):
 def test_an_import_that_does_not_end_is_told_with_its_line(course, line, how):
     at_import(line)(course)
     ran = course.pytest("week1/day1", *LIMIT, *how)
-    assert message(ran) == [f"{LESSON}: importing it does not end.", f"{LESSON}, line {BLOCK_LINE}: {line}",
-                            "Is there a loop outside the functions?"]
+    assert message(ran) == [
+        f"{LESSON}: importing it does not end.",
+        f"{LESSON}, line {BLOCK_LINE}: {line}",
+        "Is there a loop outside the functions?",
+    ]
 
 
 PATIENT = """

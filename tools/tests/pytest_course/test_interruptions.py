@@ -27,8 +27,16 @@ def looping(course):
 def interrupted(course, *arguments: str) -> tuple[int, str]:
     """Exit code and text of a run that gets Ctrl-C in the loop."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "week1/day1", *arguments]
-    with subprocess.Popen(command, cwd=course.folder, start_new_session=True, text=True, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | {"COLUMNS": "80"}) as ran:
+    with subprocess.Popen(
+        command,
+        cwd=course.folder,
+        start_new_session=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=os.environ | {"COLUMNS": "80"},
+    ) as ran:
         end = time.monotonic() + PATIENCE
         while not (course.folder / "at work").exists():
             assert time.monotonic() < end and ran.poll() is None
@@ -38,9 +46,11 @@ def interrupted(course, *arguments: str) -> tuple[int, str]:
     return ran.returncode, text
 
 
-@pytest.mark.parametrize("how, where", [
-    ([], f" in {TEST}"), (["--remote"], f" in {TEST}"), (["-n", "2"], ""),
-], ids=["direct", "remote", "two processes"])
+@pytest.mark.parametrize(
+    "how, where",
+    [([], f" in {TEST}"), (["--remote"], f" in {TEST}"), (["-n", "2"], "")],
+    ids=["direct", "remote", "two processes"],
+)
 def test_ctrl_c_says_where_it_was_and_nothing_is_green(looping, how, where):
     code, text = interrupted(looping, *how)
     assert code == 2

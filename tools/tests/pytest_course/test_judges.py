@@ -7,12 +7,18 @@ from tools.tests.pytest_course.test_bad_input import at_import
 from tools.tests.pytest_course.test_runs import FEW, TESTS, fill
 
 CHEATS = {
-    "runtest": ("import _pytest.python; _pytest.python.Function.runtest = lambda self: None",
-                "_pytest.python.Function.runtest"),
-    "code": ("import _pytest.python; _pytest.python.Function.runtest.__code__ = (lambda self: None).__code__",
-             "_pytest.python.Function.runtest"),
-    "the course's own": ("import tools.check.judge; tools.check.judge.judge = lambda *a: None",
-                         "tools.check.judge.judge"),
+    "runtest": (
+        "import _pytest.python; _pytest.python.Function.runtest = lambda self: None",
+        "_pytest.python.Function.runtest",
+    ),
+    "code": (
+        "import _pytest.python; _pytest.python.Function.runtest.__code__ = (lambda self: None).__code__",
+        "_pytest.python.Function.runtest",
+    ),
+    "the course's own": (
+        "import tools.check.judge; tools.check.judge.judge = lambda *a: None",
+        "tools.check.judge.judge",
+    ),
     "the name in a test": ("import tools.check; tools.check.assert_matches = print", "tools.check.assert_matches"),
 }
 
@@ -38,6 +44,7 @@ def test_in_its_own_process_a_lesson_reaches_no_judge(course):
 
 def test_judges_that_stay_are_not_suspected():
     import _pytest.python
+
     judges, before = Judges(), _pytest.python.Function.runtest
     assert judges.replaced() == []
     _pytest.python.Function.runtest = lambda self: None

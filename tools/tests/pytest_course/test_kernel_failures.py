@@ -20,7 +20,7 @@ def test_a_refused_access_is_told_with_its_task_and_line(course, how):
     ran = course.pytest("week1/day4", "-k", "ten_elements", *how)
     lines = enumerate(course.read(LESSON).splitlines(), start=1)
     line = next(number for number, text in lines if "tl.store(out_ptr + mine" in text)
-    told = ran.text[ran.text.index("  vector_add(x"):].splitlines()[:8]
+    told = ran.text[ran.text.index("  vector_add(x") :].splitlines()[:8]
     assert [text.strip() for text in told] == [
         "vector_add(x: float32[10], y: float32[10], block=4)",
         "",
@@ -61,6 +61,7 @@ def test_a_kernel_that_was_not_launched_is_the_lessons_and_told_in_a_sentence(co
 
 # The task of a line ---------------------------------------------------------------------------------------
 
+
 def head(file: str, line: int) -> str:
     message = f"f, line {line}:  x\nIt is refused."
     return refused(Raised("Fault", message, (Frame(file, line, "f", "x"),)))[0]
@@ -91,7 +92,11 @@ def test_no_file_outside_the_course_is_opened_for_it(file, monkeypatch):
 
 def test_a_refusal_without_a_line_of_the_lesson_keeps_its_own_words():
     assert refused(Raised("Fault", "helper, line 9:  y\nIt is refused.\n\nWhy?", ())) == [
-        "helper, line 9:  y", "It is refused.", "", "Why?"]
+        "helper, line 9:  y",
+        "It is refused.",
+        "",
+        "Why?",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["Refused", "Fault"])  # by the compiler; or seen when the kernel had ended, as a race
@@ -99,4 +104,6 @@ def test_what_is_refused_at_the_launch_stands_at_the_kernels_line(kind):
     message = f"add_kernel, line {SECOND}:  with y:  # a comment\nNumba compiles no with statement for a GPU."
     launch = Frame(LESSON, 90, "add", "add_kernel[1, 32](x)")
     assert refused(Raised(kind, message, (launch,))) == [
-        f"task 2, add_kernel, line {SECOND}:  with y:", "Numba compiles no with statement for a GPU."]
+        f"task 2, add_kernel, line {SECOND}:  with y:",
+        "Numba compiles no with statement for a GPU.",
+    ]

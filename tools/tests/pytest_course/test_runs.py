@@ -11,7 +11,7 @@ from tools.tests.conftest import needs_solutions
 LESSON = "week1/day1/numpy_baseline.py"
 TESTS = "week1/day1/test_numpy_baseline.py"
 
-FEW = '''
+FEW = """
 import pytest
 from week1.day1 import numpy_baseline as lesson
 
@@ -30,7 +30,7 @@ def test_flops_of_nothing():
 @pytest.mark.task(6)
 def test_bytes_of_one_product():
     assert lesson.matmul_min_bytes(1, 1, 1, 8) == 24
-'''
+"""
 
 
 @pytest.fixture
@@ -93,10 +93,12 @@ def test_every_way_to_run_finds_the_same(few, how):
 
 def test_the_processes_of_lessons_end_with_the_run_that_started_them(few):
     """One program may make many runs, as the self-check does: it must not collect hundreds of processes."""
-    script = ("import pytest; from tools.worker.process import Process\n"
-              "ended = []; end = Process.end; Process.end = lambda self: (ended.append(self), end(self))\n"
-              "pytest.main(['week1/day1', '--remote', '-p', 'no:cacheprovider'], plugins=[object()])\n"
-              "print('ended', len(ended))")
+    script = (
+        "import pytest; from tools.worker.process import Process\n"
+        "ended = []; end = Process.end; Process.end = lambda self: (ended.append(self), end(self))\n"
+        "pytest.main(['week1/day1', '--remote', '-p', 'no:cacheprovider'], plugins=[object()])\n"
+        "print('ended', len(ended))"
+    )
     assert few.run(sys.executable, "-c", script).lines[-1] == "ended 1"
 
 
@@ -150,7 +152,7 @@ def test_a_skip_names_what_is_missing_what_was_found_and_what_to_do(few):
     assert "skipped 1: needs a Hopper GPU (9.x); " in ran.text.replace("\n  ", " ")
 
 
-SEEDED = '''
+SEEDED = """
 import pytest
 
 
@@ -158,7 +160,7 @@ import pytest
 def test_prints_its_numbers(rng, capsys):
     with capsys.disabled():
         print("drew", rng.integers(10**9))
-'''
+"""
 
 
 def test_a_seed_repeats_the_inputs_and_another_changes_them(few):
@@ -201,8 +203,9 @@ def test_the_journal_tells_when_a_day_was_opened_what_passed_and_which_hints_wer
     assert told(few) == [("opened", "week1/day1", {}), ("hint", "week1/day1", {"task": 2, "rung": 1}), PASSED]
 
 
-@pytest.mark.parametrize("arguments, ci", [
-    (["--answers=reference"], ""), (["--red"], ""), (["--collect-only"], ""), ([], "true")])
+@pytest.mark.parametrize(
+    "arguments, ci", [(["--answers=reference"], ""), (["--red"], ""), (["--collect-only"], ""), ([], "true")]
+)
 @needs_solutions
 def test_a_run_that_is_not_a_learners_leaves_no_journal(few, arguments, ci):
     few.pytest("week1/day1", *arguments, CI=ci)
@@ -221,7 +224,7 @@ def test_hint_shows_the_next_rung_and_remembers(few):
     assert headings == ["1", "2", "3"]
 
 
-TIMED = '''
+TIMED = """
 import time
 import pytest
 
@@ -233,7 +236,7 @@ def test_notes_when_it_ran():
         start = time.time()
         time.sleep({seconds})
         note.write(f"{{start}} {{time.time()}}")
-'''
+"""
 
 
 @pytest.mark.parametrize("mark, seconds, alone", [("@pytest.mark.speed", 0.6, True), ("@pytest.mark.edge", 3, False)])

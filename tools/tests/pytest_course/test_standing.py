@@ -8,13 +8,13 @@ import pytest
 from tools.tests.conftest import needs_solutions
 from tools.tests.pytest_course.test_runs import FEW, LESSON, TESTS, fill
 
-MORE = '''
+MORE = """
 
 @pytest.mark.task({tasks})
 @pytest.mark.{stage}
 def test_one_more():
     {body}
-'''
+"""
 NO_COMPILER = 'from tools.check import NoCompiler; raise NoCompiler("needs a compiler; found none. Get one.")'
 HIDE_CUDA = """
 import sys
@@ -32,11 +32,13 @@ WAITS = "1 compiled test waits for numba-cuda"
 @pytest.fixture
 def solved(course):
     """solved(tasks=..., stage=..., body=...): day 1 with its two tasks written and one test more."""
+
     def make(**more):
         course.write(TESTS, FEW + MORE.format(**more))
         fill(course, "matmul_flops", "    return 2 * m * n * k")
         fill(course, "matmul_min_bytes", "    return 24")
         return course
+
     return make
 
 
@@ -87,11 +89,14 @@ def test_a_task_of_which_all_waits_is_neither_green_nor_next(solved):
     assert "matmul_numpy" not in cli(course, "hint", "week1/day1")
 
 
-@pytest.mark.parametrize("body, state", [
-    ('from tools.check import Undecided; raise Undecided("too noisy")', "undecided"),
-    ("assert False", "red"),
-    ('pytest.skip("I would rather not")', "skipped"),
-])
+@pytest.mark.parametrize(
+    "body, state",
+    [
+        ('from tools.check import Undecided; raise Undecided("too noisy")', "undecided"),
+        ("assert False", "red"),
+        ('pytest.skip("I would rather not")', "skipped"),
+    ],
+)
 def test_screen_and_status_agree_on_a_test_that_names_two_tasks(solved, body, state):
     course = solved(tasks="2, 6", stage="speed", body=body)
     ran = course.pytest("week1/day1")
@@ -115,7 +120,7 @@ def test_a_run_that_stops_at_its_first_failure_says_nothing_about_what_it_left_o
 # Given code that is to be mended -------------------------------------------------------------------
 
 DAY3, DAY3_TESTS = "week1/day3/how_gpus_work.py", "week1/day3/test_how_gpus_work.py"
-REPAIR = '''
+REPAIR = """
 import pytest
 from week1.day3 import how_gpus_work as lesson
 
@@ -128,7 +133,7 @@ def test_one_block():
 @pytest.mark.task(4)
 def test_is_faster():
     assert lesson.convert is None
-'''
+"""
 
 
 def test_given_code_that_nobody_touched_is_to_mend_and_leaves_the_focus_where_it_is(course):

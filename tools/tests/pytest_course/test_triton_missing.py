@@ -58,5 +58,6 @@ def test_another_module_that_is_missing_is_the_learners_affair(course):
 @pytest.mark.parametrize("platform, found", [("darwin", "macOS"), ("win32", "Windows"), ("sunos", "sunos")])
 def test_the_reason_names_the_system_and_the_way_out(platform, found, monkeypatch):
     monkeypatch.setattr(sys, "platform", platform)
-    assert missing_triton() == (f"needs Triton, which has wheels for Linux only; found {found}. "
-                                "Use WSL or a container: docs/SETUP.md says how.")
+    assert missing_triton() == (
+        f"needs Triton, which has wheels for Linux only; found {found}. Use WSL or a container: docs/SETUP.md says how."
+    )

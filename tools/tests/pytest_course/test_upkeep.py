@@ -17,8 +17,10 @@ from tools.tests.pytest_course.test_runs import FEW, LESSON, TESTS, fill
 GONE = "import os, tempfile; gone = tempfile.mkdtemp(); os.chdir(gone); os.rmdir(gone)"
 SPOILT = {
     "its own file": ("import os; os.remove(__file__)", f"{LESSON} was deleted while it ran, and put back as it was."),
-    "its folder": ("import os, shutil; shutil.rmtree(os.path.dirname(__file__))",
-                   f"{LESSON} was deleted while it ran, and put back as it was."),
+    "its folder": (
+        "import os, shutil; shutil.rmtree(os.path.dirname(__file__))",
+        f"{LESSON} was deleted while it ran, and put back as it was.",
+    ),
     "the folder to work in": (GONE, ""),
     "output": ("import sys; sys.stdout.close(); sys.stderr.close()", ""),
     "builtins": ("import builtins; builtins.len = lambda values: 3; builtins.open = None", ""),
@@ -26,8 +28,10 @@ SPOILT = {
     "recursion": ("import sys; sys.setrecursionlimit(60)", ""),
     "what cannot be put back": ("import os; os.getcwd = None", "Once more, with the lesson in its own process:"),
     "ten megabytes": ("print('x' * 10_000_000)", ""),
-    "a thread without end": ("import threading, time; threading.Thread(target=lambda: time.sleep(1000)).start()",
-                             "A thread that the lesson started is still at work; it ends here."),
+    "a thread without end": (
+        "import threading, time; threading.Thread(target=lambda: time.sleep(1000)).start()",
+        "A thread that the lesson started is still at work; it ends here.",
+    ),
 }
 CALL, IMPORT = "call", "import"
 

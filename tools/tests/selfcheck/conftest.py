@@ -161,9 +161,7 @@ class Course:
 
     def problems(self) -> list[str]:
         """What the static rules find, in words."""
-        return [
-            str(problem) for found in static.check_unit(self.unit(), self.root).values() for problem in found
-        ]
+        return [str(problem) for found in static.check_unit(self.unit(), self.root).values() for problem in found]
 
 
 @pytest.fixture

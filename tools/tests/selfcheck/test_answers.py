@@ -15,9 +15,7 @@ def written(course, name, folder):
 
 def test_an_edit_changes_its_place_alone(course, tmp_path):
     reference = (course.root / "reference/week1/day1/adding.py").read_text()
-    assert written(course, "takes_away", tmp_path / "out") == reference.replace(
-        "result += value", "result -= value"
-    )
+    assert written(course, "takes_away", tmp_path / "out") == reference.replace("result += value", "result -= value")
 
 
 def test_a_line_that_the_docstring_shows_is_changed_in_the_code_alone(course, tmp_path):
@@ -30,16 +28,12 @@ def test_a_line_that_the_docstring_shows_is_changed_in_the_code_alone(course, tm
 def test_all_changes_every_place(course):
     course.write(WRONG, f'[[wrong]]\n{ENTRY}find = "values:"\nreplace = "items:"\nall = true\n')
     with pytest.raises(BadAnswer, match="the result changes a signature"):
-        apply(
-            wrong_answers("week1/day1", course.root)[0],
-            (course.root / "reference/week1/day1/adding.py").read_text(),
-        )
+        apply(wrong_answers("week1/day1", course.root)[0], (course.root / "reference/week1/day1/adding.py").read_text())
 
 
 def test_code_replaces_the_body_and_keeps_the_docstring(course, tmp_path):
     course.write(
-        WRONG,
-        f'[[wrong]]\n{ENTRY}function = "mean"\ncode = """\n    first = values[0]\n    return first\n"""\n',
+        WRONG, f'[[wrong]]\n{ENTRY}function = "mean"\ncode = """\n    first = values[0]\n    return first\n"""\n'
     )
     tail = written(course, "x", tmp_path / "out")[-120:]
     assert tail.endswith('over how many they are."""\n    first = values[0]\n    return first\n')
@@ -89,10 +83,7 @@ def test_a_file_that_breaks_the_rules_is_refused_in_one_line(course, text, words
 
 UNFIT = {
     "nothing to replace": ('find = "zero"\nreplace = ""', "the reference does not contain 'zero'."),
-    "two places": (
-        'find = "result"\nreplace = "r"',
-        "'result' occurs 3 times; say more of it, or all = true.",
-    ),
+    "two places": ('find = "result"\nreplace = "r"', "'result' occurs 3 times; say more of it, or all = true."),
     "broken syntax": (
         'find = "return result"\nreplace = "return ="',
         "the result does not parse (line 27: invalid syntax).",
@@ -101,14 +92,8 @@ UNFIT = {
         'find = "return result"\nreplace = "return result  # so"',
         "the result is the reference itself.",
     ),
-    "another signature": (
-        'find = "def mean(values"\nreplace = "def mean(items"',
-        "the result changes a signature.",
-    ),
-    "no such function": (
-        'function = "median"\ncode = "return 1"',
-        "the reference has no function median with a body.",
-    ),
+    "another signature": ('find = "def mean(values"\nreplace = "def mean(items"', "the result changes a signature."),
+    "no such function": ('function = "median"\ncode = "return 1"', "the reference has no function median with a body."),
 }
 
 

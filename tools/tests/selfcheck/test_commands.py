@@ -60,7 +60,8 @@ def test_a_command_that_calls_a_bench_file_needs_one_beside_the_lesson(faults, c
     course.write("week1/day1/day.toml", "")
     assert faults("`./course count week1/day1`") == [
         "README.md, line 1: `./course count week1/day1`: count has nothing to call: "
-        "there is no bench_*.py in week1/day1"]
+        "there is no bench_*.py in week1/day1"
+    ]
     course.write("week1/day1/bench_adding.py", "WORKLOADS = ()\n")
     assert faults("`./course count week1/day1`") == []
 

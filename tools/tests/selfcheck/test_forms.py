@@ -34,14 +34,19 @@ def named(jobs) -> list[tuple[str, str]]:
     return list(dict.fromkeys((name, job.func.__name__) for name, job in jobs))
 
 
-@pytest.mark.parametrize("arguments, wanted", [
-    (UNITS, [("week1/day1", "check_unit"), ("week1/day2", "check_unit"), ("static", "check_texts")]),
-    (["--quick", *UNITS],
-     [("week1/day1", "check_quickly"), ("week1/day2", "check_quickly"), ("static", "check_texts")]),
-    (["--only", "golden"], [("transcripts", "check_transcript")]),
-    (["--only", "tools", "--only", "static"], [("tools", "check_tools"), ("static", "check_texts")]),
-    (["--dev"], [("dev", "check_dev")]),
-])
+@pytest.mark.parametrize(
+    "arguments, wanted",
+    [
+        (UNITS, [("week1/day1", "check_unit"), ("week1/day2", "check_unit"), ("static", "check_texts")]),
+        (
+            ["--quick", *UNITS],
+            [("week1/day1", "check_quickly"), ("week1/day2", "check_quickly"), ("static", "check_texts")],
+        ),
+        (["--only", "golden"], [("transcripts", "check_transcript")]),
+        (["--only", "tools", "--only", "static"], [("tools", "check_tools"), ("static", "check_texts")]),
+        (["--dev"], [("dev", "check_dev")]),
+    ],
+)
 def test_a_form_runs_its_parts_and_no_others(run, arguments, wanted):
     assert named(run(*arguments)[1]) == wanted
 
@@ -58,9 +63,10 @@ def test_two_forms_at_once_are_a_usage_error(run, capsys):
     assert "not allowed with argument" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments, most", [
-    ([], 20), (["week1/day1"], None), (["--mutants", "3"], 3), (["week1/day1", "--mutants", "3"], 3),
-])
+@pytest.mark.parametrize(
+    "arguments, most",
+    [([], 20), (["week1/day1"], None), (["--mutants", "3"], 3), (["week1/day1", "--mutants", "3"], 3)],
+)
 def test_the_whole_takes_a_sample_of_the_mutants_and_a_unit_all_of_its_own(run, arguments, most):
     jobs = run(*arguments)[1]
     assert {job.keywords["most"] for _, job in jobs if job.func is parts.check_unit} == {most}
@@ -75,14 +81,22 @@ def test_every_floor_is_held_by_some_form_and_the_quick_one_holds_none_of_its_ow
     assert set(check.QUICK.floors) < set(check.WHOLE.floors)
 
 
-@pytest.mark.parametrize("arguments, kinds", [
-    ([], check.WHOLE.floors), (["--quick"], check.QUICK.floors), (["--dev"], check.DEV.floors),
-    (["week1/day1"], ()), (["--quick", "week1/day1"], ()), (["--only", "static"], ()),
-])
+@pytest.mark.parametrize(
+    "arguments, kinds",
+    [
+        ([], check.WHOLE.floors),
+        (["--quick"], check.QUICK.floors),
+        (["--dev"], check.DEV.floors),
+        (["week1/day1"], ()),
+        (["--quick", "week1/day1"], ()),
+        (["--only", "static"], ()),
+    ],
+)
 def test_counts_are_held_against_the_floors_of_the_form(run, arguments, kinds):
     printed = run(*arguments)[2].out
     assert [line.split(" ", 4)[4] for line in printed.splitlines() if line.startswith("FAILED floors kept: ")] == [
-        kind for kind in kinds if f"0 {kind}" in printed]
+        kind for kind in kinds if f"0 {kind}" in printed
+    ]
     assert printed.count("FAILED floors kept") == len(kinds)
 
 
@@ -130,8 +144,11 @@ def test_without_a_terminal_nobody_is_asked(run, monkeypatch):
 
 def test_a_missing_compiler_is_one_fault_and_says_what_could_not_be_judged(run):
     run.lacks = {"compilers": ["numba-cuda"]}
-    day = Findings("week1/day3", [Verdict("lesson tests", "week1/day3: test_a", True)],
-                   unjudged=Counter({"tests of lessons": 6, "wrong answers": 4}))
+    day = Findings(
+        "week1/day3",
+        [Verdict("lesson tests", "week1/day3: test_a", True)],
+        unjudged=Counter({"tests of lessons": 6, "wrong answers": 4}),
+    )
     code, _, printed = run(found=(day,))
     assert code == 1
     assert printed.out.splitlines()[:3] == [
@@ -154,8 +171,12 @@ def test_what_failed_where_a_compiler_is_missing_is_counted_and_no_fault(course)
     parts.without_what_waits(found, reference, [])
     assert found.verdicts == kept
     assert found.notes == [parts.TO_BE_SHOWN + "test_of_a_gpu"]
-    assert found.unjudged == {"tests of lessons": 1, "tests seen red": 1, "wrong answers": 1,
-                              "mutants that survived": 1}
+    assert found.unjudged == {
+        "tests of lessons": 1,
+        "tests seen red": 1,
+        "wrong answers": 1,
+        "mutants that survived": 1,
+    }
 
 
 def test_where_only_a_gpu_is_missing_every_fault_stays(course):
@@ -204,7 +225,9 @@ def test_tests_of_the_tools_count_when_they_passed_and_not_when_they_were_skippe
     course.write("tools/tests/test_it.py", TESTS.format(package="surely_not_installed"))
     found = parts.check_tools(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
     assert [(verdict.subject, verdict.passed) for verdict in found.verdicts] == [
-        ("tools/tests/test_it.py::test_b", True), ("tools/tests/test_it.py::test_c", False)]
+        ("tools/tests/test_it.py::test_b", True),
+        ("tools/tests/test_it.py::test_c", False),
+    ]
     assert sum(found.skips.values()) == 1
 
 
@@ -224,7 +247,10 @@ def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_l
     monkeypatch.setattr(parts, "of_extra", lambda extra: {"dev": ["surely_not_installed"]}[extra])
     verdicts = parts.check_dev(course.root, tell=lambda *words: None).verdicts
     assert [verdict.subject for verdict in verdicts] == [
-        "tools/tests/test_it.py::test_b", "tools/tests/test_it.py::test_c", "ruff check ."]
+        "tools/tests/test_it.py::test_b",
+        "tools/tests/test_it.py::test_c",
+        "ruff check .",
+    ]
 
 
 def test_every_package_for_authors_but_the_linter_is_asked_for_by_some_test():

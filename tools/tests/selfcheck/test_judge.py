@@ -46,9 +46,7 @@ def test_any_other_outcome_of_a_reference_is_a_fault(outcome):
 
 
 def test_a_reference_that_runs_no_test_is_a_fault():
-    assert faults(judge.judge_reference("week1/day1", result(exit=4), "x")) == [
-        "week1/day1: no test ran (exit code 4)"
-    ]
+    assert faults(judge.judge_reference("week1/day1", result(exit=4), "x")) == ["week1/day1: no test ran (exit code 4)"]
     died = result(case("test_a", "passed"), died="the process hung")
     assert faults(judge.judge_reference("week1/day1", died, "x")) == ["week1/day1: the process hung"]
 
@@ -145,10 +143,7 @@ def mutant(name: str, *tests, **facts) -> Result:
 
 
 def test_a_mutant_is_killed_by_a_failure_or_by_its_own_death():
-    killed = [
-        mutant("m1", case("test_a", "failed"), exit=1),
-        mutant("m2", exit=None, died="the process hung"),
-    ]
+    killed = [mutant("m1", case("test_a", "failed"), exit=1), mutant("m2", exit=None, died="the process hung")]
     assert [v.kind for v in judge.judge_mutants("u", killed, GREEN, {})] == ["mutants killed"] * 2
 
 

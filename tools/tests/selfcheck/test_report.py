@@ -27,9 +27,7 @@ def test_the_report_names_faults_first_and_ends_with_two_counts():
 
 
 def test_parts_of_one_name_are_added_up():
-    [one] = merged(
-        [Findings("transcripts", [GOOD], seconds=1.0), Findings("transcripts", [BAD], seconds=2.0)]
-    )
+    [one] = merged([Findings("transcripts", [GOOD], seconds=1.0), Findings("transcripts", [BAD], seconds=2.0)])
     assert (one.verdicts, one.seconds, one.passed) == ([GOOD, BAD], 3.0, False)
 
 

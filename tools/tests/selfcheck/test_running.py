@@ -20,16 +20,12 @@ def lesson(course, name: str, body: str) -> Variant:
         f"{name}/week1/day1/adding.py",
         f"import os, time\ndef total(values):\n    {body}\ndef mean(values):\n    return 3\n",
     )
-    return Variant(
-        "mutant", name, ("-q", "-p", "no:cacheprovider", "-x", "week1", f"--answers={name}"), limit=1.0
-    )
+    return Variant("mutant", name, ("-q", "-p", "no:cacheprovider", "-x", "week1", f"--answers={name}"), limit=1.0)
 
 
 def test_a_sound_unit_comes_out_with_nothing_to_mend(course):
     told = []
-    found = parts.check_unit(
-        course.unit(), course.root, tell=lambda phase, detail: told.append((phase, detail))
-    )
+    found = parts.check_unit(course.unit(), course.root, tell=lambda phase, detail: told.append((phase, detail)))
     assert [verdict for verdict in found.verdicts if not verdict.passed] == []
     assert Counter(verdict.kind for verdict in found.verdicts) == {
         "units": 1, "lesson tests": 2, "lesson tests, remote": 2, "tests seen red": 2,
@@ -90,12 +86,7 @@ def test_a_test_for_a_gpu_is_skipped_and_listed(course):
     assert found.skips == {"needs an NVIDIA GPU": 1}
     assert found.notes == [
         f"to be shown red where nothing is skipped: {name}"
-        for name in (
-            "test_mean_divides_by_the_count",
-            "forgets_to_divide",
-            "turns_it_round",
-            "takes_the_median",
-        )
+        for name in ("test_mean_divides_by_the_count", "forgets_to_divide", "turns_it_round", "takes_the_median")
     ]
 
 

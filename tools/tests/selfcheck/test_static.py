@@ -199,16 +199,17 @@ def test_two_wrong_answers_must_differ_in_more_than_constants(course):
                 rejected_by = "test_total_adds_every_value"
                 says = "{number}7 == 7"
                 """)
-    assert course.problems() == [
-        "reference/week1/day1/wrong.toml: times_3: differs from times_2 in constants only"
-    ]
+    assert course.problems() == ["reference/week1/day1/wrong.toml: times_3: differs from times_2 in constants only"]
 
 
 def test_constants_of_two_functions_make_two_wrong_answers(course):
     for line in ("return total(values) / len(values)", "return result"):
         course.edit("reference/week1/day1/adding.py", line, f"{line} + 0")
-    for name, line in [("total_and_1", "return result + "), ("total_and_2", "return result + "),
-                       ("mean_and_1", "/ len(values) + ")]:
+    for name, line in [
+        ("total_and_1", "return result + "),
+        ("total_and_2", "return result + "),
+        ("mean_and_1", "/ len(values) + "),
+    ]:
         with (course.root / WRONG).open("a") as file:
             file.write(f"""
                 [[wrong]]
@@ -234,16 +235,12 @@ def test_texts_are_code_and_differ_in_more_than_constants(course):
                 rejected_by = "test_total_adds_every_value"
                 says = "{text} ="
                 """)
-    assert course.problems() == [
-        "reference/week1/day1/wrong.toml: longer: differs from floats in constants only"
-    ]
+    assert course.problems() == ["reference/week1/day1/wrong.toml: longer: differs from floats in constants only"]
 
 
 def test_a_kernel_may_mark_its_gap_with_pass(course):
     for path in (STUB, REFERENCE):
-        course.edit(
-            path, "def mean(values: list[float])", "@statistics.kernel\ndef mean(values: list[float])"
-        )
+        course.edit(path, "def mean(values: list[float])", "@statistics.kernel\ndef mean(values: list[float])")
     course.edit(STUB, 'raise NotImplementedError("week1/day1 task 2: mean")', "pass  # divide")
     assert course.problems() == []
 

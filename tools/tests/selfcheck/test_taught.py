@@ -20,8 +20,10 @@ GLOSSARY = """
     - **sum, total**: all of them together. [week1/day1]
     - **warp**: 32 threads. (week 2, day 1)
     """
-EARLY = ("before the unit that teaches it: say in half a sentence what it is, and list it in in_passing of day.toml, "
-         "or use another word")
+EARLY = (
+    "before the unit that teaches it: say in half a sentence what it is, and list it in in_passing of day.toml, "
+    "or use another word"
+)
 
 
 def untaught(course) -> list[str]:
@@ -29,22 +31,28 @@ def untaught(course) -> list[str]:
     return [problem.what.rpartition(": ")[2] for problem in names_are_taught(Material(course.unit(), course.root))]
 
 
-@pytest.mark.parametrize("answer, name", [
-    ("return statistics.fmean(values)", "statistics.fmean"),
-    ("return values.mean()", ".mean"),
-    ("return total(values, weights=None) / len(values)", "weights="),
-    ("return (values * 2).real.sum()", ".sum"),
-])
+@pytest.mark.parametrize(
+    "answer, name",
+    [
+        ("return statistics.fmean(values)", "statistics.fmean"),
+        ("return values.mean()", ".mean"),
+        ("return total(values, weights=None) / len(values)", "weights="),
+        ("return (values * 2).real.sum()", ".sum"),
+    ],
+)
 def test_a_name_that_no_docstring_has_is_named(course, answer, name):
     course.edit(REFERENCE, MEAN, answer)
     assert untaught(course) == [name]
 
 
-@pytest.mark.parametrize("answer, line", [
-    ("return statistics.fmean(values)", "A mean is statistics.fmean(values)."),
-    ("return values.mean()", "values.mean() is one of them."),
-    ("return total(values, weights=None) / len(values)", "total takes weights=None."),
-])
+@pytest.mark.parametrize(
+    "answer, line",
+    [
+        ("return statistics.fmean(values)", "A mean is statistics.fmean(values)."),
+        ("return values.mean()", "values.mean() is one of them."),
+        ("return total(values, weights=None) / len(values)", "total takes weights=None."),
+    ],
+)
 def test_a_name_that_the_docstring_has_is_taught(course, answer, line):
     course.edit(REFERENCE, MEAN, answer)
     course.edit(STUB, "A sum needs a start.", line)

@@ -30,9 +30,9 @@ def test_counts_can_be_added():
     assert Counts(bytes_stored=1, sectors=2) + Counts(sectors=3) == Counts(bytes_stored=1, sectors=5)
 
 
-@pytest.mark.parametrize("name", [
-    "requests", "sectors_per_request", "wavefronts", "conflicts", "active_lanes", "divergent_branches",
-])
+@pytest.mark.parametrize(
+    "name", ["requests", "sectors_per_request", "wavefronts", "conflicts", "active_lanes", "divergent_branches"]
+)
 def test_a_figure_of_warps_says_why_it_is_missing_and_where_to_look(name):
     with pytest.raises(NotCounted, match=f"{name}.* no warps until it is compiled.*tools.check.compiled"):
         getattr(example(), name)
@@ -51,18 +51,21 @@ def test_counters_come_back_from_another_process_as_they_were():
     assert Counters.from_plain(plain) == example()
 
 
-@pytest.mark.parametrize("plain", [
-    None,
-    {},
-    {"launches": (), "library_operations": [], "more": 1},
-    {"launches": (), "library_operations": [1]},
-    {"launches": [], "library_operations": []},
-    {"launches": (("k", (1,), {}, ()),), "library_operations": []},
-    {"launches": (("k", (-1,), vars(Counts()), ()),), "library_operations": []},
-    {"launches": (("k", (1,), vars(Counts(sectors=True)), ()),), "library_operations": []},
-    {"launches": (("k", (1,), vars(Counts(sectors=-1)), ()),), "library_operations": []},
-    {"launches": (("k", (1,), vars(Counts()), ("load",)),), "library_operations": []},
-])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        None,
+        {},
+        {"launches": (), "library_operations": [], "more": 1},
+        {"launches": (), "library_operations": [1]},
+        {"launches": [], "library_operations": []},
+        {"launches": (("k", (1,), {}, ()),), "library_operations": []},
+        {"launches": (("k", (-1,), vars(Counts()), ()),), "library_operations": []},
+        {"launches": (("k", (1,), vars(Counts(sectors=True)), ()),), "library_operations": []},
+        {"launches": (("k", (1,), vars(Counts(sectors=-1)), ()),), "library_operations": []},
+        {"launches": (("k", (1,), vars(Counts()), ("load",)),), "library_operations": []},
+    ],
+)
 def test_what_a_lesson_made_up_is_no_counters(plain):
     with pytest.raises(ValueError):
         Counters.from_plain(plain)

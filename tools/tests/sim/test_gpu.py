@@ -14,8 +14,9 @@ CHOSEN = "import triton; print(triton.knobs.runtime.interpret)"
 
 def printed(code: str, **environment: str) -> str:
     kept = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=kept | environment, capture_output=True,
-                          text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=kept | environment, capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()
 
 
@@ -24,10 +25,9 @@ def test_importing_it_loads_nothing_heavy_and_asks_no_driver():
     assert printed(code).split("\n") == ["set() None", "0"]
 
 
-@pytest.mark.parametrize("environment, interprets", [
-    ({"COURSE_SIM": "1"}, "True"),
-    ({"COURSE_SIM": "1", "COURSE_COMPILE": "1"}, "False"),
-])
+@pytest.mark.parametrize(
+    "environment, interprets", [({"COURSE_SIM": "1"}, "True"), ({"COURSE_SIM": "1", "COURSE_COMPILE": "1"}, "False")]
+)
 def test_kernels_are_simulated_where_there_is_no_gpu_and_not_where_they_are_compiled(environment, interprets):
     assert printed(f"import tools.gpu; {CHOSEN}", **environment) == interprets
 

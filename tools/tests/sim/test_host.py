@@ -30,6 +30,7 @@ def pinned(device, size=MIB):
 
 # Time --------------------------------------------------------------------------------------------
 
+
 def test_pinned_memory_crosses_at_0_8_of_the_link_and_pageable_memory_at_10_gb_a_second(device):
     target = on_device(device)
     for source, rate in ((pinned(device), 0.8 * 64e9), (np.zeros(MIB, np.uint8), 10e9)):
@@ -85,6 +86,7 @@ def test_a_loop_of_questions_whether_it_is_over_ends(device):
 
 # What is counted ---------------------------------------------------------------------------------
 
+
 def test_transfers_are_counted_with_their_bytes_and_waits(device):
     array, other = on_device(device, 100), on_device(device, 100)
     with recording.record() as counters:
@@ -94,8 +96,14 @@ def test_transfers_are_counted_with_their_bytes_and_waits(device):
         device.synchronize()
         device.wait_for(device.record())
     assert vars(counters.transfers) == {
-        "uploads": 1, "downloads": 1, "copies": 1, "bytes_uploaded": 100, "bytes_downloaded": 100,
-        "bytes_copied": 100, "synchronizations": 3}
+        "uploads": 1,
+        "downloads": 1,
+        "copies": 1,
+        "bytes_uploaded": 100,
+        "bytes_downloaded": 100,
+        "bytes_copied": 100,
+        "synchronizations": 3,
+    }
 
 
 def test_a_download_that_nobody_waits_for_is_no_synchronization(device):
@@ -106,6 +114,7 @@ def test_a_download_that_nobody_waits_for_is_no_synchronization(device):
 
 # What arrives when -------------------------------------------------------------------------------
 
+
 def test_an_asynchronous_download_arrives_when_the_host_has_waited(device):
     stream, target, source = device.stream(), pinned(device), on_device(device)
     source[:] = 7
@@ -115,11 +124,15 @@ def test_an_asynchronous_download_arrives_when_the_host_has_waited(device):
     assert target.min() == 7
 
 
-@pytest.mark.parametrize("wait", [
-    lambda device, stream: device.synchronize(),
-    lambda device, stream: device.wait_for(device.record(stream)),
-    lambda device, stream: device.download(np.zeros(1, np.uint8), on_device(device, 1)),  # in the default stream
-], ids=["device", "event", "blocking download"])
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda device, stream: device.synchronize(),
+        lambda device, stream: device.wait_for(device.record(stream)),
+        lambda device, stream: device.download(np.zeros(1, np.uint8), on_device(device, 1)),  # in the default stream
+    ],
+    ids=["device", "event", "blocking download"],
+)
 def test_every_kind_of_waiting_brings_it(device, wait):
     stream, target, source = device.stream(), pinned(device), on_device(device)
     source[:] = 7
@@ -156,6 +169,7 @@ def test_the_device_itself_reads_what_it_brought_in_order_before_the_host_can(de
 
 # What is refused ---------------------------------------------------------------------------------
 
+
 def test_memory_that_the_host_fills_again_before_its_upload_is_over_is_a_race(device):
     stream, source = device.stream(), pinned(device)
     device.upload(on_device(device), source, stream, wait=False)
@@ -179,6 +193,7 @@ def adds_one(array):
     def kernel():
         array[:] += 1
         return array.nbytes
+
     return kernel
 
 
@@ -205,11 +220,15 @@ def test_an_upload_into_memory_that_a_kernel_still_reads_is_a_race(device):
         device.upload(array, pinned(device), other, wait=False)
 
 
-@pytest.mark.parametrize("order", [
-    lambda device, one, other: device.wait(other, device.record(one)),
-    lambda device, one, other: device.synchronize(one),
-    lambda device, one, other: device.wait_for(device.record(one)),
-], ids=["an event between the streams", "waiting for the stream", "waiting for an event"])
+@pytest.mark.parametrize(
+    "order",
+    [
+        lambda device, one, other: device.wait(other, device.record(one)),
+        lambda device, one, other: device.synchronize(one),
+        lambda device, one, other: device.wait_for(device.record(one)),
+    ],
+    ids=["an event between the streams", "waiting for the stream", "waiting for an event"],
+)
 def test_what_puts_them_in_order_makes_it_none(device, order):
     array, one, other = on_device(device), device.stream(), device.stream()
     device.upload(array, pinned(device), one, wait=False)
@@ -260,6 +279,7 @@ def test_a_stream_that_does_not_wait_for_the_default_one_can_race_with_it(device
 
 
 # Which device ------------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def fresh():

@@ -7,10 +7,20 @@ from hypothesis import strategies as st
 from tools import wire
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers() | st.text() | st.binary()
-    | st.just(...) | st.builds(slice, st.none() | st.integers(), st.integers(), st.none()),
-    lambda inner: st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(tuple)
-    | st.dictionaries(st.text() | st.integers() | st.tuples(st.integers()), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.complex_numbers()
+    | st.text()
+    | st.binary()
+    | st.just(...)
+    | st.builds(slice, st.none() | st.integers(), st.integers(), st.none()),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text() | st.integers() | st.tuples(st.integers()), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -32,7 +42,7 @@ def reader(stream: bytes):
         nonlocal place
         if place + len(view) > len(stream):
             raise EOFError
-        view[:] = stream[place:place + len(view)]
+        view[:] = stream[place : place + len(view)]
         place += len(view)
 
     return fill

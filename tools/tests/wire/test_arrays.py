@@ -13,6 +13,7 @@ LOW_PRECISION = ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "
 
 # NumPy -------------------------------------------------------------------------------------------
 
+
 def same_array(back, array):
     bits = np.ascontiguousarray(back).tobytes() == np.ascontiguousarray(array).tobytes()
     return (back.dtype, back.shape, back.strides, bits) == (array.dtype, array.shape, array.strides, True)
@@ -41,9 +42,9 @@ def test_an_array_keeps_its_values_and_strides(layout):
     assert same_array(crossed(array), array)
 
 
-@pytest.mark.parametrize("dtype", [
-    *"?bhilqBHILQefdgFDG", ">f4", ">i8", *(np.dtype(getattr(ml_dtypes, name)) for name in LOW_PRECISION),
-])
+@pytest.mark.parametrize(
+    "dtype", [*"?bhilqBHILQefdgFDG", ">f4", ">i8", *(np.dtype(getattr(ml_dtypes, name)) for name in LOW_PRECISION)]
+)
 def test_an_array_keeps_its_dtype(dtype):
     array = np.arange(8).astype(dtype).reshape(2, 4)
     assert same_array(crossed(array), array)
@@ -111,9 +112,19 @@ def test_the_same_array_twice_is_one_array():
 # torch -------------------------------------------------------------------------------------------
 
 TORCH_DTYPES = [
-    torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.bool, torch.int8, torch.uint8,
+    torch.float32,
+    torch.float64,
+    torch.float16,
+    torch.bfloat16,
+    torch.bool,
+    torch.int8,
+    torch.uint8,
     torch.int64,
-    torch.complex64, torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e8m0fnu, torch.float4_e2m1fn_x2,
+    torch.complex64,
+    torch.float8_e4m3fn,
+    torch.float8_e5m2,
+    torch.float8_e8m0fnu,
+    torch.float4_e2m1fn_x2,
 ]
 
 
@@ -128,10 +139,19 @@ def test_a_tensor_keeps_its_dtype_and_bits(dtype):
     assert back.dtype == dtype and bits(back) == bits(tensor)
 
 
-@pytest.mark.parametrize("layout", [
-    lambda t: t.T, lambda t: t[2:4, 1:5], lambda t: t[1].expand(3, 6), lambda t: t[3:3], lambda t: t[0, 0],
-    lambda t: torch.empty(0, 3), lambda t: t.unfold(1, 2, 1),
-], ids=["transposed", "middle", "repeated", "no rows", "one number", "nothing", "windows"])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        lambda t: t.T,
+        lambda t: t[2:4, 1:5],
+        lambda t: t[1].expand(3, 6),
+        lambda t: t[3:3],
+        lambda t: t[0, 0],
+        lambda t: torch.empty(0, 3),
+        lambda t: t.unfold(1, 2, 1),
+    ],
+    ids=["transposed", "middle", "repeated", "no rows", "one number", "nothing", "windows"],
+)
 def test_a_tensor_keeps_strides_and_offset(layout):
     tensor = layout(torch.arange(30.0).reshape(5, 6))
     back = crossed(tensor)

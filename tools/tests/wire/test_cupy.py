@@ -84,11 +84,13 @@ def test_a_reply_brings_what_changed_into_the_callers_memory(cupy):
 
 def test_an_array_that_reaches_beyond_its_memory_is_malformed():
     region = np.zeros(32, np.uint8)
-    assert not is_malformed(["array", 0], regions=["cpu"], buffers=[region],
-                            arrays=[["numpy", "<f8", [4], [8], 0, 0, True]])
+    assert not is_malformed(
+        ["array", 0], regions=["cpu"], buffers=[region], arrays=[["numpy", "<f8", [4], [8], 0, 0, True]]
+    )
     for kind, device in (("cupy", "cupy"), ("cupy", "cpu"), ("numpy", "cupy")):
-        assert is_malformed(["array", 0], regions=[device], buffers=[region],
-                            arrays=[[kind, "<f8", [5], [8], 0, 0, None]])
+        assert is_malformed(
+            ["array", 0], regions=[device], buffers=[region], arrays=[[kind, "<f8", [5], [8], 0, 0, None]]
+        )
     assert is_malformed(["array", 0], regions=["cpu"], buffers=[region], arrays=[["cupy", "<f8", [4], [8], 0, 0, None]])
 
 

@@ -73,6 +73,7 @@ def test_a_reply_cannot_write_more_than_there_is():
 
 # Given objects -----------------------------------------------------------------------------------
 
+
 class Counter:
     def __init__(self, start):
         self.count = start

@@ -41,8 +41,10 @@ def hostile():
 @pytest.fixture
 def write(tmp_path):
     """Writes a lesson file and gives its path."""
+
     def write(source, name="lesson.py"):
         file = tmp_path / name
         file.write_text(source)
         return file
+
     return write

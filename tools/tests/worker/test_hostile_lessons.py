@@ -29,9 +29,10 @@ def died(function, *args):
 
 
 @pytest.mark.usefixtures("alive")
-@pytest.mark.parametrize("name, type_name, message", [
-    ("leave", "SystemExit", "bye"), ("interrupt", "KeyboardInterrupt", ""), ("sly", "Sly", ""),
-])
+@pytest.mark.parametrize(
+    "name, type_name, message",
+    [("leave", "SystemExit", "bye"), ("interrupt", "KeyboardInterrupt", ""), ("sly", "Sly", "")],
+)
 def test_whatever_is_raised_is_an_error_and_no_end(hostile, name, type_name, message):
     starts = hostile.fine.lesson.starts
     error = worker.call(getattr(hostile, name)).error
@@ -40,15 +41,18 @@ def test_whatever_is_raised_is_an_error_and_no_end(hostile, name, type_name, mes
 
 
 @pytest.mark.usefixtures("alive")
-@pytest.mark.parametrize("name, reason", [
-    ("vanish", "the lesson ended its own process (exit status 3)"),
-    ("segfault", "segmentation fault (signal 11)"),
-    ("abort", "aborted (signal 6)"),
-    ("fork_and_die", "killed (signal 9)"),
-    ("close_everything", "the lesson ended its own process (exit status 1)"),
-    ("write_everywhere", "something else than an answer came out of the lesson's process"),
-    ("answer_twice", "something else than an answer came out of the lesson's process"),
-])
+@pytest.mark.parametrize(
+    "name, reason",
+    [
+        ("vanish", "the lesson ended its own process (exit status 3)"),
+        ("segfault", "segmentation fault (signal 11)"),
+        ("abort", "aborted (signal 6)"),
+        ("fork_and_die", "killed (signal 9)"),
+        ("close_everything", "the lesson ended its own process (exit status 1)"),
+        ("write_everywhere", "something else than an answer came out of the lesson's process"),
+        ("answer_twice", "something else than an answer came out of the lesson's process"),
+    ],
+)
 def test_a_lesson_that_dies_says_of_what(hostile, name, reason):
     assert died(getattr(hostile, name)).reason == reason
 
@@ -62,9 +66,10 @@ def test_a_crash_tells_where_and_what_was_printed_last(hostile):
 
 
 @pytest.mark.usefixtures("alive")
-@pytest.mark.parametrize("name, source", [
-    ("loop", "pass"), ("sleep_in_c", "ctypes.CDLL(None).sleep(60)"), ("deaf", ""), ("print_for_ever", ""),
-])
+@pytest.mark.parametrize(
+    "name, source",
+    [("loop", "pass"), ("sleep_in_c", "ctypes.CDLL(None).sleep(60)"), ("deaf", ""), ("print_for_ever", "")],
+)
 def test_a_lesson_that_does_not_end_is_ended(hostile, name, source, monkeypatch):
     if source:  # it will say where it is, however busy this machine may be
         monkeypatch.setattr(process, "_LAST_WORDS", 20)
@@ -79,8 +84,7 @@ def test_a_lesson_that_does_not_end_is_ended(hostile, name, source, monkeypatch)
 
 def test_the_innermost_deadline_counts(hostile):
     hostile.fine()
-    with (worker.deadline(30), worker.deadline(0.1), worker.deadline(20),
-          pytest.raises(TooSlow, match=r"within 0\.1 s")):
+    with worker.deadline(30), worker.deadline(0.1), worker.deadline(20), pytest.raises(TooSlow, match=r"within 0\.1 s"):
         hostile.loop()
 
 
@@ -98,10 +102,10 @@ def test_print_from_c_is_seen_too(hostile, monkeypatch):
 
 
 @pytest.mark.usefixtures("alive")
-@pytest.mark.parametrize("name, value", [
-    ("fork", False), ("fork_and_leave", "parent"), ("close_output", None),
-    ("let_a_child_write_everywhere", 0),
-])
+@pytest.mark.parametrize(
+    "name, value",
+    [("fork", False), ("fork_and_leave", "parent"), ("close_output", None), ("let_a_child_write_everywhere", 0)],
+)
 def test_forks_and_closed_output_do_not_disturb_the_answers(hostile, name, value):
     starts = hostile.fine.lesson.starts
     assert getattr(hostile, name)() == value
@@ -134,8 +138,9 @@ lesson.loop()
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 def test_an_endless_loop_does_not_outlive_the_tests(hostile):
-    tests = subprocess.Popen([sys.executable, "-c", ORPHAN.format(file=hostile.__file__)], cwd=ROOT,
-                             stdout=subprocess.PIPE, text=True)
+    tests = subprocess.Popen(
+        [sys.executable, "-c", ORPHAN.format(file=hostile.__file__)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
     with tests:
         orphan = int(tests.stdout.readline())
         time.sleep(0.2)  # idle, it would end of itself; it must be in its loop
@@ -178,16 +183,20 @@ NOTHING = b', {"regions": [], "changed": [], "arrays": []}]'
 
 
 @pytest.mark.usefixtures("alive")
-@pytest.mark.parametrize("reply", [
-    frame(b"[" * 100_000),
-    frame(b"[1" + NOTHING),
-    frame(b'[["tuple", "answer", 1]' + NOTHING),
-    frame(b'[["tuple", "answer", 1, ["tuple", "E", "m", ["tuple", 1]], ["list"]]' + NOTHING),
-    frame(b'[["tuple", "answer", ["function", "os"], null, ["list"]]' + NOTHING),
-    frame(b'[["tuple", "answer", ["array", 0], null, ["list"]]' + NOTHING),
-    frame(b"", [2**40]),
-    frame(b"[1" + NOTHING, magic=b"gpu2"),
-], ids=["nested", "number", "short", "frames", "function", "array", "length", "magic"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        frame(b"[" * 100_000),
+        frame(b"[1" + NOTHING),
+        frame(b'[["tuple", "answer", 1]' + NOTHING),
+        frame(b'[["tuple", "answer", 1, ["tuple", "E", "m", ["tuple", 1]], ["list"]]' + NOTHING),
+        frame(b'[["tuple", "answer", ["function", "os"], null, ["list"]]' + NOTHING),
+        frame(b'[["tuple", "answer", ["array", 0], null, ["list"]]' + NOTHING),
+        frame(b"", [2**40]),
+        frame(b"[1" + NOTHING, magic=b"gpu2"),
+    ],
+    ids=["nested", "number", "short", "frames", "function", "array", "length", "magic"],
+)
 def test_a_forged_reply_is_the_death_of_its_sender(hostile, reply):
     with pytest.raises(Died, match="something else than an answer"):
         hostile.forge(reply)
@@ -205,13 +214,17 @@ def test_odd_objects_and_long_words_are_taken_calmly(hostile):
     assert isinstance(inspect.signature(hostile.bad_signature).parameters["x"].default, wire.Handle)
 
 
-@pytest.mark.parametrize("source, message, line", [
-    ("x = 1\n1 / 0\n", "ZeroDivisionError: division by zero", 2),
-    ("def f(:\n", "SyntaxError: invalid syntax", 1),
-    ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module'", 1),
-    ("import sys\nsys.exit('done')\n", "SystemExit: done", 2),
-    ("raise KeyboardInterrupt\n", "KeyboardInterrupt: ", 1),
-], ids=["raises", "syntax", "import", "exit", "interrupt"])
+@pytest.mark.parametrize(
+    "source, message, line",
+    [
+        ("x = 1\n1 / 0\n", "ZeroDivisionError: division by zero", 2),
+        ("def f(:\n", "SyntaxError: invalid syntax", 1),
+        ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module'", 1),
+        ("import sys\nsys.exit('done')\n", "SystemExit: done", 2),
+        ("raise KeyboardInterrupt\n", "KeyboardInterrupt: ", 1),
+    ],
+    ids=["raises", "syntax", "import", "exit", "interrupt"],
+)
 def test_a_lesson_that_cannot_be_imported_says_why_and_where(write, source, message, line):
     file = write(source)
     with pytest.raises(LessonError) as caught:

@@ -24,6 +24,7 @@ def wait(seconds: float) -> None:
 @pytest.fixture
 def lesson(tmp_path, monkeypatch):
     """lesson(source) -> the module of a lesson with that text."""
+
     def make(source: str):
         file = tmp_path / "waits.py"
         file.write_text(source)
@@ -32,6 +33,7 @@ def lesson(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, LESSON, module)
         spec.loader.exec_module(module)
         return module
+
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(deadlines, "hung", set())
     monkeypatch.setattr("tools.worker.limit.hung", deadlines.hung)
@@ -77,10 +79,14 @@ def test_leaving_the_debugger_without_a_limit_starts_none():
     assert Alarm.current is None
 
 
-@pytest.mark.parametrize("source", [
-    "import subprocess, sys\ndef work(): subprocess.run([sys.executable, '-c', 'import time; time.sleep(1)'])",
-    "def work(): import a_large_library",
-], ids=["a program", "an import"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import subprocess, sys\ndef work(): subprocess.run([sys.executable, '-c', 'import time; time.sleep(1)'])",
+        "def work(): import a_large_library",
+    ],
+    ids=["a program", "an import"],
+)
 def test_what_a_lesson_has_to_wait_for_is_not_its_own_time(lesson, tmp_path, source):
     (tmp_path / "a_large_library.py").write_text("import time\ntime.sleep(1)\n")
     module = lesson(source)
@@ -120,6 +126,7 @@ def test_another_function_has_its_full_time(lesson, monkeypatch):
 
 def test_an_alarm_of_the_lessons_own_does_not_stop_the_clock():
     import signal
+
     with pytest.raises(worker.TooSlow), time_limit(0.3):
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         wait(5)

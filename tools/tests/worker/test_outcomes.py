@@ -26,6 +26,7 @@ def same():
 
 def torch_pair():
     import torch
+
     return torch.arange(6, dtype=torch.bfloat16).reshape(2, 3), torch.ones(2, 3, dtype=torch.bfloat16)
 
 
@@ -122,9 +123,13 @@ def test_a_file_elsewhere_is_named_without_its_folder(write):
 
 
 def test_an_assertion_without_words_tells_what_it_asserts(write):
-    module = worker.proxy("asserting", write(
-        "def narrow(x):\n    assert x.dtype == 'float32' and x.ndim == 1\n\n"
-        "def worded(x):\n    assert x is None, 'x must be None'\n"))
+    module = worker.proxy(
+        "asserting",
+        write(
+            "def narrow(x):\n    assert x.dtype == 'float32' and x.ndim == 1\n\n"
+            "def worded(x):\n    assert x is None, 'x must be None'\n"
+        ),
+    )
     assert worker.call(module.narrow, (a(),)).error.message == "x.dtype == 'float32' and x.ndim == 1"
     assert worker.call(module.worded, (a(),)).error.message == "x must be None"
 

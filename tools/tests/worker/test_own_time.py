@@ -15,6 +15,7 @@ from tools.worker.own_time import UNTOLD, OwnTime
 @pytest.fixture
 def process(tmp_path, monkeypatch):
     """A process whose files in /proc are written here: process.set(waited=seconds, state=letter)."""
+
     class Process:
         def set(self, waited=0.0, state="S"):
             (tmp_path / "schedstat").write_text(f"5000 {int(waited * 1e9)} 3\n")

@@ -87,6 +87,7 @@ def test_what_is_printed_is_told_and_shown(there, capfd):
 
 # Modes and processes -----------------------------------------------------------------------------
 
+
 def test_each_mode_has_a_process_of_its_own(there, monkeypatch):
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     compiled = worker.proxy("week9.day1.friendly", there.__file__, mode="compile")
@@ -120,6 +121,7 @@ def test_an_edit_within_the_same_second_is_seen(write, tmp_path):
 
 
 # Repeated calls ----------------------------------------------------------------------------------
+
 
 def test_a_prepared_call_runs_as_often_as_told(lesson):
     array = np.zeros(3)

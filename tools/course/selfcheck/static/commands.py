@@ -107,9 +107,7 @@ def _options(program: str, root: Path) -> frozenset[str]:
 
 @functools.cache
 def _help(arguments: tuple[str, ...], root: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments, "--help"], cwd=root, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, *arguments, "--help"], cwd=root, capture_output=True, text=True, timeout=60)
     if done.returncode != 0:
         last = (done.stderr.strip() or "no message").splitlines()[-1]
         raise NoHelp(f"python {' '.join(arguments)} --help fails: {last}")

@@ -16,9 +16,7 @@ DOCSTRING_TASK = re.compile(r"^ +Task (\d+)\b", re.MULTILINE)
 def docstring_has_the_five_steps(m: Material) -> Problems:
     lines = (ast.get_docstring(m.stub_tree) or "").splitlines()
     if [line for line in lines if line in STEPS] != list(STEPS):
-        yield Problem(
-            m.at(m.unit.lesson), f"the docstring needs the five steps, in order: {', '.join(STEPS)}"
-        )
+        yield Problem(m.at(m.unit.lesson), f"the docstring needs the five steps, in order: {', '.join(STEPS)}")
     if len(lines) > MOST_LINES:
         yield Problem(m.at(m.unit.lesson), f"the docstring has {len(lines)} lines; at most {MOST_LINES}")
 
@@ -39,18 +37,14 @@ def markers_name_their_task(m: Material) -> Problems:
         elif gap.message is not None and gap.message != wanted:
             yield Problem(where, f"the marker says {gap.message!r}; it must say {wanted!r}")
         elif gap.message is None and not find_function(m.stub_tree, gap.function).decorator_list:
-            yield Problem(
-                where, f"`pass` marks a gap only in a kernel; raise NotImplementedError({wanted!r})"
-            )
+            yield Problem(where, f"`pass` marks a gap only in a kernel; raise NotImplementedError({wanted!r})")
 
 
 def a_marker_ends_its_function(m: Material) -> Problems:
     known = {gap.line for gap in m.gaps}
     for node in ast.walk(m.stub_tree):
         if isinstance(node, ast.Raise) and is_marker(node) and node.lineno not in known:
-            yield Problem(
-                m.at(m.unit.lesson, node.lineno), "NotImplementedError must be the last statement of a gap"
-            )
+            yield Problem(m.at(m.unit.lesson, node.lineno), "NotImplementedError must be the last statement of a gap")
 
 
 def task_numbers_agree(m: Material) -> Problems:

@@ -14,8 +14,7 @@ def test_names_are_sentences(m: Material) -> Problems:
         where = m.at(m.unit.tests, test.lineno)
         if len(test.name.split("_")[1:]) < FEWEST_WORDS:
             yield Problem(
-                where,
-                f"{test.name} is not a sentence; say what the lesson does, in {FEWEST_WORDS} words or more",
+                where, f"{test.name} is not a sentence; say what the lesson does, in {FEWEST_WORDS} words or more"
             )
         if test.name in seen:
             yield Problem(where, f"{test.name} is defined twice; pytest would run only the second")
@@ -44,18 +43,13 @@ def no_literal_seeds(m: Material) -> Problems:
             values = [*node.args, *(keyword.value for keyword in node.keywords)]
             if any(isinstance(v, ast.Constant) and isinstance(v.value, int) for v in values):
                 yield Problem(
-                    m.at(m.unit.tests, node.lineno),
-                    f"a literal seed for {_name(node.func)}; use the fixture rng",
+                    m.at(m.unit.tests, node.lineno), f"a literal seed for {_name(node.func)}; use the fixture rng"
                 )
 
 
 def task_marks(test: ast.FunctionDef) -> set[int]:
     """The numbers in the @pytest.mark.task(...) of a test."""
-    calls = [
-        d
-        for d in test.decorator_list
-        if isinstance(d, ast.Call) and ast.unparse(d.func) == "pytest.mark.task"
-    ]
+    calls = [d for d in test.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "pytest.mark.task"]
     return {arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)}
 
 

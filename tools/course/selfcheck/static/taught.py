@@ -109,7 +109,7 @@ def _names_in(tree: ast.AST, imported: set[str]) -> Iterator[str]:
 
 
 def _root(node: ast.expr) -> str | None:
-    """"tl" of tl.load; None where the chain of attributes does not begin with a name."""
+    """ "tl" of tl.load; None where the chain of attributes does not begin with a name."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None

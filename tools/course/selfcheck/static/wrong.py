@@ -41,12 +41,8 @@ def rejecting_tests_exist(m: Material) -> Problems:
 
 def nothing_else_says_the_words(m: Material) -> Problems:
     """Words that always appear, in a hint or in a test's name, would prove nothing about a failure text."""
-    hints = {
-        f"hint {i} of task {n}": hint for n, task in m.unit.hints.items() for i, hint in enumerate(task, 1)
-    }
-    names = {
-        f"the name {test.name}": f"{test.name} {test.name.replace('_', ' ')}" for test in m.test_functions
-    }
+    hints = {f"hint {i} of task {n}": hint for n, task in m.unit.hints.items() for i, hint in enumerate(task, 1)}
+    names = {f"the name {test.name}": f"{test.name} {test.name.replace('_', ' ')}" for test in m.test_functions}
     for entry in [*m.wrong, *m.broken]:
         place = next((place for place, text in (hints | names).items() if entry.says in text), None)
         if place:

@@ -8,8 +8,14 @@ from tools.sim import floats
 from tools.sim.cupy.casts import flushed
 from tools.sim.cupy.kernels.types import common, is_half, promoted
 
-COMPARISONS = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
-               ">=": np.greater_equal}
+COMPARISONS = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
 BITS = {"&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor}
 SHIFTS = {"<<": np.left_shift, ">>": np.right_shift}
 PLAIN = {"+": np.add, "-": np.subtract, "*": np.multiply}

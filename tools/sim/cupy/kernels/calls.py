@@ -29,6 +29,7 @@ def _round(x):
 
 def _each(function: Callable[[float], float], at_poles: float) -> Callable:
     """Python's function for every number, with what C gives where Python raises."""
+
     def value(x: float) -> float:
         try:
             return function(x)
@@ -36,6 +37,7 @@ def _each(function: Callable[[float], float], at_poles: float) -> Callable:
             return at_poles
         except OverflowError:
             return math.inf
+
     return np.vectorize(value, [float])
 
 
@@ -48,17 +50,57 @@ def _fma(x, y, z):
 
 # Of floating-point numbers. sinf(x) takes and gives float; sin(x) is there for float and for double.
 ONE = {
-    **{name: getattr(np, name) for name in (
-        "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt",
-        "cbrt", "floor", "ceil", "trunc", "rint", "fabs")},
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "nearbyint": np.rint, "round": _round, "rsqrt": lambda x: 1 / np.sqrt(x),
-    "exp10": lambda x: np.power(10, x), "sinpi": lambda x: np.sin(np.pi * x), "cospi": lambda x: np.cos(np.pi * x),
-    "erf": np.vectorize(math.erf, [float]), "erfc": np.vectorize(math.erfc, [float]),
-    "tgamma": _each(math.gamma, math.nan), "lgamma": _each(math.lgamma, math.inf),
+    **{
+        name: getattr(np, name)
+        for name in (
+            "sin",
+            "cos",
+            "tan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "exp",
+            "exp2",
+            "expm1",
+            "log",
+            "log2",
+            "log10",
+            "log1p",
+            "sqrt",
+            "cbrt",
+            "floor",
+            "ceil",
+            "trunc",
+            "rint",
+            "fabs",
+        )
+    },
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "nearbyint": np.rint,
+    "round": _round,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "exp10": lambda x: np.power(10, x),
+    "sinpi": lambda x: np.sin(np.pi * x),
+    "cospi": lambda x: np.cos(np.pi * x),
+    "erf": np.vectorize(math.erf, [float]),
+    "erfc": np.vectorize(math.erfc, [float]),
+    "tgamma": _each(math.gamma, math.nan),
+    "lgamma": _each(math.lgamma, math.inf),
 }
-TWO = {"pow": np.power, "atan2": np.arctan2, "fmod": np.fmod, "hypot": np.hypot, "fmin": np.fmin, "fmax": np.fmax,
-       "nextafter": np.nextafter}
+TWO = {
+    "pow": np.power,
+    "atan2": np.arctan2,
+    "fmod": np.fmod,
+    "hypot": np.hypot,
+    "fmin": np.fmin,
+    "fmax": np.fmax,
+    "nextafter": np.nextafter,
+}
 THREE = {"fma": _fma}
 FLOATING = {1: ONE, 2: TWO, 3: THREE}
 OF_HALVES = ("fmin", "fmax", "nextafter")  # that CuPy has for float16 as well
@@ -69,15 +111,49 @@ ONLY_FLOAT = {  # the first ones are less exact on a GPU
 ABOUT = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit}
 WHOLE = {"llrint": np.rint, "lrint": np.rint, "llround": _round, "lround": _round}
 EITHER = {"min": np.fmin, "max": np.fmax, "copysign": np.copysign}  # of two of one type
-COMPLEX = {"abs": np.abs, "arg": np.angle, "conj": np.conj, "norm": lambda z: np.abs(z) ** 2, "real": np.real,
-           "imag": np.imag, **{name: ONE[name] for name in (
-               "exp", "log", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan",
-               "asinh", "acosh", "atanh")}}
+COMPLEX = {
+    "abs": np.abs,
+    "arg": np.angle,
+    "conj": np.conj,
+    "norm": lambda z: np.abs(z) ** 2,
+    "real": np.real,
+    "imag": np.imag,
+    **{
+        name: ONE[name]
+        for name in (
+            "exp",
+            "log",
+            "log10",
+            "sqrt",
+            "sin",
+            "cos",
+            "tan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asin",
+            "acos",
+            "atan",
+            "asinh",
+            "acosh",
+            "atanh",
+        )
+    },
+}
 FREE = ("abs", "fabs", "fabsf", "copysign", "copysignf")  # they change a sign
-ATOMIC = {"atomicAdd": np.add, "atomicSub": np.subtract, "atomicMax": np.maximum, "atomicMin": np.minimum,
-          "atomicAnd": np.bitwise_and, "atomicOr": np.bitwise_or, "atomicXor": np.bitwise_xor}
-KNOWN = [*(name for of in (*FLOATING.values(), *ONLY_FLOAT.values(), ABOUT, WHOLE, EITHER, COMPLEX) for name in of),
-         *(f"{name}f" for of in FLOATING.values() for name in of)]
+ATOMIC = {
+    "atomicAdd": np.add,
+    "atomicSub": np.subtract,
+    "atomicMax": np.maximum,
+    "atomicMin": np.minimum,
+    "atomicAnd": np.bitwise_and,
+    "atomicOr": np.bitwise_or,
+    "atomicXor": np.bitwise_xor,
+}
+KNOWN = [
+    *(name for of in (*FLOATING.values(), *ONLY_FLOAT.values(), ABOUT, WHOLE, EITHER, COMPLEX) for name in of),
+    *(f"{name}f" for of in FLOATING.values() for name in of),
+]
 
 
 def call(name: str, values: list):
@@ -123,8 +199,10 @@ def _floating(name: str, types: list[np.dtype]) -> np.dtype:
     if name == "pow" and types[1].kind in "iu" and promoted(types[1]) != np.int32:
         found.clear()
     if len(found) != 1:
-        raise Ambiguous(f"{name} is there for float and for double. Which one is meant for {_named(types)}?\n"
-                        "Convert to one of them, as in (float)x.")
+        raise Ambiguous(
+            f"{name} is there for float and for double. Which one is meant for {_named(types)}?\n"
+            "Convert to one of them, as in (float)x."
+        )
     return found.pop()
 
 
@@ -141,8 +219,10 @@ def _one_type(name: str, one: np.dtype, other: np.dtype) -> np.dtype:
 def _signed(dtype: np.dtype) -> np.dtype:
     dtype = promoted(dtype)
     if dtype.kind == "u":
-        raise Ambiguous(f"abs is there for int, long long, float and double. Which one is meant for {dtype}?\n"
-                        "Convert to one of them, as in (int)x.")
+        raise Ambiguous(
+            f"abs is there for int, long long, float and double. Which one is meant for {dtype}?\n"
+            "Convert to one of them, as in (int)x."
+        )
     return dtype
 
 

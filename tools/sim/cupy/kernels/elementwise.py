@@ -21,8 +21,18 @@ class ElementwiseKernel:
 
     __module__ = "cupy"
 
-    def __init__(self, in_params: str, out_params: str, operation: str, name="kernel", reduce_dims=True, preamble="",
-                 no_return=False, return_tuple=False, **options):
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name="kernel",
+        reduce_dims=True,
+        preamble="",
+        no_return=False,
+        return_tuple=False,
+        **options,
+    ):
         check_name(name)
         self.in_params, self.out_params = parameters(in_params), parameters(out_params)
         self.nin, self.nout = len(self.in_params), len(self.out_params)
@@ -42,9 +52,11 @@ class ElementwiseKernel:
         if block_size <= 0:
             raise ValueError("block_size must be greater than zero")
         if len(args) not in (self.nin, self.nargs):
-            raise TypeError(f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
-                            f"{self.nargs} (with outputs), but given {len(args)}.")
-        inputs, outputs = [operand(each) for each in args[:self.nin]], [operand(each) for each in args[self.nin:]]
+            raise TypeError(
+                f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
+                f"{self.nargs} (with outputs), but given {len(args)}."
+            )
+        inputs, outputs = [operand(each) for each in args[: self.nin]], [operand(each) for each in args[self.nin :]]
         shape = common_shape(self.params, (*inputs, *outputs), size != -1)
         letters = decide(self.in_params, self.out_params, inputs, outputs)
         shape = (size,) if size != -1 else shape
@@ -67,15 +79,19 @@ class ElementwiseKernel:
                 raise ValueError("Out shape is mismatched")
         return given
 
-    def _launch(self, inputs: list, outputs: list, letters: dict, shape: tuple[int, ...], blocks: int, stream,
-                fresh: bool) -> None:
+    def _launch(
+        self, inputs: list, outputs: list, letters: dict, shape: tuple[int, ...], blocks: int, stream, fresh: bool
+    ) -> None:
         threads = prod(shape)
         names = {"i": Variable(np.arange(threads), constant=True), "_ind": Indexer(threads)}
         for parameter, argument in zip(self.in_params, inputs):
             names[parameter.name] = _input(parameter, argument, shape, letters)
         for parameter, array in zip(self.out_params, outputs):
-            names[parameter.name] = Raw(parameter.name, array, constant=False) if parameter.raw else Variable(
-                array.elements.reshape(-1).copy(), written=np.zeros(threads, bool), fresh=fresh)
+            names[parameter.name] = (
+                Raw(parameter.name, array, constant=False)
+                if parameter.raw
+                else Variable(array.elements.reshape(-1).copy(), written=np.zeros(threads, bool), fresh=fresh)
+            )
         types = frozenset(letters)
         machine = Machine(self._code, threads, names, letters, functions(Code(self.name, self.preamble), types))
         body, arithmetic = statements(self._code, types), Counts()
@@ -103,6 +119,7 @@ class ElementwiseKernel:
             elif isinstance(argument, ndarray):
                 done["load"].append(launches.stretched(argument, shape))
         return list(zip(launches.FIGURES, done.values()))
+
 
 def _input(parameter, argument, shape: tuple[int, ...], letters: dict) -> Variable | Raw:
     """What an input is to the code."""

@@ -14,17 +14,35 @@ from tools.sim.cupy.kernels.raw import Raw, fault
 from tools.sim.cupy.kernels.refusal import Code
 
 CONSTANTS = {  # that CuPy's headers declare
-    "M_PI": np.float64(np.pi), "CUDART_INF": np.float64(np.inf), "CUDART_INF_F": np.float32(np.inf),
-    "CUDART_NAN": np.float64(np.nan), "CUDART_NAN_F": np.float32(np.nan), "FLT_MAX": np.finfo(np.float32).max,
-    "FLT_MIN": np.finfo(np.float32).tiny, "FLT_EPSILON": np.finfo(np.float32).eps, "DBL_MAX": np.finfo(np.float64).max,
-    "DBL_MIN": np.finfo(np.float64).tiny, "DBL_EPSILON": np.finfo(np.float64).eps,
+    "M_PI": np.float64(np.pi),
+    "CUDART_INF": np.float64(np.inf),
+    "CUDART_INF_F": np.float32(np.inf),
+    "CUDART_NAN": np.float64(np.nan),
+    "CUDART_NAN_F": np.float32(np.nan),
+    "FLT_MAX": np.finfo(np.float32).max,
+    "FLT_MIN": np.finfo(np.float32).tiny,
+    "FLT_EPSILON": np.finfo(np.float32).eps,
+    "DBL_MAX": np.finfo(np.float64).max,
+    "DBL_MIN": np.finfo(np.float64).tiny,
+    "DBL_EPSILON": np.finfo(np.float64).eps,
 }
 ELSEWHERE = {  # that other headers of C++ would
-    "INFINITY": "CUDART_INF_F", "NAN": "CUDART_NAN_F", "HUGE_VAL": "CUDART_INF", "M_E": "2.718281828459045",
-    "INT_MAX": "2147483647", "INT_MIN": "(-2147483647 - 1)", "PI": "M_PI", "pi": "M_PI",
+    "INFINITY": "CUDART_INF_F",
+    "NAN": "CUDART_NAN_F",
+    "HUGE_VAL": "CUDART_INF",
+    "M_E": "2.718281828459045",
+    "INT_MAX": "2147483647",
+    "INT_MIN": "(-2147483647 - 1)",
+    "PI": "M_PI",
+    "pi": "M_PI",
 }
-PYTHON = {"True": "true", "False": "false", "np": "its functions without a prefix, as exp(x)",
-          "math": "its functions without a prefix, as exp(x)", "None": "a number"}
+PYTHON = {
+    "True": "true",
+    "False": "false",
+    "np": "its functions without a prefix, as exp(x)",
+    "math": "its functions without a prefix, as exp(x)",
+    "None": "a number",
+}
 
 
 @dataclass(frozen=True)
@@ -57,8 +75,9 @@ class Evaluation:
     named_types: dtypes by names such as T. mask: the threads that are here now.
     """
 
-    def __init__(self, code: Code, threads: int, names: Mapping[str, Variable | Raw],
-                 named_types: Mapping[str, np.dtype]):
+    def __init__(
+        self, code: Code, threads: int, names: Mapping[str, Variable | Raw], named_types: Mapping[str, np.dtype]
+    ):
         self.code, self.threads, self.named_types = code, threads, named_types
         self.scopes: list[dict[str, Variable | Raw]] = [dict(names)]
         self.mask = np.ones(threads, bool)
@@ -116,8 +135,14 @@ class Evaluation:
         if not isinstance(variable, Variable):
             raise self.code.unknown(node.line, f"{node.name!r} as a whole")
         if variable.written is not None and variable.fresh and (self.mask & ~variable.written).any():
-            raise fault(self.code, node.line, "uninitialised", f"{node.name!r} is read before it has a value.",
-                        "Does every way to this line store something in it first?", node.name)
+            raise fault(
+                self.code,
+                node.line,
+                "uninitialised",
+                f"{node.name!r} is read before it has a value.",
+                "Does every way to this line store something in it first?",
+                node.name,
+            )
         return variable.value
 
     def _value_unary(self, node: tree.Unary):
@@ -141,9 +166,13 @@ class Evaluation:
         """left operator right"""
         zero = arithmetic.divides_by_zero(node.operator, left, right)
         if zero is not None and (zero & self.mask).any():
-            raise fault(self.code, node.line, "division",
-                        f"Thread {int(np.argmax(zero & self.mask))} divides a whole number by 0.",
-                        "C++ says nothing about the result. Which threads must not come here?")
+            raise fault(
+                self.code,
+                node.line,
+                "division",
+                f"Thread {int(np.argmax(zero & self.mask))} divides a whole number by 0.",
+                "C++ says nothing about the result. Which threads must not come here?",
+            )
         if isinstance(node, tree.Assign) and left.dtype.kind == "c" and not types.is_half(right.dtype):
             right = right.astype(left.dtype)
         return self._fitting(node, node.operator, arithmetic.binary, node.operator, left, right)
@@ -207,8 +236,9 @@ class Evaluation:
         if not isinstance(whole, (Raw, Indexer)) and node.name in ("real", "imag") and node.arguments == ():
             return getattr(np, node.name)(self.value(node.whole))
         if isinstance(whole, Variable) and whole.value.dtype.kind in "biuf":
-            raise self.code.wrong(node.line, f"{node.whole.name!r} is one number here, a {whole.value.dtype}, "
-                                             f"which has no .{node.name}.")
+            raise self.code.wrong(
+                node.line, f"{node.whole.name!r} is one number here, a {whole.value.dtype}, which has no .{node.name}."
+            )
         raise self.code.unknown(node.line, f".{node.name}")
 
     def _unknown_function(self, node: tree.Call) -> Exception:
@@ -216,8 +246,11 @@ class Evaluation:
         near = [] if of_python else difflib.get_close_matches(node.function, calls.KNOWN, 1, cutoff=0.8)
         count = len(node.arguments)
         instead = "If CUDA has it, write a RawKernel; if it is yours, define it in the preamble."
-        return self.code.unknown(node.line, f"the function {node.function} of {count} argument{'s' * (count != 1)}",
-                                 f"Is {near[0]} meant?" if near else instead)
+        return self.code.unknown(
+            node.line,
+            f"the function {node.function} of {count} argument{'s' * (count != 1)}",
+            f"Is {near[0]} meant?" if near else instead,
+        )
 
     def _value_call(self, node: tree.Call):
         if node.function in calls.ATOMIC:

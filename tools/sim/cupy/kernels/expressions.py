@@ -4,14 +4,25 @@ from tools.sim.cupy.kernels import tree, types
 from tools.sim.cupy.kernels.refusal import Code
 from tools.sim.cupy.kernels.tokens import Token, tokens
 
-LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"),
-          ("*", "/", "%"))
+LEVELS = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", "<=", ">", ">="),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
 ASSIGNMENTS = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
 PYTHON = {  # words at which it shows that this was meant for Python
     "if": "\nC++ writes: condition ? one : other, and if (condition) statement.",
     "for": "\nC++ writes: for (int j = 0; j < n; j++) statement.",
     "while": "\nC++ writes: while (condition) statement.",
-    "def": "\nThis is Python; the code is C++.", "import": "\nThis is Python; the code is C++.",
+    "def": "\nThis is Python; the code is C++.",
+    "import": "\nThis is Python; the code is C++.",
     "lambda": "\nThis is Python; the code is C++.",
 }
 CASTS = ("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast")
@@ -25,8 +36,9 @@ class Expressions:
         self._tokens, self._at = tokens(code), 0
         for token in self._tokens:
             if token.text in types.ABSENT:
-                raise code.wrong(token.line, f"CuPy's headers do not declare {token.text}: write "
-                                             f"{types.ABSENT[token.text]}.")
+                raise code.wrong(
+                    token.line, f"CuPy's headers do not declare {token.text}: write {types.ABSENT[token.text]}."
+                )
 
     # Word by word --------------------------------------------------------------------------------
 
@@ -51,8 +63,9 @@ class Expressions:
     def expect(self, text: str) -> Token:
         if self.now.text != text:
             hint = PYTHON.get(self.now.text) or PYTHON.get(self._tokens[self._at - 1].text, "")
-            raise self.code.wrong(self.now.line,
-                                  f"Here {text!r} is missing; {self._found()} stands in its place.{hint}")
+            raise self.code.wrong(
+                self.now.line, f"Here {text!r} is missing; {self._found()} stands in its place.{hint}"
+            )
         return self.take()
 
     def expect_name(self) -> str:

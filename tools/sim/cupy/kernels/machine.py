@@ -22,8 +22,14 @@ DEPTH = 32  # of calls of device functions
 class Machine(Evaluation):
     """functions: the __device__ functions that the code may call, by name."""
 
-    def __init__(self, code: Code, threads: int, names: Mapping[str, Variable | Raw | Indexer],
-                 named_types: Mapping[str, np.dtype], functions: Mapping[str, tree.Function] = {}):
+    def __init__(
+        self,
+        code: Code,
+        threads: int,
+        names: Mapping[str, Variable | Raw | Indexer],
+        named_types: Mapping[str, np.dtype],
+        functions: Mapping[str, tree.Function] = {},
+    ):
         super().__init__(code, threads, names, named_types)
         self._functions, self._depth, self._everywhere = functions, 0, False
         self._broken = self._returned = self._nobody = np.zeros(threads, bool)
@@ -74,8 +80,7 @@ class Machine(Evaluation):
             self.scopes[-1][node.name] = Variable(empty, written=self._nobody)
         else:
             value = self.value(node.value)
-            value = value if node.type == "auto" else self.converted(
-                node.line, value, self.dtype(node.line, node.type))
+            value = value if node.type == "auto" else self.converted(node.line, value, self.dtype(node.line, node.type))
             self.scopes[-1][node.name] = Variable(value)
 
     def _run_if(self, node: tree.If) -> None:
@@ -129,12 +134,15 @@ class Machine(Evaluation):
             return super()._value_call(node)
         function = self._functions[node.function]
         if len(node.arguments) != len(function.parameters):
-            raise self.code.wrong(node.line, f"{function.name} takes {len(function.parameters)} arguments, not "
-                                             f"{len(node.arguments)}.")
+            raise self.code.wrong(
+                node.line, f"{function.name} takes {len(function.parameters)} arguments, not {len(node.arguments)}."
+            )
         if self._depth == DEPTH:
             raise self.code.unknown(node.line, "functions that call themselves")
-        arguments = {name: Variable(self.converted(node.line, self.value(argument), self.dtype(node.line, type)))
-                     for argument, (type, name) in zip(node.arguments, function.parameters)}
+        arguments = {
+            name: Variable(self.converted(node.line, self.value(argument), self.dtype(node.line, type)))
+            for argument, (type, name) in zip(node.arguments, function.parameters)
+        }
         return self._inside(function, arguments)
 
     def _inside(self, function: tree.Function, arguments: dict[str, Variable]):
@@ -152,8 +160,12 @@ class Machine(Evaluation):
     def _update(self, node: tree.Call) -> None:
         """An atomic function. The threads take turns."""
         target, *values = node.arguments
-        if not (isinstance(target, tree.Unary) and target.operator == "&" and isinstance(target.operand, tree.Element)
-                and len(values) == 1):
+        if not (
+            isinstance(target, tree.Unary)
+            and target.operator == "&"
+            and isinstance(target.operand, tree.Element)
+            and len(values) == 1
+        ):
             raise self.code.unknown(node.line, f"{node.function} of anything but &array[index] and a value")
         raw, index = self.element(target.operand)
         raw.update(self.code, node.line, calls.ATOMIC[node.function], index, self.value(values[0]), self.mask)

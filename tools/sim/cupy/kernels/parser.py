@@ -7,10 +7,24 @@ from tools.sim.cupy.kernels.expressions import Expressions
 from tools.sim.cupy.kernels.refusal import Code
 
 ELSEWHERE = {  # words that begin what an elementwise kernel of the stand-in cannot have
-    "goto": "goto", "switch": "switch", "struct": "structures", "class": "classes", "template": "templates",
-    "using": "using", "typedef": "typedef", "static": "static variables", "__shared__": "shared memory",
-    "extern": "extern", "asm": "assembly", "try": "exceptions", "throw": "exceptions", "new": "new",
-    "delete": "delete", "union": "unions", "enum": "enum", "#": "preprocessor lines",
+    "goto": "goto",
+    "switch": "switch",
+    "struct": "structures",
+    "class": "classes",
+    "template": "templates",
+    "using": "using",
+    "typedef": "typedef",
+    "static": "static variables",
+    "__shared__": "shared memory",
+    "extern": "extern",
+    "asm": "assembly",
+    "try": "exceptions",
+    "throw": "exceptions",
+    "new": "new",
+    "delete": "delete",
+    "union": "unions",
+    "enum": "enum",
+    "#": "preprocessor lines",
 }
 DIRECTIVES = ("define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error", "line")
 
@@ -39,8 +53,16 @@ class Parser(Expressions):
             raise self.code.wrong(token.line, "In C++ a comment begins with //, not with #.")
         if token.text in ELSEWHERE:
             raise self.code.unknown(token.line, ELSEWHERE[token.text])
-        reader = {"{": self._block, "if": self._if, "for": self._for, "while": self._while, "do": self._do,
-                  "break": self._jump, "continue": self._jump, "return": self._return}.get(token.text)
+        reader = {
+            "{": self._block,
+            "if": self._if,
+            "for": self._for,
+            "while": self._while,
+            "do": self._do,
+            "break": self._jump,
+            "continue": self._jump,
+            "return": self._return,
+        }.get(token.text)
         if reader is not None:
             return reader()
         if self.accept(";"):

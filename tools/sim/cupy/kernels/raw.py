@@ -14,8 +14,9 @@ ROOM = os.path.dirname(faults.__file__) + os.sep  # the simulators' own files
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
-def fault(code: Code, line: int, kind: str, what: str, question: str, array: str | None = None,
-          operation: str | None = None) -> faults.Fault:
+def fault(
+    code: Code, line: int, kind: str, what: str, question: str, array: str | None = None, operation: str | None = None
+) -> faults.Fault:
     """A fault of a kernel, raised where the learner calls it."""
     spot = faults.spot(faults.innermost(lambda file: file.startswith(ROOM)))
     return faults.Fault(spot, kind, f"{code.place(line)}\n{what}", question, array=array, operation=operation)
@@ -68,18 +69,28 @@ class Raw:
         if outside.any():
             first = int(np.argmax(outside))
             raise fault(
-                code, line, "out_of_bounds",
+                code,
+                line,
+                "out_of_bounds",
                 f"Thread {np.flatnonzero(mask)[first]} {VERBS[operation]} element {places[first]} of "
                 f"{self.name!r}, which has {self.array.size}; {int(outside.sum())} threads do so.",
                 "Which threads must not come here? A GPU would use the memory of somebody else.",
-                self.name, operation)
+                self.name,
+                operation,
+            )
         self.done[operation].append(Scattered(self.array, places, np.flatnonzero(mask)))
         return places
 
     def _race(self, code: Code, line: int, places: np.ndarray, mask: np.ndarray, lost: int) -> faults.Fault:
         threads = np.flatnonzero(mask)
         other = np.flatnonzero(places == places[lost])[-1]
-        return fault(code, line, "race",
-                     f"Threads {threads[lost]} and {threads[other]} store different values in element "
-                     f"{places[lost]} of {self.name!r}.",
-                     "They run at the same time, so either may come last. Is an atomicAdd meant?", self.name, "store")
+        return fault(
+            code,
+            line,
+            "race",
+            f"Threads {threads[lost]} and {threads[other]} store different values in element "
+            f"{places[lost]} of {self.name!r}.",
+            "They run at the same time, so either may come last. Is an atomicAdd meant?",
+            self.name,
+            "store",
+        )

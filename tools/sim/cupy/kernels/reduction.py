@@ -27,12 +27,27 @@ class ReductionKernel:
 
     __module__ = "cupy"
 
-    def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity,
-                 name="reduce_kernel", reduce_type: str | None = None, reduce_dims=True, preamble="", options=()):
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str,
+        identity,
+        name="reduce_kernel",
+        reduce_type: str | None = None,
+        reduce_dims=True,
+        preamble="",
+        options=(),
+    ):
         check_name(name)
         self.in_params, self.out_params = parameters(in_params), parameters(out_params)
-        self.nin, self.nout, self.nargs = (len(self.in_params), len(self.out_params),
-                                           len(self.in_params) + len(self.out_params))
+        self.nin, self.nout, self.nargs = (
+            len(self.in_params),
+            len(self.out_params),
+            len(self.in_params) + len(self.out_params),
+        )
         self.map_expr, self.reduce_expr, self.post_map_expr = map_expr, reduce_expr, post_map_expr
         self.identity, self.preamble = "" if identity is None else str(identity), preamble
         self.name, self.__name__ = name, name
@@ -47,8 +62,8 @@ class ReductionKernel:
             raise TypeError(f"Wrong number of arguments for {self.name}")
         if out is not None and len(args) == self.nargs:
             raise ValueError("cannot specify 'out' as both a positional and keyword argument")
-        inputs = [operand(each) for each in args[:self.nin]]
-        outputs = [operand(each) for each in args[self.nin:]] if out is None else [operand(out)]
+        inputs = [operand(each) for each in args[: self.nin]]
+        outputs = [operand(each) for each in args[self.nin :]] if out is None else [operand(out)]
         shape = common_shape(self.in_params, inputs, sized=False)
         letters = decide(self.in_params, self.out_params, inputs, outputs)
         axes = axes_of(axis, len(shape))
@@ -62,8 +77,14 @@ class ReductionKernel:
         made = self._output(values.reshape(kept), outputs)
         loads = [launches.stretched(each, shape) for each in inputs if isinstance(each, ndarray)]
         if made.size:
-            launches.launch(self.name, (), loads, [made], work=lambda: np.copyto(made.elements, values.reshape(kept)),
-                            arithmetic=arithmetic)
+            launches.launch(
+                self.name,
+                (),
+                loads,
+                [made],
+                work=lambda: np.copyto(made.elements, values.reshape(kept)),
+                arithmetic=arithmetic,
+            )
         return made
 
     def _output(self, values: np.ndarray, outputs: list) -> ndarray:
@@ -75,11 +96,12 @@ class ReductionKernel:
             raise ValueError("Out shape is mismatched")
         return outputs[0]
 
-    def _reduce(self, inputs: list, letters: dict, shape: tuple[int, ...], axes: tuple[int, ...],
-                arithmetic: Counts) -> np.ndarray:
+    def _reduce(
+        self, inputs: list, letters: dict, shape: tuple[int, ...], axes: tuple[int, ...], arithmetic: Counts
+    ) -> np.ndarray:
         """The results, along one axis."""
         order = (*(along for along in range(len(shape)) if along not in axes), *axes)
-        rows = prod(shape[along] for along in order[:len(shape) - len(axes)])
+        rows = prod(shape[along] for along in order[: len(shape) - len(axes)])
         values = {}
         for parameter, argument in zip(self.in_params, inputs):
             if isinstance(argument, ndarray):
@@ -89,8 +111,9 @@ class ReductionKernel:
             values[parameter.name] = argument
         width = prod(shape) // rows if rows else 0
         with np.errstate(all="ignore"):
-            mapped = self._expression(self.map_expr, letters, values, (rows, width), self._reduced_type(letters),
-                                      arithmetic)
+            mapped = self._expression(
+                self.map_expr, letters, values, (rows, width), self._reduced_type(letters), arithmetic
+            )
             total = self._tree(mapped, letters, arithmetic)
             return self._finished(total, letters, rows * width, arithmetic)
 
@@ -110,8 +133,8 @@ class ReductionKernel:
             values = values if values.shape[1] else first
         while values.shape[1] > 1:
             half = values.shape[1] // 2
-            pairs = self._combined(values[:, :half], values[:, half:2 * half], letters, arithmetic)
-            values = np.concatenate([pairs, values[:, 2 * half:]], axis=1)
+            pairs = self._combined(values[:, :half], values[:, half : 2 * half], letters, arithmetic)
+            values = np.concatenate([pairs, values[:, 2 * half :]], axis=1)
         return values[:, 0]
 
     def _check_identity(self, values: np.ndarray, first: np.ndarray, letters: dict) -> None:
@@ -123,7 +146,8 @@ class ReductionKernel:
             raise ValueError(
                 f"kernel {self.name!r}: the identity {self.identity} is none. Combined with the element "
                 f"{values[tuple(place)]} by {self.reduce_expr!r} it gives {begun[tuple(place)]}.\n"
-                "Each thread of a GPU begins with the identity, so that the result would depend on their number.")
+                "Each thread of a GPU begins with the identity, so that the result would depend on their number."
+            )
 
     def _combined(self, a: np.ndarray, b: np.ndarray, letters: dict, arithmetic: Counts | None = None) -> np.ndarray:
         return self._expression(self.reduce_expr, letters, {"a": a, "b": b}, a.shape, a.dtype, arithmetic)
@@ -133,8 +157,12 @@ class ReductionKernel:
         name, dtype = self.out_params[0].name, type_of(self.out_params[0], letters)
         result = Variable(np.zeros(total.size, dtype), written=np.zeros(total.size, bool))
         code = Code(self.name, self.post_map_expr)
-        names = {name: result, "a": Variable(total, constant=True), "_in_ind": Indexer(elements),
-                 "_out_ind": Indexer(total.size)}
+        names = {
+            name: result,
+            "a": Variable(total, constant=True),
+            "_in_ind": Indexer(elements),
+            "_out_ind": Indexer(total.size),
+        }
         machine = Machine(code, total.size, names, letters, self._functions(letters))
         body = statements(code, frozenset(letters))
         machine.check(body)
@@ -142,12 +170,21 @@ class ReductionKernel:
             machine.run(body)
         return np.broadcast_to(result.value, total.size)
 
-    def _expression(self, text: str, letters: dict, values: dict[str, np.ndarray], shape: tuple, dtype: np.dtype,
-                    arithmetic: Counts | None = None) -> np.ndarray:
+    def _expression(
+        self,
+        text: str,
+        letters: dict,
+        values: dict[str, np.ndarray],
+        shape: tuple,
+        dtype: np.dtype,
+        arithmetic: Counts | None = None,
+    ) -> np.ndarray:
         """The value of an expression for arrays of this shape, as `dtype`. arithmetic: takes what that costs."""
         code = Code(self.name, text)
-        names = {name: Variable(np.broadcast_to(value, shape).reshape(-1) if value.ndim else value, constant=True)
-                 for name, value in values.items()}
+        names = {
+            name: Variable(np.broadcast_to(value, shape).reshape(-1) if value.ndim else value, constant=True)
+            for name, value in values.items()
+        }
         machine = Machine(code, prod(shape), names, letters, self._functions(letters))
         with machine.counted(Counts() if arithmetic is None else arithmetic):
             value = machine.value(expression(code, frozenset(letters)))

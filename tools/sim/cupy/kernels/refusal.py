@@ -26,8 +26,9 @@ class Code:
         """what: a sentence about the mistake."""
         return CompileException(f"{self.place(line)}\n{what}")
 
-    def unknown(self, line: int, what: str,
-                instead: str = "Write it in other words, or as a RawKernel.") -> NotTranslated:
+    def unknown(
+        self, line: int, what: str, instead: str = "Write it in other words, or as a RawKernel."
+    ) -> NotTranslated:
         """what: the construct, as "pointers". instead: what to do."""
         return NotTranslated(f"{self.place(line)}\nThe simulated CuPy does not translate {what}.\n{instead}")
 
@@ -35,4 +36,4 @@ class Code:
         lines = self.text.splitlines()
         source = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         head = f"kernel {self.kernel!r}, line {line}:  {source}"
-        return head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."
+        return head if len(head) <= WIDTH else head[: WIDTH - 3] + "..."

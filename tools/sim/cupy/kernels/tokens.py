@@ -5,16 +5,27 @@ from typing import NamedTuple
 
 from tools.sim.cupy.kernels.refusal import Code
 
-PATTERN = re.compile(r"""
+PATTERN = re.compile(
+    r"""
     (?P<space> \s+ | //[^\n]* | /\*.*?\*/ )
   | (?P<number> 0[xX][0-9a-fA-F]+[uUlL]* | (?: \d+\.\d*|\.\d+|\d+(?=[eE]) ) (?:[eE][+-]?\d+)? [fFlL]? | \d+[uUlL]* )
   | (?P<name> [A-Za-z_]\w* (?: :: [A-Za-z_]\w* )* )
   | (?P<sign> <<= | >>= | \+\+ | -- | -> | && | \|\| | << | >> | [-+*/%&|^=!<>]= | [-+*/%&|^~!<>=?:;,.(){}\[\]\#] )
-""", re.VERBOSE | re.DOTALL)
+""",
+    re.VERBOSE | re.DOTALL,
+)
 
 
-ALTERNATIVE = {"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~",
-               "not_eq": "!="}
+ALTERNATIVE = {
+    "and": "&&",
+    "or": "||",
+    "not": "!",
+    "bitand": "&",
+    "bitor": "|",
+    "xor": "^",
+    "compl": "~",
+    "not_eq": "!=",
+}
 
 
 class Token(NamedTuple):
@@ -34,8 +45,9 @@ def tokens(code: Code) -> list[Token]:
             raise code.wrong(line, f"{code.text[at]!r} means nothing in CUDA C++.")
         if match.lastgroup != "space":
             text = match.group()
-            found.append(Token("sign", ALTERNATIVE[text], line) if text in ALTERNATIVE
-                         else Token(match.lastgroup, text, line))
+            found.append(
+                Token("sign", ALTERNATIVE[text], line) if text in ALTERNATIVE else Token(match.lastgroup, text, line)
+            )
         line += match.group().count("\n")
         at = match.end()
     return [*found, Token("end", "", line)]

@@ -14,6 +14,7 @@ class Node:
 
 # Expressions -------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Number(Node):
     value: np.generic
@@ -88,6 +89,7 @@ class Member(Node):
 
 
 # Statements --------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class Declare(Node):

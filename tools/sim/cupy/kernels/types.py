@@ -8,13 +8,24 @@ import numpy as np
 
 WORDS = frozenset("unsigned signed long int short char float double bool".split())
 NAMED = {
-    "size_t": np.uint64, "ptrdiff_t": np.int64, "float16": np.float16, "complex<float>": np.complex64,
+    "size_t": np.uint64,
+    "ptrdiff_t": np.int64,
+    "float16": np.float16,
+    "complex<float>": np.complex64,
     "complex<double>": np.complex128,
 }
 ABSENT = {  # which other headers of C++ declare, but CuPy's do not
-    "int8_t": "signed char", "int16_t": "short", "int32_t": "int", "int64_t": "long long", "uint8_t": "unsigned char",
-    "uint16_t": "unsigned short", "uint32_t": "unsigned int", "uint64_t": "unsigned long long", "uint": "unsigned int",
-    "ushort": "unsigned short", "ulong": "unsigned long",
+    "int8_t": "signed char",
+    "int16_t": "short",
+    "int32_t": "int",
+    "int64_t": "long long",
+    "uint8_t": "unsigned char",
+    "uint16_t": "unsigned short",
+    "uint32_t": "unsigned int",
+    "uint64_t": "unsigned long long",
+    "uint": "unsigned int",
+    "ushort": "unsigned short",
+    "ulong": "unsigned long",
 }
 SIMPLE = {"bool": np.bool_, "float": np.float32, "double": np.float64}
 
@@ -66,7 +77,7 @@ def literal(text: str) -> np.generic:
         number = text.rstrip("fFlL")
         return np.float32(number) if text[-1] in "fF" else np.float64(number)
     digits = text.rstrip("uUlL")
-    suffix = text[len(digits):].lower()
+    suffix = text[len(digits) :].lower()
     octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
     value = int(digits, 8) if octal else int(digits, 0)
     decimal = digits[0] != "0" or digits == "0"

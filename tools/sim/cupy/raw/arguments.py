@@ -11,9 +11,20 @@ from tools.sim.cupy.memory import MemoryPointer
 from tools.sim.cupy.raw.library import Library, Parameter
 
 SCALARS = {bool: np.bool_, float: np.float64, complex: np.complex128}
-IN_CPP = {"f8": "a double", "f4": "a float", "f2": "a half", "b1": "a bool", "i1": "a char", "u1": "an unsigned char",
-          "i2": "a short", "u2": "an unsigned short", "i4": "an int", "u4": "an unsigned int", "i8": "a long long",
-          "u8": "an unsigned long long"}
+IN_CPP = {
+    "f8": "a double",
+    "f4": "a float",
+    "f2": "a half",
+    "b1": "a bool",
+    "i1": "a char",
+    "u1": "an unsigned char",
+    "i2": "a short",
+    "u2": "an unsigned short",
+    "i4": "an int",
+    "u4": "an unsigned int",
+    "i8": "a long long",
+    "u8": "an unsigned long long",
+}
 
 
 @dataclass
@@ -50,8 +61,14 @@ class Arguments:
     def place(self, library: Library):
         """Hand the arrays to the runtime; gives what simt_begin takes. The caller keeps the result until then."""
         for region in self.regions:
-            region.placed = library.simt_argument(region.name.encode(), region.low, region.high - region.low,
-                                                  region.address, region.element, region.read_only)
+            region.placed = library.simt_argument(
+                region.name.encode(),
+                region.low,
+                region.high - region.low,
+                region.address,
+                region.element,
+                region.read_only,
+            )
             if not region.placed:
                 raise MemoryError(f"There is no room for {region.name}, {region.high - region.low:,} bytes.")
         self._buffers = [ctypes.create_string_buffer(self._bytes(value)) for value in self._values]
@@ -73,8 +90,10 @@ class Arguments:
         if isinstance(value, (ndarray, MemoryPointer)):
             return self._pointer(parameter, value)
         if isinstance(value, np.ndarray) and value.size != 1:
-            raise TypeError(f"{parameter} is given a numpy.ndarray of shape {value.shape}.\nOnly one of size one can "
-                            "be passed, by value. For a pointer to device memory, pass a cupy.ndarray.")
+            raise TypeError(
+                f"{parameter} is given a numpy.ndarray of shape {value.shape}.\nOnly one of size one can "
+                "be passed, by value. For a pointer to device memory, pass a cupy.ndarray."
+            )
         scalar = value if isinstance(value, np.ndarray) else as_scalar(value)
         parameter.check(scalar)
         return scalar
@@ -152,8 +171,10 @@ class Described:
         """Refuse a number that the kernel would read as another one. CuPy passes its bytes on as they are."""
         kind, size = scalar.dtype.kind, scalar.itemsize
         if self.kind == "p":
-            raise TypeError(f"{self} is given a {scalar.dtype}, and the kernel takes a pointer.\n"
-                            "Pass the array itself: the simulated GPU does not know addresses as numbers.")
+            raise TypeError(
+                f"{self} is given a {scalar.dtype}, and the kernel takes a pointer.\n"
+                "Pass the array itself: the simulated GPU does not know addresses as numbers."
+            )
         if self.kind in "iub" and kind in "iub" and size >= self.size:
             number, bits = int(scalar.reshape(())), 8 * self.size
             if -(1 << bits - 1) <= number < 1 << bits:
@@ -162,15 +183,21 @@ class Described:
         if size == self.size and self.kind == (kind if self.kind == "f" else "."):
             return
         advice = f" Pass numpy.{np.dtype(f'f{self.size}')}(...)." if self.kind == "f" else ""
-        passed = (f"the first {self.size} bytes, which mean something else there" if size >= self.size else
-                  f"{size} byte{'s' * (size > 1)}, and the kernel would read {self.size}")
-        raise TypeError(f"{self} is given a {scalar.dtype}, and the kernel takes {self.in_cpp}.\n"
-                        f"CuPy would pass {passed}.{advice}")
+        passed = (
+            f"the first {self.size} bytes, which mean something else there"
+            if size >= self.size
+            else f"{size} byte{'s' * (size > 1)}, and the kernel would read {self.size}"
+        )
+        raise TypeError(
+            f"{self} is given a {scalar.dtype}, and the kernel takes {self.in_cpp}.\nCuPy would pass {passed}.{advice}"
+        )
 
     def check_elements(self, dtype: np.dtype) -> None:
         """Refuse an array whose elements the kernel would read as something else."""
         kind, size = self.element
         same = size == dtype.itemsize and (size == 2 or (kind == "f") == (dtype.kind == "f"))
         if kind in "iufb" and size > 1 and not same:
-            raise TypeError(f"{self} is given an array of {dtype}, and the kernel takes a pointer to "
-                            f"{IN_CPP[f'{kind}{size}']}.\nConvert it with astype; if its bytes are meant, use view.")
+            raise TypeError(
+                f"{self} is given an array of {dtype}, and the kernel takes a pointer to "
+                f"{IN_CPP[f'{kind}{size}']}.\nConvert it with astype; if its bytes are meant, use view."
+            )

@@ -16,11 +16,17 @@ HEADERS = toolchain.CPP / "cuda"
 UNDEFINED = re.compile(r"undefined reference to [`'](.*?)'")
 ERROR = re.compile(r"^(?P<file>[^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.M)
 MEANT = [  # what the host's compilers say, where the learner's line has this, about things that are not written there
-    (re.compile(r"invalid type argument of unary .\*|indirection requires pointer"), "**",
-     "C++ has no operator **: a square is x * x, any power powf(x, y)."),
-    (re.compile(r"shared_array|variable.length array|variably modified"), "[",
-     "The length of this array is no constant: the compiler must know it. A number, a\n#define, constexpr or a "
-     "template's parameter will do."),
+    (
+        re.compile(r"invalid type argument of unary .\*|indirection requires pointer"),
+        "**",
+        "C++ has no operator **: a square is x * x, any power powf(x, y).",
+    ),
+    (
+        re.compile(r"shared_array|variable.length array|variably modified"),
+        "[",
+        "The length of this array is no constant: the compiler must know it. A number, a\n#define, constexpr or a "
+        "template's parameter will do.",
+    ),
 ]
 POISONED = re.compile(r"poisoned (?:identifier|\")?\W*(\w+)")
 
@@ -45,9 +51,11 @@ class Compiled:
             raise self._rejected(str(error)) from None
 
     def _unit(self) -> str:
-        entries = "\n".join(f'extern "C" simt::Kernel simt_kernel_{number}; '
-                            f"simt::Kernel simt_kernel_{number} = simt::kernel(&{name.lstrip('&')});"
-                            for name, number in self.kernels.items())
+        entries = "\n".join(
+            f'extern "C" simt::Kernel simt_kernel_{number}; '
+            f"simt::Kernel simt_kernel_{number} = simt::kernel(&{name.lstrip('&')});"
+            for name, number in self.kernels.items()
+        )
         return f'#include "simt.h"\n#line 1 "kernel.cu"\n{self.source.translated}\n#line 1 "entries"\n{entries}\n'
 
     def parameters(self, name: str) -> tuple[str, ...]:
@@ -70,7 +78,7 @@ class Compiled:
             line = re.search(r"kernel\.cu:(\d+)", told)
             return self._wrong(int(line[1]) if line else 1, f"{undefined[1]} is declared, and nowhere defined.")
         if error is None:
-            return CompileException("The host's compiler stopped: " + " ".join(told.split())[:4 * WIDTH])
+            return CompileException("The host's compiler stopped: " + " ".join(told.split())[: 4 * WIDTH])
         if error["file"] == "entries":
             name = list(self.kernels)[int(error["line"]) - 1]
             return CompileException(f"This source has no kernel {name}:\n{error['what']}")
@@ -78,14 +86,14 @@ class Compiled:
         number, poisoned = int(line[1]) if line else 1, POISONED.search(error["what"])
         if poisoned:
             return self._wrong(number, f"NVRTC, which compiles it on a GPU, has no {poisoned[1]}.")
-        source = self.source.code.splitlines()[number - 1:number]
+        source = self.source.code.splitlines()[number - 1 : number]
         meant = (words for pattern, part, words in MEANT if pattern.search(error["what"]) and part in "".join(source))
         return self._wrong(number, next(meant, error["what"]))
 
     def _wrong(self, line: int, what: str) -> CompileException:
         file, number, source = faults.describe(self.origin.spot(line, ""))
         head = f"{file}, line {number}:  {source}"
-        head = head if len(head) <= WIDTH else head[:WIDTH - 3] + "..."
+        head = head if len(head) <= WIDTH else head[: WIDTH - 3] + "..."
         return CompileException(f"{head}\n{what}")
 
 
@@ -98,7 +106,15 @@ def _check_headers(source: Source, options: tuple[str, ...]) -> None:
         return
     for line, name in source.includes:
         if not (HEADERS / name).is_file() or name == "assert.h":
-            known = ", ".join(sorted(file.name for file in HEADERS.glob("*.h") if "#error" not in file.read_text()
-                                     and file.name not in ("assert.h", "simt.h")))
-            raise Unsupported(line, f"NVRTC has no <{name}>, or the simulated GPU has none.\nIt has {known};\n"
-                                    "what the C library declares elsewhere is built in, as sqrtf, printf, assert.")
+            known = ", ".join(
+                sorted(
+                    file.name
+                    for file in HEADERS.glob("*.h")
+                    if "#error" not in file.read_text() and file.name not in ("assert.h", "simt.h")
+                )
+            )
+            raise Unsupported(
+                line,
+                f"NVRTC has no <{name}>, or the simulated GPU has none.\nIt has {known};\n"
+                "what the C library declares elsewhere is built in, as sqrtf, printf, assert.",
+            )

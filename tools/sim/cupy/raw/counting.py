@@ -40,14 +40,27 @@ class Counting:
         counts.warps.lanes += lanes
         if space == "global":
             of_request = sectors.atomic_sectors if operation == "atomic" else sectors.sectors
-            counts.include(Counts(**{BYTES[operation]: lanes * rows.size}, accesses=lanes,
-                                  sectors=int(of_request(addresses, rows.size, mask).sum()),
-                                  lines=int(sectors.lines(addresses, rows.size, mask).sum()),
-                                  warps=Warps(requests=len(addresses))))
+            counts.include(
+                Counts(
+                    **{BYTES[operation]: lanes * rows.size},
+                    accesses=lanes,
+                    sectors=int(of_request(addresses, rows.size, mask).sum()),
+                    lines=int(sectors.lines(addresses, rows.size, mask).sum()),
+                    warps=Warps(requests=len(addresses)),
+                )
+            )
         else:
             wavefronts, conflicts = banks.count(addresses, rows.size, mask, operation)
-            counts.include(Counts(warps=Warps(shared_requests=len(addresses), bytes_shared=lanes * rows.size,
-                                              wavefronts=int(wavefronts.sum()), conflicts=int(conflicts.sum()))))
+            counts.include(
+                Counts(
+                    warps=Warps(
+                        shared_requests=len(addresses),
+                        bytes_shared=lanes * rows.size,
+                        wavefronts=int(wavefronts.sum()),
+                        conflicts=int(conflicts.sum()),
+                    )
+                )
+            )
 
     def _barriers(self) -> dict[tuple[int, str], Counts]:
         """Warps that came to them, by line."""
@@ -63,7 +76,8 @@ class Counting:
         for each, line in zip(done, self._loaded.lines([each.place for each in done])):
             times = lanes[each.block]
             found.setdefault((line, "arithmetic"), Counts(warps=Warps())).include(
-                Counts(float64=times * each.float64, conversions=times * each.conversions))
+                Counts(float64=times * each.float64, conversions=times * each.conversions)
+            )
         return found
 
     def launch(self, kernel: str, grid: tuple[int, ...], origin: Origin) -> Launch:
@@ -79,6 +93,12 @@ class Counting:
         for name, _ in flow._fields_:
             setattr(total.warps, name, getattr(flow, name))
         used = max([axis for axis, size in enumerate(grid, start=1) if size > 1], default=1)
-        return Launch(kernel, grid[:used], total, tuple(
-            Line(*faults.describe(origin.spot(number, kernel)), kind, counts)
-            for (number, kind), counts in lines.items()))
+        return Launch(
+            kernel,
+            grid[:used],
+            total,
+            tuple(
+                Line(*faults.describe(origin.spot(number, kernel)), kind, counts)
+                for (number, kind), counts in lines.items()
+            ),
+        )

@@ -20,7 +20,8 @@ CALLED = re.compile(r"<(?:[\w:]+ )*(?:\w+::)*(\w+)(?:<.*>)?(?:@plt)?(?:\((.*)\))
 FUNCTIONS = frozenset(
     "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp2 expm1 exp10 fma fmax fmin fmod hypot "
     "lgamma log log10 log1p log2 max min normcdf pow rcbrt remainder rsqrt sin sinh sqrt tan tanh tgamma cospi sinpi "
-    "floor ceil trunc round rint nearbyint atomicAdd __dadd_rn __dmul_rn __ddiv_rn __fma_rn".split())
+    "floor ceil trunc round rint nearbyint atomicAdd __dadd_rn __dmul_rn __ddiv_rn __fma_rn".split()
+)
 # Of x86-64 and of aarch64: what becomes a double (from float, from an integer), what a double becomes, arithmetic.
 WIDENED = re.compile(r"cvtss2sd|cvtps2pd|fcvt d\d+, s")
 FROM_INTEGER = re.compile(r"cvtsi2sd|[su]cvtf d")
@@ -45,8 +46,9 @@ class Work(NamedTuple):
 
 def work(file: Path) -> list[Work]:
     """That of all instructions of a module that have any."""
-    told = subprocess.run(["objdump", "-d", "-C", "--no-show-raw-insn", file], capture_output=True, text=True,
-                          check=True).stdout
+    told = subprocess.run(
+        ["objdump", "-d", "-C", "--no-show-raw-insn", file], capture_output=True, text=True, check=True
+    ).stdout
     image = file.read_bytes()
     return [each for block, code in _blocks(told) for each in _of_block(block, code, image)]
 
@@ -84,8 +86,12 @@ def _of_block(block: int, code: Iterable[_Code], image: bytes) -> Iterator[Work]
     for each in code:
         work = _work(block, each)
         rounded, compared = ROUNDED.match(each.text), COMPARED.match(each.text)
-        narrow &= not (FROM_INTEGER.match(each.text) or _is_wide(each, image) or work.float64 and not (
-            compared or PLAIN.match(each.text)))
+        narrow &= not (
+            FROM_INTEGER.match(each.text)
+            or _is_wide(each, image)
+            or work.float64
+            and not (compared or PLAIN.match(each.text))
+        )
         operations += work.float64
         together += [work] * bool(work.float64 or work.conversions)
         if rounded or compared:
@@ -112,5 +118,5 @@ def _is_wide(code: _Code, image: bytes) -> bool:
         return False
     if not 0 < code.constant <= len(image) - 8:
         return True
-    value, = struct.unpack_from("<d", image, code.constant)  # constants lie where they do in the file
+    (value,) = struct.unpack_from("<d", image, code.constant)  # constants lie where they do in the file
     return abs(value) > LARGEST or struct.unpack("<f", struct.pack("<f", value))[0] != value

@@ -15,8 +15,15 @@ VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
 DID = {"load": "read", "store": "wrote", "atomic": "updated"}
 RACES = {(False, True): "write-after-read", (True, False): "read-after-write", (True, True): "write-after-write"}
-KINDS = {"stuck": "warp_mask", "not_itself": "warp_mask", "two_masks": "warp_mask", "nobody_gives": "shuffle",
-         "index_refused": "out_of_bounds", "crash": "out_of_bounds", "assertion": "device_assert"}
+KINDS = {
+    "stuck": "warp_mask",
+    "not_itself": "warp_mask",
+    "two_masks": "warp_mask",
+    "nobody_gives": "shuffle",
+    "index_refused": "out_of_bounds",
+    "crash": "out_of_bounds",
+    "assertion": "device_assert",
+}
 
 
 @dataclass(frozen=True)
@@ -52,10 +59,16 @@ class Report:
         what, question = getattr(self, f"_{self.refusal}")()
         thread, place, operation = self._parties()[-1]
         return faults.ThreadFault(
-            self.scene.spot(place), KINDS.get(self.refusal, self.refusal), _wrapped(what), question,
-            block=tuple(self.note.block), thread=self._position(thread),
+            self.scene.spot(place),
+            KINDS.get(self.refusal, self.refusal),
+            _wrapped(what),
+            question,
+            block=tuple(self.note.block),
+            thread=self._position(thread),
             index=self.note.offset // self.note.element if self.note.element else None,
-            array=self.array or None, operation=operation if self.array else None)
+            array=self.array or None,
+            operation=operation if self.array else None,
+        )
 
     def _parties(self) -> list[tuple[int, int, str]]:
         """Thread, place and operation of those who are involved; of a race, the earlier one first."""
@@ -97,31 +110,41 @@ class Report:
 
     def _out_of_bounds(self):
         if not self.array:
-            return (f"{self._who} {self._verb} {self.note.size} bytes where no array lies.",
-                    "Does the pointer come from an argument, and is it moved by elements?")
+            return (
+                f"{self._who} {self._verb} {self.note.size} bytes where no array lies.",
+                "Does the pointer come from an argument, and is it moved by elements?",
+            )
         element, extent = self._element()
-        return (f"{self._who} {self._verb} {element}; it has {extent}.",
-                "Which threads have an element? The others must not touch the array.")
+        return (
+            f"{self._who} {self._verb} {element}; it has {extent}.",
+            "Which threads have an element? The others must not touch the array.",
+        )
 
     def _index_refused(self):
-        return (f"{self._who} takes element {self.note.number} of an array of type {self.text}.",
-                "Its first element has the index 0. Which index goes too far?")
+        return (
+            f"{self._who} takes element {self.note.number} of an array of type {self.text}.",
+            "Its first element has the index 0. Which index goes too far?",
+        )
 
     def _crash(self):
         where = f"{self.note.offset} bytes from the start of {self.array}" if self.array else "where no array lies"
         return f"{self._who} uses an address {where}.", "Which pointer or index leads there?"
 
     def _misaligned(self):
-        return (f"{self._who} {self._verb} {self.note.size} bytes at a time, but they begin {self.note.offset} bytes "
-                f"into {self.array}.",
-                f"The hardware wants multiples of {self.note.size} there. Is every part of the index one?")
+        return (
+            f"{self._who} {self._verb} {self.note.size} bytes at a time, but they begin {self.note.offset} bytes "
+            f"into {self.array}.",
+            f"The hardware wants multiples of {self.note.size} there. Is every part of the index one?",
+        )
 
     def _read_only(self):
         return f"{self._who} stores to {self.array}, which is constant.", "Where should the result go?"
 
     def _uninitialised(self):
-        return (f"{self._who} reads {self._element()[0]}, to which nothing was stored.",
-                "Which thread should fill it, and has it done so by now?")
+        return (
+            f"{self._who} reads {self._element()[0]}, to which nothing was stored.",
+            "Which thread should fill it, and has it done so by now?",
+        )
 
     def _race(self):
         (first, place, before), (second, _, after) = self._parties()
@@ -131,13 +154,17 @@ class Report:
         if self.note.of_blocks:
             why, earlier = "Blocks run in any order.", self._name(first, self.note.other_block)
         kind = RACES[before != "load", after != "load"]
-        return (f"{self._name(second)} {DOES[after]} {self._element()[0]},\nwhich {earlier} {DID[before]} in "
-                f"line {self.scene.spot(place).line}.\n{why}",
-                f"A {kind} race: either may come first. What puts them in order?")
+        return (
+            f"{self._name(second)} {DOES[after]} {self._element()[0]},\nwhich {earlier} {DID[before]} in "
+            f"line {self.scene.spot(place).line}.\n{why}",
+            f"A {kind} race: either may come first. What puts them in order?",
+        )
 
     def _too_much_shared(self):
-        return (f"Here the kernel has declared {self.note.number:,} bytes of shared memory; 49,152 are allowed.",
-                "More must be dynamic: extern __shared__, and shared_mem= at the launch.")
+        return (
+            f"Here the kernel has declared {self.note.number:,} bytes of shared memory; 49,152 are allowed.",
+            "More must be dynamic: extern __shared__, and shared_mem= at the launch.",
+        )
 
     # Other steps ---------------------------------------------------------------------------------
 
@@ -145,8 +172,10 @@ class Report:
         return f"{self._who} divides by 0.", "A GPU goes on with a meaningless number. Which divisor can be 0?"
 
     def _stack_overflow(self):
-        return (f"{self._who} has no stack left.",
-                "What ends the recursion, or are there very large arrays in its functions?")
+        return (
+            f"{self._who} has no stack left.",
+            "What ends the recursion, or are there very large arrays in its functions?",
+        )
 
     def _assertion(self):
         return f"{self._who} asserts {self.text}, which is not so.", ""
@@ -155,8 +184,10 @@ class Report:
         return f"{self._who} calls __trap.", ""
 
     def _endless_loop(self):
-        return (f"{self._who} is still here after {self.scene.patience:g} seconds.",
-                "What should end its loop? A block cannot wait for a later one here.")
+        return (
+            f"{self._who} is still here after {self.scene.patience:g} seconds.",
+            "What should end its loop? A block cannot wait for a later one here.",
+        )
 
     # Waiting -------------------------------------------------------------------------------------
 
@@ -169,37 +200,48 @@ class Report:
     def _divergent_barrier(self):
         missing = self._missing()
         several = len(missing) > 1
-        return (f"{self._who} waits here, but {len(missing)} thread{'s' * several} of its block never "
-                f"come{'s' * (not several)}:\nthread{'s' * several} {faults.ranges(missing)}.",
-                "A barrier is for all threads of a block. Which condition keeps some from it?")
+        return (
+            f"{self._who} waits here, but {len(missing)} thread{'s' * several} of its block never "
+            f"come{'s' * (not several)}:\nthread{'s' * several} {faults.ranges(missing)}.",
+            "A barrier is for all threads of a block. Which condition keeps some from it?",
+        )
 
     def _stuck(self):
         mask, missing = self.note.number, [thread % WARP for thread in self._missing()]
         present = [lane for lane in range(WARP) if mask >> lane & 1 and lane not in missing]
-        return (f"{self._who} names lanes that are not here.\nThe mask of {self.text} is {mask:#010x}; "
-                f"{_lanes(missing)} would be waited for, and {_lanes(present)} came.",
-                "Should all of them call it? Else __ballot_sync before the branch gives a mask.")
+        return (
+            f"{self._who} names lanes that are not here.\nThe mask of {self.text} is {mask:#010x}; "
+            f"{_lanes(missing)} would be waited for, and {_lanes(present)} came.",
+            "Should all of them call it? Else __ballot_sync before the branch gives a mask.",
+        )
 
     def _not_itself(self):
-        return (f"{self._who} calls {self.text} with a mask that leaves it out.\nIt is lane {self.note.thread % WARP} "
-                f"of its warp; the mask is {self.note.number:#010x}.",
-                "A mask names the lane itself and those it works with. Which lanes come here?")
+        return (
+            f"{self._who} calls {self.text} with a mask that leaves it out.\nIt is lane {self.note.thread % WARP} "
+            f"of its warp; the mask is {self.note.number:#010x}.",
+            "A mask names the lane itself and those it works with. Which lanes come here?",
+        )
 
     def _two_masks(self):
-        return (f"{self._who} calls {self.text} with the mask {self.note.number:#010x}, and "
-                f"{self._name(self.note.other_thread)} with {self.note.size:#010x}.",
-                "Lanes that work together pass one mask. Which lanes are they?")
+        return (
+            f"{self._who} calls {self.text} with the mask {self.note.number:#010x}, and "
+            f"{self._name(self.note.other_thread)} with {self.note.size:#010x}.",
+            "Lanes that work together pass one mask. Which lanes are they?",
+        )
 
     def _nobody_gives(self):
         members = [lane for lane in range(WARP) if self.note.size >> lane & 1]
-        return (f"{self._who} reads a value that nobody gives.\nLane {self.note.thread % WARP} of its warp asks lane "
-                f"{self.note.number} by {self.text}; {_lanes(members)} came.",
-                "Could all 32 lanes take part, those without data with a neutral value?")
+        return (
+            f"{self._who} reads a value that nobody gives.\nLane {self.note.thread % WARP} of its warp asks lane "
+            f"{self.note.number} by {self.text}; {_lanes(members)} came.",
+            "Could all 32 lanes take part, those without data with a neutral value?",
+        )
 
 
 def _wrapped(text: str) -> str:
-    lines = (textwrap.wrap(line, faults.WIDTH, break_long_words=False, break_on_hyphens=False)
-             for line in text.splitlines())
+    lines = (
+        textwrap.wrap(line, faults.WIDTH, break_long_words=False, break_on_hyphens=False) for line in text.splitlines()
+    )
     return "\n".join(sum(lines, []))
 
 

@@ -12,8 +12,15 @@ from tools.sim.cupy.raw import launch, origin
 from tools.sim.cupy.raw.compiled import Compiled, compiled
 
 MOST_SHARED, MOST_SHARED_OPTED_IN = 48 << 10, 227 << 10  # bytes of a block; of compute capability 9.0
-OF_COMPILER = ("binary_version", "cache_mode_ca", "const_size_bytes", "local_size_bytes", "num_regs", "ptx_version",
-               "shared_size_bytes")
+OF_COMPILER = (
+    "binary_version",
+    "cache_mode_ca",
+    "const_size_bytes",
+    "local_size_bytes",
+    "num_regs",
+    "ptx_version",
+    "shared_size_bytes",
+)
 
 
 class RawKernel:
@@ -26,8 +33,17 @@ class RawKernel:
 
     __module__ = "cupy"
 
-    def __init__(self, code: str, name: str, options: tuple[str, ...] = (), backend: str = "nvrtc", *,
-                 translate_cucomplex=False, enable_cooperative_groups=False, jitify=None):
+    def __init__(
+        self,
+        code: str,
+        name: str,
+        options: tuple[str, ...] = (),
+        backend: str = "nvrtc",
+        *,
+        translate_cucomplex=False,
+        enable_cooperative_groups=False,
+        jitify=None,
+    ):
         _check(options, backend, enable_cooperative_groups)
         self.code, self.name, self.options, self.backend = code, name, options, backend
         self.enable_cooperative_groups = False
@@ -81,8 +97,10 @@ class RawKernel:
 
     def __getattr__(self, name: str):
         if name in OF_COMPILER or name == "attributes":
-            raise AttributeError(f"{name} is known to NVIDIA's compiler only, and this kernel was compiled for a CPU.\n"
-                                 "tools.compiler.nvrtc shows what NVIDIA's compiler makes of it, without a GPU.")
+            raise AttributeError(
+                f"{name} is known to NVIDIA's compiler only, and this kernel was compiled for a CPU.\n"
+                "tools.compiler.nvrtc shows what NVIDIA's compiler makes of it, without a GPU."
+            )
         raise AttributeError(f"'cupy.RawKernel' object has no attribute {name!r}")
 
 
@@ -94,9 +112,18 @@ class RawModule:
 
     __module__ = "cupy"
 
-    def __init__(self, *, code: str | None = None, path: str | None = None, options: tuple[str, ...] = (),
-                 backend: str = "nvrtc", translate_cucomplex=False, enable_cooperative_groups=False,
-                 name_expressions: Iterable[str] | None = None, jitify=None):
+    def __init__(
+        self,
+        *,
+        code: str | None = None,
+        path: str | None = None,
+        options: tuple[str, ...] = (),
+        backend: str = "nvrtc",
+        translate_cucomplex=False,
+        enable_cooperative_groups=False,
+        name_expressions: Iterable[str] | None = None,
+        jitify=None,
+    ):
         if (code is None) == (path is None):
             raise TypeError("Exactly one of `code` and `path` keyword arguments must be given.")
         if code is None:
@@ -128,8 +155,10 @@ class RawModule:
         module = self._compiled()
         found = module.variable(name)
         if found is None:
-            raise launch.CUDADriverError(f"CUDA_ERROR_NOT_FOUND: named symbol not found\n"
-                                         f"The module has no __device__ or __constant__ variable {name}.")
+            raise launch.CUDADriverError(
+                f"CUDA_ERROR_NOT_FOUND: named symbol not found\n"
+                f"The module has no __device__ or __constant__ variable {name}."
+            )
         address, size = found
         storage = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
         return MemoryPointer(Memory(address, size, storage, owner=module), 0)
@@ -141,5 +170,7 @@ def _check(options: object, backend: str, cooperative: bool) -> None:
     if backend not in ("nvrtc", "nvcc"):
         raise ValueError(f"Invalid backend {backend!r}: nvrtc or nvcc")
     if cooperative:
-        raise NotImplementedError("enable_cooperative_groups: the simulated GPU runs blocks one after another, so they "
-                                  "cannot wait for each other. End the kernel there, and launch another one.")
+        raise NotImplementedError(
+            "enable_cooperative_groups: the simulated GPU runs blocks one after another, so they "
+            "cannot wait for each other. End the kernel there, and launch another one."
+        )

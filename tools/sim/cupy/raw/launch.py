@@ -47,15 +47,18 @@ class Shape(NamedTuple):
             if any(size > limit for size, limit in zip(sizes, limits)):
                 raise refused(f"{kernel} is launched with the {what} {sizes}; {limits} is the largest.")
         if self.shared > most_shared:
-            raise refused(f"{kernel} is launched with {self.shared:,} bytes of dynamic shared memory; {most_shared:,} "
-                          "are allowed.\nkernel.max_dynamic_shared_size_bytes = ... allows more.")
+            raise refused(
+                f"{kernel} is launched with {self.shared:,} bytes of dynamic shared memory; {most_shared:,} "
+                "are allowed.\nkernel.max_dynamic_shared_size_bytes = ... allows more."
+            )
 
 
 def sizes(what: str, given: object) -> Sizes:
     """A grid or block by CuPy's rules: a tuple; what is missing, or less than 1, is 1."""
     if not isinstance(given, tuple):
-        raise TypeError(f"Argument {what!r} has incorrect type (expected tuple, got {type(given).__name__}): "
-                        f"write ({given},).")
+        raise TypeError(
+            f"Argument {what!r} has incorrect type (expected tuple, got {type(given).__name__}): write ({given},)."
+        )
     x, y, z = (max(1, int(size)) for size in (*given, 1, 1)[:3])
     return x, y, z
 
@@ -63,7 +66,7 @@ def sizes(what: str, given: object) -> Sizes:
 def run(module: Compiled, name: str, shape: Shape, values: tuple, stream) -> None:
     """Run the kernel of this name, and report it. Raises Fault; then no array has changed."""
     kernel = module.loaded.kernel(module.kernels[name])
-    arguments = Arguments(name, module.parameters(name), kernel.parameters[:kernel.count], values)
+    arguments = Arguments(name, module.parameters(name), kernel.parameters[: kernel.count], values)
     counting = Counting(module.loaded) if recording.recording() else None
     scene = Scene(module.loaded, module.origin, name, shape.grid, shape.block, PATIENCE)
 

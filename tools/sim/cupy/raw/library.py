@@ -11,9 +11,27 @@ from pathlib import Path
 from tools.sim.cupy.raw import doubles
 
 FINISHED, MORE, FULL, FAULT = range(4)  # what simt_run gives
-REFUSALS = ("out_of_bounds", "misaligned", "read_only", "uninitialised", "race", "divergent_barrier", "stuck",
-            "not_itself", "two_masks", "nobody_gives", "index_refused", "division", "stack_overflow", "too_much_shared",
-            "assertion", "trap", "endless_loop", "no_memory", "crash")
+REFUSALS = (
+    "out_of_bounds",
+    "misaligned",
+    "read_only",
+    "uninitialised",
+    "race",
+    "divergent_barrier",
+    "stuck",
+    "not_itself",
+    "two_masks",
+    "nobody_gives",
+    "index_refused",
+    "division",
+    "stack_overflow",
+    "too_much_shared",
+    "assertion",
+    "trap",
+    "endless_loop",
+    "no_memory",
+    "crash",
+)
 OPERATIONS = ("load", "store", "atomic")
 SPACES = ("global", "shared")
 
@@ -21,33 +39,62 @@ SPACES = ("global", "shared")
 class Parameter(c.Structure):
     """See cpp/cuda/simt/runtime.h."""
 
-    _fields_ = [("size", c.c_uint), ("kind", c.c_char), ("element_size", c.c_uint), ("element_kind", c.c_char),
-                ("read_only", c.c_bool)]
+    _fields_ = [
+        ("size", c.c_uint),
+        ("kind", c.c_char),
+        ("element_size", c.c_uint),
+        ("element_kind", c.c_char),
+        ("read_only", c.c_bool),
+    ]
 
 
 class Kernel(c.Structure):
     """See cpp/cuda/simt/runtime.h."""
 
-    _fields_ = [("call", c.c_void_p), ("function", c.c_void_p), ("count", c.c_uint),
-                ("parameters", c.POINTER(Parameter))]
+    _fields_ = [
+        ("call", c.c_void_p),
+        ("function", c.c_void_p),
+        ("count", c.c_uint),
+        ("parameters", c.POINTER(Parameter)),
+    ]
 
 
 class Fault(c.Structure):
     """See cpp/runtime/interface.h."""
 
-    _fields_ = [("refusal", c.c_int32), ("operation", c.c_int32), ("place", c.c_uint64), ("other_place", c.c_uint64),
-                ("thread", c.c_uint32), ("other_thread", c.c_uint32), ("block", c.c_uint32 * 3),
-                ("other_block", c.c_uint32 * 3), ("of_blocks", c.c_int32),
-                ("other_operation", c.c_int32), ("offset", c.c_int64), ("size", c.c_int64), ("array_size", c.c_int64),
-                ("element", c.c_int64), ("number", c.c_int64), ("earlier", c.c_int32), ("array", c.c_char * 64),
-                ("text", c.c_char * 192)]
+    _fields_ = [
+        ("refusal", c.c_int32),
+        ("operation", c.c_int32),
+        ("place", c.c_uint64),
+        ("other_place", c.c_uint64),
+        ("thread", c.c_uint32),
+        ("other_thread", c.c_uint32),
+        ("block", c.c_uint32 * 3),
+        ("other_block", c.c_uint32 * 3),
+        ("of_blocks", c.c_int32),
+        ("other_operation", c.c_int32),
+        ("offset", c.c_int64),
+        ("size", c.c_int64),
+        ("array_size", c.c_int64),
+        ("element", c.c_int64),
+        ("number", c.c_int64),
+        ("earlier", c.c_int32),
+        ("array", c.c_char * 64),
+        ("text", c.c_char * 192),
+    ]
 
 
 class Rows(c.Structure):
     """See cpp/runtime/interface.h."""
 
-    _fields_ = [("place", c.c_uint64), ("operation", c.c_int32), ("space", c.c_int32), ("size", c.c_int64),
-                ("count", c.c_uint64), ("addresses", c.POINTER(c.c_int64))]
+    _fields_ = [
+        ("place", c.c_uint64),
+        ("operation", c.c_int32),
+        ("space", c.c_int32),
+        ("size", c.c_int64),
+        ("count", c.c_uint64),
+        ("addresses", c.POINTER(c.c_int64)),
+    ]
 
 
 class Flow(c.Structure):
@@ -58,8 +105,15 @@ class Flow(c.Structure):
 
 SIGNATURES = {
     "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t, c.c_bool),
-    "simt_begin": (c.c_bool, c.POINTER(Kernel), c.POINTER(c.c_uint32), c.POINTER(c.c_uint32), c.c_size_t, c.c_bool,
-                   c.POINTER(c.c_void_p)),
+    "simt_begin": (
+        c.c_bool,
+        c.POINTER(Kernel),
+        c.POINTER(c.c_uint32),
+        c.POINTER(c.c_uint32),
+        c.c_size_t,
+        c.c_bool,
+        c.POINTER(c.c_void_p),
+    ),
     "simt_run": (c.c_int,),
     "simt_blocks_done": (c.c_uint64,),
     "simt_give_up": (None,),

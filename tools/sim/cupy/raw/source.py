@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-TOKEN = re.compile(r"""
+TOKEN = re.compile(
+    r"""
     (?P<space> \s+ | //[^\n]* | /\*.*?\*/ )
   | (?P<directive> (?<![^\n]) [ \t]* \# (?: \\\n | [^\n] )* )
   | (?P<text> R"(?P<fence>\w*)\(.*?\)(?P=fence)" | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' )
   | (?P<word> [A-Za-z_]\w* )
   | (?P<other> \d[\w.']* | . )
-""", re.S | re.X)
+""",
+    re.S | re.X,
+)
 BRACKETS = dict(zip("([{", ")]}"))
 ATTRIBUTES = ("__launch_bounds__", "__cluster_dims__", "__maxnreg__", "__align__", "__attribute__", "alignas")
 INCLUDE = re.compile(r"\s*#\s*include\s*<([^>]*)>")
@@ -56,8 +59,11 @@ class Source:
     def __init__(self, code: str):
         self.code = code
         self.kernels: dict[str, Kernel] = {}
-        self._tokens = [Token(match.lastgroup, match[0], *match.span()) for match in TOKEN.finditer(code)
-                        if match.lastgroup != "space"]
+        self._tokens = [
+            Token(match.lastgroup, match[0], *match.span())
+            for match in TOKEN.finditer(code)
+            if match.lastgroup != "space"
+        ]
         self._edits: list[tuple[int, int, str]] = []
         self._read()
         self.translated = self._edited()
@@ -184,8 +190,11 @@ class Source:
     def _register(self, number: int, space: str) -> None:
         """Append to the declaration of a variable what makes it known. Functions stay as they are."""
         end = self._find(number, ";")
-        opening = [place for place in self._top_level(number, end) if self._tokens[place].text in ("(", "=", "{", "[")
-                   and self._tokens[place - 1].text not in ATTRIBUTES]
+        opening = [
+            place
+            for place in self._top_level(number, end)
+            if self._tokens[place].text in ("(", "=", "{", "[") and self._tokens[place - 1].text not in ATTRIBUTES
+        ]
         is_function = opening and self._tokens[opening[0]].text == "("
         if is_function or end == len(self._tokens):
             return

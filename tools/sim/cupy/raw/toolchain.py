@@ -18,14 +18,33 @@ CPP = Path(__file__).with_name("cpp")
 MOST = 200  # compiled modules that are kept, each about 150 KB
 # Without optimisation each access of the source is one access, its line is known, and code stands in the order of
 # its source, whichever compiler it is. The three sanitizers' hooks are those of cpp/runtime/hooks.h.
-INSTRUMENTED = ("-O0", "-g1", "-gdwarf-4", "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
-                "-fsanitize=bounds,integer-divide-by-zero", "-fno-stack-protector")
+INSTRUMENTED = (
+    "-O0",
+    "-g1",
+    "-gdwarf-4",
+    "-fsanitize=thread",
+    "-fsanitize-coverage=trace-pc",
+    "-fsanitize=bounds,integer-divide-by-zero",
+    "-fno-stack-protector",
+)
 # Without these, clang leaves out the load of x += 1, and basic blocks through which all ways lead.
-OF_CLANG = ("-mllvm", "-tsan-instrument-read-before-write=1", "-fsanitize-coverage=no-prune",
-            "-mllvm", "-tsan-distinguish-volatile=1")
+OF_CLANG = (
+    "-mllvm",
+    "-tsan-instrument-read-before-write=1",
+    "-fsanitize-coverage=no-prune",
+    "-mllvm",
+    "-tsan-distinguish-volatile=1",
+)
 OF_GCC = ("--param=tsan-distinguish-volatile=1",)  # which g++ knows from 11 on
-COMMON = ("-std=c++17", "-fPIC", "-Werror=vla", "-fno-exceptions", "-ffp-contract=off", "-U_FORTIFY_SOURCE",
-          f"-I{CPP / 'cuda'}")  # a fortified longjmp refuses to change stacks
+COMMON = (
+    "-std=c++17",
+    "-fPIC",
+    "-Werror=vla",
+    "-fno-exceptions",
+    "-ffp-contract=off",
+    "-U_FORTIFY_SOURCE",
+    f"-I{CPP / 'cuda'}",
+)  # a fortified longjmp refuses to change stacks
 WRAPPED = ("-r", "-nostdlib", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # in kernels, not in the runtime
 LINKED = ("-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-ldl")
 NEEDED = """CUDA C++ without a GPU needs a C++ compiler, and there is none here.
@@ -104,13 +123,19 @@ def _key(*parts: str) -> str:
 
 
 def _run(*arguments: object, given: str = "") -> None:
-    done = subprocess.run([compiler(), *map(str, arguments)], input=given, capture_output=True, text=True,
-                          env=os.environ | {"LC_ALL": "C"})
+    done = subprocess.run(
+        [compiler(), *map(str, arguments)],
+        input=given,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"LC_ALL": "C"},
+    )
     if done.returncode:
         raise Rejected(done.stderr)
 
 
 # What was compiled before ------------------------------------------------------------------------
+
 
 @functools.cache
 def folder() -> Path:

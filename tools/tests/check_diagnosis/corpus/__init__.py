@@ -30,9 +30,11 @@ class WrongAnswer:
 
 def wrong_answer(right, inputs, mistake, causes):
     """Decorator: enters the function below as a wrong answer for `right`. `causes`: names between spaces."""
+
     def enter(wrong):
         CORPUS.append(WrongAnswer(wrong.__name__, right, wrong, mistake, frozenset(causes.split()), inputs))
         return wrong
+
     return enter
 
 

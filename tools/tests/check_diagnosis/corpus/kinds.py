@@ -26,15 +26,13 @@ def doubles_without_return(x):
     result = x + x  # noqa: F841  (the mistake)
 
 
-@wrong_answer(double, lambda rng: (numbers(rng, 30),),
-              "adds into its argument", "input_modified returns_its_input")
+@wrong_answer(double, lambda rng: (numbers(rng, 30),), "adds into its argument", "input_modified returns_its_input")
 def doubles_in_place(x):
     x += x
     return x
 
 
-@wrong_answer(double, lambda rng: (numbers(rng, 30),),
-              "uses its argument as scratch space", "input_modified")
+@wrong_answer(double, lambda rng: (numbers(rng, 30),), "uses its argument as scratch space", "input_modified")
 def doubles_through_its_argument(x):
     x += x
     return x.copy()
@@ -43,8 +41,7 @@ def doubles_through_its_argument(x):
 UNINITIALISED = np.random.default_rng(20240229)  # stands in for memory that nobody wrote
 
 
-@wrong_answer(double, lambda rng: (numbers(rng, 30),),
-              "reads memory before it is written", "differs_between_runs")
+@wrong_answer(double, lambda rng: (numbers(rng, 30),), "reads memory before it is written", "differs_between_runs")
 def doubles_on_top_of_garbage(x):
     return (x + x + UNINITIALISED.normal(size=x.shape)).astype(x.dtype)
 
@@ -103,8 +100,9 @@ def rectify(x):
     return np.maximum(x, 0)
 
 
-@wrong_answer(rectify, lambda rng: (np.abs(numbers(rng, 40)),),
-              "hands x back when nothing is negative", "returns_its_input")
+@wrong_answer(
+    rectify, lambda rng: (np.abs(numbers(rng, 40)),), "hands x back when nothing is negative", "returns_its_input"
+)
 def hands_x_back(x):
     return x if (x >= 0).all() else np.maximum(x, 0)
 

@@ -9,8 +9,7 @@ def prefix_sum(x):
     return np.cumsum(x, dtype=x.dtype)
 
 
-@wrong_answer(prefix_sum, lambda rng: (numbers(rng, 100),),
-              "exclusive where inclusive is wanted", "shifted")
+@wrong_answer(prefix_sum, lambda rng: (numbers(rng, 100),), "exclusive where inclusive is wanted", "shifted")
 def exclusive_prefix_sum(x):
     result = np.zeros_like(x)
     result[1:] = np.cumsum(x[:-1])
@@ -18,13 +17,12 @@ def exclusive_prefix_sum(x):
 
 
 def window_sums(x, width):
-    return np.array([x[i:i + width].sum() for i in range(len(x) - width + 1)], x.dtype)
+    return np.array([x[i : i + width].sum() for i in range(len(x) - width + 1)], x.dtype)
 
 
-@wrong_answer(window_sums, lambda rng: (numbers(rng, 90), 4),
-              "each window starts one element late", "shifted")
+@wrong_answer(window_sums, lambda rng: (numbers(rng, 90), 4), "each window starts one element late", "shifted")
 def late_windows(x, width):
-    return np.array([x[i + 1:i + width + 1].sum() for i in range(len(x) - width + 1)], x.dtype)
+    return np.array([x[i + 1 : i + width + 1].sum() for i in range(len(x) - width + 1)], x.dtype)
 
 
 def ascending(x):
@@ -40,8 +38,9 @@ def row_sums(x):
     return x.sum(axis=1)
 
 
-@wrong_answer(row_sums, lambda rng: (numbers(rng, 12, 30),),
-              "sets the accumulator to zero once, before the rows", "not_reset")
+@wrong_answer(
+    row_sums, lambda rng: (numbers(rng, 12, 30),), "sets the accumulator to zero once, before the rows", "not_reset"
+)
 def row_sums_without_reset(x):
     sums, total = np.empty(len(x), x.dtype), x.dtype.type(0)
     for i, row in enumerate(x):
@@ -55,20 +54,28 @@ def products(a, b):
     return a @ b
 
 
-@wrong_answer(products, lambda rng: (numbers(rng, 6, 40), numbers(rng, 40, 5)),
-              "tiles of 32, the last of which is cut off and keeps what the one before left", "tile_left_over")
+@wrong_answer(
+    products,
+    lambda rng: (numbers(rng, 6, 40), numbers(rng, 40, 5)),
+    "tiles of 32, the last of which is cut off and keeps what the one before left",
+    "tile_left_over",
+)
 def products_of_tiles_that_are_not_cleared(a, b):
     result = np.zeros((a.shape[0], b.shape[1]), a.dtype)
     a_tile, b_tile = np.zeros((a.shape[0], 32), a.dtype), np.zeros((32, b.shape[1]), b.dtype)
     for start in range(0, a.shape[1], 32):
-        a_part, b_part = a[:, start:start + 32], b[start:start + 32]
-        a_tile[:, :a_part.shape[1]], b_tile[:len(b_part)] = a_part, b_part
+        a_part, b_part = a[:, start : start + 32], b[start : start + 32]
+        a_tile[:, : a_part.shape[1]], b_tile[: len(b_part)] = a_part, b_part
         result += a_tile @ b_tile
     return result
 
 
-@wrong_answer(products, lambda rng: (numbers(rng, 6, 8), numbers(rng, 8, 5)),
-              "the accumulator is reset for each row, not for each element", "not_reset")
+@wrong_answer(
+    products,
+    lambda rng: (numbers(rng, 6, 8), numbers(rng, 8, 5)),
+    "the accumulator is reset for each row, not for each element",
+    "not_reset",
+)
 def products_reset_by_row(a, b):
     result = np.empty((a.shape[0], b.shape[1]), a.dtype)
     for i in range(a.shape[0]):
@@ -141,8 +148,12 @@ def rotated(x):
     return np.roll(x, 3)
 
 
-@wrong_answer(rotated, lambda rng: (rng.permutation(400).astype(np.float32) + 0.5,),
-              "scatters by a table that is not the right one", "wrong_places")
+@wrong_answer(
+    rotated,
+    lambda rng: (rng.permutation(400).astype(np.float32) + 0.5,),
+    "scatters by a table that is not the right one",
+    "wrong_places",
+)
 def rotated_by_a_table(x):
     table = np.random.default_rng(2).permutation(len(x))
     return np.roll(x, 3)[table]

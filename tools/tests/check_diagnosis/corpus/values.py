@@ -36,8 +36,7 @@ def log_loss(p):
     return -np.log(p)
 
 
-@wrong_answer(log_loss, lambda rng: (rng.uniform(0.05, 0.95, 80).astype(np.float32),),
-              "drops the minus", "wrong_sign")
+@wrong_answer(log_loss, lambda rng: (rng.uniform(0.05, 0.95, 80).astype(np.float32),), "drops the minus", "wrong_sign")
 def log_loss_without_the_minus(p):
     return np.log(p)
 
@@ -64,8 +63,9 @@ def row_dots(a, b):
     return (a * b).sum(axis=1)
 
 
-@wrong_answer(row_dots, lambda rng: (numbers(rng, 30, 64), numbers(rng, 30, 64)),
-              "accumulates in float16", "float16_precision")
+@wrong_answer(
+    row_dots, lambda rng: (numbers(rng, 30, 64), numbers(rng, 30, 64)), "accumulates in float16", "float16_precision"
+)
 def row_dots_in_float16(a, b):
     sums = np.zeros(len(a), np.float16)
     for k in range(a.shape[1]):
@@ -84,8 +84,7 @@ def gram(x):
     return x.T @ x
 
 
-@wrong_answer(gram, lambda rng: (numbers(rng, 200, 12),),
-              "lets the tensor cores round to tf32", "tf32_precision")
+@wrong_answer(gram, lambda rng: (numbers(rng, 200, 12),), "lets the tensor cores round to tf32", "tf32_precision")
 def gram_in_tf32(x):
     rounded = keep_bits(x, 11)
     return rounded.T @ rounded
@@ -95,14 +94,16 @@ def rms_norm(x):
     return x / np.sqrt((x * x).mean(axis=1, keepdims=True))
 
 
-@wrong_answer(rms_norm, lambda rng: (numbers(rng, 20, 48),),
-              "stores the result as bfloat16 on the way", "bfloat16_precision")
+@wrong_answer(
+    rms_norm, lambda rng: (numbers(rng, 20, 48),), "stores the result as bfloat16 on the way", "bfloat16_precision"
+)
 def rms_norm_through_bfloat16(x):
     return keep_bits(x / np.sqrt((x * x).mean(axis=1, keepdims=True)), 8)
 
 
-@wrong_answer(rms_norm, lambda rng: (numbers(rng, 20, 48, dtype=np.float64),),
-              "computes in float32", "float32_precision")
+@wrong_answer(
+    rms_norm, lambda rng: (numbers(rng, 20, 48, dtype=np.float64),), "computes in float32", "float32_precision"
+)
 def rms_norm_through_float32(x):
     narrow = x.astype(np.float32)
     return (narrow / np.sqrt((narrow * narrow).mean(axis=1, keepdims=True))).astype(x.dtype)
@@ -110,7 +111,7 @@ def rms_norm_through_float32(x):
 
 def with_nan(rng, *shape):
     x = numbers(rng, *shape)
-    x.flat[:: 9] = np.nan
+    x.flat[::9] = np.nan
     return x
 
 
@@ -245,8 +246,12 @@ def products(m, n):
     return m.astype(np.int64) * n
 
 
-@wrong_answer(products, lambda rng: (rng.integers(10**5, 10**6, 9, np.int32), rng.integers(10**5, 10**6, 9, np.int32)),
-              "multiplies in 32 bits", "wrapped_around")
+@wrong_answer(
+    products,
+    lambda rng: (rng.integers(10**5, 10**6, 9, np.int32), rng.integers(10**5, 10**6, 9, np.int32)),
+    "multiplies in 32 bits",
+    "wrapped_around",
+)
 def products_in_32_bits(m, n):
     return (m * n).astype(np.int64)
 

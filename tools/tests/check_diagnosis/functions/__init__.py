@@ -22,6 +22,7 @@ def plain(inputs, copies=False):
     def enter(function):
         FUNCTIONS.append(Plain(function, inputs, copies))
         return function
+
     return enter
 
 

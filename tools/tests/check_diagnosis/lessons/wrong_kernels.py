@@ -12,6 +12,7 @@ TILE = 16
 
 # Padding: `other` is not neutral --------------------------------------------------------------------
 
+
 @triton.jit
 def row_max_kernel(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
     row, col = tl.program_id(0), tl.arange(0, BLOCK)
@@ -40,6 +41,7 @@ def softmax(x):
 
 
 # Products: operands and accumulators --------------------------------------------------------------
+
 
 @triton.jit
 def matmul_kernel(a_ptr, b_ptr, out_ptr, K, N, MISTAKE: tl.constexpr, TILE: tl.constexpr):
@@ -71,6 +73,7 @@ def matmul(a, b, mistake):
 
 # Tables: strides and axes -------------------------------------------------------------------------
 
+
 @triton.jit
 def sum_kernel(x_ptr, out_ptr, SIDE: tl.constexpr):
     row, col = tl.arange(0, SIDE)[:, None], tl.arange(0, SIDE)[None, :]
@@ -99,6 +102,7 @@ def double(x, *, out=None):
 
 
 # Launches -----------------------------------------------------------------------------------------
+
 
 @triton.jit
 def copy_kernel(x_ptr, out_ptr, n, first, step, MASKED: tl.constexpr, BLOCK: tl.constexpr):
@@ -234,6 +238,7 @@ def by_column(x):
 
 
 # A store inside the loop --------------------------------------------------------------------------
+
 
 @triton.jit
 def row_sums_kernel(x_ptr, out_ptr, k, BLOCK: tl.constexpr):

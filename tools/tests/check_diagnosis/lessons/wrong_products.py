@@ -15,13 +15,17 @@ TILE = 16  # of all three; a power of two, for tl.dot
 def steps(how: str, k: int) -> range:
     """Where the turns of the loop along k begin."""
     return {
-        "one step": range(0, TILE, TILE), "whole steps": range(0, k // TILE * TILE, TILE),
-        "turns for steps": range(0, k // TILE), "from the second": range(TILE, k, TILE),
-        "stops early": range(0, k - TILE, TILE), "every second": range(0, k, 2 * TILE),
+        "one step": range(0, TILE, TILE),
+        "whole steps": range(0, k // TILE * TILE, TILE),
+        "turns for steps": range(0, k // TILE),
+        "from the second": range(TILE, k, TILE),
+        "stops early": range(0, k - TILE, TILE),
+        "every second": range(0, k, 2 * TILE),
     }.get(how, range(0, k, TILE))
 
 
 # Triton -------------------------------------------------------------------------------------------
+
 
 @triton.jit
 def triton_kernel(a_ptr, b_ptr, out_ptr, m, n, k, begin, end, step, HOW: tl.constexpr, TILE: tl.constexpr):
@@ -79,11 +83,13 @@ def by_triton(a, b, how):
     (m, k), n, turns = a.shape, b.shape[1], steps(how, a.shape[1])
     out = torch.empty(m, n)
     triton_kernel[(triton.cdiv(m, TILE), triton.cdiv(n, TILE))](
-        a, b, out, m, n, k, turns.start, turns.stop, turns.step, HOW=how, TILE=TILE)
+        a, b, out, m, n, k, turns.start, turns.stop, turns.step, HOW=how, TILE=TILE
+    )
     return out
 
 
 # Numba --------------------------------------------------------------------------------------------
+
 
 @cuda.jit
 def numba_kernel(a, b, out, begin, end, step, how):
@@ -140,10 +146,24 @@ def numba_kernel(a, b, out, begin, end, step, how):
         out[own_row, own_col] = total
 
 
-NUMBERS = {"same step": 4, "overwrites": 5, "first twice": 6, "a transposed": 10, "b transposed": 11,
-           "both transposed": 12, "exchanged": 13, "tile elsewhere": 14, "m for k": 15, "n for k": 16, "k for n": 17,
-           "own number in a": 18, "own number in b": 19, "row of the column": 20, "column of the row": 21,
-           "out transposed": 22}
+NUMBERS = {
+    "same step": 4,
+    "overwrites": 5,
+    "first twice": 6,
+    "a transposed": 10,
+    "b transposed": 11,
+    "both transposed": 12,
+    "exchanged": 13,
+    "tile elsewhere": 14,
+    "m for k": 15,
+    "n for k": 16,
+    "k for n": 17,
+    "own number in a": 18,
+    "own number in b": 19,
+    "row of the column": 20,
+    "column of the row": 21,
+    "out transposed": 22,
+}
 
 
 def by_numba(a, b, how):
@@ -156,11 +176,12 @@ def by_numba(a, b, how):
 
 # NumPy --------------------------------------------------------------------------------------------
 
+
 def tile_of(array, row, col, rows=None, cols=None):
     """A tile of the array, zeros where it ends, or where it is said to end."""
     rows, cols = rows or array.shape[0], cols or array.shape[1]
-    tile, part = np.zeros((TILE, TILE), array.dtype), array[row:min(row + TILE, rows), col:min(col + TILE, cols)]
-    tile[:part.shape[0], :part.shape[1]] = part
+    tile, part = np.zeros((TILE, TILE), array.dtype), array[row : min(row + TILE, rows), col : min(col + TILE, cols)]
+    tile[: part.shape[0], : part.shape[1]] = part
     return tile
 
 
@@ -182,8 +203,8 @@ def by_numpy(a, b, how):
                 total = np.broadcast_to(np.diag(total), total.shape)
             elif how == "column of the row":
                 total = np.broadcast_to(np.diag(total)[:, None], total.shape)
-            part = out[i:i + TILE, j:j + TILE]
-            part[...] = total[:part.shape[0], :part.shape[1]]
+            part = out[i : i + TILE, j : j + TILE]
+            part[...] = total[: part.shape[0], : part.shape[1]]
     return out
 
 

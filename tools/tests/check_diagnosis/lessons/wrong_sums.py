@@ -16,12 +16,15 @@ BLOCK = 16
 def turns(how: str, n: int) -> range:
     """Where the turns of the loop along a row begin."""
     return {
-        "one block": range(0, BLOCK, BLOCK), "whole blocks": range(0, n // BLOCK * BLOCK, BLOCK),
-        "from the second": range(BLOCK, n, BLOCK), "every second": range(0, n, 2 * BLOCK),
+        "one block": range(0, BLOCK, BLOCK),
+        "whole blocks": range(0, n // BLOCK * BLOCK, BLOCK),
+        "from the second": range(BLOCK, n, BLOCK),
+        "every second": range(0, n, 2 * BLOCK),
     }.get(how, range(0, n, BLOCK))
 
 
 # Of each row --------------------------------------------------------------------------------------
+
 
 @triton.jit
 def triton_kernel(x_ptr, out_ptr, n, begin, end, step, HOW: tl.constexpr, BLOCK: tl.constexpr):
@@ -67,12 +70,13 @@ def by_numpy(x, how):
     out = np.zeros(len(x), x.dtype)
     for start in turns(how, x.shape[1]):
         first = 0 if how == "same block" else start
-        part = x[:, first:first + BLOCK].sum(axis=1)
+        part = x[:, first : first + BLOCK].sum(axis=1)
         out = part if how == "overwrites" else out + part * (2 if how == "first twice" and start == 0 else 1)
     return out
 
 
 # Of all numbers, and running sums -----------------------------------------------------------------
+
 
 def total_by_triton(x, how):
     return by_triton(x[None], how)[0]
@@ -116,4 +120,4 @@ def running_by_numba(x):
 
 
 def running_by_numpy(x):
-    return np.concatenate([x[start:start + BLOCK].cumsum() for start in range(0, len(x), BLOCK)])
+    return np.concatenate([x[start : start + BLOCK].cumsum() for start in range(0, len(x), BLOCK)])

@@ -20,10 +20,12 @@ def operator(function):
 
 def after(function, change):
     """`function`, then `change` of its result, in the dtype that the result had."""
+
     def changed(*args):
         result = function(*args)
         value = change(result)
         return value.astype(result.dtype) if hasattr(result, "dtype") and hasattr(value, "astype") else value
+
     return changed
 
 
@@ -47,7 +49,7 @@ def some_array(rng, args, ndim=1) -> int:
 
 
 def replaced(args, index, value):
-    return (*args[:index], value, *args[index + 1:])
+    return (*args[:index], value, *args[index + 1 :])
 
 
 # Importing a theme registers its mutations.

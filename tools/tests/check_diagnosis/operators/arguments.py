@@ -15,8 +15,8 @@ def exchanged(rng, plain, args):
         given = list(given)
         given[i], given[j] = given[j], given[i]
         return plain.right(*given)
-    also = {"subtract": " wrong_sign", "clip": " all_the_same",
-            "distances": " transposed", "outer": " transposed"}
+
+    also = {"subtract": " wrong_sign", "clip": " all_the_same", "distances": " transposed", "outer": " transposed"}
     return wrong, "swapped_arguments" + also.get(plain.right.__name__, "")
 
 
@@ -60,6 +60,7 @@ def turned_argument(rng, plain, args):
     def wrong(*given):
         result = plain.right(*replaced(given, i, given[i].T))
         return result.T.copy() if turned_back else result
+
     return wrong, "wrong_axis argument_transposed wrong_shape transposed"
 
 
@@ -78,4 +79,5 @@ def cut_short(rng, plain, args):
         if not isinstance(arg, np.ndarray):
             return arg
         return arg[tuple(part if m == n else slice(None) for m in arg.shape)]
+
     return lambda *given: plain.right(*map(cut, given)), "head_ignored" if kind == 2 else "tail_ignored"

@@ -38,6 +38,7 @@ def read_narrow(rng, plain, args):
         if name == "float16":
             return arg.astype(np.float16).astype(arg.dtype)
         return to_bits(arg, 8 if name == "bfloat16" else 11).astype(arg.dtype)
+
     return lambda *given: plain.right(*map(narrow, given)), causes
 
 
@@ -52,10 +53,14 @@ def of_another_dtype(rng, plain, args):
 def of_another_form(rng, plain, args):
     result_of(plain, args, ndim=1)
     change, causes = [
-        (lambda r: r.tolist(), "wrong_type"), (lambda r: None, "nothing_returned"),
-        (lambda r: tuple(r), "wrong_type"), (lambda r: r.flat[0], "wrong_type"),
-        (lambda r: r[None], "reshaped"), (lambda r: r[..., None], "reshaped"),
-        (lambda r: r[:-1], "wrong_shape"), (lambda r: r.reshape(-1, 1, 1), "reshaped"),
+        (lambda r: r.tolist(), "wrong_type"),
+        (lambda r: None, "nothing_returned"),
+        (lambda r: tuple(r), "wrong_type"),
+        (lambda r: r.flat[0], "wrong_type"),
+        (lambda r: r[None], "reshaped"),
+        (lambda r: r[..., None], "reshaped"),
+        (lambda r: r[:-1], "wrong_shape"),
+        (lambda r: r.reshape(-1, 1, 1), "reshaped"),
     ][rng.integers(8)]
     return after(plain.right, change), causes
 
@@ -68,6 +73,7 @@ def writes_into_its_argument(rng, plain, args):
         result = plain.right(*given)
         given[i].reshape(-1)[:2] += 1
         return result
+
     return wrong, "input_modified returns_its_input"
 
 
@@ -84,11 +90,13 @@ def leaves_out_unwritten(rng, plain, args):
     """Writes only part of `out`: all but a tail, every other block, a random half, or nothing."""
     result = result_of(plain, args, kind="f", ndim=1, least=8)
     flat = np.arange(result.size)
-    written = [flat < rng.integers(1, result.size), flat // 4 % 2 == 0, rng.random(result.size) < 0.5,
-               flat < 0][rng.integers(4)].reshape(result.shape)
+    written = [flat < rng.integers(1, result.size), flat // 4 % 2 == 0, rng.random(result.size) < 0.5, flat < 0][
+        rng.integers(4)
+    ].reshape(result.shape)
 
     def wrong(*given, out=None):
         out = np.zeros_like(result) if out is None else out
         out[written] = plain.right(*given)[written]
         return out
+
     return wrong, "partly_written" if written.any() else "nothing_written"

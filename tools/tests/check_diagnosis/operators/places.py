@@ -35,6 +35,7 @@ def moved_along(rng, plain, args):
         pushed = np.moveaxis(np.roll(r, by, axis), axis, 0)
         pushed[slice(None, by) if by > 0 else slice(by, None)] = 0
         return np.moveaxis(pushed, 0, axis).copy()
+
     return after(plain.right, push), "shifted"
 
 
@@ -75,7 +76,7 @@ def without_its_head(rng, plain, args):
     result = result_of(plain, args, kind="f", ndim=1, least=8)
     axis = int(rng.integers(result.ndim))
     bad = np.zeros(result.shape, bool)
-    np.moveaxis(bad, axis, 0)[:int(rng.integers(1, 4))] = True
+    np.moveaxis(bad, axis, 0)[: int(rng.integers(1, 4))] = True
     return spoilt(rng, plain, bad, "head_wrong")
 
 
@@ -84,7 +85,7 @@ def every_other_block(rng, plain, args):
     result = result_of(plain, args, kind="f", ndim=1, least=16)
     block, k = int(rng.choice([1, 2, 4, 8])), int(rng.choice([2, 2, 3, 4]))
     bad = (np.arange(result.size) // block % k == k - 1).reshape(result.shape)
-    tail = bad.reshape(-1)[bad.argmax():].all()  # a short result may end inside the first bad block
+    tail = bad.reshape(-1)[bad.argmax() :].all()  # a short result may end inside the first bad block
     return spoilt(rng, plain, bad, "every_kth_block" + " tail_wrong" * bool(tail))
 
 

@@ -103,6 +103,7 @@ many_registers_kernel, few_registers_kernel = cuda.jit(hold_many), cuda.jit(max_
 
 # What Numba rejects ------------------------------------------------------------------------------
 
+
 @cuda.jit
 def float_index(x):
     i = cuda.grid(1)
@@ -150,6 +151,7 @@ def file_in_a_kernel(x):
 
 
 # Launches ----------------------------------------------------------------------------------------
+
 
 def vector_add(x, y):
     there = cuda.to_device(x), cuda.to_device(y)

@@ -97,7 +97,7 @@ def test_where_both_changed_the_same_line_the_learners_stands_and_that_is_said()
 
 
 def test_a_function_that_the_course_gave_up_stays_where_the_learner_wrote_it():
-    new = LESSON[: LESSON.index("def double")] + LESSON[LESSON.index("def halve"):]
+    new = LESSON[: LESSON.index("def double")] + LESSON[LESSON.index("def halve") :]
     result = merged(SOLVED, new)
     assert "    y = x\n    return x + y\n" in result.text.decode() and result.elsewhere
     assert text(LESSON, new) == new

@@ -244,8 +244,15 @@ STEPS = [("add", 1), ("commit-tree", 1), ("commit-tree", 2), ("hash-object", 1),
 def test_wherever_an_update_stops_the_tree_the_index_and_the_branch_are_as_they_were(
     root, monkeypatch, command, nth, late
 ):
-    course_goes_on(root, lambda: ((root / LESSON).write_text(NEW), move_lesson(root), (root / "tools.py").unlink(),
-                                  (root / "new.py").write_text("new\n")))
+    course_goes_on(
+        root,
+        lambda: (
+            (root / LESSON).write_text(NEW),
+            move_lesson(root),
+            (root / "tools.py").unlink(),
+            (root / "new.py").write_text("new\n"),
+        ),
+    )
     (root / LESSON).write_text(SOLVED)
     git(root, "add", "--all")
     (root / LESSON).write_text(SOLVED.replace("2 * x", "x + x"))

@@ -22,7 +22,7 @@ else:
 BLOCK, TILE = 256, 16
 REPEATS = 5
 AT_LEAST = {"vector add": 500, "block reduction": 500, "tiled matmul": 50}  # times as fast as Numba's
-LARGE, LARGE_SECONDS = 1_000_000, 0.3                                        # a vector add, in this one alone
+LARGE, LARGE_SECONDS = 1_000_000, 0.3  # a vector add, in this one alone
 
 
 @cuda.jit
@@ -71,6 +71,7 @@ def add(size: int) -> Callable[[], None]:
     def run():
         vector_add[-(-size // BLOCK), BLOCK](x, y, out)
         assert np.array_equal(out, x + y)
+
     return run
 
 
@@ -81,6 +82,7 @@ def reduce(size: int) -> Callable[[], None]:
     def run():
         block_reduction[blocks, BLOCK](x, out)
         assert np.isclose(out.sum(dtype=float), x.sum(dtype=float))
+
     return run
 
 
@@ -90,14 +92,18 @@ def multiply(size: int) -> Callable[[], None]:
     def run():
         tiled_matmul[(size // TILE, size // TILE), (TILE, TILE)](a, b, c)
         assert np.allclose(c, a @ b, rtol=1e-4)
+
     return run
 
 
 def work(scale: int) -> dict[str, tuple[int, Callable[[], None]]]:
     """Size and launch of each kernel."""
     size, side = 100_000 // scale, max(1, 128 // scale // TILE) * TILE
-    return {"vector add": (size, add(size)), "block reduction": (size, reduce(size)),
-            "tiled matmul": (side, multiply(side))}
+    return {
+        "vector add": (size, add(size)),
+        "block reduction": (size, reduce(size)),
+        "tiled matmul": (side, multiply(side)),
+    }
 
 
 def seconds(run: Callable[[], None], repeats: int) -> float:

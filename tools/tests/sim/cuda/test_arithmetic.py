@@ -9,8 +9,10 @@ from tools.sim.recording import record
 from tools.tests.sim.cuda.arithmetic import recorded
 
 if gpu.card():
-    pytest.skip(f"needs the simulator in place of the GPU; found {gpu.card()}; COURSE_SIM=1 simulates it",
-                allow_module_level=True)
+    pytest.skip(
+        f"needs the simulator in place of the GPU; found {gpu.card()}; COURSE_SIM=1 simulates it",
+        allow_module_level=True,
+    )
 
 from tools.gpu import cuda  # noqa: E402
 from tools.tests.sim.cuda.arithmetic.kernels import KERNELS, THREADS  # noqa: E402
@@ -31,6 +33,7 @@ def counted(kernel, threads: int, *arguments, blocks: int = 1) -> Counters:
 
 
 # Beside the machine code -------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_float64_is_counted_where_the_machine_code_has_any_and_nowhere_else(name):
@@ -55,6 +58,7 @@ def test_every_kernel_has_a_record_and_every_exception_a_kernel():
 
 # Whose they are ----------------------------------------------------------------------------------
 
+
 @cuda.jit
 def every_third(x, out):
     i = cuda.grid(1)
@@ -70,8 +74,9 @@ def test_only_active_lanes_count():
 
 
 def test_a_line_knows_what_it_does_in_float64():
-    line, = [line for line in counted(every_third, 4, *np.ones((2, 4), np.float32)).launches[0].lines
-             if line.counts.float64]
+    (line,) = [
+        line for line in counted(every_third, 4, *np.ones((2, 4), np.float32)).launches[0].lines if line.counts.float64
+    ]
     assert (line.kind, line.source) == ("arithmetic", "out[i] = x[i] * 0.1")
     assert "x[i] * 0.1" in str(counted(every_third, 4, *np.ones((2, 4), np.float32)))
 
@@ -97,8 +102,9 @@ def in_float32(x, out):
 
 
 def test_a_kernel_in_float32_has_no_lines_of_arithmetic():
-    assert "arithmetic" not in {line.kind for line in counted(in_float32, 8, *np.ones((2, 8), np.float32)).
-                                launches[0].lines}
+    assert "arithmetic" not in {
+        line.kind for line in counted(in_float32, 8, *np.ones((2, 8), np.float32)).launches[0].lines
+    }
 
 
 @cuda.jit
@@ -124,6 +130,7 @@ def test_a_watched_thread_does_not_count_twice():
 
 
 # Barriers ----------------------------------------------------------------------------------------
+
 
 @cuda.jit
 def barriers_around_a_loop(x, turns):

@@ -101,8 +101,7 @@ def calls_a_device_function(out):
 
 
 def test_a_device_function_returns_to_each_lane_what_it_computed():
-    assert run(calls_a_device_function, 12).tolist() == [
-        -95, -96, -97, -98, -99, 0, 101, 102, 103, 104, 105, 106]
+    assert run(calls_a_device_function, 12).tolist() == [-95, -96, -97, -98, -99, 0, 101, 102, 103, 104, 105, 106]
 
 
 @cuda.jit

@@ -38,8 +38,11 @@ def test_barriers_masks_and_guards_are_all_taken_away_in_turn():
 def outcome(mutant: Mutant, folder: Path) -> str:
     """The kind of fault, "wrong result", or "" if nobody notices. Every case runs that the change can reach."""
     module = mutant.load(folder)
-    reached = [case for case in module.CASES
-               if case.name == mutant.function or mutant.function in case.kernel.py_func.__code__.co_names]
+    reached = [
+        case
+        for case in module.CASES
+        if case.name == mutant.function or mutant.function in case.kernel.py_func.__code__.co_names
+    ]
     assert reached, f"no case runs {mutant.function}"
     for case in reached:
         try:
@@ -68,6 +71,7 @@ def test_every_excuse_is_for_a_mutant_that_exists():
 
 # Faults by name ----------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("faulty", FAULTY, ids=lambda faulty: f"{faulty.name}: {faulty.kind}")
 def test_a_fault_says_what_happened_where_and_to_whom(faulty: Faulty):
     with pytest.raises(Fault) as caught:
@@ -95,7 +99,7 @@ def test_the_text_of_a_fault_fits_a_terminal():
 
 # The injection itself ----------------------------------------------------------------------------
 
-KERNEL = '''
+KERNEL = """
 from tools.sim import cuda
 
 
@@ -114,7 +118,7 @@ def kernel(x, m):
 
 def no_kernel(x):
     cuda.syncthreads()
-'''
+"""
 
 
 def test_one_thing_is_changed_and_the_lines_stay_where_they_are(tmp_path):
@@ -128,5 +132,10 @@ def test_one_thing_is_changed_and_the_lines_stay_where_they_are(tmp_path):
         changes.setdefault(mutant.kind, []).append(after[mutant.line - 1].strip())
     assert sorted(changes["barrier"]) == ["pass", "pass"]
     assert sorted(changes["mask"]) == ["cuda.syncwarp(0xFFFFFFFF)", "y = cuda.shfl_sync(0x1,"]
-    assert sorted(changes["guard"]) == ["if False or t == 4:", "if True and t < x.size:", "if t < 8 and True:",
-                                        "if t > 8 or False:", "x[t] = 1 if False else x[0]"]
+    assert sorted(changes["guard"]) == [
+        "if False or t == 4:",
+        "if True and t < x.size:",
+        "if t < 8 and True:",
+        "if t > 8 or False:",
+        "x[t] = 1 if False else x[0]",
+    ]

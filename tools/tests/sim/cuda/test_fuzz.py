@@ -35,6 +35,7 @@ def test_few_random_kernels_are_without_a_defined_result():
 
 # The generator -----------------------------------------------------------------------------------
 
+
 def test_a_number_always_makes_the_same_kernel():
     assert source.kernel(kernels.kernel(7)) == source.kernel(kernels.kernel(7)) != source.kernel(kernels.kernel(8))
 
@@ -65,39 +66,57 @@ def test_constructs_are_read_from_the_text():
 
 # Numba's numbers ---------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("sign, type_, a, b, wanted", [
-    ("+", "int64", 2**63 - 1, 1, -2**63),
-    ("*", "int64", 2**40, 2**40, 0),
-    ("-", "uint64", 3, 5, 2**64 - 2),
-    ("//", "int64", -7, 2, -4),
-    ("%", "int64", -7, 3, 2),
-    ("%", "int64", 7, -3, -2),
-    (">>", "int64", -8, 1, -4),
-    ("<<", "uint64", 2**63, 1, 0),
-    ("+", "float32", 1.0, 2.0**-24, 1.0),
-    ("+", "float64", 1.0, 2.0**-24, 1.0 + 2.0**-24),
-    ("/", "float64", 1.0, 0.0, math.inf),
-    ("//", "float32", -7.5, 2.0, -4.0),
-    ("%", "float64", -7.5, 2.0, 0.5),
-])
+
+@pytest.mark.parametrize(
+    "sign, type_, a, b, wanted",
+    [
+        ("+", "int64", 2**63 - 1, 1, -(2**63)),
+        ("*", "int64", 2**40, 2**40, 0),
+        ("-", "uint64", 3, 5, 2**64 - 2),
+        ("//", "int64", -7, 2, -4),
+        ("%", "int64", -7, 3, 2),
+        ("%", "int64", 7, -3, -2),
+        (">>", "int64", -8, 1, -4),
+        ("<<", "uint64", 2**63, 1, 0),
+        ("+", "float32", 1.0, 2.0**-24, 1.0),
+        ("+", "float64", 1.0, 2.0**-24, 1.0 + 2.0**-24),
+        ("/", "float64", 1.0, 0.0, math.inf),
+        ("//", "float32", -7.5, 2.0, -4.0),
+        ("%", "float64", -7.5, 2.0, 0.5),
+    ],
+)
 def test_operators_wrap_round_and_floor(sign, type_, a, b, wanted):
     assert operate(sign, type_, a, b) == wanted
 
 
-@pytest.mark.parametrize("type_, value, wanted", [
-    ("int32", 2**31, -2**31), ("uint8", -1, 255), ("int8", 200, -56), ("int64", -2.9, -2), ("bool", 7, True),
-    ("float32", 0.1, 0.10000000149011612), ("float32", 2**24 + 1, 2.0**24),
-    ("float32", 2**60 + 2**36 + 1, 2.0**60 + 2**37),  # rounding twice would give 2.0**60
-])
+@pytest.mark.parametrize(
+    "type_, value, wanted",
+    [
+        ("int32", 2**31, -(2**31)),
+        ("uint8", -1, 255),
+        ("int8", 200, -56),
+        ("int64", -2.9, -2),
+        ("bool", 7, True),
+        ("float32", 0.1, 0.10000000149011612),
+        ("float32", 2**24 + 1, 2.0**24),
+        ("float32", 2**60 + 2**36 + 1, 2.0**60 + 2**37),  # rounding twice would give 2.0**60
+    ],
+)
 def test_conversions_wrap_cut_and_round_once(type_, value, wanted):
     assert convert(type_, value) == wanted
 
 
-@pytest.mark.parametrize("operation", [
-    lambda: operate("//", "int64", 1, 0), lambda: operate("<<", "int64", 1, 64), lambda: convert("int32", 3e9),
-    lambda: operate("-", "float32", math.inf, math.inf), lambda: Memory("x", "int32", (3,), [1, 2, 3]).read((3,)),
-    lambda: Memory("x", "int32", (3,)).read((0,)),
-])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda: operate("//", "int64", 1, 0),
+        lambda: operate("<<", "int64", 1, 64),
+        lambda: convert("int32", 3e9),
+        lambda: operate("-", "float32", math.inf, math.inf),
+        lambda: Memory("x", "int32", (3,), [1, 2, 3]).read((3,)),
+        lambda: Memory("x", "int32", (3,)).read((0,)),
+    ],
+)
 def test_what_has_no_defined_result_is_said_to_be_undefined(operation):
     with pytest.raises(Undefined):
         operation()
@@ -105,14 +124,20 @@ def test_what_has_no_defined_result_is_said_to_be_undefined(operation):
 
 def test_floats_agree_with_numpy_step_by_step():
     rng = np.random.default_rng(1)
-    signs = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-             "%": operator.mod}
+    signs = {
+        "+": operator.add,
+        "-": operator.sub,
+        "*": operator.mul,
+        "/": operator.truediv,
+        "//": operator.floordiv,
+        "%": operator.mod,
+    }
     for type_ in ("float32", "float64"):
         for a, b in rng.normal(0, 9, (300, 2)).astype(type_):
             for sign, function in signs.items():
                 assert operate(sign, type_, float(a), float(b)) == function(a, b), (sign, type_, a, b)
             assert power(type_, float(a), 3) == a * a * a
-    for value in rng.integers(-2**63, 2**63, 300):
+    for value in rng.integers(-(2**63), 2**63, 300):
         assert to_float32(int(value)) == np.float32(value)
 
 
@@ -127,8 +152,14 @@ def test_types_of_results_are_numbas():
 
     context = cuda_target.typing_context
     context.refresh()
-    signs = {"+": operator.add, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
-             "<<": operator.lshift, "&": operator.and_}
+    signs = {
+        "+": operator.add,
+        "/": operator.truediv,
+        "//": operator.floordiv,
+        "%": operator.mod,
+        "<<": operator.lshift,
+        "&": operator.and_,
+    }
     for a in TYPES:
         for b in TYPES:
             pair = getattr(types, a), getattr(types, b)

@@ -29,6 +29,7 @@ def versions(kernel):
 
 # Values ------------------------------------------------------------------------------------------
 
+
 @cuda.jit
 def whole_number_in_the_else(out):
     i = cuda.grid(1)
@@ -121,6 +122,7 @@ def test_a_swap_of_two_types_gives_both_the_common_one():
 
 # Types that no thread brings ---------------------------------------------------------------------
 
+
 @cuda.jit
 def leading_zeros(out, x, n):
     i = cuda.grid(1)
@@ -179,6 +181,7 @@ def test_a_kernel_has_a_version_for_each_set_of_types():
 
 
 # What Numba refuses ------------------------------------------------------------------------------
+
 
 @cuda.jit
 def array_or_number(out, x, n):
@@ -282,6 +285,7 @@ def test_numba_refuses_it_too(kernel, tmp_path, monkeypatch):
 
 # What Numba does not look at ---------------------------------------------------------------------
 
+
 @cuda.jit(device=True)
 def scaled(x, scale):
     if scale is not None and scale[0] > 0:
@@ -308,6 +312,7 @@ def test_branches_that_numba_prunes_have_no_types():
 
 # Values mean nothing while types are looked for --------------------------------------------------
 
+
 @cuda.jit
 def depends_on_values(out, x, empty, n):
     i = cuda.grid(1)
@@ -320,7 +325,7 @@ def depends_on_values(out, x, empty, n):
             y = empty[k]
     for j in range(x[i], n, x[0] + 1):
         y += j
-    part = x[n - 4:n - 2]
+    part = x[n - 4 : n - 2]
     if n > 100:
         y = part[7] + empty[0] + math.sqrt(-y) + x[-1] ** n
     if i > 7:
@@ -363,12 +368,14 @@ def test_the_types_of_correct_kernels_are_all_found():
 def test_the_types_of_random_kernels_are_all_found(number, tmp_path):
     before = set(_programs)
     trial.launch(kernels.kernel(number), trial.SIMULATOR, tmp_path)
-    made = [version for function, each in _programs.items() if function not in before
-            for version in each._versions.values()]
+    made = [
+        version for function, each in _programs.items() if function not in before for version in each._versions.values()
+    ]
     assert made and [version.unclear for version in made if version.unclear] == []
 
 
 # Arrays ------------------------------------------------------------------------------------------
+
 
 @cuda.jit
 def a_row_each(out, x):

@@ -53,8 +53,10 @@ LAUNCHES = {  # kernel -> launch configuration and arguments; the last one is wh
 
 
 EXCUSED = {  # function and changed line -> why its results are right all the same
-    ("smooth_kernel", "if False:"):
-        "Every thread then loads the number before its own: dearer, which the lesson counts.",
+    (
+        "smooth_kernel",
+        "if False:",
+    ): "Every thread then loads the number before its own: dearer, which the lesson counts."
 }
 
 

@@ -30,9 +30,15 @@ def copy(x, out):
 def test_reading_past_the_end_names_line_thread_and_element():
     fault = fault_of(copy, (2, 32), np.zeros(60), np.zeros(64))
     assert (fault.kind, fault.array, fault.index, fault.block, fault.thread) == (
-        "out_of_bounds", "x", (60,), (1, 0, 0), (28, 0, 0))
-    assert one_line(fault).startswith(f"copy, line {fault.line}: out[i] = x[i] "
-                                      "thread 28 of block 1 (and 3 more) loads element 60 of x; it has 60.")
+        "out_of_bounds",
+        "x",
+        (60,),
+        (1, 0, 0),
+        (28, 0, 0),
+    )
+    assert one_line(fault).startswith(
+        f"copy, line {fault.line}: out[i] = x[i] thread 28 of block 1 (and 3 more) loads element 60 of x; it has 60."
+    )
 
 
 @cuda.jit
@@ -76,9 +82,11 @@ def copy_2d(a, out):
         out[row, column] = a[row, column]
 
 
-@pytest.mark.parametrize("view", [
-    lambda a: a, lambda a: a.T, lambda a: a[::2, ::-1], lambda a: a[::-1, 1:], lambda a: a[:0],
-], ids=["contiguous", "transposed", "reversed columns", "reversed rows", "empty"])
+@pytest.mark.parametrize(
+    "view",
+    [lambda a: a, lambda a: a.T, lambda a: a[::2, ::-1], lambda a: a[::-1, 1:], lambda a: a[:0]],
+    ids=["contiguous", "transposed", "reversed columns", "reversed rows", "empty"],
+)
 def test_a_view_has_its_own_strides_and_bounds(view):
     a = view(np.arange(30.0).reshape(5, 6))
     out = np.zeros(a.shape)
@@ -128,7 +136,7 @@ def test_a_field_of_packed_records_costs_the_sectors_that_it_lies_in():
     points = cuda.to_device(np.zeros(32, [("x", np.float32), ("rest", np.float32, 3)]))
     with record() as counters:
         read_x[1, 32](points, cuda.to_device(np.zeros(32)))
-    load, = (line for line in counters.launches[0].lines if line.kind == "load")
+    (load,) = (line for line in counters.launches[0].lines if line.kind == "load")
     assert (load.counts.bytes, load.counts.sectors) == (128, 16)
 
 
@@ -195,7 +203,7 @@ def test_local_arrays_belong_to_one_thread_and_are_not_counted():
     out = np.zeros(40, np.int64)
     with record() as counters:
         private_powers[2, 20](out)
-    assert out.tolist() == [i ** 3 for i in range(40)]
+    assert out.tolist() == [i**3 for i in range(40)]
     assert [line.kind for line in counters.launches[0].lines] == ["store"]
 
 

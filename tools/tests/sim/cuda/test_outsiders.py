@@ -20,6 +20,7 @@ def launched(function, *arguments, block=1):
 
 # What runs ---------------------------------------------------------------------------------------
 
+
 @cuda.jit(device=True)
 def difference(a, b=5):
     return a - b
@@ -90,6 +91,7 @@ def test_the_value_of_a_member_of_an_enumeration_is_a_number():
 
 # What the simulator does not know ----------------------------------------------------------------
 
+
 def member(a):
     a[0] = Colour.RED + 1
 
@@ -128,17 +130,21 @@ def larger_by_numpy(a):
     a[0] = np.maximum(a[0], a[1])
 
 
-@pytest.mark.parametrize("kernel, line, words", [
-    (member, "a[0] = Colour.RED + 1", "Colour.RED.value is a number"),
-    (conjugate, "a[0] = complex(1, 2).conjugate().imag", "complex(z.real, -z.imag)"),
-    (transposed, "a.T[0] = 1", "does not know a.T"),
-    (summed, "a[0] = a.sum()", "does not know a.sum"),
-    (slice_of_values, "a[1:] = 3", "Write a loop."),
-    (backwards, "a[::-1][0] = 1", "Count the indices down"),
-    (records_of_each_thread, "own = cuda.local.array(2, POINT)", "Take an array for each field."),
-    (counted_with_enumerate, "for i, x in enumerate(a):", "range(len(x))"),
-    (larger_by_numpy, "a[0] = np.maximum(a[0], a[1])", "max(a, b)"),
-], ids=lambda each: getattr(each, "__name__", ""))
+@pytest.mark.parametrize(
+    "kernel, line, words",
+    [
+        (member, "a[0] = Colour.RED + 1", "Colour.RED.value is a number"),
+        (conjugate, "a[0] = complex(1, 2).conjugate().imag", "complex(z.real, -z.imag)"),
+        (transposed, "a.T[0] = 1", "does not know a.T"),
+        (summed, "a[0] = a.sum()", "does not know a.sum"),
+        (slice_of_values, "a[1:] = 3", "Write a loop."),
+        (backwards, "a[::-1][0] = 1", "Count the indices down"),
+        (records_of_each_thread, "own = cuda.local.array(2, POINT)", "Take an array for each field."),
+        (counted_with_enumerate, "for i, x in enumerate(a):", "range(len(x))"),
+        (larger_by_numpy, "a[0] = np.maximum(a[0], a[1])", "max(a, b)"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
 def test_what_is_not_simulated_says_where_and_what_to_write_instead(kernel, line, words):
     with pytest.raises(Unknown) as caught:
         launched(kernel, np.zeros(4))
@@ -187,6 +193,7 @@ def test_a_tensor_of_bfloat16_is_named():
 
 # What Numba refuses ------------------------------------------------------------------------------
 
+
 def four_axes(a):
     a[0] = cuda.grid(4)
 
@@ -225,14 +232,21 @@ def made_up(a):
     a[0] = a.lanes
 
 
-@pytest.mark.parametrize("kernel, words", [
-    (four_axes, "cuda.grid takes 1, 2 or 3"), (axes_by_a_variable, "cuda.grid takes 1, 2 or 3"),
-    (without_a_type, "cuda.shared.array() missing 1 required positional argument: 'dtype'"),
-    (too_many, "difference() is called with other arguments than it takes"),
-    (index_by_nothing, "An index of a is a NoneType"), (array_for_an_element, "An element of a is a number"),
-    (tuple_for_an_element, "An element of a is a number"), (misnamed, "a has no attribute 'length'"),
-    (made_up, "a has no attribute 'lanes'"),
-], ids=lambda each: getattr(each, "__name__", ""))
+@pytest.mark.parametrize(
+    "kernel, words",
+    [
+        (four_axes, "cuda.grid takes 1, 2 or 3"),
+        (axes_by_a_variable, "cuda.grid takes 1, 2 or 3"),
+        (without_a_type, "cuda.shared.array() missing 1 required positional argument: 'dtype'"),
+        (too_many, "difference() is called with other arguments than it takes"),
+        (index_by_nothing, "An index of a is a NoneType"),
+        (array_for_an_element, "An element of a is a number"),
+        (tuple_for_an_element, "An element of a is a number"),
+        (misnamed, "a has no attribute 'length'"),
+        (made_up, "a has no attribute 'lanes'"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
 def test_a_refusal_is_none_of_pythons_own_errors(kernel, words):
     with pytest.raises(Refused) as caught:
         launched(kernel, np.zeros(4))

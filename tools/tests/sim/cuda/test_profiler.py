@@ -8,8 +8,10 @@ from tools.tests.sim.cuda.profiler.__main__ import PAGE, RECORD
 from tools.tests.sim.cuda.profiler.page import Comparison, explained, text
 
 if gpu.card():
-    pytest.skip(f"needs the simulator in place of the GPU; found {gpu.card()}; COURSE_SIM=1 simulates it",
-                allow_module_level=True)
+    pytest.skip(
+        f"needs the simulator in place of the GPU; found {gpu.card()}; COURSE_SIM=1 simulates it",
+        allow_module_level=True,
+    )
 
 MEASURED = json.loads(RECORD.read_text(encoding="utf-8"))
 

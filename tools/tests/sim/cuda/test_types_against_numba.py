@@ -28,11 +28,13 @@ def test_every_function_is_on_record():
 
 # Beside Numba ------------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def of_numba():
     """Numba's answer for a function and its arguments."""
-    pytest.importorskip("numba_cuda", minversion="0.30",
-                        reason="numba-cuda 0.30 is not installed, with which to compare")
+    pytest.importorskip(
+        "numba_cuda", minversion="0.30", reason="numba-cuda 0.30 is not installed, with which to compare"
+    )
     from tools.tests.sim.cuda.inferred import numbas
 
     with numbas.no_gpu_needed():

@@ -13,7 +13,7 @@ from tools.sim.cuda.faults import Fault
 def prints(x, out):
     i = cuda.grid(1)
     value = x[i] * 2
-    below = cuda.shfl_up_sync(0xffffffff, value, 1)
+    below = cuda.shfl_up_sync(0xFFFFFFFF, value, 1)
     if value > 5:
         print("big", i, value, below)
     out[i] = value
@@ -136,8 +136,15 @@ def test_an_array_shows_in_a_debugger_what_it_held_when_the_thread_had_come_so_f
 
 
 def test_an_array_shows_its_name_its_shape_and_its_values(monkeypatch):
-    shown = looks(monkeypatch, lambda names: (repr(names["x"]), repr(names["tile"])),
-                  fills_twice, np.float32([1, 2, 5, 7]), np.zeros(4, np.float32), block=1, thread=1)[-1]
+    shown = looks(
+        monkeypatch,
+        lambda names: (repr(names["x"]), repr(names["tile"])),
+        fills_twice,
+        np.float32([1, 2, 5, 7]),
+        np.zeros(4, np.float32),
+        block=1,
+        thread=1,
+    )[-1]
     assert shown == ("<x: global float32 (4,)> [1. 2. 5. 7.]", "<tile: shared float32 (2, 2)>\n[[5. 5.]\n [7. 7.]]")
 
 

@@ -41,9 +41,11 @@ OPERATIONS = {  # float x, z; int k; float y, which they set
 
 def kernel(operation: str) -> str:
     """The statements in a kernel of CUDA C++."""
-    return ('extern "C" __global__ void f(const float* X, const float* Z, const int* K, float* Y) {\n'
-            "    int i = blockDim.x * blockIdx.x + threadIdx.x, k = K[i];\n"
-            f"    float x = X[i], z = Z[i], y;\n    {operation};\n    Y[i] = y;\n}}")
+    return (
+        'extern "C" __global__ void f(const float* X, const float* Z, const int* K, float* Y) {\n'
+        "    int i = blockDim.x * blockIdx.x + threadIdx.x, k = K[i];\n"
+        f"    float x = X[i], z = Z[i], y;\n    {operation};\n    Y[i] = y;\n}}"
+    )
 
 
 def recorded() -> dict[str, dict[str, int]]:

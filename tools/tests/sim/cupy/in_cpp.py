@@ -7,15 +7,33 @@ from pathlib import Path
 
 COMPILER = shutil.which("g++")
 OPTIONS = ("-O0", "-std=c++17", "-fwrapv", "-ffp-contract=off", "-w")
-TYPES = {"short": "int16", "unsigned char": "uint8", "int": "int32", "unsigned int": "uint32", "long long": "int64",
-         "unsigned long long": "uint64", "float": "float32", "double": "float64", "bool": "bool"}
-VARIABLES = {"s": "short", "h": "unsigned char", "n": "int", "u": "unsigned int", "w": "long long",
-             "v": "unsigned long long", "f": "float", "d": "double", "t": "bool"}
+TYPES = {
+    "short": "int16",
+    "unsigned char": "uint8",
+    "int": "int32",
+    "unsigned int": "uint32",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "float": "float32",
+    "double": "float64",
+    "bool": "bool",
+}
+VARIABLES = {
+    "s": "short",
+    "h": "unsigned char",
+    "n": "int",
+    "u": "unsigned int",
+    "w": "long long",
+    "v": "unsigned long long",
+    "f": "float",
+    "d": "double",
+    "t": "bool",
+}
 LANES = [  # one value for each variable
     (0, 0, 0, 0, 0, 0, 0.0, 0.0, False),
     (-7, 200, -13, 4_000_000_000, -5_000_000_000, 2**63 + 5, -1.5, 2.25, True),
     (300, 7, 2**31 - 1, 13, 2**62, 9, 3.1, -0.1, True),
-    (-32768, 255, -2**31, 2**32 - 1, -1, 2**64 - 1, 1e10, 1e-3, False),
+    (-32768, 255, -(2**31), 2**32 - 1, -1, 2**64 - 1, 1e10, 1e-3, False),
 ]
 WHOLE, FLOATING = ("s", "h", "n", "u", "w", "v", "t"), ("f", "d")
 PRELUDE = r"""
@@ -46,12 +64,18 @@ def results(bodies: list[str], folder: Path) -> list[list[str]]:
     source.write_text(f"{PRELUDE}{functions}int main() {{\n{calls}}}\n", encoding="utf-8")
     subprocess.run([COMPILER, *OPTIONS, source, "-o", program], check=True)
     lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
-    return [lines[start:start + len(LANES)] for start in range(0, len(lines), len(LANES))]
+    return [lines[start : start + len(LANES)] for start in range(0, len(lines), len(LANES))]
 
 
 def _literals(lane: tuple) -> str:
-    values = (f"{value}ULL" if type == "unsigned long long" else f"({value + 1}LL - 1)" if type == "long long"
-              else str(value).lower() for value, type in zip(lane, VARIABLES.values()))
+    values = (
+        f"{value}ULL"
+        if type == "unsigned long long"
+        else f"({value + 1}LL - 1)"
+        if type == "long long"
+        else str(value).lower()
+        for value, type in zip(lane, VARIABLES.values())
+    )
     return ", ".join(f"({type})({value})" for value, type in zip(values, VARIABLES.values()))
 
 
@@ -86,22 +110,43 @@ class Expressions:
         if depth == 0:
             return pick((*WHOLE, "3", "250u", "(-1)", "0x7fffffff", "70000", "1ll", "5ull", "true"))
         a, b = self.whole(depth - 1), self.whole(depth - 1)
-        return pick((
-            f"({a} {pick('+-*&|^')} {b})", f"({a} {pick('/%')} (({b} & 7) + 1))",
-            f"({a} {pick(('<<', '>>'))} ({b} & 7))",
-            f"(~{a})", f"(-{a})", f"(!{a})", f"({self.any(depth - 1)} {pick(('<', '<=', '>', '>=', '==', '!='))} {b})",
-            f"({a} {pick(('&&', '||'))} {b})", f"({self.any(depth - 1)} ? {a} : {b})", f"(({pick(WHOLE_TYPES)}){a})",
-            f"abs((int)(short){a})"))
+        return pick(
+            (
+                f"({a} {pick('+-*&|^')} {b})",
+                f"({a} {pick('/%')} (({b} & 7) + 1))",
+                f"({a} {pick(('<<', '>>'))} ({b} & 7))",
+                f"(~{a})",
+                f"(-{a})",
+                f"(!{a})",
+                f"({self.any(depth - 1)} {pick(('<', '<=', '>', '>=', '==', '!='))} {b})",
+                f"({a} {pick(('&&', '||'))} {b})",
+                f"({self.any(depth - 1)} ? {a} : {b})",
+                f"(({pick(WHOLE_TYPES)}){a})",
+                f"abs((int)(short){a})",
+            )
+        )
 
     def floating(self, depth: int) -> str:
         pick = self.random.choice
         if depth == 0:
             return pick((*FLOATING, "0.1", "2.5f", "1e-3", ".5f", "3."))
         a, b = self.floating(depth - 1), self.any(depth - 1)
-        return pick((
-            f"({a} {pick('+-*/')} {b})", f"({b} {pick('+-*')} {a})", f"(-{a})", f"((float){b})", f"((double){b})",
-            f"({b} ? {a} : {self.any(depth - 1)})", f"floor({a})", f"fabs({a})", f"sqrt({a})",
-            f"fmax((double){a}, (double){b})", f"trunc({a})", f"static_cast<float>({b})"))
+        return pick(
+            (
+                f"({a} {pick('+-*/')} {b})",
+                f"({b} {pick('+-*')} {a})",
+                f"(-{a})",
+                f"((float){b})",
+                f"((double){b})",
+                f"({b} ? {a} : {self.any(depth - 1)})",
+                f"floor({a})",
+                f"fabs({a})",
+                f"sqrt({a})",
+                f"fmax((double){a}, (double){b})",
+                f"trunc({a})",
+                f"static_cast<float>({b})",
+            )
+        )
 
 
 WHOLE_TYPES = ("short", "unsigned char", "int", "unsigned int", "long long", "unsigned long long", "bool")

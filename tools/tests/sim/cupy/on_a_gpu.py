@@ -54,8 +54,9 @@ class Worker(threading.Thread):
 
     def ask(self, code: str) -> str:
         if self.process is None or self.process.poll() is not None:
-            self.process = subprocess.Popen([sys.executable, __file__, "--serve"], stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE, text=True)
+            self.process = subprocess.Popen(
+                [sys.executable, __file__, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
         try:
             self.process.stdin.write(json.dumps(code) + "\n")
             self.process.stdin.flush()
@@ -95,13 +96,17 @@ def report(real: dict[str, str], expected: dict[str, str]) -> None:
 
 def machine() -> dict[str, str]:
     """Where it ran, asked in a process of its own."""
-    script = ("import cupy, numpy, json; name = cupy.cuda.runtime.getDeviceProperties(0)['name'].decode();"
-              "print(json.dumps({'card': name, 'cupy': cupy.__version__, 'numpy': numpy.__version__,"
-              "'driver': cupy.cuda.runtime.driverGetVersion()}))")
+    script = (
+        "import cupy, numpy, json; name = cupy.cuda.runtime.getDeviceProperties(0)['name'].decode();"
+        "print(json.dumps({'card': name, 'cupy': cupy.__version__, 'numpy': numpy.__version__,"
+        "'driver': cupy.cuda.runtime.driverGetVersion()}))"
+    )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     if ran.returncode:
-        raise SystemExit(f"CuPy does not run here: {ran.stderr.strip().splitlines()[-1]}\n"
-                         "Run this on a machine with a GPU, with the Python that has CuPy.")
+        raise SystemExit(
+            f"CuPy does not run here: {ran.stderr.strip().splitlines()[-1]}\n"
+            "Run this on a machine with a GPU, with the Python that has CuPy."
+        )
     return json.loads(ran.stdout)
 
 

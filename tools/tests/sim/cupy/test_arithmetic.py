@@ -24,6 +24,7 @@ def counted(run) -> Counters:
 
 # Kernels in C++ ----------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_float64_is_counted_where_the_machine_code_has_any_and_nowhere_else(name):
     kernel = cp.ElementwiseKernel("float32 x, float32 z, int32 k", "float32 y", OPERATIONS[name])
@@ -49,9 +50,10 @@ def test_a_loop_counts_each_turn():
     assert (counters.float64, counters.conversions) == (8 * SIZE, 9 * SIZE)
 
 
-@pytest.mark.parametrize("kind, map_expr, float64", [
-    ("float", "x * x", 0), ("double", "x * x", SIZE - 1), ("float", "x * 0.1", SIZE), ("float", "x * 0.5", 0),
-])
+@pytest.mark.parametrize(
+    "kind, map_expr, float64",
+    [("float", "x * x", 0), ("double", "x * x", SIZE - 1), ("float", "x * 0.1", SIZE), ("float", "x * 0.5", 0)],
+)
 def test_a_reduction_counts_what_its_expressions_do(kind, map_expr, float64):
     kernel = cp.ReductionKernel("float32 x", "float32 y", map_expr, "a + b", "y = a", "0", reduce_type=kind)
     assert counted(lambda: kernel(floats())).float64 == float64
@@ -59,25 +61,29 @@ def test_a_reduction_counts_what_its_expressions_do(kind, map_expr, float64):
 
 # CuPy's own --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("run, float64, conversions", [
-    (lambda: floats() + floats(), 0, 0),
-    (lambda: floats() * 0.1, 0, 0),
-    (lambda: floats() + floats(np.float64), SIZE, SIZE),
-    (lambda: floats(np.float64) ** 2.5, SIZE, 0),
-    (lambda: floats(np.complex128) * 2, SIZE, 0),
-    (lambda: floats(np.float64) > 1, SIZE, 0),
-    (lambda: floats(np.int64) / floats(np.int64), SIZE, 2 * SIZE),
-    (lambda: floats().astype(np.float64), 0, SIZE),
-    (lambda: floats(np.float64).copy(), 0, 0),
-    (lambda: floats(np.int32).astype(np.float32), 0, SIZE),
-    (lambda: cp.add(floats(), 1, out=cp.empty(SIZE, np.float64)), 0, SIZE),
-    (lambda: floats().sum(), 0, 0),
-    (lambda: floats(np.float64).sum(), SIZE - 1, 0),
-    (lambda: floats(np.float64).cumsum(), SIZE, 0),
-    (lambda: floats(np.int32).mean(), SIZE - 1, SIZE),
-    (lambda: cp.fuse(double_and_add)(floats(np.float64)), 2 * SIZE, 0),
-    (lambda: cp.fuse(double_and_add)(floats()), 0, 0),
-])
+
+@pytest.mark.parametrize(
+    "run, float64, conversions",
+    [
+        (lambda: floats() + floats(), 0, 0),
+        (lambda: floats() * 0.1, 0, 0),
+        (lambda: floats() + floats(np.float64), SIZE, SIZE),
+        (lambda: floats(np.float64) ** 2.5, SIZE, 0),
+        (lambda: floats(np.complex128) * 2, SIZE, 0),
+        (lambda: floats(np.float64) > 1, SIZE, 0),
+        (lambda: floats(np.int64) / floats(np.int64), SIZE, 2 * SIZE),
+        (lambda: floats().astype(np.float64), 0, SIZE),
+        (lambda: floats(np.float64).copy(), 0, 0),
+        (lambda: floats(np.int32).astype(np.float32), 0, SIZE),
+        (lambda: cp.add(floats(), 1, out=cp.empty(SIZE, np.float64)), 0, SIZE),
+        (lambda: floats().sum(), 0, 0),
+        (lambda: floats(np.float64).sum(), SIZE - 1, 0),
+        (lambda: floats(np.float64).cumsum(), SIZE, 0),
+        (lambda: floats(np.int32).mean(), SIZE - 1, SIZE),
+        (lambda: cp.fuse(double_and_add)(floats(np.float64)), 2 * SIZE, 0),
+        (lambda: cp.fuse(double_and_add)(floats()), 0, 0),
+    ],
+)
 def test_functions_of_cupy_count_by_the_types_that_they_compute_in(run, float64, conversions):
     floats()
     counters = counted(run)

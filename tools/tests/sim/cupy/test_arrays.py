@@ -12,10 +12,18 @@ import tools.sim.cupy as cp
 from tools.sim import host
 
 
-@pytest.mark.parametrize("look", [
-    np.asarray, np.array, memoryview, lambda x: np.frombuffer(x, np.uint8), lambda x: np.arange(9)[x],
-    lambda x: [0, 1][x[0]], lambda x: range(3)[x[0]],
-])
+@pytest.mark.parametrize(
+    "look",
+    [
+        np.asarray,
+        np.array,
+        memoryview,
+        lambda x: np.frombuffer(x, np.uint8),
+        lambda x: np.arange(9)[x],
+        lambda x: [0, 1][x[0]],
+        lambda x: range(3)[x[0]],
+    ],
+)
 def test_nothing_on_the_host_sees_through_an_array(look):
     with pytest.raises(TypeError):
         look(cp.arange(3))
@@ -23,8 +31,21 @@ def test_nothing_on_the_host_sees_through_an_array(look):
 
 def test_views_share_memory_and_copies_do_not():
     x = cp.zeros((4, 4))
-    for view in (x[1:], x.T, x.reshape(16), x.ravel(), x[:, 0], x.view(cp.int64), x.swapaxes(0, 1), x.squeeze(),
-                 cp.broadcast_to(x, (2, 4, 4)), cp.diagonal(x), cp.expand_dims(x, 0), cp.flip(x), cp.split(x, 2)[1]):
+    for view in (
+        x[1:],
+        x.T,
+        x.reshape(16),
+        x.ravel(),
+        x[:, 0],
+        x.view(cp.int64),
+        x.swapaxes(0, 1),
+        x.squeeze(),
+        cp.broadcast_to(x, (2, 4, 4)),
+        cp.diagonal(x),
+        cp.expand_dims(x, 0),
+        cp.flip(x),
+        cp.split(x, 2)[1],
+    ):
         assert view.base is x and cp.shares_memory(view, x)
     for copy in (x.copy(), x + 0, x.flatten(), x.T.ravel(), x[[0, 1]], x.astype(cp.float32), cp.array(x)):
         assert copy.base is None and not cp.shares_memory(copy, x)
@@ -59,8 +80,17 @@ def test_an_array_made_from_a_pointer_is_the_memory_there():
     assert x.tolist() == [0, 11, 2, 13, 4, 5]
 
 
-@pytest.mark.parametrize("dtype, shown", [(cp.float16, "nan"), (cp.float64, "nan"), (cp.int32, "-1"), (cp.uint8, "255"),
-                                          (bool, "True"), (cp.complex64, "nan")])
+@pytest.mark.parametrize(
+    "dtype, shown",
+    [
+        (cp.float16, "nan"),
+        (cp.float64, "nan"),
+        (cp.int32, "-1"),
+        (cp.uint8, "255"),
+        (bool, "True"),
+        (cp.complex64, "nan"),
+    ],
+)
 def test_what_nobody_wrote_can_be_seen(dtype, shown):
     for array in (cp.empty(3, dtype), cp.empty_like(cp.zeros(3, dtype)), cp.ndarray((3,), dtype, order="F")):
         assert all(shown in str(each) for each in array.get())
@@ -127,15 +157,23 @@ def test_the_package_loads_neither_frameworks_nor_what_is_needed_later():
     assert ran.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("run", [
-    lambda a, host: cp.matmul(a, a, out=host), lambda a, host: cp.dot(a, a, out=host), lambda a, host: a.dot(a, host),
-    lambda a, host: cp.einsum("ij,jk", a, a, out=host), lambda a, host: cp.around(a, 1, out=host),
-    lambda a, host: a.sum(axis=0, out=host[0]), lambda a, host: cp.take(a, cp.arange(2), axis=0, out=host),
-    lambda a, host: np.matmul(a, a, out=host),
-])
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda a, host: cp.matmul(a, a, out=host),
+        lambda a, host: cp.dot(a, a, out=host),
+        lambda a, host: a.dot(a, host),
+        lambda a, host: cp.einsum("ij,jk", a, a, out=host),
+        lambda a, host: cp.around(a, 1, out=host),
+        lambda a, host: a.sum(axis=0, out=host[0]),
+        lambda a, host: cp.take(a, cp.arange(2), axis=0, out=host),
+        lambda a, host: np.matmul(a, a, out=host),
+    ],
+)
 def test_a_place_for_the_result_lies_on_the_device(run):
     with pytest.raises(TypeError) as caught:
         run(cp.ones((2, 2)), np.ones((2, 2)))
     assert str(caught.value).splitlines() == [
         "Argument 'out' has incorrect type (expected cupy._core.core._ndarray_base, got numpy.ndarray)",
-        "It lies in the host's memory: cupy.asarray() copies it to the GPU's."]
+        "It lies in the host's memory: cupy.asarray() copies it to the GPU's.",
+    ]

@@ -90,6 +90,7 @@ def test_memory_info_follows_the_pool(pool):
 
 # Streams and events ------------------------------------------------------------------------------
 
+
 def test_work_of_two_streams_overlaps_on_the_clock_and_an_event_puts_it_in_order():
     one, other = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream(non_blocking=True)
     values = cp.cupyx.zeros_pinned(1 << 20)
@@ -114,8 +115,16 @@ def fused_step(x):
     x += 1
 
 
-@pytest.mark.parametrize("change", [lambda x: cp.add(x, 1, out=x), fused_step, lambda x: x.fill(0), lambda x: x.sum(),
-                                    lambda x: cp.take(cp.arange(9.0), cp.arange(1 << 20), out=x)])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: cp.add(x, 1, out=x),
+        fused_step,
+        lambda x: x.fill(0),
+        lambda x: x.sum(),
+        lambda x: cp.take(cp.arange(9.0), cp.arange(1 << 20), out=x),
+    ],
+)
 def test_work_on_memory_of_another_stream_without_an_event_is_refused(change):
     one, other = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream(non_blocking=True)
     values, x = cp.cupyx.zeros_pinned(1 << 20), cp.zeros(1 << 20)
@@ -183,6 +192,7 @@ def test_benchmark_of_cupyx_gives_times_of_the_modelled_clock():
 
 # The rest ----------------------------------------------------------------------------------------
 
+
 def test_properties_are_those_of_the_chip():
     properties, chip = cp.cuda.runtime.getDeviceProperties(0), host.device().chip
     assert properties["multiProcessorCount"] == chip.multiprocessors and properties["warpSize"] == 32
@@ -198,13 +208,20 @@ def test_the_same_seed_draws_the_same_numbers():
     assert one.random(4, dtype=cp.float32).tolist() == other.random(4, dtype=cp.float32).tolist()
 
 
-@pytest.mark.parametrize("draw, shape, dtype", [
-    (lambda r: r.rand(2, 3), (2, 3), float), (lambda r: r.randn(4, dtype=cp.float32), (4,), np.float32),
-    (lambda r: r.randint(0, 9, (2, 2)), (2, 2), int), (lambda r: r.uniform(-1, 1, size=5), (5,), float),
-    (lambda r: r.normal(size=(3,), dtype=cp.float32), (3,), np.float32), (lambda r: r.random(3), (3,), float),
-    (lambda r: r.permutation(6), (6,), int), (lambda r: r.choice(cp.arange(9), 4), (4,), int),
-    (lambda r: r.poisson(3.0, size=2), (2,), int),
-])
+@pytest.mark.parametrize(
+    "draw, shape, dtype",
+    [
+        (lambda r: r.rand(2, 3), (2, 3), float),
+        (lambda r: r.randn(4, dtype=cp.float32), (4,), np.float32),
+        (lambda r: r.randint(0, 9, (2, 2)), (2, 2), int),
+        (lambda r: r.uniform(-1, 1, size=5), (5,), float),
+        (lambda r: r.normal(size=(3,), dtype=cp.float32), (3,), np.float32),
+        (lambda r: r.random(3), (3,), float),
+        (lambda r: r.permutation(6), (6,), int),
+        (lambda r: r.choice(cp.arange(9), 4), (4,), int),
+        (lambda r: r.poisson(3.0, size=2), (2,), int),
+    ],
+)
 def test_random_numbers_have_the_shape_and_type_that_was_asked_for(draw, shape, dtype):
     drawn = draw(cp.random)
     assert isinstance(drawn, cp.ndarray) and drawn.shape == shape and drawn.dtype == dtype

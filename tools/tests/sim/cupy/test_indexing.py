@@ -6,13 +6,38 @@ import pytest
 import tools.sim.cupy as cp
 
 INDICES = [
-    (), 2, -1, slice(1, 3), slice(None, None, -1), slice(3, 0, -2), None, Ellipsis, (1, 2), (1, Ellipsis, 2),
-    (None, 1, None), (slice(None), 1), (Ellipsis, 0), [0, 2], ([0, 1], [1, 2]), (slice(None), [2, 0, 2]),
+    (),
+    2,
+    -1,
+    slice(1, 3),
+    slice(None, None, -1),
+    slice(3, 0, -2),
+    None,
+    Ellipsis,
+    (1, 2),
+    (1, Ellipsis, 2),
+    (None, 1, None),
+    (slice(None), 1),
+    (Ellipsis, 0),
+    [0, 2],
+    ([0, 1], [1, 2]),
+    (slice(None), [2, 0, 2]),
     ([0, 3], slice(1, 3)),
-    (1, [0, 2]), ([0, 1], slice(None), [2, 1]), (slice(None), [[0], [2]], [1, 3]), ([-1, -2], Ellipsis, 0),
-    (None, [0, 1]), [], ([True, False, True, False],), (slice(None), [True, False, True]), (1, [False, True, True]),
-    ([True, False, False, True], [0, 2]), np.arange(60).reshape(4, 3, 5) % 7 == 0, np.arange(12).reshape(4, 3) % 5 == 0,
-    (Ellipsis, np.array([True, False, True, False, False])), np.int64(1), (np.uint8(2), np.array([1, 2])),
+    (1, [0, 2]),
+    ([0, 1], slice(None), [2, 1]),
+    (slice(None), [[0], [2]], [1, 3]),
+    ([-1, -2], Ellipsis, 0),
+    (None, [0, 1]),
+    [],
+    ([True, False, True, False],),
+    (slice(None), [True, False, True]),
+    (1, [False, True, True]),
+    ([True, False, False, True], [0, 2]),
+    np.arange(60).reshape(4, 3, 5) % 7 == 0,
+    np.arange(12).reshape(4, 3) % 5 == 0,
+    (Ellipsis, np.array([True, False, True, False, False])),
+    np.int64(1),
+    (np.uint8(2), np.array([1, 2])),
 ]
 
 
@@ -73,5 +98,6 @@ def test_scatter_add_of_cupyx_is_the_same():
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_take_is_numpy_s(axis):
     values, where = np.arange(12).reshape(3, 4), np.array([[0, 2], [1, 1]])
-    np.testing.assert_array_equal(cp.take(cp.asarray(values), cp.asarray(where), axis=axis).get(),
-                                  np.take(values, where, axis=axis))
+    np.testing.assert_array_equal(
+        cp.take(cp.asarray(values), cp.asarray(where), axis=axis).get(), np.take(values, where, axis=axis)
+    )

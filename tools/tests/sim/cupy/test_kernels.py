@@ -71,11 +71,14 @@ def test_a_whole_number_divided_by_zero_is_refused_and_a_float_is_not():
     assert kernel("y = x != 0 ? 6 / x : 0")(cp.array([2, 0])).tolist() == [3, 0]
 
 
-@pytest.mark.parametrize("text", [
-    lambda: fault_of(lambda: kernel("y = x[i + 1]", "raw T x", "T y")(cp.arange(4.0), size=4)).text,
-    lambda: fault_of(lambda: kernel("y = 6 / x")(cp.array([0]))).text,
-    lambda: fault_of(lambda: kernel("T t; y = t;")(cp.array([0]))).text,
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda: fault_of(lambda: kernel("y = x[i + 1]", "raw T x", "T y")(cp.arange(4.0), size=4)).text,
+        lambda: fault_of(lambda: kernel("y = 6 / x")(cp.array([0]))).text,
+        lambda: fault_of(lambda: kernel("T t; y = t;")(cp.array([0]))).text,
+    ],
+)
 def test_faults_fit_on_a_terminal(text):
     lines = text().splitlines()
     assert len(lines) <= 6 and all(len(line) <= 100 for line in lines)
@@ -141,8 +144,9 @@ def test_a_fused_function_inside_another_is_part_of_it():
     assert outer(cp.arange(3)).tolist() == [1, 3, 5]
 
 
-@pytest.mark.parametrize("use", [
-    float, int, bool, lambda x: x[0], lambda x: x.shape, lambda x: cp.sort(x), lambda x: x.T])
+@pytest.mark.parametrize(
+    "use", [float, int, bool, lambda x: x[0], lambda x: x.shape, lambda x: cp.sort(x), lambda x: x.T]
+)
 def test_what_cannot_be_fused_is_refused(use):
     with pytest.raises((TypeError, NotImplementedError, AttributeError)):
         cp.fuse(use)(cp.arange(3.0))

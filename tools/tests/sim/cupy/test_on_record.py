@@ -19,7 +19,7 @@ def names(counters) -> list[str]:
 
 def test_an_elementwise_function_is_one_launch_of_128_threads_a_block():
     x, y = cp.ones(1000, dtype=cp.float32), cp.ones(1000, dtype=cp.float32)
-    launch, = recorded(lambda: x + y).launches
+    (launch,) = recorded(lambda: x + y).launches
     assert (launch.kernel, launch.grid) == ("cupy_add", (8,))
     assert (launch.counts.bytes_loaded, launch.counts.bytes_stored) == (8000, 4000)
     assert (launch.counts.accesses, launch.counts.sectors, launch.counts.lines) == (3000, 3 * 125, 3 * 32)
@@ -28,19 +28,42 @@ def test_an_elementwise_function_is_one_launch_of_128_threads_a_block():
 
 def brute_force(addresses: list[int], bits: int) -> int:
     """Pieces of 2**bits bytes, each once for every 32 consecutive threads."""
-    return sum(len({address >> bits for address in addresses[warp:warp + 32]}) for warp in range(0, len(addresses), 32))
+    return sum(
+        len({address >> bits for address in addresses[warp : warp + 32]}) for warp in range(0, len(addresses), 32)
+    )
 
 
-@pytest.mark.parametrize("view", [
-    lambda x: x, lambda x: x[1:], lambda x: x[::2], lambda x: x[::-1], lambda x: x[::8], lambda x: x.reshape(32, 32).T,
-    lambda x: x.reshape(32, 32)[:, 3:7], lambda x: cp.broadcast_to(x[:8, None], (8, 100)), lambda x: x[:1],
-    lambda x: x.reshape(4, 16, 16).transpose(1, 0, 2),
-], ids=["whole", "shifted", "every second", "backwards", "every eighth", "transposed", "columns", "stretched", "one",
-        "three axes"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x,
+        lambda x: x[1:],
+        lambda x: x[::2],
+        lambda x: x[::-1],
+        lambda x: x[::8],
+        lambda x: x.reshape(32, 32).T,
+        lambda x: x.reshape(32, 32)[:, 3:7],
+        lambda x: cp.broadcast_to(x[:8, None], (8, 100)),
+        lambda x: x[:1],
+        lambda x: x.reshape(4, 16, 16).transpose(1, 0, 2),
+    ],
+    ids=[
+        "whole",
+        "shifted",
+        "every second",
+        "backwards",
+        "every eighth",
+        "transposed",
+        "columns",
+        "stretched",
+        "one",
+        "three axes",
+    ],
+)
 @pytest.mark.parametrize("dtype", [cp.int8, cp.float32, cp.complex128])
 def test_sectors_and_lines_are_those_of_each_warp(view, dtype):
     x = view(cp.zeros(1024, dtype))
-    launch, = recorded(lambda: cp.positive(x)).launches
+    (launch,) = recorded(lambda: cp.positive(x)).launches
     places = [x.data.ptr + sum(map(int.__mul__, index, x.strides)) for index in np.ndindex(x.shape)]
     out = [512 * 10**6 + number * x.itemsize for number in range(x.size)]
     assert launch.counts.sectors == brute_force(places, 5) + brute_force(out, 5)
@@ -49,7 +72,7 @@ def test_sectors_and_lines_are_those_of_each_warp(view, dtype):
 
 def test_an_operand_that_is_stretched_is_loaded_by_every_thread():
     x, row = cp.ones((64, 32), dtype=cp.float32), cp.ones(32, dtype=cp.float32)
-    launch, = recorded(lambda: x + row).launches
+    (launch,) = recorded(lambda: x + row).launches
     assert launch.counts.bytes_loaded == 2 * x.nbytes
 
 
@@ -66,8 +89,10 @@ def test_uploads_and_downloads_are_counted_with_their_bytes():
     assert transfers.synchronizations == 2
 
 
-@pytest.mark.parametrize("look", [
-    float, int, bool, lambda x: x.item(), lambda x: f"{x:.1f}", repr, lambda x: 1 if x > 1 else 0, cp.ndarray.tolist])
+@pytest.mark.parametrize(
+    "look",
+    [float, int, bool, lambda x: x.item(), lambda x: f"{x:.1f}", repr, lambda x: 1 if x > 1 else 0, cp.ndarray.tolist],
+)
 def test_looking_at_one_number_fetches_it_and_waits(look):
     total = cp.ones(4).sum()
     transfers = recorded(lambda: look(total)).transfers
@@ -81,12 +106,23 @@ def test_questions_about_an_array_fetch_nothing():
     assert names(counters) == ["cupy_sum"]
 
 
-@pytest.mark.parametrize("work, waits", [
-    (lambda x: x[x > 0], 1), (lambda x: cp.nonzero(x), 1), (lambda x: cp.unique(x), 1), (lambda x: cp.where(x > 0), 1),
-    (lambda x: cp.where(x > 0, x, 0), 0), (lambda x: x[[0, 1]], 0), (lambda x: cp.count_nonzero(x), 0),
-    (lambda x: cp.argmax(x), 0), (lambda x: cp.sort(x), 0), (lambda x: cp.allclose(x, x), 0),
-    (lambda x: cp.bincount(x.astype(int)), 2), (lambda x: list(map(float, x)), 8),
-])
+@pytest.mark.parametrize(
+    "work, waits",
+    [
+        (lambda x: x[x > 0], 1),
+        (lambda x: cp.nonzero(x), 1),
+        (lambda x: cp.unique(x), 1),
+        (lambda x: cp.where(x > 0), 1),
+        (lambda x: cp.where(x > 0, x, 0), 0),
+        (lambda x: x[[0, 1]], 0),
+        (lambda x: cp.count_nonzero(x), 0),
+        (lambda x: cp.argmax(x), 0),
+        (lambda x: cp.sort(x), 0),
+        (lambda x: cp.allclose(x, x), 0),
+        (lambda x: cp.bincount(x.astype(int)), 2),
+        (lambda x: list(map(float, x)), 8),
+    ],
+)
 def test_the_host_waits_where_it_must_know_an_element(work, waits):
     x = cp.ones(8)
     assert recorded(lambda: work(x)).transfers.synchronizations == waits
@@ -128,8 +164,14 @@ def test_atomic_updates_count_as_such():
 def test_a_library_s_functions_are_listed_by_name():
     a = cp.eye(8)
     counters = recorded(lambda: (a @ a, cp.dot(a, a), cp.linalg.inv(a), cp.fft.fft(a), cp.sort(a), cp.random.rand(3)))
-    assert counters.library_operations == ["cupy.matmul", "cupy.dot", "cupy.linalg.inv", "cupy.fft.fft", "cupy.sort",
-                                           "cupy.random.rand"]
+    assert counters.library_operations == [
+        "cupy.matmul",
+        "cupy.dot",
+        "cupy.linalg.inv",
+        "cupy.fft.fft",
+        "cupy.sort",
+        "cupy.random.rand",
+    ]
     assert "cupy_copy" in names(counters) and len(counters.launches) == 1  # sort copies first
 
 
@@ -158,7 +200,7 @@ def test_a_fused_function_may_change_its_arguments():
         y[...] = 0
 
     x, y = cp.ones(4), cp.ones(4)
-    launch, = recorded(lambda: step(x, y)).launches
+    (launch,) = recorded(lambda: step(x, y)).launches
     assert (launch.kernel, launch.counts.bytes_loaded, launch.counts.bytes_stored) == ("step", 64, 64)
     assert (x.tolist(), y.tolist()) == ([2] * 4, [0] * 4)
 
@@ -166,7 +208,7 @@ def test_a_fused_function_may_change_its_arguments():
 def test_a_kernel_s_raw_accesses_are_counted_one_by_one():
     gather = cp.ElementwiseKernel("raw float32 x, int32 where", "float32 y", "y = x[where] + x[i]", "gather")
     x, where = cp.zeros(64, dtype=cp.float32), cp.full(64, 5, dtype=cp.int32)
-    launch, = recorded(lambda: gather(x, where)).launches
+    (launch,) = recorded(lambda: gather(x, where)).launches
     assert (launch.kernel, launch.grid) == ("gather", (1,))
     assert launch.counts.bytes_loaded == 3 * 256 and launch.counts.bytes_stored == 256
     assert launch.counts.sectors == 8 + 2 + 8 + 8  # where, x[where] once for each warp, x[i], y
@@ -175,7 +217,7 @@ def test_a_kernel_s_raw_accesses_are_counted_one_by_one():
 def test_threads_that_store_nothing_do_not_count():
     clip = cp.ElementwiseKernel("float32 x", "float32 y", "if (i < 16) y = x;", "some")
     out = cp.zeros(64, dtype=cp.float32)
-    launch, = recorded(lambda: clip(cp.ones(64, dtype=cp.float32), out)).launches[-1:]
+    (launch,) = recorded(lambda: clip(cp.ones(64, dtype=cp.float32), out)).launches[-1:]
     assert launch.counts.bytes_stored == 64 and out.get().sum() == 16
 
 
@@ -187,7 +229,7 @@ def test_a_block_size_of_its_own_gives_another_grid():
 def test_a_reduction_kernel_is_one_launch():
     total = cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
     x = cp.ones((10, 100), dtype=cp.float32)
-    launch, = recorded(lambda: total(x, axis=1)).launches
+    (launch,) = recorded(lambda: total(x, axis=1)).launches
     assert (launch.kernel, launch.counts.bytes_loaded, launch.counts.bytes_stored) == ("total", 4000, 40)
 
 

@@ -36,8 +36,15 @@ def test_a_name_that_is_not_simulated_says_so(name):
         getattr(cp, name)
 
 
-TABLES = (functions.ANYWHERE, functions.COMPILED, functions.DEVICE_ONLY, functions.FORWARDED, functions.UPLOADING,
-          reductions.FORWARDED, reductions.OF_ARRAYS)
+TABLES = (
+    functions.ANYWHERE,
+    functions.COMPILED,
+    functions.DEVICE_ONLY,
+    functions.FORWARDED,
+    functions.UPLOADING,
+    reductions.FORWARDED,
+    reductions.OF_ARRAYS,
+)
 LINES = [line.strip() for table in TABLES for line in table.splitlines() if line.strip()]
 
 
@@ -47,7 +54,8 @@ def test_functions_of_the_tables_have_the_signatures_of_cupy(line):
     wanted = inspect.signature(getattr(cupy, name)).parameters.values()
     found = inspect.signature(eval(f"lambda {parameters[:-1]}: None")).parameters.values()
     assert [(each.name, each.kind, each.default) for each in found] == [
-        (each.name, each.kind, each.default) for each in wanted]
+        (each.name, each.kind, each.default) for each in wanted
+    ]
 
 
 def as_cupy_chooses(name: str, operands: tuple):
@@ -70,15 +78,61 @@ def test_elementwise_functions_choose_the_types_that_cupy_chooses(name):
 
 V, M, I, B = np.ones(4), np.ones((2, 2)), np.array([0, 1]), np.array([True, False, True, True])
 HOST = [  # calls with arrays of the host that CuPy answers without a GPU
-    ("all", V), ("amax", V), ("any", V), ("argsort", V), ("argwhere", V), ("array_split", V, 2), ("asfortranarray", V),
-    ("astype", V, "f"), ("broadcast_to", V, (2, 4)), ("clip", V, 0, 1), ("column_stack", [V, V]), ("copyto", V, V),
-    ("cumprod", V), ("cumsum", V), ("diagonal", M), ("dot", V, V), ("expand_dims", V, 0), ("extract", B, V),
-    ("flatnonzero", V), ("flip", V), ("inner", V, V), ("isfortran", V), ("kron", V, V), ("matmul", M, M), ("max", V),
-    ("mean", V), ("median", V), ("min", V), ("moveaxis", M, 0, 1), ("nanmean", V), ("nansum", V), ("ndim", V),
-    ("nonzero", V), ("prod", V), ("ravel", V), ("repeat", V, 2), ("reshape", V, (2, 2)), ("rollaxis", M, 1),
-    ("searchsorted", V, V), ("shape", V), ("size", V), ("sort", V), ("split", V, 2), ("squeeze", V), ("stack", [V, V]),
-    ("std", V), ("sum", V), ("swapaxes", M, 0, 1), ("take", V, I), ("tensordot", M, M), ("trace", M), ("transpose", V),
-    ("var", V), ("vdot", V, V), ("where", B),
+    ("all", V),
+    ("amax", V),
+    ("any", V),
+    ("argsort", V),
+    ("argwhere", V),
+    ("array_split", V, 2),
+    ("asfortranarray", V),
+    ("astype", V, "f"),
+    ("broadcast_to", V, (2, 4)),
+    ("clip", V, 0, 1),
+    ("column_stack", [V, V]),
+    ("copyto", V, V),
+    ("cumprod", V),
+    ("cumsum", V),
+    ("diagonal", M),
+    ("dot", V, V),
+    ("expand_dims", V, 0),
+    ("extract", B, V),
+    ("flatnonzero", V),
+    ("flip", V),
+    ("inner", V, V),
+    ("isfortran", V),
+    ("kron", V, V),
+    ("matmul", M, M),
+    ("max", V),
+    ("mean", V),
+    ("median", V),
+    ("min", V),
+    ("moveaxis", M, 0, 1),
+    ("nanmean", V),
+    ("nansum", V),
+    ("ndim", V),
+    ("nonzero", V),
+    ("prod", V),
+    ("ravel", V),
+    ("repeat", V, 2),
+    ("reshape", V, (2, 2)),
+    ("rollaxis", M, 1),
+    ("searchsorted", V, V),
+    ("shape", V),
+    ("size", V),
+    ("sort", V),
+    ("split", V, 2),
+    ("squeeze", V),
+    ("stack", [V, V]),
+    ("std", V),
+    ("sum", V),
+    ("swapaxes", M, 0, 1),
+    ("take", V, I),
+    ("tensordot", M, M),
+    ("trace", M),
+    ("transpose", V),
+    ("var", V),
+    ("vdot", V, V),
+    ("where", B),
 ]
 
 

@@ -16,19 +16,46 @@ from tools.tests.sim.cupy import in_cpp
 cupy = pytest.importorskip("cupy", reason="needs CuPy, whose headers are compiled; pip install cupy-cuda13x[ctk]")
 try:
     from tools.tests.sim.cupy import in_cuda
+
     in_cuda.compiled("")
 except Exception as error:
     pytest.skip(f"needs NVIDIA's compiler, which does not run here: {error}", allow_module_level=True)
 
 NAMES = list(in_cuda.VARIABLES)
-ONE = [*calls.ONE, *(f"{name}f" for name in calls.ONE), *calls.ONLY_FLOAT[1], *calls.ABOUT, *calls.WHOLE,
-       *calls.COMPLEX]
+ONE = [
+    *calls.ONE,
+    *(f"{name}f" for name in calls.ONE),
+    *calls.ONLY_FLOAT[1],
+    *calls.ABOUT,
+    *calls.WHOLE,
+    *calls.COMPLEX,
+]
 TWO = [*calls.TWO, *(f"{name}f" for name in calls.TWO), *calls.ONLY_FLOAT[2], *calls.EITHER]
 OPERATORS = ("+ - * /", "% & | ^ << >>", "< <= > >=", "== != && ||", "= += -=", "*= /= %= &= <<=")
 MIXED = [
-    "t ? s : d", "max(f, 0)", "max(f, 0.0f)", "max(f, 0.0)", "min(n, 3u)", "min(w, 3)", "pow(f, 2)",
-    "pow(d, 0.5f)", "sqrt(n * 1.0)", "exp(-n)", "abs(n - 3)", "complex<float>(f)", "complex<double>(f, d)", "c.real()",
-    "z.imag()", "conj(c) * c", "c + 1", "z * 2.0", "n++", "--h", "f++", "(f *= 2)", "float(s)",
+    "t ? s : d",
+    "max(f, 0)",
+    "max(f, 0.0f)",
+    "max(f, 0.0)",
+    "min(n, 3u)",
+    "min(w, 3)",
+    "pow(f, 2)",
+    "pow(d, 0.5f)",
+    "sqrt(n * 1.0)",
+    "exp(-n)",
+    "abs(n - 3)",
+    "complex<float>(f)",
+    "complex<double>(f, d)",
+    "c.real()",
+    "z.imag()",
+    "conj(c) * c",
+    "c + 1",
+    "z * 2.0",
+    "n++",
+    "--h",
+    "f++",
+    "(f *= 2)",
+    "float(s)",
 ]
 
 
@@ -49,9 +76,11 @@ def found(expression: str) -> str | None:
 
 def compare(expressions: list[str]) -> None:
     mine = [found(expression) for expression in expressions]
-    wrong = [f"{expression}: {one}, not {wanted}"
-             for expression, one, wanted in zip(expressions, mine, in_cuda.types(expressions))
-             if one not in (wanted, "")]
+    wrong = [
+        f"{expression}: {one}, not {wanted}"
+        for expression, one, wanted in zip(expressions, mine, in_cuda.types(expressions))
+        if one not in (wanted, "")
+    ]
     assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:10])
     assert mine.count("") <= len(mine) / 3
 
@@ -66,14 +95,28 @@ def test_functions_of_two(names):
 
 
 def test_functions_of_three():
-    compare([f"{name}({one}, {two}, {three})" for name in ("fma", "fmaf")
-             for one in "nfdewt" for two in "nfdec" for three in "nfdhe"])
+    compare(
+        [
+            f"{name}({one}, {two}, {three})"
+            for name in ("fma", "fmaf")
+            for one in "nfdewt"
+            for two in "nfdec"
+            for three in "nfdhe"
+        ]
+    )
 
 
 @pytest.mark.parametrize("operators", OPERATORS)
 def test_operators(operators):
-    compare([f"{one} {operator} {other}" for operator in operators.split() for one in NAMES for other in NAMES
-             if not (one == "e" and other in "cz" and operator.endswith("="))])  # errors that only a use brings out
+    compare(
+        [
+            f"{one} {operator} {other}"
+            for operator in operators.split()
+            for one in NAMES
+            for other in NAMES
+            if not (one == "e" and other in "cz" and operator.endswith("="))
+        ]
+    )  # errors that only a use brings out
 
 
 def test_choices():
@@ -100,9 +143,12 @@ def test_types_and_constants_are_declared_and_as_large():
 
 def test_constants_have_these_values():
     numbers = {name: value for name, value in CONSTANTS.items() if value == value}  # one NaN is like another
-    assembly = in_cuda.compiled("".join(
-        f'extern "C" __global__ void {name}_({"float" if value.itemsize == 4 else "double"}* x) {{ *x = {name}; }}\n'
-        for name, value in numbers.items()))
+    assembly = in_cuda.compiled(
+        "".join(
+            f'extern "C" __global__ void {name}_({"float" if value.itemsize == 4 else "double"}* x) {{ *x = {name}; }}\n'
+            for name, value in numbers.items()
+        )
+    )
     stored = re.findall(r"mov\.\w+\s+%\w+, (\d+);", assembly)
     assert [int(bits) for bits in stored] == [int(value.view(f"u{value.itemsize}")) for value in numbers.values()]
 
@@ -115,9 +161,23 @@ def test_what_cupy_s_headers_lack_is_refused():
     assert all(found(f"({name})n") is None for name in types.ABSENT) and not any(map(found, ELSEWHERE))
 
 
-@pytest.mark.parametrize("name", [
-    "add", "negative", "absolute", "sign", "ceil", "greater", "maximum", "isnan", "positive", "conjugate", "signbit",
-    "copysign"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "add",
+        "negative",
+        "absolute",
+        "sign",
+        "ceil",
+        "greater",
+        "maximum",
+        "isnan",
+        "positive",
+        "conjugate",
+        "signbit",
+        "copysign",
+    ],
+)
 def test_elementwise_functions_treat_small_numbers_as_zero(name):
     ufunc = getattr(cupy, name)
     routine = next(each for each in ufunc._ops.ops if set(map(np.dtype, each.in_types)) == {np.dtype("f")})
@@ -127,5 +187,7 @@ def test_elementwise_functions_treat_small_numbers_as_zero(name):
     loads = "".join(f"{name}_type {name} = x[{place}]; " for place, name in enumerate(kinds))
     assembly = in_cuda.compiled(
         f'{types} {ufunc._preamble or ""}\nextern "C" __global__ void k(const float* x, out0_type* y) '
-        f'{{ {loads} {routine.routine}; *y = out0; }}', "-ftz=true")
+        f"{{ {loads} {routine.routine}; *y = out0; }}",
+        "-ftz=true",
+    )
     assert (".ftz" in assembly) == (name not in UNFLUSHED)

@@ -20,14 +20,17 @@ def test_every_recorded_outcome_belongs_to_a_snippet():
     assert set(RECORDED) <= set(WRITTEN)
 
 
-@pytest.mark.parametrize("one, other, alike", [
-    ("int64[] 3", "int64[] 3", True),
-    ("int64[] 3", "int32[] 3", False),
-    ("int64[] 3", "TypeError: no", False),
-    ("TypeError: the axis 3", "TypeError: the axis 4", False),
-    ("TypeError: " + "x" * 40 + "1", "TypeError: " + "x" * 40 + "2", True),
-    ("TypeError: no", "ValueError: no", False),
-    ("CompileException: one compiler's words", "CompileException: another's", True),
-])
+@pytest.mark.parametrize(
+    "one, other, alike",
+    [
+        ("int64[] 3", "int64[] 3", True),
+        ("int64[] 3", "int32[] 3", False),
+        ("int64[] 3", "TypeError: no", False),
+        ("TypeError: the axis 3", "TypeError: the axis 4", False),
+        ("TypeError: " + "x" * 40 + "1", "TypeError: " + "x" * 40 + "2", True),
+        ("TypeError: no", "ValueError: no", False),
+        ("CompileException: one compiler's words", "CompileException: another's", True),
+    ],
+)
 def test_outcomes_are_alike_when_values_are_equal_or_messages_begin_alike(one, other, alike):
     assert agree(one, other) is alike

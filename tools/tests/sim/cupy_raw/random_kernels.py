@@ -115,7 +115,7 @@ class Kernel:
         if self.dice.random() < 0.5:
             self.write(depth, f"{{ for (int {variable} = 0; {variable} < {bound}; {variable}++) {{")
         else:  # counts before its body, so that continue makes no endless loop of it
-                self.write(depth, f"{{ int {variable} = -1; while (++{variable} < {bound}) {{")
+            self.write(depth, f"{{ int {variable} = -1; while (++{variable} < {bound}) {{")
         body = self.block(depth + 1, loops + 1)
         self.write(depth, "}}")
 

@@ -59,29 +59,49 @@ def call(module):
     return lambda name, *args, grid=(1,), block=(1,), **named: module.get_function(name)(grid, block, args, **named)
 
 
-@pytest.mark.parametrize("name, value", [
-    ("int", 7), ("int", -7), ("int", np.int32(-7)), ("int", np.int64(7)), ("int", np.uint32(7)),
-    ("unsigned", 2**32 - 1), ("unsigned", np.uint32(2**31)), ("long", -2**40), ("short", -3), ("short", np.int16(-3)),
-    ("double", 0.1), ("double", np.float64(0.1)), ("float", np.float32(0.25)), ("bool", True), ("bool", 0),
-    ("size", 2**63), ("size", np.uint64(5)), ("float", np.array([0.25], np.float32)),
-])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("int", 7),
+        ("int", -7),
+        ("int", np.int32(-7)),
+        ("int", np.int64(7)),
+        ("int", np.uint32(7)),
+        ("unsigned", 2**32 - 1),
+        ("unsigned", np.uint32(2**31)),
+        ("long", -(2**40)),
+        ("short", -3),
+        ("short", np.int16(-3)),
+        ("double", 0.1),
+        ("double", np.float64(0.1)),
+        ("float", np.float32(0.25)),
+        ("bool", True),
+        ("bool", 0),
+        ("size", 2**63),
+        ("size", np.uint64(5)),
+        ("float", np.array([0.25], np.float32)),
+    ],
+)
 def test_numbers_arrive(call, name, value):
     out = zeros(1, np.float64)
     call(f"take_{name}", value, out)
     assert out.get()[0] == float(np.ravel(value)[0])
 
 
-@pytest.mark.parametrize("name, value, says", [
-    ("int", True, "CuPy would pass 1 byte, and the kernel would read 4."),
-    ("float", 2.5, "argument 0 of take_float is given a float64, and the kernel takes a float."),
-    ("float", 3, "is given a int64, and the kernel takes a float."),
-    ("double", np.float32(1), "is given a float32, and the kernel takes a double."),
-    ("int", 1.0, "is given a float64, and the kernel takes an int."),
-    ("long", np.int32(1), "is given a int32, and the kernel takes a long long."),
-    ("int", 2**40, "is given 1099511627776, which does not fit: the kernel takes an int."),
-    ("int", "7", "Unsupported type <class 'str'>"),
-    ("int", [7], "Unsupported type <class 'list'>"),
-])
+@pytest.mark.parametrize(
+    "name, value, says",
+    [
+        ("int", True, "CuPy would pass 1 byte, and the kernel would read 4."),
+        ("float", 2.5, "argument 0 of take_float is given a float64, and the kernel takes a float."),
+        ("float", 3, "is given a int64, and the kernel takes a float."),
+        ("double", np.float32(1), "is given a float32, and the kernel takes a double."),
+        ("int", 1.0, "is given a float64, and the kernel takes an int."),
+        ("long", np.int32(1), "is given a int32, and the kernel takes a long long."),
+        ("int", 2**40, "is given 1099511627776, which does not fit: the kernel takes an int."),
+        ("int", "7", "Unsupported type <class 'str'>"),
+        ("int", [7], "Unsupported type <class 'list'>"),
+    ],
+)
 def test_numbers_that_would_arrive_as_others_are_refused(call, name, value, says):
     with pytest.raises(TypeError) as caught:
         call(f"take_{name}", value, zeros(1, np.float64))
@@ -176,6 +196,7 @@ def test_arrays_without_elements(call):
 
 # Launches ----------------------------------------------------------------------------------------
 
+
 def test_what_a_grid_lacks_is_one(call):
     out = zeros(1, np.int32)
     call("grid_size", out, grid=(3,), block=(2,))
@@ -190,13 +211,16 @@ def test_grids_and_blocks_are_tuples(call, named):
         call("grid_size", zeros(1, np.int32), **named)
 
 
-@pytest.mark.parametrize("named, says", [
-    ({"block": (1025,)}, "1,025 threads in a block; 1,024 fit"),
-    ({"block": (32, 33)}, "1,056 threads in a block"),
-    ({"block": (1, 1, 65)}, "the block (1, 1, 65); (1024, 1024, 64) is the largest"),
-    ({"grid": (1, 65536)}, "the grid (1, 65536, 1)"),
-    ({"shared_mem": 49153}, "49,153 bytes of dynamic shared memory; 49,152 are allowed"),
-])
+@pytest.mark.parametrize(
+    "named, says",
+    [
+        ({"block": (1025,)}, "1,025 threads in a block; 1,024 fit"),
+        ({"block": (32, 33)}, "1,056 threads in a block"),
+        ({"block": (1, 1, 65)}, "the block (1, 1, 65); (1024, 1024, 64) is the largest"),
+        ({"grid": (1, 65536)}, "the grid (1, 65536, 1)"),
+        ({"shared_mem": 49153}, "49,153 bytes of dynamic shared memory; 49,152 are allowed"),
+    ],
+)
 def test_launches_that_do_not_fit_are_refused_as_by_the_driver(call, named, says):
     with pytest.raises(CUDADriverError) as caught:
         call("grid_size", zeros(1, np.int32), **named)

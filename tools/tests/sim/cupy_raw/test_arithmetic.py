@@ -14,13 +14,20 @@ NAMES = {name: f"f{number}" for number, name in enumerate(OPERATIONS)}
 ALL = cp.RawModule(code="\n".join(kernel(each).replace(" f(", f" {NAMES[name]}(") for name, each in OPERATIONS.items()))
 MACHINE_CODE = recorded()
 CAUTIOUS = {  # float on a GPU, of which one basic block of the host's code does not tell
-    "a double squared", "a difference squared", "a double negated", "a branch sets a double",
+    "a double squared",
+    "a difference squared",
+    "a double negated",
+    "a branch sets a double",
 }
 
 
 def run(name: str):
-    return counted(ALL.get_function(NAMES[name]), (1,), (SIZE,),
-                   (floats(SIZE), floats(SIZE), cp.arange(SIZE, dtype=np.int32), zeros(SIZE)))
+    return counted(
+        ALL.get_function(NAMES[name]),
+        (1,),
+        (SIZE,),
+        (floats(SIZE), floats(SIZE), cp.arange(SIZE, dtype=np.int32), zeros(SIZE)),
+    )
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -76,8 +83,11 @@ MODULE = cp.RawModule(code=LINES)
 def test_each_line_counts_the_lanes_that_ran_it():
     counters = counted(MODULE.get_function("several"), (2,), (32,), (floats(64), zeros(64), np.int32(50), np.int32(3)))
     told = {line.source: (line.counts.float64, line.counts.conversions) for line in per_line(counters, "arithmetic")}
-    assert told == {"sum += x[i] * 0.1;": (2 * 150, 3 * 150), "out[i] += halved(x[i]);": (50, 150),
-                    "__device__ double halved(double x) { return x / 2; }": (50, 0)}
+    assert told == {
+        "sum += x[i] * 0.1;": (2 * 150, 3 * 150),
+        "out[i] += halved(x[i]);": (50, 150),
+        "__device__ double halved(double x) { return x / 2; }": (50, 0),
+    }
     assert counters.float64 == 400
 
 
@@ -95,7 +105,8 @@ def test_a_kernel_in_double_converts_nothing():
 @pytest.mark.parametrize("inside, each", [(0, 1), (1, 11)])
 def test_a_barrier_counts_once_for_each_warp_that_comes_to_it(threads, warps, inside, each):
     code = LINES.replace("255 - threadIdx.x", "blockDim.x - 1 - threadIdx.x")
-    counters = counted(cp.RawKernel(code, "tiles"), (3,), (threads,), (zeros(3 * threads), np.int32(10),
-                                                                       np.int32(inside)))
+    counters = counted(
+        cp.RawKernel(code, "tiles"), (3,), (threads,), (zeros(3 * threads), np.int32(10), np.int32(inside))
+    )
     assert counters.barriers == 3 * warps * each
     assert sum(line.counts.barriers for line in per_line(counters, "barrier")) == counters.barriers

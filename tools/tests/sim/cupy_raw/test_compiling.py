@@ -27,6 +27,7 @@ extern "C" __global__ void scale(const float* x, float* out) {
 
 # Rewriting ---------------------------------------------------------------------------------------
 
+
 def test_a_source_keeps_its_lines():
     code = """
     template <typename T, int N> __global__ void f(
@@ -41,27 +42,42 @@ def test_a_source_keeps_its_lines():
     """
     source = Source(code)
     assert source.translated.count("\n") == code.count("\n")
-    for piece in ("T (&tile)[N][N + 1] = ", "(&other) = ", "unsigned char (&bytes)[] = ", "// __shared__ int no;",
-                  '"__shared__ int no;"', "std::pair<int, float> (&pairs)[N < 4 ? 2 : 3] = "):
+    for piece in (
+        "T (&tile)[N][N + 1] = ",
+        "(&other) = ",
+        "unsigned char (&bytes)[] = ",
+        "// __shared__ int no;",
+        '"__shared__ int no;"',
+        "std::pair<int, float> (&pairs)[N < 4 ? 2 : 3] = ",
+    ):
         assert piece in source.translated
 
 
-@pytest.mark.parametrize("code, name, parameters", [
-    ("__global__ void f(const float* __restrict__ x, int n, float (y)) {}", "f", ("x", "n")),
-    ("template <int N, typename T = int> __global__ void f(T* out) {}", "f", ("out",)),
-    ("__global__ void __launch_bounds__(256, 2) f() {}", "f", ()),
-    ("__launch_bounds__(256) __global__ void f(void) {}", "f", ()),
-    ("namespace a { __global__ void f(int a[4], std::pair<int, int> b) { } }", "f", ("a", "b")),
-])
+@pytest.mark.parametrize(
+    "code, name, parameters",
+    [
+        ("__global__ void f(const float* __restrict__ x, int n, float (y)) {}", "f", ("x", "n")),
+        ("template <int N, typename T = int> __global__ void f(T* out) {}", "f", ("out",)),
+        ("__global__ void __launch_bounds__(256, 2) f() {}", "f", ()),
+        ("__launch_bounds__(256) __global__ void f(void) {}", "f", ()),
+        ("namespace a { __global__ void f(int a[4], std::pair<int, int> b) { } }", "f", ("a", "b")),
+    ],
+)
 def test_kernels_are_found_with_their_parameters(code, name, parameters):
-    assert Source(code).kernels[name].parameters[:len(parameters)] == parameters
+    assert Source(code).kernels[name].parameters[: len(parameters)] == parameters
 
 
-@pytest.mark.parametrize("code, callable_by_name", [
-    ('extern "C" __global__ void f() {}', True), ('extern "C" { __global__ void f() {} }', True),
-    ("__global__ void f() {}", False), ('extern "C" { void g(); }\n__global__ void f() {}', False),
-    ('const char* c = "C"; __global__ void f() {}', False), ("template <int N> __global__ void f() {}", False),
-])
+@pytest.mark.parametrize(
+    "code, callable_by_name",
+    [
+        ('extern "C" __global__ void f() {}', True),
+        ('extern "C" { __global__ void f() {} }', True),
+        ("__global__ void f() {}", False),
+        ('extern "C" { void g(); }\n__global__ void f() {}', False),
+        ('const char* c = "C"; __global__ void f() {}', False),
+        ("template <int N> __global__ void f() {}", False),
+    ],
+)
 def test_only_names_that_are_not_mangled_can_be_called(code, callable_by_name):
     assert Source(code).kernels["f"].callable_by_name == callable_by_name
 
@@ -163,11 +179,14 @@ def test_a_template_that_does_not_exist():
 
 
 @needs_compiler
-@pytest.mark.parametrize("code, name, says", [
-    ("__global__ void f() {}", "f", 'its name is mangled. Write extern "C" before __global__'),
-    ("template <int N> __global__ void f() {}", "f", "a template needs name_expressions"),
-    ('extern "C" __global__ void f() {}', "g", "g: kernels that can be found: f."),
-])
+@pytest.mark.parametrize(
+    "code, name, says",
+    [
+        ("__global__ void f() {}", "f", 'its name is mangled. Write extern "C" before __global__'),
+        ("template <int N> __global__ void f() {}", "f", "a template needs name_expressions"),
+        ('extern "C" __global__ void f() {}', "g", "g: kernels that can be found: f."),
+    ],
+)
 def test_a_kernel_that_cannot_be_found(code, name, says):
     with pytest.raises(CUDADriverError) as caught:
         cp.RawKernel(code, name)((1,), (1,), ())
@@ -210,20 +229,24 @@ def test_threads_of_the_host_may_launch_at_once(module):
 
 # Errors of the compiler --------------------------------------------------------------------------
 
+
 @needs_compiler
-@pytest.mark.parametrize("body, says", [
-    ("out[0] = facter; // here", "facter"),
-    ("out[0] = 1 // here", "expected"),
-    ("__syncthreds(); // here", "__syncthreds"),
-    ("float4 v = 5 + ; // here", "expected"),
-    ("long n = 0;\n atomicAdd(&n, 1); // here", "there is no atomicAdd for this type"),
-    ('asm("mov.u32 %0, 1;"); // here', "asm is PTX, which only a GPU runs."),
-    ("out[0] = i ** 2; // here", "C++ has no operator **: a square is x * x"),
-    ("float own[i]; // here", "The length of this array is no constant: the compiler must know it."),
-    ("__shared__ float tile[i]; // here", "The length of this array is no constant: the compiler must know it."),
-    ("out[0] = *i; // here", "invalid type argument of unary"),
-    ("float later(float);\n out[0] = later(1); // here", "later is declared, and nowhere defined."),
-])
+@pytest.mark.parametrize(
+    "body, says",
+    [
+        ("out[0] = facter; // here", "facter"),
+        ("out[0] = 1 // here", "expected"),
+        ("__syncthreds(); // here", "__syncthreds"),
+        ("float4 v = 5 + ; // here", "expected"),
+        ("long n = 0;\n atomicAdd(&n, 1); // here", "there is no atomicAdd for this type"),
+        ('asm("mov.u32 %0, 1;"); // here', "asm is PTX, which only a GPU runs."),
+        ("out[0] = i ** 2; // here", "C++ has no operator **: a square is x * x"),
+        ("float own[i]; // here", "The length of this array is no constant: the compiler must know it."),
+        ("__shared__ float tile[i]; // here", "The length of this array is no constant: the compiler must know it."),
+        ("out[0] = *i; // here", "invalid type argument of unary"),
+        ("float later(float);\n out[0] = later(1); // here", "later is declared, and nowhere defined."),
+    ],
+)
 def test_an_error_is_told_at_its_line(body, says):
     code = f'extern "C" __global__ void f(float* out) {{\n    int i = threadIdx.x;\n    {body}\n}}\n'
     with pytest.raises(CompileException) as caught:
@@ -234,11 +257,17 @@ def test_an_error_is_told_at_its_line(body, says):
 
 
 @needs_compiler
-@pytest.mark.parametrize("header, says", [
-    ("cooperative_groups.h", "Cooperative groups are not simulated"), ("mma.h", "Tensor cores"),
-    ("cuda_bf16.h", "bfloat16 is not simulated"), ("cub/cub.cuh", "NVRTC has no <cub/cub.cuh>"),
-    ("cmath", "NVRTC has no <cmath>"), ("assert.h", "what the C library declares elsewhere is built in"),
-])
+@pytest.mark.parametrize(
+    "header, says",
+    [
+        ("cooperative_groups.h", "Cooperative groups are not simulated"),
+        ("mma.h", "Tensor cores"),
+        ("cuda_bf16.h", "bfloat16 is not simulated"),
+        ("cub/cub.cuh", "NVRTC has no <cub/cub.cuh>"),
+        ("cmath", "NVRTC has no <cmath>"),
+        ("assert.h", "what the C library declares elsewhere is built in"),
+    ],
+)
 def test_headers_that_are_not_there(header, says):
     with pytest.raises(CompileException, match=says) as caught:
         cp.RawKernel(f"#include <{header}>\n" + 'extern "C" __global__ void f() {}', "f")((1,), (1,), ())
@@ -256,8 +285,15 @@ def test_headers_that_are():
 
 
 @needs_compiler
-@pytest.mark.parametrize("statement, name", [("int32_t i = 0;", "int32_t"), ("float y = std::sqrt(x);", "std"),
-                                             ("float y = INFINITY;", "INFINITY"), ("double y = M_PI;", "M_PI")])
+@pytest.mark.parametrize(
+    "statement, name",
+    [
+        ("int32_t i = 0;", "int32_t"),
+        ("float y = std::sqrt(x);", "std"),
+        ("float y = INFINITY;", "INFINITY"),
+        ("double y = M_PI;", "M_PI"),
+    ],
+)
 def test_names_that_nvrtc_does_not_have(statement, name):
     code = f'extern "C" __global__ void f(float x) {{ {statement} }}'
     with pytest.raises(CompileException, match=name):
@@ -281,6 +317,7 @@ MADE(second, )
 
 # Options -----------------------------------------------------------------------------------------
 
+
 @needs_compiler
 def test_macros_of_the_options():
     for option, value in (("-DFACTOR=3", 3), ("--define-macro=FACTOR=5", 5)):
@@ -289,10 +326,19 @@ def test_macros_of_the_options():
         assert out.get().tolist() == [0, value, 2 * value, 3 * value]
 
 
-@pytest.mark.parametrize("option, passed", [
-    ("-std=c++14", ["-std=c++17"]), ("--std=c++20", ["-std=c++20"]), ("-DN=4", ["-DN=4"]), ("-Isome", ["-Isome"]),
-    ("--maxrregcount=32", []), ("-arch=sm_90", []), ("--gpu-architecture=compute_80", []), ("-lineinfo", []),
-])
+@pytest.mark.parametrize(
+    "option, passed",
+    [
+        ("-std=c++14", ["-std=c++17"]),
+        ("--std=c++20", ["-std=c++20"]),
+        ("-DN=4", ["-DN=4"]),
+        ("-Isome", ["-Isome"]),
+        ("--maxrregcount=32", []),
+        ("-arch=sm_90", []),
+        ("--gpu-architecture=compute_80", []),
+        ("-lineinfo", []),
+    ],
+)
 def test_options_that_concern_a_gpu_only_have_no_effect(option, passed):
     assert list(for_host((option,))) == passed
 
@@ -306,6 +352,7 @@ def test_an_option_that_nobody_knows():
 
 
 # The compiler, and what it made before -----------------------------------------------------------
+
 
 @pytest.fixture
 def no_compiler(monkeypatch):

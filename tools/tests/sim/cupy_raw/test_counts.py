@@ -111,8 +111,8 @@ def module():
 @pytest.mark.parametrize("stride, offset, sectors", [(1, 0, 4), (1, 1, 5), (2, 0, 8), (8, 0, 32), (32, 0, 32)])
 def test_strides_and_offsets_cost_sectors(module, stride, offset, sectors):
     counters = counted(module.get_function("copy"), (2,), (64,), (floats(4128), zeros(128), stride, offset))
-    load, = per_line(counters, "load")
-    store, = per_line(counters, "store")
+    (load,) = per_line(counters, "load")
+    (store,) = per_line(counters, "store")
     assert (load.counts.requests, load.counts.sectors, load.counts.bytes_loaded) == (4, 4 * sectors, 512)
     assert (store.counts.requests, store.counts.sectors, store.counts.bytes_stored) == (4, 4 * 4, 512)
     assert counters.programs == 2
@@ -133,7 +133,7 @@ def test_the_lines_of_a_launch_are_those_of_the_source(module):
 def test_a_vector_of_16_bytes_is_one_request_of_16_sectors(module):
     x, out = floats(256), zeros(256)
     counters = counted(module.get_function("copy_vectors"), (1,), (64,), (x, out))
-    load, = per_line(counters, "load")
+    (load,) = per_line(counters, "load")
     assert (load.counts.requests, load.counts.sectors, load.counts.lines) == (2, 2 * 16, 2 * 4)
     assert (out.get() == np.arange(256)).all()
 
@@ -158,7 +158,7 @@ def test_lanes_that_left_take_no_part(module):
 
 def test_lanes_that_take_turns_are_requests_of_their_own(module):
     counters = counted(module.get_function("alternate"), (1,), (32,), (floats(32), zeros(32)))
-    load, = per_line(counters, "load")
+    (load,) = per_line(counters, "load")
     assert (load.counts.requests, load.counts.accesses, load.counts.sectors) == (8, 128, 32)
     assert counters.divergent_branches == 8
 
@@ -167,22 +167,22 @@ def test_a_lane_whose_loop_is_over_waits_for_the_others(module):
     x = np.arange(32 * 32, dtype=np.float32)
     out = zeros(32)
     counters = counted(module.get_function("ragged"), (1,), (32,), (cp.asarray(x), out))
-    load, = per_line(counters, "load")
+    (load,) = per_line(counters, "load")
     assert (load.counts.requests, load.counts.accesses) == (32, 32 * 33 // 2)
-    assert (out.get() == [x.reshape(32, 32)[:lane + 1, lane].sum() for lane in range(32)]).all()
+    assert (out.get() == [x.reshape(32, 32)[: lane + 1, lane].sum() for lane in range(32)]).all()
 
 
 def test_a_function_called_on_both_ways_of_a_branch_runs_twice(module):
     counters = counted(module.get_function("either"), (1,), (32,), (floats(32), zeros(32)))
-    load, = per_line(counters, "load")
-    store, = per_line(counters, "store")
+    (load,) = per_line(counters, "load")
+    (store,) = per_line(counters, "store")
     assert (load.counts.requests, load.counts.accesses, store.counts.requests) == (2, 32, 1)
 
 
 def test_lanes_stay_in_step_over_many_turns(module):
     turns = 5000  # more than a thread makes before others have theirs
     counters = counted(module.get_function("long_loop"), (1,), (32,), (floats(32), zeros(32), turns))
-    load, = per_line(counters, "load")
+    (load,) = per_line(counters, "load")
     assert (load.counts.requests, load.counts.accesses) == (turns, 16 * turns)
     assert counters.divergent_branches == turns
 
@@ -192,7 +192,7 @@ def test_atomics_count_their_bytes_and_requests(module):
     x = cp.asarray(np.arange(64, dtype=np.int32) % 4)
     counters = counted(module.get_function("histogram"), (1,), (64,), (x, counts))
     assert (counts.get() == 16).all()
-    atomic, = per_line(counters, "atomic")
+    (atomic,) = per_line(counters, "atomic")
     assert (atomic.counts.bytes_atomic, atomic.counts.requests) == (256, 2)
 
 
@@ -200,10 +200,10 @@ def test_structures_are_moved_in_pieces_of_their_alignment(module):
     x = np.zeros(32, [("key", np.int32), ("value", np.float32)])
     pairs = cp.asarray(x.view(np.int64))
     counters = counted(module.get_function("copy_pairs"), (1,), (32,), (pairs, zeros(32, np.int64)))
-    load, = per_line(counters, "load")
+    (load,) = per_line(counters, "load")
     assert (load.counts.requests, load.counts.sectors, load.counts.bytes_loaded) == (2, 2 * 8, 256)
     counters = counted(module.get_function("copy_values"), (1,), (32,), (pairs, zeros(32)))
-    load, = per_line(counters, "load")
+    (load,) = per_line(counters, "load")
     assert (load.counts.requests, load.counts.sectors, load.counts.bytes_loaded) == (1, 8, 128)
 
 
@@ -226,7 +226,7 @@ def test_what_no_recording_sees_is_run_all_the_same(module):
 
 def test_a_view_counts_from_where_it_begins(module):
     counters = counted(module.get_function("copy"), (1,), (32,), (floats(64)[1:], zeros(32), 1, 0))
-    load, = per_line(counters, "load")
+    (load,) = per_line(counters, "load")
     assert load.counts.sectors == 5
 
 

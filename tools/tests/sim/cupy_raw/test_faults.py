@@ -244,12 +244,15 @@ def test_an_address_that_is_no_multiple_of_the_access(faulty):
     assert fault.kind == "misaligned" and "but they begin 4 bytes into x." in fault.text
 
 
-@pytest.mark.parametrize("name, block, shared, says", [
-    ("shared_beyond", 64, 0, "thread 63 of block 0 stores element 64 of tile; it has 64."),
-    ("column_beyond", 8, 0, "thread 7 of block 0 takes element 8 of an array of type"),
-    ("dynamic_beyond", 32, 64, "thread 16 of block 0 stores element 16 of part; it has 16."),
-    ("local_beyond", 1, 0, "thread 0 of block 0 takes element 4 of an array of type"),
-])
+@pytest.mark.parametrize(
+    "name, block, shared, says",
+    [
+        ("shared_beyond", 64, 0, "thread 63 of block 0 stores element 64 of tile; it has 64."),
+        ("column_beyond", 8, 0, "thread 7 of block 0 takes element 8 of an array of type"),
+        ("dynamic_beyond", 32, 64, "thread 16 of block 0 stores element 16 of part; it has 16."),
+        ("local_beyond", 1, 0, "thread 0 of block 0 takes element 4 of an array of type"),
+    ],
+)
 def test_arrays_of_the_kernel_have_ends_too(faulty, name, block, shared, says):
     fault = faulty(name, (zeros(64),), block=(block,), shared_mem=shared)
     assert fault.kind == "out_of_bounds" and says in fault.text
@@ -299,8 +302,10 @@ def test_a_barrier_in_a_loop_of_different_lengths(faulty):
 def test_a_mask_that_names_lanes_which_do_not_come(faulty, name):
     fault = faulty(name, (zeros(32, np.int32),))
     assert fault.kind == "warp_mask"
-    assert "The mask of __shfl_down_sync is 0xffffffff; lanes 16 to 31 would be waited for,\nand lanes 0 to 15 came." \
+    assert (
+        "The mask of __shfl_down_sync is 0xffffffff; lanes 16 to 31 would be waited for,\nand lanes 0 to 15 came."
         in fault.text
+    )
 
 
 def test_a_mask_that_leaves_its_own_lane_out(faulty):
@@ -313,8 +318,13 @@ def test_lanes_that_pass_different_masks(faulty):
     assert fault.kind == "warp_mask" and "0x000003ff" in fault.text and "0xffffffff" in fault.text
 
 
-@pytest.mark.parametrize("name, block, asks", [("nobody", 32, "Lane 15 of its warp asks lane 16 by __shfl_down_sync"),
-                                               ("partial_warp", 16, "Lane 0 of its warp asks lane 16")])
+@pytest.mark.parametrize(
+    "name, block, asks",
+    [
+        ("nobody", 32, "Lane 15 of its warp asks lane 16 by __shfl_down_sync"),
+        ("partial_warp", 16, "Lane 0 of its warp asks lane 16"),
+    ],
+)
 def test_a_shuffle_from_a_lane_that_takes_no_part(faulty, name, block, asks):
     fault = faulty(name, (zeros(32, np.int32),), block=(block,))
     assert fault.kind == "shuffle" and asks in fault.text and "lanes 0 to 15 came" in fault.text
@@ -334,8 +344,9 @@ def test_a_trap(faulty):
     assert faulty("traps", ()).thread == (3, 0, 0)
 
 
-@pytest.mark.parametrize("name, args", [("wild_string", (zeros(4, np.int8),)),
-                                        ("by_value", (zeros(8, np.int64), zeros(1, np.int32)))])
+@pytest.mark.parametrize(
+    "name, args", [("wild_string", (zeros(4, np.int8),)), ("by_value", (zeros(8, np.int64), zeros(1, np.int32)))]
+)
 def test_what_the_hooks_do_not_see_ends_the_launch_only(faulty, name, args):
     assert faulty(name, args).kind == "out_of_bounds"
 

@@ -13,30 +13,58 @@ pytestmark = needs_compiler
 
 FLOATS = [0.5, 1.0, 2.25, 10.0, 0.001, 3.75]
 UNARY = {  # CUDA's expression: Python's
-    "__expf(x)": math.exp, "expf(x)": math.exp, "exp(x)": math.exp, "__exp10f(x)": lambda x: 10 ** x,
-    "__logf(x)": math.log, "__log2f(x)": math.log2, "__log10f(x)": math.log10,
-    "__sinf(x)": math.sin, "__cosf(x)": math.cos, "__tanf(x)": math.tan, "tanhf(x)": math.tanh,
-    "__powf(x, 1.5f)": lambda x: x ** 1.5, "powf(x, 2.f)": lambda x: x * x,
-    "sqrtf(x)": math.sqrt, "sqrt(x)": math.sqrt, "__fsqrt_rn(x)": math.sqrt, "cbrtf(x)": lambda x: x ** (1 / 3),
-    "rsqrtf(x)": lambda x: x ** -0.5, "float(rsqrt(double(x)))": lambda x: x ** -0.5,
-    "__frsqrt_rn(x)": lambda x: x ** -0.5, "rcbrtf(x)": lambda x: x ** (-1 / 3), "__frcp_rn(x)": lambda x: 1 / x,
-    "sinpif(x)": lambda x: math.sin(math.pi * x), "cospif(x)": lambda x: math.cos(math.pi * x),
-    "normcdff(x)": lambda x: (1 + math.erf(x / math.sqrt(2))) / 2, "erff(x)": math.erf,
-    "fmaf(x, 3.f, 1.f)": lambda x: 3 * x + 1, "__fmaf_rn(x, 3.f, 1.f)": lambda x: 3 * x + 1,
-    "__fadd_rn(x, 1.f)": lambda x: x + 1, "__fsub_rn(x, 1.f)": lambda x: x - 1, "__fmul_rn(x, 3.f)": lambda x: 3 * x,
-    "__fdiv_rn(x, 3.f)": lambda x: x / 3, "__fdividef(x, 4.f)": lambda x: x / 4,
-    "float(__dmul_rn(x, 2.0))": lambda x: 2 * x, "__int2float_rn(7) * x": lambda x: 7 * x,
-    "__saturatef(x)": lambda x: min(max(x, 0), 1), "floorf(x)": math.floor,
+    "__expf(x)": math.exp,
+    "expf(x)": math.exp,
+    "exp(x)": math.exp,
+    "__exp10f(x)": lambda x: 10**x,
+    "__logf(x)": math.log,
+    "__log2f(x)": math.log2,
+    "__log10f(x)": math.log10,
+    "__sinf(x)": math.sin,
+    "__cosf(x)": math.cos,
+    "__tanf(x)": math.tan,
+    "tanhf(x)": math.tanh,
+    "__powf(x, 1.5f)": lambda x: x**1.5,
+    "powf(x, 2.f)": lambda x: x * x,
+    "sqrtf(x)": math.sqrt,
+    "sqrt(x)": math.sqrt,
+    "__fsqrt_rn(x)": math.sqrt,
+    "cbrtf(x)": lambda x: x ** (1 / 3),
+    "rsqrtf(x)": lambda x: x**-0.5,
+    "float(rsqrt(double(x)))": lambda x: x**-0.5,
+    "__frsqrt_rn(x)": lambda x: x**-0.5,
+    "rcbrtf(x)": lambda x: x ** (-1 / 3),
+    "__frcp_rn(x)": lambda x: 1 / x,
+    "sinpif(x)": lambda x: math.sin(math.pi * x),
+    "cospif(x)": lambda x: math.cos(math.pi * x),
+    "normcdff(x)": lambda x: (1 + math.erf(x / math.sqrt(2))) / 2,
+    "erff(x)": math.erf,
+    "fmaf(x, 3.f, 1.f)": lambda x: 3 * x + 1,
+    "__fmaf_rn(x, 3.f, 1.f)": lambda x: 3 * x + 1,
+    "__fadd_rn(x, 1.f)": lambda x: x + 1,
+    "__fsub_rn(x, 1.f)": lambda x: x - 1,
+    "__fmul_rn(x, 3.f)": lambda x: 3 * x,
+    "__fdiv_rn(x, 3.f)": lambda x: x / 3,
+    "__fdividef(x, 4.f)": lambda x: x / 4,
+    "float(__dmul_rn(x, 2.0))": lambda x: 2 * x,
+    "__int2float_rn(7) * x": lambda x: 7 * x,
+    "__saturatef(x)": lambda x: min(max(x, 0), 1),
+    "floorf(x)": math.floor,
     "hypotf(x, 1.f)": lambda x: math.hypot(x, 1),
-    "fminf(x, 1.f)": lambda x: min(x, 1), "fmaxf(x, 1.f)": lambda x: max(x, 1),
-    "min(x, 1.f)": lambda x: min(x, 1), "max(x, 1.0)": lambda x: max(x, 1), "min(x, CUDART_NAN_F)": lambda x: x,
-    "abs(-x)": lambda x: x, "fabsf(-x)": lambda x: x, "float(isnan(x - x + CUDART_NAN_F))": lambda x: 1,
+    "fminf(x, 1.f)": lambda x: min(x, 1),
+    "fmaxf(x, 1.f)": lambda x: max(x, 1),
+    "min(x, 1.f)": lambda x: min(x, 1),
+    "max(x, 1.0)": lambda x: max(x, 1),
+    "min(x, CUDART_NAN_F)": lambda x: x,
+    "abs(-x)": lambda x: x,
+    "fabsf(-x)": lambda x: x,
+    "float(isnan(x - x + CUDART_NAN_F))": lambda x: 1,
 }
-INTEGERS = [0, 1, -1, 2, 31, 12345, -98765, 0x7fffffff, -0x80000000]
+INTEGERS = [0, 1, -1, 2, 31, 12345, -98765, 0x7FFFFFFF, -0x80000000]
 
 
 def unsigned(x: int) -> int:
-    return x & 0xffffffff
+    return x & 0xFFFFFFFF
 
 
 def signed(x: int) -> int:
@@ -46,8 +74,9 @@ def signed(x: int) -> int:
 def perm(x: int, y: int, selectors: int) -> int:
     data = list(unsigned(x).to_bytes(4, "little") + unsigned(y).to_bytes(4, "little"))
     picked = [data[selectors >> 4 * place & 7] for place in range(4)]
-    return int.from_bytes(bytes(255 * (byte >> 7) if selectors >> 4 * place & 8 else byte
-                                for place, byte in enumerate(picked)), "little")
+    return int.from_bytes(
+        bytes(255 * (byte >> 7) if selectors >> 4 * place & 8 else byte for place, byte in enumerate(picked)), "little"
+    )
 
 
 def signed_bytes(x: int) -> list[int]:
@@ -64,28 +93,34 @@ OF_BITS = {  # of an int x; the results modulo 2**32
     "__brev(x)": lambda x: int(f"{unsigned(x):032b}"[::-1], 2),
     "__brevll(unsigned(x)) >> 32": lambda x: int(f"{unsigned(x):032b}"[::-1], 2),
     "__byte_perm(x, 0x44332211, 0x3614)": lambda x: perm(x, 0x44332211, 0x3614),
-    "__byte_perm(x, 0x84332211, 0xfb90)": lambda x: perm(x, 0x84332211, 0xfb90),
+    "__byte_perm(x, 0x84332211, 0xfb90)": lambda x: perm(x, 0x84332211, 0xFB90),
     "__funnelshift_l(x, 0x12345678, 8)": lambda x: 0x34567800 | unsigned(x) >> 24,
     "__funnelshift_r(x, 0x12345678, 8)": lambda x: 0x78000000 | unsigned(x) >> 8,
     "__mulhi(x, 77777)": lambda x: x * 77777 >> 32,
     "__umulhi(x, 77777)": lambda x: unsigned(x) * 77777 >> 32,
     "__mul64hi((long long)x << 32, 77777)": lambda x: (x << 32) * 77777 >> 64,
     "__umul64hi((unsigned long long)unsigned(x) << 32, 77777)": lambda x: (unsigned(x) << 32) * 77777 >> 64,
-    "__mul24(x, 3)": lambda x: 3 * (signed(unsigned(x) << 8 & 0xffffffff) >> 8),
-    "__umul24(x, 3)": lambda x: 3 * (x & 0xffffff),
+    "__mul24(x, 3)": lambda x: 3 * (signed(unsigned(x) << 8 & 0xFFFFFFFF) >> 8),
+    "__umul24(x, 3)": lambda x: 3 * (x & 0xFFFFFF),
     "__sad(x, 5, 9)": lambda x: abs(x - 5) + 9,
     "__usad(x, 5, 9)": lambda x: abs(unsigned(x) - 5) + 9,
     "__dp4a(x, 0x01ff02fe, 10)": lambda x: sum(a * b for a, b in zip(signed_bytes(x), (-2, 2, -1, 1))) + 10,
-    "__dp4a(unsigned(x), 0x01ff02feu, 10u)": lambda x: sum(
-        a * b for a, b in zip(unsigned(x).to_bytes(4, "little"), (0xfe, 2, 0xff, 1))) + 10,
-    "__float_as_int(__int_as_float(x & 0x7f7fffff))": lambda x: x & 0x7f7fffff,
-    "__float_as_uint(__uint_as_float(x & 0x7f7fffff))": lambda x: x & 0x7f7fffff,
+    "__dp4a(unsigned(x), 0x01ff02feu, 10u)": lambda x: (
+        sum(a * b for a, b in zip(unsigned(x).to_bytes(4, "little"), (0xFE, 2, 0xFF, 1))) + 10
+    ),
+    "__float_as_int(__int_as_float(x & 0x7f7fffff))": lambda x: x & 0x7F7FFFFF,
+    "__float_as_uint(__uint_as_float(x & 0x7f7fffff))": lambda x: x & 0x7F7FFFFF,
     "(int)__double_as_longlong(__longlong_as_double(x))": lambda x: x,
-    "min(x, 3)": lambda x: min(x, 3), "max(x, 3u)": lambda x: max(unsigned(x), 3), "abs(x)": abs,
+    "min(x, 3)": lambda x: min(x, 3),
+    "max(x, 3u)": lambda x: max(unsigned(x), 3),
+    "abs(x)": abs,
 }
 CONVERSIONS = {  # of a float x
-    "__float2int_rn(x)": round, "__float2int_rz(x)": math.trunc, "__float2int_rd(x)": math.floor,
-    "__float2int_ru(x)": math.ceil, "__double2int_rn(x)": round,
+    "__float2int_rn(x)": round,
+    "__float2int_rz(x)": math.trunc,
+    "__float2int_rd(x)": math.floor,
+    "__float2int_ru(x)": math.ceil,
+    "__double2int_rn(x)": round,
 }
 CONVERTED = [0.5, 1.5, 2.5, -0.5, -1.5, 2.4, -2.6, 100.0]
 
@@ -107,30 +142,50 @@ extern "C" __global__ void vectors(const float4* x, float4* out, int* sizes) {
 """
 
 ATOMICS = {  # CUDA's call with the operand v: the new value from the old one and v, as unsigned numbers of 32 bits
-    "atomicAdd": lambda old, v: old + v, "atomicSub": lambda old, v: old - v, "atomicExch": lambda old, v: v,
-    "atomicMin": min, "atomicMax": max, "atomicAnd": lambda old, v: old & v, "atomicOr": lambda old, v: old | v,
-    "atomicXor": lambda old, v: old ^ v, "atomicInc": lambda old, v: 0 if old >= v else old + 1,
+    "atomicAdd": lambda old, v: old + v,
+    "atomicSub": lambda old, v: old - v,
+    "atomicExch": lambda old, v: v,
+    "atomicMin": min,
+    "atomicMax": max,
+    "atomicAnd": lambda old, v: old & v,
+    "atomicOr": lambda old, v: old | v,
+    "atomicXor": lambda old, v: old ^ v,
+    "atomicInc": lambda old, v: 0 if old >= v else old + 1,
     "atomicDec": lambda old, v: v if old == 0 or old > v else old - 1,
 }
 
 
 def kernel_of(name: str, expressions, of: str, to: str) -> str:
     """A kernel in which thread i stores, of each expression in turn, what it makes of x[i]."""
-    lines = [f"    out[{number} * blockDim.x + threadIdx.x] = {expression};"
-             for number, expression in enumerate(expressions)]
-    return "\n".join([f'extern "C" __global__ void {name}(const {of}* in, {to}* out) {{',
-                      f"    {of} x = in[threadIdx.x];", *lines, "}"])
+    lines = [
+        f"    out[{number} * blockDim.x + threadIdx.x] = {expression};" for number, expression in enumerate(expressions)
+    ]
+    return "\n".join(
+        [
+            f'extern "C" __global__ void {name}(const {of}* in, {to}* out) {{',
+            f"    {of} x = in[threadIdx.x];",
+            *lines,
+            "}",
+        ]
+    )
 
 
-CODE = "\n".join([
-    "#include <math_constants.h>", VECTORS,
-    kernel_of("unary", UNARY, "float", "float"), kernel_of("bits", OF_BITS, "int", "unsigned"),
-    kernel_of("conversions", CONVERSIONS, "float", "int"),
-    kernel_of("saturating", ["__float2int_rn(x)", "__float2uint_rz(x)", "(int)(__float2ll_rn(x) >> 32)"], "float",
-              "int"),
-    *(f'extern "C" __global__ void one_{name}(unsigned* at, const unsigned* v, unsigned* old) '
-      f"{{ old[threadIdx.x] = {name}(at, v[threadIdx.x]); }}" for name in ATOMICS),
-    """
+CODE = "\n".join(
+    [
+        "#include <math_constants.h>",
+        VECTORS,
+        kernel_of("unary", UNARY, "float", "float"),
+        kernel_of("bits", OF_BITS, "int", "unsigned"),
+        kernel_of("conversions", CONVERSIONS, "float", "int"),
+        kernel_of(
+            "saturating", ["__float2int_rn(x)", "__float2uint_rz(x)", "(int)(__float2ll_rn(x) >> 32)"], "float", "int"
+        ),
+        *(
+            f'extern "C" __global__ void one_{name}(unsigned* at, const unsigned* v, unsigned* old) '
+            f"{{ old[threadIdx.x] = {name}(at, v[threadIdx.x]); }}"
+            for name in ATOMICS
+        ),
+        """
 template <typename T> __global__ void sum(T* total, const T* x) { atomicAdd(total, x[threadIdx.x]); }
 extern "C" __global__ void extremes(int* at, const int* x) {
     atomicMin(at, x[threadIdx.x]);
@@ -155,7 +210,9 @@ extern "C" __global__ void scopes(int* at) { atomicAdd_block(at, 1); atomicAdd_s
 extern "C" __global__ void constants(float* out) {
     out[0] = CUDART_INF_F; out[1] = CUDART_PI_F; out[2] = CUDART_NAN_F; out[3] = -CUDART_INF;
 }
-"""])
+""",
+    ]
+)
 
 
 @pytest.fixture(scope="module")
@@ -189,9 +246,7 @@ def test_conversions_of_what_does_not_fit_stop_at_the_ends(module):
     x = np.array([3e9, -3e9, np.nan, np.inf], np.float32)
     out = zeros(12, np.int32)
     module.get_function("saturating")((1,), (4,), (cp.asarray(x), out))
-    assert out.get().tolist() == [2**31 - 1, -2**31, 0, 2**31 - 1,
-                                  signed(3000000000), 0, 0, -1,
-                                  0, -1, 0, 2**31 - 1]
+    assert out.get().tolist() == [2**31 - 1, -(2**31), 0, 2**31 - 1, signed(3000000000), 0, 0, -1, 0, -1, 0, 2**31 - 1]
 
 
 def test_vector_types(module):
@@ -216,8 +271,9 @@ def test_an_atomic_changes_memory_and_gives_the_old_value(module, name):
     assert at.get()[0] == current
 
 
-@pytest.mark.parametrize("name, dtype", [("int", np.int32), ("float", np.float32), ("double", np.float64),
-                                         ("unsigned long long", np.uint64)])
+@pytest.mark.parametrize(
+    "name, dtype", [("int", np.int32), ("float", np.float32), ("double", np.float64), ("unsigned long long", np.uint64)]
+)
 def test_atomic_sums_of_every_type(module, name, dtype):
     total = zeros(1, dtype)
     module.get_function(f"sum<{name}>")((1,), (100,), (total, cp.asarray(np.arange(100).astype(dtype))))

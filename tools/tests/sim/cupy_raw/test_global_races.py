@@ -64,10 +64,15 @@ extern "C" __global__ void bytes(const int* x, unsigned char* out) {
 """
 KINDS = {  # kernel: which race, and whose
     "histogram": ("write-after-read", 0),
-    "same_element": ("write-after-write", 1), "same_value": ("write-after-write", 0),
-    "neighbour_of_the_block": ("write-after-read", 1), "read_from_another_block": ("read-after-write", 1),
-    "without_a_barrier": ("read-after-write", 0), "atomic_and_plain": ("write-after-write", 0),
-    "read_of_a_sum": ("write-after-read", 1), "variable": ("read-after-write", 1), "bytes": ("write-after-write", 0),
+    "same_element": ("write-after-write", 1),
+    "same_value": ("write-after-write", 0),
+    "neighbour_of_the_block": ("write-after-read", 1),
+    "read_from_another_block": ("read-after-write", 1),
+    "without_a_barrier": ("read-after-write", 0),
+    "atomic_and_plain": ("write-after-write", 0),
+    "read_of_a_sum": ("write-after-read", 1),
+    "variable": ("read-after-write", 1),
+    "bytes": ("write-after-write", 0),
 }
 
 
@@ -91,7 +96,8 @@ def test_a_race_of_two_blocks_says_that_they_run_in_any_order(racing):
     assert fault.text.splitlines()[1:4] == [
         "thread 0 of block 1 writes element 0 of out,",
         f"which thread 0 of block 0 wrote in line {fault.line}.",
-        "Blocks run in any order."]
+        "Blocks run in any order.",
+    ]
 
 
 def test_a_race_of_two_warps_misses_a_barrier(racing):
@@ -229,7 +235,10 @@ def test_one_launch_after_another_may_write_the_same():
 
 def test_a_copy_of_many_elements_is_not_suspected():
     x, out = floats(100_000), zeros(100_000)
-    cp.RawKernel("""extern "C" __global__ void copy(float* x, float* out, int n) {
+    cp.RawKernel(
+        """extern "C" __global__ void copy(float* x, float* out, int n) {
         for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = x[i];
-    }""", "copy")((1,), (256,), (x, out, 100_000))
+    }""",
+        "copy",
+    )((1,), (256,), (x, out, 100_000))
     assert (out.get() == x.get()).all()

@@ -9,20 +9,35 @@ from tools.tests.sim.cupy_raw.running import counted, fault_of, needs_compiler, 
 pytestmark = needs_compiler
 
 BINARY = {
-    "x + y": np.add, "x - y": np.subtract, "x * y": np.multiply, "x / y": np.divide,
-    "__hadd(x, y)": np.add, "__hsub(x, y)": np.subtract, "__hmul(x, y)": np.multiply, "__hdiv(x, y)": np.divide,
-    "__hmin(x, y)": np.minimum, "__hmax(x, y)": np.maximum, "__hneg(x)": lambda x, y: -x, "-x": lambda x, y: -x,
-    "__habs(x)": lambda x, y: np.abs(x), "hsqrt(__habs(x))": lambda x, y: np.sqrt(np.abs(x)),
-    "half(x < y)": np.less, "half(__hge(x, y))": np.greater_equal, "half(x == y)": np.equal,
-    "half(__hisnan(x))": lambda x, y: np.isnan(x), "__int2half_rn(7)": lambda x, y: np.full_like(x, 7),
-    "__float2half(2 * __half2float(x))": lambda x, y: x + x, "half(float(x) + 1.0f)": lambda x, y: x + np.float16(1),
+    "x + y": np.add,
+    "x - y": np.subtract,
+    "x * y": np.multiply,
+    "x / y": np.divide,
+    "__hadd(x, y)": np.add,
+    "__hsub(x, y)": np.subtract,
+    "__hmul(x, y)": np.multiply,
+    "__hdiv(x, y)": np.divide,
+    "__hmin(x, y)": np.minimum,
+    "__hmax(x, y)": np.maximum,
+    "__hneg(x)": lambda x, y: -x,
+    "-x": lambda x, y: -x,
+    "__habs(x)": lambda x, y: np.abs(x),
+    "hsqrt(__habs(x))": lambda x, y: np.sqrt(np.abs(x)),
+    "half(x < y)": np.less,
+    "half(__hge(x, y))": np.greater_equal,
+    "half(x == y)": np.equal,
+    "half(__hisnan(x))": lambda x, y: np.isnan(x),
+    "__int2half_rn(7)": lambda x, y: np.full_like(x, 7),
+    "__float2half(2 * __half2float(x))": lambda x, y: x + x,
+    "half(float(x) + 1.0f)": lambda x, y: x + np.float16(1),
     "__ushort_as_half(__half_as_ushort(x))": lambda x, y: x,
     "__low2half(__hadd2(make_half2(x, y), __half2half2(y)))": np.add,
     "__high2half(__hmul2(__halves2half2(x, y), make_half2(y, y)))": lambda x, y: y * y,
     "__float2half(__half22float2(make_half2(x, y)).y)": lambda x, y: y,
 }
 
-CODE = r"""
+CODE = (
+    r"""
 #include <cuda_fp16.h>
 
 extern "C" __global__ void from_float(const float* x, half* out, int n) {
@@ -57,8 +72,12 @@ extern "C" __global__ void beyond(const half* x, float* out) {
 }
 extern "C" __global__ void binary(const half* in, const half* other, half* out) {
     half x = in[threadIdx.x], y = other[threadIdx.x];
-""" + "\n".join(f"    out[{number} * blockDim.x + threadIdx.x] = {expression};"
-                for number, expression in enumerate(BINARY)) + "\n}\n"
+"""
+    + "\n".join(
+        f"    out[{number} * blockDim.x + threadIdx.x] = {expression};" for number, expression in enumerate(BINARY)
+    )
+    + "\n}\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +97,16 @@ def test_every_half_becomes_its_float(module):
 
 
 def test_floats_are_rounded_to_the_nearest_half_ties_to_even(module):
-    halves = np.arange(0x7c00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    halves = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
     between = (halves[1:] + halves[:-1]) / 2
-    near = np.concatenate([between, np.nextafter(between, np.float32(0)), np.nextafter(between, np.float32(np.inf)),
-                           [65519, 65520, 1e30, np.inf, np.nan, 1e-30, 0.0]]).astype(np.float32)
+    near = np.concatenate(
+        [
+            between,
+            np.nextafter(between, np.float32(0)),
+            np.nextafter(between, np.float32(np.inf)),
+            [65519, 65520, 1e30, np.inf, np.nan, 1e-30, 0.0],
+        ]
+    ).astype(np.float32)
     x = np.concatenate([near, -near])
     out = zeros(x.size, np.float16)
     module.get_function("from_float")((-(-x.size // 256),), (256,), (cp.asarray(x), out, x.size))
@@ -113,8 +138,12 @@ def test_a_fused_product_and_sum(module):
 def test_halves_in_memory_are_counted_at_their_lines(module):
     x, pairs = np.arange(32, dtype=np.float16), np.arange(64, dtype=np.float16)
     out, out_pairs = zeros(32, np.float16), cp.asarray(np.ones(64, np.float16))
-    counters = counted(module.get_function("in_memory"), (1,), (32,),
-                       (cp.asarray(x), cp.asarray(pairs.view(np.int32)), out, cp.asarray(out_pairs.view(np.int32))))
+    counters = counted(
+        module.get_function("in_memory"),
+        (1,),
+        (32,),
+        (cp.asarray(x), cp.asarray(pairs.view(np.int32)), out, cp.asarray(out_pairs.view(np.int32))),
+    )
     assert out.get().tolist() == [31 + 32, *[31] * 31]
     assert [line.counts.bytes_loaded for line in per_line(counters, "load")] == [64, 256]
     assert [line.counts.bytes_shared for line in per_line(counters, "shared load")] == [64, 64]

@@ -10,9 +10,16 @@ from tools.tests.sim.cupy_raw.kernels import all_of_them, cases
 from tools.tests.sim.cupy_raw.running import needs_compiler
 
 CASES = {case.kernel: case for case in cases()}
-SOURCES = {"kernels": "\n".join(dict.fromkeys(case.code for case in cases())), "counts": test_counts.CODE,
-           "functions": test_functions.CODE, "halves": test_half.CODE, "correct": test_races.CORRECT,
-           "races": test_races.RACES, "warps": test_warps.CODE, "module": test_compiling.MODULE}
+SOURCES = {
+    "kernels": "\n".join(dict.fromkeys(case.code for case in cases())),
+    "counts": test_counts.CODE,
+    "functions": test_functions.CODE,
+    "halves": test_half.CODE,
+    "correct": test_races.CORRECT,
+    "races": test_races.RACES,
+    "warps": test_warps.CODE,
+    "module": test_compiling.MODULE,
+}
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +48,12 @@ def test_counting_changes_no_result(module):
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_nvidias_compiler_takes_the_same_source(name):
-    nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="needs cuda-bindings with NVRTC; not installed; "
-                                                              "pip install -e '.[compilers]' brings them")
+    nvrtc = pytest.importorskip(
+        "cuda.bindings.nvrtc",
+        reason="needs cuda-bindings with NVRTC; not installed; pip install -e '.[compilers]' brings them",
+    )
     from cuda import pathfinder
+
     program = nvrtc.nvrtcCreateProgram(SOURCES[name].encode(), b"kernel.cu", 0, [], [])[1]
     headers = pathfinder.find_nvidia_header_directory("cudart")
     options = [b"--gpu-architecture=compute_90", b"-std=c++17", b"-default-device", f"-I{headers}".encode()]

@@ -233,11 +233,18 @@ extern "C" __global__ void padding(const float* x, float* out) {
 
 
 def test_every_race_is_told_from_its_later_half():
-    names = {"read_after_write": "read-after-write", "write_after_read": "write-after-read",
-             "write_after_write": "write-after-write", "within_a_warp": "read-after-write",
-             "partly_in_step": "read-after-write", "shuffles_order_nothing": "read-after-write",
-             "loop": "write-after-read", "atomic_and_plain": "read-after-write", "dynamic_bytes": "read-after-write",
-             "in_a_function": "read-after-write"}
+    names = {
+        "read_after_write": "read-after-write",
+        "write_after_read": "write-after-read",
+        "write_after_write": "write-after-write",
+        "within_a_warp": "read-after-write",
+        "partly_in_step": "read-after-write",
+        "shuffles_order_nothing": "read-after-write",
+        "loop": "write-after-read",
+        "atomic_and_plain": "read-after-write",
+        "dynamic_bytes": "read-after-write",
+        "in_a_function": "read-after-write",
+    }
     module = cp.RawModule(code=RACES)
     for name, kind in names.items():
         block = 32 if name in ("within_a_warp", "partly_in_step", "shuffles_order_nothing") else 64
@@ -258,8 +265,21 @@ def test_a_race_names_both_threads():
     assert abs(reader - writer) == 32 and f"which thread {writer} of block 0 wrote" in fault.text
 
 
-NAMES = ["rotate", "double_buffer", "in_step", "halves_in_step", "chain_in_step", "own_elements", "one_writes_all_read",
-         "counted", "neighbouring_bytes", "tree", "returns", "leaves_a_loop", "padding"]
+NAMES = [
+    "rotate",
+    "double_buffer",
+    "in_step",
+    "halves_in_step",
+    "chain_in_step",
+    "own_elements",
+    "one_writes_all_read",
+    "counted",
+    "neighbouring_bytes",
+    "tree",
+    "returns",
+    "leaves_a_loop",
+    "padding",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -269,10 +289,18 @@ def test_correct_kernels_are_not_suspected(name):
     code = CORRECT.replace("float* out) {", "float* out) { out += 64 * blockIdx.x;")
     cp.RawModule(code=code).get_function(name)((3,), (block,), (cp.asarray(x), out), shared_mem=64)
     expected = {
-        "rotate": np.roll(x, -32), "double_buffer": np.roll(x, -32), "in_step": np.roll(x, -32),
-        "halves_in_step": np.roll(x, -32), "chain_in_step": [5, *[0] * 63], "own_elements": x,
-        "one_writes_all_read": x + 3, "counted": [16] * 64,
-        "neighbouring_bytes": [63 - i + i for i in range(64)], "tree": [x.sum()] * 64,
-        "returns": [*x[47::-1], *[0] * 16], "leaves_a_loop": range(64), "padding": x[::-1] + 1,
+        "rotate": np.roll(x, -32),
+        "double_buffer": np.roll(x, -32),
+        "in_step": np.roll(x, -32),
+        "halves_in_step": np.roll(x, -32),
+        "chain_in_step": [5, *[0] * 63],
+        "own_elements": x,
+        "one_writes_all_read": x + 3,
+        "counted": [16] * 64,
+        "neighbouring_bytes": [63 - i + i for i in range(64)],
+        "tree": [x.sum()] * 64,
+        "returns": [*x[47::-1], *[0] * 16],
+        "leaves_a_loop": range(64),
+        "padding": x[::-1] + 1,
     }
     assert out.get().tolist() == 3 * list(expected[name])

@@ -8,7 +8,7 @@ from tools.tests.sim.cupy_raw.running import needs_compiler, zeros
 
 pytestmark = needs_compiler
 
-ALL = 0xffffffff
+ALL = 0xFFFFFFFF
 SHUFFLES = "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"
 FOLDS = {"add": sum, "min": min, "max": max}
 
@@ -107,8 +107,9 @@ extern "C" __global__ void flags(volatile int* turn, int* out) {
 @pytest.fixture(scope="module")
 def module():
     types = ("int", "unsigned", "long long", "float", "double")
-    return cp.RawModule(code=CODE, name_expressions=(*(f"shuffle<{each}>" for each in types), "reduce<int>",
-                                                     "reduce<unsigned>"))
+    return cp.RawModule(
+        code=CODE, name_expressions=(*(f"shuffle<{each}>" for each in types), "reduce<int>", "reduce<unsigned>")
+    )
 
 
 def source_lane(which: int, lane: int, argument: int, width: int) -> int:
@@ -131,10 +132,11 @@ def test_a_shuffle_gives_the_value_of_another_lane(module, which):
         assert out.get().tolist() == [x[source_lane(which, lane, argument, width)] for lane in range(32)]
 
 
-@pytest.mark.parametrize("name, dtype", [("unsigned", np.uint32), ("long long", np.int64), ("float", np.float32),
-                                         ("double", np.float64)])
+@pytest.mark.parametrize(
+    "name, dtype", [("unsigned", np.uint32), ("long long", np.int64), ("float", np.float32), ("double", np.float64)]
+)
 def test_a_shuffle_moves_every_type_whole(module, name, dtype):
-    x = (np.arange(32) * 3 + 2 ** 31 + 0.5).astype(dtype)
+    x = (np.arange(32) * 3 + 2**31 + 0.5).astype(dtype)
     out = zeros(32, dtype)
     module.get_function(f"shuffle<{name}>")((1,), (32,), (cp.asarray(x), out, 3, 1, 32))
     assert (out.get() == x.reshape(16, 2)[:, ::-1].ravel()).all()
@@ -167,13 +169,13 @@ def test_reductions_of_a_warp(module, name, dtype):
 
 
 def test_reductions_of_bits(module):
-    x = np.array([0xff00 | 1 << lane for lane in range(32)], np.uint32)
+    x = np.array([0xFF00 | 1 << lane for lane in range(32)], np.uint32)
     out = zeros(96, np.uint32)
     module.get_function("reduce_bits")((1,), (32,), (cp.asarray(x), out))
     one = 0
     for each in x.tolist():
         one ^= each
-    assert [set(row) for row in out.get().reshape(3, 32).tolist()] == [{0xff00}, {ALL}, {one}]
+    assert [set(row) for row in out.get().reshape(3, 32).tolist()] == [{0xFF00}, {ALL}, {one}]
 
 
 def test_the_active_mask_names_the_lanes_of_the_same_way(module):

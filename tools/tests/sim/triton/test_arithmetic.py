@@ -49,14 +49,14 @@ def test_operations_and_conversions_are_counted(function, dtype, result, float64
 @pytest.mark.parametrize("function, dtype, result, float64, conversions", CASES[:7] + CASES[-4:-2])
 def test_the_compiled_kernel_computes_in_float64_where_that_is_counted(function, dtype, result, float64, conversions):
     apart = worker.proxy("week9.day3.arithmetic", Path(lesson.__file__), mode="compile")
-    kernel, = compiled(apart.apply, torch.arange(SIZE).to(dtype), function, result).kernels
+    (kernel,) = compiled(apart.apply, torch.arange(SIZE).to(dtype), function, result).kernels
     arithmetic = [name for name in kernel.instructions if "f64" in name and not name.startswith(("ld", "st", "mov"))]
     assert bool(arithmetic) == (float64 > 0)
 
 
 def test_a_line_says_how_much_it_does():
     counters = counted("scale", torch.float64, torch.float64)
-    line, = [line for line in counters.launches[0].lines if line.kind == "arithmetic"]
+    (line,) = [line for line in counters.launches[0].lines if line.kind == "arithmetic"]
     assert (line.source, line.counts.float64) == ("return x * 0.1 + 1", 2 * SIZE)
     assert "32 float64 operations" in str(counters)
 

@@ -27,6 +27,7 @@ def line_of(kernel, source: str) -> int:
 
 # Assertions and conditions -----------------------------------------------------------------------
 
+
 @triton.jit
 def assert_in_python(x_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N))
@@ -40,8 +41,7 @@ def assert_on_device(x_ptr, N: tl.constexpr):
     tl.device_assert(x > 0, "x must be positive", mask=i < 3)
 
 
-@pytest.mark.parametrize(("kernel", "source"),
-                         [(assert_in_python, "assert x"), (assert_on_device, "device_assert")])
+@pytest.mark.parametrize(("kernel", "source"), [(assert_in_python, "assert x"), (assert_on_device, "device_assert")])
 def test_an_assertion_that_is_false_for_one_element_raises_at_its_line(kernel, source):
     words = "program 0 of 1: the assertion is false for 1 of 8 elements: x must be positive"
     with pytest.raises(Fault, match=words) as caught:
@@ -94,8 +94,9 @@ def branch_on_what_a_mask_keeps_out(out_ptr, N: tl.constexpr):
     tl.store(out_ptr + i, 1 if x > 2 else 0)
 
 
-@pytest.mark.parametrize("kernel", [branch_on_a_tensor, loop_on_a_tensor, choose_on_a_tensor,
-                                    branch_on_what_a_mask_keeps_out])
+@pytest.mark.parametrize(
+    "kernel", [branch_on_a_tensor, loop_on_a_tensor, choose_on_a_tensor, branch_on_what_a_mask_keeps_out]
+)
 def test_a_condition_with_several_values_is_refused(kernel):
     with pytest.raises(Fault, match="this condition has 4 values; a program can go one way only"):
         kernel[(1,)](torch.zeros(4, dtype=torch.int32), N=4)
@@ -171,6 +172,7 @@ def test_a_kernel_sees_its_module_and_nothing_that_the_simulator_needs():
 
 # Overflow ----------------------------------------------------------------------------------------
 
+
 @triton.jit
 def far_away(x_ptr, out_ptr, stride, limit, N: tl.constexpr):
     row = tl.arange(0, N)
@@ -240,8 +242,8 @@ def test_a_cast_to_int64_helps_before_the_product_and_not_after_it():
 
 # Autotune, do_bench ------------------------------------------------------------------------------
 
-@triton.autotune([triton.Config({"BLOCK": block}) for block in (16, 32, 64)], key=["n"],
-                 reset_to_zero=["count_ptr"])
+
+@triton.autotune([triton.Config({"BLOCK": block}) for block in (16, 32, 64)], key=["n"], reset_to_zero=["count_ptr"])
 @triton.jit
 def tuned(x_ptr, count_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -272,6 +274,7 @@ def test_do_bench_gives_the_simulators_milliseconds_and_says_so():
 
 # Seeing inside -----------------------------------------------------------------------------------
 
+
 @triton.jit
 def show(x_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N)).to(tl.bfloat16)
@@ -286,7 +289,7 @@ def test_print_shows_values(capsys):
     assert "(1, 0, 0)  again:  [1 2.5]" in printed
 
 
-LESSON = '''import tools.gpu
+LESSON = """import tools.gpu
 import torch
 import triton
 import triton.language as tl
@@ -301,14 +304,20 @@ def kernel(x_ptr, N: tl.constexpr):
 
 
 kernel[(1,)](torch.arange(4), N=4)
-'''
+"""
 
 
 def test_breakpoint_stops_inside_a_kernel_at_the_right_line(tmp_path):
     (tmp_path / "lesson.py").write_text(LESSON)
-    done = subprocess.run([sys.executable, str(tmp_path / "lesson.py")], input="p x\nn\np y\np N\nc\n",
-                          text=True, capture_output=True, timeout=60, cwd=ROOT,
-                          env={"PYTHONPATH": str(ROOT), "COURSE_SIM": "1"})
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "lesson.py")],
+        input="p x\nn\np y\np N\nc\n",
+        text=True,
+        capture_output=True,
+        timeout=60,
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "COURSE_SIM": "1"},
+    )
     assert done.returncode == 0, done.stderr
     assert "lesson.py(11)kernel()" in done.stdout and "-> y = x + 1" in done.stdout
     assert "[0 1 2 3]: int64[4]" in done.stdout and "[1 2 3 4]: int64[4]" in done.stdout
@@ -344,6 +353,7 @@ def test_arithmetic_without_a_result_warns_no_more_than_a_gpu(recwarn):
 
 
 # A float among the arguments ---------------------------------------------------------------------
+
 
 @triton.jit
 def multiply(a, x_ptr, out_ptr, N: tl.constexpr):

@@ -68,13 +68,17 @@ def fault_of(kernel, grid, *args, **constants) -> Fault:
 
 # Counts ------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("stride, offset, sectors, lines", [
-    (1, 0, 512, 128),
-    (1, 1, 528, 144),    # each of the 16 blocks reaches into one piece more
-    (2, 0, 1024, 256),
-    (8, 0, 4096, 1024),
-    (32, 0, 4096, 4096),
-])
+
+@pytest.mark.parametrize(
+    "stride, offset, sectors, lines",
+    [
+        (1, 0, 512, 128),
+        (1, 1, 528, 144),  # each of the 16 blocks reaches into one piece more
+        (2, 0, 1024, 256),
+        (8, 0, 4096, 1024),
+        (32, 0, 4096, 4096),
+    ],
+)
 def test_strides_and_offsets_cost_sectors_and_lines(stride, offset, sectors, lines):
     x, out = torch.randn(4096 * stride + offset), torch.empty(4096)
     counters = counts_of(copy, (16,), x, out, 4096, stride, offset, BLOCK=256)
@@ -140,8 +144,9 @@ def test_atomics_have_bytes_of_their_own():
 
 def test_a_view_counts_from_where_its_storage_begins():
     storage = torch.randn(64)
-    aligned, shifted = (counts_of(copy, (1,), storage[start:start + 32], torch.empty(32), 32, 1, 0, BLOCK=32)
-                        for start in (0, 4))
+    aligned, shifted = (
+        counts_of(copy, (1,), storage[start : start + 32], torch.empty(32), 32, 1, 0, BLOCK=32) for start in (0, 4)
+    )
     assert aligned.launches[0].lines[0].counts.sectors == 4
     assert shifted.launches[0].lines[0].counts.sectors == 5
 
@@ -184,6 +189,7 @@ def test_block_pointers_and_descriptors_count_what_exists(kernel):
 
 
 # Bounds ------------------------------------------------------------------------------------------
+
 
 def test_a_forgotten_mask_is_refused_with_the_element_that_does_not_exist():
     x, out = torch.randn(32), torch.zeros(25)
@@ -265,7 +271,9 @@ def test_the_element_of_a_transposed_argument_has_its_own_row_and_column():
 def test_an_argument_without_elements_is_no_place_to_go():
     fault = fault_of(copy_all, (1,), torch.empty(0), torch.empty(4), 0, BLOCK=1)
     assert fault.text.splitlines()[1:3] == [
-        "program 0 of 1 loads 1 element; it lies past the end of x (no elements).", "That is: element 0."]
+        "program 0 of 1 loads 1 element; it lies past the end of x (no elements).",
+        "That is: element 0.",
+    ]
     copy_all[(0,)](torch.empty(0), torch.empty(0), 0, BLOCK=16)
 
 
@@ -345,8 +353,10 @@ def test_a_single_element_may_have_a_mask():
     x, out = torch.tensor(3.0), torch.zeros(1)
     assert counts_of(copy_scalar, (1,), x, out, True, 0).accesses == 2 and out.item() == 3
     assert counts_of(copy_scalar, (1,), x, out, False, 9).accesses == 1 and out.item() == 7
-    assert "it lies past the end of x (1 element).\nThat is: element 9." in fault_of(
-        copy_scalar, (1,), x, out, True, 9).text
+    assert (
+        "it lies past the end of x (1 element).\nThat is: element 9."
+        in fault_of(copy_scalar, (1,), x, out, True, 9).text
+    )
 
 
 @pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")

@@ -33,6 +33,7 @@ def order_of_run(monkeypatch, seed: str | None) -> list[int]:
 
 # Order -------------------------------------------------------------------------------------------
 
+
 def test_programs_run_in_an_order_that_the_seed_decides(monkeypatch):
     first, again, other = (order_of_run(monkeypatch, seed) for seed in ("1", "1", "2"))
     assert first == again != other
@@ -91,6 +92,7 @@ def test_a_block_that_is_added_to_one_place_is_refused():
 
 
 # Two programs, one element -----------------------------------------------------------------------
+
 
 @triton.jit
 def store_block(out_ptr, step, BLOCK: tl.constexpr):
@@ -194,6 +196,7 @@ def test_stores_and_updates_that_do_not_meet_are_no_overlap():
 
 # Where it happened -------------------------------------------------------------------------------
 
+
 @triton.jit
 def load_one(x_ptr, place):
     return tl.load(x_ptr + place)
@@ -225,6 +228,7 @@ def test_another_error_inside_a_kernel_keeps_its_type_and_its_line():
 
 
 # Records -----------------------------------------------------------------------------------------
+
 
 def test_a_recording_tells_each_launch_with_its_lines():
     with record() as counters:
@@ -262,6 +266,7 @@ def test_a_kernel_that_never_launches_leaves_no_launch_and_an_empty_grid_no_prog
 
 # Library operations ------------------------------------------------------------------------------
 
+
 def operations(work) -> list[str]:
     x, out = torch.randn(4, 4), torch.empty(4, 4)
     with record() as counters:
@@ -269,31 +274,37 @@ def operations(work) -> list[str]:
     return counters.library_operations
 
 
-@pytest.mark.parametrize("work, names", [
-    (lambda x, out: x + x, ["torch.add"]),
-    (lambda x, out: torch.add(x, x, out=out), ["torch.add"]),
-    (lambda x, out: out.add_(x), ["torch.Tensor.add_"]),
-    (lambda x, out: out.copy_(x), ["torch.Tensor.copy_"]),
-    (lambda x, out: x.T.contiguous(), ["torch.Tensor.contiguous"]),
-    (lambda x, out: (x @ x).sum().item(), ["torch.matmul", "torch.sum"]),
-    (lambda x, out: torch.nn.functional.softmax(x, 0), ["torch.softmax"]),
-    (lambda x, out: torch.einsum("ij,jk->ik", x, x), ["torch.einsum"]),
-    (lambda x, out: x.to(torch.float16), ["torch.Tensor.to"]),
-    (lambda x, out: out.__setitem__(0, x[1]), ["torch.Tensor.__setitem__"]),
-    (lambda x, out: x.numpy() + x.numpy(), ["torch.Tensor.numpy", "torch.Tensor.numpy"]),
-    (lambda x, out: torch.allclose(x, x), ["torch.allclose"]),
-])
+@pytest.mark.parametrize(
+    "work, names",
+    [
+        (lambda x, out: x + x, ["torch.add"]),
+        (lambda x, out: torch.add(x, x, out=out), ["torch.add"]),
+        (lambda x, out: out.add_(x), ["torch.Tensor.add_"]),
+        (lambda x, out: out.copy_(x), ["torch.Tensor.copy_"]),
+        (lambda x, out: x.T.contiguous(), ["torch.Tensor.contiguous"]),
+        (lambda x, out: (x @ x).sum().item(), ["torch.matmul", "torch.sum"]),
+        (lambda x, out: torch.nn.functional.softmax(x, 0), ["torch.softmax"]),
+        (lambda x, out: torch.einsum("ij,jk->ik", x, x), ["torch.einsum"]),
+        (lambda x, out: x.to(torch.float16), ["torch.Tensor.to"]),
+        (lambda x, out: out.__setitem__(0, x[1]), ["torch.Tensor.__setitem__"]),
+        (lambda x, out: x.numpy() + x.numpy(), ["torch.Tensor.numpy", "torch.Tensor.numpy"]),
+        (lambda x, out: torch.allclose(x, x), ["torch.allclose"]),
+    ],
+)
 def test_a_library_function_that_works_on_elements_is_listed(work, names):
     assert operations(work) == names
 
 
-@pytest.mark.parametrize("work", [
-    lambda x, out: (torch.empty_like(x), torch.zeros(3), x.new_zeros(2), torch.ones_like(x)),
-    lambda x, out: (torch.full((2,), 1.0), out.zero_(), out.fill_(3)),
-    lambda x, out: (x.T, x[1:], x[None], x.view(-1), x.reshape(2, 8), x.expand(2, 4, 4), x.view(torch.int32)),
-    lambda x, out: (x.numel(), x.stride(), x.shape, x.data_ptr(), x.is_contiguous(), x.contiguous()),
-    lambda x, out: store_one[(1,)](out),
-    lambda x, out: torch.arange(4),
-])
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda x, out: (torch.empty_like(x), torch.zeros(3), x.new_zeros(2), torch.ones_like(x)),
+        lambda x, out: (torch.full((2,), 1.0), out.zero_(), out.fill_(3)),
+        lambda x, out: (x.T, x[1:], x[None], x.view(-1), x.reshape(2, 8), x.expand(2, 4, 4), x.view(torch.int32)),
+        lambda x, out: (x.numel(), x.stride(), x.shape, x.data_ptr(), x.is_contiguous(), x.contiguous()),
+        lambda x, out: store_one[(1,)](out),
+        lambda x, out: torch.arange(4),
+    ],
+)
 def test_allocations_views_questions_and_kernels_are_not_listed(work):
     assert operations(work) == []

@@ -67,15 +67,19 @@ def a_loop_to_a_tensor(x, pointer):
     return total
 
 
-@pytest.mark.parametrize("function, words", [
-    (exponential_of_numpy, "np.exp takes no tensors. tl.exp does."),
-    (product_of_numpy, "np.multiply takes no tensors. Numbers of a kernel are Python's or Triton's."),
-    (root_of_math, "the functions of math take no tensors"), (as_a_float, "x.to\\(tl.float32\\) converts one"),
-    (one_element, "This is a tensor of 8, and a kernel takes no single elements out of it."),
-    (one_element_of_a_pointer, "A pointer has no elements in a kernel: tl.load"),
-    (a_loop_over_elements, "This is a tensor of 8, and a kernel does not loop over it"),
-    (a_loop_to_a_tensor, "This is a tensor of 8, and Python wants one whole number here."),
-])
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (exponential_of_numpy, "np.exp takes no tensors. tl.exp does."),
+        (product_of_numpy, "np.multiply takes no tensors. Numbers of a kernel are Python's or Triton's."),
+        (root_of_math, "the functions of math take no tensors"),
+        (as_a_float, "x.to\\(tl.float32\\) converts one"),
+        (one_element, "This is a tensor of 8, and a kernel takes no single elements out of it."),
+        (one_element_of_a_pointer, "A pointer has no elements in a kernel: tl.load"),
+        (a_loop_over_elements, "This is a tensor of 8, and a kernel does not loop over it"),
+        (a_loop_to_a_tensor, "This is a tensor of 8, and Python wants one whole number here."),
+    ],
+)
 def test_it_says_what_a_tensor_is_not(function, words):
     with pytest.raises(TypeError, match=words):
         apply[(1,)](torch.ones(SIZE), torch.empty(SIZE), function, SIZE)

@@ -35,6 +35,7 @@ def run(function, whole=False, dtype=torch.float32):
 
 # What is right -----------------------------------------------------------------------------------
 
+
 @triton.jit
 def itself(x, exists):
     return x
@@ -81,11 +82,19 @@ def through_shapes(x, exists):
     return tl.reshape(tl.trans(rows), (8,)) + tl.broadcast_to(x[None, :], (1, 8)).reshape(8)
 
 
-@pytest.mark.parametrize("function, wanted", [
-    (itself, [1, 2, 3, 4, 5]), (zero_instead, [1, 2, 3, 4, 5]), (sum_of_what_exists, [16, 17, 18, 19, 20]),
-    (how_many_are_larger, [3] * 5), (how_many_are_larger_the_other_way_round, [3] * 5), (all_are_positive, [1] * 5),
-    (running_sum, [1, 3, 6, 10, 15]), (through_shapes, [2, 4, 6, 8, 10]),
-])
+@pytest.mark.parametrize(
+    "function, wanted",
+    [
+        (itself, [1, 2, 3, 4, 5]),
+        (zero_instead, [1, 2, 3, 4, 5]),
+        (sum_of_what_exists, [16, 17, 18, 19, 20]),
+        (how_many_are_larger, [3] * 5),
+        (how_many_are_larger_the_other_way_round, [3] * 5),
+        (all_are_positive, [1] * 5),
+        (running_sum, [1, 3, 6, 10, 15]),
+        (through_shapes, [2, 4, 6, 8, 10]),
+    ],
+)
 def test_what_hangs_on_nothing_undefined_is_right(function, wanted):
     assert run(function) == wanted
 
@@ -113,6 +122,7 @@ def test_zero_times_a_whole_number_is_zero_whatever_it_is():
 
 
 # What is refused ---------------------------------------------------------------------------------
+
 
 @triton.jit
 def whole_sum(x, exists):
@@ -149,8 +159,9 @@ def turned(x, exists):
     return tl.flip(x, 0)
 
 
-@pytest.mark.parametrize("function", [whole_sum, largest, place_of_the_largest, folded, sum_from_behind, turned,
-                                      times_the_mask])
+@pytest.mark.parametrize(
+    "function", [whole_sum, largest, place_of_the_largest, folded, sum_from_behind, turned, times_the_mask]
+)
 def test_a_result_that_hangs_on_undefined_elements_is_refused(function):
     with pytest.raises(Fault) as caught:
         run(function, whole=function is times_the_mask)
@@ -172,7 +183,8 @@ def test_the_fault_names_the_load_and_the_line_that_uses_it():
         f"program 0 of 1: line {line_of('x = tl.load(x_ptr + mine, mask=exists)')} loads x with a mask and no other=.\n"
         f"What the mask keeps out is undefined, and line {line_of('return x + tl.sum(x, axis=0)')} uses it.\n"
         "Here it is stored: 5 of 8 elements.\n\n"
-        "What must those positions hold, so that they change nothing?")
+        "What must those positions hold, so that they change nothing?"
+    )
 
 
 def test_a_store_behind_a_wider_mask_is_told_how_many_it_stores():
@@ -181,6 +193,7 @@ def test_a_store_behind_a_wider_mask_is_told_how_many_it_stores():
 
 
 # Other uses --------------------------------------------------------------------------------------
+
 
 @triton.jit
 def gather(ids_ptr, table_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -219,20 +232,28 @@ def mask_by_values(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + mine, mine, mask=tl.load(x_ptr + mine, mask=mine < n) > 0)
 
 
-@pytest.mark.parametrize("kernel, arguments, words", [
-    (gather, (torch.zeros(5, dtype=torch.int32), torch.zeros(3), torch.zeros(5), 5, 8), "an address: 3 of 8 elements"),
-    (decide, (torch.zeros(1), torch.zeros(1), 0), "a condition"),
-    (count_to, (torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32), 0), "the bound of a loop"),
-    (claim, (torch.zeros(5), torch.zeros(1), 5, 8), "asserted: 3 of 8"),
-    (add_up, (torch.zeros(5), torch.zeros(8), 5, 8), "stored: 3 of 8"),
-    (mask_by_values, (torch.zeros(5), torch.zeros(8), 5, 8), "a mask: 3 of 8"),
-])
+@pytest.mark.parametrize(
+    "kernel, arguments, words",
+    [
+        (
+            gather,
+            (torch.zeros(5, dtype=torch.int32), torch.zeros(3), torch.zeros(5), 5, 8),
+            "an address: 3 of 8 elements",
+        ),
+        (decide, (torch.zeros(1), torch.zeros(1), 0), "a condition"),
+        (count_to, (torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32), 0), "the bound of a loop"),
+        (claim, (torch.zeros(5), torch.zeros(1), 5, 8), "asserted: 3 of 8"),
+        (add_up, (torch.zeros(5), torch.zeros(8), 5, 8), "stored: 3 of 8"),
+        (mask_by_values, (torch.zeros(5), torch.zeros(8), 5, 8), "a mask: 3 of 8"),
+    ],
+)
 def test_other_uses_are_refused_by_name(kernel, arguments, words):
     with pytest.raises(Fault, match=f"undefined.* Here it is {words}"):
         kernel[(1,)](*arguments)
 
 
 # Products ----------------------------------------------------------------------------------------
+
 
 @triton.jit
 def product(a_ptr, b_ptr, out_ptr, rows, depth, padded: tl.constexpr, N: tl.constexpr):
@@ -259,6 +280,7 @@ def test_a_product_along_undefined_elements_is_refused():
 
 
 # Block pointers and descriptors ------------------------------------------------------------------
+
 
 @triton.jit
 def by_block_pointer(x_ptr, out_ptr, n, padding: tl.constexpr, BLOCK: tl.constexpr):

@@ -125,11 +125,13 @@ def cached(n):
 
 def mode():
     import os
+
     return os.environ.get("TRITON_INTERPRET")
 
 
 def modules(*names):
     import sys
+
     return [name in sys.modules for name in names]
 
 

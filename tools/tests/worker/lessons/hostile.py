@@ -124,6 +124,7 @@ def let_a_child_write_everywhere():
 
 def answer_twice():
     import struct
+
     header = b'[["tuple", "answer", 42, null, ["list"]], {"regions": [], "changed": [], "arrays": []}]'
     for pipe in range(3, 1024):
         try:
@@ -138,6 +139,7 @@ def forge(reply):
 
     def send(write, number, header, buffers):
         write(memoryview(reply.replace(b"NUMBER__", number.to_bytes(8, "little"))))
+
     wire.send = send
 
 

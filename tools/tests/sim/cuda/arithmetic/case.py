@@ -12,9 +12,12 @@ KERNELS: dict[str, tuple] = {}  # name -> kernel, arguments
 
 def given(*arguments):
     """Decorator: a kernel, and types of its arguments; other things are arguments themselves."""
+
     def keep(function):
-        made = [np.linspace(0.5, 2, 2 * THREADS).astype(each) if isinstance(each, np.dtype) else each
-                for each in arguments]
+        made = [
+            np.linspace(0.5, 2, 2 * THREADS).astype(each) if isinstance(each, np.dtype) else each for each in arguments
+        ]
         KERNELS[function.__name__] = cuda.jit(function), made
         return function
+
     return keep

@@ -19,5 +19,7 @@ def figures(kernel, arguments) -> dict[str, int]:
 
 def counted(opcodes: dict[str, int]) -> dict[str, int]:
     """opcodes: of SASS, each with its number."""
-    return {name: sum(count for opcode, count in opcodes.items() if pattern.match(opcode))
-            for name, pattern in (("float64", FLOAT64), ("conversions", CONVERSION))}
+    return {
+        name: sum(count for opcode, count in opcodes.items() if pattern.match(opcode))
+        for name, pattern in (("float64", FLOAT64), ("conversions", CONVERSION))
+    }

@@ -10,6 +10,7 @@ HALF, TENTH, RADIUS = 0.5, 0.1, 3
 
 # Constants ---------------------------------------------------------------------------------------
 
+
 @given(FLOAT32, FLOAT32)
 def a_constant_that_float32_holds(x, out):
     i = cuda.grid(1)
@@ -84,6 +85,7 @@ def updated_by_one_that_float32_rounds(out):
 
 # Several steps -----------------------------------------------------------------------------------
 
+
 @given(FLOAT32, FLOAT32)
 def two_operations(x, out):
     i = cuda.grid(1)
@@ -149,6 +151,7 @@ def copied_in_float64(x, out):
 
 
 # Arguments and indices ---------------------------------------------------------------------------
+
 
 @given(2.5, FLOAT32, FLOAT32)
 def an_argument_in_float64(a, x, out):

@@ -10,6 +10,7 @@ from tools.tests.sim.cuda.arithmetic.case import FLOAT16, FLOAT32, FLOAT64, INT3
 
 # Branches ----------------------------------------------------------------------------------------
 
+
 @given(FLOAT32, FLOAT32)
 def compared_with_a_constant(x, out):
     i = cuda.grid(1)
@@ -71,6 +72,7 @@ def a_condition_in_float64(x, out):
 
 # Loops -------------------------------------------------------------------------------------------
 
+
 @given(FLOAT32, FLOAT32)
 def a_sum_that_begins_with_a_float(x, out):
     i = cuda.grid(1)
@@ -109,6 +111,7 @@ def a_maximum_in_a_loop(x, out):
 
 
 # Functions ---------------------------------------------------------------------------------------
+
 
 @given(FLOAT32, FLOAT32)
 def an_exponential(x, out):
@@ -225,6 +228,7 @@ def a_device_function_of_an_index(x, out):
 
 
 # Memory ------------------------------------------------------------------------------------------
+
 
 @given(FLOAT32, FLOAT32)
 def a_tile_in_float64(x, out):

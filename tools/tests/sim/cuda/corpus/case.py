@@ -40,7 +40,9 @@ class Case:
 
 def correct(cases: list[Case], kernel, grid: int | tuple, block: int | tuple, shared: int = 0, rtol: float = 0.0):
     """Decorator of a function that makes arguments and wanted arrays: one more case."""
+
     def register(make):
         cases.append(Case(kernel, make, grid, block, shared, rtol))
         return make
+
     return register

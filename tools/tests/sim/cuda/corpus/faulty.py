@@ -203,26 +203,54 @@ def unaligned_array() -> tuple:
 
 
 FAULTY = [
-    Faulty(past_the_end, "out_of_bounds", ("thread 6 of block 1", "x"), "x[i] = 1.0", grid=2,
-           make=lambda: (np.zeros(70, np.float32),), where=in_block(1, 6, array="x", index=(70,))),
-    Faulty(past_the_end_of_a_row, "out_of_bounds", ("x", "[0, 5]"), "x[row, column]", block=(8, 2),
-           make=lambda: (np.zeros((4, 5)),), where={"thread": (5, 0, 0), "array": "x", "index": (0, 5)}),
-    Faulty(before_the_start, "negative_index", ("thread 0", "-1"), "x[i - 1]",
-           where=in_block(0, 0, array="x", index=(-1,))),
-    Faulty(past_the_end_of_shared, "out_of_bounds", ("thread 32", "s"), "s[cuda.threadIdx.x]",
-           where=in_block(0, 32, array="s", index=(32,))),
-    Faulty(past_the_end_of_local, "out_of_bounds", ("thread 0", "powers"), "powers[k]",
-           where=in_block(0, 0, array="powers", index=(4,))),
-    Faulty(reads_what_nobody_wrote, "uninitialised", ("thread 32", "s"), "x[t] = s[t]",
-           where=in_block(0, 32, array="s")),
+    Faulty(
+        past_the_end,
+        "out_of_bounds",
+        ("thread 6 of block 1", "x"),
+        "x[i] = 1.0",
+        grid=2,
+        make=lambda: (np.zeros(70, np.float32),),
+        where=in_block(1, 6, array="x", index=(70,)),
+    ),
+    Faulty(
+        past_the_end_of_a_row,
+        "out_of_bounds",
+        ("x", "[0, 5]"),
+        "x[row, column]",
+        block=(8, 2),
+        make=lambda: (np.zeros((4, 5)),),
+        where={"thread": (5, 0, 0), "array": "x", "index": (0, 5)},
+    ),
+    Faulty(
+        before_the_start, "negative_index", ("thread 0", "-1"), "x[i - 1]", where=in_block(0, 0, array="x", index=(-1,))
+    ),
+    Faulty(
+        past_the_end_of_shared,
+        "out_of_bounds",
+        ("thread 32", "s"),
+        "s[cuda.threadIdx.x]",
+        where=in_block(0, 32, array="s", index=(32,)),
+    ),
+    Faulty(
+        past_the_end_of_local,
+        "out_of_bounds",
+        ("thread 0", "powers"),
+        "powers[k]",
+        where=in_block(0, 0, array="powers", index=(4,)),
+    ),
+    Faulty(
+        reads_what_nobody_wrote, "uninitialised", ("thread 32", "s"), "x[t] = s[t]", where=in_block(0, 32, array="s")
+    ),
     Faulty(reads_too_early, "race", ("read-after-write", "barrier", "s"), "s[BLOCK - 1 - t]", where={"array": "s"}),
     Faulty(writes_too_early, "race", ("write-after-read", "barrier", "s"), "s[t] = other", where={"array": "s"}),
     Faulty(writes_one_cell, "race", ("write-after-write", "s"), "s[0] =", where={"array": "s"}),
     Faulty(warp_reads_too_early, "race", ("read-after-write", "syncwarp"), "s[31 - t]", block=32, where={"array": "s"}),
-    Faulty(warp_writes_too_early, "race", ("write-after-read", "syncwarp"), "s[t] = other", block=32,
-           where={"array": "s"}),
-    Faulty(warp_writes_one_cell, "race", ("write-after-write", "syncwarp"), "s[t // 2]", block=32,
-           where={"array": "s"}),
+    Faulty(
+        warp_writes_too_early, "race", ("write-after-read", "syncwarp"), "s[t] = other", block=32, where={"array": "s"}
+    ),
+    Faulty(
+        warp_writes_one_cell, "race", ("write-after-write", "syncwarp"), "s[t // 2]", block=32, where={"array": "s"}
+    ),
     Faulty(blocks_write_one_cell, "race", ("write-after-write", "Blocks"), "x[0] =", grid=4, where={"array": "x"}),
     Faulty(adds_without_atomics, "race", ("x",), "x[cuda.grid(1) % 4] +=", where={"array": "x"}),
     Faulty(barrier_in_a_branch, "divergent_barrier", ("thread 0", "48"), "cuda.syncthreads()", where=in_block(0, 0)),

@@ -1,7 +1,7 @@
 """Kernels with one safeguard taken away: a barrier, a guard, the mask of a warp's operation.
 
-    for mutant in inject(function_or_file):
-        module = mutant.load(folder)    # the whole file again, changed in one place
+for mutant in inject(function_or_file):
+    module = mutant.load(folder)    # the whole file again, changed in one place
 """
 
 import ast
@@ -98,8 +98,11 @@ def _is_constant(mask: ast.expr) -> bool:
 
 def _guards(parts: list[ast.AST]) -> bool:
     """Do they touch memory, or leave those out who would?"""
-    return any(isinstance(node, (ast.Subscript, ast.Return)) or "atomic" in _called_from(node)
-               for part in parts for node in ast.walk(part))
+    return any(
+        isinstance(node, (ast.Subscript, ast.Return)) or "atomic" in _called_from(node)
+        for part in parts
+        for node in ast.walk(part)
+    )
 
 
 def _called_from(node: ast.AST) -> str:
@@ -110,6 +113,6 @@ def _replaced(text: str, part: ast.AST, replacement: str) -> str:
     """The text with another in place of this part; lines stay where they are."""
     lines = text.splitlines(keepends=True)
     first, last = part.lineno - 1, part.end_lineno - 1
-    before = lines[first].encode()[:part.col_offset].decode()
-    after = lines[last].encode()[part.end_col_offset:].decode()
-    return "".join(lines[:first] + [before + replacement + "\n" * (last - first) + after] + lines[last + 1:])
+    before = lines[first].encode()[: part.col_offset].decode()
+    after = lines[last].encode()[part.end_col_offset :].decode()
+    return "".join(lines[:first] + [before + replacement + "\n" * (last - first) + after] + lines[last + 1 :])

@@ -32,7 +32,7 @@ def blur(x, out):
 @case(blur, 3, 50, rtol=1e-12)
 def _(rng):
     x = rng.random(141)
-    wanted = [x[max(0, i - 1):i + 2].mean() for i in range(x.size)]
+    wanted = [x[max(0, i - 1) : i + 2].mean() for i in range(x.size)]
     return (x, np.empty_like(x)), {"out": np.array(wanted)}
 
 
@@ -61,8 +61,15 @@ def _(rng):
 def laplace(x, out):
     i, j, k = cuda.grid(3)
     if 0 < i < x.shape[0] - 1 and 0 < j < x.shape[1] - 1 and 0 < k < x.shape[2] - 1:
-        out[i, j, k] = (x[i - 1, j, k] + x[i + 1, j, k] + x[i, j - 1, k] + x[i, j + 1, k]
-                        + x[i, j, k - 1] + x[i, j, k + 1] - 6 * x[i, j, k])
+        out[i, j, k] = (
+            x[i - 1, j, k]
+            + x[i + 1, j, k]
+            + x[i, j - 1, k]
+            + x[i, j + 1, k]
+            + x[i, j, k - 1]
+            + x[i, j, k + 1]
+            - 6 * x[i, j, k]
+        )
 
 
 @case(laplace, (2, 2, 3), (4, 4, 3))

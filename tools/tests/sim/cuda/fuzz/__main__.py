@@ -50,9 +50,13 @@ def report(tried: list[Result], seconds: float) -> dict:
     held = Counter(name for result in tried for name in result.constructs)
     kernels = len(tried) - outcomes["undefined"]
     return {
-        "kernels": kernels, "seconds": round(seconds, 1), "outcomes": dict(outcomes),
-        "of each": {name: round(sum(result.seconds.get(name, 0.0) for result in tried), 1)
-                    for name in ("oracle", SIMULATOR, GPU)},
+        "kernels": kernels,
+        "seconds": round(seconds, 1),
+        "outcomes": dict(outcomes),
+        "of each": {
+            name: round(sum(result.seconds.get(name, 0.0) for result in tried), 1)
+            for name in ("oracle", SIMULATOR, GPU)
+        },
         "rare": {name: held[name] for name in {*ASKED, *held} if held[name] * 5000 < OFTEN * kernels},
         "kernels that hold": dict(held.most_common()),
         "failures": {result.number: result.says for result in tried if result.outcome in ("different", "refused")},
@@ -61,9 +65,11 @@ def report(tried: list[Result], seconds: float) -> dict:
 
 def show(figures: dict) -> None:
     outcomes = figures["outcomes"]
-    print(f"{figures['kernels']} kernels in {figures['seconds']} s: {outcomes.get('same', 0)} the same in every bit, "
-          f"{outcomes.get('different', 0)} different, {outcomes.get('refused', 0)} refused; "
-          f"{outcomes.get('undefined', 0)} more had no defined result")
+    print(
+        f"{figures['kernels']} kernels in {figures['seconds']} s: {outcomes.get('same', 0)} the same in every bit, "
+        f"{outcomes.get('different', 0)} different, {outcomes.get('refused', 0)} refused; "
+        f"{outcomes.get('undefined', 0)} more had no defined result"
+    )
     for number, says in list(figures["failures"].items())[:20]:
         print(f"kernel {number}: {says}"[:600])
     held = figures["kernels that hold"]

@@ -71,8 +71,14 @@ class Exchanges(Cells):
         if not self.together or scope.returns is not None:
             return kinds
         if scope.level == BLOCK:
-            kinds |= {self.through_shared: 4, self.through_global: 1, self.shared_counters: 1.2, self.tree: 0.8,
-                      self.sync: 0.4, self.block_vote: 3.5}
+            kinds |= {
+                self.through_shared: 4,
+                self.through_global: 1,
+                self.shared_counters: 1.2,
+                self.tree: 0.8,
+                self.sync: 0.4,
+                self.block_vote: 3.5,
+            }
         if scope.level >= WARP:
             kinds |= {self.within_warp: 1, self.shuffle: 3, self.vote: 2.5, self.match: 1.2, self.leader: 1}
             if scope.room > 0:
@@ -146,15 +152,24 @@ class Exchanges(Cells):
         turn = (step, barrier(), Augment(k, "//", number(2)))
         write = Store(mine, self.make(array.dtype, scope, THREAD, 2))
         first = Element(array.dtype, name, (number(0),))
-        return [write, barrier(), Assign(k.name, "int64", number(self.threads // 2)),
-                While(less(number(0), k), turn), self.introduce_from(scope, first, BLOCK), barrier()]
+        return [
+            write,
+            barrier(),
+            Assign(k.name, "int64", number(self.threads // 2)),
+            While(less(number(0), k), turn),
+            self.introduce_from(scope, first, BLOCK),
+            barrier(),
+        ]
 
     def sync(self, scope: Scope) -> list[Node]:
         return [barrier()]
 
     def block_vote(self, scope: Scope) -> list[Node]:
-        operation = Operation(f"syncthreads_{self.rng.choice(('count', 'and', 'or'))}",
-                              (Call("int32", "np.int32", (self.test(scope, THREAD),)),), "int32")
+        operation = Operation(
+            f"syncthreads_{self.rng.choice(('count', 'and', 'or'))}",
+            (Call("int32", "np.int32", (self.test(scope, THREAD),)),),
+            "int32",
+        )
         return [Together(operation, self.introduce_from(scope, Received("int32"), BLOCK))]
 
     # Within a warp -------------------------------------------------------------------------------
@@ -195,12 +210,14 @@ class Exchanges(Cells):
 
     def match(self, scope: Scope) -> list[Node]:
         if self.chance(0.6):
-            operation = Operation("match_any_sync", (ALL_LANES, self.given("int32", self.below(5, scope, THREAD))),
-                                  "int32")
+            operation = Operation(
+                "match_any_sync", (ALL_LANES, self.given("int32", self.below(5, scope, THREAD))), "int32"
+            )
             return [Together(operation, self.introduce_from(scope, Received("int32")))]
         level = self.rng.choice((THREAD, WARP))
-        operation = Operation("match_all_sync", (ALL_LANES, self.given("int64", self.below(4, scope, level))),
-                              "int32,bool")
+        operation = Operation(
+            "match_all_sync", (ALL_LANES, self.given("int64", self.below(4, scope, level))), "int32,bool"
+        )
         names = self.new("v"), self.new("v")
         scope.names.update({names[0]: Variable("int32", WARP), names[1]: Variable("bool", WARP)})
         return [Together(operation, Unpack(names, ("int32", "bool"), Received("int32,bool")))]
@@ -210,8 +227,9 @@ class Exchanges(Cells):
         test = self.introduce_from(scope, self.test(scope, THREAD))
         taken = self.introduce(scope, self.rng.choice(SHUFFLED), THREAD)
         chosen, mask = Name("bool", test.name), Name("int32", self.new("m"))
-        ballot = Together(Operation("ballot_sync", (ALL_LANES, chosen), "int32"),
-                          Assign(mask.name, "int32", Received("int32")))
+        ballot = Together(
+            Operation("ballot_sync", (ALL_LANES, chosen), "int32"), Assign(mask.name, "int32", Received("int32"))
+        )
         first = Binary("int64", "-", Call("uint32", "cuda.ffs", (mask,)), number(1))
         value = self.given(taken.type, self.make(taken.type, scope, THREAD, 2))
         shuffle = Operation("shfl_sync", (mask, value, first), taken.type)
@@ -224,9 +242,14 @@ class Exchanges(Cells):
         counter = Name("int64", name)
         inner.names[name] = Variable("int64", WARP, fixed=True)
         going_on = less(counter, self.below(5, scope, THREAD))
-        return [Assign(name, "int64", number(0)),
-                While(Received("bool"), (Augment(counter, "+", number(1)), *self.block(inner, 1)),
-                      Operation("any_sync", (ALL_LANES, going_on), "bool"))]
+        return [
+            Assign(name, "int64", number(0)),
+            While(
+                Received("bool"),
+                (Augment(counter, "+", number(1)), *self.block(inner, 1)),
+                Operation("any_sync", (ALL_LANES, going_on), "bool"),
+            ),
+        ]
 
     def branch_on_vote(self, scope: Scope) -> list[Node]:
         operation = Operation(self.rng.choice(("any_sync", "all_sync")), (ALL_LANES, self.test(scope, THREAD)), "bool")

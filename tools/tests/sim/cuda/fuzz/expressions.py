@@ -74,8 +74,14 @@ class Expressions:
         if arrays and depth > DEEPEST and self.chance(0.7):
             return self.element(self.rng.choice(arrays), scope, level, depth - 1)
         if type_ == "int32" and self.chance(0.5):
-            return Special("int32", self.rng.choice(("cuda.blockIdx.x", "cuda.gridDim.x") if level else
-                                                    ("cuda.threadIdx.x", "cuda.laneid", "cuda.blockIdx.x")))
+            return Special(
+                "int32",
+                self.rng.choice(
+                    ("cuda.blockIdx.x", "cuda.gridDim.x")
+                    if level
+                    else ("cuda.threadIdx.x", "cuda.laneid", "cuda.blockIdx.x")
+                ),
+            )
         if is_integer(type_) and type_ != "int64" and self.chance(0.5):
             return Call(type_, f"np.{type_}", (self.leaf("int64", scope, level, depth - 1),))
         return self.constant(type_)
@@ -207,8 +213,11 @@ class Expressions:
 
     def callable(self, scope: Scope) -> list[Function]:
         """The device functions whose arrays can be had here."""
-        return [function for function in self.functions
-                if all(name in scope.arrays for name, kind in function.parameters if kind == "array")]
+        return [
+            function
+            for function in self.functions
+            if all(name in scope.arrays for name, kind in function.parameters if kind == "array")
+        ]
 
     def apply(self, function: Function, scope: Scope, level: int, depth: int) -> Apply:
         """A call with random arguments; its arrays are those of the same name here."""
@@ -245,8 +254,11 @@ class Expressions:
 
     def unknown(self, scope: Scope, level: int, depth: int) -> Expression:
         """A variable or an argument, or a sum that holds one."""
-        names = [name for name, each in scope.names.items()
-                 if each.level >= level and each.type in WIDE and not name.startswith(CONSTANTS)]
+        names = [
+            name
+            for name, each in scope.names.items()
+            if each.level >= level and each.type in WIDE and not name.startswith(CONSTANTS)
+        ]
         name = self.rng.choice(names)
         value = Name(scope.names[name].type, name)
         if depth <= 0 or self.chance(0.5):
@@ -258,8 +270,9 @@ class Expressions:
     def element(self, array: str, scope: Scope, level: int, depth: int = 1) -> Element:
         """Any element of an array."""
         known = scope.arrays[array]
-        index = tuple(self.below(size, scope, level, depth, Extent("int64", array, axis))
-                      for axis, size in enumerate(known.shape))
+        index = tuple(
+            self.below(size, scope, level, depth, Extent("int64", array, axis)) for axis, size in enumerate(known.shape)
+        )
         return Element(known.dtype, array, index)
 
     def below(self, size: int, scope: Scope, level: int, depth: int = 1, extent: Extent | None = None) -> Expression:

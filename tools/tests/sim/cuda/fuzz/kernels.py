@@ -29,18 +29,28 @@ from tools.tests.sim.cuda.fuzz.tree import (
     Unpack,
 )
 
-BLOCKS = {1: ((1,), (7,), (13,), (31,), (32,), (33,), (48,), (64,), (64,), (96,), (128,)),
-          2: ((8, 4), (5, 7), (16, 4), (3, 11), (32, 2), (2, 16)),
-          3: ((4, 4, 2), (3, 2, 5), (2, 4, 8), (2, 3, 4))}
+BLOCKS = {
+    1: ((1,), (7,), (13,), (31,), (32,), (33,), (48,), (64,), (64,), (96,), (128,)),
+    2: ((8, 4), (5, 7), (16, 4), (3, 11), (32, 2), (2, 16)),
+    3: ((4, 4, 2), (3, 2, 5), (2, 4, 8), (2, 3, 4)),
+}
 GRIDS = {1: ((1,), (2,), (3,), (4,)), 2: ((1, 2), (2, 2), (3, 1)), 3: ((1, 2, 2), (2, 1, 1), (1, 1, 2))}
 MOST_THREADS = 192
-SCALARS = {"n": lambda rng: rng.randint(-5, 30), "m": lambda rng: np.int32(rng.randint(-50, 50)),
-           "f": lambda rng: np.float32(rng.uniform(-4, 4)), "d": lambda rng: rng.uniform(-4, 4),
-           "u": lambda rng: np.uint32(rng.randint(0, 1000))}
+SCALARS = {
+    "n": lambda rng: rng.randint(-5, 30),
+    "m": lambda rng: np.int32(rng.randint(-50, 50)),
+    "f": lambda rng: np.float32(rng.uniform(-4, 4)),
+    "d": lambda rng: rng.uniform(-4, 4),
+    "u": lambda rng: np.uint32(rng.randint(0, 1000)),
+}
 OUTPUTS = (*WIDE, "int16")
-COUNTED = {"int32": ("add", "sub", "min", "max", "and_", "or_", "xor"), "float32": ("add", "min", "max"),
-           "uint32": ("add", "max", "or_", "xor"), "int64": ("add", "min", "max", "and_"),
-           "float64": ("add", "sub", "min")}
+COUNTED = {
+    "int32": ("add", "sub", "min", "max", "and_", "or_", "xor"),
+    "float32": ("add", "min", "max"),
+    "uint32": ("add", "max", "or_", "xor"),
+    "int64": ("add", "min", "max", "and_"),
+    "float64": ("add", "sub", "min"),
+}
 
 
 def kernel(seed: int) -> Kernel:
@@ -107,11 +117,18 @@ class Maker(Exchanges):
 
     def _device_function(self, returns: tuple[str, ...]) -> Function:
         """It may call those made before it, and may read one of the input arrays."""
-        names = {"p": self.rng.choice(WIDE)} | {f"p{position}": self.rng.choice((*WIDE, "bool"))
-                                                for position in range(self.rng.randint(0, 2))}
+        names = {"p": self.rng.choice(WIDE)} | {
+            f"p{position}": self.rng.choice((*WIDE, "bool")) for position in range(self.rng.randint(0, 2))
+        }
         arrays = [name for name in self.scope.arrays if self.chance(0.3)][:1]
-        scope = Scope({name: Variable(type_, fixed=name == "p") for name, type_ in names.items()},
-                      {name: self.scope.arrays[name] for name in arrays}, THREAD, None, 2, returns)
+        scope = Scope(
+            {name: Variable(type_, fixed=name == "p") for name, type_ in names.items()},
+            {name: self.scope.arrays[name] for name in arrays},
+            THREAD,
+            None,
+            2,
+            returns,
+        )
         body = (*self.block(scope, self.rng.randint(2, 4)), self.returned(scope, exact=True))
         parameters = (*((name, "array") for name in arrays), *names.items())
         return Function(f"device_{self.seed}_{len(self.functions)}", parameters, returns, body)
@@ -199,7 +216,7 @@ class Maker(Exchanges):
             name, dtype = f"shared{position}", self.rng.choice(WIDE)
             flat = len(self.block_size) == 1 or self.chance(0.5)
             shape = (self.threads,) if flat else self.block_size[::-1]
-            axes = "zyx"[-len(shape):]
+            axes = "zyx"[-len(shape) :]
             own = (self.t,) if flat else tuple(Special("int32", f"cuda.threadIdx.{axis}") for axis in axes)
             dynamic = flat and not self.dynamic and self.chance(0.3)
             self.dynamic += dynamic * self.threads * np.dtype(dtype).itemsize

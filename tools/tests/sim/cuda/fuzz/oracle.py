@@ -14,8 +14,14 @@ from tools.tests.sim.cuda.fuzz.scalars import arithmetic, convert, operate, powe
 
 THREAD, RECEIVED = object(), object()
 STEPS = 3000  # turns of loops that one thread may take
-COMPARE = {"<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-           "==": lambda a, b: a == b, "!=": lambda a, b: a != b}
+COMPARE = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
 
 
 class Compiler:
@@ -35,6 +41,7 @@ class Compiler:
                 outcome = (yield from step(frame)) if is_generator else step(frame)
                 if outcome is not None:
                     return outcome
+
         return run
 
     def _statement(self, node: tree.Node):
@@ -46,6 +53,7 @@ class Compiler:
 
         def step(frame):
             frame[node.name] = convert(node.type, value(frame))
+
         return step
 
     def _unpack(self, node: tree.Unpack):
@@ -54,6 +62,7 @@ class Compiler:
         def step(frame):
             for name, type_, value in zip(node.names, node.types, values(frame)):
                 frame[name] = convert(type_, value)
+
         return step
 
     def _augment(self, node: tree.Augment):
@@ -69,6 +78,7 @@ class Compiler:
         def step(frame):
             new = value(frame)
             frame[node.target.array].write(index(frame), new)
+
         return step
 
     def _evaluate(self, node: tree.Evaluate):
@@ -76,6 +86,7 @@ class Compiler:
 
         def step(frame):
             value(frame)
+
         return step
 
     def _declare(self, node: tree.Declare):
@@ -85,6 +96,7 @@ class Compiler:
             if node.space == "local" or node.name not in owner:
                 owner[node.name] = Memory(node.name, node.dtype, node.shape)
             frame[node.name] = owner[node.name]
+
         return step
 
     def _jump(self, node: tree.Jump):
@@ -102,6 +114,7 @@ class Compiler:
                 if test(frame):
                     return (yield from body(frame))
             return (yield from otherwise(frame))
+
         return step
 
     def _for(self, node: tree.For):
@@ -116,6 +129,7 @@ class Compiler:
                     return None
                 if isinstance(outcome, tuple):
                     return outcome
+
         return step
 
     def _while(self, node: tree.While):
@@ -134,6 +148,7 @@ class Compiler:
                     return None
                 if isinstance(outcome, tuple):
                     return outcome
+
         return step
 
     def _together(self, node: tree.Together):
@@ -143,6 +158,7 @@ class Compiler:
         def step(frame):
             frame[RECEIVED] = yield from operation(frame)
             return (yield from inner(frame))
+
         return step
 
     def _operation(self, node: tree.Operation | tree.Apply):
@@ -152,6 +168,7 @@ class Compiler:
 
         def step(frame):
             return (yield node, arguments(frame))
+
         return step
 
     # Expressions: each becomes a function of the frame.
@@ -162,7 +179,7 @@ class Compiler:
     def _tuple(self, nodes: tuple[tree.Expression, ...]):
         parts = [self.expression(node) for node in nodes]
         if len(parts) == 1:
-            only, = parts
+            (only,) = parts
             return lambda frame: (only(frame),)
         return lambda frame: tuple([part(frame) for part in parts])
 
@@ -210,6 +227,7 @@ class Compiler:
                     return False
                 left = right
             return True
+
         return value
 
     def _logic(self, node: tree.Logic):
@@ -249,6 +267,7 @@ class Compiler:
             except StopIteration as finished:
                 return finished.value
             raise AssertionError(f"{node.function.name} asks other threads; it must stand in a Together")
+
         return value
 
     def _applied(self, node: tree.Apply):
@@ -266,4 +285,5 @@ class Compiler:
             values = (yield from body(inner)) or ()
             values = tuple(map(convert, function.returns, values))
             return values[0] if len(values) == 1 else values
+
         return call

@@ -9,8 +9,8 @@ from ctypes import c_float
 from fractions import Fraction
 
 BITS = {"int8": 8, "uint8": 8, "int16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64}
-LARGEST = 2.0 ** 62  # a float beyond it is not converted to an integer
-EXACT = 2 ** 53      # up to here every integer is a float64
+LARGEST = 2.0**62  # a float beyond it is not converted to an integer
+EXACT = 2**53  # up to here every integer is a float64
 
 
 class Undefined(Exception):
@@ -26,6 +26,7 @@ def is_signed(type_: str) -> bool:
 
 
 # Types of results --------------------------------------------------------------------------------
+
 
 def arithmetic(operator: str, a: str, b: str) -> str:
     """Type of `a operator b`. A bool beside an integer counts as an int64."""
@@ -64,6 +65,7 @@ def _of_64(signed: bool) -> str:
 
 # Values ------------------------------------------------------------------------------------------
 
+
 def convert(type_: str, value):
     """`value` as a value of that type, as a C cast does it. Undefined for a float that does not fit."""
     if type_ == "bool":
@@ -76,7 +78,7 @@ def convert(type_: str, value):
 def _as_integer(type_: str, value) -> int:
     bits, signed = BITS[type_], is_signed(type_)
     if isinstance(value, float):
-        low, high = (-2.0 ** (bits - 1), 2.0 ** (bits - 1)) if signed else (0.0, 2.0 ** bits)
+        low, high = (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1)) if signed else (0.0, 2.0**bits)
         if not low <= value < min(high, LARGEST):
             raise Undefined(f"{value} as {type_}")
     value = int(value) & ((1 << bits) - 1)
@@ -106,16 +108,23 @@ def operate(operator: str, type_: str, a, b):
             raise Undefined("integer division by zero")
         if operator in ("<<", ">>") and not 0 <= b < 64:
             raise Undefined("shift by more than there is")
-        if operator == "//" and b == -1 and a == -2 ** 63:
+        if operator == "//" and b == -1 and a == -(2**63):
             raise Undefined("the one quotient that does not fit")
         return convert(type_, INTEGER[operator](a, b))
     return FLOAT[operator](type_, a, b)
 
 
 INTEGER = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b, "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
-    "<<": lambda a, b: a << b, ">>": lambda a, b: a >> b,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "<<": lambda a, b: a << b,
+    ">>": lambda a, b: a >> b,
 }
 
 

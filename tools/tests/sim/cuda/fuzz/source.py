@@ -62,20 +62,24 @@ def _function(made: Function) -> str:
 
 # Statements --------------------------------------------------------------------------------------
 
+
 def block(statements: tuple[Node, ...], inset: str = "    ") -> str:
     return "".join(lines(each, inset) for each in statements) or f"{inset}pass\n"
 
 
 def lines(statement: Node, inset: str, received: str = "") -> str:
     """received: text of the operation whose result the statement uses."""
+
     def text(part: Expression) -> str:
         return expression(part, received)
 
     match statement:
         case If(branches, otherwise):
             words = ["if", *["elif"] * (len(branches) - 1)]
-            parts = [f"{inset}{word} {text(test)}:\n{block(body, inset + '    ')}"
-                     for word, (test, body) in zip(words, branches)]
+            parts = [
+                f"{inset}{word} {text(test)}:\n{block(body, inset + '    ')}"
+                for word, (test, body) in zip(words, branches)
+            ]
             return "".join(parts) + (f"{inset}else:\n{block(otherwise, inset + '    ')}" if otherwise else "")
         case For(name, _, arguments, body):
             return f"{inset}for {name} in range({_list(arguments)}):\n{block(body, inset + '    ')}"
@@ -121,8 +125,10 @@ def _operation(operation: Operation | Apply) -> str:
 
 # Expressions -------------------------------------------------------------------------------------
 
+
 def expression(part: Expression, received: str = "") -> str:
     """Bracketed wherever it is made of parts."""
+
     def text(inner: Expression) -> str:
         return expression(inner, received)
 

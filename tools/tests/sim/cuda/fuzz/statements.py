@@ -53,7 +53,7 @@ class Statements(Expressions):
 
     def statement(self, scope: Scope) -> list[Node]:
         kinds = self.kinds(scope)
-        kind, = self.rng.choices(list(kinds), list(kinds.values()))
+        (kind,) = self.rng.choices(list(kinds), list(kinds.values()))
         return kind(scope)
 
     def kinds(self, scope: Scope) -> dict:
@@ -85,8 +85,11 @@ class Statements(Expressions):
             return [self.introduce(scope, self.rng.choice((*WIDE, "bool")))]
         name = self.rng.choice(names)
         known = scope.names[name]
-        other = [each for each in TYPES if each != known.type and known.type in WIDE
-                 and unified(known.type, each) == known.type]
+        other = [
+            each
+            for each in TYPES
+            if each != known.type and known.type in WIDE and unified(known.type, each) == known.type
+        ]
         if other and self.chance(0.12) and scope.room < 3:  # of this type only where the block ends
             value = self.make(self.rng.choice(other), scope, known.level)
             del scope.names[name]
@@ -120,14 +123,18 @@ class Statements(Expressions):
             name = self.rng.choice(names)
             target, level = Name(scope.names[name].type, name), scope.names[name].level
         operator = self.rng.choice(INTEGER_OPERATORS if is_integer(target.type) else FLOAT_OPERATORS)
-        types = kin(target.type) if isinstance(target, Element) else \
-            [each for each in TYPES if arithmetic(operator, target.type, each) == target.type]
+        types = (
+            kin(target.type)
+            if isinstance(target, Element)
+            else [each for each in TYPES if arithmetic(operator, target.type, each) == target.type]
+        )
         return [Augment(target, operator, self.make(self.rng.choice(types), scope, level, 2))]
 
     def unpack(self, scope: Scope) -> list[Node]:
         """A swap, two values, or what a device function returns."""
-        pairs = [(a, b) for a in scope.assignable() for b in scope.assignable()
-                 if a < b and scope.names[a] == scope.names[b]]
+        pairs = [
+            (a, b) for a in scope.assignable() for b in scope.assignable() if a < b and scope.names[a] == scope.names[b]
+        ]
         if pairs and self.chance(0.5):
             a, b = self.rng.choice(pairs)
             type_ = scope.names[a].type
@@ -164,6 +171,7 @@ class Statements(Expressions):
 
     def _range(self, scope: Scope, level: int) -> tuple[Expression, ...]:
         """At most a few turns; upwards or downwards, by a step that is a number or computed."""
+
         def few(limit: int) -> Expression:
             return Binary("int64", "%", self.make("int64", scope, level, 2), Literal("int64", limit))
 

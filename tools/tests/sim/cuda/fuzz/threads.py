@@ -45,8 +45,10 @@ def run(kernel: Kernel, order: int = 0) -> dict[str, np.ndarray]:
 
     order: the seed of the order in which threads take turns; a kernel without races does not depend on it.
     """
-    frame = {name: Memory.of(name, value) if isinstance(value, np.ndarray) else _plain(value)
-             for name, value in {**kernel.constants, **kernel.arguments}.items()}
+    frame = {
+        name: Memory.of(name, value) if isinstance(value, np.ndarray) else _plain(value)
+        for name, value in {**kernel.constants, **kernel.arguments}.items()
+    }
     body = Compiler().block(kernel.body)
     rng = random.Random(order)
     for block in itertools.product(*(range(size) for size in _padded(kernel.grid)[::-1])):
@@ -99,15 +101,21 @@ def _release_block(waiting: list[Thread]) -> None:
 def _threads(kernel: Kernel, block: tuple[int, int, int]) -> list[Thread]:
     sizes, grid, shared = _padded(kernel.block), _padded(kernel.grid), {}
     indices = itertools.product(*(range(size) for size in sizes[::-1]))
-    return [Thread(number, _specials(index[::-1], sizes, block, grid, number), shared)
-            for number, index in enumerate(indices)]
+    return [
+        Thread(number, _specials(index[::-1], sizes, block, grid, number), shared)
+        for number, index in enumerate(indices)
+    ]
 
 
 def _specials(thread, sizes, block, grid, number: int) -> dict[str, int]:
     knows = {"cuda.laneid": number % WARP, "cuda.warpsize": WARP}
     for axis, name in enumerate("xyz"):
-        knows |= {f"cuda.threadIdx.{name}": thread[axis], f"cuda.blockIdx.{name}": block[axis],
-                  f"cuda.blockDim.{name}": sizes[axis], f"cuda.gridDim.{name}": grid[axis]}
+        knows |= {
+            f"cuda.threadIdx.{name}": thread[axis],
+            f"cuda.blockIdx.{name}": block[axis],
+            f"cuda.blockDim.{name}": sizes[axis],
+            f"cuda.gridDim.{name}": grid[axis],
+        }
     position = tuple(block[axis] * sizes[axis] + thread[axis] for axis in range(3))
     extent = tuple(grid[axis] * sizes[axis] for axis in range(3))
     for dimensions in (1, 2, 3):

@@ -12,6 +12,7 @@ class Node:
 
 # Expressions -------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Expression(Node):
     type: str
@@ -117,6 +118,7 @@ class Received(Expression):
 
 
 # Statements --------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class Assign(Node):
@@ -226,6 +228,7 @@ class Together(Node):
 
 
 # Whole kernels -----------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class Function(Node):

@@ -24,8 +24,12 @@ def perform(operation: Operation, arguments: dict[int, tuple]) -> dict[int, obje
         same = len(set(values.values())) == 1
         return dict.fromkeys(values, (_set(values) if same else 0, same))
     true = [lane for lane, value in values.items() if value]
-    together = {"ballot_sync": _set(true), "any_sync": bool(true), "all_sync": len(true) == len(values),
-                "eq_sync": len(true) in (0, len(values))}
+    together = {
+        "ballot_sync": _set(true),
+        "any_sync": bool(true),
+        "all_sync": len(true) == len(values),
+        "eq_sync": len(true) in (0, len(values)),
+    }
     return dict.fromkeys(values, together[operation.name])
 
 
@@ -36,8 +40,12 @@ def _set(lanes) -> int:
 
 def _shuffled(operation: Operation, lane: int, arguments: dict[int, tuple]):
     _, own, along = arguments[lane]
-    source = {"shfl_sync": along % 32, "shfl_up_sync": lane - along, "shfl_down_sync": lane + along,
-              "shfl_xor_sync": lane ^ along}[operation.name]
+    source = {
+        "shfl_sync": along % 32,
+        "shfl_up_sync": lane - along,
+        "shfl_down_sync": lane + along,
+        "shfl_xor_sync": lane ^ along,
+    }[operation.name]
     if not 0 <= source < 32:
         return own
     if source not in arguments:
@@ -48,5 +56,9 @@ def _shuffled(operation: Operation, lane: int, arguments: dict[int, tuple]):
 def of_block(operation: Operation, arguments: list[tuple]):
     """What a barrier gives to every thread: of the predicates, where it takes some."""
     true = [bool(argument[0]) for argument in arguments if argument]
-    return {"syncthreads": None, "syncthreads_count": sum(true), "syncthreads_and": int(all(true)),
-            "syncthreads_or": int(any(true))}[operation.name]
+    return {
+        "syncthreads": None,
+        "syncthreads_count": sum(true),
+        "syncthreads_and": int(all(true)),
+        "syncthreads_or": int(any(true)),
+    }[operation.name]

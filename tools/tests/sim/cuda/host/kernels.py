@@ -102,6 +102,7 @@ def twice(x):
 def calls(kernel):
     def calling(out):
         kernel(out, 2.0)
+
     return calling
 
 
@@ -110,12 +111,14 @@ def applies(function):
         i = cuda.grid(1)
         if i < out.size:
             out[i] = function(out[i])
+
     return applying
 
 
 def launches(kernel):
     def launching(out):
         kernel[1, 1](out, 2.0)
+
     return launching
 
 

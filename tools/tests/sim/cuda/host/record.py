@@ -53,7 +53,8 @@ def plain(text: str) -> str:
 def continue_in(file: Path) -> None:
     """Append the answers that it lacks. A snippet that fails inside CUDA can spoil the process: then it ends."""
     from tools.gpu import cuda
-    for name in list(SNIPPETS)[_done(file):]:
+
+    for name in list(SNIPPETS)[_done(file) :]:
         _append(file, name, answer(cuda, SNIPPETS[name]))
         cuda.synchronize()
 

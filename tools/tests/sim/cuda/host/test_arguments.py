@@ -43,14 +43,21 @@ def given(value, received):
 
 # Arrays ------------------------------------------------------------------------------------------
 
+
 def test_a_host_array_crosses_twice_and_the_host_waits(received):
     array = np.zeros(4)
     with recording.record() as counters:
         one[200, 32](array)
     assert array.tolist() == [1, 1, 1, 1]
     assert vars(counters.transfers) == {
-        "uploads": 1, "downloads": 1, "copies": 0, "bytes_uploaded": 32, "bytes_downloaded": 32, "bytes_copied": 0,
-        "synchronizations": 1}
+        "uploads": 1,
+        "downloads": 1,
+        "copies": 0,
+        "bytes_uploaded": 32,
+        "bytes_downloaded": 32,
+        "bytes_copied": 0,
+        "synchronizations": 1,
+    }
 
 
 def test_a_pinned_array_on_a_stream_is_back_when_the_host_has_waited(received):
@@ -73,9 +80,10 @@ def test_a_device_array_stays_where_it_is(received):
     assert array.copy_to_host().tolist() == [0, 1, 1, 1]
 
 
-@pytest.mark.parametrize(("hint", "expected", "uploads", "downloads"), [
-    (cuda.In, [0, 0], 1, 0), (cuda.Out, [np.nan, np.nan], 0, 1), (cuda.InOut, [1, 1], 1, 1),
-])
+@pytest.mark.parametrize(
+    ("hint", "expected", "uploads", "downloads"),
+    [(cuda.In, [0, 0], 1, 0), (cuda.Out, [np.nan, np.nan], 0, 1), (cuda.InOut, [1, 1], 1, 1)],
+)
 def test_a_hint_says_which_way_a_host_array_crosses(received, hint, expected, uploads, downloads):
     array = np.zeros(2)
     with recording.record() as counters:
@@ -134,10 +142,21 @@ def test_an_array_in_a_tuple_has_a_name_of_its_own(received):
 
 # Numbers -----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("value", "dtype"), [
-    (3, "int64"), (2**63, "uint64"), (3.0, "float64"), (True, "bool"), (1j, "complex128"),
-    (np.int8(3), "int8"), (np.float16(3), "float16"), (np.float32(3), "float32"), (np.bool_(True), "bool"),
-])
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (3, "int64"),
+        (2**63, "uint64"),
+        (3.0, "float64"),
+        (True, "bool"),
+        (1j, "complex128"),
+        (np.int8(3), "int8"),
+        (np.float16(3), "float16"),
+        (np.float32(3), "float32"),
+        (np.bool_(True), "bool"),
+    ],
+)
 def test_a_number_has_the_type_that_numba_gives_it(received, value, dtype):
     found = given(value, received)
     assert isinstance(found, np.generic) and found.dtype == dtype and found == value
@@ -153,19 +172,28 @@ def test_a_signature_with_tuples_converts_what_is_in_them(received):
     assert [each.dtype for each in received["arguments"][0]] == ["float32", "int8"]
 
 
-@pytest.mark.parametrize(("signature", "value", "expected"), [
-    ("void(int32)", 3, np.int32(3)), ("void(int8)", 300, np.int8(44)), ("void(uint8)", -1, np.uint8(255)),
-    ("void(float32)", 0.1, np.float32(0.1)), ("void(float16)", 3, np.float16(3)), ("void(float64)", 3, np.float64(3)),
-    ("void(complex64)", 2.0, np.complex64(2)), ("void(bool)", 2, np.bool_(True)),
-])
+@pytest.mark.parametrize(
+    ("signature", "value", "expected"),
+    [
+        ("void(int32)", 3, np.int32(3)),
+        ("void(int8)", 300, np.int8(44)),
+        ("void(uint8)", -1, np.uint8(255)),
+        ("void(float32)", 0.1, np.float32(0.1)),
+        ("void(float16)", 3, np.float16(3)),
+        ("void(float64)", 3, np.float64(3)),
+        ("void(complex64)", 2.0, np.complex64(2)),
+        ("void(bool)", 2, np.bool_(True)),
+    ],
+)
 def test_a_signature_decides_the_type(received, signature, value, expected):
     cuda.jit(signature)(one.py_func)[200, 32](value)
     found = received["arguments"][0]
     assert found.dtype == expected.dtype and found == expected
 
 
-@pytest.mark.parametrize(("value", "dtype"),
-                         [(np.int32(3), "int32"), (3, "int64"), (np.int8(3), "int32"), (2.5, "float64")])
+@pytest.mark.parametrize(
+    ("value", "dtype"), [(np.int32(3), "int32"), (3, "int64"), (np.int8(3), "int32"), (2.5, "float64")]
+)
 def test_of_several_signatures_the_one_with_the_safest_conversions_is_taken(received, value, dtype):
     kernel = cuda.jit(["void(int32)", "void(int64)", "void(float64)"])(one.py_func)
     kernel[200, 32](value)

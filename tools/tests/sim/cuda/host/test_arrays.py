@@ -18,6 +18,7 @@ def transfers_of(call) -> dict[str, int]:
 
 # What they cost ----------------------------------------------------------------------------------
 
+
 def test_to_device_is_an_upload_and_copy_to_host_a_download_that_waits():
     assert transfers_of(lambda: cuda.to_device(np.ones(3))) == {"uploads": 1, "bytes_uploaded": 24}
     array = cuda.to_device(np.ones(3))
@@ -25,8 +26,18 @@ def test_to_device_is_an_upload_and_copy_to_host_a_download_that_waits():
 
 
 def test_an_allocation_transfers_nothing():
-    assert transfers_of(lambda: (cuda.device_array(3), cuda.device_array_like(np.ones(3)), cuda.pinned_array(3),
-                                 cuda.mapped_array(3), cuda.managed_array(3))) == {}
+    assert (
+        transfers_of(
+            lambda: (
+                cuda.device_array(3),
+                cuda.device_array_like(np.ones(3)),
+                cuda.pinned_array(3),
+                cuda.mapped_array(3),
+                cuda.managed_array(3),
+            )
+        )
+        == {}
+    )
 
 
 def test_a_slice_costs_nothing_and_each_element_that_is_read_a_download():
@@ -43,7 +54,12 @@ def test_a_stepped_slice_crosses_with_what_lies_between():
 def test_setting_from_the_host_is_an_upload_a_copy_and_a_wait():
     array = cuda.to_device(np.zeros(6))
     assert transfers_of(lambda: array.__setitem__(slice(0, 4), 1.0)) == {
-        "uploads": 1, "bytes_uploaded": 8, "copies": 1, "bytes_copied": 32, "synchronizations": 1}
+        "uploads": 1,
+        "bytes_uploaded": 8,
+        "copies": 1,
+        "bytes_copied": 32,
+        "synchronizations": 1,
+    }
 
 
 def test_copies_within_the_device_do_not_touch_the_host():
@@ -73,6 +89,7 @@ def test_an_array_bound_to_a_stream_uses_it(device):
 
 
 # What their memory holds -------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("make", [cuda.device_array, cuda.pinned_array, cuda.mapped_array, cuda.managed_array])
 def test_what_nobody_has_stored_shows(make):
@@ -128,6 +145,7 @@ def test_a_mapped_array_is_the_hosts_memory_under_an_address_of_the_device(devic
 
 
 # Whose it is -------------------------------------------------------------------------------------
+
 
 def test_memory_comes_back_when_the_last_view_is_gone():
     context = cuda.current_context()

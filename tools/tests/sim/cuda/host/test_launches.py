@@ -36,8 +36,9 @@ def x():
 
 def test_grid_and_block_become_three_axes(calls, x):
     kernel[200, (32, 2)](x)
-    assert calls == [{"function": kernel.py_func, "grid": (200, 1, 1), "block": (32, 2, 1), "dynamic_shared": 0,
-                      "name": "kernel"}]
+    assert calls == [
+        {"function": kernel.py_func, "grid": (200, 1, 1), "block": (32, 2, 1), "dynamic_shared": 0, "name": "kernel"}
+    ]
 
 
 def test_shared_memory_and_stream_are_passed_on(calls, x, device):
@@ -84,14 +85,16 @@ def test_events_around_a_launch_measure_it_on_the_modelled_clock(calls, x):
 
 # Warnings ----------------------------------------------------------------------------------------
 
+
 def test_warnings_point_to_the_line_of_the_launch(calls, x):
     with pytest.warns(NumbaPerformanceWarning, match="Grid size 1 ") as caught:
         kernel[1, 32](x)
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize(("variable", "value"), [("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0"),
-                                                 ("NUMBA_DISABLE_PERFORMANCE_WARNINGS", "1")])
+@pytest.mark.parametrize(
+    ("variable", "value"), [("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0"), ("NUMBA_DISABLE_PERFORMANCE_WARNINGS", "1")]
+)
 def test_numbas_variables_silence_them(calls, x, monkeypatch, recwarn, variable, value):
     monkeypatch.setenv(variable, value)
     kernel[1, 32](x)
@@ -99,6 +102,7 @@ def test_numbas_variables_silence_them(calls, x, monkeypatch, recwarn, variable,
 
 
 # How large ---------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize(("chip", "threads"), [("h100", 1024), ("rtx4090", 768), ("t4", 1024)])
 def test_forall_takes_the_largest_block_that_fills_a_multiprocessor(calls, monkeypatch, chip, threads):
@@ -126,6 +130,7 @@ def test_a_launch_that_is_too_large_says_what_and_how_much(calls, x):
 
 # jit ---------------------------------------------------------------------------------------------
 
+
 def test_a_kernel_keeps_the_name_and_the_words_of_its_function():
     @cuda.jit
     def documented(x):
@@ -139,8 +144,10 @@ def test_each_combination_of_types_is_one_signature(calls, x):
     fresh = cuda.jit(kernel.py_func)
     for argument in (x, x[1:], cuda.device_array(4, np.int8), x):
         fresh[200, 32](argument)
-    assert list(map(str, fresh.signatures)) == ["(Array(float64, 1, 'C', False, aligned=True),)",
-                                                "(Array(int8, 1, 'C', False, aligned=True),)"]
+    assert list(map(str, fresh.signatures)) == [
+        "(Array(float64, 1, 'C', False, aligned=True),)",
+        "(Array(int8, 1, 'C', False, aligned=True),)",
+    ]
 
 
 def test_a_specialized_kernel_takes_no_other_types(x):
@@ -151,6 +158,7 @@ def test_a_specialized_kernel_takes_no_other_types(x):
 
 def test_with_a_signature_what_numba_refuses_is_refused_at_once():
     with pytest.raises(Refused, match="A kernel gives nothing back"):
+
         @cuda.jit("void(float64[:])")
         def returns(x):
             return x[0]
@@ -184,6 +192,7 @@ def test_what_needs_more_than_python_is_refused(option):
 
 
 # The core itself ---------------------------------------------------------------------------------
+
 
 def test_a_kernel_runs_is_counted_and_gives_its_result():
     @cuda.jit

@@ -14,8 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
-LETTERS = {"n": "int64", "i": "int32", "b": "uint8", "s": "int16", "u": "uint32", "w": "uint64", "h": "float16",
-           "f": "float32", "d": "float64", "c": "complex64"}
+LETTERS = {
+    "n": "int64",
+    "i": "int32",
+    "b": "uint8",
+    "s": "int16",
+    "u": "uint32",
+    "w": "uint64",
+    "h": "float16",
+    "f": "float32",
+    "d": "float64",
+    "c": "complex64",
+}
 
 FILES = ("branches", "expressions", "loops", "mixtures", "operations", "sums")
 RECORD = Path(__file__).with_name("numba.json")
@@ -42,9 +52,11 @@ def load(module) -> list[Callable]:
 
 def arguments(function: Callable) -> list:
     """Arguments of the types that the names of its parameters say."""
-    names = function.__code__.co_varnames[:function.__code__.co_argcount]
-    return [np.zeros(4, LETTERS[name[0].lower()]) if name[0].isupper() else np.dtype(LETTERS[name[0]]).type(3)
-            for name in names]
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return [
+        np.zeros(4, LETTERS[name[0].lower()]) if name[0].isupper() else np.dtype(LETTERS[name[0]]).type(3)
+        for name in names
+    ]
 
 
 def recorded() -> dict[str, dict[str, set[str]]]:

@@ -89,12 +89,12 @@ def a_quotient_of_float32_by_a_length(f, F):
 
 @typed
 def a_square_of_float32(f):
-    y = f ** 2
+    y = f**2
 
 
 @typed
 def a_square_by_a_float(f):
-    y = f ** 2.0
+    y = f**2.0
 
 
 @typed

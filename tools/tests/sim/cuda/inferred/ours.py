@@ -12,8 +12,12 @@ from tools.sim.cuda.values import OfArray, type_of
 def of_simulator(function, arguments) -> dict[str, set[str]]:
     """All types that each variable has, in one place or another, as seen before every step of the last pass."""
     inference, kernel = Inference(()), program(function)
-    arguments = [inference.space.array("x", "global", each.dtype, each.shape) if isinstance(each, np.ndarray)
-                 else np.array(each)[()] for each in arguments]
+    arguments = [
+        inference.space.array("x", "global", each.dtype, each.shape)
+        if isinstance(each, np.ndarray)
+        else np.array(each)[()]
+        for each in arguments
+    ]
     found: dict[str, set[str]] = {}
 
     def look(frame, event, _):

@@ -17,8 +17,12 @@ WARP = 32
 
 def run(kernel, blocks: int, threads: int, *arguments):
     """Launch a kernel. NumPy arrays are its device arrays and keep what it stores. Gives the launch's figures."""
-    arguments = [GlobalArray(f"argument {number}", each, 512 * 1024 * (number + 1)) if isinstance(each, np.ndarray)
-                 and each.ndim else each for number, each in enumerate(arguments)]
+    arguments = [
+        GlobalArray(f"argument {number}", each, 512 * 1024 * (number + 1))
+        if isinstance(each, np.ndarray) and each.ndim
+        else each
+        for number, each in enumerate(arguments)
+    ]
     return launch(kernel, (blocks, 1, 1), (threads, 1, 1), arguments)
 
 
@@ -56,5 +60,10 @@ def lane_of(thread: int, threads: int) -> int:
 
 def masks_of(active: np.ndarray, threads: int) -> np.ndarray:
     """For each thread, the active lanes of its warp: uint32."""
-    return np.array([sum(1 << lane_of(other, threads) for other in warp_of(thread, threads) if active[other])
-                     for thread in range(active.size)], np.uint32)
+    return np.array(
+        [
+            sum(1 << lane_of(other, threads) for other in warp_of(thread, threads) if active[other])
+            for thread in range(active.size)
+        ],
+        np.uint32,
+    )

@@ -35,8 +35,11 @@ def is_nan(x) -> bool:
 
 # What a cell becomes, by NumPy's scalars of its own type. Floats: the rules that numba-cuda compiles to PTX.
 MEANINGS = {
-    "add": operator.add, "sub": operator.sub,
-    "and_": operator.and_, "or_": operator.or_, "xor": operator.xor,
+    "add": operator.add,
+    "sub": operator.sub,
+    "and_": operator.and_,
+    "or_": operator.or_,
+    "xor": operator.xor,
     "exch": lambda old, x: x,
     "inc": lambda old, x: old * 0 if old >= x else old + type(old)(1),
     "dec": lambda old, x: x if old == 0 or old > x else old - type(old)(1),
@@ -45,8 +48,14 @@ MEANINGS = {
     "nanmax": lambda old, x: old if is_nan(x) or not (is_nan(old) or x > old) else x,
     "nanmin": lambda old, x: old if is_nan(x) or not (is_nan(old) or x < old) else x,
 }
-TYPES = {name: INTEGERS if name in ("and_", "or_", "xor", "exch") else INTEGERS[2:] if name in ("inc", "dec")
-         else INTEGERS + FLOATS for name in MEANINGS}
+TYPES = {
+    name: INTEGERS
+    if name in ("and_", "or_", "xor", "exch")
+    else INTEGERS[2:]
+    if name in ("inc", "dec")
+    else INTEGERS + FLOATS
+    for name in MEANINGS
+}
 
 
 def numbers(rng, dtype, count: int) -> np.ndarray:
@@ -114,6 +123,7 @@ def test_a_swap_takes_place_where_the_old_value_is_the_expected_one(kernel, dtyp
 
 # Where the element lies, and what becomes of the value -------------------------------------------
 
+
 def adds_in_two_dimensions(cells, x):
     i = cuda.grid(1)
     cuda.atomic.add(cells, (i % 3, i % 5), x)
@@ -148,8 +158,10 @@ def test_an_index_has_as_many_numbers_as_the_array_has_dimensions():
 def test_each_block_has_its_own_shared_cells():
     out = np.zeros((BLOCKS, 4), np.int32)
     run(counts_in_blocks, BLOCKS, THREADS, out)
-    want = [[sum(i % 3 == cell for i in range(block * THREADS, (block + 1) * THREADS)) for cell in range(4)]
-            for block in range(BLOCKS)]
+    want = [
+        [sum(i % 3 == cell for i in range(block * THREADS, (block + 1) * THREADS)) for cell in range(4)]
+        for block in range(BLOCKS)
+    ]
     assert out.tolist() == want
 
 
@@ -159,10 +171,16 @@ def test_a_view_with_gaps_is_updated_where_its_elements_lie():
     assert cells.tolist() == [8, 0, 8, 0, 8, 0, 8, 0]
 
 
-@pytest.mark.parametrize("dtype, value, step", [
-    (np.int32, np.float64(2.9), 2), (np.int32, np.int64(2**32 + 3), 3), (np.uint32, np.int64(-1), 2**32 - 1),
-    (np.float32, np.int64(2**24 + 1), 2**24), (np.int64, np.bool_(True), 1),
-])
+@pytest.mark.parametrize(
+    "dtype, value, step",
+    [
+        (np.int32, np.float64(2.9), 2),
+        (np.int32, np.int64(2**32 + 3), 3),
+        (np.uint32, np.int64(-1), 2**32 - 1),
+        (np.float32, np.int64(2**24 + 1), 2**24),
+        (np.int64, np.bool_(True), 1),
+    ],
+)
 def test_a_value_becomes_the_type_of_the_array_first(dtype, value, step):
     cells = np.zeros(4, dtype)
     run(adds_to_every_other, 1, 1, cells, value)
@@ -170,6 +188,7 @@ def test_a_value_becomes_the_type_of_the_array_first(dtype, value, step):
 
 
 # What is refused ---------------------------------------------------------------------------------
+
 
 def updates_a_local_array(x):
     mine = cuda.local.array(4, np.int32)
@@ -186,33 +205,62 @@ def updates_a_constant(x):
     cuda.atomic.add(table, 0, 1)
 
 
-@pytest.mark.parametrize("kernel, kind, words", [
-    (updates_a_local_array, "local_atomic", "updates mine atomically"),
-    (updates_a_constant, "read_only", "constant."),
-])
+@pytest.mark.parametrize(
+    "kernel, kind, words",
+    [
+        (updates_a_local_array, "local_atomic", "updates mine atomically"),
+        (updates_a_constant, "read_only", "constant."),
+    ],
+)
 def test_only_what_others_can_see_is_updated_atomically(kernel, kind, words):
     fault = fault_of(kernel, 1, 32, np.zeros(32, np.int32))
     assert fault.kind == kind and words in fault.text
 
 
 def test_an_element_outside_the_array_is_a_fault():
-    fault = fault_of(kernel_for("add"), 1, 32, np.ones(32, bool), np.zeros(20, np.int32), np.arange(32),
-                     np.ones(32, np.int32), np.zeros(32, np.int32))
+    fault = fault_of(
+        kernel_for("add"),
+        1,
+        32,
+        np.ones(32, bool),
+        np.zeros(20, np.int32),
+        np.arange(32),
+        np.ones(32, np.int32),
+        np.zeros(32, np.int32),
+    )
     assert fault.kind == "out_of_bounds" and "updates element 20 of cells" in fault.text
 
 
-@pytest.mark.parametrize("name, dtype", [("add", np.float16), ("add", np.int16), ("xor", np.float32), ("inc", np.int32),
-                                         ("exch", np.float64), ("max", np.uint8)])
+@pytest.mark.parametrize(
+    "name, dtype",
+    [
+        ("add", np.float16),
+        ("add", np.int16),
+        ("xor", np.float32),
+        ("inc", np.int32),
+        ("exch", np.float64),
+        ("max", np.uint8),
+    ],
+)
 def test_types_that_the_hardware_has_no_update_for_are_refused(name, dtype):
     said = rf"(?s)cuda.atomic.{name} updates arrays of .*;\s+cells is of\s+{np.dtype(dtype)}"
     with pytest.raises(Refused, match=said):
-        run(kernel_for(name), 1, 32, np.ones(32, bool), np.zeros(4, dtype), np.zeros(32, int), np.zeros(32, dtype),
-            np.zeros(32, dtype))
+        run(
+            kernel_for(name),
+            1,
+            32,
+            np.ones(32, bool),
+            np.zeros(4, dtype),
+            np.zeros(32, int),
+            np.zeros(32, dtype),
+            np.zeros(32, dtype),
+        )
 
 
-@pytest.mark.parametrize("lanes, cells, apart", [
-    (1, 1, 1), (2000, 1, 1), (3000, 700, 1), (3000, 2000, 1), (2000, 20, 2**16), (2000, 1000, 1001),
-])
+@pytest.mark.parametrize(
+    "lanes, cells, apart",
+    [(1, 1, 1), (2000, 1, 1), (3000, 700, 1), (3000, 2000, 1), (2000, 20, 2**16), (2000, 1000, 1001)],
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_few_and_many_cells_near_and_far_are_updated_alike(lanes, cells, apart, dtype):
     rng = np.random.default_rng(lanes + cells)
@@ -230,15 +278,16 @@ def test_few_and_many_cells_near_and_far_are_updated_alike(lanes, cells, apart, 
 
 # Counts and time ---------------------------------------------------------------------------------
 
+
 def test_every_update_is_counted():
     cells = np.zeros(64, np.float32)
     counts = run(adds_to_every_other, 2, 32, cells, np.float32(1)).counts
     assert (counts.bytes_atomic, counts.accesses, counts.requests) == (256, 64, 2)
 
 
-@pytest.mark.parametrize("update", [
-    partial(turns.fold, np.add), partial(turns.fold, np.minimum), turns.exchange,
-], ids=["add", "min", "exch"])
+@pytest.mark.parametrize(
+    "update", [partial(turns.fold, np.add), partial(turns.fold, np.minimum), turns.exchange], ids=["add", "min", "exch"]
+)
 @pytest.mark.parametrize("size", [1, 256])
 def test_100_000_lanes_take_less_time_than_a_loop_over_them(update, size):
     rng = np.random.default_rng(size)

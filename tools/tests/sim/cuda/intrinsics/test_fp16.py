@@ -11,21 +11,24 @@ from tools.sim.cuda import fp16
 from tools.sim.cuda.refused import Refused
 from tools.tests.sim.cuda.intrinsics.running import inside, run
 
-KINDS = np.array([0.0, -0.0, 1.0, -1.5, 2.0**-24, -(2.0**-15), 0.333, 65504.0, -65504.0, 7.0, 1000.0, np.inf, -np.inf,
-                  np.nan], np.float16)
+KINDS = np.array(
+    [0.0, -0.0, 1.0, -1.5, 2.0**-24, -(2.0**-15), 0.333, 65504.0, -65504.0, 7.0, 1000.0, np.inf, -np.inf, np.nan],
+    np.float16,
+)
 A, B = (x.ravel() for x in np.meshgrid(KINDS, KINDS))
 
 
 def same(got, want) -> bool:
     """Bit for bit, any NaN being like any other."""
     got, want = np.asarray(got), np.asarray(want)
-    return got.dtype == want.dtype and np.array_equal(np.where(got != got, 0x7E00, got.view(np.uint16)),
-                                                      np.where(want != want, 0x7E00, want.view(np.uint16)))
+    return got.dtype == want.dtype and np.array_equal(
+        np.where(got != got, 0x7E00, got.view(np.uint16)), np.where(want != want, 0x7E00, want.view(np.uint16))
+    )
 
 
-@pytest.mark.parametrize("name, operate", [
-    ("hadd", np.add), ("hsub", np.subtract), ("hmul", np.multiply), ("hdiv", np.divide),
-])
+@pytest.mark.parametrize(
+    "name, operate", [("hadd", np.add), ("hsub", np.subtract), ("hmul", np.multiply), ("hdiv", np.divide)]
+)
 def test_arithmetic_rounds_the_exact_result(name, operate):
     with inside():
         got = getattr(fp16, name).meaning(A, B)
@@ -42,13 +45,21 @@ def test_a_multiply_add_rounds_the_exact_result():
         if abs(exact) < 65504:
             below, above = np.nextafter(result, np.float16(-np.inf)), np.nextafter(result, np.float16(np.inf))
             assert abs(Fraction(float(result)) - exact) <= min(
-                abs(Fraction(float(other)) - exact) for other in (below, above) if np.isfinite(other))
+                abs(Fraction(float(other)) - exact) for other in (below, above) if np.isfinite(other)
+            )
 
 
-@pytest.mark.parametrize("name, holds", [
-    ("heq", lambda a, b: a == b), ("hne", lambda a, b: a < b or a > b), ("hlt", lambda a, b: a < b),
-    ("hle", lambda a, b: a <= b), ("hgt", lambda a, b: a > b), ("hge", lambda a, b: a >= b),
-])
+@pytest.mark.parametrize(
+    "name, holds",
+    [
+        ("heq", lambda a, b: a == b),
+        ("hne", lambda a, b: a < b or a > b),
+        ("hlt", lambda a, b: a < b),
+        ("hle", lambda a, b: a <= b),
+        ("hgt", lambda a, b: a > b),
+        ("hge", lambda a, b: a >= b),
+    ],
+)
 def test_no_comparison_holds_for_nan(name, holds):
     with inside():
         got = getattr(fp16, name).meaning(A, B)
@@ -67,12 +78,30 @@ def test_an_extreme_is_a_number_if_one_is_and_tells_the_zeros_apart(name, sign):
         assert same(getattr(fp16, name).meaning(A, B), np.array(list(map(extreme, A.tolist(), B.tolist())), np.float16))
 
 
-@pytest.mark.parametrize("name, function", [
-    ("hneg", lambda x: -x), ("habs", np.abs), ("hceil", np.ceil), ("hfloor", np.floor), ("htrunc", np.trunc),
-    ("hrint", np.rint), ("hsqrt", np.sqrt), ("hrsqrt", lambda x: x**-0.5), ("hrcp", lambda x: 1 / x), ("hexp", np.exp),
-    ("hexp2", np.exp2), ("hexp10", lambda x: 10**x), ("hlog", np.log), ("hlog2", np.log2), ("hlog10", np.log10),
-    ("hsin", np.sin), ("hcos", np.cos), ("htanh", np.tanh), ("htanh_approx", np.tanh),
-])
+@pytest.mark.parametrize(
+    "name, function",
+    [
+        ("hneg", lambda x: -x),
+        ("habs", np.abs),
+        ("hceil", np.ceil),
+        ("hfloor", np.floor),
+        ("htrunc", np.trunc),
+        ("hrint", np.rint),
+        ("hsqrt", np.sqrt),
+        ("hrsqrt", lambda x: x**-0.5),
+        ("hrcp", lambda x: 1 / x),
+        ("hexp", np.exp),
+        ("hexp2", np.exp2),
+        ("hexp10", lambda x: 10**x),
+        ("hlog", np.log),
+        ("hlog2", np.log2),
+        ("hlog10", np.log10),
+        ("hsin", np.sin),
+        ("hcos", np.cos),
+        ("htanh", np.tanh),
+        ("htanh_approx", np.tanh),
+    ],
+)
 def test_a_function_rounds_what_float64_gives(name, function):
     finite = KINDS[(KINDS != 0) & np.isfinite(KINDS)]  # at the others, x**-0.5 is not what hrsqrt is
     with inside():

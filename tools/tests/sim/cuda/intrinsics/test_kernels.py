@@ -149,7 +149,7 @@ def test_a_compaction_by_ballots(size):
     kept, count = np.zeros(size), np.zeros(1, np.int32)
     keep_positive[blocks(size), 128](x, kept, count)
     assert count[0] == (x > 0).sum()
-    assert sorted(kept[:count[0]]) == sorted(x[x > 0])
+    assert sorted(kept[: count[0]]) == sorted(x[x > 0])
 
 
 @pytest.mark.parametrize("kernel", [count_keys, private_histogram])

@@ -13,15 +13,54 @@ from tools.tests.sim.cuda.intrinsics.running import inside, run
 
 POSITIVE = (0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 3.0)
 REFERENCES = {
-    **{name: getattr(math, name) for name in (
-        "asin", "atan", "cos", "erf", "erfc", "exp", "expm1", "floor", "ceil", "log", "log10", "log1p", "log2", "sin",
-        "sqrt", "tan", "tanh", "trunc", "cosh", "sinh", "asinh", "fabs")},
-    "tgamma": math.gamma, "lgamma": math.lgamma, "cbrt": lambda x: x ** (1 / 3), "exp2": lambda x: 2**x,
-    "exp10": lambda x: 10**x, "rsqrt": lambda x: 1 / math.sqrt(x), "rcbrt": lambda x: x ** (-1 / 3), "rint": round,
-    "nearbyint": round, "round": lambda x: math.floor(x + 0.5),
+    **{
+        name: getattr(math, name)
+        for name in (
+            "asin",
+            "atan",
+            "cos",
+            "erf",
+            "erfc",
+            "exp",
+            "expm1",
+            "floor",
+            "ceil",
+            "log",
+            "log10",
+            "log1p",
+            "log2",
+            "sin",
+            "sqrt",
+            "tan",
+            "tanh",
+            "trunc",
+            "cosh",
+            "sinh",
+            "asinh",
+            "fabs",
+        )
+    },
+    "tgamma": math.gamma,
+    "lgamma": math.lgamma,
+    "cbrt": lambda x: x ** (1 / 3),
+    "exp2": lambda x: 2**x,
+    "exp10": lambda x: 10**x,
+    "rsqrt": lambda x: 1 / math.sqrt(x),
+    "rcbrt": lambda x: x ** (-1 / 3),
+    "rint": round,
+    "nearbyint": round,
+    "round": lambda x: math.floor(x + 0.5),
 }
-PAIRS = {"atan2": math.atan2, "pow": math.pow, "hypot": math.hypot, "fmod": math.fmod, "fmax": max, "fmin": min,
-         "copysign": math.copysign, "remainder": math.remainder}
+PAIRS = {
+    "atan2": math.atan2,
+    "pow": math.pow,
+    "hypot": math.hypot,
+    "fmod": math.fmod,
+    "fmax": max,
+    "fmin": min,
+    "copysign": math.copysign,
+    "remainder": math.remainder,
+}
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -44,20 +83,44 @@ def test_a_function_of_two_numbers(name):
     assert short.dtype == np.float32 and short.tolist() == pytest.approx(want, rel=2e-7)
 
 
-@pytest.mark.parametrize("name, arguments, want", [
-    ("fast_expf", [0.5], math.exp(0.5)), ("fast_sinf", [0.5], math.sin(0.5)), ("fast_powf", [2, 10], 1024),
-    ("fast_fdividef", [1, 4], 0.25), ("saturatef", [1.5], 1), ("saturatef", [-1.5], 0), ("saturatef", [math.nan], 0),
-    ("fadd_rn", [1, 2], 3), ("dmul_rn", [3, 0.5], 1.5), ("ddiv_rn", [1, 3], 1 / 3), ("fma", [2, 3, 4], 10),
-    ("fmaf", [2, 3, 4], 10), ("round", [-2.5], -3), ("round", [0.49999999999999994], 0), ("rint", [2.5], 2),
-    ("float_as_int", [1.0], 0x3F800000), ("int_as_float", [0x3F800000], 1.0), ("double_as_longlong", [1.0], 1023 << 52),
-    ("longlong_as_double", [1023 << 52], 1.0), ("byte_perm", [0x44332211, 0x88776655, 0x7531], 0x88664422 - 2**32),
-    ("byte_perm", [0x44332211, 0x88776655, 0xF012], 0x88112233 - 2**32),  # of each digit, three bits count
-    ("mulhi", [-(2**31), 2**30], -(2**29)), ("abs", [-5], 5), ("llmin", [-(2**40), 3], -(2**40)), ("max", [-1, 1], 1),
-])
+@pytest.mark.parametrize(
+    "name, arguments, want",
+    [
+        ("fast_expf", [0.5], math.exp(0.5)),
+        ("fast_sinf", [0.5], math.sin(0.5)),
+        ("fast_powf", [2, 10], 1024),
+        ("fast_fdividef", [1, 4], 0.25),
+        ("saturatef", [1.5], 1),
+        ("saturatef", [-1.5], 0),
+        ("saturatef", [math.nan], 0),
+        ("fadd_rn", [1, 2], 3),
+        ("dmul_rn", [3, 0.5], 1.5),
+        ("ddiv_rn", [1, 3], 1 / 3),
+        ("fma", [2, 3, 4], 10),
+        ("fmaf", [2, 3, 4], 10),
+        ("round", [-2.5], -3),
+        ("round", [0.49999999999999994], 0),
+        ("rint", [2.5], 2),
+        ("float_as_int", [1.0], 0x3F800000),
+        ("int_as_float", [0x3F800000], 1.0),
+        ("double_as_longlong", [1.0], 1023 << 52),
+        ("longlong_as_double", [1023 << 52], 1.0),
+        ("byte_perm", [0x44332211, 0x88776655, 0x7531], 0x88664422 - 2**32),
+        ("byte_perm", [0x44332211, 0x88776655, 0xF012], 0x88112233 - 2**32),  # of each digit, three bits count
+        ("mulhi", [-(2**31), 2**30], -(2**29)),
+        ("abs", [-5], 5),
+        ("llmin", [-(2**40), 3], -(2**40)),
+        ("max", [-1, 1], 1),
+    ],
+)
 def test_other_functions(name, arguments, want):
     with inside():
-        got = getattr(libdevice, name).meaning(*map(np.array([0.0, 0]).dtype.type if any(
-            isinstance(each, float) for each in arguments) else np.int64, arguments))
+        got = getattr(libdevice, name).meaning(
+            *map(
+                np.array([0.0, 0]).dtype.type if any(isinstance(each, float) for each in arguments) else np.int64,
+                arguments,
+            )
+        )
     assert got.tolist() == pytest.approx(want, rel=1e-6)
 
 

@@ -53,6 +53,7 @@ def test_a_mask_names_the_lane_itself_and_all_it_names_are_there_with_it_unless_
 
 # What is said ------------------------------------------------------------------------------------
 
+
 def half(x):
     i = cuda.grid(1)
     if i % 32 < 16:
@@ -83,21 +84,56 @@ def reads_across_groups(x):
     x[i] = cuda.shfl_down_sync(mask, x[i], 1)
 
 
-@pytest.mark.parametrize("kernel, threads, kind, words", [
-    (half, 64, "warp_mask", ["thread 0 of block 0 (and 31 more) names lanes that are not here.",
-                             "Its mask 0xffffffff makes it wait for lanes 16 to 31 of its warp;",
-                             "only lanes 0 to 15 came."]),
-    (stranger, 64, "warp_mask", ["thread 16 of block 0 (and 31 more) is not in its own mask.",
-                                 "It is lane 16 of its warp; the mask is 0x0000ffff."]),
-    (two_masks, 32, "warp_mask", ["thread 0 of block 0 (and 31 more) names lanes that pass other masks.",
-                                  "Lane 0 of its warp passes 0x0000000f; lanes 2 to 3 in it differ."]),
-    (reads_the_absent, 64, "shuffle", ["thread 36 of block 0 (and 3 more) reads a value that nobody gives.",
-                                       "Lane 4 of its warp asks lane 8, which has left the kernel;",
-                                       "lanes 0 to 7 came."]),
-    (reads_the_absent, 40, "shuffle", ["Lane 4 of its warp asks lane 8, which does not exist;"]),
-    (reads_across_groups, 32, "shuffle", ["Lane 15 of its warp asks lane 16, which is not in its mask;",
-                                          "Which lanes belong together?"]),
-])
+@pytest.mark.parametrize(
+    "kernel, threads, kind, words",
+    [
+        (
+            half,
+            64,
+            "warp_mask",
+            [
+                "thread 0 of block 0 (and 31 more) names lanes that are not here.",
+                "Its mask 0xffffffff makes it wait for lanes 16 to 31 of its warp;",
+                "only lanes 0 to 15 came.",
+            ],
+        ),
+        (
+            stranger,
+            64,
+            "warp_mask",
+            [
+                "thread 16 of block 0 (and 31 more) is not in its own mask.",
+                "It is lane 16 of its warp; the mask is 0x0000ffff.",
+            ],
+        ),
+        (
+            two_masks,
+            32,
+            "warp_mask",
+            [
+                "thread 0 of block 0 (and 31 more) names lanes that pass other masks.",
+                "Lane 0 of its warp passes 0x0000000f; lanes 2 to 3 in it differ.",
+            ],
+        ),
+        (
+            reads_the_absent,
+            64,
+            "shuffle",
+            [
+                "thread 36 of block 0 (and 3 more) reads a value that nobody gives.",
+                "Lane 4 of its warp asks lane 8, which has left the kernel;",
+                "lanes 0 to 7 came.",
+            ],
+        ),
+        (reads_the_absent, 40, "shuffle", ["Lane 4 of its warp asks lane 8, which does not exist;"]),
+        (
+            reads_across_groups,
+            32,
+            "shuffle",
+            ["Lane 15 of its warp asks lane 16, which is not in its mask;", "Which lanes belong together?"],
+        ),
+    ],
+)
 def test_a_fault_names_the_lanes_and_the_mask(kernel, threads, kind, words):
     fault = fault_of(kernel, 1, threads, np.zeros(threads, np.int32))
     assert fault.kind == kind

@@ -42,9 +42,13 @@ def test_each_lane_draws_from_its_own_generator():
     got = [np.zeros(n, kind) for kind in (np.uint64, np.float32, np.float64, np.float32, np.float64)]
     for _ in range(3):
         run(draws, 2, 32, states, *got)
-        functions = (theirs.xoroshiro128p_next, theirs.xoroshiro128p_uniform_float32,
-                     theirs.xoroshiro128p_uniform_float64, theirs.xoroshiro128p_normal_float32,
-                     theirs.xoroshiro128p_normal_float64)
+        functions = (
+            theirs.xoroshiro128p_next,
+            theirs.xoroshiro128p_uniform_float32,
+            theirs.xoroshiro128p_uniform_float64,
+            theirs.xoroshiro128p_normal_float32,
+            theirs.xoroshiro128p_normal_float64,
+        )
         for i in range(n):
             drawn = [function(want, i) for function in functions]
             assert [each[i] for each in got[:3]] == drawn[:3]

@@ -35,11 +35,14 @@ ORACLES = {  # name: result as a function of the bits as text
 }
 
 
-@pytest.mark.parametrize("name, dtype, result", [
-    *((name, dtype, dtype) for name in ("popc", "clz") for dtype in INTEGERS),
-    *(("ffs", dtype, np.uint32) for dtype in (np.int32, np.int64, np.uint32, np.uint64)),
-    *(("brev", dtype, dtype) for dtype in (np.uint32, np.uint64)),
-])
+@pytest.mark.parametrize(
+    "name, dtype, result",
+    [
+        *((name, dtype, dtype) for name in ("popc", "clz") for dtype in INTEGERS),
+        *(("ffs", dtype, np.uint32) for dtype in (np.int32, np.int64, np.uint32, np.uint64)),
+        *(("brev", dtype, dtype) for dtype in (np.uint32, np.uint64)),
+    ],
+)
 def test_bits_are_counted_and_reversed(name, dtype, result):
     meaning = getattr(cuda, name).meaning
     with inside():
@@ -66,6 +69,7 @@ def test_the_cube_root_keeps_the_type():
 
 # a * b + c ----------------------------------------------------------------------------------------
 
+
 def rounded(exact: Fraction, dtype) -> float:
     """The nearest number of this type, the even one of two: by a search in the neighbourhood."""
     near = dtype(float(exact))
@@ -74,13 +78,14 @@ def rounded(exact: Fraction, dtype) -> float:
     return min(odd, key=lambda x: (abs(Fraction(x) - exact), odd[x]))
 
 
-@pytest.mark.parametrize("dtype, least, most", [
-    (np.float16, -6, 6), (np.float32, -60, 50), (np.float64, -30, 30), (np.float64, -520, 505),
-])
+@pytest.mark.parametrize(
+    "dtype, least, most", [(np.float16, -6, 6), (np.float32, -60, 50), (np.float64, -30, 30), (np.float64, -520, 505)]
+)
 def test_a_multiply_add_rounds_once(dtype, least, most):
     rng, count = np.random.default_rng(most), 400
-    a, b, c = (rng.uniform(1, 2, (3, count)) * rng.choice([-1, 1], (3, count))
-               * 2.0 ** rng.integers(least, most, (3, count))).astype(dtype)
+    a, b, c = (
+        rng.uniform(1, 2, (3, count)) * rng.choice([-1, 1], (3, count)) * 2.0 ** rng.integers(least, most, (3, count))
+    ).astype(dtype)
     c[: count // 2] = (-a * b)[: count // 2]  # what is left of such a sum is the product's rounding error
     with np.errstate(all="ignore"):
         got = multiply_add(a, b, c)
@@ -101,11 +106,21 @@ def test_a_sum_just_beside_the_middle_is_rounded_to_the_nearer_side(dtype, bits)
 INFINITY = float("inf")
 
 
-@pytest.mark.parametrize("a, b, c, want", [
-    (0.0, 3.0, -0.0, 0.0), (-0.0, 3.0, -0.0, -0.0), (INFINITY, 1.0, 1.0, INFINITY), (1e200, 1e200, -1e308, INFINITY),
-    (1e200, -1e200, 1e308, -INFINITY), (1e200, 1e200, -INFINITY, -INFINITY), (1e-200, -1e-200, 0.0, -0.0),
-    (1e-200, 1e-200, 1.0, 1.0), (2.0**-1074, 0.5, 2.0**-1074, 2.0**-1073), (1e308, 2.0, -1e308, 1e308),
-])
+@pytest.mark.parametrize(
+    "a, b, c, want",
+    [
+        (0.0, 3.0, -0.0, 0.0),
+        (-0.0, 3.0, -0.0, -0.0),
+        (INFINITY, 1.0, 1.0, INFINITY),
+        (1e200, 1e200, -1e308, INFINITY),
+        (1e200, -1e200, 1e308, -INFINITY),
+        (1e200, 1e200, -INFINITY, -INFINITY),
+        (1e-200, -1e-200, 0.0, -0.0),
+        (1e-200, 1e-200, 1.0, 1.0),
+        (2.0**-1074, 0.5, 2.0**-1074, 2.0**-1073),
+        (1e308, 2.0, -1e308, 1e308),
+    ],
+)
 def test_a_multiply_add_at_the_ends_of_the_range(a, b, c, want):
     with np.errstate(all="ignore"):
         got = multiply_add(*map(np.float64, (a, b, c)))
@@ -120,6 +135,7 @@ def test_invalid_multiply_adds_are_nan():
 
 # In a kernel --------------------------------------------------------------------------------------
 
+
 def horner(x, out):
     i = cuda.grid(1)
     if i < x.size:
@@ -133,12 +149,15 @@ def test_they_work_in_kernels():
     assert out.tolist() == [t * (2 * t + 3) + i.bit_count() for i, t in enumerate(x.tolist())]
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: cuda.ffs.meaning(np.int8(1)), "x is int8; cuda.ffs takes int32, int64, uint32 or uint64."),
-    (lambda: cuda.selp.meaning(np.int64(1), np.int64(1), np.int64(1)), "test is int64; cuda.selp takes bool."),
-    (lambda: cuda.selp.meaning(np.bool_(1), np.int64(1), np.int32(1)), "b is int32; cuda.selp takes int64."),
-    (lambda: cuda.popc.meaning((np.int64(1),)), "cuda.popc takes numbers; an argument is of type tuple."),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: cuda.ffs.meaning(np.int8(1)), "x is int8; cuda.ffs takes int32, int64, uint32 or uint64."),
+        (lambda: cuda.selp.meaning(np.int64(1), np.int64(1), np.int64(1)), "test is int64; cuda.selp takes bool."),
+        (lambda: cuda.selp.meaning(np.bool_(1), np.int64(1), np.int32(1)), "b is int32; cuda.selp takes int64."),
+        (lambda: cuda.popc.meaning((np.int64(1),)), "cuda.popc takes numbers; an argument is of type tuple."),
+    ],
+)
 def test_other_types_are_refused_with_the_reason(call, words):
     with inside(), pytest.raises(Refused) as caught:
         call()

@@ -71,8 +71,16 @@ def test_a_value_from_a_lane_that_is_not_there_is_a_fault(kernel):
     active = rng.random(BLOCKS * THREADS) < 0.6
     offset = rng.integers(0, 32, active.size)
     unheard = [i for i in range(active.size) if active[i] and source_of(kernel, i, offset[i], active) is None]
-    fault = fault_of(kernel, BLOCKS, THREADS, active, masks_of(active, THREADS), np.zeros(active.size, np.int32),
-                     offset, np.zeros(active.size, np.int32))
+    fault = fault_of(
+        kernel,
+        BLOCKS,
+        THREADS,
+        active,
+        masks_of(active, THREADS),
+        np.zeros(active.size, np.int32),
+        offset,
+        np.zeros(active.size, np.int32),
+    )
     assert fault.kind == "shuffle"
     assert fault.block == (unheard[0] // THREADS, 0, 0) and fault.thread == (unheard[0] % THREADS, 0, 0)
     source = SOURCES[kernel](lane_of(unheard[0], THREADS), int(offset[unheard[0]]))

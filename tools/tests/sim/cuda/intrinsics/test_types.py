@@ -13,20 +13,57 @@ from tools.tests.sim.cuda.intrinsics.running import inside, run
 cuda = pytest.importorskip("numba.cuda", reason="needs numba-cuda, to compare with")
 pytest.importorskip("numba.cuda.fp16", reason="needs numba-cuda, to compare with")
 
-TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
-         "float64")
+TYPES = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+)
 FULL, X = np.int64(-1), None  # X: the argument whose type varies
 CALLS = [
-    *((name, X) for name in ("popc", "clz", "brev", "cbrt", "nanosleep", "syncwarp", "syncthreads_count",
-                             "syncthreads_and", "syncthreads_or", "fp16.hneg", "fp16.hexp")),
-    *((name, FULL, X) for name in ("all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync",
-                                   "match_all_sync")),
+    *(
+        (name, X)
+        for name in (
+            "popc",
+            "clz",
+            "brev",
+            "cbrt",
+            "nanosleep",
+            "syncwarp",
+            "syncthreads_count",
+            "syncthreads_and",
+            "syncthreads_or",
+            "fp16.hneg",
+            "fp16.hexp",
+        )
+    ),
+    *(
+        (name, FULL, X)
+        for name in ("all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync", "match_all_sync")
+    ),
     ("match_any_sync", X, np.int64(0)),
     *((name, FULL, X, np.int32(0)) for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")),
-    ("selp", np.bool_(True), X, X), ("selp", np.bool_(True), np.int32(1), X),
-    ("fma", X, X, X), ("fma", np.float32(1), np.float32(2), X), ("fma", np.float64(1), X, np.int16(1)),
-    ("fp16.hadd", np.float16(1), X), ("fp16.heq", X, np.float16(1)), ("fp16.hfma", X, X, np.float16(1)),
-    ("activemask",), ("lanemask_lt",), ("syncwarp",), ("threadfence",), ("syncthreads",),
+    ("selp", np.bool_(True), X, X),
+    ("selp", np.bool_(True), np.int32(1), X),
+    ("fma", X, X, X),
+    ("fma", np.float32(1), np.float32(2), X),
+    ("fma", np.float64(1), X, np.int16(1)),
+    ("fp16.hadd", np.float16(1), X),
+    ("fp16.heq", X, np.float16(1)),
+    ("fp16.hfma", X, X, np.float16(1)),
+    ("activemask",),
+    ("lanemask_lt",),
+    ("syncwarp",),
+    ("threadfence",),
+    ("syncthreads",),
 ]
 
 
@@ -114,14 +151,18 @@ def test_an_atomic_update_takes_the_arrays_that_numba_takes(name, numba_type):
             run(kernel, 1, 1, np.zeros(4, dtype), dtype.type(1))
 
 
-@pytest.mark.parametrize("name, taken, refused", [
-    ("ffs", ["int32"], ["int8"]), ("selp", ["bool", "int32", "int32"], ["int64", "int32", "int32"]),
-    ("shfl_sync", ["int32", "int32", "int32"], ["int16", "int32", "int32"]),
-    ("shfl_up_sync", ["int64", "float32", "uint32"], ["int32", "float32", "uint8"]),
-    ("ballot_sync", ["uint32", "bool"], ["uint16", "bool"]),
-])
+@pytest.mark.parametrize(
+    "name, taken, refused",
+    [
+        ("ffs", ["int32"], ["int8"]),
+        ("selp", ["bool", "int32", "int32"], ["int64", "int32", "int32"]),
+        ("shfl_sync", ["int32", "int32", "int32"], ["int16", "int32", "int32"]),
+        ("shfl_up_sync", ["int64", "float32", "uint32"], ["int32", "float32", "uint8"]),
+        ("ballot_sync", ["uint32", "bool"], ["uint16", "bool"]),
+    ],
+)
 def test_what_numba_types_but_cannot_compile_is_refused_too(name, taken, refused):
-    arguments, scope = ", ".join("abc"[:len(taken)]), {"cuda": cuda}
+    arguments, scope = ", ".join("abc"[: len(taken)]), {"cuda": cuda}
     exec(f"def function({arguments}):\n    return cuda.{name}({arguments})", scope)
 
     def compiled(types):

@@ -69,10 +69,18 @@ def test_lanes_with_one_mask_vote_together(groups, likely):
 
 
 @pytest.mark.parametrize("groups", [1, 3])
-@pytest.mark.parametrize("values", [
-    np.array([7], np.int32), np.array([1, 2, 2**31], np.int64), np.array([0.0, -0.0, np.nan, 1.5], np.float32),
-    np.array([1e300, -1e300]), np.array([3, 2**40 + 3], np.uint64), np.array([True, False]),
-], ids=lambda values: str(values.dtype))
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([7], np.int32),
+        np.array([1, 2, 2**31], np.int64),
+        np.array([0.0, -0.0, np.nan, 1.5], np.float32),
+        np.array([1e300, -1e300]),
+        np.array([3, 2**40 + 3], np.uint64),
+        np.array([True, False]),
+    ],
+    ids=lambda values: str(values.dtype),
+)
 def test_lanes_with_equal_bits_match(groups, values):
     rng = np.random.default_rng(groups)
     active = rng.random(BLOCKS * THREADS) < 0.8
@@ -95,7 +103,7 @@ def test_the_active_lanes_and_the_lower_lanes_are_masks():
     run(presence, BLOCKS, THREADS, active, here, lower)
     for i in np.flatnonzero(active):
         assert here[i] == masks_of(active, THREADS)[i]
-        assert lower[i] == 2**lane_of(i, THREADS) - 1
+        assert lower[i] == 2 ** lane_of(i, THREADS) - 1
 
 
 @pytest.mark.parametrize("likely", [0.0, 0.5, 1.0])
@@ -112,6 +120,7 @@ def test_a_counting_barrier_asks_all_threads_that_are_left(likely):
 
 
 # They are barriers -------------------------------------------------------------------------------
+
 
 def neighbours_after_counting(x):
     tile = cuda.shared.array(64, np.int32)

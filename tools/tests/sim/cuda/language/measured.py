@@ -22,31 +22,82 @@ from tools.sim.cuda.refused import Refused
 FILE = Path(__file__).with_name("h200.json")
 
 BINARY = {
-    "a + b": operations.add, "a - b": operations.sub, "a * b": operations.mul, "a / b": operations.truediv,
-    "a // b": operations.floordiv, "a % b": operations.mod, "a & b": operations.and_, "a | b": operations.or_,
-    "a ^ b": operations.xor, "a == b": operations.eq, "a != b": operations.ne, "a < b": operations.lt,
-    "a <= b": operations.le, "a > b": operations.gt, "a >= b": operations.ge, "a is b": operations.is_,
-    "min(a, b)": meaning(min), "max(a, b)": meaning(max), "max(a, b, a)": lambda a, b: meaning(max)(a, b, a),
-    "divmod(a, b)[0]": lambda a, b: meaning(divmod)(a, b)[0], "divmod(a, b)[1]": lambda a, b: meaning(divmod)(a, b)[1],
-    "math.copysign(a, b)": meaning(math.copysign), "math.fmod(a, b)": meaning(math.fmod),
-    "math.nextafter(a, b)": meaning(math.nextafter), "math.remainder(a, b)": meaning(math.remainder),
+    "a + b": operations.add,
+    "a - b": operations.sub,
+    "a * b": operations.mul,
+    "a / b": operations.truediv,
+    "a // b": operations.floordiv,
+    "a % b": operations.mod,
+    "a & b": operations.and_,
+    "a | b": operations.or_,
+    "a ^ b": operations.xor,
+    "a == b": operations.eq,
+    "a != b": operations.ne,
+    "a < b": operations.lt,
+    "a <= b": operations.le,
+    "a > b": operations.gt,
+    "a >= b": operations.ge,
+    "a is b": operations.is_,
+    "min(a, b)": meaning(min),
+    "max(a, b)": meaning(max),
+    "max(a, b, a)": lambda a, b: meaning(max)(a, b, a),
+    "divmod(a, b)[0]": lambda a, b: meaning(divmod)(a, b)[0],
+    "divmod(a, b)[1]": lambda a, b: meaning(divmod)(a, b)[1],
+    "math.copysign(a, b)": meaning(math.copysign),
+    "math.fmod(a, b)": meaning(math.fmod),
+    "math.nextafter(a, b)": meaning(math.nextafter),
+    "math.remainder(a, b)": meaning(math.remainder),
 }
-BY_AMOUNT = {"a << b": operations.lshift, "a >> b": operations.rshift, "a ** b": operations.pow,
-             "math.ldexp(a, b)": meaning(math.ldexp)}
+BY_AMOUNT = {
+    "a << b": operations.lshift,
+    "a >> b": operations.rshift,
+    "a ** b": operations.pow,
+    "math.ldexp(a, b)": meaning(math.ldexp),
+}
 UNARY = {
-    "-a": operations.neg, "+a": operations.pos, "~a": operations.invert, "not a": operations.not_,
+    "-a": operations.neg,
+    "+a": operations.pos,
+    "~a": operations.invert,
+    "not a": operations.not_,
     **{f"{function.__name__}(a)": meaning(function) for function in (abs, int, float, bool, round)},
-    "round(a, 2)": lambda a: meaning(round)(a, np.int64(2)), "round(a, -1)": lambda a: meaning(round)(a, np.int64(-1)),
-    **{f"math.{name}(a)": meaning(getattr(math, name)) for name in (
-        "ceil", "floor", "trunc", "fabs", "sqrt", "isnan", "isinf", "isfinite")},
-    "math.frexp(a)[0]": lambda a: meaning(math.frexp)(a)[0], "math.frexp(a)[1]": lambda a: meaning(math.frexp)(a)[1],
-    "math.modf(a)[0]": lambda a: meaning(math.modf)(a)[0], "math.modf(a)[1]": lambda a: meaning(math.modf)(a)[1],
+    "round(a, 2)": lambda a: meaning(round)(a, np.int64(2)),
+    "round(a, -1)": lambda a: meaning(round)(a, np.int64(-1)),
+    **{
+        f"math.{name}(a)": meaning(getattr(math, name))
+        for name in ("ceil", "floor", "trunc", "fabs", "sqrt", "isnan", "isinf", "isfinite")
+    },
+    "math.frexp(a)[0]": lambda a: meaning(math.frexp)(a)[0],
+    "math.frexp(a)[1]": lambda a: meaning(math.frexp)(a)[1],
+    "math.modf(a)[0]": lambda a: meaning(math.modf)(a)[0],
+    "math.modf(a)[1]": lambda a: meaning(math.modf)(a)[1],
     "np.bool(a)": meaning(np.bool_),
     **{f"np.{dtype}(a)": lambda a, dtype=dtype: operations.convert(a, dtype) for dtype in TYPES[1:]},
 }
-WHOLE = (0, 1, -1, 2, 3, 7, -7, 100, 127, -128, 255, 32767, 65536, 2**31 - 1, -2**31, 2**53 + 1, 2**63 - 1, -2**63)
-REAL = (0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.0, -0.1, 7.25, 128.0, 255.5, 40000.0, -70000.0, 3e9, 1e-3, 1e10,
-        -1e19, 2e19, math.inf, -math.inf, math.nan)
+WHOLE = (0, 1, -1, 2, 3, 7, -7, 100, 127, -128, 255, 32767, 65536, 2**31 - 1, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63))
+REAL = (
+    0.0,
+    1.0,
+    -1.0,
+    0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.0,
+    -0.1,
+    7.25,
+    128.0,
+    255.5,
+    40000.0,
+    -70000.0,
+    3e9,
+    1e-3,
+    1e10,
+    -1e19,
+    2e19,
+    math.inf,
+    -math.inf,
+    math.nan,
+)
 AMOUNTS = (0, 1, -1, 2, -2, 5, 17, 31, 32, 39, 62, 63, 64)
 
 
@@ -74,6 +125,7 @@ def is_left_out(expression: str, a: np.dtype, b: np.dtype) -> bool:
 
 
 # Rows --------------------------------------------------------------------------------------------
+
 
 def rows(results: Callable) -> dict[str, str]:
     """Checksums by expression and type of a. results(expressions, x, y): an array or None for each expression."""
@@ -125,8 +177,13 @@ def on_the_gpu(expressions: list[str], x: np.ndarray, y: np.ndarray) -> list:
     types = {each: _result_type(each, x.dtype, y.dtype) for each in expressions}
     arrays = {each: cuda.to_device(np.zeros(x.size, dtype)) for each, dtype in types.items() if dtype is not None}
     outs = [f"out{number}" for number in range(len(arrays))]
-    lines = [f"def kernel(x, y, {', '.join(outs)}):", "    i = cuda.grid(1)", "    if i < x.size:",
-             "        a, b = x[i], y[i]", *(f"        {out}[i] = {each}" for out, each in zip(outs, arrays))]
+    lines = [
+        f"def kernel(x, y, {', '.join(outs)}):",
+        "    i = cuda.grid(1)",
+        "    if i < x.size:",
+        "        a, b = x[i], y[i]",
+        *(f"        {out}[i] = {each}" for out, each in zip(outs, arrays)),
+    ]
     space = {"cuda": cuda, "math": math, "np": np}
     exec("\n".join(lines), space)
     cuda.jit(space["kernel"])[-(-x.size // 128), 128](x, y, *arrays.values())
@@ -154,8 +211,11 @@ def main() -> None:
     from numba import cuda
 
     card = cuda.get_current_device().name
-    record = {"card": card.decode() if isinstance(card, bytes) else card, "numba-cuda": numba_cuda.__version__,
-              "rows": rows(on_the_gpu)}
+    record = {
+        "card": card.decode() if isinstance(card, bytes) else card,
+        "numba-cuda": numba_cuda.__version__,
+        "rows": rows(on_the_gpu),
+    }
     FILE.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

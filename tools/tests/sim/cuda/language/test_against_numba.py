@@ -25,8 +25,9 @@ from numba.cuda import compiler, dispatcher, types  # noqa: E402
 from numba.cuda.descriptor import cuda_target  # noqa: E402
 from numba.cuda.np.numpy_support import as_dtype, from_dtype  # noqa: E402
 
-SEVERAL = [np.dtype(name) for name in (
-    "bool", "int16", "int64", "uint64", "float16", "float32", "float64", "complex64")]
+SEVERAL = [
+    np.dtype(name) for name in ("bool", "int16", "int64", "uint64", "float16", "float32", "float64", "complex64")
+]
 PARAMETERS = {"a": types.float32[:], "m": types.float32[:, :], "n": types.int64}
 
 
@@ -90,9 +91,30 @@ def pairs():
 
 # Types -------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", [
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor",
-    "eq", "ne", "lt", "le", "gt", "ge"])
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "floordiv",
+        "mod",
+        "pow",
+        "lshift",
+        "rshift",
+        "and_",
+        "or_",
+        "xor",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+    ],
+)
 def test_an_operator_gives_numbas_type_for_every_pair(name):
     theirs = {pair: inferred(getattr(operator, name), *pair) for pair in pairs()}
     assert {pair: result_type(name, *pair) for pair in pairs()} == theirs
@@ -167,6 +189,7 @@ def test_numbas_types_are_known_by_their_names():
 
 # Refusals ----------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("function, verdict", load(cuda), ids=lambda each: getattr(each, "__name__", ""))
 def test_numba_compiles_what_it_is_said_to_compile(function, verdict):
     signature = tuple(PARAMETERS[name[0]] for name in inspect.signature(function).parameters)
@@ -190,9 +213,14 @@ def never_compiles(name: str, **space) -> bool:
 
 
 REFUSED = [f"np.{name}" for name in (*names.NUMPY_ARRAYS, *names.NUMPY_NUMBERS)] + [
-    name for name, value in vars(builtins).items() if callable(value) and not name.startswith("_")
+    name
+    for name, value in vars(builtins).items()
+    if callable(value)
+    and not name.startswith("_")
     and not (isinstance(value, type) and issubclass(value, BaseException))
-    and value not in (*names.SIMULATED, *names.COMPILED, str, repr) and meaning(value) is None]
+    and value not in (*names.SIMULATED, *names.COMPILED, str, repr)
+    and meaning(value) is None
+]
 
 
 @pytest.fixture(scope="module")

@@ -28,11 +28,15 @@ def as_in_a_kernel():
 
 def is_same(a, b) -> bool:
     """Type, values and signs; NaNs are alike."""
-    return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") and (
-        a.dtype.kind != "f" or np.array_equal(np.signbit(a)[a == 0], np.signbit(b)[b == 0]))
+    return (
+        a.dtype == b.dtype
+        and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+        and (a.dtype.kind != "f" or np.array_equal(np.signbit(a)[a == 0], np.signbit(b)[b == 0]))
+    )
 
 
 # What was measured -------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, str]:
@@ -51,9 +55,11 @@ def test_every_operation_was_measured_with_every_type(rows):
 
 # Scalars and arrays ------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-@pytest.mark.parametrize("a, b", [("int64", "int64"), ("float32", "int32"), ("int32", "uint64"), ("bool", "float64"),
-                                  ("float32", "float32")])
+@pytest.mark.parametrize(
+    "a, b", [("int64", "int64"), ("float32", "int32"), ("int32", "uint64"), ("bool", "float64"), ("float32", "float32")]
+)
 def test_scalars_stay_scalars_and_give_what_arrays_give(expression, a, b):
     function, a, b = EXPRESSIONS[expression], np.dtype(a), np.dtype(b)
     second = measured.amounts(b) if expression in measured.BY_AMOUNT else measured.values(b)
@@ -78,6 +84,7 @@ def test_a_scalar_and_an_array_give_an_array(name):
 
 # Integers ----------------------------------------------------------------------------------------
 
+
 def wrapped(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
@@ -85,8 +92,8 @@ def wrapped(number: int) -> int:
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "and_", "or_", "xor"])
 def test_int64_wraps(name):
     numbers = random.Random(1)
-    x = [numbers.randrange(-2**63, 2**63) for _ in range(200)]
-    y = [numbers.randrange(-2**63, 2**63) for _ in range(200)]
+    x = [numbers.randrange(-(2**63), 2**63) for _ in range(200)]
+    y = [numbers.randrange(-(2**63), 2**63) for _ in range(200)]
     result = getattr(operations, name)(np.array(x), np.array(y))
     assert result.tolist() == [wrapped(getattr(operator, name)(a, b)) for a, b in zip(x, y)]
 
@@ -94,8 +101,8 @@ def test_int64_wraps(name):
 @pytest.mark.parametrize("name", ["floordiv", "mod"])
 def test_integers_are_divided_as_python_divides_them(name):
     numbers = random.Random(2)
-    x = [numbers.randrange(-10**numbers.randrange(1, 18), 10**18) for _ in range(200)]
-    y = [numbers.randrange(1, 10**numbers.randrange(1, 18)) * numbers.choice((1, -1)) for _ in range(200)]
+    x = [numbers.randrange(-(10 ** numbers.randrange(1, 18)), 10**18) for _ in range(200)]
+    y = [numbers.randrange(1, 10 ** numbers.randrange(1, 18)) * numbers.choice((1, -1)) for _ in range(200)]
     result = getattr(operations, name)(np.array(x), np.array(y))
     assert result.tolist() == [getattr(operator, name)(a, b) for a, b in zip(x, y)]
 
@@ -107,10 +114,21 @@ def test_a_division_without_a_result_gives_0(name, x, y):
     assert getattr(operations, name)(np.array([x, x]), np.array([y, y])).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("a, b, result", [
-    ("int32", "int32", "int64"), ("uint8", "uint16", "uint64"), ("int8", "uint64", "int64"), ("bool", "bool", "int64"),
-    ("int32", "float32", "float64"), ("int16", "float32", "float32"), ("uint16", "float32", "float64"),
-    ("float16", "float32", "float32"), ("int64", "float64", "float64"), ("float32", "complex64", "complex64")])
+@pytest.mark.parametrize(
+    "a, b, result",
+    [
+        ("int32", "int32", "int64"),
+        ("uint8", "uint16", "uint64"),
+        ("int8", "uint64", "int64"),
+        ("bool", "bool", "int64"),
+        ("int32", "float32", "float64"),
+        ("int16", "float32", "float32"),
+        ("uint16", "float32", "float64"),
+        ("float16", "float32", "float32"),
+        ("int64", "float64", "float64"),
+        ("float32", "complex64", "complex64"),
+    ],
+)
 def test_a_sum_has_the_type_that_numba_gives_it(a, b, result):
     assert operations.add(np.dtype(a).type(1), np.dtype(b).type(1)).dtype == result
 
@@ -134,10 +152,20 @@ def test_a_long_long_is_an_int64():
 
 # Floats ------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("x, y, quotient, rest", [
-    (7.0, 2.0, 3.0, 1.0), (-7.0, 2.0, -4.0, 1.0), (7.0, -2.0, -4.0, -1.0), (-7.0, -2.0, 3.0, -1.0),
-    (1.0, 0.0, np.inf, np.nan), (-1.0, 0.0, -np.inf, np.nan), (0.0, 0.0, np.nan, np.nan),
-    (5.0, np.inf, np.nan, np.nan)])
+
+@pytest.mark.parametrize(
+    "x, y, quotient, rest",
+    [
+        (7.0, 2.0, 3.0, 1.0),
+        (-7.0, 2.0, -4.0, 1.0),
+        (7.0, -2.0, -4.0, -1.0),
+        (-7.0, -2.0, 3.0, -1.0),
+        (1.0, 0.0, np.inf, np.nan),
+        (-1.0, 0.0, -np.inf, np.nan),
+        (0.0, 0.0, np.nan, np.nan),
+        (5.0, np.inf, np.nan, np.nan),
+    ],
+)
 def test_floats_are_divided_as_the_gpu_divides_them(x, y, quotient, rest):
     assert is_same(operations.floordiv(np.float64(x), np.float64(y)), np.float64(quotient))
     assert is_same(operations.mod(np.float64(x), np.float64(y)), np.float64(rest))
@@ -155,9 +183,20 @@ def test_a_float_power_with_a_whole_exponent_is_a_chain_of_products():
     assert operations.pow(np.array([2.0, 3.0]), np.array([3, 0])).tolist() == [8.0, 1.0]
 
 
-@pytest.mark.parametrize("x, y, result", [
-    (3, 39, 3**39), (2, 64, 0), (-3, 3, -27), (0, 0, 1), (0, -1, SIGNED.min), (1, -5, 1), (-1, -5, -1), (2, -1, 0),
-    (2, 70_000, SIGNED.max)])
+@pytest.mark.parametrize(
+    "x, y, result",
+    [
+        (3, 39, 3**39),
+        (2, 64, 0),
+        (-3, 3, -27),
+        (0, 0, 1),
+        (0, -1, SIGNED.min),
+        (1, -5, 1),
+        (-1, -5, -1),
+        (2, -1, 0),
+        (2, 70_000, SIGNED.max),
+    ],
+)
 def test_a_whole_power_wraps_and_has_no_fractions(x, y, result):
     assert operations.pow(np.int64(x), np.int64(y)) == result
     assert operations.pow(np.array([x]), np.array([y])).tolist() == [result]
@@ -170,17 +209,37 @@ def test_float16_arithmetic_is_rounded_each_time():
 
 # Conversions -------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("value, target, result", [
-    (np.float32(2.9), "int32", 2), (np.float32(-2.9), "int64", -2), (np.float16(2.9), "int32", 3),
-    (np.float32(3e9), "int32", 2**31 - 1), (np.float32(-3e9), "int32", -2**31), (np.float64(-1), "uint32", 0),
-    (np.float64(1e30), "int64", SIGNED.max), (np.float64(-1e30), "int64", SIGNED.min),
-    (np.float64(np.inf), "uint64", 2**64 - 1),
-    (np.float32(np.nan), "int32", 0), (np.float64(np.nan), "int32", -2**31), (np.float32(np.nan), "int64", -2**63),
-    (np.float32(300), "int8", 44), (np.float32(1e5), "int8", -1), (np.float32(-1), "uint8", 0),
-    (np.float16(300), "int8", 127),
-    (np.int64(2**40 + 1), "int32", 1), (np.int64(-1), "uint8", 255), (np.uint64(2**63), "int64", -2**63),
-    (np.float64(1e6), "float16", np.inf), (np.float64(2049), "float16", 2048), (np.int64(2**24 + 1), "float32", 2**24),
-    (np.float32(np.nan), "bool", True), (np.int64(0), "bool", False), (np.bool_(True), "float32", 1)])
+
+@pytest.mark.parametrize(
+    "value, target, result",
+    [
+        (np.float32(2.9), "int32", 2),
+        (np.float32(-2.9), "int64", -2),
+        (np.float16(2.9), "int32", 3),
+        (np.float32(3e9), "int32", 2**31 - 1),
+        (np.float32(-3e9), "int32", -(2**31)),
+        (np.float64(-1), "uint32", 0),
+        (np.float64(1e30), "int64", SIGNED.max),
+        (np.float64(-1e30), "int64", SIGNED.min),
+        (np.float64(np.inf), "uint64", 2**64 - 1),
+        (np.float32(np.nan), "int32", 0),
+        (np.float64(np.nan), "int32", -(2**31)),
+        (np.float32(np.nan), "int64", -(2**63)),
+        (np.float32(300), "int8", 44),
+        (np.float32(1e5), "int8", -1),
+        (np.float32(-1), "uint8", 0),
+        (np.float16(300), "int8", 127),
+        (np.int64(2**40 + 1), "int32", 1),
+        (np.int64(-1), "uint8", 255),
+        (np.uint64(2**63), "int64", -(2**63)),
+        (np.float64(1e6), "float16", np.inf),
+        (np.float64(2049), "float16", 2048),
+        (np.int64(2**24 + 1), "float32", 2**24),
+        (np.float32(np.nan), "bool", True),
+        (np.int64(0), "bool", False),
+        (np.bool_(True), "float32", 1),
+    ],
+)
 def test_a_conversion_is_that_of_the_gpu(value, target, result):
     converted = convert(value, np.dtype(target))
     assert converted.dtype == target and converted == result
@@ -188,20 +247,31 @@ def test_a_conversion_is_that_of_the_gpu(value, target, result):
     assert several.dtype == target and several.tolist() == [result, result]
 
 
-@pytest.mark.parametrize("thing, name", [
-    (np.float32, "float32"), (np.dtype("int8"), "int8"), ("uint16", "uint16"), ("f8", "float64"), (np.bool_, "bool"),
-    (np.intp, "int64"), (np.longlong, "int64")])
+@pytest.mark.parametrize(
+    "thing, name",
+    [
+        (np.float32, "float32"),
+        (np.dtype("int8"), "int8"),
+        ("uint16", "uint16"),
+        ("f8", "float64"),
+        (np.bool_, "bool"),
+        (np.intp, "int64"),
+        (np.longlong, "int64"),
+    ],
+)
 def test_a_type_is_known_by_many_names(thing, name):
     assert dtype_of(thing) == np.dtype(name)
 
 
-@pytest.mark.parametrize("thing", [
-    float, int, None, 3, "nothing", np.dtype("datetime64[s]"), np.str_, [], np.float32(1)])
+@pytest.mark.parametrize(
+    "thing", [float, int, None, 3, "nothing", np.dtype("datetime64[s]"), np.str_, [], np.float32(1)]
+)
 def test_other_things_are_no_types(thing):
     assert dtype_of(thing) is None
 
 
 # Others than numbers -----------------------------------------------------------------------------
+
 
 def test_tuples_are_joined_and_compared():
     a, b = (np.int64(1), np.float32(2)), (np.int64(1), np.float32(3))
@@ -221,25 +291,28 @@ def test_is_compares_numbers_of_one_type():
 ARRAY = SimpleNamespace(dtype=np.dtype(np.float32))
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: operations.add(ARRAY, ARRAY), "no + of an array and an array"),
-    (lambda: operations.mul(ARRAY, np.int64(2)), "no * of an array and int64"),
-    (lambda: operations.neg(ARRAY), "no - of an array"),
-    (lambda: operations.lt(np.complex64(1j), np.int64(1)), "no < of complex64 and int64"),
-    (lambda: operations.lshift(np.float32(1), np.int64(1)), "no << of float32 and int64"),
-    (lambda: operations.invert(np.float32(1)), "no ~ of float32"),
-    (lambda: operations.add("text", np.int64(1)), "no + of a str and int64"),
-    (lambda: operations.lt((1,), (2,)), "no < of a tuple and a tuple"),
-    (lambda: convert(np.complex64(1j), np.dtype(np.float32)), "no complex64 to float32"),
-    (lambda: convert(np.float16(1), np.dtype(bool)), "float16 as a condition"),
-    (lambda: meaning(min)(np.complex64(1j), np.int64(1)), "no min(complex64, int64)"),
-    (lambda: meaning(max)(np.bool_(True), np.int64(1)), "no max(bool, int64)"),
-    (lambda: meaning(float)(np.bool_(True)), "no float(bool)"),
-    (lambda: meaning(int)(np.complex64(1)), "no int(complex64)"),
-    (lambda: meaning(round)(np.complex64(1)), "no round(complex64)"),
-    (lambda: meaning(divmod)(np.complex64(1), np.int64(1)), "no divmod(complex64, int64)"),
-    (lambda: meaning(complex)(np.bool_(True)), "no complex(bool)"),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: operations.add(ARRAY, ARRAY), "no + of an array and an array"),
+        (lambda: operations.mul(ARRAY, np.int64(2)), "no * of an array and int64"),
+        (lambda: operations.neg(ARRAY), "no - of an array"),
+        (lambda: operations.lt(np.complex64(1j), np.int64(1)), "no < of complex64 and int64"),
+        (lambda: operations.lshift(np.float32(1), np.int64(1)), "no << of float32 and int64"),
+        (lambda: operations.invert(np.float32(1)), "no ~ of float32"),
+        (lambda: operations.add("text", np.int64(1)), "no + of a str and int64"),
+        (lambda: operations.lt((1,), (2,)), "no < of a tuple and a tuple"),
+        (lambda: convert(np.complex64(1j), np.dtype(np.float32)), "no complex64 to float32"),
+        (lambda: convert(np.float16(1), np.dtype(bool)), "float16 as a condition"),
+        (lambda: meaning(min)(np.complex64(1j), np.int64(1)), "no min(complex64, int64)"),
+        (lambda: meaning(max)(np.bool_(True), np.int64(1)), "no max(bool, int64)"),
+        (lambda: meaning(float)(np.bool_(True)), "no float(bool)"),
+        (lambda: meaning(int)(np.complex64(1)), "no int(complex64)"),
+        (lambda: meaning(round)(np.complex64(1)), "no round(complex64)"),
+        (lambda: meaning(divmod)(np.complex64(1), np.int64(1)), "no divmod(complex64, int64)"),
+        (lambda: meaning(complex)(np.bool_(True)), "no complex(bool)"),
+    ],
+)
 def test_what_numba_refuses_is_refused_in_words(call, words):
     with pytest.raises(Refused) as caught:
         call()
@@ -247,6 +320,7 @@ def test_what_numba_refuses_is_refused_in_words(call, words):
 
 
 # Built-in functions ------------------------------------------------------------------------------
+
 
 def test_min_and_max_of_two_floats_prefer_numbers():
     nan, one, two = np.float32(np.nan), np.float32(1), np.float64(2)
@@ -273,9 +347,18 @@ def test_complex_joins_two_parts():
     assert meaning(abs)(np.complex64(3 + 4j)) == 5 and meaning(bool)(np.complex64(1j))
 
 
-@pytest.mark.parametrize("x, digits, result", [
-    (0.5, None, 0), (1.5, None, 2), (-2.5, None, -2), (1e19, None, SIGNED.max), (123.455, 2, 123.46),
-    (125.0, -1, 120.0), (1e18, 2, 9.223372036854776e16)])
+@pytest.mark.parametrize(
+    "x, digits, result",
+    [
+        (0.5, None, 0),
+        (1.5, None, 2),
+        (-2.5, None, -2),
+        (1e19, None, SIGNED.max),
+        (123.455, 2, 123.46),
+        (125.0, -1, 120.0),
+        (1e18, 2, 9.223372036854776e16),
+    ],
+)
 def test_round_goes_by_way_of_an_int64(x, digits, result):
     if digits is None:
         rounded = meaning(round)(np.float64(x))

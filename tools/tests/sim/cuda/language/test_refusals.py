@@ -78,9 +78,15 @@ def test_what_a_gpu_may_run_is_not_called_refused():
         check(BY_NAME["enumerate_function"])
 
 
-@pytest.mark.parametrize("name, words", [
-    ("misspelt_attribute_of_cuda", "Is threadIdx meant?"), ("misspelt_function_of_cuda", "Is syncthreads meant?"),
-    ("python_function", "@cuda.jit(device=True)"), ("print_of_an_f_string", 'print("x is", x)')])
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("misspelt_attribute_of_cuda", "Is threadIdx meant?"),
+        ("misspelt_function_of_cuda", "Is syncthreads meant?"),
+        ("python_function", "@cuda.jit(device=True)"),
+        ("print_of_an_f_string", 'print("x is", x)'),
+    ],
+)
 def test_a_refusal_says_what_to_write_instead(name, words):
     assert words in refusal(BY_NAME[name]).advice
 
@@ -96,26 +102,54 @@ def test_a_refusal_of_a_numpy_array_says_what_was_called():
 
 # Names -------------------------------------------------------------------------------------------
 
+
 def calling(function):
     """A kernel that takes a function from outside."""
+
     def kernel(a):
         a[0] = function(a[1])
+
     return kernel
 
 
-@pytest.mark.parametrize("name, advice", [
-    ("sqrt", "math.sqrt is compiled."), ("exp", "math.exp is compiled."), ("where", ""),
-    ("max", "max(a, b) is compiled."),
-    ("zeros", "cuda.shared.array(shape, dtype): one a block. cuda.local.array: one a thread.")])
+@pytest.mark.parametrize(
+    "name, advice",
+    [
+        ("sqrt", "math.sqrt is compiled."),
+        ("exp", "math.exp is compiled."),
+        ("where", ""),
+        ("max", "max(a, b) is compiled."),
+        ("zeros", "cuda.shared.array(shape, dtype): one a block. cuda.local.array: one a thread."),
+    ],
+)
 def test_a_refusal_of_a_numpy_function_says_what_there_is_instead(name, advice):
     assert refusal(calling(getattr(np, name))).advice == advice
 
 
-@pytest.mark.parametrize("name, expected", [
-    *((name, "runs") for name in ("abs", "min", "int", "len", "print", "range", "round", "pow")),
-    *((name, "unknown") for name in ("enumerate", "isinstance", "sum", "tuple", "zip")),
-    *((name, "refused") for name in ("all", "any", "dict", "eval", "getattr", "hash", "input", "list", "open", "set",
-                                     "sorted", "str"))])
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        *((name, "runs") for name in ("abs", "min", "int", "len", "print", "range", "round", "pow")),
+        *((name, "unknown") for name in ("enumerate", "isinstance", "sum", "tuple", "zip")),
+        *(
+            (name, "refused")
+            for name in (
+                "all",
+                "any",
+                "dict",
+                "eval",
+                "getattr",
+                "hash",
+                "input",
+                "list",
+                "open",
+                "set",
+                "sorted",
+                "str",
+            )
+        ),
+    ],
+)
 def test_built_in_functions_are_told_apart(name, expected):
     assert verdict(calling(getattr(builtins, name))) == expected
 
@@ -154,10 +188,14 @@ def test_methods_and_fields_of_values_are_left_to_the_run():
     assert verdict(kernel) == "runs"
 
 
-@pytest.mark.parametrize("kind, words", [
-    (float, "float is no type of an array's elements. cuda.float32 or np.float32 is one."),
-    (np.float32(0), "np.float32(0.0) is no type of an array's elements."),
-    (None, "missing 1 required positional argument: 'dtype'")])
+@pytest.mark.parametrize(
+    "kind, words",
+    [
+        (float, "float is no type of an array's elements. cuda.float32 or np.float32 is one."),
+        (np.float32(0), "np.float32(0.0) is no type of an array's elements."),
+        (None, "missing 1 required positional argument: 'dtype'"),
+    ],
+)
 def test_the_type_of_a_shared_array_is_one_of_elements(kind, words):
     @cuda.jit
     def with_a_type(a):
@@ -215,14 +253,17 @@ def converted_by_a_method(a, n):
     a[0] = a[1].astype(np.float64)
 
 
-@pytest.mark.parametrize("kernel, words", [
-    (indexed_by_all_axes, "An index of a is cuda.threadIdx as a whole, which has .x, .y and .z"),
-    (counted_by_all_axes, "Which axis is meant: cuda.blockIdx.x, .y or .z?"),
-    (length_of_a_number, "len() asks an array or a tuple, and this is one int64."),
-    (two_indices, "a has 1 dimension; 2 indices were given."),
-    (copied, "Numba compiles no a.copy for a GPU."),
-    (converted_by_a_method, "np.float32(x) converts a number."),
-])
+@pytest.mark.parametrize(
+    "kernel, words",
+    [
+        (indexed_by_all_axes, "An index of a is cuda.threadIdx as a whole, which has .x, .y and .z"),
+        (counted_by_all_axes, "Which axis is meant: cuda.blockIdx.x, .y or .z?"),
+        (length_of_a_number, "len() asks an array or a tuple, and this is one int64."),
+        (two_indices, "a has 1 dimension; 2 indices were given."),
+        (copied, "Numba compiles no a.copy for a GPU."),
+        (converted_by_a_method, "np.float32(x) converts a number."),
+    ],
+)
 def test_a_refusal_is_about_what_was_written(kernel, words):
     with pytest.raises(Refused) as caught:
         kernel[1, 1](np.zeros(4, np.float32), 4)

@@ -65,8 +65,13 @@ def machine() -> dict[str, str]:
     from tools.gpu import installed_card
 
     profiler = subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout
-    return {"card": installed_card().name, "numba-cuda": version("numba-cuda"), "numba": version("numba"),
-            "Nsight Compute": profiler.split("Version")[-1].split()[0], "date": str(datetime.date.today())}
+    return {
+        "card": installed_card().name,
+        "numba-cuda": version("numba-cuda"),
+        "numba": version("numba"),
+        "Nsight Compute": profiler.split("Version")[-1].split()[0],
+        "date": str(datetime.date.today()),
+    }
 
 
 def page() -> None:

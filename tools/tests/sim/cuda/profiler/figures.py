@@ -8,8 +8,10 @@ from tools.tests.sim.cuda.profiler.cases import Case
 # measured too, to be looked at: they count instructions of the machine, which has no lines of source
 BESIDE = [
     "smsp__inst_executed_op_shared_atom.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
-    "smsp__sass_branch_targets.sum", "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    "smsp__sass_branch_targets.sum",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
     "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
 ]
 
@@ -25,8 +27,9 @@ def _sum(counters: Counters, figure: str) -> int:
     where, name = figure.split(": ")
     space, operation = where.split()
     kind = operation.removesuffix("s") if space == "global" else f"shared {operation.removesuffix('s')}"
-    return sum(getattr(line.counts, NAMES[name]) for launch in counters.launches for line in launch.lines
-               if line.kind == kind)
+    return sum(
+        getattr(line.counts, NAMES[name]) for launch in counters.launches for line in launch.lines if line.kind == kind
+    )
 
 
 def measured(metrics: dict[str, float]) -> dict[str, int]:

@@ -12,8 +12,9 @@ DYNAMIC = {"dynamic_reverse": 200 * 4}  # bytes of dynamic shared memory
 def stencil_guarded(a, out):
     column, row = cuda.grid(2)
     if 0 < row < a.shape[0] - 1 and 0 < column < a.shape[1] - 1:
-        out[row, column] = a[row, column] + a[row - 1, column] + a[row + 1, column] + a[row, column - 1] + a[
-            row, column + 1]
+        out[row, column] = (
+            a[row, column] + a[row - 1, column] + a[row + 1, column] + a[row, column - 1] + a[row, column + 1]
+        )
 
 
 @cuda.jit
@@ -52,7 +53,7 @@ def warp_scan(x, out):
     i, lane = cuda.grid(1), cuda.laneid
     value = x[i]
     for step in (1, 2, 4, 8, 16):
-        below = cuda.shfl_up_sync(0xffffffff, value, step)
+        below = cuda.shfl_up_sync(0xFFFFFFFF, value, step)
         if lane >= step:
             value += below
     out[i] = value
@@ -211,7 +212,7 @@ def shared_maximum(x, out):
 def compact(x, counts, out):
     i, lane = cuda.grid(1), cuda.laneid
     keep = x[i] > float32(0)
-    kept = cuda.ballot_sync(0xffffffff, keep)
+    kept = cuda.ballot_sync(0xFFFFFFFF, keep)
     warp = i // 32
     if lane == 0:
         counts[warp] = cuda.popc(kept)
@@ -226,7 +227,7 @@ def rows_by_warps(a, x, out):
     for k in range(lane, a.shape[1], 32):
         total += a[row, k] * x[k]
     for step in (16, 8, 4, 2, 1):
-        total += cuda.shfl_down_sync(0xffffffff, total, step)
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
     if lane == 0:
         out[row] = total
 
@@ -259,10 +260,24 @@ def uniform_loads(x, table, out):
 def cases(array):
     """As in textbook.py. array(shape, dtype, high): whole numbers below `high` where one is given."""
     yield "stencil_guarded", stencil_guarded, (9, 7), (17, 13), (array((90, 150)), array((90, 150)))
-    yield "stencil_clamped_f64", stencil_clamped, (10, 24), (16, 4), (array((90, 150), float64),
-                                                                      array((90, 150), float64))
-    for dtype, stride in ((np.int8, 1), (np.int8, 3), (np.float16, 1), (np.float16, 5), (float64, 1), (float64, 3),
-                          (np.complex64, 1), (np.complex128, 1), (np.complex128, 2)):
+    yield (
+        "stencil_clamped_f64",
+        stencil_clamped,
+        (10, 24),
+        (16, 4),
+        (array((90, 150), float64), array((90, 150), float64)),
+    )
+    for dtype, stride in (
+        (np.int8, 1),
+        (np.int8, 3),
+        (np.float16, 1),
+        (np.float16, 5),
+        (float64, 1),
+        (float64, 3),
+        (np.complex64, 1),
+        (np.complex128, 1),
+        (np.complex128, 2),
+    ):
         name = f"copy_{np.dtype(dtype).name}_every_{stride}"
         yield name, copy_every, 32, 128, (array(4096 * stride, dtype), array(4096, dtype), stride)
     yield "one_field", one_field, 32, 128, (array((4096, 3)), array(4096))
@@ -284,10 +299,20 @@ def cases(array):
         yield f"shared_bytes_{stride}", shared_bytes, 1, 64, (array(2048, np.int8), array(64, np.int8), stride)
     yield "shared_halves_6", shared_halves, 1, 64, (array(2048, np.int16), array(64, np.int16), 6)
     yield "shared_gather", shared_gather, 1, 128, (array(1024), array(128, int32, 1024), array(128))
-    yield "shared_gather_doubles", shared_gather_doubles, 1, 128, (array(1024, float64), array(128, int32, 1024),
-                                                                array(128, float64))
-    yield "shared_gather_few", shared_gather_doubles, 1, 128, (array(1024, float64), array(128, int32, 40),
-                                                            array(128, float64))
+    yield (
+        "shared_gather_doubles",
+        shared_gather_doubles,
+        1,
+        128,
+        (array(1024, float64), array(128, int32, 1024), array(128, float64)),
+    )
+    yield (
+        "shared_gather_few",
+        shared_gather_doubles,
+        1,
+        128,
+        (array(1024, float64), array(128, int32, 40), array(128, float64)),
+    )
     yield "shared_broadcasts", shared_broadcasts, 1, 64, (array(64), array(64))
     yield "shared_maximum", shared_maximum, 16, 128, (array(2048, int32, 1000), array((16, 4), int32, 1))
     yield "compact", compact, 32, 128, (array(4096), array(128, int32, 1), array(4096))

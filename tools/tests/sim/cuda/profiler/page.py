@@ -49,22 +49,31 @@ def text(record: dict) -> str:
 def _head(machine: dict[str, str], comparison: Comparison) -> list[str]:
     shares = {group: comparison.share(group) for group in ("textbook", "hard")}
     lines = [
-        "# The simulator's counters beside the profiler's", "",
-        "Written by `python -m tools.tests.sim.cuda.profiler page`; a test compares it with the record.", "",
+        "# The simulator's counters beside the profiler's",
+        "",
+        "Written by `python -m tools.tests.sim.cuda.profiler page`; a test compares it with the record.",
+        "",
         f"Measured on {machine['card']}, {machine['date']}, with Nsight Compute {machine['Nsight Compute']}, "
-        f"numba-cuda {machine['numba-cuda']}, Numba {machine['numba']}.", "",
+        f"numba-cuda {machine['numba-cuda']}, Numba {machine['numba']}.",
+        "",
     ]
     for group, (equal, figures) in shares.items():
         kernels = len({kernel for which, kernel, *_ in comparison.figures if which == group})
-        lines.append(f"- {kernels} {group} launches: {equal} of {figures} figures are equal to the last digit "
-                     f"({equal / figures:.1%}). Figures that are 0 on both sides are not counted.")
+        lines.append(
+            f"- {kernels} {group} launches: {equal} of {figures} figures are equal to the last digit "
+            f"({equal / figures:.1%}). Figures that are 0 on both sides are not counted."
+        )
     return [*lines, "", "To measure again, on a machine with a GPU:", "", "```", COMMAND, "```", ""]
 
 
 def _table(comparison: Comparison) -> list[str]:
     """One row for each launch, a column for each figure."""
-    lines = ["## All figures", "",
-             "One number: simulated and measured are equal. Two: simulated / measured. A dash: 0 on both sides.", ""]
+    lines = [
+        "## All figures",
+        "",
+        "One number: simulated and measured are equal. Two: simulated / measured. A dash: 0 on both sides.",
+        "",
+    ]
     names = [figure.replace("global ", "").replace(":", "<br>") for figure in METRICS]
     lines += ["| kernel | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     rows: dict[str, list[str]] = {}
@@ -75,14 +84,19 @@ def _table(comparison: Comparison) -> list[str]:
 
 
 def _differences(comparison: Comparison) -> list[str]:
-    lines = ["## What differs, and why", "",
-             "The simulator counts what the source asks for. The compiler may do with less: it keeps a value in a "
-             "register, or moves several neighbours with one instruction.", ""]
+    lines = [
+        "## What differs, and why",
+        "",
+        "The simulator counts what the source asks for. The compiler may do with less: it keeps a value in a "
+        "register, or moves several neighbours with one instruction.",
+        "",
+    ]
     reasons = explained()
     kernels = dict.fromkeys(kernel for kernel, *_ in comparison.differences())
     for kernel in kernels:
-        of_kernel = [f"{figure} {ours} / {theirs}" for name, figure, ours, theirs in comparison.differences()
-                     if name == kernel]
+        of_kernel = [
+            f"{figure} {ours} / {theirs}" for name, figure, ours, theirs in comparison.differences() if name == kernel
+        ]
         reason = reasons.get(kernel, {"reason": "not explained", "code": ""})
         lines += [f"**{kernel}** ({'; '.join(of_kernel)}): {reason['reason']}", ""]
         if reason["code"]:

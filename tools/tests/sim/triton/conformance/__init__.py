@@ -4,15 +4,7 @@
 """
 
 import tools.gpu  # noqa: F401  (first: it chooses the simulator where there is no GPU)
-from tools.tests.sim.triton.conformance import (
-    control,
-    conversions,
-    elementwise,
-    folds,
-    memory,
-    products,
-    shapes,
-)
+from tools.tests.sim.triton.conformance import control, conversions, elementwise, folds, memory, products, shapes
 from tools.tests.sim.triton.conformance.case import Case
 
 

@@ -67,9 +67,7 @@ LOOPS = {
     "tl.range": lambda n: sum(range(0, n, 2)),
     "static_range": lambda n: sum(i * n for i in range(5)),
     "while": collatz,
-    "if": lambda n: sum(
-        i if i % 3 == 0 and i != 6 else 100 if i % 3 == 1 or i == 2 else -1 for i in range(n)
-    ),
+    "if": lambda n: sum(i if i % 3 == 0 and i != 6 else 100 if i % 3 == 1 or i == 2 else -1 for i in range(n)),
     "if expression": lambda n: sum(i if i % 2 == 0 else 7 for i in range(n)),
     "cdiv": lambda n: -(-n // 4) * 100 + 1,
 }
@@ -101,9 +99,7 @@ def philox(seed: int, counters: range) -> torch.Tensor:
 
 def random_numbers() -> Iterator[Case]:
     def draw():
-        out = [on_device(torch.empty(4 * N)) for _ in range(2)] + [
-            on_device(torch.empty(4 * N, dtype=torch.int32))
-        ]
+        out = [on_device(torch.empty(4 * N)) for _ in range(2)] + [on_device(torch.empty(4 * N, dtype=torch.int32))]
         random[(1,)](7, *out, N=4 * N)
         return [each.cpu().double() for each in out]
 
@@ -122,10 +118,7 @@ def random_numbers() -> Iterator[Case]:
         tolerance,
     )
     yield Case(
-        "randn, mean and deviation",
-        "float32",
-        lambda: (moments(draw()[1]), torch.tensor([0.0, 1.0]), 1.0),
-        tolerance,
+        "randn, mean and deviation", "float32", lambda: (moments(draw()[1]), torch.tensor([0.0, 1.0]), 1.0), tolerance
     )
 
 

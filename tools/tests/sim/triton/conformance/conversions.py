@@ -7,16 +7,7 @@ import torch
 import triton
 import triton.language as tl
 
-from tools.tests.sim.triton.conformance.case import (
-    FLOATS,
-    INTEGERS,
-    NARROW,
-    SPECIAL,
-    Case,
-    N,
-    name,
-    on_device,
-)
+from tools.tests.sim.triton.conformance.case import FLOATS, INTEGERS, NARROW, SPECIAL, Case, N, name, on_device
 
 
 @triton.jit
@@ -104,9 +95,7 @@ def conversion(source: torch.dtype, target: torch.dtype, op: str = "cast", round
         got = converted(op, x, target)
         if target.is_floating_point:
             return got.double(), torch.from_numpy(rounded(values, target, rounding))
-        return got, torch.tensor(
-            whole(x, target) if source.is_floating_point else x.to(target).tolist(), dtype=target
-        )
+        return got, torch.tensor(whole(x, target) if source.is_floating_point else x.to(target).tolist(), dtype=target)
 
     return Case(op, f"{name(source)} to {name(target)}", compute)
 
@@ -116,9 +105,7 @@ def cases() -> Iterator[Case]:
         for target in (*FLOATS, *NARROW, *INTEGERS):
             small = target in NARROW or source in NARROW
             refused = small and not (
-                source.is_floating_point
-                and target.is_floating_point
-                and torch.float64 not in (source, target)
+                source.is_floating_point and target.is_floating_point and torch.float64 not in (source, target)
             )
             if source != target and not refused and not (source in NARROW and target in NARROW):
                 yield conversion(source, target)
@@ -127,8 +114,5 @@ def cases() -> Iterator[Case]:
     yield Case(
         "bitcast",
         "float32 to int32",
-        lambda: (
-            converted("bitcast", codes(torch.float32), torch.int32),
-            codes(torch.float32).view(torch.int32),
-        ),
+        lambda: (converted("bitcast", codes(torch.float32), torch.int32), codes(torch.float32).view(torch.int32)),
     )

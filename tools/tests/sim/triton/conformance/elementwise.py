@@ -6,16 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-from tools.tests.sim.triton.conformance.case import (
-    FLOATS,
-    INTEGERS,
-    Case,
-    N,
-    name,
-    on_device,
-    some,
-    with_specials,
-)
+from tools.tests.sim.triton.conformance.case import FLOATS, INTEGERS, Case, N, name, on_device, some, with_specials
 
 
 @triton.jit

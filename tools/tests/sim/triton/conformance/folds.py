@@ -95,11 +95,7 @@ def reductions() -> Iterator[Case]:
         return Case(
             f"{op}, axis {axis}",
             name(x.dtype),
-            lambda: (
-                folded(op, x, axis, out or x.dtype),
-                wanted(x, axis),
-                *([] if scale is None else [scale]),
-            ),
+            lambda: (folded(op, x, axis, out or x.dtype), wanted(x, axis), *([] if scale is None else [scale])),
             allowed,
         )
 
@@ -107,40 +103,24 @@ def reductions() -> Iterator[Case]:
     for axis in (0, 1):
         for dtype in (torch.float32, torch.float16, torch.bfloat16):
             x = some(dtype, R, C)
-            yield case(
-                "sum", lambda x, axis: x.double().sum(axis), x, axis, None, 3, x.double().abs().sum(axis)
-            )
-            yield case(
-                "sum, kept",
-                lambda x, axis: x.double().sum(axis),
-                x,
-                axis,
-                None,
-                3,
-                x.double().abs().sum(axis),
-            )
+            yield case("sum", lambda x, axis: x.double().sum(axis), x, axis, None, 3, x.double().abs().sum(axis))
+            yield case("sum, kept", lambda x, axis: x.double().sum(axis), x, axis, None, 3, x.double().abs().sum(axis))
             yield case("max", torch.amax, x, axis)
             yield case("min", torch.amin, x, axis)
             yield case("argmax", lambda x, axis: x.argmax(axis).int(), x, axis, torch.int32)
         x = some(torch.float32, R, C, low=0.9, high=1.1)
         yield case("product", lambda x, axis: x.double().prod(axis), x, axis, None, C)
-        yield case(
-            "sum", lambda x, axis: x.sum(axis).int(), some(torch.int8, R, C, high=99), axis, torch.int32
-        )
+        yield case("sum", lambda x, axis: x.sum(axis).int(), some(torch.int8, R, C, high=99), axis, torch.int32)
         yield case("sum", torch.sum, some(torch.int64, R, C, high=99), axis)
         yield case("max", torch.amax, ties, axis)
         for op in ("argmax", "argmin"):
             yield case(op, lambda x, axis, op=op: first(x, axis, op), ties, axis, torch.int32)
-        yield case(
-            "xor_sum", lambda x, axis: torch.from_numpy(np.bitwise_xor.reduce(x.numpy(), axis)), ties, axis
-        )
+        yield case("xor_sum", lambda x, axis: torch.from_numpy(np.bitwise_xor.reduce(x.numpy(), axis)), ties, axis)
     with_nan = some(torch.float32, R, C)
     with_nan[3, 5] = float("nan")
     yield case("max", lambda x, axis: x.nan_to_num(-99).amax(axis), with_nan, 1)  # fmax: NaN loses
     ones = torch.ones(R, C, dtype=torch.bfloat16) * 8
-    yield case(
-        "sum", lambda x, axis: x.double().sum(axis), ones, 1
-    )  # exact in a tree; one by one it would stall
+    yield case("sum", lambda x, axis: x.double().sum(axis), ones, 1)  # exact in a tree; one by one it would stall
     yield from whole_tensor()
 
 
@@ -193,10 +173,7 @@ def scans() -> Iterator[Case]:
         whole_numbers = some(torch.int32, R, C)
         yield case("cumsum", lambda x, axis=axis: x.cumsum(axis).int(), whole_numbers, axis)
         yield case(
-            "cumsum, reverse",
-            lambda x, axis=axis: x.flip(axis).cumsum(axis).flip(axis).int(),
-            whole_numbers,
-            axis,
+            "cumsum, reverse", lambda x, axis=axis: x.flip(axis).cumsum(axis).flip(axis).int(), whole_numbers, axis
         )
         near_one = some(torch.float32, R, C, low=0.9, high=1.1)
         yield case("cumprod", lambda x, axis=axis: x.double().cumprod(axis), near_one, axis, C)

@@ -44,24 +44,16 @@ def counted_under_lock(lock_ptr, out_ptr):
 @triton.jit
 def histogram(x_ptr, out_ptr, n, N: tl.constexpr, BINS: tl.constexpr):
     i = tl.arange(0, N)
-    tl.store(
-        out_ptr + tl.arange(0, BINS), tl.histogram(tl.load(x_ptr + i, mask=i < n, other=0), BINS, mask=i < n)
-    )
+    tl.store(out_ptr + tl.arange(0, BINS), tl.histogram(tl.load(x_ptr + i, mask=i < n, other=0), BINS, mask=i < n))
 
 
 @triton.jit
 def by_block_pointer(x_ptr, out_ptr, rows, columns, R: tl.constexpr, C: tl.constexpr):
     """Twice the matrix, block by block along a row of blocks."""
-    source = tl.make_block_ptr(
-        x_ptr, (rows, columns), (columns, 1), (tl.program_id(0) * R, 0), (R, C), (1, 0)
-    )
-    target = tl.make_block_ptr(
-        out_ptr, (rows, columns), (columns, 1), (tl.program_id(0) * R, 0), (R, C), (1, 0)
-    )
+    source = tl.make_block_ptr(x_ptr, (rows, columns), (columns, 1), (tl.program_id(0) * R, 0), (R, C), (1, 0))
+    target = tl.make_block_ptr(out_ptr, (rows, columns), (columns, 1), (tl.program_id(0) * R, 0), (R, C), (1, 0))
     for _ in range(0, columns, C):
-        tl.store(
-            target, 2 * tl.load(source, boundary_check=(0, 1), padding_option="zero"), boundary_check=(0, 1)
-        )
+        tl.store(target, 2 * tl.load(source, boundary_check=(0, 1), padding_option="zero"), boundary_check=(0, 1))
         source, target = tl.advance(source, (0, C)), tl.advance(target, (0, C))
 
 
@@ -94,9 +86,7 @@ def atomics() -> Iterator[Case]:
             atomic[(4,)](on_device(x), on_device(where), got, old, OP=op, N=N // 4)
             seen = where >= 0
             if op in reduces:
-                return got, out.double().scatter_reduce(
-                    0, where[seen].long(), x[seen].double(), reduces[op]
-                ).to(dtype)
+                return got, out.double().scatter_reduce(0, where[seen].long(), x[seen].double(), reduces[op]).to(dtype)
             want = out.numpy().copy()
             bits[op].at(want, where[seen].numpy(), x[seen].numpy())
             return got, torch.from_numpy(want)
@@ -115,10 +105,7 @@ def atomics() -> Iterator[Case]:
 
 
 def exchanged() -> tuple:
-    out, old = (
-        on_device(torch.full((8,), -1, dtype=torch.int32)),
-        on_device(torch.empty(8, dtype=torch.int32)),
-    )
+    out, old = (on_device(torch.full((8,), -1, dtype=torch.int32)), on_device(torch.empty(8, dtype=torch.int32)))
     places = torch.arange(8, dtype=torch.int32)
     atomic[(1,)](on_device(places * 10), on_device(places), out, old, OP="xchg", N=8)
     return torch.cat([out, old]), torch.cat([places * 10, torch.full((8,), -1, dtype=torch.int32)])

@@ -63,22 +63,13 @@ def cases() -> Iterator[Case]:
     a, b, out = some(torch.float32, m, k), some(torch.float32, k, n, seed=1), torch.zeros(m, n)
     yield case(a, b, out, tf32(a).double() @ tf32(b).double(), "tf32", 4, " tf32")
     yield case(a, b, out, a.double() @ b.double(), "tf32x3", 8, " tf32x3")
-    a, b, out = (
-        some(torch.float16, m, k),
-        some(torch.float16, k, n, seed=1),
-        some(torch.float16, m, n, seed=2),
-    )
+    a, b, out = (some(torch.float16, m, k), some(torch.float16, k, n, seed=1), some(torch.float16, m, n, seed=2))
     yield case(a, b, out, a.double() @ b.double() + out, allowed=4)
     yield from scaled_dots()
 
 
 E2M1 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6])
-DTYPES = {
-    "e4m3": torch.float8_e4m3fn,
-    "e5m2": torch.float8_e5m2,
-    "bf16": torch.bfloat16,
-    "fp16": torch.float16,
-}
+DTYPES = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2, "bf16": torch.bfloat16, "fp16": torch.float16}
 FORMS = (  # of the operands; of the scales: e8m0 for 32 elements each, or e4m3 for 16; what is packed
     ("e2m1", "e2m1", "e8m0", "K"), ("e4m3", "e4m3", "e8m0", "K"), ("e5m2", "e5m2", "e8m0", "K"),
     ("e2m1", "e4m3", "e8m0", "K"), ("e4m3", "e2m1", "e8m0", "K"), ("e2m1", "bf16", "e8m0", "K"),

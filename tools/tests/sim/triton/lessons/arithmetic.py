@@ -57,8 +57,10 @@ def whole(x):
     return x.to(tl.int32)
 
 
-FUNCTIONS = {each.__name__: each for each in (scale, exponential, by_way_of_float64, part_of_the_sum, running_sum,
-                                              folded, larger_than_one, whole)}
+FUNCTIONS = {
+    each.__name__: each
+    for each in (scale, exponential, by_way_of_float64, part_of_the_sum, running_sum, folded, larger_than_one, whole)
+}
 
 
 def apply(x: torch.Tensor, function: str, dtype: torch.dtype) -> torch.Tensor:

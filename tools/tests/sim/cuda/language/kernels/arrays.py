@@ -104,7 +104,7 @@ def shared_array_of_a_length_that_a_tuple_brings(m):
 
 @refused
 def local_array_of_the_length_of_another(a):
-    length, = a.shape
+    (length,) = a.shape
     values = cuda.local.array(length, cuda.float32)
     a[0] = values[0]
 

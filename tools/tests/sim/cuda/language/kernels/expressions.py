@@ -12,7 +12,7 @@ CONSTANTS = np.arange(4, dtype=np.float32)
 
 @runs
 def arithmetic(a, n):
-    a[0] = (n + 1) * 2 - n // 3 % 4 / 5 ** 2 + (n << 1 | n >> 1 & 3 ^ n) + -n + ~n
+    a[0] = (n + 1) * 2 - n // 3 % 4 / 5**2 + (n << 1 | n >> 1 & 3 ^ n) + -n + ~n
 
 
 @runs

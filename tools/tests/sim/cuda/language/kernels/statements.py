@@ -121,12 +121,14 @@ def yield_value(a):
 def class_inside(a):
     class Inner:
         pass
+
     a[0] = 1
 
 
 @refused
 def import_inside(a):
     import math
+
     a[0] = math.pi
 
 
@@ -196,6 +198,7 @@ def match_statement(a):
 def function_inside(a):
     def increment(x):
         return x + 1
+
     a[0] = increment(a[1])
 
 
@@ -206,5 +209,6 @@ def nonlocal_variable(a):
     def change():
         nonlocal x
         x = 2
+
     change()
     a[0] = x
