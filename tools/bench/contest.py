@@ -14,8 +14,8 @@ from tools.bench import classes
 from tools.bench.classes import Speed
 from tools.check import arrays, timing, tolerances
 from tools.check.case import copied
-from tools.course.catalogue import Unit
-from tools.course.workload import OnTensors, Workload, lesson_of, lines_of_code
+from tools.course.content.catalogue import Unit
+from tools.course.content.workload import OnTensors, Workload, lesson_of, lines_of_code
 from tools.models.roofline import Ceiling, lowest
 from tools.worker import Prepared, call
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from tools import gpu
 from tools.check import count
-from tools.course import catalogue
-from tools.course.workload import lesson_of, workloads
+from tools.course.content import catalogue
+from tools.course.content.workload import lesson_of, workloads
 from tools.worker import repeat
 
 SEEN = 5  # functions that a CPU profile names

@@ -16,8 +16,8 @@ from tools.bench.simulated import why_simulated
 from tools.bench.words import Kernel
 from tools.check import profiler
 from tools.check.count import NoProfiler
-from tools.course.catalogue import Unit
-from tools.course.workload import LessonBroken, Workload, require_written, workloads
+from tools.course.content.catalogue import Unit
+from tools.course.content.workload import LessonBroken, Workload, require_written, workloads
 from tools.sim.counters import Counters
 
 FOLDER = ".course/profiles"

@@ -10,9 +10,9 @@ import numpy as np
 from tools import ROOT, gpu
 from tools.bench import contest, machine
 from tools.check import timing
-from tools.course import catalogue
-from tools.course.catalogue import Unit
-from tools.course.workload import Workload, lesson_of, workloads
+from tools.course.content import catalogue
+from tools.course.content.catalogue import Unit
+from tools.course.content.workload import Workload, lesson_of, workloads
 from tools.worker import Prepared
 
 RUNS = 3  # single readings lie; the page shows the worst

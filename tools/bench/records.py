@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from tools.bench.contest import YOURS
-from tools.course.catalogue import Unit
-from tools.course.progress import file_hash
+from tools.course.content.catalogue import Unit
+from tools.course.learner.progress import file_hash
 from tools.draw.plot import LIMIT, RIVAL, Curve, Panel, number, roof, svg
 from tools.draw.plot import YOURS as OWN
 

@@ -18,9 +18,9 @@ from typing import IO
 from tools import ROOT, gpu
 from tools.bench import contest, machine, simulated
 from tools.check import timing
-from tools.course import catalogue
-from tools.course.catalogue import Unit
-from tools.course.workload import LessonBroken, Workload, workloads
+from tools.course.content import catalogue
+from tools.course.content.catalogue import Unit
+from tools.course.content.workload import LessonBroken, Workload, workloads
 
 PATIENCE = 180.0  # seconds without an event: rivals that compile need some
 QUICK = 1.0  # seconds for the stopwatch at sizes below the largest, of which a line is shown

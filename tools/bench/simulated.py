@@ -8,14 +8,14 @@ import numpy as np
 from tools import gpu
 from tools.bench import machine
 from tools.check import count
-from tools.course.catalogue import Unit
-from tools.course.workload import Workload, lesson_of
+from tools.course.content.catalogue import Unit
+from tools.course.content.workload import Workload, lesson_of
 from tools.models import chips
 from tools.models.roofline import Ceiling, lowest
+from tools.models.units import SECTOR
 
 CHIPS = ("t4", "a100", "h100", "b200")
 TABLE_DTYPES = {"float32": "fp32", "float64": "fp64"}
-SECTOR = 32  # bytes
 
 
 def why_simulated() -> str:

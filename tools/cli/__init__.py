@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from tools.course import catalogue, journal
-from tools.course.catalogue import NoSuchUnit, Unit
-from tools.course.current import current
-from tools.course.progress import Progress
+from tools.course.content import catalogue
+from tools.course.content.catalogue import NoSuchUnit, Unit
+from tools.course.learner import journal
+from tools.course.learner.current import current
+from tools.course.learner.progress import Progress
 from tools.words import WIDTH, wrapped
 
 LEAST = 20  # columns: a terminal that says less of itself is not believed

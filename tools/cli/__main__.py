@@ -9,8 +9,8 @@ from pathlib import Path
 from tools import ROOT
 from tools.cli import complain
 from tools.cli.files import NotWritten
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit
-from tools.course.journal import NotKept
+from tools.course.content.catalogue import BrokenCourseFile, NoSuchUnit
+from tools.course.learner.journal import NotKept
 
 
 def main(arguments: list[str], root: Path = ROOT) -> int:

@@ -13,9 +13,9 @@ from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
 from tools.cli import busy, chosen, complain, console, files, say, stopped, table
 from tools.cli.table import Row
-from tools.course import journal
-from tools.course.catalogue import Unit
-from tools.course.workload import workloads
+from tools.course.content.catalogue import Unit
+from tools.course.content.workload import workloads
+from tools.course.learner import journal
 
 TEXTS = ("of", "strongest rival", "limit")  # columns that are no figures
 NOT_SIMULATED = "Time is not simulated, and {}: nothing here was timed."

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
-from tools.check import CompileError, NoCompiler
 from rich.console import Console
 
+from tools.check import CompileError, NoCompiler
 from tools.cli import busy, complain
 from tools.cli.guarded import at_work
-from tools.course.catalogue import Unit
-from tools.course.workload import LessonBroken, Workload, lesson_of, workloads
-from tools.worker import NoAnswer, TooSlow, raised_from
+from tools.course.content.catalogue import Unit
+from tools.course.content.workload import LessonBroken, Workload, lesson_of, workloads
 from tools.words import wrapped
+from tools.worker import NoAnswer, TooSlow, raised_from
 
 SEED = 0  # the same inputs whenever a command runs, so that its figures can be compared
 LINES = 5  # of an error's text

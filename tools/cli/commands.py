@@ -256,6 +256,6 @@ def _doctor(context: typer.Context) -> int:
 )
 def _check(context: typer.Context) -> int:
     """The course's tests of itself; ./course check --help tells more."""
-    from tools.course import selfcheck
+    from tools import selfcheck
 
     return selfcheck.main(context.args)

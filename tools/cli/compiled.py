@@ -12,7 +12,7 @@ from tools.check import compiled
 from tools.cli import busy, chosen, complain, console, files, room
 from tools.cli.calls import Calls
 from tools.compiler import Kernel, sass_lines, table
-from tools.course.catalogue import Unit
+from tools.course.content.catalogue import Unit
 from tools.models import chips
 from tools.words import cut, wrapped
 

@@ -10,8 +10,8 @@ from tools.check import NoProfiler, count
 from tools.check.metrics import OF_LAUNCH
 from tools.cli import busy, chosen, console, say
 from tools.cli.calls import Call, Calls
-from tools.course import journal
-from tools.course.progress import file_hash
+from tools.course.learner import journal
+from tools.course.learner.progress import file_hash
 from tools.draw import line_table, lines
 from tools.sim.counters import Counters, NotCounted, Transfers
 from tools.words import listed, quantity

@@ -8,7 +8,7 @@ from tools import pip_install
 from tools.cli import complain, room, say, table, whats_next
 from tools.cli.table import Row
 from tools.cli.terminal import interactive
-from tools.course.catalogue import BrokenCourseFile
+from tools.course.content.catalogue import BrokenCourseFile
 
 
 class Stopped(Exception):
@@ -18,7 +18,9 @@ class Stopped(Exception):
 def run(root: Path) -> int:
     """Show it, at the learner's pace in a terminal. Returns the exit code: 2 where NumPy is missing."""
     try:
-        from tools.course import demonstration  # late: it needs NumPy, and no other command waits for the simulator
+        from tools.course.content import (
+            demonstration,
+        )  # late: it needs NumPy, and no other command waits for the simulator
     except ModuleNotFoundError as missing:
         return complain(f"The demo needs {missing.name}. To install it: {pip_install(missing.name)}")
     began = time.perf_counter()

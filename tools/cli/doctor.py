@@ -6,11 +6,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tools.check import examination
-from tools.check.doctor import Finding
-from tools.check.examination import Group
-from tools.check.surroundings import Surroundings
 from tools.cli import complain, console, stopped
+from tools.doctor import run as examination
+from tools.doctor.checks import Finding
+from tools.doctor.run import Group
+from tools.doctor.surroundings import Surroundings
 
 NAME, STATE = 19, 9  # columns; what was found stands to the right of them
 INDENT = 2 + NAME + 1 + STATE + 2

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from tools.course.progress import file_hash
+from tools.course.learner.progress import file_hash
 from tools.words import cut
 
 KNOWN = ".course/written.json"

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from tools.cli import chosen, complain, room, tasks
-from tools.course import hints
-from tools.course.catalogue import Unit
-from tools.course.hints import NoHints, Rung
-from tools.course.progress import Progress
-from tools.course.todo import next_task
+from tools.course.content.catalogue import Unit
+from tools.course.learner import hints
+from tools.course.learner.hints import NoHints, Rung
+from tools.course.learner.progress import Progress
+from tools.course.learner.todo import next_task
 from tools.words import wrapped
 
 

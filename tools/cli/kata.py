@@ -4,10 +4,11 @@ from datetime import date
 from pathlib import Path
 
 from tools.cli import complain, say
-from tools.course import catalogue, katas
-from tools.course.catalogue import Unit
-from tools.course.katas import Due
-from tools.course.progress import Progress
+from tools.course.content import catalogue
+from tools.course.content.catalogue import Unit
+from tools.course.learner import katas
+from tools.course.learner.katas import Due
+from tools.course.learner.progress import Progress
 from tools.words import listed
 
 OTHERS = 4  # that are shown below the first

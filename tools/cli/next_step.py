@@ -5,12 +5,12 @@ from datetime import datetime
 from pathlib import Path
 
 from tools.cli import complain, room, tasks, units_of
-from tools.course import journal, waiting
-from tools.course.catalogue import Unit
-from tools.course.current import current
-from tools.course.journal import Journal
-from tools.course.progress import OPEN, Progress
-from tools.course.todo import SHORT, due, sitting, whats_left
+from tools.course.content.catalogue import Unit
+from tools.course.learner import journal, waiting
+from tools.course.learner.current import current
+from tools.course.learner.journal import Journal
+from tools.course.learner.progress import OPEN, Progress
+from tools.course.learner.todo import SHORT, due, sitting, whats_left
 from tools.words import plural, wrapped
 
 INDENT = 9  # columns, of what a line goes on with below itself: as wide as "  next   "

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tools.cli import chosen, complain, say
 from tools.cli.asking import ask, not_kept
-from tools.course import diary
-from tools.course.journal import NotKept
+from tools.course.learner import diary
+from tools.course.learner.journal import NotKept
 
 
 def run(day: str | None, root: Path) -> int:

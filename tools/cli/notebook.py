@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 from tools.cli import chosen, complain, files
-from tools.course.answers import BadAnswer
-from tools.course.notebook import build
-from tools.course.source import NotText
+from tools.course.content.answers import BadAnswer
+from tools.course.content.source import NotText
 from tools.course.versions.remote import pushed_branch, web_address
+from tools.notebook import build
 
 
 def run(day: str | None, root: Path, solution: bool = False, output: Path | None = None) -> int:

@@ -11,10 +11,11 @@ from random import Random
 from rich.console import Console
 
 from tools.cli import chosen, complain, console, say
-from tools.course import catalogue, journal, quiz
-from tools.course.catalogue import Question, Unit
-from tools.course.progress import OPEN, Plan, Progress
-from tools.course.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
+from tools.course.content import catalogue, quiz
+from tools.course.content.catalogue import Question, Unit
+from tools.course.content.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
+from tools.course.learner import journal
+from tools.course.learner.progress import OPEN, Plan, Progress
 from tools.words import quantity
 
 MARGIN = "    "  # numbers of questions stand in it, all else to the right of it

@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 
 from tools.cli import complain, console, files, say
-from tools.course import portfolio
+from tools.course.learner import portfolio
 from tools.course.versions.remote import web_address
 from tools.words import quantity
 
@@ -14,7 +14,7 @@ BRANCH = "gh-pages"
 
 def run(root: Path, output: Path = Path("report.html"), publish: bool = False) -> int:
     """Write the page. Returns the exit code. Raises NotWritten, BrokenCourseFile."""
-    from tools.cli.portfolio import page
+    from tools.report import page
 
     month = portfolio.gather(root)
     files.write(output, page(month, date.today()), root)

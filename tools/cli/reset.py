@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tools.cli import complain, say
-from tools.course import catalogue
+from tools.course.content import catalogue
 from tools.course.versions.git import GitProblem
 from tools.course.versions.reset import NotReset, reset, stub
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from tools.cli import complain, say
 from tools.cli.asking import PROMPT, answer, ask, not_kept
-from tools.course import catalogue, diary, journal
-from tools.course.catalogue import Unit
-from tools.course.diary import HIGHEST, LOWEST, REVIEW
-from tools.course.journal import NotKept
-from tools.course.progress import Progress
+from tools.course.content import catalogue
+from tools.course.content.catalogue import Unit
+from tools.course.learner import diary, journal
+from tools.course.learner.diary import HIGHEST, LOWEST, REVIEW
+from tools.course.learner.journal import NotKept
+from tools.course.learner.progress import Progress
 from tools.words import cut
 
 LONGEST = 40  # letters of a name in a message

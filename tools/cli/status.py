@@ -8,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tools.cli import WIDTH, complain, console, units_of
-from tools.course import journal, waiting
-from tools.course.catalogue import Unit
-from tools.course.current import current
-from tools.course.progress import CONFIRMED, HERE, SIMULATED, STARTED, Progress, UnitState
-from tools.course.todo import whats_left
+from tools.course.content.catalogue import Unit
+from tools.course.learner import journal, waiting
+from tools.course.learner.current import current
+from tools.course.learner.progress import CONFIRMED, HERE, SIMULATED, STARTED, Progress, UnitState
+from tools.course.learner.todo import whats_left
 from tools.words import quantity
 
 TITLE_WIDTH = 34  # leaves one line for "confirmed on NVIDIA H200, 2026-11-20" beside a day

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tools.course.catalogue import Task, Unit
-from tools.course.progress import OPEN, UnitState
-from tools.course.todo import BEGUN, DONE, WAITS, next_task, task_states
+from tools.course.content.catalogue import Task, Unit
+from tools.course.learner.progress import OPEN, UnitState
+from tools.course.learner.todo import BEGUN, DONE, WAITS, next_task, task_states
 from tools.words import plural
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tools.cli import complain, say, stopped, whats_next
-from tools.course.catalogue import BrokenCourseFile
+from tools.course.content.catalogue import BrokenCourseFile
 from tools.course.versions.git import MAIN_LINES, GitProblem
 from tools.course.versions.update import Report, update
 from tools.words import quantity

@@ -15,10 +15,10 @@ from queue import Empty, SimpleQueue
 
 from tools.cli import WIDTH, chosen, terminal
 from tools.cli.watch_faces import Printed, Screen
-from tools.course import catalogue
-from tools.course.catalogue import Unit
-from tools.course.current import following
-from tools.course.progress import Progress
+from tools.course.content import catalogue
+from tools.course.content.catalogue import Unit
+from tools.course.learner.current import following
+from tools.course.learner.progress import Progress
 from tools.course.runs import Ahead, Outcome, Run
 from tools.course.saves import Saves
 

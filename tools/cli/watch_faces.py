@@ -8,12 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tools.cli import hint, room, tasks, terminal
-from tools.course import catalogue, hints
-from tools.course.catalogue import BrokenCourseFile, NoSuchUnit, Unit
-from tools.course.hints import NoHints
-from tools.course.progress import Progress
+from tools.course.content import catalogue
+from tools.course.content.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.course.learner import hints
+from tools.course.learner.hints import NoHints
+from tools.course.learner.progress import Progress
+from tools.course.learner.todo import next_task, whats_left
 from tools.course.runs import COLOUR
-from tools.course.todo import next_task, whats_left
 from tools.words import quantity, wrapped
 
 if TYPE_CHECKING:

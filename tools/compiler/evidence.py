@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 
 from tools.compiler import cache
 from tools.models.occupancy import Occupancy
+from tools.models.units import SECTOR
 
-SECTOR = 32  # bytes
 _KEY = re.compile(r"[A-Z2-7]{52}")  # of a folder of the cache
 
 

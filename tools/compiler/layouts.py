@@ -9,8 +9,8 @@ from triton.compiler import make_backend
 
 from tools.compiler.addresses import Touch
 from tools.compiler.ttgir import ACCESSES
+from tools.models.units import SECTOR
 
-SECTOR = 32  # bytes
 _NOBODY = np.iinfo(np.int64).max  # sorts after every sector
 
 

@@ -11,8 +11,8 @@ from tools.compiler.evidence import Kernel
 from tools.compiler.numba.code import Code, Rejected, assemble, no_compiler
 from tools.models.chips import Chip, chip
 from tools.models.occupancy import occupancy
+from tools.models.units import WARP
 
-WARP = 32
 _ENTRY = re.compile(r"^(?:\.visible|\.weak) \.entry (\S+?)\(.*?^\}$", re.M | re.S)
 _COMPLAINT = re.compile(r"^(.*)\((\d+)\): (?:catastrophic )?error: (.*)$", re.M)
 

@@ -1,1 +1,1 @@
-"""What the course knows of itself and of its learner: its days and katas, hints, quizzes and progress."""
+"""What the course knows: of its content, of its learner, and of the versions of both."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tools.course.catalogue import Unit
+from tools.course.content.catalogue import Unit
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 AHEAD = str(Path(__file__).with_name("ahead.py"))

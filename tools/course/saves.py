@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tools.course.catalogue import Unit
+from tools.course.content.catalogue import Unit
 
 LOOK = 0.2  # seconds between two looks where there is no watchfiles
 REPORT = 50  # milliseconds in which watchfiles gathers changes

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
+from tools.models.units import SECTOR
 from tools.sim.counters import Counters, Counts, Launch
 from tools.words import listed, plural
 
-SECTOR = 32  # bytes
 WORTH = 1.25  # times the least: what wastes less is not worth a word,
 SHARE = 0.1  # nor is what wastes less of all sectors, or of all wavefronts
 OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts"

@@ -12,12 +12,10 @@ from math import prod
 import numpy as np
 
 from tools.models import banks, sectors
-from tools.models.warps import WARP
+from tools.models.units import BANKS, LINE, SECTOR, WARP, WORD
 from tools.sim.faults import Spot, describe
 from tools.sim.trace import Access, Memory
 
-SECTOR, LINE = 32, 128  # bytes
-BANKS, WORD = 32, 4  # banks of shared memory, and bytes of the word that each serves
 PENDING = 1 << 22  # touches that wait until repeated ones are thrown away
 
 

@@ -7,7 +7,8 @@ from tools.draw import moved, words
 from tools.draw.cells import NOBODY, OUTSIDE, SEVERAL, Cells, binned
 from tools.draw.moved import Moved
 from tools.draw.svg import COLOURS, MARGIN, Canvas, colour
-from tools.draw.touched import BANKS, SECTOR, Map, Request, Touches
+from tools.draw.touched import Map, Request, Touches
+from tools.models.units import BANKS, SECTOR
 from tools.words import quantity, wrapped
 
 WIDTH = 980

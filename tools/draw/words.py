@@ -4,7 +4,8 @@ import string
 from collections.abc import Sequence
 
 from tools.draw.cells import NOBODY, SEVERAL, Cells
-from tools.draw.touched import SECTOR, Map, Request, Touches
+from tools.draw.touched import Map, Request, Touches
+from tools.models.units import SECTOR
 from tools.words import quantity
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits

@@ -7,9 +7,9 @@ is "load", "store" or "atomic".
 
 import numpy as np
 
-from tools.models.warps import WARP
+from tools.models.units import BANKS, WARP, WORD
 
-ROW = 128  # bytes of a wavefront: a word of 4 bytes from each of 32 banks
+ROW = BANKS * WORD  # bytes of a wavefront: a word from each bank
 SIZES, KINDS = (1, 2, 4, 8, 16), ("load", "store", "atomic")
 NONE = np.iinfo(np.int64).max  # in place of the word of a lane that is not active
 

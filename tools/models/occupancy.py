@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tools.models.chips import Limits
-from tools.models.warps import WARP
+from tools.models.units import WARP
 
 PARTITIONS = 4  # of a multiprocessor; each has a quarter of the registers, and a warp lives in one
 BLOCK_WARPS = 32  # the most of one block, and

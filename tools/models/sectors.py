@@ -6,7 +6,8 @@ Everywhere: addresses are bytes, an integer array [..., 32] with one row for eac
 
 import numpy as np
 
-SECTOR, LINE = 5, 7  # bits of an address inside a piece of 32 bytes, of 128 bytes
+from tools.models.units import LINE_BITS, SECTOR_BITS
+
 ABSENT = 1 << 62  # in place of the address of a lane that is not active
 
 
@@ -15,12 +16,12 @@ def sectors(addresses: np.ndarray, size: int, mask: np.ndarray | None = None) ->
 
     Nsight Compute: l1tex__t_sectors_pipe_lsu_mem_global_op_ld and _st.
     """
-    return _distinct(_pieces(addresses, size, mask, SECTOR), SECTOR)
+    return _distinct(_pieces(addresses, size, mask, SECTOR_BITS), SECTOR_BITS)
 
 
 def lines(addresses: np.ndarray, size: int, mask: np.ndarray | None = None) -> np.ndarray:
     """How many lines each request touches: int64 [...], 0 where no lane is active."""
-    return _distinct(_pieces(addresses, size, mask, LINE), LINE)
+    return _distinct(_pieces(addresses, size, mask, LINE_BITS), LINE_BITS)
 
 
 def atomic_sectors(addresses: np.ndarray, size: int, mask: np.ndarray | None = None) -> np.ndarray:
@@ -35,7 +36,7 @@ def atomic_sectors(addresses: np.ndarray, size: int, mask: np.ndarray | None = N
     runs = np.flatnonzero(_begins(elements))  # of lanes with one element; rows laid end to end
     updates, values, rows = np.diff(runs, append=elements.size), elements.ravel()[runs], runs // elements.shape[-1]
     updates[values == ABSENT >> bits] = 0
-    begins = np.flatnonzero(_begins(rows) | _begins(values >> SECTOR - bits))
+    begins = np.flatnonzero(_begins(rows) | _begins(values >> SECTOR_BITS - bits))
     most = np.maximum.reduceat(updates, begins) if begins.size else updates
     sent = np.bincount(rows[begins], most, minlength=elements[..., 0].size)
     return sent.astype(np.int64).reshape(elements.shape[:-1])
@@ -43,7 +44,7 @@ def atomic_sectors(addresses: np.ndarray, size: int, mask: np.ndarray | None = N
 
 def efficiency(addresses: np.ndarray, size: int, mask: np.ndarray | None = None) -> float:
     """Of the bytes of all touched sectors, the share that some lane asks for; 1.0 if nothing is touched."""
-    moved = sectors(addresses, size, mask).sum() << SECTOR
+    moved = sectors(addresses, size, mask).sum() << SECTOR_BITS
     asked = _distinct(_pieces(addresses, size, mask, 0), 0).sum()
     return float(asked / moved) if moved else 1.0
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-WARP = 32  # threads
+from tools.models.units import WARP
 
 
 def linear(thread: tuple, block: tuple[int, int, int]):

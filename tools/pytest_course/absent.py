@@ -7,8 +7,8 @@ import textwrap
 
 from tools import ROOT
 from tools.check.show import WIDTH
-from tools.course import written
-from tools.course.catalogue import Unit
+from tools.course.content.catalogue import Unit
+from tools.course.learner import written
 
 
 def told(error: BaseException, unit: Unit) -> str | None:

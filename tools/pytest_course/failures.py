@@ -13,12 +13,12 @@ import pytest
 
 from tools import ROOT, worker
 from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
-from tools.check.show import WIDTH
 from tools.check.gaps import Gap, gap_of
+from tools.check.show import WIDTH
 from tools.check.text import refused
 from tools.check.timing import Ratio
 from tools.compiler import Evidence, Kernel, NoSuchKernel
-from tools.course.catalogue import Unit
+from tools.course.content.catalogue import Unit
 from tools.pytest_course import absent, limits
 from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
 from tools.pytest_course.marks import lacks

@@ -43,7 +43,7 @@ CAPABILITIES = {
 
 @functools.cache
 def _knows_openmp() -> bool:
-    from tools.check.programs import Place, check_openmp  # late: few units ask
+    from tools.doctor.programs import Place, check_openmp  # late: few units ask
 
     return check_openmp(Place()).state == "ok"
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT, gpu
-from tools.course import answers, catalogue, journal
-from tools.course.current import current
-from tools.course.day_file import UNIT_NAME
-from tools.course.progress import Progress
+from tools.course.content import answers, catalogue
+from tools.course.content.day_file import UNIT_NAME
+from tools.course.learner import journal
+from tools.course.learner.current import current
+from tools.course.learner.progress import Progress
 from tools.pytest_course import lessons
 from tools.pytest_course.advice import LOW_OCCUPANCY
 from tools.pytest_course.run import KEY, Run, is_worker, run_of, unit_name, week_parts
 from tools.sim.triton import programs
 from tools.worker.deadlines import hung
-
 
 OPENS = {"explore_": "This opens it: marimo run {file}", "bench_": "This uses it: ./course bench {unit}"}
 

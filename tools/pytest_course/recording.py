@@ -7,9 +7,9 @@ from datetime import date, datetime, timezone
 import pytest
 
 from tools import ROOT, gpu
-from tools.course import journal, visits
-from tools.course.outcomes import Ended, checks, results, waits
-from tools.course.progress import Progress, Wait, file_hash
+from tools.course.learner import activity, journal
+from tools.course.learner.outcomes import Ended, checks, results, waits
+from tools.course.learner.progress import Progress, Wait, file_hash
 from tools.pytest_course.judges import Judges
 from tools.pytest_course.run import is_worker, run_of, unit_name
 from tools.pytest_course.standing import ended
@@ -85,6 +85,6 @@ class Recorder:
         try:
             for name in self.tests:
                 unit = run_of(self.config).unit(name)
-                visits.enter(unit, progress.state(unit), self.began, among=len(self.tests))
+                activity.enter(unit, progress.state(unit), self.began, among=len(self.tests))
         except journal.NotKept as problem:
             return str(problem)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue, written
-from tools.course.catalogue import Unit
+from tools.course.content import catalogue
+from tools.course.content.catalogue import Unit
+from tools.course.learner import written
 from tools.worker import guard
 
 

@@ -8,11 +8,11 @@ import textwrap
 import pytest
 
 from tools import ROOT
-from tools.course import hints, waiting
-from tools.course.catalogue import Task
-from tools.course.outcomes import record_of, waits
-from tools.course.progress import Progress
-from tools.course.record import FINISHED, HERE, OPEN, Record
+from tools.course.content.catalogue import Task
+from tools.course.learner import hints, waiting
+from tools.course.learner.outcomes import record_of, waits
+from tools.course.learner.progress import Progress
+from tools.course.learner.record import FINISHED, HERE, OPEN, Record
 from tools.pytest_course.advice import Advice
 from tools.pytest_course.options import under_test
 from tools.pytest_course.run import is_worker, run_of

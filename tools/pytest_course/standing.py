@@ -1,7 +1,7 @@
 """What the reports of a run say about the tasks of a unit."""
 
-from tools.course.outcomes import FAILED, NO_GPU, PASSED, WAITS, Ended
-from tools.course.record import Record
+from tools.course.learner.outcomes import FAILED, NO_GPU, PASSED, WAITS, Ended
+from tools.course.learner.record import Record
 
 GREEN, RED, NOTHING = "green", "red", ""  # states of a task on the screen
 

@@ -21,7 +21,6 @@ from tools.pytest_course.run import HUNG, is_worker, unit_name
 from tools.worker import guard
 from tools.worker.heartbeat import heartbeat
 
-
 SPOILED = 70  # exit status of a first try in which pytest itself failed
 LAST = "the end of the run"
 

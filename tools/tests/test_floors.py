@@ -12,9 +12,9 @@ FLOORS = [
     {"sim", "compiler"},
     {"gpu"},
     {"wire", "worker"},
-    {"check"},
+    {"check", "doctor"},
     {"course", "draw"},
-    {"pytest_course", "bench"},
+    {"pytest_course", "bench", "selfcheck", "notebook", "report"},
     {"cli", "grade"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

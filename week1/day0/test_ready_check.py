@@ -10,7 +10,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tools.check import Mismatch, assert_matches, doctor, machine
+from tools.check import Mismatch, assert_matches
+from tools.doctor import checks, machine
 from tools.check.terms import terms
 from week1.day0 import ready_check as lesson
 
@@ -38,39 +39,39 @@ def ready(record_property):
 
 @pytest.mark.task(0)
 def test_python_and_the_packages_are_new_enough(ready):
-    ready(doctor.check_python)
-    ready(doctor.check_packages)
+    ready(checks.check_python)
+    ready(checks.check_packages)
 
 
 @pytest.mark.task(0)
 def test_numpy_and_pytorch_add_right(ready):
-    ready(doctor.check_numpy)
-    ready(doctor.check_torch)
+    ready(checks.check_numpy)
+    ready(checks.check_torch)
 
 
 @pytest.mark.task(0)
 def test_triton_adds_right_wherever_it_can_be_installed(ready):
-    ready(doctor.check_triton)
+    ready(checks.check_triton)
 
 
 @pytest.mark.task(0)
 def test_kernels_find_room_on_the_disk_and_perhaps_a_compiler(ready):
-    ready(doctor.check_disk)
-    ready(doctor.check_compilers)
+    ready(checks.check_disk)
+    ready(checks.check_compilers)
 
 
 @pytest.mark.task(0)
 def test_a_gpu_and_its_libraries_work_or_are_simulated(ready):
-    ready(doctor.check_card)
-    ready(doctor.check_cupy)
-    ready(doctor.check_numba)
+    ready(checks.check_card)
+    ready(checks.check_cupy)
+    ready(checks.check_numba)
 
 
 @pytest.mark.task(0)
 @pytest.mark.gpu
 def test_the_driver_serves_what_the_libraries_were_built_for(ready):
     """Skipped without a GPU. A skip says what is missing, and never counts against you."""
-    ready(doctor.check_driver)
+    ready(checks.check_driver)
 
 
 # Task 1: the rule of a fresh array, and of its axes reordered -------------------------------------

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.course.workload import Workload, arrays
+from tools.course.content.workload import Workload, arrays
 
 
 def square(n, rng):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tools import gpu
-from tools.course.workload import Compiled, OnTensors, Workload, arrays, cupy_arrays
+from tools.course.content.workload import Compiled, OnTensors, Workload, arrays, cupy_arrays
 
 STEPS, WIDTH = 10, 0.5
 

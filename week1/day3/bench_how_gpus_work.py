@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tools import gpu
-from tools.course.workload import Compiled, OnTensors, Workload, cupy_arrays
+from tools.course.content.workload import Compiled, OnTensors, Workload, cupy_arrays
 
 A = 2.5
 SIZES = (2**16, 2**20, 2**24, 2**26)

@@ -1,6 +1,6 @@
 """What `./course bench week1/day4` measures: sums of vectors and of matrices, against PyTorch."""
 
-from tools.course.workload import Workload, tensors
+from tools.course.content.workload import Workload, tensors
 
 
 def torch_add(x, y):

@@ -1,6 +1,6 @@
 """What `./course bench week1/day5` measures: a product by one program for each result, against cuBLAS."""
 
-from tools.course.workload import Workload, matmul_by_library, matmul_by_rows, tensors
+from tools.course.content.workload import Workload, matmul_by_library, matmul_by_rows, tensors
 
 WORKLOADS = (
     Workload(

@@ -1,6 +1,6 @@
 """What `./course bench week1/day6` measures: statistics of tiles, and the product by tiles."""
 
-from tools.course.workload import Compiled, Workload, matmul_by_library, matmul_by_rows, tensors
+from tools.course.content.workload import Compiled, Workload, matmul_by_library, matmul_by_rows, tensors
 
 TILE = 32
 

@@ -8,7 +8,7 @@ app = marimo.App(app_title="Week 1, day 6: tiled matmul")
 def _():
     import marimo as mo
 
-    from tools.course.notebook.widgets import image
+    from tools.notebook.widgets import image
     from tools.draw import explore
 
     return explore, image, mo

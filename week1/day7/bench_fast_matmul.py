@@ -1,6 +1,6 @@
 """What `./course bench week1/day7` measures: three products, each against cuBLAS in all of float32."""
 
-from tools.course.workload import Workload, matmul_by_library, matmul_by_rows, tensors
+from tools.course.content.workload import Workload, matmul_by_library, matmul_by_rows, tensors
 
 
 def product(function):

@@ -8,10 +8,10 @@ from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
 from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
 from tools.check.diagnosis.evidence import SLOW_SECONDS
 from tools.check.diagnosis.source import source_of
+from tools.models.units import SECTOR
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
 
-SECTOR = 32  # bytes
 WORD = 4  # bytes that each of 32 threads can move in one wavefront
 MOST_LAUNCHES = 4
 KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines

@@ -12,7 +12,7 @@ from tools.compiler.numba import errors
 from tools.compiler.numba.code import Assembled, Code, Rejected, assemble, compile_kernel, compiler
 from tools.models.chips import Chip
 from tools.models.occupancy import Occupancy, occupancy
-from tools.models.warps import WARP
+from tools.models.units import WARP
 
 
 @dataclass(frozen=True)

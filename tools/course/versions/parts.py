@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tools.course.answers import after_docstring
-from tools.course.selfcheck.gaps import functions
+from tools.course.content.answers import after_docstring
+from tools.course.content.gaps import functions
 
 DOCSTRING, LESSON = "docstring of ", "the lesson"
 _DEFINITION = re.compile(r"(?:async +)?def +(\w+)")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from tools.course.content.catalogue import Unit
 from tools.course.versions import merge
-from tools.course.catalogue import Unit
 from tools.course.versions.git import GitProblem, Repository
 
 KEPT = ".course/kept"

@@ -6,9 +6,8 @@ from tools.draw.explore.page import ROOM, TOP, of, page
 from tools.draw.svg import MARGIN, colour
 from tools.models import banks as bank_model
 from tools.models import sectors as sector_model
-from tools.models.warps import WARP
+from tools.models.units import BANKS, SECTOR, WARP
 
-SECTOR, BANKS = 32, 32  # bytes; how many
 # Name, what one has room for in bytes, clocks that a load waits: sizes of an H200, latencies as published for the H100,
 # which has the same multiprocessors (the table of week 1, day 5).
 LEVELS = (("L1 of a multiprocessor", 256 << 10, 40), ("L2", 60 << 20, 260), ("device memory", 141 * 10**9, 480))

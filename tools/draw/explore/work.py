@@ -5,7 +5,8 @@ import numpy as np
 from tools.draw.explore.page import ROOM, TOP, of, page
 from tools.draw.svg import MARGIN, colour
 from tools.models.tiles import Tiles
-from tools.models.warps import WARP, divergent, in_warps, warp_and_lane, warps_in
+from tools.models.units import WARP
+from tools.models.warps import divergent, in_warps, warp_and_lane, warps_in
 from tools.models.waves import Waves
 
 

@@ -6,8 +6,8 @@ side (jit.py, arrays.py, streams.py, device.py) keeps to Numba's rules on the si
 
 from types import SimpleNamespace as _Module
 
-from tools.sim.cuda import atomics as atomic
 from tools.sim.cuda import arrays, cg, errors, fp16, host_arrays, libdevice, missing, random, types
+from tools.sim.cuda import atomics as atomic
 from tools.sim.cuda.allocation import is_cuda_array
 from tools.sim.cuda.arguments import In, InOut, Out
 from tools.sim.cuda.arrays import as_cuda_array, device_array, device_array_like, from_cuda_array_interface, to_device

@@ -5,11 +5,10 @@ import math
 from numbers import Integral
 
 from tools.models.occupancy import Occupancy, occupancy
-from tools.models.sectors import SECTOR
-from tools.models.warps import WARP
+from tools.models.units import SECTOR, WARP
 from tools.sim import host, recording
-from tools.sim.cuda import launch as core
 from tools.sim.cuda import capture, source
+from tools.sim.cuda import launch as core
 from tools.sim.cuda.arguments import Arguments
 from tools.sim.cuda.errors import warn_of_performance
 from tools.sim.cuda.limits import check_cooperative, check_launch
@@ -68,7 +67,7 @@ class LaunchConfiguration:
             name=self.dispatcher.__name__,
         )
         recording.launched(dataclasses.replace(done, grid=self._grid))
-        return done.counts.sectors << SECTOR
+        return done.counts.sectors * SECTOR
 
 
 class ForAll:

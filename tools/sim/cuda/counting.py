@@ -3,7 +3,7 @@
 import numpy as np
 
 from tools.models import banks, sectors
-from tools.models.warps import WARP
+from tools.models.units import WARP
 from tools.sim.counters import Counts, Line, Warps
 from tools.sim.cuda.faults import learner_spot
 from tools.sim.faults import Spot, describe

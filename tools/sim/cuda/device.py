@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 from tools.models.chips import Chip
-from tools.models.warps import WARP
+from tools.models.units import WARP
 from tools.sim import host
 from tools.sim.cuda.limits import CONSTANT, MOST_BLOCK, MOST_GRID, MOST_SHARED, MOST_THREADS
 from tools.sim.cuda.streams import synchronize

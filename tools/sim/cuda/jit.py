@@ -9,8 +9,8 @@ import numpy as np
 
 from tools.sim.cuda import source
 from tools.sim.cuda.arguments import best, typeof
-from tools.sim.cuda.conversion import cast
 from tools.sim.cuda.configured import NOT_CONFIGURED, ForAll, LaunchConfiguration
+from tools.sim.cuda.conversion import cast
 from tools.sim.cuda.errors import DeprecationError
 from tools.sim.cuda.limits import MOST_THREADS
 from tools.sim.cuda.refused import Refused

@@ -8,13 +8,14 @@ import enum
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim import floats
 from tools.sim.cuda import calls, operations
 from tools.sim.cuda.attributes import attribute
 from tools.sim.cuda.control import Control, truth
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.intrinsic import Register
-from tools.sim.cuda.mask import WARP, any_in_warps
+from tools.sim.cuda.mask import any_in_warps
 from tools.sim.cuda.memory import Array, Record
 from tools.sim.cuda.phi import Phi
 from tools.sim.cuda.values import NUMBER, merged, strong

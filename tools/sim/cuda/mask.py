@@ -5,10 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault, position
 from tools.sim.faults import shown
-
-WARP = 32
 
 
 class Mask:

@@ -8,9 +8,9 @@ the lanes of one mask must meet in one line of the kernel, not in two calls in t
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.lanes import Lanes
-from tools.sim.cuda.mask import WARP
 from tools.sim.faults import ranges
 
 LANE = np.arange(WARP, dtype=np.uint32)

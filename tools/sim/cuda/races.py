@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault
 from tools.sim.faults import Spot
 
-WARP = 32
 NOBODY, SEVERAL = -1, -2  # instead of a block's number
 MOST_REMEMBERED = 1 << 25  # accesses; more are compared in portions, and a race across two of them is missed
 NAMES = {

@@ -6,9 +6,9 @@ behind them (shfl.sync, vote.sync, match.sync). They order no memory: only cuda.
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim.cuda.intrinsic import intrinsic
 from tools.sim.cuda.lanes import current
-from tools.sim.cuda.mask import WARP
 from tools.sim.cuda.members import LANE, alike, bits, members, nobody_gives
 from tools.sim.cuda.signatures import INTEGERS, converted, only
 

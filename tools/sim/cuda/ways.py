@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim.cuda.lanes import Lanes
-from tools.sim.cuda.mask import WARP
 from tools.sim.cuda.stand_ins import NoCounting, NoSpace
 
 

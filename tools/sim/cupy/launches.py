@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tools.models import sectors
-from tools.models.warps import WARP
+from tools.models.units import WARP
 from tools.sim import host, recording
 from tools.sim.counters import Counts, Launch
 from tools.sim.cupy import streams

@@ -4,13 +4,13 @@ from types import ModuleType
 
 import numpy as np
 
+from tools.models.units import LINE_BITS, SECTOR_BITS
 from tools.sim import trace
 from tools.sim.counters import Counts, Line
 from tools.sim.faults import describe, spot
 from tools.sim.triton import faults
 from tools.sim.triton.arguments import WINDOW, Arguments, View
 
-SECTOR, LINE = 5, 7  # bits of an address inside a piece of 32 bytes, of 128 bytes
 BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomic"}
 
 current: "Memory | None" = None  # of the launch that runs now
@@ -129,10 +129,10 @@ class Memory:
 
 def touched(addresses: np.ndarray) -> tuple[int, int]:
     """How many different sectors and lines these addresses of aligned elements lie in."""
-    sectors = addresses >> SECTOR
+    sectors = addresses >> SECTOR_BITS
     if (sectors[1:] < sectors[:-1]).any():
         sectors = np.sort(sectors)
-    lines = sectors >> (LINE - SECTOR)
+    lines = sectors >> (LINE_BITS - SECTOR_BITS)
     return tuple(1 + int(np.count_nonzero(pieces[1:] != pieces[:-1])) for pieces in (sectors, lines))
 
 

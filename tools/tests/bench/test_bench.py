@@ -9,8 +9,8 @@ from tools import ROOT
 from tools.bench import __main__ as command
 from tools.bench import contest, journey, page, record
 from tools.check import timing
-from tools.course.workload import workloads
-from tools.tests.course.test_workload import small
+from tools.course.content.workload import workloads
+from tools.tests.course.content.test_workload import small
 
 FILES = sorted((ROOT / "benchmarks").glob("*.json"))
 

@@ -11,8 +11,8 @@ import pytest
 from tools.bench import contest
 from tools.bench.contest import YOURS, NotTimed
 from tools.check import timing
-from tools.course.workload import workloads
-from tools.tests.course.test_workload import BENCH, WRITTEN, small
+from tools.course.content.workload import workloads
+from tools.tests.course.content.test_workload import BENCH, WRITTEN, small
 
 CEILING = {"bandwidth": 1e9, "host": None, "peaks": {"float32": 1e9}, "date": "2026-11-20"}
 

@@ -12,9 +12,9 @@ import pytest
 from tools import ROOT, gpu
 from tools.bench import profilers, words
 from tools.bench.words import Kernel
-from tools.course.workload import LessonBroken
+from tools.course.content.workload import LessonBroken
 from tools.tests.bench.test_words import MEASURED, REPORT
-from tools.tests.course.test_workload import BENCH, small
+from tools.tests.course.content.test_workload import BENCH, small
 
 NAMES = ["ID", "Kernel Name", "Grid Size", "device__attribute_chip", *MEASURED]
 RAW = "\n".join(
@@ -223,7 +223,7 @@ def test_a_kernel_of_the_course_is_counted_in_a_process_of_its_own(tmp_path, mon
     monkeypatch.setenv(gpu.SIMULATE, "1")
     if not (ROOT / "reference").exists():
         pytest.skip("needs the reference solutions, which the learner edition does not have")
-    from tools.course import catalogue
+    from tools.course.content import catalogue
 
     folder = tmp_path / "week1/day4"
     folder.mkdir(parents=True)

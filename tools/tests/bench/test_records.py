@@ -8,9 +8,9 @@ import pytest
 
 from tools.bench import cells, records, simulated
 from tools.bench.contest import YOURS
-from tools.course.progress import file_hash
+from tools.course.learner.progress import file_hash
 from tools.models import chips
-from tools.tests.course.test_workload import small, workloads
+from tools.tests.course.content.test_workload import small, workloads
 
 MACHINE = {"cpu": "a CPU, 2 cores", "versions": {"numpy": "2.4.6"}}
 CEILING = {"bandwidth": 1e10, "host": None, "peaks": {"float32": 1e11}, "date": "2026-11-20"}

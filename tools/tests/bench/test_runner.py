@@ -6,7 +6,7 @@ import pytest
 
 from tools import gpu
 from tools.bench import machine, runner
-from tools.tests.course.test_workload import BENCH, WRITTEN, small
+from tools.tests.course.content.test_workload import BENCH, WRITTEN, small
 
 PRODUCT = "return x * np.float32(by)"
 TWO = BENCH.replace(

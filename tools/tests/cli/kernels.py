@@ -49,7 +49,7 @@ TURN = (
 )
 BENCH = '''"""Calls of a small day."""
 
-from tools.course.workload import Workload, arrays
+from tools.course.content.workload import Workload, arrays
 
 n = 128
 WORKLOADS = ({ADD}, {TURN})

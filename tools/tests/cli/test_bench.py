@@ -11,10 +11,10 @@ from tools import ROOT, gpu
 from tools.bench import classes, machine, runner
 from tools.cli import files
 from tools.cli.__main__ import main
-from tools.course import journal
+from tools.course.learner import journal
 from tools.tests.bench.test_records import CEILING, MACHINE, counted, record
+from tools.tests.course.content.test_workload import BENCH, small
 from tools.tests.course.miniature import make
-from tools.tests.course.test_workload import BENCH, small
 
 
 @pytest.fixture(autouse=True)

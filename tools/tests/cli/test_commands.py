@@ -161,10 +161,10 @@ def test_every_command_of_a_day_refuses_one_that_does_not_exist(tmp_path, capsys
 )
 def test_check_hands_all_its_arguments_on_and_its_exit_code_back(monkeypatch, arguments):
     seen = []
-    stand_in = types.ModuleType("tools.course.selfcheck")
+    stand_in = types.ModuleType("tools.selfcheck")
     stand_in.main = lambda argv: seen.append(argv) or 3
-    monkeypatch.setitem(sys.modules, "tools.course.selfcheck", stand_in)
-    monkeypatch.setattr("tools.course.selfcheck", stand_in, raising=False)
+    monkeypatch.setitem(sys.modules, "tools.selfcheck", stand_in)
+    monkeypatch.setattr("tools.selfcheck", stand_in, raising=False)
     assert main(["check", *arguments]) == 3
     assert seen == [arguments]
 

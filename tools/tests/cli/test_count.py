@@ -8,9 +8,9 @@ import pytest
 from tools import gpu
 from tools.cli import count as command
 from tools.cli.__main__ import main
-from tools.course import journal
-from tools.tests.conftest import needs_solutions
+from tools.course.learner import journal
 from tools.tests.cli.kernels import BENCH, GAP, LESSON, TURN, write_day
+from tools.tests.conftest import needs_solutions
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
 

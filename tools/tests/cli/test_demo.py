@@ -9,7 +9,7 @@ import pytest
 from tools import ROOT, pip_install
 from tools.cli import demo
 from tools.cli.__main__ import main
-from tools.course import demonstration
+from tools.course.content import demonstration
 from tools.tests.course.miniature import write
 
 

@@ -8,11 +8,11 @@ import time
 import pytest
 
 from tools import ROOT
-from tools.check import examination
-from tools.check.doctor import Finding
-from tools.check.examination import Group
 from tools.cli import doctor
 from tools.cli.__main__ import main
+from tools.doctor import run
+from tools.doctor.checks import Finding
+from tools.doctor.run import Group
 
 WELL = Group("Python", (Finding("Python", "real", "3.12.4"), Finding("GPU", "simulated", "no GPU in use")))
 LACKING = Group("Programs", (
@@ -33,7 +33,7 @@ def a_course_in_eighty_columns(tmp_path, monkeypatch):
 
 
 def pretend(monkeypatch, *groups):
-    monkeypatch.setattr(examination, "examine", lambda here: iter(groups))
+    monkeypatch.setattr(run, "examine", lambda here: iter(groups))
 
 
 def test_what_is_missing_is_said_with_what_to_do_and_lessons_run(tmp_path, monkeypatch, capsys):
@@ -81,7 +81,7 @@ def test_groups_are_shown_when_they_come(tmp_path, monkeypatch, capsys):
         assert "simulated  no GPU in use" in capsys.readouterr().out
         yield LACKING
 
-    monkeypatch.setattr(examination, "examine", come)
+    monkeypatch.setattr(run, "examine", come)
     assert doctor.run(tmp_path) == 0
 
 
@@ -96,7 +96,7 @@ def test_ctrl_c_ends_it_in_one_line(tmp_path, monkeypatch, capsys):
         yield WELL
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(examination, "examine", interrupted)
+    monkeypatch.setattr(run, "examine", interrupted)
     assert doctor.run(tmp_path) == 130
     assert capsys.readouterr().err == "Stopped.\n"
 

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from tools.cli.__main__ import main
-from tools.course import journal
-from tools.course.progress import SIMULATED, Check, Progress, Result, file_hash
+from tools.course.learner import journal
+from tools.course.learner.progress import SIMULATED, Check, Progress, Result, file_hash
 from tools.tests.course.miniature import DAY, make, write
 
 

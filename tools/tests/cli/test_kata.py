@@ -5,8 +5,8 @@ from datetime import date, timedelta
 import pytest
 
 from tools.cli.__main__ import main
-from tools.course import catalogue
-from tools.course.progress import SIMULATED, Check, Progress, Result
+from tools.course.content import catalogue
+from tools.course.learner.progress import SIMULATED, Check, Progress, Result
 from tools.tests.course.miniature import DAY, write
 
 CHECKS = [Check(1, "correctness")]

@@ -7,9 +7,9 @@ import pytest
 
 from tools import ROOT
 from tools.cli.__main__ import main
-from tools.course import journal
-from tools.course.day_file import TRACKS
-from tools.course.progress import SIMULATED, Check, Plan, Progress, Result, file_hash
+from tools.course.content.day_file import TRACKS
+from tools.course.learner import journal
+from tools.course.learner.progress import SIMULATED, Check, Plan, Progress, Result, file_hash
 from tools.tests.course.miniature import DAY, DIAGNOSTIC, QUIZ, make, write
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=timezone.utc)

@@ -8,7 +8,7 @@ import pytest
 
 from tools.cli import note as command
 from tools.cli.__main__ import main
-from tools.course import diary, journal
+from tools.course.learner import diary, journal
 from tools.tests.course.miniature import write
 
 PAGE = "journal/week1/day1.md"

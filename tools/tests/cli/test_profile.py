@@ -6,8 +6,8 @@ from tools import gpu
 from tools.bench import profilers
 from tools.bench.profilers import Said
 from tools.cli.__main__ import main
+from tools.tests.course.content.test_workload import BENCH, small
 from tools.tests.course.miniature import make
-from tools.tests.course.test_workload import BENCH, small
 
 
 @pytest.fixture(autouse=True)

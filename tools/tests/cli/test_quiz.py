@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from tools.cli.__main__ import main
-from tools.course import journal
-from tools.course.progress import SIMULATED, Check, Plan, Progress, Result, file_hash
+from tools.course.learner import journal
+from tools.course.learner.progress import SIMULATED, Check, Plan, Progress, Result, file_hash
 from tools.tests.course.miniature import DAY, DIAGNOSTIC, QUIZ, make, write
 
 

@@ -7,8 +7,9 @@ from datetime import date, datetime, timezone
 import pytest
 
 from tools.cli.__main__ import main
-from tools.course import catalogue, diary, journal
-from tools.course.progress import SIMULATED, Check, Progress, Result
+from tools.course.content import catalogue
+from tools.course.learner import diary, journal
+from tools.course.learner.progress import SIMULATED, Check, Progress, Result
 from tools.tests.course.miniature import write
 
 EARLIER = datetime(2026, 11, 10, 12, tzinfo=timezone.utc)

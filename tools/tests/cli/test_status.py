@@ -10,8 +10,8 @@ import pytest
 
 from tools import ROOT
 from tools.cli.__main__ import main
-from tools.course import catalogue
-from tools.course.progress import CONFIRMED, SIMULATED, Check, Progress, Result, file_hash
+from tools.course.content import catalogue
+from tools.course.learner.progress import CONFIRMED, SIMULATED, Check, Progress, Result, file_hash
 from tools.tests.course.miniature import DAY, make, write
 
 ANYWHERE = [Check(1, "correctness"), Check(2, "correctness")]

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tools.course import catalogue
-from tools.course.catalogue import Unit
+from tools.course.content import catalogue
+from tools.course.content.catalogue import Unit
 
 LESSON = '''"""Week 1, day 1: small"""
 

@@ -3,10 +3,11 @@
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
-from tools.course import catalogue, journal
-from tools.course.progress import Check, Progress, Result, file_hash
-from tools.tests.course.versions import under_git
+from tools.course.content import catalogue
+from tools.course.learner import journal
+from tools.course.learner.progress import Check, Progress, Result, file_hash
 from tools.tests.course.miniature import LESSON
+from tools.tests.course.versions import under_git
 
 BEGAN = datetime(2026, 11, 2, 18, 0, tzinfo=timezone.utc)
 SOLVED = LESSON.replace('raise NotImplementedError("week1/day1 task 1: double")', "return x + x").replace(

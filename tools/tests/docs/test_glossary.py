@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue
+from tools.course.content import catalogue
 
 TEXT = (ROOT / "docs/GLOSSARY.md").read_text(encoding="utf-8")
 ENTRIES = {}  # word -> what stands below it

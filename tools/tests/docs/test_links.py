@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue
+from tools.course.content import catalogue
 
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "AGENTS.md", ROOT / "CONTRIBUTING.md"]
 TOPICS = (

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tools.course.notebook.build import PICTURES
 from tools.draw import explore
 from tools.draw.explore import matmul
+from tools.notebook.build import PICTURES
 
 
 def told(svg: str) -> str:

@@ -15,7 +15,7 @@ import types
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue
+from tools.course.content import catalogue
 
 PROMISED = [  # docs and lessons speak of them
     "week1/day3/explore_warps.py", "week1/day3/explore_divergence.py", "week1/day3/explore_occupancy.py",

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tools.course import journal
+from tools.course.learner import journal
 from tools.tests.conftest import needs_solutions
 
 LESSON = "week1/day1/numpy_baseline.py"

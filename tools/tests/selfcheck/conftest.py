@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.course import catalogue
-from tools.course.selfcheck import static
+from tools.course.content import catalogue
+from tools.selfcheck import static
 
 LESSON = '''
 """Week 1, day 1: adding

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.course.answers import BadAnswer, apply, broken_machines, materialise, wrong_answers
+from tools.course.content.answers import BadAnswer, apply, broken_machines, materialise, wrong_answers
 
 WRONG = "reference/week1/day1/wrong.toml"
 ENTRY = 'name = "x"\nrejected_by = "test_a"\nsays = "b"\n'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.course.selfcheck.static import commands
+from tools.selfcheck.static import commands
 
 HELP = {
     ("-m", "pytest"): "  -n NUM   processes\n  -q\n  --hint   show the next hint\n  --seed=N\n",

@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 
 from tools import ROOT
-from tools.course.selfcheck import check, parts
-from tools.course.selfcheck.findings import Findings
-from tools.course.selfcheck.judge import Verdict
-from tools.course.selfcheck.results import Result, TestResult, Variant
+from tools.selfcheck import check, parts
+from tools.selfcheck.findings import Findings
+from tools.selfcheck.judge import Verdict
+from tools.selfcheck.results import Result, TestResult, Variant
 
 UNITS = ["week1/day1", "week1/day2"]
 

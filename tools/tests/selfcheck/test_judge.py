@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tools.course.answers import BadAnswer, Broken, Wrong
-from tools.course.selfcheck import judge
-from tools.course.selfcheck.results import Result, TestResult, Variant
+from tools.course.content.answers import BadAnswer, Broken, Wrong
+from tools.selfcheck import judge
+from tools.selfcheck.results import Result, TestResult, Variant
 
 
 def case(name: str, outcome: str, text: str = "", tasks=(1,), needs_gpu=False) -> TestResult:

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tools.course.selfcheck.mutants import mutants
+from tools.selfcheck.mutants import mutants
 
 
 def names(body: str, parameters: str = "", given: int = 0) -> list[str]:

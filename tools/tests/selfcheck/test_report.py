@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
-from tools.course.selfcheck import check, golden
-from tools.course.selfcheck.findings import Findings, below_floors, merged, report
-from tools.course.selfcheck.judge import Verdict
-from tools.course.selfcheck.progress import Progress
+from tools.selfcheck import check, golden
+from tools.selfcheck.findings import Findings, below_floors, merged, report
+from tools.selfcheck.judge import Verdict
+from tools.selfcheck.progress import Progress
 
 GOOD = Verdict("lesson tests", "week1/day1: test_a", True)
 BAD = Verdict("lesson tests", "week1/day1: test_b", False, "failed\ngot 1")
@@ -128,7 +128,7 @@ def test_a_transcript_that_changed_shows_where(monkeypatch, tmp_path):
     transcript = golden.Transcript("stub", None, ())
     monkeypatch.setattr(golden.Transcript, "run", lambda self, root: "$ pytest\nred\nexit code 1\n")
     verdict = golden.check(transcript, tmp_path, tmp_path)
-    assert verdict.detail == "there is no stub.txt yet; run: python -m tools.course.selfcheck.golden --write"
+    assert verdict.detail == "there is no stub.txt yet; run: python -m tools.selfcheck.golden --write"
     (tmp_path / "stub.txt").write_text("$ pytest\ngreen\nexit code 1\n")
     verdict = golden.check(transcript, tmp_path, tmp_path)
     assert "-green" in verdict.detail and "+red" in verdict.detail

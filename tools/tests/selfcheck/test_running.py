@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from tools.course.selfcheck import parts, supervise
-from tools.course.selfcheck.mutants import mutants
-from tools.course.selfcheck.results import Variant
-from tools.course.selfcheck.supervise import run_variants
-from tools.course.selfcheck.variants import sample
+from tools.selfcheck import parts, supervise
+from tools.selfcheck.mutants import mutants
+from tools.selfcheck.results import Variant
+from tools.selfcheck.supervise import run_variants
+from tools.selfcheck.variants import sample
 
 
 def lesson(course, name: str, body: str) -> Variant:

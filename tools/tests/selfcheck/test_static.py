@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tools.course.selfcheck.static.material import Material
-from tools.course.selfcheck.static.wrong import there_are_enough_wrong_answers
+from tools.selfcheck.static.material import Material
+from tools.selfcheck.static.wrong import there_are_enough_wrong_answers
 
 STUB, REFERENCE = "week1/day1/adding.py", "reference/week1/day1/adding.py"
 TESTS, WRONG = "week1/day1/test_adding.py", "reference/week1/day1/wrong.toml"

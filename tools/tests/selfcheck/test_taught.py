@@ -2,8 +2,8 @@
 
 import pytest
 
-from tools.course.selfcheck.static.material import Material
-from tools.course.selfcheck.static.taught import names_are_taught
+from tools.selfcheck.static.material import Material
+from tools.selfcheck.static.taught import names_are_taught
 
 REFERENCE, STUB, DAY = "reference/week1/day1/adding.py", "week1/day1/adding.py", "week1/day1/day.toml"
 MEAN = "return total(values) / len(values)"

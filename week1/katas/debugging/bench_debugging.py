@@ -1,7 +1,7 @@
 """What `./course bench week1/katas/debugging` measures: the four kernels, repaired, each against PyTorch."""
 
 from tools import gpu
-from tools.course.workload import OnTensors, Workload, cupy_arrays, tensors
+from tools.course.content.workload import OnTensors, Workload, cupy_arrays, tensors
 
 WIDTH = 1000  # of a row: no power of two
 

@@ -1,6 +1,6 @@
 """What `./course bench week1/katas/elementwise` measures: a * x + y by threads and programs, and its relu fused."""
 
-from tools.course.workload import Compiled, Workload, tensors
+from tools.course.content.workload import Compiled, Workload, tensors
 
 A = 0.7
 

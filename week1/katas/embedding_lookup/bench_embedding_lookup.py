@@ -1,7 +1,7 @@
 """What `./course bench week1/katas/embedding_lookup` measures: rows of 1024 float32 by random ids, against PyTorch."""
 
 from tools import gpu
-from tools.course.workload import Workload, tensors
+from tools.course.content.workload import Workload, tensors
 
 ROWS, WIDTH = 2**14, 1024
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.course.workload import Workload, arrays
+from tools.course.content.workload import Workload, arrays
 
 DIMENSIONS = 64
 SIZES = (64, 128, 256, 512, 1024)

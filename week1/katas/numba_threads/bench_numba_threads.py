@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from tools.course.workload import Workload
+from tools.course.content.workload import Workload
 
 LEVELS = 256
 SIZES = (2**12, 2**16, 2**20, 2**24)

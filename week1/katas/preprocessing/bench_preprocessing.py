@@ -3,7 +3,7 @@
 import numpy as np
 
 from tools import gpu
-from tools.course.workload import Workload
+from tools.course.content.workload import Workload
 
 SIDE, SIZE, GAMMA, LEAST = 256, 224, 2.2, 1e-4
 EDGE = (SIDE - SIZE) // 2

@@ -5,12 +5,12 @@ from math import prod
 import numpy as np
 
 from tools.models import banks, sectors
+from tools.models.units import WARP
 from tools.sim import faults
 from tools.sim.counters import Counts, Launch, Line, Warps
 from tools.sim.cupy.raw import library
 from tools.sim.cupy.raw.origin import Origin
 
-WARP = 32
 BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomic"}
 
 

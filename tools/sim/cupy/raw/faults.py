@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim import faults
 from tools.sim.cupy.raw import library
 from tools.sim.cupy.raw.origin import Origin
 
-WARP = 32
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
 DID = {"load": "read", "store": "wrote", "atomic": "updated"}

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from tools import ROOT
-from tools.course import catalogue
+from tools.course.content import catalogue
+from tools.course.content.answers import reference_file
+from tools.course.content.gaps import find_gaps
 from tools.course.versions import merge
-from tools.course.answers import reference_file
 from tools.course.versions.parts import DOCSTRING, lines_of, parts
-from tools.course.selfcheck.gaps import find_gaps
 from tools.tests.conftest import needs_solutions
 from tools.tests.course.miniature import LESSON
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from tools.course import catalogue
+from tools.course.content import catalogue
 from tools.course.versions.git import GitProblem
 from tools.course.versions.reset import NotReset, reset, stub
 from tools.course.versions.update import update

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from tools.sim import cuda
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.launch import launch

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tools import gpu
 from tools.tests.sim.cuda.profiler.__main__ import PAGE, RECORD
 from tools.tests.sim.cuda.profiler.page import Comparison, explained, text

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from tools.check import count
 from tools.sim import cuda
 from tools.sim.cuda.faults import Fault

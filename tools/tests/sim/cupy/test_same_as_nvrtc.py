@@ -145,7 +145,7 @@ def test_constants_have_these_values():
     numbers = {name: value for name, value in CONSTANTS.items() if value == value}  # one NaN is like another
     assembly = in_cuda.compiled(
         "".join(
-            f'extern "C" __global__ void {name}_({"float" if value.itemsize == 4 else "double"}* x) {{ *x = {name}; }}\n'
+            f'extern "C" __global__ void {name}_({"float" if value.itemsize == 4 else "double"}* x) {{ *x = {name}; }}\n'  # noqa: E501
             for name, value in numbers.items()
         )
     )

@@ -88,9 +88,9 @@ PROGRAMS = {
     "a for loop": "int r = 0; for (int j = 0; j < (h & 15); ++j) r += j * j; show(r);",
     "a while loop": "unsigned int r = u; while (r > 100) r /= 3; show((int)r);",
     "a do loop": "int r = 0; do { r++; } while (r < (h & 7)); show(r);",
-    "break and continue": "int r = 0; for (int j = 0; j < 20; j++) { if (j % 3 == 0) continue; if (j > (h & 15)) break; r = r * 2 + j; } "
+    "break and continue": "int r = 0; for (int j = 0; j < 20; j++) { if (j % 3 == 0) continue; if (j > (h & 15)) break; r = r * 2 + j; } "  # noqa: E501
     "show(r);",
-    "break in a branch in a loop in a loop": "int r = 0; for (int j = 0; j < 4; j++) { int k = 0; while (true) { if (k >= j + (h & 3)) { break; } k++; } "
+    "break in a branch in a loop in a loop": "int r = 0; for (int j = 0; j < 4; j++) { int k = 0; while (true) { if (k >= j + (h & 3)) { break; } k++; } "  # noqa: E501
     "r = r * 10 + k; } show(r);",
     "shadowed names": "int r = 1; { int r = 2; r += n & 3; } show(r);",
     "assignments as values": "int r, q; r = q = (n & 7); r += q -= 2; show(r * 100 + q);",

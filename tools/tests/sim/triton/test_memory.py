@@ -7,8 +7,8 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from tools import gpu
-from tools.sim.triton.faults import Fault
 from tools.sim.recording import record
+from tools.sim.triton.faults import Fault
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
 

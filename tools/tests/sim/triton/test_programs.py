@@ -8,8 +8,8 @@ import triton
 import triton.language as tl
 
 from tools import gpu
-from tools.sim.triton.faults import Fault
 from tools.sim.recording import record
+from tools.sim.triton.faults import Fault
 from tools.sim.triton.programs import SEED, order
 from tools.worker import raised_from
 

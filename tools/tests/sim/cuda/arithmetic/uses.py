@@ -7,7 +7,6 @@ import numpy as np
 from tools.gpu import cuda
 from tools.tests.sim.cuda.arithmetic.case import FLOAT16, FLOAT32, FLOAT64, INT32, THREADS, given
 
-
 # Branches ----------------------------------------------------------------------------------------
 
 

@@ -127,6 +127,7 @@ def test_a_type_that_is_none_of_numbers_makes_no_values():
 )
 def test_an_argument_has_numbas_type(numba_cuda, value):
     from numba.cuda.typing.typeof import Purpose, typeof
+
     from tools.sim.cuda.arguments import typeof as ours
 
     assert str(ours(value)) == str(typeof(value, Purpose.argument))

@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numba
+from numba import types
 from numba.cuda import compiler, dispatcher
 from numba.cuda.descriptor import cuda_target
-
-from numba import types
 
 
 @contextmanager

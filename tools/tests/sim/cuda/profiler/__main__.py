@@ -28,8 +28,8 @@ def metrics() -> None:
 
 def launch() -> None:
     """Each kernel once on the GPU, its arguments there before."""
-    from tools.tests.sim.cuda.profiler.cases import cases
     from tools.gpu import cuda
+    from tools.tests.sim.cuda.profiler.cases import cases
 
     for case in cases():
         arguments = [cuda.to_device(each) if hasattr(each, "dtype") else each for each in case.arguments]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+
 from tools.tests.sim.cuda.profiler import hard, textbook
 
 

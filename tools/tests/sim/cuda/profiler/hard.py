@@ -1,6 +1,7 @@
 """Kernels chosen to be hard to count: edges, other types, structs, scans, histograms, ragged loops, odd blocks."""
 
 import numpy as np
+
 from tools.gpu import cuda
 
 float32, float64, int32 = np.float32, np.float64, np.int32

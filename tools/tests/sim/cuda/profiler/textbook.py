@@ -1,6 +1,7 @@
 """Kernels whose counts can be checked by hand: copies, transposes, trees, products, and shared memory by strides."""
 
 import numpy as np
+
 from tools.gpu import cuda
 
 TILE = 16

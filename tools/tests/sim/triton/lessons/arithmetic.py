@@ -1,9 +1,10 @@
 """One kernel, and functions for it to apply."""
 
-import tools.gpu  # noqa: F401, before Triton
 import torch
 import triton
 import triton.language as tl
+
+import tools.gpu  # noqa: F401, before Triton
 
 
 @triton.jit

@@ -1,5 +1,0 @@
-"""The learner's month as one HTML page without outside parts: `page(gather(root), today)`."""
-
-from tools.cli.portfolio.page import page
-
-__all__ = ["page"]

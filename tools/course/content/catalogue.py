@@ -1,0 +1,187 @@
+"""The days and katas of the course: where their files are, what day.toml says, which tasks the lesson has.
+
+Loading a unit reads that unit alone: a run of one day must neither wait for the other 73 nor fail for them.
+"""
+
+import ast
+import difflib
+import hashlib
+import os
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import ROOT
+from tools.course.content import day_file, source
+from tools.course.content.day_file import UNIT_NAME, BrokenCourseFile, Question, Reading, Recommendation
+from tools.words import cut, quantity
+
+LONGEST = 40  # letters of a name in a message
+_COMMENT = re.compile(r"# Task (\d+)\b")  # where a task's part of the lesson begins
+_MARKER = re.compile(r"\S+ task (\d+): .+")  # the text of a gap's NotImplementedError
+
+
+class NoSuchUnit(LookupError):
+    """A name that is no day or kata of this course; str() is one line with the nearest name."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A numbered piece of a lesson; functions are its public functions and classes, in file order."""
+
+    number: int
+    kind: str  # "gap", "repair" or "setup"
+    functions: tuple[str, ...] = ()
+    line: int | None = None  # of the comment `# Task N`; None where the lesson has none, as for setup
+
+    @property
+    def about(self) -> str:
+        """What it is about, for a list of tasks."""
+        return ", ".join(self.functions) or ("this machine" if self.kind == "setup" else "not in the lesson")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A day or a kata. Paths are absolute; what day.toml leaves out is empty."""
+
+    name: str  # "week1/day1", "week1/katas/simd"
+    folder: Path
+    lesson: Path
+    tests: Path
+    module: str  # "week1.day1.numpy_baseline"
+    title: str
+    minutes: int
+    sittings: int  # over which the minutes are spread
+    needs: tuple[str, ...]  # names of units
+    concepts: tuple[str, ...]
+    in_passing: tuple[str, ...]  # words of the glossary that the docstring explains before their unit
+    points: dict[str, int]  # by stage
+    hints: dict[int, tuple[str, ...]]  # by task: three rungs
+    quiz: tuple[Question, ...]
+    reading: tuple[Reading, ...]
+    topics: dict[str, str]  # topic of a question -> name of the unit that teaches it
+    recommend: tuple[Recommendation, ...]  # highest bar first
+    tasks: tuple[Task, ...]  # by number
+
+    @property
+    def week(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def root(self) -> Path:
+        """The course that it belongs to."""
+        return self.folder.parents[self.name.count("/")]
+
+    @property
+    def is_kata(self) -> bool:
+        return "/katas/" in self.name
+
+    @property
+    def duration(self) -> str:
+        """60 minutes; 120 minutes in 2 sittings"""
+        sittings = f" in {quantity(self.sittings, 'sitting')}" if self.sittings > 1 else ""
+        return f"{quantity(self.minutes, 'minute')}{sittings}"
+
+
+def names(root: Path = ROOT) -> list[str]:
+    """The names of all units in course order: by week, its days by number, then its katas by name."""
+    files = [*root.glob("week*/day*/day.toml"), *root.glob("week*/katas/*/day.toml")]
+    found = (file.parent.relative_to(root).as_posix() for file in files)
+    return sorted(filter(UNIT_NAME.fullmatch, found), key=_course_order)
+
+
+def units(root: Path = ROOT) -> list[Unit]:
+    """All units in course order. Raises BrokenCourseFile at the first that breaks a rule."""
+    return [_load(name, root) for name in names(root)]
+
+
+def unit(name: str, root: Path = ROOT) -> Unit:
+    """One unit by name; "./week1/day1/" will do as well. Raises NoSuchUnit, BrokenCourseFile."""
+    clean = name.replace("\\", "/").removeprefix("./").rstrip("/")
+    if not UNIT_NAME.fullmatch(clean) or not os.path.exists(root / clean / "day.toml"):  # of any length
+        raise NoSuchUnit(f"There is no day or kata {cut(name, LONGEST)!r}.{_nearest(clean, root)}")
+    return _load(clean, root)
+
+
+def file_hash(file: Path) -> str:
+    """Stands for the content of a lesson; "" when it cannot be read."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""
+
+
+def _course_order(name: str) -> tuple:
+    week, *katas, last = name.split("/")
+    return int(week.removeprefix("week")), bool(katas), 0 if katas else int(last.removeprefix("day")), last
+
+
+def _nearest(name: str, root: Path) -> str:
+    nearest = difflib.get_close_matches(name, names(root), n=1, cutoff=0.5)
+    return f" Did you mean {nearest[0]}?" if nearest else " ./course status lists them."
+
+
+def _load(name: str, root: Path) -> Unit:
+    folder = root / name
+    says = day_file.read(folder / "day.toml", root)
+    kinds = says.pop("task_kinds")
+    lesson, tests = _files(folder, root)
+    try:
+        text = source.read(lesson)
+    except OSError as error:
+        raise BrokenCourseFile(lesson.relative_to(root), None, f"cannot be read ({error.strerror})") from None
+    module = f"{name.replace('/', '.')}.{lesson.stem}"
+    return Unit(name, folder, lesson, tests, module, **says, tasks=_tasks(text, kinds, says["hints"]))
+
+
+def _files(folder: Path, root: Path) -> tuple[Path, Path]:
+    """The lesson X.py and its test_X.py."""
+    tests = sorted(folder.glob("test_*.py"))
+    if len(tests) != 1:
+        found = ", ".join(file.name for file in tests) or "none"
+        raise BrokenCourseFile(folder.relative_to(root), None, f"must hold one file test_*.py; found {found}")
+    lesson = folder / tests[0].name.removeprefix("test_")
+    if not lesson.exists():
+        path = lesson.relative_to(root)
+        raise BrokenCourseFile(path, None, f"is missing; this brings it back: git restore {path.as_posix()}")
+    return lesson, tests[0]
+
+
+# Tasks --------------------------------------------------------------------------------------------
+
+
+def _tasks(text: str, kinds: dict[int, str], hints: dict) -> tuple[Task, ...]:
+    """The tasks that the lesson, the hints or the kinds name.
+
+    The lesson is the learner's to edit: a lost comment, a filled gap or a syntax error must not lose a task.
+    """
+    lines = enumerate(text.split("\n"), start=1)
+    comments = [(number, int(match[1])) for number, line in lines if (match := _COMMENT.match(line))]
+    functions: dict[int | None, list[str]] = {}
+    for node in _definitions(text):
+        above = [task for line, task in comments if line < node.lineno]
+        task = _marked(node) or (above[-1] if above else None)
+        functions.setdefault(task, []).append(node.name)
+    line_of = {task: line for line, task in comments}
+    numbers = sorted(line_of.keys() | hints.keys() | kinds.keys())
+    return tuple(Task(n, kinds.get(n, "gap"), tuple(functions.get(n, ())), line_of.get(n)) for n in numbers)
+
+
+def _definitions(text: str) -> list[ast.stmt]:
+    """Its public functions and classes; none while it has a syntax error, which running it will show."""
+    try:
+        with warnings.catch_warnings():  # "invalid escape sequence" is said once, when the lesson is imported
+            warnings.simplefilter("ignore")
+            body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deep to parse
+        return []
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return [node for node in body if isinstance(node, kinds) and not node.name.startswith("_")]
+
+
+def _marked(definition: ast.stmt) -> int | None:
+    """The task that a gap's marker names."""
+    constants = (node.value for node in ast.walk(definition) if isinstance(node, ast.Constant))
+    matches = (_MARKER.fullmatch(value) for value in constants if isinstance(value, str))
+    return next((int(match[1]) for match in matches if match), None)

@@ -1,0 +1,1 @@
+"""The learner: what they wrote, what passed, what they did and noted, and what comes next."""

@@ -1,0 +1,204 @@
+"""`./course check` runs everything; `./course check week1/day1 --only units` a part of it."""
+
+import argparse
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from tools import ROOT
+from tools.course.content import catalogue
+from tools.course.content.catalogue import BrokenCourseFile, NoSuchUnit, Unit
+from tools.doctor.packages import lacking
+from tools.selfcheck import golden, parts, supervise
+from tools.selfcheck.findings import Findings, below_floors, merged, report, unjudged
+from tools.selfcheck.judge import Verdict
+from tools.selfcheck.progress import Progress
+
+AT_ONCE = 2  # processes side by side
+SAMPLE = 20  # mutants of each unit, where no unit is named
+FLOORS = ROOT / ".ci" / "floors.toml"
+LEARNERS_EDITION = """\
+This is the learners' edition: it has no reference/ folder. The tests of the tools run;
+lessons, wrong answers, mutants and transcripts need the solutions and are left out.
+"""
+LEFT_OUT = "left out: tests of pages, notebooks and terminals, and the linter; ./course check --dev runs them"
+OFFER = """\
+./course check --dev tests pages, notebooks and terminals too. Install what
+that needs, 73 MB, and run it at the end? [y/N] """
+TIMES = """\
+For those who change the course. On two cores the whole takes 17 minutes,
+--quick 2, --dev 1, a day half a minute to three.
+"""
+
+Job = tuple[str, Callable[..., Findings]]  # the part it belongs to, and what to call with `tell`
+
+
+@dataclass(frozen=True)
+class Form:
+    """parts: what runs. floors: the kinds of check that are all made then, of which none may be lost."""
+
+    parts: Sequence[str]
+    floors: Sequence[str] = ()
+
+
+PARTS = ("tools", "units", "static", "golden")
+WHOLE = Form(
+    PARTS,
+    (
+        "units",
+        "lesson tests",
+        "lesson tests, remote",
+        "tests seen red",
+        "wrong answers",
+        "broken machines",
+        "mutants killed",
+        "static rules",
+        "transcripts",
+        "tests of the tools",
+    ),
+)
+QUICK = Form(("quick", "static", "golden"), ("units", "lesson tests", "static rules", "transcripts"))
+DEV = Form(("dev",), ("dev tests",))
+
+
+def main(argv: list[str]) -> int:
+    """Run what `argv` asks for and print the report. Returns 0 if all is well, 1 if not, 2 if misused."""
+    options = _parser().parse_args(argv)
+    try:
+        units = [catalogue.unit(name) for name in options.units or catalogue.names()]
+    except (NoSuchUnit, BrokenCourseFile) as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    form = _form(options)
+    if form is DEV and (missing := lacking("dev")):
+        print(f"Not installed: {', '.join(missing)}. ./course check --dev installs them in .venv.", file=sys.stderr)
+        return 2
+    if form is not DEV and not (ROOT / "reference").is_dir():
+        print(LEARNERS_EDITION)
+        form = Form(["tools"])
+    try:
+        goes_on = form is WHOLE and _wants_dev()
+        found = _judged(form, units, SAMPLE if options.mutants is None and not options.units else options.mutants)
+    except KeyboardInterrupt:
+        print("Stopped before the end; nothing was decided.", file=sys.stderr)
+        return 130
+    print(report(found))
+    if not all(part.passed for part in found):
+        return 1
+    return subprocess.call([sys.executable, ROOT / "course", "check", "--dev"]) if goes_on else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="course check",
+        description="Check the course itself.",
+        epilog=TIMES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "units", nargs="*", metavar="UNIT", help="a day or kata, such as week1/day1; all if none is named"
+    )
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument(
+        "--quick", action="store_true", help="each reference and stub, the rules that need no run, and the transcripts"
+    )
+    forms.add_argument(
+        "--dev",
+        action="store_true",
+        help="what the standard install leaves out: pages, notebooks, terminals, the linter",
+    )
+    forms.add_argument("--only", action="append", choices=PARTS, help="run this part only; may be given again")
+    parser.add_argument(
+        "--mutants",
+        type=_number,
+        metavar="N",
+        help=f"of each unit, always the same ones; else {SAMPLE}, and all of a unit that is named",
+    )
+    return parser
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of mutants")
+    return int(text)
+
+
+def _form(options: argparse.Namespace) -> Form:
+    form = DEV if options.dev else QUICK if options.quick else WHOLE
+    if options.only:
+        return Form(options.only)
+    return Form([part for part in form.parts if part not in ("tools", "golden")]) if options.units else form
+
+
+def _wants_dev() -> bool:
+    """Shall .venv have what --dev needs, to run that too? Whoever sits before it is asked."""
+    if not (at_terminal_of_venv() and lacking("dev")):
+        return False
+    try:
+        return input(OFFER).strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def at_terminal_of_venv() -> bool:
+    """Elsewhere there is nobody to ask, or no environment of ours to add to."""
+    return sys.prefix == str(ROOT / ".venv") and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+# Running ------------------------------------------------------------------------------------------
+
+
+def _judged(form: Form, units: list[Unit], most: int | None) -> list[Findings]:
+    """Run the parts of the form, and hold what they found against the floors. most: mutants of each unit."""
+    absent = lacking("compilers")
+    found = _run(_jobs(form.parts, units, most, absent))
+    if absent:
+        found.append(unjudged(found, absent))
+    elif form.floors:
+        found.append(below_floors(found, FLOORS, form.floors))
+    if form is WHOLE and lacking("dev"):
+        found.append(Findings("dev", notes=[LEFT_OUT]))
+    return found
+
+
+def _run(jobs: list[Job]) -> list[Findings]:
+    """Run the jobs, two at a time."""
+    pool = ThreadPoolExecutor(AT_ONCE)
+    with Progress(part for part, _ in jobs) as progress:
+        try:
+            return merged(pool.map(lambda job: _timed(job, progress), jobs))
+        except BaseException:  # Ctrl-C too: leave no process behind
+            supervise.stop_all()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _jobs(wanted: Sequence[str], units: list[Unit], most: int | None, absent: list[str]) -> list[Job]:
+    """The long ones come first."""
+    of_part: dict[str, list[Job]] = {
+        "tools": [("tools", partial(parts.check_tools, path, ROOT)) for path in parts.tests_of_tools(ROOT)],
+        "units": [(unit.name, partial(parts.check_unit, unit, ROOT, most=most, absent=absent)) for unit in units],
+        "quick": [(unit.name, partial(parts.check_quickly, unit, ROOT)) for unit in units],
+        "static": [("static", partial(parts.check_texts, units, ROOT))],
+        "golden": [("transcripts", partial(parts.check_transcript, each, ROOT)) for each in golden.TRANSCRIPTS],
+        "dev": [("dev", partial(parts.check_dev, ROOT))],
+    }
+    return [job for part, jobs in of_part.items() if part in wanted for job in jobs]
+
+
+def _timed(job: Job, progress: Progress) -> Findings:
+    name, run = job
+    start = time.monotonic()
+    try:
+        found = run(tell=partial(progress.tell, name))
+    except Exception:  # a fault of ours: told in full, and what the other parts found is told too
+        found = Findings(name, [Verdict("parts that came to an end", name, False, traceback.format_exc())])
+    found.seconds = time.monotonic() - start
+    progress.done(name)
+    return found

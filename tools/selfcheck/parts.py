@@ -1,0 +1,184 @@
+"""The parts of the self-check, each a function that returns its Findings and tells how far it is."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tools.course.content.answers import BadAnswer, Broken, Wrong, broken_machines, wrong_answers
+from tools.course.content.catalogue import Unit
+from tools.doctor.packages import of_extra
+from tools.selfcheck import golden, judge, static
+from tools.selfcheck.findings import Findings
+from tools.selfcheck.judge import Verdict
+from tools.selfcheck.results import Result, TestResult, Variant
+from tools.selfcheck.static.commands import commands_exist
+from tools.selfcheck.supervise import run_variants
+from tools.selfcheck.variants import quick_variants, variants
+
+Tell = Callable[..., None]  # phase, detail
+
+
+# What a failed verdict of these kinds may be due to is a package that some of the unit's tests wait for
+DUE_TO_ABSENCE = ("tests seen red", "wrong answers", "mutants that survived")
+TO_BE_SHOWN = "to be shown red where nothing is skipped: "
+
+
+def tests_of_tools(root: Path) -> list[Path]:
+    """Folders and files of tests that have a process each, the largest first."""
+
+    def size(path: Path) -> int:
+        return sum(file.stat().st_size for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
+
+    tests = root / "tools" / "tests"
+    folders = {tests / file.relative_to(tests).parts[0] for file in tests.rglob("test_*.py")}
+    return sorted(folders, key=lambda path: (-size(path), path))
+
+
+def check_tools(path: Path, root: Path, tell: Tell) -> Findings:
+    """The tests of the tools in one of tests_of_tools, in one process."""
+    tell("running", path.name)
+    return _tested("tools", "tests of the tools", [path], root)
+
+
+def check_dev(root: Path, tell: Tell) -> Findings:
+    """The linter, and the files of tests some of which are skipped where a package of the extra dev is missing."""
+    tell("running")
+    found = _tested("dev", "dev tests", asking_for(of_extra("dev"), root), root)
+    linted = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--quiet", "--output-format=concise", root],
+        capture_output=True,
+        text=True,
+        cwd=root,
+    )
+    found.verdicts.append(Verdict("dev tests", "ruff check .", linted.returncode == 0, linted.stdout + linted.stderr))
+    return found
+
+
+def asking_for(packages: Sequence[str], root: Path) -> list[Path]:
+    """The files of tests that use one of these packages if it is there."""
+    asks = re.compile(rf"importorskip\(\"({'|'.join(packages)})\"")
+    return [file for file in sorted(root.glob("tools/tests/**/test_*.py")) if asks.search(file.read_text("utf-8"))]
+
+
+def _tested(name: str, kind: str, paths: Sequence[Path], root: Path) -> Findings:
+    """What became of tests that are no lesson's; a skip is no pass."""
+    variant = Variant("tools", "", ("-q", "-p", "no:cacheprovider", *map(str, paths)))
+    result = run_variants([variant], root, tell=lambda variant: None)[0]
+    found = Findings(name, skips=skips(result.tests))
+    if result.died or not result.tests:
+        found.verdicts.append(Verdict(kind, f"pytest {name}", False, result.died or "no test was found"))
+    for test in result.tests:
+        if test.outcome != "skipped":
+            passed = test.outcome in ("passed", "xfailed")
+            found.verdicts.append(Verdict(kind, test.nodeid, passed, judge.quote(test.text)))
+    return found
+
+
+def check_texts(units: list[Unit], root: Path, tell: Tell) -> Findings:
+    """The rules that need no run, for each unit, and the commands that any text tells someone to type."""
+    tell("reading")
+    found = Findings("static")
+    for unit in units:
+        for rule, problems in static.check_unit(unit, root).items():
+            found.verdicts.append(_rule(f"{unit.name}: {rule}", problems))
+    found.verdicts.append(_rule("commands exist", list(commands_exist(root))))
+    return found
+
+
+def _rule(subject: str, problems: list) -> Verdict:
+    return Verdict("static rules", subject, not problems, "\n".join(map(str, problems)))
+
+
+def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, absent: Sequence[str] = ()) -> Findings:
+    """All variants of a unit's lesson, in one process as long as it lives. most: mutants; None for all.
+
+    absent: packages that the course wants and that are not here.
+    """
+    with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
+        try:
+            plan = variants(unit, root, Path(folder), most)
+            excused = judge.excuses(root / "reference" / unit.name / "excused.toml")
+            if most is not None:  # then those that do not run need no excuse
+                excused = {variant.name: excused[variant.name] for variant in plan if variant.name in excused}
+        except (BadAnswer, SyntaxError) as problem:
+            return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
+        done = Counter()
+
+        def begun(variant: Variant) -> None:
+            done[variant.kind] += 1
+            count = sum(other.kind == variant.kind for other in plan)
+            tell(variant.kind, f"{done[variant.kind]} of {count}  {variant.name}")
+
+        results = run_variants(plan, root, begun)
+    found = judged(unit, root, results, excused)
+    entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
+    return without_what_waits(found, results[0], entries) if absent else found
+
+
+def check_quickly(unit: Unit, root: Path, tell: Tell) -> Findings:
+    """The reference and the stub."""
+    try:
+        entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
+    except BadAnswer as problem:
+        return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
+    reference, stub = run_variants(quick_variants(unit, root), root, lambda variant: tell(variant.kind))
+    return Findings(
+        unit.name,
+        skips=skips(reference.tests),
+        verdicts=[
+            Verdict("units", unit.name, bool(reference.tests), "no test ran"),
+            *judge.judge_reference(unit.name, reference, "lesson tests"),
+            *judge.judge_stub(unit.name, stub, entries),
+        ],
+    )
+
+
+def without_what_waits(found: Findings, reference: Result, entries: Sequence[Wrong | Broken]) -> Findings:
+    """Where tests wait for packages that are not here, what failed for that reason is counted as not judged."""
+    waiting = [test for test in reference.tests if test.waits and not test.needs_gpu]
+    functions = {test.function for test in waiting}
+    unseen = {entry.name for entry in entries if functions & set(entry.rejected_by)}
+    notes = {note: note.removeprefix(TO_BE_SHOWN) for note in found.notes}
+    lost = [each for each in found.verdicts if waiting and each.kind in DUE_TO_ABSENCE and not each.passed]
+    found.unjudged.update(["tests of lessons"] * len(waiting))
+    found.unjudged.update(each.kind for each in lost)
+    found.unjudged.update("wrong answers" for name in notes.values() if name in unseen)
+    found.verdicts = [each for each in found.verdicts if each not in lost]
+    found.notes = [note for note, name in notes.items() if name not in unseen | functions]
+    return found
+
+
+def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str]) -> Findings:
+    """The verdicts on a unit, from the results of all its variants."""
+    of_kind = {kind: [r for r in results if r.variant.kind == kind] for kind in (r.variant.kind for r in results)}
+    (reference,), (stub,), (remote,) = (of_kind[kind] for kind in ("reference", "stub", "remote"))
+    entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
+    rejections = list(zip(entries, [*of_kind.get("wrong", []), *of_kind.get("broken", [])], strict=True))
+    judgements = {entry.name: judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
+    found = Findings(unit.name, skips=skips(reference.tests))
+    found.verdicts = [
+        Verdict("units", unit.name, bool(reference.tests), "no test ran"),
+        *judge.judge_reference(unit.name, reference, "lesson tests"),
+        *judge.judge_reference(unit.name, remote, "lesson tests, remote"),
+        *judge.judge_killed(unit.name, stub, rejections),
+        *(verdict for verdict in judgements.values() if verdict),
+        *judge.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),
+    ]
+    waiting = [*judge.waiting(stub), *(name for name, verdict in judgements.items() if verdict is None)]
+    found.notes = [TO_BE_SHOWN + name for name in waiting]
+    return found
+
+
+def check_transcript(transcript: golden.Transcript, root: Path, tell: Tell) -> Findings:
+    """One run of pytest as a learner sees it."""
+    tell("running", transcript.name)
+    return Findings("transcripts", [golden.check(transcript, root, golden.GOLDEN)])
+
+
+def skips(tests: list[TestResult]) -> Counter:
+    """How many tests were skipped, by reason."""
+    return Counter(test.text for test in tests if test.outcome == "skipped")

@@ -1,0 +1,136 @@
+"""Keep a unit's process going: one that dies or hangs costs its variant, and a new one does the rest."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from tools import ROOT
+from tools.selfcheck.results import Result, TestResult, Variant
+
+START = 120.0  # seconds until the first word: Python, NumPy and PyTorch are loaded by then, on any machine
+PATIENCE = 90.0  # seconds without a word, beyond the limit of one test: other work may slow a machine down
+TAIL = 2000  # characters of standard error that are shown when a process dies before it began
+
+
+_live: set["UnitProcess"] = set()
+_stopping = threading.Event()  # a process that was ended on purpose has no successor
+
+
+class Silent(Exception):
+    """No line arrived in time."""
+
+
+class Stopped(Exception):
+    """Somebody wants no more of it."""
+
+
+def run_variants(variants: list[Variant], root: Path, tell: Callable[[Variant], None]) -> list[Result]:
+    """Run the variants in order; `tell` hears of each as it begins. Raises RuntimeError if none can begin, Stopped."""
+    results: list[Result] = []
+    while len(results) < len(variants):
+        if _stopping.is_set():
+            raise Stopped
+        rest = variants[len(results) :]
+        process = UnitProcess(rest, root)
+        try:
+            begun = process.results(rest, tell)
+        finally:
+            process.close()
+        if not begun and not _stopping.is_set():
+            raise RuntimeError(f"the process for {rest[0]} ended before it began:\n{process.tail}")
+        results += begun
+    return results
+
+
+def stop_all() -> None:
+    """End every process, and with them their runs."""
+    _stopping.set()
+    for process in list(_live):
+        process.kill()
+
+
+class UnitProcess:
+    """One `python -m tools.selfcheck.unit` and the lines that it writes."""
+
+    def __init__(self, variants: list[Variant], root: Path):
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tools.selfcheck.unit"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+            cwd=root, start_new_session=True, env={**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        _live.add(self)
+        self.lines: queue.Queue[bytes | None] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        with self.process.stdin as pipe:
+            pipe.write(json.dumps([variant.to_json() for variant in variants]).encode())
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def results(self, variants: list[Variant], tell: Callable[[Variant], None]) -> list[Result]:
+        """One for each variant that began, the one in which the process died included."""
+        begun: list[Result] = []
+        try:
+            self._listen(begun, variants, tell)
+            died = f"the process died ({_cause(self.process.wait())})"
+        except Silent:
+            died = "the process hung"
+        if begun and begun[-1].exit is None:
+            begun[-1].died = died
+        return begun
+
+    def _listen(self, begun: list[Result], variants: list[Variant], tell: Callable[[Variant], None]) -> None:
+        patience = START
+        while (event := self._next(patience)) is not None:
+            kind = event.pop("event")
+            if kind == "begin":
+                begun.append(Result(variants[len(begun)]))
+                tell(begun[-1].variant)
+            elif kind == "test":
+                begun[-1].tests.append(_test_result(event))
+            else:
+                begun[-1].exit, begun[-1].seconds = event["exit"], event["seconds"]
+            patience = begun[-1].variant.limit + PATIENCE
+
+    def _next(self, patience: float) -> dict | None:
+        try:
+            line = self.lines.get(timeout=patience)
+        except queue.Empty:
+            raise Silent from None
+        return None if line is None else json.loads(line)
+
+    def kill(self) -> None:
+        """End the process and all that it started."""
+        if hasattr(os, "killpg"):
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass  # all of them have ended already
+        else:
+            self.process.kill()
+        self.process.wait()
+
+    def close(self) -> None:
+        self.kill()
+        _live.discard(self)
+        self.errors.seek(0)
+        self.tail = self.errors.read().decode(errors="replace")[-TAIL:]
+        self.errors.close()
+
+
+def _test_result(event: dict) -> TestResult:
+    return TestResult(**{**event, "tasks": tuple(event.get("tasks", ()))})
+
+
+def _cause(code: int) -> str:
+    return signal.strsignal(-code) if code < 0 else f"exit code {code}"

@@ -1,0 +1,153 @@
+"""Run the tests of one unit against many variants of its lesson, in this process: PyTorch is imported once.
+
+`python -m tools.selfcheck.unit` reads a JSON list of variants from standard input and writes one JSON
+object a line to standard output; whatever tests and lessons print goes to standard error.
+"""
+
+import gc
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from unittest import mock
+
+import pytest
+
+from tools import check
+from tools.doctor import machine
+from tools.doctor.packages import installed
+from tools.selfcheck.results import TRIES, Variant
+
+LESSON_MODULE = re.compile(r"week\d+(\.|$)")
+
+
+def main() -> None:
+    channel = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(2, 1)
+
+    def send(event: str, **facts) -> None:
+        print(json.dumps({"event": event, **facts}), file=channel)
+
+    for table in json.load(sys.stdin):
+        run(Variant.from_json(table), send)
+        gc.freeze()  # what is loaded by now stays; pytest collects garbage four times a run
+
+
+def run(variant: Variant, send: Callable[..., None]) -> None:
+    """Run one variant; `send` hears "begin", each "test", and "end"."""
+    send("begin")
+    start = time.monotonic()
+    arguments, most = variant.arguments, 1 if variant.kind == "mutant" else TRIES
+    with _auditing(variant.audit), _machine(variant.facts):
+        for tries in range(1, most + 1):
+            forget_lessons()
+            collector = Collector(send, variant, patient=tries < most)
+            code = pytest.main([*arguments, "-o", f"course_limit={variant.limit:g}"], plugins=[collector])
+            if not collector.undecided:
+                break
+            arguments = only(arguments, collector.undecided)
+    send("end", exit=int(code), seconds=time.monotonic() - start)
+
+
+def only(arguments: Iterable[str], nodeids: list[str]) -> list[str]:
+    """The same arguments, with these tests in the place of files and folders."""
+    return [*(a for a in arguments if not os.path.exists(a.partition("::")[0])), *nodeids]
+
+
+def forget_lessons() -> None:
+    """The next import of a lesson, or of its tests, must read the file of the next variant."""
+    for name in [name for name in sys.modules if LESSON_MODULE.match(name)]:
+        del sys.modules[name]
+
+
+def _auditing(on: bool) -> AbstractContextManager:
+    return mock.patch.object(check, "auditing", on)
+
+
+def _machine(facts: dict) -> AbstractContextManager:
+    return machine.pretend(facts) if facts else nullcontext()
+
+
+class Collector:
+    """A pytest plugin that passes on what became of each test; if it is patient, of those that were decided."""
+
+    def __init__(self, send: Callable[..., None], variant: Variant, patient: bool):
+        self.send, self.variant, self.patient = send, variant, patient
+        self.undecided: list[str] = []
+        self.items: dict[str, pytest.Item] = {}
+
+    def pytest_configure(self, config):
+        self.config = config
+
+    def pytest_itemcollected(self, item):
+        self.items[item.nodeid] = item
+
+    def pytest_collection_modifyitems(self, items):
+        if self.variant.kind == "mutant":
+            items.sort(key=_is_slow)  # any failure will do
+        if self.variant.rejected_by:
+            items[:] = judged(items, self.variant.rejected_by)
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.send("test", nodeid=report.nodeid, function="(collection)", outcome="failed", text=report.longreprtext)
+
+    def pytest_runtest_logreport(self, report):
+        if report.when != "call" and report.passed:
+            return
+        category = self.config.hook.pytest_report_teststatus(report=report, config=self.config)[0]
+        if category == "undecided" and self.patient:
+            self.undecided.append(report.nodeid)
+            return
+        item = self.items[report.nodeid]
+        lesson = {} if self.variant.kind == "tools" else _facts(report)
+        self.send(
+            "test",
+            nodeid=report.nodeid,
+            function=_function(item),
+            outcome="failed" if category == "error" else category,
+            text="" if report.passed else _text(report),
+            seconds=report.duration,
+            **{key: lesson[key] for key in ("tasks", "stage", "needs_gpu", "needs_program") if lesson},
+        )
+
+
+def _facts(report) -> dict:
+    """What the course's plugin says of a test. One that asks NVIDIA's compilers may miss them, as others a program."""
+    if report.skipped and report.course["stage"] == "compiled" and not installed("numba-cuda"):
+        return report.course | {"needs_program": True}
+    return report.course
+
+
+def judged(items: list[pytest.Item], rejected_by: tuple[str, ...]) -> list[pytest.Item]:
+    """The tests that must reject a wrong answer, and those of earlier tasks, which must not; of these no slow ones."""
+    rejecting = [item for item in items if _function(item) in rejected_by]
+    first = min(map(_last_task, rejecting), default=0)
+    return [item for item in items if item in rejecting or _last_task(item) < first and not _is_slow(item)]
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    """Does it measure, or compile in a process of its own? Either takes seconds."""
+    return any(item.get_closest_marker(mark) for mark in ("speed", "compiled"))
+
+
+def _function(item: pytest.Item) -> str:
+    return getattr(item, "originalname", None) or item.name
+
+
+def _last_task(item: pytest.Item) -> int:
+    mark = item.get_closest_marker("task")
+    return max(mark.args) if mark else 0
+
+
+def _text(report) -> str:
+    if report.skipped and isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: ")
+    return report.longreprtext
+
+
+if __name__ == "__main__":
+    main()

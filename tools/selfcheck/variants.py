@@ -1,0 +1,57 @@
+"""The variants of a lesson that its tests must tell apart, written out as files."""
+
+import zlib
+from pathlib import Path
+
+from tools.course.content.answers import broken_machines, materialise, reference_file, wrong_answers
+from tools.course.content.catalogue import Unit
+from tools.course.content.gaps import find_gaps, repaired
+from tools.selfcheck.mutants import Mutant, mutants
+from tools.selfcheck.results import Variant
+
+SEED = 28  # a verdict can be repeated, and no unlucky draw turns it: learners' runs see the other draws
+MUTANT_LIMIT = 10.0  # seconds for one test of a mutant; it may loop for ever
+
+
+def quick_variants(unit: Unit, root: Path) -> list[Variant]:
+    """The reference and the stub."""
+    common = ("-q", "-p", "no:cacheprovider", str(unit.tests), f"--seed={SEED}")
+    return [
+        Variant("reference", "", (*common, "--answers=reference"), audit=True),
+        Variant("stub", "", (*common, f"--answers={root}")),  # as answers: no stages, no progress
+    ]
+
+
+def variants(unit: Unit, root: Path, folder: Path, most: int | None = None) -> list[Variant]:
+    """Everything to run for `unit`, with `most` mutants or all. Answers go below `folder`. Raises BadAnswer."""
+    tests = str(unit.tests)
+    common = ("-q", "-p", "no:cacheprovider", tests, f"--seed={SEED}")
+    found = quick_variants(unit, root)
+    for wrong in wrong_answers(unit.name, root):
+        answers = materialise(f"{unit.name}/{wrong.name}", folder / wrong.name, root)
+        found.append(Variant("wrong", wrong.name, (*common, f"--answers={answers}"), rejected_by=wrong.rejected_by))
+    for machine in broken_machines(unit.name, root):
+        arguments = (*common, "--answers=reference")
+        found.append(Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by))
+    found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
+    for number, mutant in enumerate(sample(unit_mutants(unit, root), most)):
+        answers = folder / f"mutant{number}"
+        file = answers / unit.name / unit.lesson.name
+        file.parent.mkdir(parents=True)
+        file.write_text(mutant.source, encoding="utf-8")
+        arguments = (*common, "-x", f"--answers={answers}")
+        found.append(Variant("mutant", mutant.id, arguments, limit=MUTANT_LIMIT))
+    return found
+
+
+def sample(every: list[Mutant], most: int | None) -> list[Mutant]:
+    """At most so many of them, always the same ones: chosen by their names, and in their order. None: all."""
+    chosen = set(sorted((mutant.id for mutant in every), key=lambda name: zlib.crc32(name.encode()))[:most])
+    return [mutant for mutant in every if mutant.id in chosen]
+
+
+def unit_mutants(unit: Unit, root: Path) -> list[Mutant]:
+    """The mutants of the reference of `unit`, in its gaps and in the functions it hands over for repair."""
+    stub = unit.lesson.read_text(encoding="utf-8")
+    given = dict.fromkeys(repaired(unit, stub), 0) | {gap.function: gap.given for gap in find_gaps(stub)}
+    return mutants(reference_file(unit.name, root).read_text(encoding="utf-8"), given)
