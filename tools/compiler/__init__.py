@@ -18,6 +18,6 @@ class NoCompiler(Exception):
     what: the package that would bring it.
     """
 
-    def __init__(self, text: str, what: str = "numba-cuda"):
+    def __init__(self, text: str, what: str = "numba-cuda") -> None:
         self.what = what
         super().__init__(text)

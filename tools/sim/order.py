@@ -38,7 +38,7 @@ class Order:
     The default stream is CUDA's legacy one: it and the blocking streams wait for each other.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.host: Clock = {}
         self._streams: dict[int, Clock] = {DEFAULT: {}}
         self._blocking = {DEFAULT}
@@ -100,7 +100,7 @@ class Work:
     is_kernel: bool
     arrive: Callable[[], None] | None
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"kernel {self.label}" if self.is_kernel else f"the {self.label}"
 
 
