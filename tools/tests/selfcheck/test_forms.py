@@ -249,7 +249,7 @@ def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_l
     assert [verdict.subject for verdict in verdicts] == [
         "tools/tests/test_it.py::test_b",
         "tools/tests/test_it.py::test_c",
-        "ruff check .",
+        *(" ".join(linter) for linter in parts.LINTERS),
     ]
 
 
