@@ -7,15 +7,12 @@ from typing import NamedTuple
 from tools import gpu
 from tools.check import arrays, notes
 from tools.check.case import copied
+from tools.check.profiler import measured
 from tools.check.text import call_lines
 from tools.sim import tables
 from tools.sim.counters import Counters
 from tools.sim.recording import record
 from tools.worker import Died, OwnTimeOfAll, RemoteFunction, lesson_of
-
-
-class NoProfiler(Exception):
-    """count(..., profiler=True) cannot measure here: what is missing, and the remedy."""
 
 
 def count(function: Callable, *args: object, profiler: bool = False, **kwargs: object) -> Counters:
@@ -30,8 +27,6 @@ def count(function: Callable, *args: object, profiler: bool = False, **kwargs: o
     handed = args, kwargs
     args, kwargs = copied(handed)
     if profiler:
-        from tools.check.profiler import measured  # here, because few ask for it
-
         counters = measured(function, args, kwargs)
         notes.taken.append(f"{tables.quantity(len(counters.launches), 'launch')} measured by Nsight Compute")
         return counters

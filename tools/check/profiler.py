@@ -15,7 +15,6 @@ from pathlib import Path
 
 from tools import gpu, worker
 from tools.check import metrics
-from tools.check.count import NoProfiler
 from tools.check.metrics import MeasuredCounters
 from tools.check.show import cut
 from tools.worker.deadlines import around
@@ -24,6 +23,10 @@ from tools.worker.profiled import check_replies, write_requests
 
 FORBIDDEN = "ERR_NVGPUCTRPERM"
 SAID, WIDTH = 3, 80  # lines of ncu's own words, and their columns
+
+
+class NoProfiler(Exception):
+    """count(..., profiler=True) cannot measure here: what is missing, and the remedy."""
 
 
 def measured(function: Callable, args: tuple, kwargs: dict) -> MeasuredCounters:

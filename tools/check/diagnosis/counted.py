@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from tools.check.diagnosis.arithmetic import barriers, conversions, float64, library_float64
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
 from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
-from tools.check.diagnosis.evidence import SLOW_SECONDS
 from tools.check.diagnosis.source import source_of
+from tools.check.diagnosis.symptoms import SLOW_SECONDS
 from tools.models.units import SECTOR
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted

@@ -7,28 +7,28 @@ asserts something about counters has to say is in counted.py.
 import numpy as np
 
 from tools.check.diagnosis.arguments import with_argument
-from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import is_float, sample
 from tools.check.diagnosis.steps import named_blocks
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 PADDINGS = 4  # powers of two that are tried as the length of a padded row
 FEWEST = 8  # numbers before "every number is whole" is more than luck
 
 
-def misread_strides(evidence: Evidence) -> Cause | None:
+def misread_strides(symptoms: Symptoms) -> Cause | None:
     """Right for what lies in memory where other strides would have led, in one matrix argument."""
-    for i, arg in enumerate(evidence.args):
+    for i, arg in enumerate(symptoms.args):
         if not isinstance(arg, np.ndarray) or arg.ndim != 2 or min(arg.shape) < 2:
             continue
         own = tuple(step // arg.itemsize for step in arg.strides)
-        for strides in _other_strides(arg, own, named_blocks(evidence)):
+        for strides in _other_strides(arg, own, named_blocks(symptoms)):
 
-            def misread(case):
-                return evidence.ask(*with_argument(case.args, i, _reread(case.args[i], own, strides)))
+            def misread(call):
+                return symptoms.ask(*with_argument(call.args, i, _reread(call.args[i], own, strides)))
 
-            if evidence.holds(misread):
-                name = evidence.name_of(i)
+            if symptoms.holds(misread):
+                name = symptoms.name_of(i)
                 seen = f"It is right for {name} read with strides {strides}; those of {name} are {own}."
                 return cause("misread_strides", seen, "Which number is one step down, which one to the right?")
     return None
@@ -69,13 +69,13 @@ def _reread(array, own, strides):
     return np.where(places < size, found, np.nan).astype(array.dtype) if places.max() >= size else found
 
 
-def row_by_row(evidence: Evidence) -> Cause | None:
+def row_by_row(symptoms: Symptoms) -> Cause | None:
     """Stored as if the rows of the result lay end to end, in memory where its columns do."""
 
-    def turned(case):
-        return case.want.reshape(case.want.shape[::-1]).T
+    def turned(call):
+        return call.want.reshape(call.want.shape[::-1]).T
 
-    if getattr(evidence.here.want, "ndim", 0) != 2 or not evidence.holds(turned):
+    if getattr(symptoms.here.want, "ndim", 0) != 2 or not symptoms.holds(turned):
         return None
     return cause(
         "row_by_row",
@@ -84,23 +84,23 @@ def row_by_row(evidence: Evidence) -> Cause | None:
     )
 
 
-def padding_counted(evidence: Evidence) -> Cause | None:
+def padding_counted(symptoms: Symptoms) -> Cause | None:
     """Masked positions took part: right for an argument whose rows go on with zeros up to a power of two."""
-    if not evidence.comparable:
+    if not symptoms.comparable:
         return None
-    for i, arg in enumerate(evidence.args):
+    for i, arg in enumerate(symptoms.args):
         if not isinstance(arg, np.ndarray) or not is_float(arg.dtype):
             continue
         for axis, length in enumerate(arg.shape):
             for padded in _paddings(length):
 
-                def longer(case):
+                def longer(call):
                     zeros = [(0, padded - length if k == axis else 0) for k in range(arg.ndim)]
-                    said = evidence.ask(*with_argument(case.args, i, np.pad(case.args[i], zeros)))
-                    return _cut(said, case.got.shape)
+                    said = symptoms.ask(*with_argument(call.args, i, np.pad(call.args[i], zeros)))
+                    return _cut(said, call.got.shape)
 
-                if evidence.holds(longer) or evidence.holds_in_zeros(longer):
-                    name = evidence.name_of(i)
+                if symptoms.holds(longer) or symptoms.holds_in_zeros(longer):
+                    name = symptoms.name_of(i)
                     return cause(
                         "padding_counted",
                         f"It is right if {name} went on with zeros from {length} to {padded}.",
@@ -120,14 +120,14 @@ def _cut(said, shape):
     return said[tuple(slice(length) for length in shape)]
 
 
-def whole_numbers(evidence: Evidence) -> Cause | None:
+def whole_numbers(symptoms: Symptoms) -> Cause | None:
     """Integers where fractions are wanted, and not those nearby: what an accumulator of integers leaves."""
-    if not evidence.comparable or evidence.here.got.dtype != np.float64:
+    if not symptoms.comparable or symptoms.here.got.dtype != np.float64:
         return None
-    got, want = sample(evidence.here.got), sample(evidence.here.want)
+    got, want = sample(symptoms.here.got), sample(symptoms.here.want)
     if len(np.unique(got)) < FEWEST or not np.isfinite(got).all() or (got != np.round(got)).any():
         return None
-    fractions = np.abs(want - np.round(want)) > evidence.slack * np.abs(want)
+    fractions = np.abs(want - np.round(want)) > symptoms.slack * np.abs(want)
     if np.count_nonzero(fractions) < want.size / 2 or np.max(np.abs(got - want)) <= 1:
         return None
     return cause(

@@ -50,7 +50,7 @@ def rms(array) -> float:
 
 
 def excess(got, want, limit):
-    """How many times its limit each element is off, by the judge's own measure: 0 where equal, above 1 where wrong."""
+    """How many times its limit each element is off, by the check's own measure: 0 where equal, above 1 where wrong."""
     if limit:
         return errors(got, want) / limit
     return np.where((got == want) | ((got != got) & (want != want)), 0.0, np.inf)

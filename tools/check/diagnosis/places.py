@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import sample
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 FEWEST = 4  # right elements (rows, columns) before "right up to here" is more than luck
@@ -31,16 +31,16 @@ class Region(NamedTuple):
     right: str
 
 
-def nothing_written(evidence: Evidence) -> Cause | None:
-    if evidence.missing is None or not evidence.missing.all():
+def nothing_written(symptoms: Symptoms) -> Cause | None:
+    if symptoms.missing is None or not symptoms.missing.all():
         return None
     return cause("nothing_written", "The result was never written:", "which line stores into it?")
 
 
-def partly_written(evidence: Evidence) -> Cause | None:
-    if evidence.missing is None:
+def partly_written(symptoms: Symptoms) -> Cause | None:
+    if symptoms.missing is None:
         return None
-    region = region_of(evidence.missing)
+    region = region_of(symptoms.missing)
     if region is None:  # how many there are has been said
         return Cause("partly_written", QUESTION["only_first_block"])
     if region.name == "only_first_block":
@@ -52,16 +52,16 @@ def partly_written(evidence: Evidence) -> Cause | None:
     return cause("partly_written", f"The result was never written {region.where}.", QUESTION[region.name])
 
 
-def wrong_region(evidence: Evidence) -> Cause | None:
+def wrong_region(symptoms: Symptoms) -> Cause | None:
     """Right in one part, and clearly wrong in all of the rest."""
-    if not evidence.comparable or evidence.wrong.all():
+    if not symptoms.comparable or symptoms.wrong.all():
         return None
-    if len(np.unique(sample(evidence.here.want[~evidence.wrong]))) < FEWEST:
+    if len(np.unique(sample(symptoms.here.want[~symptoms.wrong]))) < FEWEST:
         return None  # zeros, say, are right by luck
-    region = region_of(evidence.wrong)
-    if region is None or np.median(sample(evidence.excess[evidence.wrong])) < CLEARLY:
+    region = region_of(symptoms.wrong)
+    if region is None or np.median(sample(symptoms.excess[symptoms.wrong])) < CLEARLY:
         return None
-    if evidence.excess.reshape(-1)[np.argmax(evidence.wrong)] < CLEARLY:
+    if symptoms.excess.reshape(-1)[np.argmax(symptoms.wrong)] < CLEARLY:
         return None
     if region.name == "tail_wrong":
         seen = f"Right {region.right}; everything after it is wrong."
@@ -69,21 +69,21 @@ def wrong_region(evidence: Evidence) -> Cause | None:
         seen = f"Wrong {region.where}, right {region.right}."
     else:
         seen = f"Right {region.right}, wrong {region.where}."
-    in_parts = isinstance(evidence.got, np.ndarray)  # a list of numbers was hardly computed block by block
+    in_parts = isinstance(symptoms.got, np.ndarray)  # a list of numbers was hardly computed block by block
     asks = QUESTION[region.name] if in_parts or region.name not in OF_BLOCKS else "What is different there?"
     return cause(region.name, seen, asks)
 
 
-def block_repeated(evidence: Evidence) -> Cause | None:
+def block_repeated(symptoms: Symptoms) -> Cause | None:
     """The first elements (rows, columns) of the wanted result come again and again."""
-    if not evidence.comparable:
+    if not symptoms.comparable:
         return None
-    for axis in range(evidence.here.got.ndim):
-        length = evidence.here.got.shape[axis]
-        for period in _periods(evidence.here.got, axis):
+    for axis in range(symptoms.here.got.ndim):
+        length = symptoms.here.got.shape[axis]
+        for period in _periods(symptoms.here.got, axis):
             index = np.arange(length) % period
-            if evidence.holds(lambda case: case.want.take(index, axis)):
-                first = _plural(period, axis, evidence.here.got.ndim)
+            if symptoms.holds(lambda call: call.want.take(index, axis)):
+                first = _plural(period, axis, symptoms.here.got.ndim)
                 return cause(
                     "block_repeated", f"Only the first {first} came back, over and over.", QUESTION["only_first_block"]
                 )

@@ -132,12 +132,12 @@ def test_complex_arrays_compare_both_parts():
     ],
 )
 def test_faults_of_form_have_names(got, want, name):
-    assert form(got, want, Rule()).name == name
+    assert form(got, want, Rule()).kind == name
 
 
 def test_an_element_of_a_nest_is_named_by_its_place():
     fault = form({"a": (np.ones(2), None)}, {"a": (np.ones(2), np.ones(2))}, Rule())
-    assert (fault.name, fault.part) == ("nothing_returned", "result['a'][1]")
+    assert (fault.kind, fault.part) == ("nothing_returned", "result['a'][1]")
 
 
 def test_a_missing_part_is_a_difference_in_value():

@@ -1,4 +1,4 @@
-"""Wrong answers judged by assert_matches itself, and the evidence that it would hand to the recognisers."""
+"""Wrong answers judged by assert_matches itself, and the symptoms that it would hand to the recognisers."""
 
 import copy
 from collections.abc import Callable
@@ -8,9 +8,8 @@ from unittest import mock
 import numpy as np
 
 from tools.check import Mismatch, assert_matches, diagnosis
-from tools.check.compare import Rule, contents, form
-from tools.check.diagnosis import Cause, Evidence
-from tools.check.explain import wrong_of
+from tools.check.compare import Rule, contents, form, wrong_elements
+from tools.check.diagnosis import Cause, Symptoms
 from tools.check.tolerances import Tolerance
 
 LIMIT = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3}  # of the sums and means here
@@ -31,8 +30,8 @@ def tolerance_for(args: tuple) -> Tolerance | None:
     return Tolerance(LIMIT[floats[0]], "sums of random numbers") if floats else None
 
 
-def evidence_of(right: Callable, wrong: Callable, args: tuple) -> Evidence | None:
-    """What is handed to the recognisers; None where nothing is wrong, or the fault says it all."""
+def symptoms_of(right: Callable, wrong: Callable, args: tuple) -> Symptoms | None:
+    """What is handed to the recognisers; None where nothing is wrong, or the discrepancy says it all."""
     with handed_over() as seen:
         examine(right, wrong, args)
     return seen[-1] if seen else None
@@ -40,28 +39,28 @@ def evidence_of(right: Callable, wrong: Callable, args: tuple) -> Evidence | Non
 
 @contextmanager
 def handed_over():
-    """The evidence of each fault in the block, which nobody looks at."""
+    """The symptoms of each discrepancy in the block, which nobody looks at."""
     seen = []
-    with mock.patch.object(diagnosis, "diagnose", lambda evidence: seen.append(evidence)):
+    with mock.patch.object(diagnosis, "diagnose", lambda symptoms: seen.append(symptoms)):
         yield seen
 
 
 def told(got, want, *args, tolerance: float | None = 1e-9, **more) -> Cause | None:
-    """What the recognisers say of a result, without a call; more: further fields of the evidence."""
+    """What the recognisers say of a result, without a call; more: further fields of the symptoms."""
     limit = tolerance and Tolerance(tolerance, "a guess")
     rule = Rule(exact=not limit, tolerance=limit, dtype=getattr(getattr(got, "dtype", None), "name", None))
-    fault = form(got, want, rule) or contents(got, want, rule)
-    if fault is None:
+    discrepancy = form(got, want, rule) or contents(got, want, rule)
+    if discrepancy is None:
         return None
     return diagnosis.diagnose(
-        Evidence(
-            fault.name,
+        Symptoms(
+            discrepancy.kind,
             got,
             want,
-            wrong_of(fault),
+            wrong_elements(discrepancy),
             args=args,
             dtype=rule.dtype,
-            tolerance=fault.tolerance.relative if fault.tolerance else 0.0,
+            tolerance=discrepancy.tolerance.relative if discrepancy.tolerance else 0.0,
             **more,
         )
     )

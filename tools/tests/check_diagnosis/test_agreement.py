@@ -5,7 +5,7 @@ import pytest
 
 from tools.check import Mismatch, assert_matches, diagnosis
 from tools.tests.check_diagnosis.corpus import CORPUS
-from tools.tests.check_diagnosis.examine import evidence_of, examine, handed_over
+from tools.tests.check_diagnosis.examine import examine, handed_over, symptoms_of
 
 ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
     "kernels": {
@@ -59,17 +59,17 @@ def test_what_the_judge_lets_pass_is_right_for_the_diagnosis_too():
 @pytest.mark.parametrize("entry", CORPUS, ids=[entry.name for entry in CORPUS])
 def test_the_mask_is_the_judges_own(entry):
     args = entry.inputs(np.random.default_rng(5))
-    evidence = evidence_of(entry.right, entry.wrong, args)
-    if evidence and evidence.comparable:
-        assert evidence.wrong.shape == evidence.here.got.shape and evidence.wrong.any()
+    symptoms = symptoms_of(entry.right, entry.wrong, args)
+    if symptoms and symptoms.comparable:
+        assert symptoms.wrong.shape == symptoms.here.got.shape and symptoms.wrong.any()
 
 
 def test_every_recogniser_is_reached_by_a_check(monkeypatch):
     spoke = set()
 
     def heard(recognise):
-        def listening(evidence):
-            found = recognise(evidence)
+        def listening(symptoms):
+            found = recognise(symptoms)
             if found:
                 spoke.add(recognise.__name__)
             return found

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tools.check import Mismatch, assert_matches
-from tools.check.diagnosis import RECOGNISERS, Evidence, diagnose, evidence
+from tools.check.diagnosis import RECOGNISERS, Symptoms, diagnose, symptoms
 from tools.tests.check_diagnosis.corpus import CORPUS
-from tools.tests.check_diagnosis.examine import evidence_of, name
+from tools.tests.check_diagnosis.examine import name, symptoms_of
 from tools.worker import Died
 
 
@@ -141,28 +141,28 @@ def test_no_combination_of_odd_values_raises_or_warns():
                 for function in (None, refuses, lambda *args: args[0]):
                     for fault in RECOGNISERS:
                         diagnose(
-                            Evidence(
+                            Symptoms(
                                 fault, got, want, args=(want, got, 2), names=("x",), oracle=function, again=function
                             )
                         )
 
 
 def cases(seed):
-    """The evidence against each wrong answer of the corpus of which the fault does not say all."""
-    found = (evidence_of(entry.right, entry.wrong, entry.inputs(np.random.default_rng(seed))) for entry in CORPUS)
-    return [evidence for evidence in found if evidence]
+    """The symptoms against each wrong answer of the corpus of which the fault does not say all."""
+    found = (symptoms_of(entry.right, entry.wrong, entry.inputs(np.random.default_rng(seed))) for entry in CORPUS)
+    return [symptoms for symptoms in found if symptoms]
 
 
 def test_no_recogniser_hides_an_exception_of_its_own():
     """diagnose() survives one; that must not become a way to work."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for evidence in cases(seed=4):
-            for recognise in RECOGNISERS[evidence.fault]:
-                recognise(evidence)
+        for symptoms in cases(seed=4):
+            for recognise in RECOGNISERS[symptoms.kind]:
+                recognise(symptoms)
 
 
-def test_evidence_is_left_as_it_was():
+def test_symptoms_are_left_as_they_were():
     for found in cases(seed=6):
         values = found.got, found.want, *found.args
         arrays = [value for value in values if isinstance(value, np.ndarray)]
@@ -216,7 +216,7 @@ def test_what_a_busy_machine_makes_slow_is_told_all_the_same(rng, monkeypatch):
         time.sleep(0.9)
         return 0.7 * x
 
-    monkeypatch.setattr("tools.check.diagnosis.evidence.OwnTimeOfAll", lambda: SimpleNamespace(lap=lambda: 0.01))
+    monkeypatch.setattr("tools.check.diagnosis.symptoms.OwnTimeOfAll", lambda: SimpleNamespace(lap=lambda: 0.01))
     x, y = rng.normal(size=(2, 20))
     assert name(0.7 * x, 0.7 * x + y, x, y, oracle=lambda x, y: 0.7 * x + y, again=again) == "unused_argument"
 
@@ -282,8 +282,8 @@ def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkey
         return 2 * x + np.exp(y)
 
     x, y = np.linspace(1, 3, 40) ** 2, np.cos(np.arange(40.0))
-    monkeypatch.setattr(evidence, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(symptoms, "MOST_SECONDS", 0.01)
     assert name(slow(y, x), slow(x, y), x, y, oracle=slow, again=slow) == "swapped_arguments"  # the first that is asked
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) is None
-    monkeypatch.setattr(evidence.OwnTimeOfAll, "lap", lambda self: 0.0)
+    monkeypatch.setattr(symptoms.OwnTimeOfAll, "lap", lambda self: 0.0)
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) == "repeated_argument"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ MOST_SECONDS = 1.5  # of further calls of lesson and oracle together, own time: 
 ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
 
 
-class Case(NamedTuple):
+class Call(NamedTuple):
     """One call: its arguments, what came back and what was wanted, both by `number`."""
 
     args: tuple
@@ -29,12 +29,12 @@ class Case(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """What is known about one fault. Arrays are NumPy arrays, and none of them is ever written to.
+class Symptoms:
+    """What is known about one discrepancy. Arrays are NumPy arrays, and none of them is ever written to.
 
-    fault: its name, as the judge gave it.
+    kind: the kind of discrepancy (compare.Discrepancy), or "refusal".
     got, want: what came back, and what was wanted (in float64 unless the check is exact).
-    wrong: the judge's mask of the wrong elements; of those that were never written, if that is the fault.
+    wrong: compare's mask of the wrong elements; of those that were never written, if that is its kind.
     args, names: the arguments as they were before the call, and their names. keywords: those given by name.
     used: the given objects (clocks) among the arguments as the call left them, by name.
     oracle: gives the wanted value for other arguments; again: calls the lesson once more. Both take keywords that
@@ -42,13 +42,13 @@ class Evidence:
     parts: gives the terms of the wanted value, by name, for other arguments; for a row of numbers a row of terms.
     repeats: asks whether the same call gives the same again.
     outcome: what else the call did (error, seconds).
-    tolerance: the judge's (tolerances.errors); 0 where equal means equal.
+    tolerance: the check's (tolerances.errors); 0 where equal means equal.
     dtype: the one that was wanted, of an array.
     count: gives the counters of one more call, for a lesson with kernels. May raise.
     source: the lesson's text, where there is one.
     """
 
-    fault: str
+    kind: str
     got: object = None
     want: object = None
     wrong: np.ndarray | None = None
@@ -67,9 +67,9 @@ class Evidence:
     source: Source | None = None
 
     @cached_property
-    def here(self) -> Case:
+    def here(self) -> Call:
         """The call that failed."""
-        return Case(self.args, number(self.got), number(self.want))
+        return Call(self.args, number(self.got), number(self.want))
 
     @cached_property
     def slack(self) -> float:
@@ -83,12 +83,12 @@ class Evidence:
     def comparable(self) -> bool:
         """Both are numbers, or arrays of numbers, of one shape; some of them are wrong."""
         got, want = self.here.got, self.here.want
-        return self.fault == "values" and got is not None and want is not None and got.shape == want.shape
+        return self.kind == "values" and got is not None and want is not None and got.shape == want.shape
 
     @cached_property
     def missing(self) -> np.ndarray | None:
-        """Mask of the elements of `out` that were never written, if that is the fault."""
-        return self.wrong if self.fault == "never_written" else None
+        """Mask of the elements of `out` that were never written, if that is its kind."""
+        return self.wrong if self.kind == "never_written" else None
 
     @cached_property
     def excess(self) -> np.ndarray:
@@ -163,37 +163,44 @@ class Evidence:
         """Whether the same call gives the same again, as far as can be told."""
         return self._timed(self.repeats) is not False
 
-    def compare(self, args: tuple, **keywords) -> Case:
+    def compare(self, args: tuple, **keywords) -> Call:
         """One more call with other arguments, and what is wanted of it."""
-        return Case(args, number(self.call_again(*args, **keywords)), self.ask(*args, **keywords))
+        return Call(args, number(self.call_again(*args, **keywords)), self.ask(*args, **keywords))
 
-    def is_right(self, case: Case) -> bool | None:
+    def is_right(self, call: Call) -> bool | None:
         """Whether a further call gave what was wanted; None where there is no telling."""
-        if case.want is None:
+        if call.want is None:
             return None
-        same = case.got is not None and case.got.shape == case.want.shape
-        return same and not differ(case.got, case.want, self.slack)
+        same = call.got is not None and call.got.shape == call.want.shape
+        return same and not differ(call.got, call.want, self.slack)
 
-    def holds(self, claim: Callable[[Case], object]) -> bool:
-        """Whether `claim(case)` is what came back: every element, and too telling for luck.
+    def instead(self, call: Call) -> "Symptoms":
+        """Those of a further call whose values are wrong, in place of the one that failed; it is not made again."""
+        same = call.got is not None and call.want is not None and call.got.shape == call.want.shape
+        wrong = excess(call.got, call.want, self.slack) > 1 if same else None
+        found = Symptoms("values", call.got, call.want, wrong, call.args, self.names, oracle=self.oracle)
+        return replace(found, tolerance=self.tolerance, dtype=self.dtype)
+
+    def holds(self, claim: Callable[[Call], object]) -> bool:
+        """Whether `claim(call)` is what came back: every element, and too telling for luck.
 
         Elements where the claim and the wanted value agree tell nothing. One number, or a few small whole
         ones, tell little, so the claim is then tested on a few more calls.
         """
         total = 0.0
-        for case in self.cases:
-            said = None if case.got is None else claim(case)
-            if said is None or np.shape(said) != case.got.shape:
+        for call in self.calls:
+            said = None if call.got is None else claim(call)
+            if said is None or np.shape(said) != call.got.shape:
                 return False
             said = said if getattr(said, "dtype", None) in (np.int64, np.float64) else number(said)
-            if said is None or differ(case.got, said, self.slack):
+            if said is None or differ(call.got, said, self.slack):
                 return False
-            total += self.telling_bits(said, case.want)
-            if total >= ENOUGH_BITS and case.got.size > 1:
+            total += self.telling_bits(said, call.want)
+            if total >= ENOUGH_BITS and call.got.size > 1:
                 return True
         return total >= ENOUGH_BITS
 
-    def holds_in_zeros(self, claim: Callable[[Case], object]) -> bool:
+    def holds_in_zeros(self, claim: Callable[[Call], object]) -> bool:
         """The same where all that is wrong is zero: each zero says little, several with the rest right enough."""
         said, got = claim(self.here), self.here.got
         if said is None or said.shape != got.shape or differ(got, said, self.slack):
@@ -210,25 +217,25 @@ class Evidence:
         return bits(said, self.telling(said, want), self.slack)
 
     @property
-    def cases(self) -> Iterator[Case]:
+    def calls(self) -> Iterator[Call]:
         """The failed call, then calls with other plain numbers."""
         yield self.here
         yield from self.elsewhere
 
     @cached_property
-    def elsewhere(self) -> list[Case]:
+    def elsewhere(self) -> list[Call]:
         """A few more calls with other numbers; none if the oracle answers the same to all of them."""
         if self.oracle is None or self.again is None or self.is_slow:
             return []
         if not all(isinstance(arg, PLAIN) for arg in self.args):
             return []  # a clock or a cache may not take another call
-        cases = []
+        calls = []
         for step in FURTHER:
-            case = self.compare(tuple(varied(arg, step * (2 * i + 3)) for i, arg in enumerate(self.args)))
-            if case.got is not None and case.want is not None and case.got.shape == case.want.shape:
-                cases.append(case)
-        constant = all(np.array_equal(case.want, self.here.want) for case in cases)
-        return [] if constant else cases
+            call = self.compare(tuple(varied(arg, step * (2 * i + 3)) for i, arg in enumerate(self.args)))
+            if call.got is not None and call.want is not None and call.got.shape == call.want.shape:
+                calls.append(call)
+        constant = all(np.array_equal(call.want, self.here.want) for call in calls)
+        return [] if constant else calls
 
     @cached_property
     def is_slow(self) -> bool:
