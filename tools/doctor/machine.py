@@ -1,4 +1,4 @@
-"""What there is on this machine that matters to the course: found without changing or importing anything.
+"""The facts of this machine that matter to the course: found without changing or importing anything.
 
 tools.doctor.checks judges it.
 """
@@ -52,24 +52,26 @@ def _gather() -> Facts:
     return gather()
 
 
-def gather() -> Facts:
-    """The facts of this machine now, asked anew."""
-    card = gpu.card()
+def gather(simulated: bool = False) -> Facts:
+    """The facts of this machine now, asked anew. simulated: as with --sim, without a word to the GPU's driver."""
+    simulated = simulated or os.environ.get(gpu.SIMULATE) == "1"
+    card = None if simulated else gpu.card()
     return Facts(
         python=sys.version_info[:3],
         system=sys.platform,
-        packages={name: version for name in PACKAGES if (version := _installed(name))},
+        packages={name: version for name in PACKAGES if (version := installed(name))},
         torch_cuda=_cuda_of_torch(),
         card=card.name if card else None,
         capability=card.capability if card else None,
         driver=card.driver if card else None,
-        listed=None if os.environ.get(gpu.SIMULATE) == "1" else _listed_card(),
+        listed=None if simulated else _listed_card(),
         compilers=tuple(name for name in ("g++", "nvcc") if shutil.which(name)),
         free_gb=shutil.disk_usage(ROOT).free / 1e9,
     )
 
 
-def _installed(name: str) -> str:
+def installed(name: str) -> str:
+    """The version of a package, "" if it is not there."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:

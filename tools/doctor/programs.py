@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.doctor.checks import Finding
+from tools.doctor.findings import Finding
 from tools.doctor.subprocesses import Reply, ask
 
 SECONDS = 3.0  # for one answer

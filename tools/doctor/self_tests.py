@@ -4,13 +4,11 @@ Broken pairs of libraries have been seen to import well and then return zeros: i
 `python -m tools.doctor.self_tests NAME ...` runs them in a process that may crash.
 """
 
-import os
 import sys
 import textwrap
 import warnings
 from collections.abc import Callable
 from functools import cache
-from unittest import mock
 
 from tools import gpu
 
@@ -41,12 +39,13 @@ def _torch() -> list[int]:
 
 
 def _triton() -> list[int]:
-    # Whether a kernel is compiled or interpreted, Triton decides where the kernel is defined.
-    with mock.patch.dict(os.environ, {"TRITON_INTERPRET": "0" if gpu.card() else "1"}):
-        global tl  # a kernel looks names up in its module
-        import torch
-        import triton
-        import triton.language as tl
+    global tl  # a kernel looks names up in its module
+    import torch
+    import triton
+    import triton.language as tl
+
+    with triton.knobs.runtime.scope():
+        triton.knobs.runtime.interpret = gpu.card() is None  # Triton decides where the kernel is defined
 
         @triton.jit
         def add_one(x_ptr, SIZE: tl.constexpr):
@@ -64,13 +63,7 @@ def _cupy() -> list[int]:
     return (cupy.arange(8) + 1).tolist()  # compiles a kernel, so it needs CuPy's compiler too
 
 
-# The simulators, on a machine with a GPU too ------------------------------------------------------
-
-
-def _interpreter() -> list[int]:
-    """Triton's; in a process that has not imported Triton before."""
-    with mock.patch.dict(os.environ, {gpu.SIMULATE: "1"}):
-        return _triton()
+# The simulators; on a machine with a GPU in a process that simulates ------------------------------
 
 
 def _cuda_simulator() -> list[int]:
@@ -122,7 +115,7 @@ def _compilers() -> list[str]:
 
 SELF_TESTS: dict[str, Callable[[], list]] = {
     "numpy": _numpy, "torch": _torch, "triton": _triton, "cupy": _cupy,
-    "interpreter": _interpreter, "cuda simulator": _cuda_simulator, "cupy stand-in": _cupy_stand_in,
+    "interpreter": _triton, "cuda simulator": _cuda_simulator, "cupy stand-in": _cupy_stand_in,
     "raw kernel": _raw_kernel, "compilers": _compilers,
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ import pytest
 
 from tools.check import auditing
 from tools.doctor import machine
-from tools.doctor.packages import installed
+from tools.doctor.machine import installed
 from tools.selfcheck.results import TRIES, Variant
 
 LESSON_MODULE = re.compile(r"week\d+(\.|$)")
