@@ -23,7 +23,9 @@ def library(value: object) -> str | None:
     """ "numpy", "torch" or "cupy", whose array it is; None for any other value. CuPy's stand-in counts as CuPy."""
     if isinstance(value, np.ndarray):
         return "numpy"
-    return "torch" if is_tensor(value) else "cupy" if cupy_of(value) else None
+    if is_tensor(value):
+        return "torch"
+    return "cupy" if cupy_of(value) else None
 
 
 def dtype_name(dtype: object) -> str:
@@ -94,9 +96,9 @@ def in_elements(values: np.ndarray) -> tuple[int, ...] | None:
 def in_float64(array: object) -> object:
     """A copy in float64 if the array holds floats (complex128 if complex), else the array itself."""
     name = dtype_name(array.dtype)
-    wide = "float64" if is_float(array) else "complex128" if name.startswith("complex") else None
-    if wide is None:
+    if not is_float(array) and not name.startswith("complex"):
         return array
+    wide = "float64" if is_float(array) else "complex128"
     return array.detach().to(getattr(sys.modules["torch"], wide)) if is_tensor(array) else array.astype(wide)
 
 

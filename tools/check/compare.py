@@ -1,4 +1,4 @@
-"""Did the right value come back? First its form (type, dtype, shape, device), then what it holds.
+"""A result beside the right one: first its form (type, dtype, shape, device), then what it holds.
 
 Both questions are answered with a Discrepancy: what is wrong, as data. text.py finds the words.
 """

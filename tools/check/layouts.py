@@ -19,7 +19,7 @@ def others(name: str, array: object) -> Iterator[tuple[str, object]]:
         words = "column by column" if array.ndim == 2 else "with its axes in reverse order"
         turned = reverse_axes(copied_into(reverse_axes(array)))
         yield f"{name} stored {words} (strides {strides(turned)})", turned
-    every = "column" if array.ndim == 2 else "element" if array.ndim == 1 else "element of the last axis"
+    every = {1: "element", 2: "column"}.get(array.ndim, "element of the last axis")
     wide = arrays.full(array, (*array.shape[:-1], 2 * array.shape[-1]), arrays.poison(array))
     window = wide[..., ::2]
     window[...] = array

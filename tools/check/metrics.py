@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from math import prod
 from typing import NamedTuple
 
-from tools.sim.counters import OF_WARPS, Counters, Counts, Launch, NotCounted, Warps
+from tools.sim.counters import FIGURES, OF_WARPS, Counters, Counts, Launch, NotCounted, Warps
 
 WIDTH = 80  # columns
 
@@ -76,6 +76,7 @@ UNTOLD = {
     "flops": Untold("the profiler counts instructions, not what a dot product is worth"),
     "branches": Untold("the profiler counts the targets of branches, not the decisions"),
 }
+OF_THE_WARPS = Untold("it stands among the figures of the warps")
 UNSEEN = {
     "library_operations": Untold("the profiler sees kernels, those of libraries among the launches"),
     "library_float64": Untold("the profiler sees kernels, those of libraries among the launches"),
@@ -86,18 +87,31 @@ UNSEEN = {
 class _Measured:
     """Counters of which some figures are Untold: whoever reads one gets NotCounted and the reason."""
 
-    def __getattribute__(self, name: str):
-        value = super().__getattribute__(name)
-        if isinstance(value, Untold):
-            raise NotCounted(name)  # Python then asks __getattr__
-        return value
-
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> object:
         for each in (name, *DERIVED.get(name, ())):
             value = vars(self).get(each)
             if isinstance(value, Untold):
                 raise NotCounted(f"{each} is not among the measured figures: {value.reason}.")
         return super().__getattr__(name)
+
+
+def _property(name: str) -> property:
+    """The figure of that name. Where it is Untold, or one of the warps', Python asks `__getattr__`."""
+
+    def read(counts: _Measured) -> object:
+        value = vars(counts).get(name, OF_THE_WARPS)
+        if isinstance(value, Untold):
+            raise NotCounted(name)  # an AttributeError
+        return value
+
+    def write(counts: _Measured, value: object) -> None:
+        vars(counts)[name] = value
+
+    return property(read, write)
+
+
+for _name in (*FIGURES, *OF_WARPS, *UNSEEN):
+    setattr(_Measured, _name, _property(_name))
 
 
 class MeasuredCounts(_Measured, Counts):

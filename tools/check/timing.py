@@ -134,7 +134,9 @@ def median_interval(ratios: list[float]) -> tuple[float, float]:
 
 
 def times(value: float) -> str:
-    return f"{value:.0f}x" if value >= 10 else f"{value:.2f}x" if value >= 0.1 else f"{value:.2g}x"
+    if value >= 10:
+        return f"{value:.0f}x"
+    return f"{value:.2f}x" if value >= 0.1 else f"{value:.2g}x"
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""How far a floating-point result may lie from the exact one, and whether that bound is worth anything.
+"""Tolerances: how far a floating-point result may lie from the exact one, and an audit of that bound.
 
 The error of an element is its distance from the float64 result, divided by the element's own size or by the
 typical size (root mean square) of the result, whichever is larger: a small element next to large ones is

@@ -1,4 +1,4 @@
-"""What is wrong with one call of a lesson's function, if anything: the plainest discrepancy first."""
+"""The verdict on one call of a lesson's function: its plainest discrepancy, or None where all is right."""
 
 import numpy as np
 

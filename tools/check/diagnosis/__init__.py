@@ -1,4 +1,4 @@
-"""What went wrong, from what came back: small recognisers, each of which speaks only when its claim is true.
+"""The likely cause of a wrong result: small recognisers, each of which speaks only when its claim is true.
 
 A recogniser takes Symptoms and answers with a Cause or None. Its claim is tested on every element, and is not
 made when luck would explain it as well. A wrong name is worse than none.

@@ -1,4 +1,4 @@
-"""What counters say, in words, where a test asserts something else about them."""
+"""Counters in words, where a test asserts something else about them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What was never written, and the launch that should have: no programs, too few of them, a store that is not reached;
+"""Elements that were never written, and the launch that should have: no programs, too few, a store that is not reached;
 and what was read before it had arrived."""
 
 import numpy as np

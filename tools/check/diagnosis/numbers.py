@@ -46,7 +46,9 @@ def rms(array) -> float:
     """Root mean square of the finite elements; 0 if there are none."""
     square = np.abs(array) ** 2.0
     finite = np.isfinite(square)
-    return math.sqrt(square.mean() if finite.all() else square[finite].mean() if finite.any() else 0.0)
+    if not finite.any():
+        return 0.0
+    return math.sqrt(square.mean() if finite.all() else square[finite].mean())
 
 
 def excess(got, want, limit):

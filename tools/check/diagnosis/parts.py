@@ -1,4 +1,4 @@
-"""Which term of a sum is missing, or counted more than once, where the oracle names them (tools/check/terms.py)."""
+"""The term of a sum that is missing, or counted more than once, where the oracle names them (tools/check/terms.py)."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Why a simulator refused an access: a better question than its own, from its words and the source line.
+"""Refused accesses: a better question than the simulator's own, from its words and the source line.
 
 Only what it said crosses from a lesson's process, so the facts are read from its words.
 """

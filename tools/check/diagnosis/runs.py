@@ -1,4 +1,4 @@
-"""What depends on more than the arguments."""
+"""Results that depend on more than the arguments."""
 
 from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause

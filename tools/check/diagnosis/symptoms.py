@@ -1,4 +1,4 @@
-"""What a failed check hands to the recognisers, and the one way in which they test a claim against it."""
+"""The symptoms that a failed check hands to the recognisers, and the one way in which they test a claim."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -71,4 +71,6 @@ def factor_text(factor: float) -> str:
 def element(index: tuple[int, ...]) -> str:
     """ "element 7" or "element (3, 0)"."""
     index = tuple(int(i) for i in index)
-    return f"element {index[0] if len(index) == 1 else index}" if index else "the result"
+    if not index:
+        return "the result"
+    return f"element {index[0] if len(index) == 1 else index}"
