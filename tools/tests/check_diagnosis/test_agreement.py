@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tools.check import Mismatch, assert_matches, diagnosis
+from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import examine, handed_over, symptoms_of
 
@@ -62,6 +63,14 @@ def test_the_mask_is_the_judges_own(entry):
     symptoms = symptoms_of(entry.right, entry.wrong, args)
     if symptoms and symptoms.comparable:
         assert symptoms.wrong.shape == symptoms.here.got.shape and symptoms.wrong.any()
+
+
+def test_of_a_further_call_the_wrong_elements_are_known_as_well():
+    """Of a square that is cut from a matrix, say: a float32 that is rounded is right, and one that is not is wrong."""
+    want = np.linspace(1, 2, 6).reshape(2, 3)
+    got = want.astype(np.float32).astype(np.float64) + 0.1 * (np.arange(6) == 4).reshape(2, 3)
+    symptoms = Symptoms("refusal", args=(want,), dtype="float32").instead(Call((want,), got, want))
+    assert np.argwhere(symptoms.wrong).tolist() == [[1, 1]] and symptoms.comparable
 
 
 def test_every_recogniser_is_reached_by_a_check(monkeypatch):

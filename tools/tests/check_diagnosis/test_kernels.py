@@ -13,7 +13,7 @@ from tools.check.diagnosis import Symptoms, diagnose
 from tools.check.diagnosis.source import Source
 from tools.check.tolerances import accumulated
 from tools.sim.counters import Counters, Transfers
-from tools.tests.check_diagnosis.examine import name
+from tools.tests.check_diagnosis.examine import name, told
 from tools.worker import Outcome, Raised
 
 pytest.importorskip("triton")
@@ -125,9 +125,7 @@ def test_a_store_inside_a_loop_of_no_turns_is_named_by_the_number_that_is_0(less
 def test_a_stride_that_is_left_out_is_named(rng, strides):
     x = rng.normal(size=(5, 9))
     got = np.lib.stride_tricks.as_strided(x, x.shape, tuple(8 * step for step in strides)) @ np.arange(9.0)
-    found = diagnose(
-        Symptoms("values", got, x @ np.arange(9.0), np.ones(5, bool), (x,), ("x",), oracle=lambda x: x @ np.arange(9.0))
-    )
+    found = told(got, x @ np.arange(9.0), x, names=("x",), oracle=lambda x: x @ np.arange(9.0))
     assert found.words.startswith(f"It is right for x read with strides {strides}; those of x are (9, 1).")
 
 
