@@ -28,11 +28,9 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
     "wrong_shape": (
         order.transposed,
         arguments.argument_unchanged,
-        arguments.swapped_arguments,
         arguments.repeated_argument,
         arguments.wrong_axis,
         forms.reshaped,
-        lengths.lengths_mixed_up,
     ),
     "wrong_type": (forms.rounded_down,),
     "nothing_returned": (forms.no_return,),

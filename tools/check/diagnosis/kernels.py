@@ -1,4 +1,4 @@
-"""Mistakes that only kernels make in what they compute: strides, padding, accumulators of whole numbers.
+"""Mistakes that only kernels make in what they compute: strides, padding, the order of rows.
 
 Most mistakes in a kernel look like those of any function, and the other recognisers name them. What a test that
 asserts something about counters has to say is in counted.py.
@@ -7,13 +7,12 @@ asserts something about counters has to say is in counted.py.
 import numpy as np
 
 from tools.check.diagnosis.arguments import with_argument
-from tools.check.diagnosis.numbers import is_float, sample
+from tools.check.diagnosis.numbers import is_float
 from tools.check.diagnosis.steps import named_blocks
 from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 PADDINGS = 4  # powers of two that are tried as the length of a padded row
-FEWEST = 8  # numbers before "every number is whole" is more than luck
 
 
 def misread_strides(symptoms: Symptoms) -> Cause | None:
@@ -118,20 +117,3 @@ def _cut(said, shape):
     if said is None or said.ndim != len(shape):
         return said
     return said[tuple(slice(length) for length in shape)]
-
-
-def whole_numbers(symptoms: Symptoms) -> Cause | None:
-    """Integers where fractions are wanted, and not those nearby: what an accumulator of integers leaves."""
-    if not symptoms.comparable or symptoms.here.got.dtype != np.float64:
-        return None
-    got, want = sample(symptoms.here.got), sample(symptoms.here.want)
-    if len(np.unique(got)) < FEWEST or not np.isfinite(got).all() or (got != np.round(got)).any():
-        return None
-    fractions = np.abs(want - np.round(want)) > symptoms.slack * np.abs(want)
-    if np.count_nonzero(fractions) < want.size / 2 or np.max(np.abs(got - want)) <= 1:
-        return None
-    return cause(
-        "whole_numbers",
-        "Every number is whole, though the wanted ones are not.",
-        "Which variable on the way holds integers?",
-    )

@@ -60,7 +60,6 @@ def test_padding_that_takes_part_is_named(lesson, rng):
     [
         ("exchanges the operands", "tiles_exchanged", "each tile of b, 16 x 16, stood to the left of that of a"),
         ("accumulates in float16", "float16_precision", "Every number fits float16 exactly"),
-        ("accumulates in int32", "whole_numbers", "Every number is whole"),
     ],
 )
 def test_a_product_gone_wrong_is_named(lesson, rng, mistake, cause, seen):
