@@ -1,4 +1,4 @@
-"""What pyproject.toml asks for on this system, and whether it is installed.
+"""Requirements of pyproject.toml on this system, and whether they are installed.
 
 The script `course` asks before anything is installed: the standard library must do, in words that an old Python reads.
 """
@@ -41,8 +41,10 @@ def versions(lines: list) -> dict:
         requirement, _, marker = line.partition(";")
         system = re.search(r"sys_platform (==|!=) '(\w+)'", marker)
         if not system or (system[2] == sys.platform) == (system[1] == "=="):
-            name, ranges = re.match(r"([\w.-]+)(?:\[.*?\])?(.*)", requirement).groups()
-            found[name] = ranges.strip()
+            package = re.match(r"([\w.-]+)(?:\[.*?\])?(.*)", requirement)
+            if package is None:
+                raise BrokenProject(f"pyproject.toml asks for {line!r}, which names no package")
+            found[package[1]] = package[2].strip()
     return found
 
 
@@ -50,7 +52,7 @@ def lacking(packages: dict, folders: list) -> list:
     """Those of the packages that the folders do not hold in a version that is allowed."""
     from importlib import metadata  # late, as above
 
-    def is_here(name, ranges):
+    def is_here(name: str, ranges: str) -> bool:
         installed = next(iter(metadata.distributions(name=name, path=folders)), None)
         return installed is not None and allows(ranges, installed.version)
 
@@ -60,8 +62,8 @@ def lacking(packages: dict, folders: list) -> list:
 def allows(ranges: str, version: str) -> bool:
     """Is `version` in `ranges`, such as ">=2.11,<2.14"? Suffixes such as +cpu do not count."""
 
-    def release(text):
-        return [int(part) for part in re.match(r"\d+(\.\d+)*", text).group().split(".")]
+    def release(text: str) -> list:
+        return [int(part) for part in re.findall(r"^\d+(?:\.\d+)*", text)[0].split(".")]
 
     return all(
         (release(version) >= release(bound)) == (sign == ">=")

@@ -43,7 +43,7 @@ def wrapped(text: str, width: int = WIDTH, lead: str = "", indent: str | None = 
     indent = " " * len(lead) if indent is None else indent
     room = width - max(len(lead), len(indent))
     glued = _CODE.sub(lambda code: code[0].replace(" ", _GLUE) if len(code[0]) <= room else code[0], text.strip("\n"))
-    found = []
+    found: list[str] = []
     for line in glued.split("\n"):
         found += textwrap.wrap(
             line,
@@ -54,3 +54,10 @@ def wrapped(text: str, width: int = WIDTH, lead: str = "", indent: str | None = 
             break_on_hyphens=False,
         ) or [""]
     return [line.replace(_GLUE, " ") for line in found]
+
+
+def matched(match: re.Match[str] | None) -> re.Match[str]:
+    """The match of a pattern that always fits. ValueError where it does not: another program's text has a new form."""
+    if match is None:
+        raise ValueError("this text has a form that is not known here")
+    return match

@@ -1,4 +1,4 @@
-"""What the real compiler makes of a lesson's kernels, ahead of time and without a GPU.
+"""The real compiler, ahead of time and without a GPU: its evidence on a lesson's kernels.
 
 Only `build` and what it imports need Triton, and `numba` needs numba-cuda; they run in a worker of mode "compile".
 """
@@ -18,6 +18,6 @@ class NoCompiler(Exception):
     what: the package that would bring it.
     """
 
-    def __init__(self, text: str, what: str = "numba-cuda"):
+    def __init__(self, text: str, what: str = "numba-cuda") -> None:
         self.what = what
         super().__init__(text)

@@ -5,14 +5,20 @@ loop. What depends on loaded values or on floating point is unknown (None), and 
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tools.compiler.ttgir import Statement
+from tools.words import matched
 
 _FOR = re.compile(r"\s*(%\S+) = (%\S+) to (%\S+) step %\S+(?: iter_args\((.*?)\) ->)?")
 _INTEGERS = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64}
+
+
+Value = Any  # integers of NumPy: a tile, or a number
 
 
 @dataclass(frozen=True)
@@ -45,14 +51,14 @@ def touches(module: Statement, arguments: dict[str, int], program: tuple, grid: 
 class _Evaluation:
     """The values of one program so far, by name; unknown ones are not there."""
 
-    def __init__(self, program: tuple, grid: tuple):
+    def __init__(self, program: tuple, grid: tuple) -> None:
         self.place = {"tt.get_program_id": program, "tt.get_num_programs": grid}
-        self.values: dict[str, np.ndarray] = {}
+        self.values: dict[str, Value] = {}
         self.touched: list[Touch] = []
 
     def run(self, statements: list[Statement]) -> list[str]:
         """Evaluate a block. The names that its terminator hands on."""
-        at = 0
+        at: int | None = 0
         while at is not None and at < len(statements):
             statement = statements[at]
             if statement.operation in ("scf.yield", "tt.return"):
@@ -86,7 +92,7 @@ class _Evaluation:
 
     def turn(self, statement: Statement) -> None:
         """The first turn of a loop; what the loop leaves behind stays unknown."""
-        index, low, high, carried = _FOR.match(statement.rest).groups()
+        index, low, high, carried = matched(_FOR.match(statement.rest)).groups()
         low, high = self.values.get(low), self.values.get(high)
         if low is None or (high is not None and low >= high):
             return
@@ -104,9 +110,10 @@ class _Evaluation:
         for number, name in enumerate(self.run(taken[0]) if taken else []):
             if name in self.values:
                 self.values[f"{statement.result}#{number}"] = self.values[name]
-                self.values.setdefault(statement.result, self.values[name])
+                self.values.setdefault(str(statement.result), self.values[name])
 
     def touch(self, statement: Statement) -> None:
+        assert statement.number is not None
         pointers = self.values.get(statement.operands[0])
         mask = self.values.get(statement.mask) if statement.mask else np.True_
         if pointers is None or mask is None:
@@ -115,14 +122,14 @@ class _Evaluation:
             mask = np.broadcast_to(mask, np.shape(pointers))
         self.touched.append(Touch(statement.number, pointers, mask, statement.element_bytes))
 
-    def value_of(self, statement: Statement) -> np.ndarray | None:
+    def value_of(self, statement: Statement) -> Value | None:
         operation, rest = statement.operation, statement.rest
         if operation in self.place:
             return np.int32(self.place[operation]["xyz".index(rest.split()[0])])
         if operation == "arith.constant":
             return _constant(rest)
         if operation == "tt.make_range":
-            start, end = (int(re.search(rf"{bound} = (-?\d+)", rest)[1]) for bound in ("start", "end"))
+            start, end = (int(matched(re.search(rf"{bound} = (-?\d+)", rest))[1]) for bound in ("start", "end"))
             return np.arange(start, end, dtype=np.int32)
         values = [self.values.get(name) for name in statement.operands]
         if operation not in _OPERATIONS or not values or any(value is None for value in values):
@@ -130,7 +137,7 @@ class _Evaluation:
         return _OPERATIONS[operation](statement, *values)
 
 
-def _constant(rest: str) -> np.ndarray | None:
+def _constant(rest: str) -> Value | None:
     """Of ` 4 : i32`, ` true`, ` dense<4> : tensor<128xi32, #blocked>`; None for floating point."""
     match = re.match(r" (?:dense<)?(-?\d+|true|false)\b>?(?: : (?:tensor<([\dx]+)x)?(i\d+|index)\b)?", rest)
     if not match or not (match[3] or match[1] in ("true", "false")):
@@ -144,33 +151,33 @@ def _constant(rest: str) -> np.ndarray | None:
 
 
 def _shape(statement: Statement) -> tuple[int, ...]:
-    sizes = re.match(r"tensor<((?:\d+x)+)", statement.result_type)[1]
+    sizes = matched(re.match(r"tensor<((?:\d+x)+)", statement.result_type))[1]
     return tuple(int(size) for size in sizes.split("x")[:-1])
 
 
-def _cast(statement: Statement, value):
-    kind = re.search(r"(?:\b|x)(i\d+|index)\b", statement.rest.rsplit(" to ", 1)[-1])[1]
+def _cast(statement: Statement, value: Value) -> Value:
+    kind = matched(re.search(r"(?:\b|x)(i\d+|index)\b", statement.rest.rsplit(" to ", 1)[-1]))[1]
     return np.asarray(value).astype(_INTEGERS[kind])
 
 
-def _cast_unsigned(statement: Statement, value):
+def _cast_unsigned(statement: Statement, value: Value) -> Value:
     value = np.asarray(value)
     return _cast(statement, value if value.dtype == bool else _unsigned(value))
 
 
-def _unsigned(value):
+def _unsigned(value: Value) -> Value:
     value = np.asarray(value)
     return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "i" else value
 
 
-def _signed_quotient(x, y):
+def _signed_quotient(x: Value, y: Value) -> Value:
     """Rounded toward zero, as the chip does; NumPy rounds down."""
     x, y = np.broadcast_arrays(x, y)
     quotient = np.where(y == 0, 0, np.floor_divide(np.abs(x), np.where(y == 0, 1, np.abs(y))))
     return np.where((x < 0) != (y < 0), -quotient, quotient).astype(x.dtype)
 
 
-def _compare(statement: Statement, x, y):
+def _compare(statement: Statement, x: Value, y: Value) -> Value:
     how = statement.rest.split()[0].rstrip(",")
     if how[0] == "u":
         x, y = _unsigned(x), _unsigned(y)
@@ -185,18 +192,18 @@ def _compare(statement: Statement, x, y):
 
 
 def _axis(statement: Statement) -> int:
-    return int(re.search(r"axis = (\d+)", statement.rest)[1])
+    return int(matched(re.search(r"axis = (\d+)", statement.rest))[1])
 
 
 def _order(statement: Statement) -> list[int]:
-    return [int(axis) for axis in re.search(r"order = array<i32: ([\d, ]+)>", statement.rest)[1].split(",")]
+    return [int(axis) for axis in matched(re.search(r"order = array<i32: ([\d, ]+)>", statement.rest))[1].split(",")]
 
 
-def _move(statement: Statement, pointer, offset):
+def _move(statement: Statement, pointer: Value, offset: Value) -> Value:
     return pointer + np.asarray(offset, np.int64) * statement.element_bytes
 
 
-_OPERATIONS = {
+_OPERATIONS: dict[str, Callable[..., Value]] = {
     "tt.splat": lambda s, x: np.broadcast_to(x, _shape(s)),
     "tt.broadcast": lambda s, x: np.broadcast_to(x, _shape(s)),
     "tt.expand_dims": lambda s, x: np.expand_dims(x, _axis(s)),

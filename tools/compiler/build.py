@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from triton import knobs
 from triton.runtime.jit import get_jit_fn_file_line
@@ -23,14 +24,14 @@ from tools.models.occupancy import occupancy
 
 @dataclass
 class Built:
-    """The launches that need one and the same code. code: its registers and SASS, once they are read."""
+    """Launches, of Triton's or of Numba's kernels, that need the same code. code: its registers and SASS, once read."""
 
-    launches: list[Launch | CudaLaunch]
+    launches: list
     code: Future
 
 
 def compile_call(
-    function, args: tuple, kwargs: dict, chips: tuple[str, ...], captured: Callable = nullcontext
+    function: Callable, args: tuple, kwargs: dict, chips: tuple[str, ...], captured: Callable = nullcontext
 ) -> list[dict]:
     """Call `function` once for each chip, with its kernels compiled and not run. Evidence as plain data.
 
@@ -48,7 +49,7 @@ def compile_call(
 
 
 def _built(
-    function, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor, captured: Callable
+    function: Callable, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor, captured: Callable
 ) -> list[Built]:
     with launches_on(target) as launches:
         with captured(lambda configuration, types: launches.append(cuda_launch(configuration, types, target))):
@@ -69,7 +70,7 @@ def _fresh_kernels() -> Iterator[set[str]]:
     """The hashes of the kernels that are compiled inside, and do not come from the cache."""
     fresh: set[str] = set()
 
-    def listen(*, metadata, cache_hit, **others) -> None:
+    def listen(*, metadata: dict[str, Any], cache_hit: bool, **others: Any) -> None:
         if not cache_hit:
             fresh.add(metadata["hash"])
 
@@ -93,7 +94,7 @@ def _read(launch: Launch | CudaLaunch) -> tuple[int, str]:
     return machine_code.registers(cubin), kept.read_text(encoding="utf-8")
 
 
-def _file(compiled, stage: str) -> Path:
+def _file(compiled: Any, stage: str) -> Path:
     return next(Path(path) for name, path in compiled.metadata_group.items() if name.endswith(f".{stage}"))
 
 

@@ -7,10 +7,11 @@ alignment and constants are those of a real launch; only the last step, handing 
 import functools
 import inspect
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
+from typing import Any
 
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
@@ -30,9 +31,9 @@ class Launch:
     """
 
     kernel: JITFunction
-    arguments: dict[str, object]
+    arguments: dict[str, Any]
     grid: tuple[int, int, int]
-    compiled: object
+    compiled: Any
     configs: int
 
     @property
@@ -43,7 +44,7 @@ class Launch:
 class Driver(DriverBase):
     """Stands for the driver of a chip, as far as Triton's launcher and a lesson's own Python ask it."""
 
-    def __init__(self, chip: Chip):
+    def __init__(self, chip: Chip) -> None:
         super().__init__()
         self.chip = chip
         self.utils = SimpleNamespace(get_device_properties=self._properties)
@@ -67,12 +68,12 @@ class Driver(DriverBase):
     def get_current_stream(self, device: int = 0) -> int:
         return 0
 
-    def get_active_torch_device(self):
+    def get_active_torch_device(self) -> Any:
         import torch
 
         return torch.device("cpu")
 
-    def get_benchmarker(self):
+    def get_benchmarker(self) -> Callable:
         return lambda call, quantiles: [1.0] * len(quantiles)  # equally fast, so the first config is taken
 
     def _properties(self, device: int) -> dict[str, int]:
@@ -90,11 +91,11 @@ class Recorder:
     """Takes the place of the methods that launch kernels."""
 
     chip: Chip
-    launches: list[Launch] = field(default_factory=list)
+    launches: list = field(default_factory=list)
     configs: int = 1  # of the autotuner at work
 
-    def launch(self, launch_for_real):
-        def run(kernel: JITFunction, *args, grid, warmup, **kwargs):
+    def launch(self, launch_for_real: Callable) -> Callable:
+        def run(kernel: JITFunction, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
             only_compile = functools.partial(launch_for_real, kernel, *args, grid=grid, warmup=True, **kwargs)
             compiled = self.compiled(kernel, only_compile)
             arguments = _bound(kernel, args, kwargs)
@@ -105,7 +106,7 @@ class Recorder:
 
         return run
 
-    def compiled(self, kernel: JITFunction, compile_it):
+    def compiled(self, kernel: JITFunction, compile_it: Callable) -> Any:
         try:
             compiled = compile_it()
         except Exception as error:
@@ -115,8 +116,8 @@ class Recorder:
             raise fault
         return compiled
 
-    def tune(self, tune_for_real):
-        def run(tuner: Autotuner, *args, **kwargs):
+    def tune(self, tune_for_real: Callable) -> Callable:
+        def run(tuner: Autotuner, *args: Any, **kwargs: Any) -> Any:
             self.configs = len(tuner.configs)
             try:
                 return tune_for_real(tuner, *args, **kwargs)
@@ -127,7 +128,7 @@ class Recorder:
 
 
 @contextmanager
-def launches_on(chip: Chip) -> Iterator[list[Launch]]:
+def launches_on(chip: Chip) -> Iterator[list]:
     """Inside, kernels are compiled for `chip` and not run; their launches come to stand in the list.
 
     A kernel that the chip could not run raises CompileError, at its launch.
@@ -142,7 +143,7 @@ def launches_on(chip: Chip) -> Iterator[list[Launch]]:
         JITFunction.run, Autotuner.run = kept
 
 
-def _bound(kernel: JITFunction, args: tuple, kwargs: dict) -> dict[str, object]:
+def _bound(kernel: JITFunction, args: tuple, kwargs: dict) -> dict[str, Any]:
     signature = inspect.signature(kernel.fn)
     options_left_out = {name: value for name, value in kwargs.items() if name in signature.parameters}
     bound = signature.bind(*args, **options_left_out)
@@ -150,6 +151,6 @@ def _bound(kernel: JITFunction, args: tuple, kwargs: dict) -> dict[str, object]:
     return bound.arguments
 
 
-def _grid(grid, arguments: dict[str, object]) -> tuple[int, int, int]:
-    sizes = grid(arguments) if callable(grid) else grid
-    return (*map(operator.index, sizes), 1, 1)[:3]
+def _grid(grid: Any, arguments: dict[str, Any]) -> tuple[int, int, int]:
+    x, y, z = (*map(operator.index, grid(arguments) if callable(grid) else grid), 1, 1)[:3]
+    return x, y, z

@@ -5,6 +5,7 @@ import linecache
 import os
 import re
 import textwrap
+from typing import Any
 
 from triton.compiler.errors import CompilationError
 from triton.errors import TritonError
@@ -27,10 +28,11 @@ def rejected(error: Exception, kernel: JITFunction, chip: Chip) -> CompileError 
     if not (failed_pass or isinstance(error, TritonError)):
         return None
     head = f"{kernel.__name__} does not compile for {chip.key}"
-    return rejection(head, *_place(error, kernel), _reason(error))
+    file, line = _place(error, kernel)
+    return rejection(head, file, line, _reason(error))
 
 
-def too_large(kernel: JITFunction, chip: Chip, metadata) -> CompileError | None:
+def too_large(kernel: JITFunction, chip: Chip, metadata: Any) -> CompileError | None:
     """The error of a launch that the chip has no room for, None when it has."""
     limits = chip.limits
     columns = getattr(metadata, "tmem_size", None) or 0
@@ -41,7 +43,8 @@ def too_large(kernel: JITFunction, chip: Chip, metadata) -> CompileError | None:
         if needs > has:
             head = f"{kernel.__name__} compiles, but cannot be launched on {chip.key}"
             reason = f"It needs {needs} {what}, {chip.key} has {has}. What decides how much is held at once?"
-            return rejection(head, *get_jit_fn_file_line(kernel), reason)
+            file, line = get_jit_fn_file_line(kernel)
+            return rejection(head, file, line, reason)
     return None
 
 
@@ -64,10 +67,11 @@ def rejection(head: str, file: str, line: int, reason: str) -> CompileError:
 
 def _chain(error: BaseException) -> list[BaseException]:
     """The error and what it came from, back to the first. Triton hides that one, which has plain words."""
-    chain = []
-    while error is not None and error not in chain:
-        chain.append(error)
-        error = error.__cause__ or error.__context__
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
     return chain
 
 

@@ -1,9 +1,10 @@
-"""What is known about compiled kernels, as plain data that crosses the wire both ways."""
+"""Evidence on compiled kernels: plain data that crosses the wire both ways."""
 
 import re
 from dataclasses import asdict, dataclass
+from typing import Any
 
-from tools.compiler import cache
+from tools.compiler import cache, table
 from tools.models.occupancy import Occupancy
 from tools.models.units import SECTOR
 
@@ -36,12 +37,12 @@ class Access:
     @property
     def sectors_per_request(self) -> float | None:
         """Sectors of 32 bytes that one request touches, as the profiler counts them."""
-        return self.sectors / self.requests if self.requests else None
+        return self.sectors / self.requests if self.sectors is not None and self.requests else None
 
     @property
     def efficiency(self) -> float | None:
         """Useful bytes as a part of those moved in whole sectors."""
-        return self.useful_bytes / (SECTOR * self.sectors) if self.sectors else None
+        return self.useful_bytes / (SECTOR * self.sectors) if self.useful_bytes is not None and self.sectors else None
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,6 @@ class Kernel:
         return (cache.folder() / self.key / f"{self.name[:150]}.{stage}").read_text(encoding="utf-8")
 
     def __str__(self) -> str:
-        from tools.compiler import table  # here, because it imports Kernel
-
         return table.of_kernel(self)
 
 
@@ -118,7 +117,7 @@ class Kernels(tuple):
 
     caller = "the call"
 
-    def __getitem__(self, which):
+    def __getitem__(self, which: Any) -> Any:
         if not isinstance(which, str):
             return super().__getitem__(which)
         found = [kernel for kernel in self if kernel.name == which]

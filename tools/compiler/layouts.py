@@ -1,6 +1,7 @@
-"""Which thread touches which element: from a layout of the compiler to requests of warps and sectors."""
+"""Layouts of the compiler, the element that each thread touches, as requests of warps and sectors."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from triton._C.libtriton import gluon_ir, ir
@@ -35,9 +36,10 @@ def layouts_of(path: str, target: GPUTarget, shapes: list[tuple[int, ...]]) -> l
     ir.load_dialects(context)
     make_backend(target).load_dialects(context)
     module, builder = ir.parse_mlir_module(path, context), gluon_ir.GluonOpBuilder(context)
-    left, found = iter(shapes), []
+    left = iter(shapes)
+    found: list[Layout | None] = []
 
-    def visit(operation) -> None:
+    def visit(operation: Any) -> None:
         if operation.get_name() in ACCESSES:
             shape = next(left)  # asking a single address for its layout would crash the process
             found.append(_layout(builder, operation.get_operand(0), shape) if shape else None)
@@ -46,7 +48,7 @@ def layouts_of(path: str, target: GPUTarget, shapes: list[tuple[int, ...]]) -> l
     return found
 
 
-def _layout(builder, pointers, shape: tuple[int, ...]) -> Layout:
+def _layout(builder: Any, pointers: Any, shape: tuple[int, ...]) -> Layout:
     linear = builder.get_gluon_layout_from_tensor(pointers)
     if not hasattr(linear, "reg_bases"):
         linear = builder.to_linear_layout(linear._to_ir(builder), list(shape))
@@ -69,6 +71,7 @@ def spread(bases: tuple[int, ...]) -> np.ndarray:
 
 def requests(layout: Layout | None, touch: Touch, width: int, kind: str) -> tuple[int, int, int]:
     """Requests, sectors and useful bytes of a touch. width: bytes that a thread moves at a time."""
+    assert touch.addresses is not None and touch.mask is not None
     if layout is None:
         return (1, 1, touch.element_bytes) if touch.mask.all() else (0, 0, 0)
     each = max(1, width // touch.element_bytes)

@@ -13,6 +13,7 @@ from pathlib import Path
 import triton
 
 from tools.compiler.locations import PACKAGE, Place, in_ptx
+from tools.words import matched
 
 TOOLS = Path(PACKAGE, "backends", "nvidia", "bin")
 
@@ -59,7 +60,7 @@ def disassemble(cubin: Path) -> str:
 
 def registers(cubin: Path) -> int:
     """Registers of a thread."""
-    return int(re.search(r"REG:(\d+)", _run("cuobjdump", "--dump-resource-usage", str(cubin)))[1])
+    return int(matched(re.search(r"REG:(\d+)", _run("cuobjdump", "--dump-resource-usage", str(cubin))))[1])
 
 
 def accesses(ptx: str) -> list[Instruction]:

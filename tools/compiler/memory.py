@@ -1,10 +1,11 @@
-"""What each source line of a compiled kernel does to global memory, in one launch of it."""
+"""Accesses of a compiled kernel to global memory, source line by source line, in one launch of it."""
 
 import linecache
 import math
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from triton.runtime.jit import get_jit_fn_file_line
@@ -18,12 +19,15 @@ from tools.compiler.machine_code import Instruction
 PROGRAMS = 8  # of a grid that are looked at
 _SPACE = 40  # bits of an address within a storage
 
+Lists = dict[tuple[str, int, str], list]  # by file, line and kind
+
 
 def accesses(launch: Launch, ttgir_file: Path) -> tuple[Access, ...]:
     """In the order of the source."""
     text = ttgir_file.read_text(encoding="utf-8")
     instructions = machine_code.accesses(launch.compiled.asm["ptx"])
-    widths, counts = defaultdict(list), defaultdict(list)  # by file, line and kind
+    widths: Lists = defaultdict(list)
+    counts: Lists = defaultdict(list)
     for instruction in instructions:
         widths[_line(instruction.place, instruction.kind)].append(instruction.width)
     for place, kind, counted in _touches(launch, text, ttgir_file, instructions):
@@ -34,7 +38,7 @@ def accesses(launch: Launch, ttgir_file: Path) -> tuple[Access, ...]:
 
 def widths_of(ptx: str) -> tuple[Access, ...]:
     """Widths by source line alone: what a launch touches, the counters of a simulator know."""
-    widths = defaultdict(list)
+    widths: Lists = defaultdict(list)
     for each in machine_code.accesses(ptx):
         widths[_line(each.place, each.kind)].append(each.width)
     return tuple(access(*key, widths[key], [], {}) for key in sorted(widths))
@@ -44,7 +48,7 @@ def _line(place: Place, kind: str) -> tuple[str, int, str]:
     return place.file, place.line, kind
 
 
-def access(file: str, line: int, kind: str, widths: list[int], counts: list, moved: dict[str, str]) -> Access:
+def access(file: str, line: int, kind: str, widths: list[int], counts: list, moved: dict[str | None, str]) -> Access:
     """What one line does. widths: of its instructions, in bytes. moved: where files are that were compiled before.
 
     counts: (requests, sectors, useful bytes) of each touch, None for one that is unknown.
@@ -71,7 +75,8 @@ def _touches(launch: Launch, text: str, ttgir_file: Path, instructions: list[Ins
     found = ttgir.accesses(module)
     shapes = [access.tile_shape for access in found]
     spread = layouts.layouts_of(str(ttgir_file), launch.compiled.metadata.target, shapes)
-    arguments, widths = virtual(launch.arguments), {}
+    arguments = virtual(launch.arguments)
+    widths: dict[tuple[Place, str], int] = {}
     for each in instructions:
         widths[each.place, each.kind] = max(each.width, widths.get((each.place, each.kind), 0))
     for program in _programs(launch.grid):
@@ -83,12 +88,13 @@ def _touches(launch: Launch, text: str, ttgir_file: Path, instructions: list[Ins
                 yield place, kind, layouts.requests(*request) if seen else None
 
 
-def virtual(arguments: dict[str, object]) -> dict[str, int]:
+def virtual(arguments: dict[str, Any]) -> dict[str, int]:
     """Numbers as they are; for a tensor the address of its first element, in an address space of its storage.
 
     Real addresses would give other sectors in every run. On a GPU a storage starts at a multiple of 512.
     """
-    storages, numbers = {}, {}
+    storages: dict[int, int] = {}
+    numbers = {}
     for name, value in arguments.items():
         if isinstance(value, (bool, int, np.integer)):
             numbers[name] = int(value)
@@ -101,5 +107,5 @@ def virtual(arguments: dict[str, object]) -> dict[str, int]:
 def _programs(grid: tuple[int, int, int]) -> list[tuple[int, int, int]]:
     """Some programs, spread evenly over the grid; all when they are few."""
     total = math.prod(grid)
-    chosen = np.unique(np.linspace(0, total - 1, min(total, PROGRAMS)).astype(int)) if total else []
+    chosen = np.unique(np.linspace(0, total - 1, min(total, PROGRAMS)).astype(int)).tolist() if total else []
     return [(int(n % grid[0]), int(n // grid[0] % grid[1]), int(n // grid[0] // grid[1])) for n in chosen]

@@ -1,10 +1,12 @@
-"""What NVIDIA's compiler makes of a kernel in CUDA C++: NVRTC gives PTX, its assembler a cubin. No GPU is needed."""
+"""NVIDIA's compiler for CUDA C++: NVRTC makes PTX of a kernel, its assembler a cubin. No GPU is needed."""
 
 import linecache
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from math import prod
+from typing import Any
 
 from tools.compiler import CompileError, diagnostics, machine_code, memory
 from tools.compiler.evidence import Kernel
@@ -12,6 +14,7 @@ from tools.compiler.numba.code import Code, Rejected, assemble, no_compiler
 from tools.models.chips import Chip, chip
 from tools.models.occupancy import occupancy
 from tools.models.units import WARP
+from tools.words import matched
 
 _ENTRY = re.compile(r"^(?:\.visible|\.weak) \.entry (\S+?)\(.*?^\}$", re.M | re.S)
 _COMPLAINT = re.compile(r"^(.*)\((\d+)\): (?:catastrophic )?error: (.*)$", re.M)
@@ -31,13 +34,13 @@ class Source:
     file: str = ""
     above: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.file:  # it exists only for those who ask for lines, and lies outside of the course
             object.__setattr__(self, "file", f"/{self.plain_name}.cu")
             linecache.cache[self.file] = len(self.code), None, self.code.splitlines(keepends=True), self.file
 
     @classmethod
-    def of(cls, kernel) -> "Source":
+    def of(cls, kernel: Any) -> "Source":
         """Of a cupy.RawKernel; a simulated one knows where its code stands."""
         origin = getattr(kernel, "origin", None)
         place = (origin.file, origin.above) if origin else ()
@@ -45,7 +48,7 @@ class Source:
 
     @property
     def plain_name(self) -> str:
-        return re.match(r"(?:\w+::)*(\w+)", self.name)[1]
+        return matched(re.match(r"(?:\w+::)*(\w+)", self.name))[1]
 
     @property
     def line(self) -> int:
@@ -132,7 +135,7 @@ def to_ptx(source: Source, target: Chip) -> str:
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def _library():
+def _library() -> Any:
     try:
         nvrtc = import_module("cuda.bindings.nvrtc")
         _checked(nvrtc.nvrtcVersion())
@@ -141,7 +144,7 @@ def _library():
     return nvrtc
 
 
-def _checked(answer: tuple):
+def _checked(answer: tuple) -> Any:
     """What follows the status, which is 0 when all is well."""
     status, *rest = answer
     if status:
@@ -149,7 +152,7 @@ def _checked(answer: tuple):
     return rest[0] if len(rest) == 1 else rest
 
 
-def _text(program, size, fill) -> str:
+def _text(program: Any, size: Callable, fill: Callable) -> str:
     buffer = bytearray(_checked(size(program)))
     _checked(fill(program, buffer))
     return buffer.rstrip(b"\0 ").decode(errors="replace")

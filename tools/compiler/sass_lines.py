@@ -1,4 +1,4 @@
-"""Which source line each machine instruction comes from, as the disassembler notes it between them."""
+"""Machine instructions by source line, as the disassembler notes it between them."""
 
 import re
 from collections import Counter
@@ -14,7 +14,8 @@ def by_line(sass: str, file: str) -> dict[int, Counter]:
     file: its last name decides, for a kernel from the cache may stand elsewhere now. Of what is inlined from another
     file, the line that calls it counts.
     """
-    name, found, line, noting = PurePath(file).name, {}, None, False
+    found: dict[int, Counter] = {}
+    name, line, noting = PurePath(file).name, None, False
     for text in sass.splitlines():
         if text.lstrip().startswith("//##"):
             line = line if noting else None

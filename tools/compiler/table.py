@@ -2,8 +2,10 @@
 
 import re
 import textwrap
+from typing import TYPE_CHECKING
 
-from tools.compiler.evidence import Access, Kernel
+if TYPE_CHECKING:  # evidence prints itself by this module
+    from tools.compiler.evidence import Access, Kernel
 
 WIDTH = 80
 HEADER = (
@@ -18,7 +20,7 @@ _BARRIER = re.compile(r"(BAR|SYNCS|BARRIER)\b")
 _MOST = 8  # opcodes that are shown
 
 
-def of_kernel(kernel: Kernel) -> str:
+def of_kernel(kernel: "Kernel") -> str:
     room = kernel.occupancy
     lines = [
         *_wrapped(f"{kernel.name}({', '.join(_parameters(kernel))})", "    "),
@@ -53,26 +55,26 @@ def barriers(sass: dict[str, int]) -> int:
     return sum(count for op, count in sass.items() if _BARRIER.match(op))
 
 
-def _parameters(kernel: Kernel) -> list[str]:
+def _parameters(kernel: "Kernel") -> list[str]:
     return [
         f"{name}={kernel.constants[name]}" if name in kernel.constants else f"{name}: {kind}"
         for name, kind in kernel.signature.items()
     ]
 
 
-def _repeats(kernel: Kernel) -> str:
+def _repeats(kernel: "Kernel") -> str:
     return f", {kernel.launches} launches" if kernel.launches > 1 else ""
 
 
-def _staged(kernel: Kernel) -> str:
+def _staged(kernel: "Kernel") -> str:
     return f", {kernel.num_stages} stages" if kernel.num_stages else ""
 
 
-def _tuned(kernel: Kernel) -> str:
+def _tuned(kernel: "Kernel") -> str:
     return f", first of {kernel.configs} configs" if kernel.configs > 1 else ""
 
 
-def _row(access: Access) -> str:
+def _row(access: "Access") -> str:
     source = access.source.partition("  #")[0]  # without its comment
     source = source if len(source) <= 44 else source[:41] + "..."
     width = str(access.width) if access.width else "tile"

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tools.words import matched
+
 ACCESSES = {
     "tt.load": "load",
     "ttg.async_copy_global_to_local": "load",
@@ -64,7 +66,7 @@ class Statement:
     @property
     def element_bytes(self) -> int:
         """The size of what the statement's pointers point to."""
-        return max(1, int(_POINTER.search(self.rest)[1]) // 8)
+        return max(1, int(matched(_POINTER.search(self.rest))[1]) // 8)
 
     @property
     def tile_shape(self) -> tuple[int, ...]:
@@ -88,12 +90,12 @@ def accesses(statement: Statement) -> list[Statement]:
 
 def _block(lines: Iterator[str], numbers: Iterator[int]) -> tuple[list[Statement], str]:
     """Statements up to the brace that closes the block, and the line with that brace."""
-    found = []
+    found: list[Statement] = []
     for line in lines:
         if line.startswith("}"):
             return found, line
         match = _STATEMENT.match(line)
-        statement = Statement(*match.groups()) if match else Statement(None, "", line)
+        statement = Statement(match[1], match[2], match[3]) if match else Statement(None, "", line)
         if statement.operation in ACCESSES:
             statement.number = next(numbers)
         while line.endswith("{"):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tools.models.formats import E2M1, E4M3, NEAREST_EVEN, UE8M0, Format, Rounding
 from tools.models.quantization import grouped
@@ -35,7 +36,7 @@ class Blocks:
         return self.element.bits + self.scale.bits / self.block
 
 
-def mx(values, element: Format = E2M1, rounding: Rounding = NEAREST_EVEN) -> Blocks:
+def mx(values: ArrayLike, element: Format = E2M1, rounding: Rounding = NEAREST_EVEN) -> Blocks:
     """Blocks of 32 with a power of two as scale: values (..., n), n a multiple of 32.
 
     The scale is that which gives the largest value of the block the exponent of the format's largest; what is beyond
@@ -48,7 +49,7 @@ def mx(values, element: Format = E2M1, rounding: Rounding = NEAREST_EVEN) -> Blo
     return Blocks(element, UE8M0, MX_BLOCK, _codes(blocks, UE8M0.decode(scales), element, rounding), scales)
 
 
-def nvfp4(values, rounding: Rounding = NEAREST_EVEN) -> Blocks:
+def nvfp4(values: ArrayLike, rounding: Rounding = NEAREST_EVEN) -> Blocks:
     """Blocks of 16 in E2M1 with an E4M3 scale each, and one float32 scale: values (..., n), n a multiple of 16.
 
     The float32 scale is such that the block with the largest value has the largest scale, 448 (NVIDIA, "Pretraining

@@ -1,4 +1,4 @@
-"""Which accesses hit in a cache: set-associative, least recently used out first, one level or several.
+"""A cache's hits and misses: set-associative, least recently used out first, one level or several.
 
 Loads and stores count alike, and nothing is fetched ahead of its use.
 """
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Cache:
     line: int = 64
     ways: int = 8
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.capacity < 1 or self.capacity % (self.line * self.ways):
             raise ValueError(
                 f"a cache of {self.capacity} bytes cannot be cut into sets of {self.ways} lines of {self.line} bytes"
@@ -45,7 +46,7 @@ class Cache:
     def sets(self) -> int:
         return self.capacity // (self.line * self.ways)
 
-    def missed(self, addresses) -> np.ndarray:
+    def missed(self, addresses: ArrayLike) -> np.ndarray:
         """Which of these accesses miss, as bool[n]; the cache is empty before the first.
 
         addresses: of bytes, in the order of access; an access lies within one line.
@@ -57,7 +58,7 @@ class Cache:
         missed[new] = self._fetched(lines[new].tolist())
         return missed
 
-    def misses(self, addresses) -> Misses:
+    def misses(self, addresses: ArrayLike) -> Misses:
         """How many of these accesses miss, by cause."""
         missed = self.missed(addresses)
         in_one_set = Cache(self.capacity, self.line, self.capacity // self.line).missed(addresses)
@@ -67,7 +68,8 @@ class Cache:
 
     def _fetched(self, lines: list[int]) -> list[bool]:
         """For each use of a line whether it has to be fetched."""
-        sets, fetched = defaultdict(OrderedDict), []  # of each set the lines it holds, the most recent last
+        sets: dict[int, OrderedDict[int, None]] = defaultdict(OrderedDict)  # the lines each holds, the most recent last
+        fetched = []
         for line in lines:
             held = sets[line % self.sets]
             fetched.append(line not in held)
@@ -78,7 +80,7 @@ class Cache:
         return fetched
 
 
-def served_by(caches: Sequence[Cache], addresses) -> np.ndarray:
+def served_by(caches: Sequence[Cache], addresses: ArrayLike) -> np.ndarray:
     """The level that serves each access, as int64[n]: 0 is the first cache, len(caches) is memory.
 
     A level sees only what missed in the one before it.

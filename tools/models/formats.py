@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Rounding = Callable[[np.ndarray], np.ndarray]  # takes numbers, in units of the last place, to whole ones
 NEAREST_EVEN: Rounding = np.rint  # a tie goes to the even neighbour
@@ -50,7 +51,7 @@ class Format:
         """The distance from 1 to the next larger value."""
         return 2.0**-self.mantissa_bits
 
-    def decode(self, codes) -> np.ndarray:
+    def decode(self, codes: ArrayLike) -> np.ndarray:
         """The values of these codes (integers of any shape), as float64, which holds all of them exactly."""
         codes = np.asarray(codes, np.int64)
         if codes.size and not 0 <= codes.min() <= codes.max() < 1 << self.bits:
@@ -67,7 +68,7 @@ class Format:
             values = np.where(magnitudes == self._max_code + 1, np.inf, values)
         return np.where(codes > self._magnitude, -values, values)
 
-    def encode(self, values, rounding: Rounding = NEAREST_EVEN, saturate: bool = False) -> np.ndarray:
+    def encode(self, values: ArrayLike, rounding: Rounding = NEAREST_EVEN, saturate: bool = False) -> np.ndarray:
         """The codes, as int64, that these values (of any shape; read as float64) are rounded to.
 
         saturate: what is too large becomes the largest finite value, as in NVIDIA's conversions with .satfinite;

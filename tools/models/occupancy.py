@@ -39,7 +39,7 @@ def occupancy(limits: Limits, warps: int, registers: int, shared: int) -> Occupa
         "registers": _blocks_by_registers(limits, warps, registers),
         "shared memory": _blocks_by_shared(limits, shared),
     }
-    limiter = min(fits, key=fits.get)
+    limiter = min(fits, key=lambda name: fits[name])
     return Occupancy(fits[limiter], fits[limiter] * warps, limits.warps, limiter)
 
 

@@ -7,6 +7,7 @@ FlashAttention papers.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,12 @@ class State:
             return self.m_i + np.log(self.l_i)
 
 
-def empty(rows: tuple[int, ...], d: int, dtype=np.float64) -> State:
+def empty(rows: tuple[int, ...], d: int, dtype: DTypeLike = np.float64) -> State:
     """Before any score. Merged with another state, it gives that state."""
     return State(np.full(rows, -np.inf, dtype), np.zeros(rows, dtype), np.zeros((*rows, d), dtype))
 
 
-def of_piece(scores, values) -> State:
+def of_piece(scores: ArrayLike, values: ArrayLike) -> State:
     """What is known after float scores (..., n) and their values (n, d) or (..., n, d); n may be 0."""
     scores = np.asarray(scores)
     m_i = scores.max(axis=-1, initial=-np.inf)

@@ -33,7 +33,7 @@ class Pipeline:
     stages: int
     interval: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.stages < 1 or min(self.latency, self.compute, self.interval) < 0:
             raise ValueError(f"a pipeline has 1 stage or more and no negative times: {self}")
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tools.models.formats import NEAREST_EVEN, Rounding
 
@@ -16,12 +17,12 @@ class Quantizer:
     low: int
     high: int
 
-    def quantize(self, values, rounding: Rounding = NEAREST_EVEN) -> np.ndarray:
+    def quantize(self, values: ArrayLike, rounding: Rounding = NEAREST_EVEN) -> np.ndarray:
         """The codes of these values, as int64; values out of reach get the lowest or the highest."""
         codes = rounding(np.asarray(values, float) / self.scale) + self.zero_point
         return np.clip(codes, self.low, self.high).astype(np.int64)
 
-    def dequantize(self, codes) -> np.ndarray:
+    def dequantize(self, codes: ArrayLike) -> np.ndarray:
         """The values that these codes stand for, as float64."""
         return self.scale * (np.asarray(codes, float) - self.zero_point)
 
@@ -31,7 +32,7 @@ class Quantizer:
         return self.scale / 2 if nearest else self.scale
 
 
-def symmetric(values, bits: int = 8, axis: int | None = None) -> Quantizer:
+def symmetric(values: ArrayLike, bits: int = 8, axis: int | None = None) -> Quantizer:
     """Zero point 0, and codes up to the same size on either side: -127 to 127 for 8 bits.
 
     bits: 2 or more. axis: the one whose values share a scale; None for one scale in all (per tensor), 1 for one of
@@ -42,7 +43,7 @@ def symmetric(values, bits: int = 8, axis: int | None = None) -> Quantizer:
     return Quantizer(_step(largest, high), np.zeros(largest.shape), -high, high)
 
 
-def affine(values, bits: int = 8, axis: int | None = None) -> Quantizer:
+def affine(values: ArrayLike, bits: int = 8, axis: int | None = None) -> Quantizer:
     """The smallest value gets code 0 and the largest the highest, 255 for 8 bits; 0.0 always has a code of its own.
 
     axis: as for `symmetric`.
@@ -58,7 +59,7 @@ def _step(width: np.ndarray, steps: int) -> np.ndarray:
     return np.where(width > 0, width / steps, 1.0)
 
 
-def grouped(values, size: int) -> np.ndarray:
+def grouped(values: ArrayLike, size: int) -> np.ndarray:
     """Values (..., n) as groups of neighbours, (..., n / size, size). ValueError when n is no multiple of size."""
     values = np.asarray(values)
     if values.shape[-1] % size:
@@ -80,7 +81,7 @@ def stochastic(rng: np.random.Generator) -> Rounding:
 # Two codes of 4 bits in a byte -------------------------------------------------------------------
 
 
-def pack(codes) -> np.ndarray:
+def pack(codes: ArrayLike) -> np.ndarray:
     """Codes (..., n) of 4 bits, n even, as uint8 (..., n / 2); the first of two has the lower bits.
 
     Negative codes keep the lower 4 bits of their two's complement.
@@ -89,7 +90,7 @@ def pack(codes) -> np.ndarray:
     return (pairs[..., 0] | pairs[..., 1] << 4).astype(np.uint8)
 
 
-def unpack(packed, signed: bool = False) -> np.ndarray:
+def unpack(packed: ArrayLike, signed: bool = False) -> np.ndarray:
     """What `pack` was given, as int64 (..., n): codes 0 to 15, or -8 to 7."""
     packed = np.asarray(packed, np.uint8).astype(np.int64)
     codes = np.stack([packed & 15, packed >> 4], axis=-1).reshape(*packed.shape[:-1], 2 * packed.shape[-1])

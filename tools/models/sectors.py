@@ -57,8 +57,8 @@ def _pieces(addresses: np.ndarray, size: int, mask: np.ndarray | None, bits: int
     if mask is not None and not mask.all():
         addresses = np.where(mask, addresses, ABSENT)
     offsets = _offsets(addresses, size, 1 << bits)
-    pieces = [addresses + offset >> bits for offset in offsets]
-    pieces = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=-1)
+    by_offset = [addresses + offset >> bits for offset in offsets]
+    pieces = by_offset[0] if len(by_offset) == 1 else np.concatenate(by_offset, axis=-1)
     in_order = not (pieces[..., 1:] < pieces[..., :-1]).any()
     return pieces if in_order else np.sort(pieces, axis=-1)
 

@@ -1,4 +1,4 @@
-"""When asynchronous work runs: engines, streams, events and the host, by arithmetic alone.
+"""A timeline of asynchronous work: engines, streams, events and the host, by arithmetic alone.
 
 A model of order, not of speed: how long each piece of work takes is the caller's to say.
 """
@@ -33,7 +33,7 @@ class Timeline:
     Kernels that share the device are not modelled: one engine runs them one by one.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.now = 0.0
         self.spans: list[Span] = []
         self._done = {DEFAULT: 0.0}  # when the work of each stream so far is done
@@ -84,7 +84,7 @@ class Timeline:
         The default stream answers only after the work of the blocking streams.
         """
         if stream is None:
-            streams = self._done
+            streams = set(self._done)
         else:
             streams = self._blocking if stream == DEFAULT else {stream}
         return self.wait_until(self._done_by(streams))

@@ -1,11 +1,14 @@
 """Warps: where a thread runs, which branches split a warp, and how many of its lanes work."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tools.models.units import WARP
 
 
-def linear(thread: tuple, block: tuple[int, int, int]):
+def linear(thread: tuple, block: tuple[int, int, int]) -> Any:
     """The number of a thread in its block; x counts fastest (CUDA C++ Programming Guide, Thread Hierarchy).
 
     thread: x, y, z, each a number or an array. block: its extent in x, y, z.
@@ -14,7 +17,7 @@ def linear(thread: tuple, block: tuple[int, int, int]):
     return x + block[0] * (y + block[1] * z)
 
 
-def warp_and_lane(thread: tuple, block: tuple[int, int, int]):
+def warp_and_lane(thread: tuple, block: tuple[int, int, int]) -> tuple[Any, Any]:
     """Which warp of its block a thread is in, and which lane of the warp it is. Arguments as for `linear`."""
     number = linear(thread, block)
     return number // WARP, number % WARP
@@ -25,7 +28,7 @@ def warps_in(threads: int) -> int:
     return -(-threads // WARP)
 
 
-def in_warps(threads) -> tuple[np.ndarray, np.ndarray]:
+def in_warps(threads: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """One value for each thread of a block, row by row for its warps; and which lanes exist.
 
     threads: array [n]. Returns two arrays [warps, 32]; lanes of the last warp beyond the block hold zero.
@@ -42,8 +45,9 @@ def divergent(taken: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
 
     taken, mask: bool [..., 32], mask the active lanes (None: all). Returns bool [...]; its sum counts warps.
     """
-    taken, mask = np.asarray(taken, bool), True if mask is None else mask
-    return (taken & mask).any(-1) & (~taken & mask).any(-1)
+    taken = np.asarray(taken, bool)
+    active = np.True_ if mask is None else mask
+    return np.asarray((taken & active).any(-1) & (~taken & active).any(-1))
 
 
 def lane_efficiency(mask: np.ndarray) -> float:

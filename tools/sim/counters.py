@@ -1,9 +1,10 @@
-"""What a call of a lesson's function did to memory: one vocabulary for all simulators, as plain data.
+"""Counters of one call of a lesson's function: one vocabulary for all simulators, as plain data.
 
 The figures are those of the hardware's units, not of time: they repeat exactly from run to run.
 """
 
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from tools.sim import tables
 from tools.sim.of_warps import OF_WARPS, NotCounted, Warps
@@ -57,7 +58,7 @@ class Counts:
         if other.warps is not None:
             self.warps = (self.warps or Warps()) + other.warps
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         if name not in OF_WARPS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if self.warps is None:
@@ -216,7 +217,7 @@ def _counts(plain: object) -> Counts:
     raise ValueError("these are no counts")
 
 
-def _figures_of(kind: type, plain: object):
+def _figures_of(kind: type, plain: object) -> Any:
     """A dataclass of whole numbers."""
     names = {each.name for each in fields(kind)} - {"warps"}
     if type(plain) is not dict or set(plain) != names:

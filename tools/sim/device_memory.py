@@ -2,6 +2,7 @@
 
 import itertools
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ POISON = 0xFF  # in each byte: NaN in every float format, -1 or the largest in e
 class OutOfMemory(MemoryError):
     """More than the GPU has. wanted, free: bytes."""
 
-    def __init__(self, wanted: int, free: int):
+    def __init__(self, wanted: int, free: int) -> None:
         self.wanted, self.free = wanted, free
         super().__init__(f"{wanted:,} bytes were asked for, and the GPU has {free:,} left")
 
@@ -25,10 +26,10 @@ class Piece:
     It is given back when neither it nor an array within it is in use any more.
     """
 
-    def __init__(self, storage: np.ndarray, address: int):
+    def __init__(self, storage: np.ndarray, address: int) -> None:
         self.storage, self.address = storage, address
 
-    def array(self, shape, dtype, strides=None, offset: int = 0) -> np.ndarray:
+    def array(self, shape: Any, dtype: Any, strides: Any = None, offset: int = 0) -> np.ndarray:
         """An array of this shape in it, `offset` bytes from its start."""
         return np.ndarray(shape, dtype, self.storage, offset, strides)
 
@@ -40,7 +41,7 @@ class Piece:
 class Memory:
     """What a GPU of so many bytes has handed out. used: bytes."""
 
-    def __init__(self, capacity: int):
+    def __init__(self, capacity: int) -> None:
         self.capacity, self.used = capacity, 0
         self._windows = itertools.count(FIRST)
         self._storages: dict[int, weakref.ref] = {}
@@ -84,8 +85,9 @@ class Memory:
         """The piece that an address lies in."""
         start = max((start for start in self._storages if start <= address), default=None)
         storage = None if start is None else self._storages[start]()
-        inside = storage is not None and address < start + max(storage.nbytes, 1)
-        return Piece(storage, start) if inside else None
+        if start is None or storage is None or address >= start + max(storage.nbytes, 1):
+            return None
+        return Piece(storage, start)
 
     def adopt(self, first_byte: int) -> int:
         """An address for memory of the host that stands for a GPU's; always the same for the same first byte."""

@@ -1,4 +1,4 @@
-"""What the hardware would refuse, or get wrong without a word: an exception that says who and where."""
+"""Faults: an exception, which says who and where, for what the hardware would refuse or get wrong without a word."""
 
 import linecache
 import os
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Fault(Exception):
         *,
         array: str | None = None,
         operation: str | None = None,
-    ):
+    ) -> None:
         self.kind, self.array, self.operation = kind, array, operation
         self.file, self.line, self.source = describe(spot)
         self.function = spot.function
@@ -62,18 +62,18 @@ class ThreadFault(Fault):
         what: str,
         question: str = "",
         *,
-        block=None,
-        thread=None,
-        index=None,
+        block: Any = None,
+        thread: Any = None,
+        index: Any = None,
         **where: str | None,
-    ):
+    ) -> None:
         self.block, self.thread, self.index = block, thread, index
         super().__init__(spot, kind, what, question, **where)
 
 
 def innermost(is_inner: Callable[[str], bool]) -> FrameType | None:
     """The innermost frame of a file for which `is_inner` is false: the learner's line."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_inner(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
@@ -109,7 +109,7 @@ def shown(place: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
     return str(place[0]) if used == 1 else str(place[:used])
 
 
-def ranges(numbers) -> str:
+def ranges(numbers: Any) -> str:
     """0 to 31, 40: consecutive numbers drawn together, the first three pieces."""
     numbers = np.asarray(numbers)
     pieces = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)

@@ -1,4 +1,4 @@
-"""Which operations of a kernel a GPU does in float64, and which numbers it converts: counted while the kernel runs.
+"""Operations of a kernel in float64, and numbers that it converts: counted while the kernel runs.
 
 Types say it, but for what compilers save (LLVM's InstCombine, and NVVM's, which is made from it). An operation on
 numbers that float32 holds, of which only the rounding to float32 is asked for, they do in float32: that is all of
@@ -7,7 +7,7 @@ numbers that float32 holds, of which only the rounding to float32 is asked for, 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,19 +35,19 @@ def counted_by(who: "Floats | None") -> Iterator[None]:
         current = before
 
 
-def operated(result, operands: tuple, inside: np.dtype, reducible: bool):
+def operated(result: Any, operands: tuple, inside: np.dtype, reducible: bool) -> Any:
     """An operation of the kernel gave this: see Floats.operated."""
     return result if current is None else current.operated(result, operands, inside, reducible)
 
 
-def cast(value, result):
+def cast(value: Any, result: Any) -> Any:
     """The kernel converted one to the other, if they are of different types; gives what to go on with."""
     if current is None:
         return result
     return value if value.dtype == result.dtype else current.cast(value, result)
 
 
-def called(result, arguments: Iterable, free: bool = False):
+def called(result: Any, arguments: Iterable, free: bool = False) -> Any:
     """A function of the kernel gave this; gives what to go on with. free: it changes a sign at most."""
     if current is None:
         return result
@@ -57,7 +57,7 @@ def called(result, arguments: Iterable, free: bool = False):
     return current.called(result, arguments)
 
 
-def same(value, result):
+def same(value: Any, result: Any) -> Any:
     """The kernel changed at most the sign of the value; gives what to go on with."""
     if current is None or value.dtype != result.dtype:
         return cast(value, result)
@@ -67,7 +67,7 @@ def same(value, result):
     return result
 
 
-def chosen(mask: np.ndarray, here, other):
+def chosen(mask: np.ndarray, here: Any, other: Any) -> Any:
     """`here` for the elements of the mask, `other` for the rest."""
     result = np.where(mask, here, other)
     if result.dtype is FLOAT64 and current is not None:
@@ -94,7 +94,7 @@ def is_constant(value: object) -> bool:
     return id(value) in _known
 
 
-def _known_too(result):
+def _known_too(result: Any) -> Any:
     """What is computed from constants alone."""
     return result if np.ndim(result) else constant(result[()])
 
@@ -114,7 +114,7 @@ def _real(dtype: np.dtype) -> np.dtype:
 class Debt:
     """What an operation or a conversion costs, if it is done at all."""
 
-    def __init__(self, spot: Spot, float64: int, conversions: int):
+    def __init__(self, spot: Spot, float64: int, conversions: int) -> None:
         self.spot, self.float64, self.conversions = spot, float64, conversions
         self.paid = False
 
@@ -130,12 +130,12 @@ class Value(NamedTuple):
 class Floats:
     """spot: where the kernel is. active: for how many lanes or elements it runs. line: the figures of a spot."""
 
-    def __init__(self, spot: Callable[[], Spot], active: Callable[[], int], line: Callable[[Spot], Counts]):
+    def __init__(self, spot: Callable[[], Spot], active: Callable[[], int], line: Callable[[Spot], Counts]) -> None:
         self._spot, self._active, self._line = spot, active, line
         self._values: dict[int, Value] = {}
         self._explained: set[int] = set()  # those of them that became float32, or part of another one
 
-    def operated(self, result, operands: tuple, inside: np.dtype, reducible: bool = False):
+    def operated(self, result: Any, operands: tuple, inside: np.dtype, reducible: bool = False) -> Any:
         """An operation in the type `inside` gave this; gives what to go on with.
 
         reducible: a compiler may do it in float32. A comparison gives bool.
@@ -153,7 +153,7 @@ class Floats:
             self._pay(self._debt(inside in WIDE, changed))
         return result
 
-    def cast(self, value, result):
+    def cast(self, value: Any, result: Any) -> Any:
         """One became the other, of another type."""
         if is_constant(value):
             return _known_too(result)
@@ -170,7 +170,7 @@ class Floats:
             self._pay(self._debt(0, 1))
         return result
 
-    def called(self, result, arguments: Iterable):
+    def called(self, result: Any, arguments: Iterable) -> Any:
         """A function gave this."""
         results = result if isinstance(result, tuple) else (result,)
         arguments = [each for each in arguments if isinstance(each, (np.ndarray, np.generic))]
@@ -181,20 +181,20 @@ class Floats:
             self._pay(self._debt(0, 1))
         return given
 
-    def select(self, result, *parts) -> None:
+    def select(self, result: Any, *parts: Any) -> None:
         """Each lane has one of these, all in float64."""
         if all(is_constant(each) or id(each) in self._values for each in parts):
             self._remember(result, all(map(self._is_narrow, parts)), self._explain(parts))
         else:
             self.use(*parts)
 
-    def use(self, *values) -> None:
+    def use(self, *values: Any) -> None:
         """They are used in the type that they have."""
         for each in values:
             if known := self._values.get(id(each)):
                 self._pay(*known.debts)
 
-    def settled(self, value):
+    def settled(self, value: Any) -> Any:
         """A value as of a variable that a loop changes: it is no constant, and nothing that float32 holds."""
         if is_constant(value):
             return value.copy()
@@ -211,7 +211,7 @@ class Floats:
         while self._values:
             self._forget()
 
-    def _is_narrow(self, value) -> bool:
+    def _is_narrow(self, value: Any) -> bool:
         """Can it come from a float32, or from a constant that float32 holds?"""
         if is_constant(value):
             return value.dtype.kind in "iuf" and np.float64(np.float32(value)) == value
@@ -236,7 +236,7 @@ class Floats:
                 counts.conversions += debt.conversions
             debt.paid = True
 
-    def _remember(self, value, exact: bool, debts: list[Debt]) -> None:
+    def _remember(self, value: Any, exact: bool, debts: list[Debt]) -> None:
         self._values[id(value)] = Value(value, exact, tuple(debts))
         if len(self._values) > REMEMBERED:
             self._forget()

@@ -42,7 +42,7 @@ class Device:
     Arrays are NumPy's views of its memory, or of the host's. A copy is an upload, a download or within the device.
     """
 
-    def __init__(self, chip: Chip):
+    def __init__(self, chip: Chip) -> None:
         self.chip, self.memory, self.timeline = chip, Memory(CAPACITY), Timeline()
         self._order = Order()
         self._under_way: list[Work] = []

@@ -1,9 +1,10 @@
-"""Which of PyTorch's own functions worked on elements outside kernels while a recording ran."""
+"""Library functions: those of PyTorch that worked on elements outside kernels while a recording ran."""
 
 import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 # Operators that only allocate, fill, or read one number. "zeros" stands for new_zeros and zeros_like too.
 PLAIN = {"empty", "empty_strided", "zeros", "ones", "full", "zero", "fill", "resize", "set", "local_scalar_dense"}
@@ -49,11 +50,11 @@ def _mode_types() -> tuple[type, type]:
     class Calls(TorchFunctionMode):
         """Knows what was called, in the caller's words."""
 
-        def __init__(self, names: list[str], in_float64: list[str]):
+        def __init__(self, names: list[str], in_float64: list[str]) -> None:
             super().__init__()
             self.names, self.in_float64, self.worked, self.wide = names, in_float64, False, False
 
-        def __torch_function__(self, function, types, args=(), kwargs=None):
+        def __torch_function__(self, function: Callable, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             self.worked, self.wide = getattr(function, "__name__", "") in TO_HOST, False
             value = function(*args, **(kwargs or {}))
             if self.worked and not _silent:
@@ -70,11 +71,11 @@ def _mode_types() -> tuple[type, type]:
         def _should_skip_dynamo(cls) -> bool:
             return False  # nobody compiles here, and to be skipped costs the import of the compiler: 0.8 s
 
-        def __init__(self, calls: Calls):
+        def __init__(self, calls: Calls) -> None:
             super().__init__()
             self.calls = calls
 
-        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        def __torch_dispatch__(self, function: Callable, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             given = (*args, *(kwargs or {}).values())
             self.calls.worked |= _works(function, given)
             result = function(*args, **(kwargs or {}))
@@ -84,7 +85,7 @@ def _mode_types() -> tuple[type, type]:
     return Calls, Operators
 
 
-def _works(operator, arguments: tuple) -> bool:
+def _works(operator: Any, arguments: tuple) -> bool:
     """Does this operator compute from, or copy, the elements of a tensor?"""
     name = operator.overloadpacket.__name__.strip("_").removeprefix("new_").removesuffix("_like")
     return not operator.is_view and name not in PLAIN and any(True for _ in _tensors(arguments))

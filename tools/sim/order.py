@@ -1,4 +1,4 @@
-"""Which work on a GPU is certain to be over before which: streams, events and the host put it in order.
+"""The order of work on a GPU: what is certain to be over before what, by streams, events and the host.
 
 Vector clocks (Mattern, "Virtual time and global states of distributed systems", 1989): a clock says of each stream
 how many of its pieces of work are over. Time has no say: what happens to be over early is not in order.
@@ -38,7 +38,7 @@ class Order:
     The default stream is CUDA's legacy one: it and the blocking streams wait for each other.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.host: Clock = {}
         self._streams: dict[int, Clock] = {DEFAULT: {}}
         self._blocking = {DEFAULT}
@@ -100,7 +100,7 @@ class Work:
     is_kernel: bool
     arrive: Callable[[], None] | None
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"kernel {self.label}" if self.is_kernel else f"the {self.label}"
 
 

@@ -1,6 +1,7 @@
 """Counters as a table for people: each launch, its source lines beside their figures, and what else happened."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from tools.words import cut, quantity
 
@@ -10,7 +11,7 @@ OF_PROGRAMS = ("bytes", "accesses", "sectors", "lines", "flops")
 OF_WARPS = ("bytes", "requests", "sectors", "conflicts", "lanes")
 
 
-def rows(counters) -> Iterator[str]:
+def rows(counters: Any) -> Iterator[str]:
     """The lines of the table of `counters`, a Counters."""
     if not counters.launches:
         yield "no kernel was launched"
@@ -22,12 +23,12 @@ def rows(counters) -> Iterator[str]:
         yield transfers(counters.transfers)
 
 
-def programs(counts) -> str:
+def programs(counts: Any) -> str:
     """How many there were: 5 programs, or 5 blocks of CUDA kernels."""
     return quantity(counts.programs, "program" if counts.warps is None else "block")
 
 
-def transfers(transfers) -> str:
+def transfers(transfers: Any) -> str:
     """2 uploads (8,000 bytes), 1 synchronization"""
     ways = (
         ("upload", transfers.uploads, transfers.bytes_uploaded),
@@ -38,14 +39,14 @@ def transfers(transfers) -> str:
     return ", ".join([*moved, quantity(transfers.synchronizations, "synchronization")])
 
 
-def _summary(counts) -> str:
+def _summary(counts: Any) -> str:
     if counts.warps is None:
         return programs(counts)
     parted = f"{counts.divergent_branches:,} of {quantity(counts.branches, 'branch')} diverged"
     return f"{programs(counts)}, {counts.active_lanes:.1f} of 32 lanes active, {parted}"
 
 
-def _of_launch(launch) -> Iterator[str]:
+def _of_launch(launch: Any) -> Iterator[str]:
     headings = OF_WARPS if launch.counts.warps else OF_PROGRAMS if launch.counts.flops else OF_PROGRAMS[:-1]
     told = [(line, in_words(line)) for line in launch.lines]
     cells = [["", words] if words else [line.kind, *_figures(line, headings)] for line, words in told]
@@ -60,7 +61,7 @@ def _of_launch(launch) -> Iterator[str]:
         yield f"{cut(text, room):{room}}  {shown}".rstrip()
 
 
-def in_words(line) -> str:
+def in_words(line: Any) -> str:
     """What a line does without memory, such as "64 barriers"; "" where columns tell it. line: has kind and counts."""
     things = {"float64 operation": line.counts.float64, "conversion": line.counts.conversions}
     if line.kind == "barrier":
@@ -68,7 +69,7 @@ def in_words(line) -> str:
     return ", ".join(quantity(count, thing) for thing, count in things.items() if count)
 
 
-def _figures(line, headings: tuple[str, ...]) -> list[str]:
+def _figures(line: Any, headings: tuple[str, ...]) -> list[str]:
     """Those of one line. Of a shared access, bytes and requests are those of shared memory; lanes: an average."""
     counts = line.counts
     if counts.warps is None:

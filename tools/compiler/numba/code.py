@@ -4,12 +4,13 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from tools import pip_install
 from tools.compiler import NoCompiler, cache, machine_code
@@ -57,7 +58,7 @@ class Assembled:
     from_cache: bool
 
 
-def compiler():
+def compiler() -> Any:
     """numba.cuda. NoCompiler where it is not installed."""
     try:
         import_module("numba_cuda")  # Numba alone has an older numba.cuda, which knows the types of nothing here
@@ -79,7 +80,7 @@ def no_compiler(needs: str, error: Exception) -> NoCompiler:
     )
 
 
-def compile_kernel(cuda, dispatcher, types: tuple, chip: Chip) -> Code:
+def compile_kernel(cuda: Any, dispatcher: Any, types: tuple, chip: Chip) -> Code:
     """PTX of a kernel of the stand-in for these types. cuda: from `compiler`. Raises what Numba raises."""
     translation, capability = Translation(cuda), divmod(chip.capability, 10)
     chosen = {
@@ -163,7 +164,7 @@ def _link(code: Code) -> tuple[bytes, str]:
         nvjitlink.destroy(linker)
 
 
-def _output(linker: int, size, fill) -> bytes:
+def _output(linker: int, size: Callable, fill: Callable) -> bytes:
     buffer = bytearray(size(linker))
     fill(linker, buffer)
     return bytes(buffer)

@@ -4,6 +4,8 @@ import builtins
 import importlib
 import sys
 import types
+from collections.abc import Iterator
+from typing import Any
 
 STAND_IN = "tools.sim.cuda"
 NAMESPACES = ("atomic", "libdevice", "fp16", "random", "cg", "shared", "local", "const", "types")
@@ -14,7 +16,7 @@ PLAIN = (bool, int, float, str, tuple, dict, type(None))  # what others may shar
 class Translation:
     """From the stand-in's objects to Numba's; what both know is left as it is. One for each compilation."""
 
-    def __init__(self, cuda: types.ModuleType):
+    def __init__(self, cuda: types.ModuleType) -> None:
         self._cuda = cuda
         self._known = _counterparts(sys.modules[STAND_IN], cuda)
         for name in NAMESPACES:
@@ -38,13 +40,13 @@ class Translation:
             self._known[id(value)] = self._device_function(value)
         return self._known.get(id(value), value)
 
-    def _device_function(self, dispatcher):
+    def _device_function(self, dispatcher: Any) -> Any:
         options = {name: dispatcher.options[name] for name in ("inline", "forceinline") if name in dispatcher.options}
         signatures = [tuple(map(self.type, types)) for types in dispatcher.signatures] or None
         jit = self._cuda.jit(signatures, device=True, lineinfo=True, **options)
         return jit(self.function(dispatcher.py_func))
 
-    def type(self, kind) -> object:
+    def type(self, kind: Any) -> object:
         """Numba's type for one of the stand-in's. NotImplementedError for records."""
         known = self._cuda.types
         if hasattr(kind, "layout"):
@@ -56,13 +58,13 @@ class Translation:
         return getattr(known, kind.name)
 
 
-def _counterparts(stand_in, real) -> dict[int, object]:
+def _counterparts(stand_in: Any, real: Any) -> dict[int, object]:
     names = [name for name in dir(stand_in) if not name.startswith("_") and hasattr(real, name)]
     things = {name: getattr(stand_in, name, None) for name in names}
     return {id(thing): getattr(real, name) for name, thing in things.items() if not isinstance(thing, PLAIN)}
 
 
-def _names(code: types.CodeType):
+def _names(code: types.CodeType) -> Iterator[str]:
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

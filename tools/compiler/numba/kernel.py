@@ -1,9 +1,10 @@
-"""What is known about a compiled CUDA kernel, in the words that Triton's have too."""
+"""Evidence on a compiled CUDA kernel, in the words that Triton's have too."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from math import prod
+from typing import Any
 
 from tools.compiler import machine_code, memory
 from tools.compiler.diagnostics import shown
@@ -44,7 +45,7 @@ class Launch:
         return occupancy(self.code.chip.limits, self.warps, self.assembled.registers, self.shared)
 
 
-def launch(configuration, types: tuple, chip: Chip) -> Launch:
+def launch(configuration: Any, types: tuple, chip: Chip) -> Launch:
     """A launch that the stand-in hands on, with the kernel compiled. Raises CompileError, NoCompiler."""
     dispatcher = configuration.dispatcher
     code, assembled = _compiled(dispatcher, types, chip)
@@ -63,7 +64,7 @@ def launch(configuration, types: tuple, chip: Chip) -> Launch:
 
 
 @cache
-def _compiled(dispatcher, types: tuple, chip: Chip) -> tuple[Code, Assembled]:
+def _compiled(dispatcher: Any, types: tuple, chip: Chip) -> tuple[Code, Assembled]:
     cuda = compiler()
     try:
         code = compile_kernel(cuda, dispatcher, types, chip)

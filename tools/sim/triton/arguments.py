@@ -6,6 +6,7 @@ happens to lie changes no count.
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class View:
     """
 
     name: str
-    tensor: object
+    tensor: Any
     storage: int
     owners: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
 
@@ -91,10 +92,10 @@ class View:
 class Arguments:
     """All tensors among the arguments of one launch."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.views: list[View] = []
 
-    def add(self, name: str, value: object) -> None:
+    def add(self, name: str, value: Any) -> None:
         """Take in one argument: a tensor, a descriptor of one, a tuple of such, or something else."""
         if isinstance(value, tuple):
             for number, part in enumerate(value):
@@ -104,7 +105,7 @@ class Arguments:
         elif hasattr(value, "block_shape"):
             self.add(name, value.base)
 
-    def address(self, tensor: object) -> int:
+    def address(self, tensor: Any) -> int:
         """The virtual address of a tensor's first element."""
         return self._view(tensor, "a tensor").low
 
@@ -113,7 +114,7 @@ class Arguments:
         number = (address >> WINDOW) - FIRST
         return self.views[number] if 0 <= number < len(self.views) else None
 
-    def _view(self, tensor: object, name: str) -> View:
+    def _view(self, tensor: Any, name: str) -> View:
         tensor = getattr(tensor, "base", tensor)  # what triton.reinterpret made looks at a tensor
         known = next((view for view in self.views if view.tensor is tensor), None)
         if known:

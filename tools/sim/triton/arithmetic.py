@@ -1,4 +1,4 @@
-"""What kernels compute in float64, and what they convert, counted line by line while a recording runs.
+"""Arithmetic in float64 and conversions of kernels, counted line by line while a recording runs.
 
 As the kernel is written: each element of a tile counts, also those that a mask leaves out. A single number that is
 converted does not: it may be a constant.
@@ -6,6 +6,7 @@ converted does not: it may be a constant.
 
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def patch(interpreter: ModuleType) -> None:
 
 
 def _operation(plain: Callable) -> Callable:
-    def operate(self, first, *rest):
+    def operate(self: Any, first: Any, *rest: Any) -> Any:
         result = plain(self, first, *rest)
         if first.data.dtype == FLOAT64:
             _count(float64=result.data.size)
@@ -65,7 +66,7 @@ def _operation(plain: Callable) -> Callable:
 
 
 def _cast(plain: Callable) -> Callable:
-    def convert(self, source, *rest):
+    def convert(self: Any, source: Any, *rest: Any) -> Any:
         result = plain(self, source, *rest)
         old, new = source.data.dtype, result.data.dtype
         if old != new and result.data.size > 1 and (is_float(old) or is_float(new)):
@@ -78,7 +79,7 @@ def _cast(plain: Callable) -> Callable:
 def _fold(plain: Callable) -> Callable:
     """A reduction takes as many operations as elements disappear, a scan as many as there are."""
 
-    def fold(self, inputs):
+    def fold(self: Any, inputs: Any) -> Any:
         current, memory.current = memory.current, None  # what combines two of them is counted here
         try:
             results = plain(self, inputs)

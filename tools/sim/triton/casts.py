@@ -3,6 +3,9 @@
 A narrow float (bfloat16, float8e4nv, float8e5) lives in a NumPy array of the ml_dtypes type of that format.
 """
 
+from types import ModuleType
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import triton.language as tl
@@ -99,14 +102,14 @@ def _not_beyond(values: np.ndarray, rounded: np.ndarray) -> np.ndarray:
 # Around Triton's interpreter ---------------------------------------------------------------------
 
 
-def patch(interpreter) -> None:
+def patch(interpreter: ModuleType) -> None:
     """Replace the conversions of `InterpreterBuilder`."""
     handle, np_dtype = interpreter.TensorHandle, interpreter._get_np_dtype
 
-    def cast(self, source, target, *signedness):
+    def cast(self: Any, source: Any, target: Any, *signedness: Any) -> Any:
         return handle(convert(source.data, np_dtype(target)), target.scalar)
 
-    def create_fp_to_fp(self, source, target, rounding):
+    def create_fp_to_fp(self: Any, source: Any, target: Any, rounding: Any) -> Any:
         change = toward_zero if rounding == ir.ROUNDING_MODE.RTZ else nearest
         return handle(change(source.data, np_dtype(target)), target.scalar)
 

@@ -3,6 +3,10 @@
 The order of the sums is NumPy's, not a GPU's; sums of float8 keep all of float32, of which Hopper keeps less.
 """
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import triton.language as tl
@@ -16,13 +20,13 @@ FORMATS = ir.ScaleDotElemTypeTY
 SCALE_BIAS, SCALE_NAN = 127, 255  # e8m0, a scale: the exponent of a power of two, and nothing else
 
 
-def product(a: np.ndarray, b: np.ndarray, accumulator: np.ndarray, precision) -> np.ndarray:
+def product(a: np.ndarray, b: np.ndarray, accumulator: np.ndarray, precision: Any) -> np.ndarray:
     """a @ b + accumulator, in the accumulator's format; precision counts for float32 operands only."""
     if a.dtype.kind in "iu":  # float64 holds such sums exactly, and has a fast product
         return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64).astype(np.int32) + accumulator
     if a.dtype == np.float64:
         return a @ b + accumulator
-    multiply = np.matmul
+    multiply: Callable = np.matmul
     if a.dtype == np.float32:
         multiply = {PRECISION.TF32: _tf32, PRECISION.TF32x3: _tf32x3}.get(precision, np.matmul)
     total = multiply(a.astype(np.float32), b.astype(np.float32)) + accumulator.astype(np.float32)
@@ -40,7 +44,7 @@ def _tf32x3(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.nan_to_num(a_small @ b_large + a_large @ b_small, posinf=0, neginf=0) + a_large @ b_large
 
 
-def scaled(values: np.ndarray, scales: np.ndarray | None, form, packed_along_k: bool) -> np.ndarray:
+def scaled(values: np.ndarray, scales: np.ndarray | None, form: Any, packed_along_k: bool) -> np.ndarray:
     """One operand of dot_scaled as float32, K along its last axis: each group of elements times its scale.
 
     values: [..., K] in format `form`; e2m1 has two elements in a byte, along K or along the axis before it.
@@ -69,20 +73,32 @@ def _unpacked(values: np.ndarray, axis: int) -> np.ndarray:
 # Around Triton's interpreter ---------------------------------------------------------------------
 
 
-def patch(interpreter) -> None:
+def patch(interpreter: ModuleType) -> None:
     """Replace `create_dot`, and add `create_dot_scaled`, which these releases lack."""
     handle, semantic = interpreter.TensorHandle, type(interpreter.interpreter_semantic)
     of_triton = semantic.dot_scaled
 
-    def create_dot(self, a, b, accumulator, precision, max_num_imprecise_acc):
+    def create_dot(self: Any, a: Any, b: Any, accumulator: Any, precision: Any, max_num_imprecise_acc: Any) -> Any:
         return handle(product(a.data, b.data, accumulator.data, precision), accumulator.dtype.scalar)
 
-    def create_dot_scaled(self, a, a_scale, a_form, b, b_scale, b_form, fast_math, a_k_pack, b_k_pack, accumulator):
+    def create_dot_scaled(
+        self: Any,
+        a: Any,
+        a_scale: Any,
+        a_form: Any,
+        b: Any,
+        b_scale: Any,
+        b_form: Any,
+        fast_math: Any,
+        a_k_pack: Any,
+        b_k_pack: Any,
+        accumulator: Any,
+    ) -> Any:
         left = scaled(a.data, a_scale and a_scale.data, a_form, a_k_pack)
         right = scaled(np.swapaxes(b.data, -1, -2), b_scale and b_scale.data, b_form, b_k_pack)
         return handle(left @ np.swapaxes(right, -1, -2) + accumulator.data, accumulator.dtype.scalar)
 
-    def dot_scaled(self, a, a_scale, a_form, b, b_scale, b_form, *rest):
+    def dot_scaled(self: Any, a: Any, a_scale: Any, a_form: Any, b: Any, b_scale: Any, b_form: Any, *rest: Any) -> Any:
         """The compiler would hand over the names of the formats as constants."""
         return of_triton(self, a, a_scale, tl.constexpr(a_form), b, b_scale, tl.constexpr(b_form), *rest)
 

@@ -4,6 +4,7 @@ import itertools
 import time
 import warnings
 from types import SimpleNamespace
+from typing import Any
 
 import triton
 from triton.backends.compiler import GPUTarget
@@ -31,12 +32,12 @@ class Driver(DriverBase):
     def get_current_target(self) -> GPUTarget:
         return GPUTarget("cuda", 90, 32)
 
-    def get_active_torch_device(self):
+    def get_active_torch_device(self) -> Any:
         import torch
 
         return torch.device("cpu")
 
-    def get_benchmarker(self):
+    def get_benchmarker(self) -> Any:
         """For autotune: every configuration runs once, so that a broken one is found; the first is chosen."""
         warnings.warn(
             "autotune: without a GPU there is nothing to time. Each configuration runs once, and the first is used.",
@@ -45,7 +46,7 @@ class Driver(DriverBase):
         )
         trials = itertools.count(1)
 
-        def benchmark(kernel_call, quantiles, **options) -> list[float]:
+        def benchmark(kernel_call: Any, quantiles: Any, **options: Any) -> list[float]:
             with recording.unrecorded():
                 kernel_call()
             return [float(next(trials))] * len(quantiles)
@@ -70,7 +71,7 @@ class Driver(DriverBase):
 class Event:
     """A moment, as torch.cuda.Event."""
 
-    def __init__(self, enable_timing: bool):
+    def __init__(self, enable_timing: bool) -> None:
         self.seconds = 0.0
 
     def record(self) -> None:

@@ -1,4 +1,4 @@
-"""What the hardware would refuse, or get wrong without a word: an exception that says who and where."""
+"""Faults of Triton kernels: an exception, which says program and line, for what the hardware would refuse."""
 
 import functools
 import os
@@ -17,7 +17,7 @@ VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 class Fault(faults.Fault):
     """As every fault of a simulator; program, grid: which of how many."""
 
-    def __init__(self, kind: str, what: str, question: str = "", **where: str | None):
+    def __init__(self, kind: str, what: str, question: str = "", **where: str | None) -> None:
         self.program, self.grid = running()
         super().__init__(faults.spot(learner_frame()), kind, what, question, **where)
 
@@ -27,9 +27,15 @@ def learner_frame() -> FrameType | None:
     return faults.innermost(_is_inner)
 
 
+def learner_line() -> int:
+    """The number of that line; 0 where there is none."""
+    frame = learner_frame()
+    return frame.f_lineno if frame else 0
+
+
 @functools.cache
 def _is_inner(file: str) -> bool:
-    triton = os.path.dirname(sys.modules["triton"].__file__)
+    triton = os.path.dirname(str(sys.modules["triton"].__file__))
     return file.startswith((triton + os.sep, os.path.dirname(__file__) + os.sep))
 
 

@@ -5,6 +5,7 @@ import importlib.abc
 import os
 import sys
 from types import ModuleType
+from typing import Any
 
 from tools import pip_install
 
@@ -62,7 +63,7 @@ def _patch_supported(triton: ModuleType) -> None:
 class _Finder(importlib.abc.MetaPathFinder):
     """Lets the other finders find the package `triton`, and patches it once all of it is imported."""
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "triton":
             return None
         others = (finder for finder in sys.meta_path if finder is not self)
@@ -79,4 +80,4 @@ def _patch_after(loader: importlib.abc.Loader) -> None:
         execute(module)
         _patch_supported(module)
 
-    loader.exec_module = execute_and_patch
+    setattr(loader, "exec_module", execute_and_patch)  # a method of this one object

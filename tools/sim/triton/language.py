@@ -8,7 +8,8 @@ import ast
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import triton.language as tl
@@ -19,7 +20,7 @@ from tools.sim.triton.faults import Fault, running
 HELPERS = ("interpreter_semantic", "kernel_python")  # names that a rewritten kernel sees; the lesson does not
 
 
-def patch(interpreter: ModuleType) -> None:
+def patch(interpreter: Any) -> None:
     """Replace how `triton.runtime.interpreter` rewrites a kernel, and how it puts the language in place."""
     _patch_source(interpreter)
     _patch_calls(interpreter)
@@ -33,22 +34,22 @@ def patch(interpreter: ModuleType) -> None:
 class KernelPython:
     """What Python does in a kernel; each method follows the compiler's rule of the same thing."""
 
-    def __init__(self, semantic):
+    def __init__(self, semantic: Any) -> None:
         self.semantic = semantic
 
-    def check(self, condition, message: str = "") -> None:
+    def check(self, condition: Any, message: str = "") -> None:
         """assert"""
         self.semantic.device_assert(self.semantic.to_tensor(condition), message, None)
 
-    def every(self, *values: Callable):
+    def every(self, *values: Callable) -> Any:
         """and: of tensors all are computed and combined; other values decide at once."""
         return self._combined(values, False, self.semantic.logical_and)
 
-    def some(self, *values: Callable):
+    def some(self, *values: Callable) -> Any:
         """or"""
         return self._combined(values, True, self.semantic.logical_or)
 
-    def _combined(self, values, decisive: bool, combine: Callable):
+    def _combined(self, values: Any, decisive: bool, combine: Callable) -> Any:
         result = None
         for compute in values:
             value = compute()
@@ -58,11 +59,11 @@ class KernelPython:
                 return value
         return value if result is None else result
 
-    def opposite(self, value):
+    def opposite(self, value: Any) -> Any:
         """not"""
         return value.__not__() if isinstance(value, tl.tensor) else not value
 
-    def truth(self, condition):
+    def truth(self, condition: Any) -> Any:
         """The condition of if and while."""
         if isinstance(condition, tl.tensor) and condition.handle.data.size > 1:
             size = condition.handle.data.size
@@ -74,7 +75,7 @@ class KernelPython:
         undefined.check(getattr(condition, "handle", None), "a condition")
         return condition
 
-    def chain(self):
+    def chain(self) -> None:
         """a <= b < c, of which Python would take the first half for true."""
         raise Fault(
             "condition",
@@ -82,7 +83,7 @@ class KernelPython:
             "What do two comparisons look like, joined by &?",
         )
 
-    def counters(self, start, end=None, step=None, **hints) -> Iterator[tl.tensor]:
+    def counters(self, start: Any, end: Any = None, step: Any = None, **hints: Any) -> Iterator[tl.tensor]:
         """range and tl.range: counters are tensors, of the type that the bounds together have."""
         start, end = (0, start) if end is None else (start, end)
         bounds = (start, end, 1 if step is None else step)
@@ -94,7 +95,7 @@ class KernelPython:
             yield self.semantic.scalar_constant(value, kind)
 
 
-def _patch_source(interpreter: ModuleType) -> None:
+def _patch_source(interpreter: Any) -> None:
     helpers = interpreter.interpreter_semantic, KernelPython(interpreter.interpreter_semantic)
 
     class Reader(interpreter.ASTTransformer):
@@ -137,9 +138,10 @@ def _patch_source(interpreter: ModuleType) -> None:
             moved = new is not node and isinstance(node, (ast.stmt, ast.expr))
             return ast.copy_location(new, node) if moved else new
 
-    def compile_and_exec(self, tree: ast.Module):
+    def compile_and_exec(self: Any, tree: ast.Module) -> Any:
         """The kernel becomes a closure over the helpers: nothing is added to the names of its module."""
         kernel = tree.body[0]
+        assert isinstance(kernel, ast.FunctionDef)
         arguments = ast.arguments(
             posonlyargs=[], args=[ast.arg(name) for name in HELPERS], kwonlyargs=[], kw_defaults=[], defaults=[]
         )
@@ -178,7 +180,7 @@ class Launch(ExitStack):
 
     running = 0
 
-    def __init__(self, kernel: Callable):
+    def __init__(self, kernel: Callable) -> None:
         super().__init__()
         self.enter_context(np.errstate(all="ignore"))
         Launch.running += 1
@@ -191,8 +193,8 @@ class Launch(ExitStack):
     restore = ExitStack.close  # the name that the interpreter calls it by
 
 
-def _patch_calls(interpreter: ModuleType) -> None:
-    def call(self, *args, **kwargs):
+def _patch_calls(interpreter: Any) -> None:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         """One kernel function calls another."""
         if not Launch.running:
             name = self.__name__
@@ -214,13 +216,13 @@ def this_program() -> str:
 # Assertions --------------------------------------------------------------------------------------
 
 
-def _patch_asserts(interpreter: ModuleType) -> None:
+def _patch_asserts(interpreter: Any) -> None:
     # Triton's own check of overflow would refuse it everywhere, not only in addresses: see overflow.py
     options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
     interpreter.interpreter_builder.options = options
 
     def refuse(kind: str, words: str, question: str) -> Callable:
-        def check(self, condition, message: str = "") -> None:
+        def check(self: Any, condition: Any, message: str = "") -> None:
             wrong = np.count_nonzero(~condition.data.astype(bool))
             if wrong:
                 of = f" for {wrong} of {condition.data.size} elements" if condition.data.size > 1 else ""

@@ -1,6 +1,6 @@
 """Every load, store and atomic of a kernel: checked before it happens, and counted while a recording runs."""
 
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from tools.sim.triton.arguments import WINDOW, Arguments, View
 
 BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomic"}
 
-current: "Memory | None" = None  # of the launch that runs now
+current: Any = None  # the Memory of the launch that runs now; None between launches
 
 
 class Memory:
@@ -22,7 +22,7 @@ class Memory:
     lines: figures by source line and kind, while counting; else None.
     """
 
-    def __init__(self, counting: bool):
+    def __init__(self, counting: bool) -> None:
         self.arguments = Arguments()
         self.lines: dict[tuple, Line] | None = {} if counting else None
 
@@ -31,7 +31,7 @@ class Memory:
         self.program = program
         self.takes_turns = self.has_updated = False
 
-    def access(self, operation: str, pointers, mask=None) -> np.ndarray:
+    def access(self, operation: str, pointers: Any, mask: Any = None) -> np.ndarray:
         """Check and count one access; gives the real addresses. Raises Fault.
 
         pointers, mask: Triton's handles (the mask also as an array), of one shape; None: all exist.
@@ -46,7 +46,7 @@ class Memory:
         view = self.arguments.at(low)
         if view and view.low <= low and high + size <= view.high:
             self._admit(operation, view, existing, size)
-            shift = view.shift
+            shift: Any = view.shift
         else:
             shift = self._admit_several(operation, addresses, existing, size)
         if self.lines is not None:
@@ -55,7 +55,7 @@ class Memory:
             self._tell(operation, existing, size)
         return addresses - shift
 
-    def _admit_several(self, operation: str, addresses, existing, size: int) -> np.ndarray:
+    def _admit_several(self, operation: str, addresses: Any, existing: Any, size: int) -> np.ndarray:
         """An access beyond one view: refused, unless its pointers come from several. Gives their shifts."""
         outside = np.ones(existing.shape, bool)
         shifts = np.zeros_like(addresses)
@@ -65,8 +65,8 @@ class Memory:
                 outside &= ~inside
                 shifts[addresses >> WINDOW == view.low >> WINDOW] = view.shift
         if outside.any():
-            view = self.arguments.at(int(existing[outside][0]))
-            raise faults.out_of_bounds(operation, view, existing, outside)
+            nearest = self.arguments.at(int(existing[outside][0]))
+            raise faults.out_of_bounds(operation, nearest, existing, outside)
         for view in self.arguments.views:
             own = existing[existing >> WINDOW == view.low >> WINDOW]
             if own.size:
@@ -105,6 +105,7 @@ class Memory:
         counts.lines += lines
 
     def _tell(self, operation: str, addresses: np.ndarray, size: int) -> None:
+        assert trace.listener is not None
         here, program = spot(faults.learner_frame()), trace.number(*faults.running())
         for view in self.arguments.views:
             own = addresses[addresses >> WINDOW == view.low >> WINDOW].astype(np.int64)
@@ -121,6 +122,7 @@ class Memory:
 
     def figures(self, kind: str) -> Counts:
         """Those of the learner's line that runs now."""
+        assert self.lines is not None
         here = spot(faults.learner_frame())
         if (here, kind) not in self.lines:
             self.lines[here, kind] = Line(*describe(here), kind)
@@ -133,10 +135,11 @@ def touched(addresses: np.ndarray) -> tuple[int, int]:
     if (sectors[1:] < sectors[:-1]).any():
         sectors = np.sort(sectors)
     lines = sectors >> (LINE_BITS - SECTOR_BITS)
-    return tuple(1 + int(np.count_nonzero(pieces[1:] != pieces[:-1])) for pieces in (sectors, lines))
+    different_sectors, different_lines = (1 + int(np.count_nonzero(x[1:] != x[:-1])) for x in (sectors, lines))
+    return different_sectors, different_lines
 
 
-def patch(interpreter: ModuleType) -> None:
+def patch(interpreter: Any) -> None:
     """Lead what kernels do to memory through `current`. interpreter: triton.runtime.interpreter."""
     builder, handle, tl = interpreter.InterpreterBuilder, interpreter.TensorHandle, interpreter.tl
     convert = interpreter._implicit_cvt
@@ -144,7 +147,7 @@ def patch(interpreter: ModuleType) -> None:
     update, swap = builder.create_atomic_rmw, builder.create_atomic_cas
     dot, dot_scaled = builder.create_dot, builder.create_dot_scaled
 
-    def implicit_cvt(argument):
+    def implicit_cvt(argument: Any) -> Any:
         if isinstance(argument, bool):  # which the interpreter takes for an int32 in an int1
             return tl.tensor(handle(np.array([argument]), tl.int1), tl.int1)
         if isinstance(argument, float):  # which a launch hands over as float32, and the interpreter as a constant
@@ -154,29 +157,29 @@ def patch(interpreter: ModuleType) -> None:
             value.handle.data[...] = current.arguments.address(argument)
         return value
 
-    def real(operation, pointers, mask=None):
+    def real(operation: Any, pointers: Any, mask: Any = None) -> Any:
         return handle(current.access(operation, pointers, mask), pointers.dtype)
 
-    def create_masked_load(self, pointers, mask, *rest, **named):
+    def create_masked_load(self: Any, pointers: Any, mask: Any, *rest: Any, **named: Any) -> Any:
         return load(self, real("load", pointers, mask), mask, *rest, **named)
 
-    def create_masked_store(self, pointers, value, mask, *rest, **named):
+    def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
         return store(self, real("store", pointers, mask), value, mask, *rest, **named)
 
-    def create_atomic_rmw(self, operator, pointers, value, mask, *rest):
+    def create_atomic_rmw(self: Any, operator: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
         if value.data.size > pointers.data.size:
             raise faults.too_many_values(pointers.data.size, value.data.size)
         return update(self, operator, real("atomic", pointers, mask), value, mask, *rest)
 
-    def create_atomic_cas(self, pointers, *rest):
+    def create_atomic_cas(self: Any, pointers: Any, *rest: Any) -> Any:
         current.takes_turns = True
         return swap(self, real("atomic", pointers), *rest)
 
-    def create_dot(self, a, b, *rest):
+    def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
         current.count_dot(a.data.size * b.data.shape[-1], a.data.dtype == np.float64)
         return dot(self, a, b, *rest)
 
-    def create_dot_scaled(self, a, a_scale, a_form, *rest):
+    def create_dot_scaled(self: Any, a: Any, a_scale: Any, a_form: Any, *rest: Any) -> Any:
         packed = 2 if a_form == interpreter._ir.ScaleDotElemTypeTY.E2M1 else 1  # elements in a byte
         current.count_dot(a.data.size * packed * rest[-1].data.shape[-1], in_float64=False)
         return dot_scaled(self, a, a_scale, a_form, *rest)

@@ -5,7 +5,7 @@ The compiler fuses x * y + z into one operation, of any float, which rounds once
 Arithmetic on float8 it refuses.
 """
 
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 import triton.language as tl
@@ -23,7 +23,7 @@ COMPARISONS = {
 }
 
 
-def patch(interpreter: ModuleType) -> None:
+def patch(interpreter: Any) -> None:
     """Replace the formats and the arithmetic of `triton.runtime.interpreter`."""
     _patch_formats(interpreter)
     _patch_memory(interpreter)
@@ -32,40 +32,46 @@ def patch(interpreter: ModuleType) -> None:
         room.patch(interpreter)
 
 
-def _patch_formats(interpreter: ModuleType) -> None:
+def _patch_formats(interpreter: Any) -> None:
     of_interpreter, known = interpreter._get_np_dtype, {}  # asked for in every operation
 
-    def np_dtype(kind) -> np.dtype:
+    def np_dtype(kind: Any) -> np.dtype:
         scalar = kind.scalar
         if scalar.name not in known:
             plain = scalar.is_ptr() or scalar not in NARROW
             known[scalar.name] = of_interpreter(scalar) if plain else NARROW[scalar]
         return known[scalar.name]
 
-    def get_bf16(self, value):
+    def get_bf16(self: Any, value: Any) -> Any:
         return interpreter.TensorHandle(np.array([value], NARROW[tl.bfloat16]), tl.bfloat16)
 
     interpreter._get_np_dtype = np_dtype
     interpreter.InterpreterBuilder.get_bf16 = get_bf16
 
 
-def _patch_memory(interpreter: ModuleType) -> None:
+def _patch_memory(interpreter: Any) -> None:
     """Narrow floats are loaded and stored as bits, which is what the interpreter's C++ part knows."""
     builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
     memory = interpreter._interpreter
     atomic_of_interpreter = builder.create_atomic_rmw
 
-    def create_masked_load(self, pointers, mask, other, cache_modifier, eviction_policy, is_volatile):
+    def create_masked_load(
+        self: Any, pointers: Any, mask: Any, other: Any, cache_modifier: Any, eviction_policy: Any, is_volatile: Any
+    ) -> Any:
         kind = pointers.get_element_ty()
         dtype = interpreter._get_np_dtype(kind)
         instead = _as_bits(garbage(pointers.data.shape, dtype) if other is None else other.data)
         loaded = memory.load(pointers.data, _array(mask), instead, _bits(dtype))
         return handle(loaded.view(dtype), kind)
 
-    def create_masked_store(self, pointers, value, mask, cache_modifier, eviction_policy):
+    def create_masked_store(
+        self: Any, pointers: Any, value: Any, mask: Any, cache_modifier: Any, eviction_policy: Any
+    ) -> Any:
         return memory.store(pointers.data, _as_bits(value.data), _array(mask))
 
-    def create_atomic_rmw(self, operation, pointer, value, mask, semantics, scope):
+    def create_atomic_rmw(
+        self: Any, operation: Any, pointer: Any, value: Any, mask: Any, semantics: Any, scope: Any
+    ) -> Any:
         if value.data.dtype not in NARROW.values():
             return atomic_of_interpreter(self, operation, pointer, value, mask, semantics, scope)
         before = np.empty_like(value.data)  # bfloat16 can only be added; one element after the other
@@ -88,37 +94,37 @@ def _as_bits(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values).view(_bits(values.dtype))
 
 
-def _array(mask) -> np.ndarray:
+def _array(mask: Any) -> np.ndarray:
     """Block pointers and descriptors give the mask as an array, loads and stores as a handle."""
     return mask if isinstance(mask, np.ndarray) else mask.data
 
 
-def _patch_arithmetic(interpreter: ModuleType) -> None:
+def _patch_arithmetic(interpreter: Any) -> None:
     builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
 
-    def binary_op(self, left, right, operation):
+    def binary_op(self: Any, left: Any, right: Any, operation: Any) -> Any:
         kind = left.dtype.scalar
         result = operation(left.data, right.data)
         return handle(result.astype(interpreter._get_np_dtype(kind), copy=False), kind)
 
-    def compare(operation):
+    def compare(operation: Any) -> Any:
         return lambda self, left, right: handle(operation(left.data, right.data), tl.int1)
 
-    def create_fma(self, x, y, z):
+    def create_fma(self: Any, x: Any, y: Any, z: Any) -> Any:
         """float64 holds the product of two float32 exactly."""
         exact = x.data.astype(np.float64) * y.data.astype(np.float64) + z.data
         return handle(nearest(exact, z.data.dtype), z.dtype.scalar)
 
-    def create_clampf(self, x, low, high, propagate_nan):
+    def create_clampf(self: Any, x: Any, low: Any, high: Any, propagate_nan: Any) -> Any:
         smaller, larger = _EXTREMES[propagate_nan == tl.PropagateNan.ALL]
         return handle(smaller(larger(x.data, low.data), high.data), x.dtype.scalar)
 
-    def create_histogram(self, values, bins, mask):
+    def create_histogram(self: Any, values: Any, bins: Any, mask: Any) -> Any:
         counted = values.data if mask is None else values.data[mask.data]
         counted = counted[(counted >= 0) & (counted < bins)]
         return handle(np.bincount(counted, minlength=bins).astype(np.int32), tl.int32)
 
-    def get_all_ones_value(self, kind):
+    def get_all_ones_value(self: Any, kind: Any) -> Any:
         """~x is made of it. NumPy no longer takes -1 for an unsigned number."""
         return handle(np.array([-1]).astype(interpreter._get_np_dtype(kind)), kind.scalar)
 

@@ -8,12 +8,13 @@ wraps on purpose, and then brings itself back into range.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import triton.language as tl
 
 from tools.sim.triton import memory
-from tools.sim.triton.faults import Fault, learner_frame
+from tools.sim.triton.faults import Fault, learner_line
 from tools.sim.triton.language import this_program
 
 MARK = "overflow"  # name of the handle's attribute that holds an Overflow
@@ -62,13 +63,13 @@ def patch(interpreter: ModuleType) -> None:
 def _calculating(operation: Callable) -> Callable:
     """A sum, difference or product of integers."""
 
-    def wrapper(plain):
-        def calculate(self, left, right):
+    def wrapper(plain: Any) -> Any:
+        def calculate(self: Any, left: Any, right: Any) -> Any:
             result = plain(self, left, right)
             if result.dtype.is_int_signed() and result.data.itemsize < 8:
                 elements = operation(left.data, right.data, dtype=np.int64) != result.data
                 if elements.any():
-                    result.attr[MARK] = Overflow(elements, learner_frame().f_lineno, result.data.dtype)
+                    result.attr[MARK] = Overflow(elements, learner_line(), result.data.dtype)
             return _marked(result, left, right)
 
         return calculate
@@ -81,7 +82,7 @@ def _passing_on(plain: Callable) -> Callable:
     return lambda self, source, *rest: _marked(plain(self, source, *rest), source, *rest)
 
 
-def _marked(result, *sources):
+def _marked(result: Any, *sources: Any) -> Any:
     """The result of sources of its shape, with their marks added to its own."""
     for source in sources:
         if mark := getattr(source, "attr", {}).get(MARK):
@@ -91,11 +92,11 @@ def _marked(result, *sources):
     return result
 
 
-def _reshaping(handle: type) -> Callable:
+def _reshaping(handle: Any) -> Callable:
     """An operation that places elements anew: the marks are placed by the same operation."""
 
-    def wrapper(plain):
-        def place(self, *args):
+    def wrapper(plain: Any) -> Any:
+        def place(self: Any, *args: Any) -> Any:
             result = plain(self, *args)
             marks = [arg.attr[MARK] for arg in args if isinstance(arg, handle) and MARK in arg.attr]
             if marks:
@@ -104,7 +105,7 @@ def _reshaping(handle: type) -> Callable:
 
         return place
 
-    def elements(arg):
+    def elements(arg: Any) -> Any:
         if not isinstance(arg, handle) or arg.data.dtype == bool:
             return arg  # a shape, an axis, or the condition of tl.where
         none = np.zeros(arg.data.shape, bool)
@@ -116,8 +117,8 @@ def _reshaping(handle: type) -> Callable:
 def _accessing(operation: str | None, pointer: int, mask: int | None) -> Callable:
     """A load, store or atomic; or a block pointer or descriptor, whose base must be right in any case."""
 
-    def wrapper(plain):
-        def access(self, *args, **named):
+    def wrapper(plain: Any) -> Any:
+        def access(self: Any, *args: Any, **named: Any) -> Any:
             if mark := args[pointer].attr.get(MARK):
                 wrong = mark.elements & _array(args[mask]) if mask is not None else mark.elements
                 if wrong.any():
@@ -129,7 +130,7 @@ def _accessing(operation: str | None, pointer: int, mask: int | None) -> Callabl
     return wrapper
 
 
-def _array(mask) -> np.ndarray:
+def _array(mask: Any) -> np.ndarray:
     return mask if isinstance(mask, np.ndarray) else mask.data
 
 

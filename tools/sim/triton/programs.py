@@ -1,11 +1,11 @@
-"""How a launch runs without a GPU: its programs one by one, in an order that no kernel can count on."""
+"""The programs of a launch, run one by one without a GPU, in an order that no kernel can count on."""
 
 import inspect
 import operator
 import os
 import random
 from math import prod
-from types import ModuleType
+from typing import Any
 
 from tools.sim import libraries, recording, trace
 from tools.sim.counters import Counts, Launch
@@ -15,7 +15,7 @@ from tools.sim.triton import memory
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
 
 
-def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
+def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> None:
     """Launch a kernel. executor: Triton's GridExecutor, which holds the kernel and the grid."""
     _check_names(executor, kwargs)
     kwargs = {name: value for name, value in kwargs.items() if name in executor.arg_names}  # not num_warps
@@ -31,7 +31,7 @@ def run(executor, interpreter: ModuleType, args: tuple, kwargs: dict) -> None:
     executor._restore_args_dev(args, host_args, kwargs, host_kwargs)
 
 
-def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
+def _launch(executor: Any, interpreter: Any, arguments: dict) -> None:
     grid = _grid(executor, arguments)
     _check(executor, arguments)
     memory.current = memory.Memory(counting=recording.recording())
@@ -41,7 +41,8 @@ def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
         name: value if name in executor.constexprs else interpreter._implicit_cvt(value)
         for name, value in arguments.items()
     }
-    builder, sizes = interpreter.interpreter_builder, grid + (1,) * (3 - len(grid))
+    x, y, z = grid + (1,) * (3 - len(grid))
+    builder, sizes = interpreter.interpreter_builder, (x, y, z)
     builder.set_grid_dim(*sizes)
     if trace.listener is not None:
         trace.listener.launch(executor.fn.__name__, sizes, None)
@@ -52,7 +53,7 @@ def _launch(executor, interpreter: ModuleType, arguments: dict) -> None:
     _put_on_record(executor.fn.__name__, grid)
 
 
-def _grid(executor, arguments: dict) -> tuple[int, ...]:
+def _grid(executor: Any, arguments: dict) -> tuple[int, ...]:
     """How many programs there are along each axis. Raises TypeError for what a GPU's launcher refuses too."""
     grid, name = executor.grid(arguments) if callable(executor.grid) else executor.grid, executor.fn.__name__
     if not isinstance(grid, (tuple, list)):
@@ -66,7 +67,7 @@ def _grid(executor, arguments: dict) -> tuple[int, ...]:
     return sizes
 
 
-def _check_names(executor, kwargs: dict) -> None:
+def _check_names(executor: Any, kwargs: dict) -> None:
     """Raise TypeError for a keyword that differs from an argument in capitals only."""
     for name in kwargs:
         meant = [each for each in executor.arg_names if each.lower() == name.lower()]
@@ -74,7 +75,7 @@ def _check_names(executor, kwargs: dict) -> None:
             raise TypeError(f"{name} is no argument of {executor.fn.__name__}; {meant[0]} is.")
 
 
-def _check(executor, arguments: dict) -> None:
+def _check(executor: Any, arguments: dict) -> None:
     """Raise TypeError for what a GPU's launcher does not take either: arrays of NumPy, lists."""
     for name, value in arguments.items():
         if name not in executor.constexprs and (
@@ -101,10 +102,10 @@ def _put_on_record(kernel: str, grid: tuple[int, ...]) -> None:
     recording.launched(Launch(kernel, grid, sum((line.counts for line in lines), Counts(programs=prod(grid))), lines))
 
 
-def patch(interpreter: ModuleType) -> None:
+def patch(interpreter: Any) -> None:
     """Run launches with `run`. interpreter: triton.runtime.interpreter."""
 
-    def call(executor, *args, **kwargs):
+    def call(executor: Any, *args: Any, **kwargs: Any) -> None:
         with libraries.unlisted():  # what moves the arguments is no operation of the learner's
             run(executor, interpreter, args, kwargs)
 

@@ -6,6 +6,7 @@ after every addition; tl.max, tl.min and tl.cumsum widen bfloat16 to float32 bef
 
 import operator
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def patch(interpreter: ModuleType) -> None:
     scans.cumprod = lambda self, x: _scan(self, (x,)) if _rounds_each_step(x) else products_at_once(self, x)
 
 
-def _rounds_each_step(tensor) -> bool:
+def _rounds_each_step(tensor: Any) -> bool:
     """NumPy would add such floats one after the other, or in a wider format."""
     dtype = tensor.handle.data.dtype
     return is_float(dtype) and dtype.itemsize < 4
@@ -41,7 +42,7 @@ def _nan_decides(inputs: tuple) -> bool:
     return len(inputs) > 1 and is_float(values.dtype) and bool(np.isnan(values).any())
 
 
-def _reduce(self, inputs: tuple) -> list:
+def _reduce(self: Any, inputs: tuple) -> list:
     """tl.reduce: neighbours are combined, then neighbours among the results, until one is left."""
     arrays = [tensor.handle.data for tensor in inputs]
     if self.axis is None:
@@ -57,7 +58,7 @@ def _reduce(self, inputs: tuple) -> list:
     return [self.to_tensor(part.reshape(shape), tensor.dtype) for part, tensor in zip(parts, inputs)]
 
 
-def _scan(self, inputs: tuple) -> list:
+def _scan(self: Any, inputs: tuple) -> list:
     """tl.associative_scan: each element takes in the one 1, 2, 4, ... places before it."""
     parts = [tensor.handle.data for tensor in inputs]
     axis, rank = operator.index(self.axis), parts[0].ndim
@@ -72,7 +73,7 @@ def _scan(self, inputs: tuple) -> list:
     return [self.to_tensor(part, tensor.dtype) for part, tensor in zip(parts, inputs)]
 
 
-def _combined(self, left: list[np.ndarray], right: list[np.ndarray], inputs: tuple) -> list[np.ndarray]:
+def _combined(self: Any, left: list[np.ndarray], right: list[np.ndarray], inputs: tuple) -> list[np.ndarray]:
     """The combine function, called once for all pairs."""
     operands = zip([*left, *right], [*inputs, *inputs])
     results = self.combine_fn(*(self.to_tensor(part, tensor.dtype) for part, tensor in operands))

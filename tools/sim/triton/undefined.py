@@ -1,4 +1,4 @@
-"""What a mask keeps out of a load without other= is undefined, as on a GPU; to let anything hang on it is refused.
+"""Undefined elements: those that a mask keeps out of a load without other=. To let a result hang on one is refused.
 
 A tensor handle remembers which of its elements come from there. An operation passes that on, unless its result is
 the same whatever they are: tl.where chooses another element, False & x is False, 0 * n is 0. At a store, an address, a
@@ -8,12 +8,13 @@ condition or a mask, elements that are used must be defined. Their values are su
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import triton.language as tl
 
 from tools.sim.triton import memory
-from tools.sim.triton.faults import Fault, learner_frame, program_name
+from tools.sim.triton.faults import Fault, learner_line, program_name
 
 MARK = "undefined"  # name of the handle's attribute that holds an Undefined
 
@@ -69,7 +70,7 @@ class Undefined:
     mixed: int = 0
 
 
-def check(handle, what: str, mask=None) -> None:
+def check(handle: Any, what: str, mask: Any = None) -> None:
     """Raise Fault if elements that the mask lets through are undefined. what: happens to them here."""
     mark = getattr(handle, "attr", {}).get(MARK)
     if mark is None:
@@ -77,7 +78,7 @@ def check(handle, what: str, mask=None) -> None:
     wrong = mark.elements if mask is None else mark.elements & mask
     if not wrong.any():
         return
-    elsewhere = mark.mixed not in (0, learner_frame().f_lineno)
+    elsewhere = mark.mixed not in (0, learner_line())
     used = f", and line {mark.mixed} uses it.\n" if elsewhere else ". "
     share = f": {np.count_nonzero(wrong)} of {wrong.size} elements" if wrong.size > 1 else ""
     given, missing = mark.lacking
@@ -121,14 +122,14 @@ def _wrapper(name: str) -> Callable[[Callable], Callable]:
 
 
 def _loading(plain: Callable) -> Callable:
-    def load(self, pointers, mask, other, *rest, **named):
+    def load(self: Any, pointers: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
         kept = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
         check(mask, "a mask")
         check(pointers, "an address", kept)
         result = plain(self, pointers, mask, other, *rest, **named)
         if other is None and not kept.all():
             lacking = ("boundary_check", "padding_option=") if mask is kept else ("mask", "other=")
-            result.attr[MARK] = Undefined(~kept, learner_frame().f_lineno, _name(pointers), lacking)
+            result.attr[MARK] = Undefined(~kept, learner_line(), _name(pointers), lacking)
         elif MARK in getattr(other, "attr", {}):
             mark = other.attr[MARK]
             result.attr[MARK] = replace(mark, elements=mark.elements & ~kept)
@@ -137,13 +138,13 @@ def _loading(plain: Callable) -> Callable:
     return load
 
 
-def _name(pointers) -> str:
+def _name(pointers: Any) -> str:
     view = memory.current.arguments.at(int(pointers.data.ravel()[0]))
     return view.name if view else "something"
 
 
 def _using(plain: Callable, what: str, values: tuple[int, ...], mask: int | None) -> Callable:
-    def use(self, *args, **named):
+    def use(self: Any, *args: Any, **named: Any) -> Any:
         kept = None
         if mask is not None:
             check(args[mask], "a mask")
@@ -160,7 +161,7 @@ def _using(plain: Callable, what: str, values: tuple[int, ...], mask: int | None
 
 
 def _claiming(plain: Callable, what: str) -> Callable:
-    def claim(self, condition, *rest):
+    def claim(self: Any, condition: Any, *rest: Any) -> Any:
         check(condition, what)
         return plain(self, condition, *rest)
 
@@ -170,7 +171,7 @@ def _claiming(plain: Callable, what: str) -> Callable:
 # How operations pass it on -----------------------------------------------------------------------
 
 
-def _marks(values) -> Iterator[Undefined]:
+def _marks(values: Any) -> Iterator[Undefined]:
     for each in values:
         mark = getattr(each, "attr", {}).get(MARK)
         if mark is not None:
@@ -180,7 +181,7 @@ def _marks(values) -> Iterator[Undefined]:
 def _each_by_itself(plain: Callable) -> Callable:
     """An operation on each element."""
 
-    def operate(self, *args, **named):
+    def operate(self: Any, *args: Any, **named: Any) -> Any:
         result = plain(self, *args, **named)
         if marks := list(_marks(args)):
             elements = np.logical_or.reduce(np.broadcast_arrays(*(mark.elements for mark in marks)))
@@ -193,7 +194,7 @@ def _each_by_itself(plain: Callable) -> Callable:
 def _absorbing(plain: Callable, decisive: int) -> Callable:
     """The same, but for one operand's value that makes the other one count for nothing."""
 
-    def operate(self, *args):
+    def operate(self: Any, *args: Any) -> Any:
         result = plain(self, *args)
         if marks := list(_marks(args)):
             unknown = [_elements(each) for each in args]
@@ -209,7 +210,7 @@ def _absorbing(plain: Callable, decisive: int) -> Callable:
 def _selecting(plain: Callable) -> Callable:
     """tl.where"""
 
-    def select(self, condition, *values):
+    def select(self: Any, condition: Any, *values: Any) -> Any:
         result = plain(self, condition, *values)
         if marks := list(_marks((condition, *values))):
             chosen = np.where(condition.data, *map(_elements, values))
@@ -222,7 +223,7 @@ def _selecting(plain: Callable) -> Callable:
 def _placing(plain: Callable) -> Callable:
     """An operation that places elements anew: what is undefined is placed by the same operation."""
 
-    def place(self, *args):
+    def place(self: Any, *args: Any) -> Any:
         result = plain(self, *args)
         if marks := list(_marks(args)):
             placed = plain(self, *(type(arg)(_elements(arg), tl.int1) if hasattr(arg, "attr") else arg for arg in args))
@@ -236,7 +237,7 @@ def _placing(plain: Callable) -> Callable:
 def _gathering(plain: Callable) -> Callable:
     """tl.gather"""
 
-    def gather(self, source, indices, axis):
+    def gather(self: Any, source: Any, indices: Any, axis: Any) -> Any:
         check(indices, "an index")
         result = plain(self, source, indices, axis)
         for mark in _marks([source]):
@@ -249,7 +250,7 @@ def _gathering(plain: Callable) -> Callable:
 def _tallying(plain: Callable) -> Callable:
     """tl.histogram"""
 
-    def tally(self, values, bins, mask):
+    def tally(self: Any, values: Any, bins: Any, mask: Any) -> Any:
         check(values, "counted", None if mask is None else mask.data)
         return plain(self, values, bins, mask)
 
@@ -259,28 +260,28 @@ def _tallying(plain: Callable) -> Callable:
 def _multiplying(plain: Callable) -> Callable:
     """tl.dot: an undefined element spoils its row or its column."""
 
-    def multiply(self, a, b, accumulator, *rest):
+    def multiply(self: Any, a: Any, b: Any, accumulator: Any, *rest: Any) -> Any:
         return _product(plain(self, a, b, accumulator, *rest), [a], [(b, -2)], accumulator)
 
     return multiply
 
 
 def _multiplying_scaled(plain: Callable) -> Callable:
-    def multiply(self, *args):
+    def multiply(self: Any, *args: Any) -> Any:
         a, a_scale, _, b, b_scale, *_, accumulator = args
         return _product(plain(self, *args), [a, a_scale], [(b, -2), (b_scale, -1)], accumulator)
 
     return multiply
 
 
-def _product(result, rows: list, columns: list, accumulator):
+def _product(result: Any, rows: list, columns: list, accumulator: Any) -> Any:
     if marks := list(_marks([*rows, *(each for each, _ in columns), accumulator])):
         elements = np.broadcast_to(_elements(accumulator), result.data.shape)
         for mark in _marks(rows):
-            elements = elements | mark.elements.any(axis=-1)[..., None]
+            elements = elements | np.expand_dims(mark.elements.any(axis=-1), -1)
         for each, axis in columns:
             for mark in _marks([each]):
-                elements = elements | mark.elements.any(axis=axis)[..., None, :]
+                elements = elements | np.expand_dims(mark.elements.any(axis=axis), -2)
         _mark(result, marks, elements, mixes=True)
     return result
 
@@ -288,7 +289,7 @@ def _product(result, rows: list, columns: list, accumulator):
 def _folding(plain: Callable, fold: Callable) -> Callable:
     """A reduction or a scan. fold(self, elements): which of its results hang on undefined ones."""
 
-    def apply(self, inputs):
+    def apply(self: Any, inputs: Any) -> Any:
         results = plain(self, inputs)
         if marks := list(_marks(tensor.handle for tensor in inputs)):
             elements = fold(self, np.logical_or.reduce([mark.elements for mark in marks]))
@@ -299,24 +300,24 @@ def _folding(plain: Callable, fold: Callable) -> Callable:
     return apply
 
 
-def _reduced(self, elements: np.ndarray) -> np.ndarray:
+def _reduced(self: Any, elements: np.ndarray) -> np.ndarray:
     return np.asarray(elements.any(axis=self.axis))
 
 
-def _scanned(self, elements: np.ndarray) -> np.ndarray:
+def _scanned(self: Any, elements: np.ndarray) -> np.ndarray:
     if self.reverse:
         return np.flip(np.logical_or.accumulate(np.flip(elements, self.axis), self.axis), self.axis)
     return np.logical_or.accumulate(elements, self.axis)
 
 
-def _elements(handle) -> np.ndarray:
+def _elements(handle: Any) -> np.ndarray:
     mark = handle.attr.get(MARK)
     return np.zeros(handle.data.shape, bool) if mark is None else mark.elements
 
 
-def _mark(result, marks: list[Undefined], elements: np.ndarray, mixes: bool = False) -> None:
+def _mark(result: Any, marks: list[Undefined], elements: np.ndarray, mixes: bool = False) -> None:
     """The result hangs on undefined elements, through these marks."""
     if elements.any():
         mark = next((each for each in marks if each.mixed), marks[0])
-        mixed = mark.mixed or (learner_frame().f_lineno if mixes else 0)
+        mixed = mark.mixed or (learner_line() if mixes else 0)
         result.attr[MARK] = replace(mark, elements=elements, mixed=mixed)
