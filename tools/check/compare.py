@@ -5,6 +5,7 @@ Both questions are answered with a Discrepancy: what is wrong, as data. text.py 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +23,11 @@ class Rule:
     tolerance: Tolerance | None = None
     dtype: str | None = None
 
-    def dtype_of(self, want: object) -> str:
+    def dtype_of(self, want: Any) -> str:
         asked = self.tolerance and self.tolerance.dtype or self.dtype
         return asked if asked and not self.exact and arrays.is_float(want) else arrays.dtype_name(want.dtype)
 
-    def tolerance_of(self, want: object) -> Tolerance | None:
+    def tolerance_of(self, want: Any) -> Tolerance | None:
         """None: equal means equal."""
         if self.exact or not arrays.is_float(want):
             return None
@@ -38,14 +39,14 @@ class Discrepancy:
     """One thing that is wrong. `part` says of what: "result[1]" of a tuple, or the name of an argument."""
 
     kind: str
-    got: object = None
-    want: object = None
+    got: Any = None
+    want: Any = None
     part: str = ""
-    wrong: np.ndarray | None = None  # boolean, which elements
+    wrong: Any = None  # boolean array, which elements; None where it is not about elements
     tolerance: Tolerance | None = None  # the one that was exceeded
 
 
-def form(got: object, want: object, rule: Rule) -> Discrepancy | None:
+def form(got: Any, want: Any, rule: Rule) -> Discrepancy | None:
     """The first discrepancy in type, dtype, shape or device."""
     for part, mine, right in leaves(got, want):
         compared = array_form if arrays.is_array(right) else plain_form
@@ -54,7 +55,7 @@ def form(got: object, want: object, rule: Rule) -> Discrepancy | None:
     return None
 
 
-def contents(got: object, want: object, rule: Rule, cancelled: Callable = lambda part, want: 0.0) -> Discrepancy | None:
+def contents(got: Any, want: Any, rule: Rule, cancelled: Callable = lambda part, want: 0.0) -> Discrepancy | None:
     """The first discrepancy in value, in results whose form is right.
 
     cancelled: of a part and what it should be, the sizes of what cancelled in its elements; asked where they differ.
@@ -69,7 +70,7 @@ def contents(got: object, want: object, rule: Rule, cancelled: Callable = lambda
     return None
 
 
-def leaves(got: object, want: object, part: str = "") -> Iterator[tuple[str, object, object]]:
+def leaves(got: Any, want: Any, part: str = "") -> Iterator[tuple[str, Any, Any]]:
     """(part, got, want) for each array of a result, or for the whole of it when it holds none.
 
     Where the nest itself differs (another length, other keys), the pair of nests comes instead.
@@ -87,7 +88,7 @@ def keys(nest: tuple | list | dict) -> list:
     return list(nest) if isinstance(nest, dict) else list(range(len(nest)))
 
 
-def scalar(got: object, want: object) -> object:
+def scalar(got: Any, want: Any) -> Any:
     """An oracle's NumPy scalar is an array without axes if the lesson returned an array, else a number."""
     if not isinstance(want, np.generic):
         return want
@@ -97,7 +98,7 @@ def scalar(got: object, want: object) -> object:
 # Form -----------------------------------------------------------------------------------------------------
 
 
-def array_form(got: object, want: object, rule: Rule, part: str) -> Discrepancy | None:
+def array_form(got: Any, want: Any, rule: Rule, part: str) -> Discrepancy | None:
     library = "numpy" if isinstance(got, np.generic) else arrays.library(got)
     if library != arrays.library(want):
         return Discrepancy("nothing_returned" if got is None else "wrong_type", got, want, part)
@@ -111,13 +112,13 @@ def array_form(got: object, want: object, rule: Rule, part: str) -> Discrepancy 
     return None
 
 
-def plain_form(got: object, want: object, rule: Rule, part: str) -> Discrepancy | None:
+def plain_form(got: Any, want: Any, rule: Rule, part: str) -> Discrepancy | None:
     if same_type(got, want):
         return None
     return Discrepancy("nothing_returned" if got is None else "wrong_type", got, want, part)
 
 
-def same_type(got: object, want: object) -> bool:
+def same_type(got: Any, want: Any) -> bool:
     """Exactly the same type; but np.float64, which is a float, is welcome as one."""
     return isinstance(got, float) if type(want) is float else type(got) is type(want)
 
@@ -125,7 +126,7 @@ def same_type(got: object, want: object) -> bool:
 # Contents -------------------------------------------------------------------------------------------------
 
 
-def array_contents(got: object, want: object, rule: Rule, part: str, cancelled: Callable) -> Discrepancy | None:
+def array_contents(got: Any, want: Any, rule: Rule, part: str, cancelled: Callable) -> Discrepancy | None:
     tolerance = rule.tolerance_of(want)
     mine, right = arrays.to_numpy(got), arrays.to_numpy(want)
     wrong = ~(equal(mine, right) if tolerance is None else errors(mine, right) <= tolerance.relative)
@@ -161,14 +162,14 @@ def is_row(value: object) -> bool:
     return isinstance(value, (tuple, list)) and all(isinstance(part, (bool, int, float)) for part in value)
 
 
-def plain_contents(got: object, want: object, rule: Rule, part: str) -> Discrepancy | None:
+def plain_contents(got: Any, want: Any, rule: Rule, part: str) -> Discrepancy | None:
     tolerance = None if rule.exact else rule.tolerance or PYTHON_FLOAT
     if plain_equal(got, want, tolerance):
         return None
     return Discrepancy("values", *first_entry(got, want, part, tolerance), tolerance=tolerance)
 
 
-def first_entry(got: object, want: object, part: str, tolerance: Tolerance | None) -> tuple[object, object, str]:
+def first_entry(got: Any, want: Any, part: str, tolerance: Tolerance | None) -> tuple[Any, Any, str]:
     """(got, want, part) of the first wrong entry of a dict; of any other value the value itself.
 
     Of a tuple or list too, if its entries are equal and only their types are not.
@@ -181,7 +182,7 @@ def first_entry(got: object, want: object, part: str, tolerance: Tolerance | Non
     return first_entry(got[wrong], want[wrong], f"{part or 'result'}[{wrong!r}]", tolerance)
 
 
-def plain_equal(got: object, want: object, tolerance: Tolerance | None) -> bool:
+def plain_equal(got: Any, want: Any, tolerance: Tolerance | None) -> bool:
     """Python values, nested ones too; types count, and floats may differ by the tolerance."""
     if not same_type(got, want):
         return False
@@ -196,5 +197,5 @@ def plain_equal(got: object, want: object, tolerance: Tolerance | None) -> bool:
 
 def float_equal(got: float, want: float, tolerance: Tolerance | None) -> bool:
     if tolerance is None:
-        return bool(equal(np.float64(got), np.float64(want)))
-    return bool(errors(got, want) <= tolerance.relative)
+        return bool(equal(np.asarray(got), np.asarray(want)))
+    return bool(errors(np.asarray(got), np.asarray(want)) <= tolerance.relative)

@@ -1,12 +1,19 @@
 """From a discrepancy to its likely cause. What is called here only explains a failure that is certain already."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tools import worker
 from tools.check import arrays
 from tools.check.case import Case, copied
 from tools.check.compare import Discrepancy, contents, form, wrong_elements
 from tools.check.text import is_refusal
+from tools.sim.counters import Counters
+
+if TYPE_CHECKING:
+    from tools.check.diagnosis import Symptoms
 
 SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
 GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned", "raised")  # others say it all
@@ -46,7 +53,7 @@ def repeats(case: Case, outcome: worker.Outcome) -> bool:
     return not (second.error or form(*both) or contents(*both))
 
 
-def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> object:
+def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> Symptoms:
     """All that a recogniser may look at, in NumPy arrays; of a result with parts, only the faulty one."""
     from tools.check.diagnosis import Symptoms
     from tools.check.diagnosis.source import source_of
@@ -76,7 +83,7 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> o
 
 
 def numpy_oracle(case: Case) -> Callable:
-    def oracle(*args, **keywords):
+    def oracle(*args: Any, **keywords: Any) -> Any:
         return as_numpy(case.wanted(as_given(args, case.args), **keywords))
 
     oracle.__name__ = getattr(case.oracle, "__name__", "<lambda>")  # appears in causes: "equals add(x, x)"
@@ -84,7 +91,7 @@ def numpy_oracle(case: Case) -> Callable:
 
 
 def numpy_call(case: Case) -> Callable:
-    def again(*args, **keywords):
+    def again(*args: Any, **keywords: Any) -> Any:
         given = as_given(args, case.args), case.kwargs | keywords
         args, kwargs = copied(given)  # all at once: a clock and its work stay together
         outcome = worker.call(case.function, args, kwargs)
@@ -96,7 +103,7 @@ def numpy_call(case: Case) -> Callable:
 
 
 def counted_call(case: Case) -> Callable:
-    def counted(*args):
+    def counted(*args: Any) -> Counters:
         from tools.check.count import count
 
         args, kwargs = copied((as_given(args, case.args), case.kwargs))
@@ -105,7 +112,7 @@ def counted_call(case: Case) -> Callable:
     return counted
 
 
-def as_numpy(value: object) -> object:
+def as_numpy(value: object) -> Any:
     return arrays.change_arrays(arrays.in_numpy, value)
 
 

@@ -56,7 +56,8 @@ def assert_matches(
     if exact and tolerance or layouts not in ("contiguous", "any") or "out" in kwargs:
         raise ValueError("exact or tolerance, not both; layouts is 'contiguous' or 'any'; out is made here")
     rule = Rule(exact, tolerance, widest_float((args, kwargs)))
-    case = Case(function, *copied((args, kwargs)), oracle, rule, handed=(args, kwargs))
+    own_args, own_kwargs = copied((args, kwargs))  # together: a clock and its work stay together
+    case = Case(function, own_args, own_kwargs, oracle, rule, handed=(args, kwargs))
     try:
         outcome = worker.call(function, args, kwargs)
     except worker.NoAnswer as silence:
@@ -119,10 +120,12 @@ def check_layouts(case: Case, want: object) -> None:
                 fail(case, discrepancy, LAYOUT_CAUSE.format(name), "layout", words)
 
 
-def fail(case: Case, discrepancy: Discrepancy, words: str | None, cause: str | None, layout: str = "", **extra) -> None:
+def fail(
+    case: Case, discrepancy: Discrepancy, words: str | None, cause: str | None, layout: str = "", **extra: object
+) -> None:
     """extra: arguments of the call besides those of the test."""
     __tracebackhide__ = True
     head = text.call_lines(case.name, case.arguments | extra)
     if layout:
         head += text.wrapped(f"the same values with {layout}")
-    raise Mismatch(text.compose(head, discrepancy, words), cause)
+    raise Mismatch(text.compose(head, found, words), cause)

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tools.sim.counters import FIGURES, OF_WARPS, Counters, Counts, Launch, NotCounted, Warps
 
@@ -92,7 +92,7 @@ class _Measured:
             value = vars(self).get(each)
             if isinstance(value, Untold):
                 raise NotCounted(f"{each} is not among the measured figures: {value.reason}.")
-        return super().__getattr__(name)
+        return super().__getattr__(name)  # type: ignore[misc]
 
 
 def _property(name: str) -> property:
@@ -144,11 +144,14 @@ class MeasuredCounters(_Measured, Counters):
         )
 
 
+MEASURED = TypeVar("MEASURED", MeasuredCounts, MeasuredCounters)
+
+
 def counters(launches: Iterable[tuple[str, tuple[int, ...], dict[str, float | None]]]) -> MeasuredCounters:
     """Counters from (kernel, grid, metrics) of each launch; a metric that was not measured is None, or missing."""
     figures = [(kernel, grid, _figures(grid, metrics)) for kernel, grid, metrics in launches]
     total = {name: _sum([each[name] for _, _, each in figures]) for name in (*OF_LAUNCH, "programs")}
-    measured = _filled(MeasuredCounters(**UNSEEN), total)
+    measured = _filled(MeasuredCounters(), {**total, **UNSEEN})
     measured.launches = tuple(
         Launch(kernel, grid, _filled(MeasuredCounts(), each), ()) for kernel, grid, each in figures
     )
@@ -166,18 +169,15 @@ def _figure(metric: str, value: float | None) -> int | Untold:
 
 
 def _sum(values: list[int | Untold]) -> int | Untold:
-    return next((value for value in values if not _told(value)), None) or sum(values)
+    untold = next((value for value in values if isinstance(value, Untold)), None)
+    return untold or sum(value for value in values if not isinstance(value, Untold))
 
 
-def _filled(counts: Counts, figures: dict[str, int | Untold]):
+def _filled(counts: MEASURED, figures: dict[str, int | Untold]) -> MEASURED:
     """Put figures where they belong; what is Untold stands before those of the warps."""
-    told = {name: value for name, value in figures.items() if _told(value)}
+    told = {name: value for name, value in figures.items() if not isinstance(value, Untold)}
     counts.warps = Warps(**{name: value for name, value in told.items() if name in OF_WARPS})
-    others = {name: value for name, value in figures.items() if name not in OF_WARPS or not _told(value)}
+    others = {name: value for name, value in figures.items() if name not in OF_WARPS or name not in told}
     for name, value in (others | UNTOLD).items():
         setattr(counts, name, value)
     return counts
-
-
-def _told(value: object) -> bool:
-    return not isinstance(value, Untold)

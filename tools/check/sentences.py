@@ -1,5 +1,7 @@
 """One sentence for each discrepancy of form: what is wrong, and which line to look for."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.check import arrays, show
@@ -23,11 +25,12 @@ def nothing_returned(discrepancy: Discrepancy) -> str:
     return f"It returned None; wanted {wanted_kind(discrepancy.want)}."
 
 
-def wanted_kind(want: object) -> str:
+def wanted_kind(want: Any) -> str:
     """Of an array without its dtype, which may be the oracle's float64 and not the one that is wanted."""
-    if not arrays.is_array(want):
+    library = arrays.library(want)
+    if library is None:
         return show.kind(want)
-    return f"{KINDS[arrays.library(want)]} of shape {literal(tuple(want.shape))}"
+    return f"{KINDS[library]} of shape {literal(tuple(want.shape))}"
 
 
 def wrong_type(discrepancy: Discrepancy) -> str:

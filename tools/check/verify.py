@@ -47,10 +47,9 @@ def left_over(case: Case, wrong: Discrepancy, fence: Fence) -> Discrepancy:
     other = arrays.dtype_name(fence.window.dtype) != "bool"  # 1, or False in place of True
     second = Fence(fence.window, other)
     try:
-        failed = case.call(out=second.window).error
+        if case.call(out=second.window).error:
+            return wrong
     except NoAnswer:
-        failed = True
-    if failed:
         return wrong
     untouched = holds(second.window, other)
     same = equal(arrays.to_numpy(second.window), arrays.to_numpy(fence.window))

@@ -64,7 +64,7 @@ def check_compilers(facts: Facts) -> Finding:
 
 def check_card(facts: Facts) -> Finding:
     """A GPU that works, or none at all; in between lies a broken driver."""
-    if facts.card:
+    if facts.card and facts.capability:
         return Finding("GPU", "real", f"{facts.card}, compute capability {_dotted(facts.capability)}")
     if facts.listed:
         remedy = "A restart after a driver update often cures that. Until then, --sim works without the GPU."
@@ -75,7 +75,7 @@ def check_card(facts: Facts) -> Finding:
 
 def check_driver(facts: Facts) -> Finding:
     """Do driver and card serve the CUDA version that each library was built for?"""
-    if not facts.card:
+    if not (facts.card and facts.driver and facts.capability):
         return Finding("driver", "simulated", NO_GPU)
     serves = facts.driver[0]
     for library, built in _cuda_builds(facts).items():

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tools import ROOT, gpu
 from tools.doctor import self_tests
@@ -126,7 +127,8 @@ def pretend(changes: Mapping[str, object]) -> Iterator[Facts]:
     """Let `facts()` describe LAPTOP with these changes; tables are merged, and "" removes an entry."""
     global _pretended
     before = _pretended
-    _pretended = replace(LAPTOP, **{name: _changed(name, new) for name, new in changes.items()})
+    changed: dict[str, Any] = {name: _changed(name, new) for name, new in changes.items()}
+    _pretended = replace(LAPTOP, **changed)
     try:
         yield _pretended
     finally:

@@ -30,7 +30,7 @@ STANDARD = ("", COMPILERS)  # the extras that ./course installs everywhere, "" f
 def requirements(project: Mapping) -> dict[str, tuple[str, str]]:
     """Package -> its range and the extra of pyproject.toml that brings it ("" for all), those for this system."""
     lists = {"": project.get("dependencies", []), **project.get("optional-dependencies", {})}
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for extra, lines in lists.items():
         for name, ranges in rules.versions(lines).items():
             found.setdefault(name, (ranges, extra))

@@ -40,7 +40,7 @@ def examine(here: Surroundings) -> Iterator[Group]:
     subprocesses.begin()
     facts, driver = _facts()
     with ThreadPoolExecutor(max_workers=16) as pool:
-        answers = [pool.submit(isolated.answers, names, **environment) for names, environment in self_tests_of(facts)]
+        answers = [pool.submit(isolated.answers, names, environment) for names, environment in self_tests_of(facts)]
         steps = _steps(here, facts, answers, driver)  # some wait for the answers, which have workers by now
         asked = {title: [pool.submit(_safely, step) for step in several] for title, several in steps.items()}
         try:

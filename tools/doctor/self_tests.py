@@ -48,7 +48,7 @@ def _triton() -> list[int]:
         triton.knobs.runtime.interpret = gpu.card() is None  # Triton decides where the kernel is defined
 
         @triton.jit
-        def add_one(x_ptr, SIZE: tl.constexpr):
+        def add_one(x_ptr, SIZE: tl.constexpr):  # type: ignore[no-untyped-def, name-defined]
             mine = tl.arange(0, SIZE)
             tl.store(x_ptr + mine, tl.load(x_ptr + mine) + 1)
 
@@ -72,7 +72,7 @@ def _cuda_simulator() -> list[int]:
     from tools.sim import cuda
 
     @cuda.jit
-    def add_one(x):
+    def add_one(x):  # type: ignore[no-untyped-def]
         mine = cuda.grid(1)
         if mine < x.size:
             x[mine] += 1
@@ -105,7 +105,7 @@ def _compilers() -> list[str]:
     from tools.sim import cuda
 
     @cuda.jit
-    def add_one(x):
+    def add_one(x):  # type: ignore[no-untyped-def]
         x[cuda.grid(1)] += 1
 
     code.assemble(code.compile_kernel(code.compiler(), add_one, (cuda.int64[::1],), chip("h100")))

@@ -100,7 +100,7 @@ def test_what_was_answered_before_is_not_asked_again():
 
 
 def test_answers_arrive_at_the_checks(monkeypatch):
-    def wrong(names, **environment):
+    def wrong(names, environment):
         return {name: "0 0 0 0 0 0 0 0" if name == "raw kernel" else RIGHT for name in names}
 
     monkeypatch.setattr(isolated, "answers", wrong)
