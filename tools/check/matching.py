@@ -121,7 +121,7 @@ def check_layouts(case: Case, want: object) -> None:
 
 
 def fail(
-    case: Case, discrepancy: Discrepancy, words: str | None, cause: str | None, layout: str = "", **extra: object
+    case: Case, found: Discrepancy, words: str | None, cause: str | None, layout: str = "", **extra: object
 ) -> None:
     """extra: arguments of the call besides those of the test."""
     __tracebackhide__ = True
