@@ -97,7 +97,7 @@ class Case:
 
     @property
     def exact_args(self) -> tuple:
-        """What the oracle is given: float arrays in float64."""
+        """The arguments as the oracle is given them: float arrays in float64."""
         return arrays.change_arrays(arrays.in_float64, self.args)
 
     def oracle_of(self, part: str) -> Callable:

@@ -205,7 +205,7 @@ def _profilers(name: str, kind: type) -> str:
 
 
 def _entry(names: Sequence[str], meaning: str, advice: Sequence[tuple[str, str, str]]) -> str:
-    """What it means, then good, bad and the profiler's name of each."""
+    """The meaning, then good, bad and the profiler's name of each."""
     lines = [f"**{', '.join(names)}**: {meaning}."]
     for name, (good, bad, profiler) in zip(names, advice):
         lead = f"{name}: good" if len(names) > 1 else "Good"

@@ -50,7 +50,7 @@ def fake_clock(durations: list[float]) -> FakeClock:
 
 @dataclass
 class Notes:
-    """What was done with a watched array: one record, shared with all its parts."""
+    """A record of what was done with a watched array: one, shared with all its parts."""
 
     products: list = field(default_factory=list)
     sizes: list = field(default_factory=list)

@@ -115,7 +115,7 @@ for _name in (*FIGURES, *OF_WARPS, *UNSEEN):
 
 
 class MeasuredCounts(_Measured, Counts):
-    """What the profiler measured of one launch."""
+    """The figures that the profiler measured of one launch."""
 
     def __str__(self) -> str:
         told = {name: value for name, value in (vars(self.warps) | vars(self)).items() if name in OF_LAUNCH}
@@ -125,7 +125,7 @@ class MeasuredCounts(_Measured, Counts):
 
 
 class MeasuredCounters(_Measured, Counters):
-    """What the profiler measured of one call: of the machine's instructions, so the compiler has a hand in all of it.
+    """The figures that the profiler measured of one call: of the machine's instructions, as the compiler made them.
 
     Launches have no lines. bytes: what several lanes of a warp load from one address counts once, where the simulator
     counts each lane's. bytes_shared: without atomics. divergent_branches: of those that are no predicates now.

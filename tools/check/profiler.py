@@ -30,7 +30,7 @@ class NoProfiler(Exception):
 
 
 def measured(function: Callable, args: tuple, kwargs: dict) -> MeasuredCounters:
-    """What function(*args, **kwargs) does on the GPU. Its arguments cross to a fresh process, where they lie before.
+    """The figures of function(*args, **kwargs) on the GPU. Its arguments lie in a fresh process before.
 
     Raises NoProfiler; what the function raises; worker.NoAnswer when its process crashes or takes too long.
     """

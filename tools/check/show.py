@@ -49,7 +49,7 @@ def literal(value: Any) -> str:
 
 
 def kind(value: object) -> str:
-    """What a value is, with its article: 'an int', 'a tensor float32[3]'."""
+    """The kind of a value, with its article: 'an int', 'a tensor float32[3]'."""
     if value is None:
         return "None"
     if library := arrays.library(value):

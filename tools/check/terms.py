@@ -12,7 +12,7 @@ from tools.sim.counters import Counters
 
 @dataclass(frozen=True)
 class Terms:
-    """What is wanted is the sum of these."""
+    """The terms whose sum is wanted."""
 
     parts: dict[str, int | float]
 

@@ -59,7 +59,7 @@ def printable(text: str) -> str:
 
 
 def describe(discrepancy: Discrepancy, room: int) -> list[str]:
-    """What is wrong, in at most `room` lines."""
+    """The discrepancy in at most `room` lines."""
     if discrepancy.kind == "raised":
         return raised(discrepancy.got, room)
     if discrepancy.kind == "values":
@@ -95,7 +95,7 @@ def is_refusal(discrepancy: Discrepancy) -> bool:
 
 
 def refused(error: Raised) -> list[str]:
-    """What a simulator refused, in its own words: it names the line, and asks. Only the task is added."""
+    """A simulator's refusal in its own words: it names the line, and asks. Only the task is added."""
     head, *rest = error.message.splitlines()
     if error.frames:
         frame = error.frames[-1]

@@ -139,7 +139,7 @@ def moved(args: tuple, step: float, seed: int) -> tuple:
 
 
 def impostors(want: np.ndarray, args: tuple, oracle: Callable, dtype: object, length: int = 1) -> dict:
-    """What careless programs return instead of `want`: NumPy arrays by name.
+    """The results of careless programs in place of `want`: NumPy arrays by name.
 
     args: the arguments, float arrays in float64. oracle(*args) returns `want`. Left out is what happens to be
     right, and less precise arithmetic where `want` has fewer than ENOUGH elements.

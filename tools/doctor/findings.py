@@ -43,7 +43,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What a learner reads when it is a problem: at most five lines of 76 columns."""
+        """The words for a learner when it is a problem: at most five lines of 76 columns."""
         parts = [f"{self.name}: {self.found}.", *self.remedy.splitlines()]
         return "\n".join(
             line for part in parts for line in textwrap.wrap(part, 76, break_long_words=False, break_on_hyphens=False)

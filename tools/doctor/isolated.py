@@ -9,7 +9,7 @@ SECONDS = 30.0  # for the tests of one process; a cold disk takes ten to import 
 
 
 def answers(names: Sequence[str], environment: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
-    """What each of these self-tests answers. One that ends its process says how; those after it get another one."""
+    """The answer of each of these self-tests. One that ends its process says how; those after it get another one."""
     found: dict[str, str] = {}
     while left := [name for name in names if name not in found]:
         reply = ask([sys.executable, "-m", "tools.doctor.self_tests", *left], seconds, environment=environment)

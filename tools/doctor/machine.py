@@ -25,7 +25,7 @@ PACKAGES = ("numpy", "torch", "triton", "cupy-cuda11x", "cupy-cuda12x", "cupy-cu
 
 @dataclass(frozen=True)
 class Facts:
-    """What was found. Versions are tuples of numbers; None or "" stands for what is not there."""
+    """The facts that were found. Versions are tuples of numbers; None or "" stands for what is not there."""
 
     python: tuple[int, ...]
     system: str  # as sys.platform: "linux", "darwin", "win32"
@@ -99,7 +99,7 @@ def _listed_card() -> str | None:
 
 
 def answer(facts: Facts, library: str) -> str:
-    """What the self-test of `library` printed; see tools.doctor.self_tests."""
+    """The answer of the self-test of `library`; see tools.doctor.self_tests."""
     return facts.answers[library] if library in facts.answers else self_tests.ask(library)
 
 

@@ -43,7 +43,7 @@ def of_project(root: Path = ROOT) -> dict[str, tuple[str, str]]:
 
 
 def lacking(*extras: str) -> list[str]:
-    """What is not installed of all that the course wants on this system, these extras included."""
+    """The packages that the course wants on this system, these extras included, and that are not installed."""
     return rules.lacking(rules.needed(ROOT, *extras), sys.path)
 
 

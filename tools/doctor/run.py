@@ -52,7 +52,7 @@ def examine(here: Surroundings) -> Iterator[Group]:
 
 
 def problems(groups: Iterable[Group]) -> list[Finding]:
-    """What stops lessons."""
+    """The findings that stop lessons."""
     return [finding for group in groups for finding in group.findings if finding.state == "problem"]
 
 

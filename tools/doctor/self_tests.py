@@ -19,7 +19,7 @@ LONGEST = 80  # so that the doctor's words about it stay within five lines
 
 @cache
 def ask(library: str) -> str:
-    """What `library` answers: RIGHT if all is well, other numbers, or its error, cut to LONGEST characters."""
+    """The answer of `library`: RIGHT if all is well, other numbers, or its error, cut to LONGEST characters."""
     try:
         return " ".join(str(number) for number in SELF_TESTS[library]())
     except Exception as error:  # whatever goes wrong is the answer

@@ -19,7 +19,7 @@ _stopped = threading.Event()
 
 @dataclass(frozen=True)
 class Reply:
-    """What a program said, standard output and error together. code: None when it had not ended in time."""
+    """The output of a program, standard output and error together. code: None when it had not ended in time."""
 
     code: int | None
     text: str

@@ -1,11 +1,13 @@
 """The right operation on other arguments: exchanged, read twice, left out, negated, transposed."""
 
+from collections.abc import Iterator
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 
 from tools.check.diagnosis.numbers import is_float, number, sample, varied
-from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
+from tools.check.diagnosis.symptoms import ENOUGH_BITS, Call, Symptoms
 from tools.check.diagnosis.words import Cause, call_text, cause
 
 BLOCKS = tuple(2**power for power in range(12, 0, -1))
@@ -13,11 +15,11 @@ USUAL = (1, 4, 8, 2)  # bytes of float32, float64 and float16 among them
 FAR = 1024.0  # times an argument, to see whether it is used at all
 
 
-def with_argument(args: tuple, index: int, value) -> tuple:
+def with_argument(args: tuple, index: int, value: object) -> tuple:
     return (*args[:index], value, *args[index + 1 :])
 
 
-def _equals(symptoms, shown: dict[int, str]) -> str:
+def _equals(symptoms: Symptoms, shown: dict[int, str]) -> str:
     """ "What came back equals f(x, 0)": the oracle's call, with some arguments shown otherwise. Where these are plain
     numbers, which no formula names: "What came back is right for x = 0"."""
     if not any(isinstance(symptoms.args[i], np.ndarray) for i in shown):
@@ -27,7 +29,7 @@ def _equals(symptoms, shown: dict[int, str]) -> str:
     return f"What came back equals {call_text(symptoms.oracle, names)}"
 
 
-def _alike(one, other) -> bool:
+def _alike(one: object, other: object) -> bool:
     """Whether one argument could be passed for the other by mistake."""
     both = isinstance(one, np.ndarray), isinstance(other, np.ndarray)
     return all(both) if any(both) else type(one) is type(other) and isinstance(one, (int, float))
@@ -53,7 +55,7 @@ def argument_unchanged(symptoms: Symptoms) -> Cause | None:
 def swapped_arguments(symptoms: Symptoms) -> Cause | None:
     for i, j in combinations(range(len(symptoms.args)), 2):
 
-        def swapped(call):
+        def swapped(call: Call) -> Any:
             exchanged = with_argument(call.args, i, call.args[j])
             return symptoms.ask(*with_argument(exchanged, j, call.args[i]))
 
@@ -79,7 +81,7 @@ def reversed_tuples(symptoms: Symptoms) -> Cause | None:
     )
 
 
-def _backwards(arg):
+def _backwards(arg: object) -> object:
     return arg[::-1] if isinstance(arg, tuple) else arg
 
 
@@ -153,7 +155,7 @@ def whole_blocks(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _constant(like, value):
+def _constant(like: np.ndarray | float, value: int) -> np.ndarray | float:
     """The number in the form of `like`; an array costs no memory."""
     if isinstance(like, np.ndarray):
         return np.broadcast_to(like.dtype.type(value), like.shape)
@@ -192,7 +194,7 @@ def unused_argument(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _makes_no_difference(symptoms, args) -> bool:
+def _makes_no_difference(symptoms: Symptoms, args: tuple) -> bool:
     """With these arguments something else is wanted, but the same comes back."""
     want, got = symptoms.ask(*args), number(symptoms.call_again(*args))
     if want is None or got is None or not got.shape == want.shape == symptoms.here.want.shape:
@@ -202,7 +204,7 @@ def _makes_no_difference(symptoms, args) -> bool:
     return symptoms.telling_bits(want, symptoms.here.want) >= ENOUGH_BITS
 
 
-def _not_even_far_away(symptoms, i: int) -> bool:
+def _not_even_far_away(symptoms: Symptoms, i: int) -> bool:
     """Nor where it is so large or so small that another term, or another bound, cannot hide it."""
     arg = symptoms.args[i]
     if not is_float(np.asarray(arg).dtype):
@@ -242,7 +244,7 @@ def wrong_axis(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _flipped(symptoms):
+def _flipped(symptoms: Symptoms) -> Iterator[tuple[int, int, int, np.ndarray]]:
     """(argument, axis, axis, what would be wanted with these two axes exchanged)"""
     for i, arg in enumerate(symptoms.args):
         for p, q in combinations(range(arg.ndim if isinstance(arg, np.ndarray) else 0), 2):
@@ -251,7 +253,7 @@ def _flipped(symptoms):
                 yield i, p, q, flipped
 
 
-def _argument_transposed(symptoms, i) -> Cause:
+def _argument_transposed(symptoms: Symptoms, i: int) -> Cause:
     name = symptoms.name_of(i)
     return cause(
         "argument_transposed", f"What came back is right for {name} transposed.", f"Which way round is {name} read?"

@@ -25,7 +25,7 @@ class Misreading:
 
     seen: str
     asks: str
-    seconds: Callable[[list[list[float]], list[list[float]]], float]
+    seconds: Callable[[list[list[float]], list[list[float]]], float | None]
 
 
 def clock_not_read(symptoms: Symptoms) -> Cause | None:
@@ -37,7 +37,7 @@ def clock_not_read(symptoms: Symptoms) -> Cause | None:
 
 
 def work_not_done(symptoms: Symptoms) -> Cause | None:
-    """What the clock times was called more often than warmup and repeats ask for, or less."""
+    """The work that is timed was called more often than warmup and repeats ask for, or less."""
     if (timed := _timed(symptoms)) is None or timed.clock.calls == timed.asked:
         return None
     ran = tables.quantity(timed.clock.calls, "time") + " together" * (timed.parts > 1)
@@ -119,7 +119,7 @@ def _try(misreading: Misreading, counted: list, before: list) -> float | None:
 
 
 def _near(one: float | None, other: float | None) -> bool:
-    return None not in (one, other) and abs(one - other) <= NEAR * max(abs(one), abs(other))
+    return one is not None and other is not None and abs(one - other) <= NEAR * max(abs(one), abs(other))
 
 
 def _median(intervals: list[list[float]]) -> float:

@@ -154,7 +154,9 @@ def _asked_of_neighbours(counters: Counters, lines: list[Line]) -> str:
 def unused_keyword(counters: Counters) -> str | None:
     """A number that the call was given by its name, and that changes nothing of what is counted."""
     call = getattr(counters, "call", None)
-    for name, value in call.keywords.items() if call and call.seconds < SLOW_SECONDS else ():
+    if call is None or call.seconds >= SLOW_SECONDS:
+        return None
+    for name, value in call.keywords.items():
         if type(value) is not int or not 1 < value < call.longest:
             continue  # a block that holds all there is may be any larger size
         others = [other for size in (2 * value, value // 2) if (other := call.counted(**{name: size})) is not None]
@@ -189,7 +191,7 @@ def _wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
         lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests",
     )
     if wide := [line for line in lines_of(counters) if line.counts.wavefronts and _is_wide(line)]:
-        size = wide[0].counts.bytes_shared // wide[0].counts.warps.lanes
+        size = wide[0].counts.bytes_shared // wide[0].counts.lanes
         yield f"Each element there has {size} bytes, and a wavefront brings {WORD} to each of 32 threads."
         yield "Which dtype has the shared array?"
     else:
@@ -197,7 +199,8 @@ def _wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
 
 
 def _is_wide(line: Line) -> bool:
-    return line.counts.warps.lanes > 0 and line.counts.bytes_shared > WORD * line.counts.warps.lanes
+    lanes = line.counts.warps.lanes if line.counts.warps else 0
+    return lanes > 0 and line.counts.bytes_shared > WORD * lanes
 
 
 def _branches(counters: Counters, sides: Sides | None) -> list[str]:

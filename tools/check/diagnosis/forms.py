@@ -27,7 +27,7 @@ def another_length(symptoms: Symptoms) -> Cause | None:
 
 
 def rounded_down(symptoms: Symptoms) -> Cause | None:
-    """What // leaves of a fraction, or an int of a float."""
+    """A fraction rounded down, as // or an int leaves it."""
     got, want = symptoms.got, symptoms.want
     if not isinstance(want, float) or not math.isfinite(want) or isinstance(got, bool):
         return None

@@ -4,12 +4,14 @@ Most mistakes in a kernel look like those of any function, and the other recogni
 asserts something about counters has to say is in counted.py.
 """
 
+from typing import Any
+
 import numpy as np
 
 from tools.check.diagnosis.arguments import with_argument
 from tools.check.diagnosis.numbers import is_float
 from tools.check.diagnosis.steps import named_blocks
-from tools.check.diagnosis.symptoms import Symptoms
+from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 PADDINGS = 4  # powers of two that are tried as the length of a padded row
@@ -23,7 +25,7 @@ def misread_strides(symptoms: Symptoms) -> Cause | None:
         own = tuple(step // arg.itemsize for step in arg.strides)
         for strides in _other_strides(arg, own, named_blocks(symptoms)):
 
-            def misread(call):
+            def misread(call: Call) -> Any:
                 return symptoms.ask(*with_argument(call.args, i, _reread(call.args[i], own, strides)))
 
             if symptoms.holds(misread):
@@ -33,7 +35,7 @@ def misread_strides(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _other_strides(matrix, own, sizes) -> list[tuple[int, int]]:
+def _other_strides(matrix: np.ndarray, own: tuple[int, ...], sizes: list[int]) -> list[tuple[int, int]]:
     """Strides that a mistake leads to. Only of floats may they lead out of the matrix's memory, to NaN."""
     rows, columns = matrix.shape
     likely = [
@@ -54,12 +56,12 @@ def _other_strides(matrix, own, sizes) -> list[tuple[int, int]]:
     ]
 
 
-def _reach(shape, strides) -> int:
+def _reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
     return sum((length - 1) * step for length, step in zip(shape, strides))
 
 
-def _reread(array, own, strides):
-    """What lies where these strides lead: in the array's own memory, NaN beyond it."""
+def _reread(array: np.ndarray, own: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """The elements where these strides lead: in the array's own memory, NaN beyond it."""
     size = _reach(array.shape, own) + 1
     memory = np.lib.stride_tricks.as_strided(array, (size,), (array.itemsize,), writeable=False)
     row, col = np.ogrid[: array.shape[0], : array.shape[1]]
@@ -71,7 +73,7 @@ def _reread(array, own, strides):
 def row_by_row(symptoms: Symptoms) -> Cause | None:
     """Stored as if the rows of the result lay end to end, in memory where its columns do."""
 
-    def turned(call):
+    def turned(call: Call) -> Any:
         return call.want.reshape(call.want.shape[::-1]).T
 
     if getattr(symptoms.here.want, "ndim", 0) != 2 or not symptoms.holds(turned):
@@ -93,7 +95,7 @@ def padding_counted(symptoms: Symptoms) -> Cause | None:
         for axis, length in enumerate(arg.shape):
             for padded in _paddings(length):
 
-                def longer(call):
+                def longer(call: Call) -> Any:
                     zeros = [(0, padded - length if k == axis else 0) for k in range(arg.ndim)]
                     said = symptoms.ask(*with_argument(call.args, i, np.pad(call.args[i], zeros)))
                     return _cut(said, call.got.shape)
@@ -113,7 +115,7 @@ def _paddings(length: int) -> list[int]:
     return [size for size in (first << k for k in range(PADDINGS)) if length < size]
 
 
-def _cut(said, shape):
+def _cut(said: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray | None:
     if said is None or said.ndim != len(shape):
         return said
     return said[tuple(slice(length) for length in shape)]

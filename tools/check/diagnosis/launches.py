@@ -1,11 +1,14 @@
 """Elements that were never written, and the launch that should have: no programs, too few, a store that is not reached;
 and what was read before it had arrived."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim import tables
+from tools.sim.counters import Counters
 
 
 def never_launched(symptoms: Symptoms) -> Cause | None:
@@ -34,9 +37,9 @@ def store_not_reached(symptoms: Symptoms) -> Cause | None:
         return None
     longer = tuple(_not_empty(arg) for arg in symptoms.args)
     more = symptoms.counters_of(*longer)
-    store = more and next((line for launch in more.launches for line in launch.lines if line.kind == "store"), None)
-    loop = store and symptoms.source.loop_around(store.line)
-    if not loop:
+    launches = more.launches if more else ()
+    store = next((line for launch in launches for line in launch.lines if line.kind == "store"), None)
+    if store is None or (loop := symptoms.source.loop_around(store.line)) is None:
         return None
     empty = [f"{name} = 0" for name in _names_of_empty_axes(symptoms)]
     turns = [f"{name} = 0" for name, arg in zip(symptoms.names, symptoms.args) if _is_zero(arg)]
@@ -49,7 +52,7 @@ def store_not_reached(symptoms: Symptoms) -> Cause | None:
     )
 
 
-def _not_empty(arg):
+def _not_empty(arg: Any) -> Any:
     """The same array with one element along each axis that has none; 1 for the number 0."""
     if _is_zero(arg):
         return 1
@@ -58,7 +61,7 @@ def _not_empty(arg):
     return np.ones([max(1, length) for length in arg.shape], arg.dtype)
 
 
-def _is_zero(arg) -> bool:
+def _is_zero(arg: object) -> bool:
     return type(arg) is int and arg == 0
 
 
@@ -69,7 +72,7 @@ def _names_of_empty_axes(symptoms: Symptoms) -> list[str]:
         if isinstance(arg, np.ndarray)
         for axis, length in enumerate(arg.shape)
         if not length
-        if (axes := symptoms.source.axes.get(name)) and axis < len(axes)
+        if (axes := symptoms.axes.get(name)) and axis < len(axes)
     ]
 
 
@@ -162,6 +165,6 @@ def row_not_stored(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _of_what_is_missing(symptoms):
+def _of_what_is_missing(symptoms: Symptoms) -> Counters | None:
     """The counters of the call, where elements were never written and a kernel should have."""
     return None if symptoms.missing is None else symptoms.counters

@@ -1,5 +1,6 @@
 """Two lengths mixed up: right where they are equal, whatever the others are. Tried by calls with other lengths."""
 
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
@@ -49,7 +50,7 @@ def lengths_mixed_up(symptoms: Symptoms) -> Cause | None:
 
 def lengths_of(symptoms: Symptoms) -> dict[str, int]:
     """The lengths of the arrays' axes by name; none if one name stands for two of them."""
-    axes = symptoms.source.axes if symptoms.source else {}
+    axes = symptoms.axes
     named = [
         (name, length)
         for argument, value in zip(symptoms.names, symptoms.args)
@@ -64,9 +65,9 @@ def _blocks(symptoms: Symptoms) -> dict[str, int]:
     return {name: value for name, value in symptoms.keywords.items() if type(value) is int and value > 1}
 
 
-def _bases(symptoms: Symptoms, lengths: dict[str, int]):
+def _bases(symptoms: Symptoms, lengths: dict[str, int]) -> Iterator[dict[str, int]]:
     """Lengths that all differ: small ones; then such that all go on in a second block; then those of the call."""
-    blocks = [block for block in (*_blocks(symptoms).values(), *symptoms.source.constants) if block <= LARGEST]
+    blocks = [block for block in (*_blocks(symptoms).values(), *symptoms.constants) if block <= LARGEST]
     small = [length for length in SMALL if length not in blocks]
     yield dict(zip(lengths, small))
     if blocks:
@@ -77,7 +78,7 @@ def _bases(symptoms: Symptoms, lengths: dict[str, int]):
         yield {name: length + place for place, (name, length) in enumerate(lengths.items())}
 
 
-def _pairs(symptoms: Symptoms, lengths: dict[str, int]):
+def _pairs(symptoms: Symptoms, lengths: dict[str, int]) -> Iterator[tuple]:
     """(length, length) or (length, block, value of the block), of which either could stand for the other."""
     yield from combinations(lengths, 2)
     yield from (
@@ -107,7 +108,7 @@ def _right(symptoms: Symptoms, lengths: dict[str, int], keywords: dict | None = 
 
 
 def _resized(symptoms: Symptoms, lengths: dict[str, int]) -> tuple:
-    axes = symptoms.source.axes
+    axes = symptoms.axes
     return tuple(
         _of_shape(value, [lengths.get(name, length) for name, length in zip(axes[argument], value.shape)])
         if isinstance(value, np.ndarray) and argument in axes

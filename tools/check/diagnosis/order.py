@@ -61,7 +61,7 @@ def shifted(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _possible_shifts(got, want) -> list[int]:
+def _possible_shifts(got: np.ndarray, want: np.ndarray) -> list[int]:
     """Distances at which the middle row of `want` turns up in `got`, nearest first, at most four."""
     middle = len(want) // 2
     if len(want) < 5 or not want[0].size:
@@ -71,7 +71,7 @@ def _possible_shifts(got, want) -> list[int]:
     return sorted((int(by) for by in found if 0 < abs(by) <= min(middle, len(want) - 4)), key=abs)[:4]
 
 
-def _agree_when_shifted(symptoms, got, want, by) -> bool:
+def _agree_when_shifted(symptoms: Symptoms, got: np.ndarray, want: np.ndarray, by: int) -> bool:
     """Compares only the rows that have a counterpart."""
     held, meant = (slice(None, -by), slice(by, None)) if by > 0 else (slice(-by, None), slice(None, by))
     if differ(got[held], want[meant], symptoms.slack):
@@ -97,17 +97,16 @@ def not_reset(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _begins_like_sums(symptoms, axis) -> bool:
+def _begins_like_sums(symptoms: Symptoms, axis: int | None) -> bool:
     """A quick look at one line of the result before all of it is summed."""
     got, want = symptoms.here.got, symptoms.here.want
     if axis is None:
-        got, want, line = got.reshape(-1), want.reshape(-1), np.s_[:64]
-    else:
-        line = tuple(slice(64) if k == axis else 0 for k in range(want.ndim))
+        got, want = got.reshape(-1), want.reshape(-1)
+    line = tuple(slice(64) if k == (axis or 0) else 0 for k in range(want.ndim))
     return not differ(got[line], np.cumsum(want[line]), 100 * symptoms.slack)
 
 
-def _extremes(array):
+def _extremes(array: np.ndarray) -> np.ndarray:
     """Much quicker than sorting, and seldom equal where sorting would not give the same."""
     return np.array([array.min(), array.max()])
 

@@ -1,7 +1,7 @@
 """The term of a sum that is missing, or counted more than once, where the oracle names them (tools/check/terms.py)."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
@@ -16,7 +16,7 @@ class Sum(NamedTuple):
     """One number that came back beside the terms of the one that was wanted."""
 
     got: float
-    parts: dict[str, float]
+    parts: Mapping[str, float]
 
     @property
     def off(self) -> float:

@@ -1,5 +1,7 @@
 """Lower precision than asked for: in the numbers that came back, or as if the arguments had been rounded."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tools.check.diagnosis.numbers import is_float, sample
@@ -19,7 +21,7 @@ def narrowed_to_float32(symptoms: Symptoms) -> Cause | None:
     return _narrowed(symptoms, "float32", 4e-5)
 
 
-def _narrowed(symptoms, name, largest_error) -> Cause | None:
+def _narrowed(symptoms: Symptoms, name: str, largest_error: float) -> Cause | None:
     """Nearly right, and every number fits the format `name` exactly, which the wanted ones do not."""
     if not _nearly_right(symptoms) or symptoms.here.got.dtype != np.float64:
         return None
@@ -44,7 +46,7 @@ def rounded_arguments(symptoms: Symptoms) -> Cause | None:
     """As right as it can be when the float arguments keep fewer digits."""
     if symptoms.elements > SLOW_ELEMENTS or not _nearly_right(symptoms):
         return None
-    digits = DIGITS.get(symptoms.dtype, 0)
+    digits = DIGITS.get(symptoms.dtype or "", 0)
     for name, narrow in ROUNDINGS:
         if DIGITS[name] >= digits:
             continue
@@ -56,26 +58,26 @@ def rounded_arguments(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _nearly_right(symptoms) -> bool:
+def _nearly_right(symptoms: Symptoms) -> bool:
     """Some values are wrong, none by more than a tenth of the usual size."""
     usable = symptoms.comparable and symptoms.here.got.size >= 4
     return bool(usable and symptoms.largest_error < 0.1)
 
 
-def fits(values, name):
+def fits(values: np.ndarray, name: str) -> np.ndarray:
     """Mask of the values that the format `name` holds exactly."""
     if name == "bfloat16":
         return to_digits(values, DIGITS[name]) == values
     return values.astype(name).astype(np.float64) == values
 
 
-def to_digits(values, digits, round=np.rint):
+def to_digits(values: np.ndarray, digits: int, round: Callable = np.rint) -> np.ndarray:
     """Values with so many significant binary digits; round: np.rint, np.trunc, or halves away from zero."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(round(np.ldexp(mantissa, digits)), exponent - digits)
 
 
-def away(values):
+def away(values: np.ndarray) -> np.ndarray:
     """Halves away from zero, as the conversion to tf32 rounds."""
     return np.trunc(values + np.copysign(0.5, values))
 
@@ -91,9 +93,9 @@ ROUNDINGS = [
 ]
 
 
-def _rounded(args, narrow) -> tuple:
+def _rounded(args: tuple, narrow: Callable) -> tuple:
     return tuple(narrow(arg.astype(np.float64)) if _is_float_array(arg) else arg for arg in args)
 
 
-def _is_float_array(arg) -> bool:
+def _is_float_array(arg: object) -> bool:
     return isinstance(arg, np.ndarray) and is_float(arg.dtype)

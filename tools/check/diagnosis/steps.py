@@ -7,6 +7,7 @@ maximum or anything else in which an axis disappears.
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Loop:
     @property
     def steps(self) -> str:
         """96 steps of k; 96 elements where the axis has no name."""
-        axes = self.symptoms.source.axes if self.symptoms.source else {}
+        axes = self.symptoms.axes
         names = {axes.get(self.symptoms.name_of(i), ())[axis : axis + 1] for i, axis in self.places}
         name = names.pop() if len(names) == 1 else ()
         if not name:
@@ -53,7 +54,7 @@ class Loop:
             changed[i] = changed[i].take(index, axis)
         return tuple(changed)
 
-    def wanted(self, args: tuple, index: np.ndarray):
+    def wanted(self, args: tuple, index: np.ndarray) -> Any:
         return self.symptoms.ask(*self.gathered(args, index))
 
 
@@ -120,7 +121,7 @@ def each_block_alone(symptoms: Symptoms) -> Cause | None:
     return None
 
 
-def _joined(loop: Loop, args: tuple, axis: int, block: int):
+def _joined(loop: Loop, args: tuple, axis: int, block: int) -> np.ndarray | None:
     parts = [
         loop.wanted(args, np.arange(start, min(start + block, loop.length))) for start in range(0, loop.length, block)
     ]
@@ -133,7 +134,8 @@ def _joined(loop: Loop, args: tuple, axis: int, block: int):
 def loops(symptoms: Symptoms) -> Iterator[Loop]:
     """Axes of one length that may be made longer together without changing the shape of what is wanted."""
     axes = [(i, axis) for i, arg in enumerate(symptoms.args) if isinstance(arg, np.ndarray) for axis in range(arg.ndim)]
-    found, tried = [], 0
+    found: list[tuple[tuple[int, int], ...]] = []
+    tried = 0
     for count in range(1, MOST_PLACES + 1):
         for places in combinations(axes, count):
             loop = Loop(symptoms, places)
@@ -152,8 +154,7 @@ def loops(symptoms: Symptoms) -> Iterator[Loop]:
 def named_blocks(symptoms: Symptoms) -> list[int]:
     """Sizes that a block may have: numbers of the call by keyword, then constants of the lesson."""
     asked = [value for value in symptoms.keywords.values() if type(value) is int]
-    named = symptoms.source.constants if symptoms.source else []
-    return list(dict.fromkeys(size for size in [*asked, *named] if 1 <= size <= 1024))
+    return list(dict.fromkeys(size for size in [*asked, *symptoms.constants] if 1 <= size <= 1024))
 
 
 def blocks(symptoms: Symptoms) -> list[int]:

@@ -4,12 +4,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tools.check.diagnosis.numbers import bits, copied, differ, excess, number, rms, slack_of, varied
 from tools.check.diagnosis.source import Source
+from tools.sim.counters import Counters
 from tools.worker import NoAnswer, OwnTimeOfAll
 
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
@@ -24,13 +25,13 @@ class Call(NamedTuple):
     """One call: its arguments, what came back and what was wanted, both by `number`."""
 
     args: tuple
-    got: np.ndarray | None
-    want: np.ndarray | None
+    got: Any  # an array; None where nothing came back, or no number
+    want: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Symptoms:
-    """What is known about one discrepancy. Arrays are NumPy arrays, and none of them is ever written to.
+    """All that is known about one discrepancy. Arrays are NumPy arrays, and none of them is ever written to.
 
     kind: the kind of discrepancy (compare.Discrepancy), or "refusal".
     got, want: what came back, and what was wanted (in float64 unless the check is exact).
@@ -49,9 +50,9 @@ class Symptoms:
     """
 
     kind: str
-    got: object = None
-    want: object = None
-    wrong: np.ndarray | None = None
+    got: Any = None
+    want: Any = None
+    wrong: Any = None
     args: tuple = ()
     names: tuple[str, ...] = ()
     keywords: dict = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Symptoms:
     again: Callable | None = None
     parts: Callable | None = None
     repeats: Callable[[], bool] = lambda: True
-    outcome: object = None
+    outcome: Any = None
     tolerance: float = 0.0
     dtype: str | None = None
     count: Callable | None = None
@@ -86,7 +87,7 @@ class Symptoms:
         return self.kind == "values" and got is not None and want is not None and got.shape == want.shape
 
     @cached_property
-    def missing(self) -> np.ndarray | None:
+    def missing(self) -> Any:
         """Mask of the elements of `out` that were never written, if that is its kind."""
         return self.wrong if self.kind == "never_written" else None
 
@@ -106,12 +107,22 @@ class Symptoms:
         """Neither NaN nor infinity in what came back or what was wanted. Only where `comparable`."""
         return bool(np.isfinite(self.here.got).all() and np.isfinite(self.here.want).all())
 
+    @property
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """The names of the axes of each array argument, as far as the lesson's text tells."""
+        return self.source.axes if self.source else {}
+
+    @property
+    def constants(self) -> list[int]:
+        """The whole numbers to which the lesson's text gives names."""
+        return self.source.constants if self.source else []
+
     @cached_property
-    def counters(self):
+    def counters(self) -> Counters | None:
         """The counters of one more call (tools.sim.counters), or None."""
         return self.counters_of(*self.args)
 
-    def counters_of(self, *args):
+    def counters_of(self, *args: Any) -> Counters | None:
         """The same with other arguments."""
         return self._timed(self.count, *args) if self.count else None
 
@@ -120,8 +131,8 @@ class Symptoms:
         """Seconds of the further calls so far, and how many elements the oracle was handed."""
         return [0.0, 0]
 
-    def _timed(self, function: Callable, *args, **keywords):
-        """What a further call gives; None where it refuses, or where too much time has gone already."""
+    def _timed(self, function: Callable, *args: Any, **keywords: Any) -> Any:
+        """The answer of a further call; None where it refuses, or where too much time has gone already."""
         if self._spent[0] > MOST_SECONDS:
             return None
         clock = OwnTimeOfAll()
@@ -137,7 +148,7 @@ class Symptoms:
     def name_of(self, index: int) -> str:
         return self.names[index] if index < len(self.names) else f"argument {index + 1}"
 
-    def ask(self, *args, **keywords):
+    def ask(self, *args: Any, **keywords: Any) -> Any:
         """The oracle's answer for other arguments, as a number; None if it refuses or has worked enough."""
         if self.oracle is None:
             return None
@@ -146,6 +157,8 @@ class Symptoms:
 
     def parts_of(self, args: tuple, place: int) -> dict[str, float] | None:
         """The terms of the wanted number at this place of the result; None where they have no names."""
+        if self.parts is None:
+            return None
         try:
             found = self.parts(*args)
             found = found[place] if isinstance(found, (tuple, list)) else found
@@ -153,8 +166,8 @@ class Symptoms:
             return None
         return found if isinstance(found, dict) else None
 
-    def call_again(self, *args, **keywords):
-        """What one more call of the lesson returns, or None. It gets copies."""
+    def call_again(self, *args: Any, **keywords: Any) -> Any:
+        """The answer of one more call of the lesson, which gets copies; or None."""
         copies = [copied(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
         return self._timed(self.again, *copies, **keywords) if self.again else None
 
@@ -163,7 +176,7 @@ class Symptoms:
         """Whether the same call gives the same again, as far as can be told."""
         return self._timed(self.repeats) is not False
 
-    def compare(self, args: tuple, **keywords) -> Call:
+    def compare(self, args: tuple, **keywords: Any) -> Call:
         """One more call with other arguments, and what is wanted of it."""
         return Call(args, number(self.call_again(*args, **keywords)), self.ask(*args, **keywords))
 
@@ -181,7 +194,7 @@ class Symptoms:
         found = Symptoms("values", call.got, call.want, wrong, call.args, self.names, oracle=self.oracle)
         return replace(found, tolerance=self.tolerance, dtype=self.dtype)
 
-    def holds(self, claim: Callable[[Call], object]) -> bool:
+    def holds(self, claim: Callable[[Call], Any]) -> bool:
         """Whether `claim(call)` is what came back: every element, and too telling for luck.
 
         Elements where the claim and the wanted value agree tell nothing. One number, or a few small whole
@@ -200,20 +213,20 @@ class Symptoms:
                 return True
         return total >= ENOUGH_BITS
 
-    def holds_in_zeros(self, claim: Callable[[Call], object]) -> bool:
+    def holds_in_zeros(self, claim: Callable[[Call], Any]) -> bool:
         """The same where all that is wrong is zero: each zero says little, several with the rest right enough."""
         said, got = claim(self.here), self.here.got
         if said is None or said.shape != got.shape or differ(got, said, self.slack):
             return False
-        return np.count_nonzero(self.wrong) >= 4 and not got[self.wrong].any() and bool(got.any())
+        return bool(np.count_nonzero(self.wrong) >= 4 and not got[self.wrong].any() and got.any())
 
-    def telling(self, said, want) -> np.ndarray:
+    def telling(self, said: np.ndarray, want: np.ndarray | None) -> np.ndarray:
         """Mask of the elements of `said` that are not what is wanted there."""
         if want is None or want.shape != said.shape:
             return np.ones(said.shape, bool)
         return excess(said, want, 2 * self.slack) > 1
 
-    def telling_bits(self, said, want) -> float:
+    def telling_bits(self, said: np.ndarray, want: np.ndarray | None) -> float:
         return bits(said, self.telling(said, want), self.slack)
 
     @property

@@ -34,10 +34,11 @@ class Mistake:
 def tiles_gone_wrong(symptoms: Symptoms) -> Cause | None:
     if (factors := factors_of(symptoms)) is None:
         return None
-    sides = [size for i in factors for size in symptoms.args[i].shape]
+    first, second = factors
+    sides = [*symptoms.args[first].shape, *symptoms.args[second].shape]
     for tile in [size for size in blocks(symptoms) if SMALLEST <= size < 2 * max(sides)]:
         for mistake in MISTAKES:
-            if symptoms.holds(lambda call: mistake.result(*(call.args[i] for i in factors), tile)):
+            if symptoms.holds(lambda call: mistake.result(call.args[first], call.args[second], tile)):
                 return _said(mistake, symptoms, factors, tile)
     return None
 
@@ -51,7 +52,7 @@ def factors_of(symptoms: Symptoms) -> tuple[int, int] | None:
         return None
     product = np.matmul(*(symptoms.args[i].astype(np.float64) for i in found))
     same = product.shape == symptoms.here.want.shape and not differ(product, symptoms.here.want, symptoms.slack)
-    return tuple(found) if same and product.size > 1 else None
+    return (found[0], found[1]) if same and product.size > 1 else None
 
 
 def _said(mistake: Mistake, symptoms: Symptoms, factors: tuple[int, int], tile: int) -> Cause:
@@ -90,19 +91,19 @@ def from_elsewhere(where: Callable, a: np.ndarray, b: np.ndarray, tile: int) -> 
     return np.where(exists, product[tuple(np.where(exists, each, 0) for each in index)], 0.0)
 
 
-def other_tile(row, col, tile):
+def other_tile(row: np.ndarray, col: np.ndarray, tile: int) -> tuple[np.ndarray, np.ndarray]:
     return col // tile * tile + row % tile, row // tile * tile + col % tile
 
 
-def across_the_tile(row, col, tile):
+def across_the_tile(row: np.ndarray, col: np.ndarray, tile: int) -> tuple[np.ndarray, np.ndarray]:
     return row // tile * tile + col % tile, col // tile * tile + row % tile
 
 
-def row_of_the_column(row, col, tile):
+def row_of_the_column(row: np.ndarray, col: np.ndarray, tile: int) -> tuple[np.ndarray, np.ndarray]:
     return row // tile * tile + col % tile, col
 
 
-def column_of_the_row(row, col, tile):
+def column_of_the_row(row: np.ndarray, col: np.ndarray, tile: int) -> tuple[np.ndarray, np.ndarray]:
     return row, col // tile * tile + row % tile
 
 
@@ -114,15 +115,15 @@ def own_number(array: np.ndarray, tile: int, axis: int) -> np.ndarray:
     return joined(spread, *array.shape)
 
 
-def a_by_row(a, b, tile):
+def a_by_row(a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray:
     return own_number(a, tile, 1) @ b
 
 
-def b_by_column(a, b, tile):
+def b_by_column(a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray:
     return a @ own_number(b, tile, 0)
 
 
-def first_tile_alone(a, b, tile):
+def first_tile_alone(a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray | None:
     """Slices that end at `tile` wherever they begin: all but the first are empty."""
     whole = np.zeros((a.shape[0], b.shape[1]))
     whole[:tile, :tile] = a[:tile, :tile] @ b[:tile, :tile]

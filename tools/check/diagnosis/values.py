@@ -2,12 +2,13 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from tools.check import show
 from tools.check.diagnosis.numbers import rms, sample
-from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
+from tools.check.diagnosis.symptoms import ENOUGH_BITS, Call, Symptoms
 from tools.check.diagnosis.whole_numbers import LEFT_AFTER, left_after_whole_blocks
 from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
 
@@ -44,12 +45,12 @@ def all_the_same(symptoms: Symptoms) -> Cause | None:
     )
 
 
-def _first(symptoms) -> str:
+def _first(symptoms: Symptoms) -> str:
     first = np.asarray(symptoms.got).flat[0]
     return show.number(first.item())
 
 
-def _varies(symptoms) -> bool:
+def _varies(symptoms: Symptoms) -> bool:
     """Whether the wanted values are enough, and spread enough, to tell a factor from an offset."""
     want = sample(symptoms.here.want)
     want = np.unique(want[np.isfinite(want) & (want != 0)])
@@ -93,7 +94,7 @@ def factor_of_few_numbers(symptoms: Symptoms) -> Cause | None:
     wrong = symptoms.wrong
     factor = float(got[wrong][0] / want[wrong][0])
 
-    def fits(call):
+    def fits(call: Call) -> Any:
         return _equal(call.got, np.where(wrong, factor, 1) * call.want, symptoms)
 
     if not _is_another_factor(factor, symptoms) or not fits(symptoms.here):
@@ -116,7 +117,7 @@ def _tells(symptoms: Symptoms) -> bool:
     return sum(math.log2(1 + float(each)) for each in apart) >= ENOUGH_BITS / 2
 
 
-def which_of(wrong) -> str:
+def which_of(wrong: np.ndarray) -> str:
     """Of a few numbers: It, Each, or Number 2."""
     if wrong.all():
         return "It" if wrong.size == 1 else "Each"
@@ -134,16 +135,16 @@ def _which_part(factor: float) -> str | None:
     return f"Is the last of {parts} equal parts one too many?"
 
 
-def _is_another_factor(factor, symptoms) -> bool:
+def _is_another_factor(factor: float, symptoms: Symptoms) -> bool:
     """Not what rounding could make of 1."""
     return bool(np.isfinite(factor)) and factor not in (0, -1) and abs(factor - 1) > 20 * symptoms.slack
 
 
-def _equal(one, other, symptoms) -> bool:
+def _equal(one: Any, other: Any, symptoms: Symptoms) -> bool:
     return np.allclose(one, other, rtol=max(symptoms.slack, 1e-12), atol=0)
 
 
-def _often_wrong(factor, symptoms) -> bool:
+def _often_wrong(factor: float, symptoms: Symptoms) -> bool:
     """Powers of two and ten, the number of elements n, and n / (n - 1), or one over any of these."""
     arrays = [arg for arg in symptoms.args if isinstance(arg, np.ndarray)]
     lengths = {n for array in arrays for n in (*array.shape, array.size) if n > 2}
