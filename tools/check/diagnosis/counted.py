@@ -7,7 +7,7 @@ from tools.check.diagnosis.arithmetic import barriers, conversions, float64, lib
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
 from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
 from tools.check.diagnosis.source import source_of
-from tools.check.diagnosis.symptoms import SLOW_SECONDS
+from tools.check.diagnosis.unused import unused_keyword
 from tools.models.units import SECTOR
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
@@ -149,20 +149,6 @@ def _asked_of_neighbours(counters: Counters, lines: list[Line]) -> str:
     if loop := source and source.loop_around(lines[0].line):
         return f"How many elements does one turn of the loop in line {loop.lineno} move, and how far apart are they?"
     return "How far apart in memory are the neighbours of a block?"
-
-
-def unused_keyword(counters: Counters) -> str | None:
-    """A number that the call was given by its name, and that changes nothing of what is counted."""
-    call = getattr(counters, "call", None)
-    if call is None or call.seconds >= SLOW_SECONDS:
-        return None
-    for name, value in call.keywords.items():
-        if type(value) is not int or not 1 < value < call.longest:
-            continue  # a block that holds all there is may be any larger size
-        others = [other for size in (2 * value, value // 2) if (other := call.counted(**{name: size})) is not None]
-        if others and all(other.to_plain() == counters.to_plain() for other in others):
-            return f"With another {name} than {value} the same is counted. Where is {name} used?"
-    return None
 
 
 def _requests(counters: Counters, sides: Sides | None) -> list[str]:

@@ -1,6 +1,5 @@
 """The symptoms that a failed check hands to the recognisers, and the one way in which they test a claim."""
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -8,17 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tools.check.diagnosis.budget import Budget
 from tools.check.diagnosis.numbers import bits, copied, differ, excess, number, rms, slack_of, varied
 from tools.check.diagnosis.source import Source
 from tools.sim.counters import Counters
-from tools.worker import NoAnswer, OwnTimeOfAll
+from tools.worker import OwnTimeOfAll
 
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
 FURTHER = (1, 2, 3, 5, 8)  # how far the arguments of further calls lie away; brute-force oracles are slow
 PLAIN = (np.ndarray, int, float, str, tuple, type(None))
 SLOW_SECONDS, SLOW_ELEMENTS = 0.3, 250_000  # a call beyond these is not repeated with other arguments; own time
-MOST_SECONDS = 1.5  # of further calls of lesson and oracle together, own time: a learner waits for them
-ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
 
 
 class Call(NamedTuple):
@@ -46,7 +44,7 @@ class Symptoms:
     tolerance: the check's (tolerances.errors); 0 where equal means equal.
     dtype: the one that was wanted, of an array.
     count: gives the counters of one more call, for a lesson with kernels. May raise.
-    source: the lesson's text, where there is one.
+    source: the lesson's text, where there is one. budget: what further calls may take.
     """
 
     kind: str
@@ -66,6 +64,7 @@ class Symptoms:
     dtype: str | None = None
     count: Callable | None = None
     source: Source | None = None
+    budget: Budget = field(default_factory=Budget)
 
     @cached_property
     def here(self) -> Call:
@@ -124,26 +123,7 @@ class Symptoms:
 
     def counters_of(self, *args: Any) -> Counters | None:
         """The same with other arguments."""
-        return self._timed(self.count, *args) if self.count else None
-
-    @cached_property
-    def _spent(self) -> list[float]:
-        """Seconds of the further calls so far, and how many elements the oracle was handed."""
-        return [0.0, 0]
-
-    def _timed(self, function: Callable, *args: Any, **keywords: Any) -> Any:
-        """The answer of a further call; None where it refuses, or where too much time has gone already."""
-        if self._spent[0] > MOST_SECONDS:
-            return None
-        clock = OwnTimeOfAll()
-        try:
-            return function(*args, **keywords)
-        except NoAnswer:  # it crashed, or time is up for all: no further call then
-            self._spent[0] = math.inf
-        except Exception:
-            return None
-        finally:
-            self._spent[0] += clock.lap()
+        return self.budget.call(self.count, *args) if self.count else None
 
     def name_of(self, index: int) -> str:
         return self.names[index] if index < len(self.names) else f"argument {index + 1}"
@@ -152,8 +132,8 @@ class Symptoms:
         """The oracle's answer for other arguments, as a number; None if it refuses or has worked enough."""
         if self.oracle is None:
             return None
-        self._spent[1] += 100 + sum(arg.size for arg in args if isinstance(arg, np.ndarray))
-        return number(self._timed(self.oracle, *args, **keywords)) if self._spent[1] <= ORACLE_ELEMENTS else None
+        allowed = self.budget.may_ask(sum(arg.size for arg in args if isinstance(arg, np.ndarray)))
+        return number(self.budget.call(self.oracle, *args, **keywords)) if allowed else None
 
     def parts_of(self, args: tuple, place: int) -> dict[str, float] | None:
         """The terms of the wanted number at this place of the result; None where they have no names."""
@@ -169,12 +149,12 @@ class Symptoms:
     def call_again(self, *args: Any, **keywords: Any) -> Any:
         """The answer of one more call of the lesson, which gets copies; or None."""
         copies = [copied(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
-        return self._timed(self.again, *copies, **keywords) if self.again else None
+        return self.budget.call(self.again, *copies, **keywords) if self.again else None
 
     @cached_property
     def repeated(self) -> bool:
         """Whether the same call gives the same again, as far as can be told."""
-        return self._timed(self.repeats) is not False
+        return self.budget.call(self.repeats) is not False
 
     def compare(self, args: tuple, **keywords: Any) -> Call:
         """One more call with other arguments, and what is wanted of it."""

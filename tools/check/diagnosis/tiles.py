@@ -10,9 +10,10 @@ from functools import partial
 
 import numpy as np
 
+from tools.check.diagnosis.lengths import lengths_of
 from tools.check.diagnosis.numbers import differ
-from tools.check.diagnosis.steps import blocks
-from tools.check.diagnosis.symptoms import Symptoms
+from tools.check.diagnosis.steps import Loop, blocks, named_blocks
+from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 SMALLEST = 2  # of tiles: in tiles of one element nothing can be exchanged
@@ -43,6 +44,44 @@ def tiles_gone_wrong(symptoms: Symptoms) -> Cause | None:
     return None
 
 
+def bounds_exchanged(symptoms: Symptoms) -> Cause | None:
+    """A factor that was read only as far as another axis reaches."""
+    if (factors := factors_of(symptoms)) is None:
+        return None
+    shapes = [symptoms.args[i].shape for i in factors]
+    for which, axis in ((0, 0), (1, 1), (0, 1)):  # rows of a, columns of b, and what both are summed along
+        for length in sorted({length for shape in shapes for length in shape if 0 < length < shapes[which][axis]}):
+
+            def cut(call: Call) -> np.ndarray:
+                pair = [call.args[i] for i in factors]
+                pair[which] = _zero_beyond(pair[which], axis, length)
+                return np.matmul(*pair)
+
+            along = (which, axis) == (0, 1)
+            if along and _is_whole_blocks(symptoms, length, shapes[0][1]):
+                continue
+            if symptoms.holds(cut) or symptoms.holds_in_zeros(cut):
+                return _said_of_bounds(symptoms, factors, which, axis, length)
+    return None
+
+
+def _is_whole_blocks(symptoms: Symptoms, length: int, of: int) -> bool:
+    """Then the loop may be what ends there, which steps.py knows how to tell."""
+    return any(length in (block, of // block * block, (of - 1) // block * block) for block in named_blocks(symptoms))
+
+
+def _said_of_bounds(symptoms: Symptoms, factors: tuple[int, int], which: int, axis: int, length: int) -> Cause:
+    if which == 0 and axis == 1:
+        loop = Loop(symptoms, ((factors[0], 1), (factors[1], 0)))
+        others = [name for name, other in lengths_of(symptoms).items() if other == length]
+        seen = f"It is right for the first {length} of {loop.steps} alone"
+        seen += f"; {others[0]} is {length}." if others else f"; another axis has {length}."
+        return cause("bounds_exchanged", seen, "With which length is a position along the sum compared?")
+    name, unit = symptoms.name_of(factors[which]), ("row", "column")[axis]
+    seen = f"As if {name} ended after {unit} {length - 1}; it has {symptoms.args[factors[which]].shape[axis]}."
+    return cause("bounds_exchanged", seen, f"With which length is a {unit} of {name} compared?")
+
+
 def factors_of(symptoms: Symptoms) -> tuple[int, int] | None:
     """The two matrices among the arguments, if what is wanted is their product."""
     if not symptoms.comparable:
@@ -58,6 +97,11 @@ def factors_of(symptoms: Symptoms) -> tuple[int, int] | None:
 def _said(mistake: Mistake, symptoms: Symptoms, factors: tuple[int, int], tile: int) -> Cause:
     a, b = map(symptoms.name_of, factors)
     return cause(mistake.name, mistake.seen.format(a=a, b=b, tile=f"{tile} x {tile}"), mistake.asks.format(a=a, b=b))
+
+
+def _zero_beyond(array: np.ndarray, axis: int, length: int) -> np.ndarray:
+    kept = np.arange(array.shape[axis]) < length
+    return array * (kept[:, None] if axis == 0 else kept)
 
 
 # Matrices as tiles ----------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
         "row_not_stored",
         "stored_otherwise",
     },
-    "products": {"tiles_gone_wrong"},
+    "products": {"tiles_gone_wrong", "bounds_exchanged"},
     "sums": {"no_steps_taken", "each_block_alone"},
     "clocks": {"clock_not_read", "work_not_done", "clock_misread"},
     "terms": {"one_term_off"},

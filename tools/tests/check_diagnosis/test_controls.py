@@ -26,6 +26,7 @@ OF_SUMS = {
     "own_number",
     "row_by_column",
     "column_by_row",
+    "bounds_exchanged",
     "lengths_mixed_up",
 }
 SHAPES = [(40, 50, 24), (32, 64, 32), (7, 96, 5)]

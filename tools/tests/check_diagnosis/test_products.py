@@ -50,6 +50,9 @@ CASES = [  # (m, k, n), the mistake, the cause, what is said of it
         "tile_elsewhere",
         "Tile (0, 1) of the result, 16 x 16, holds what tile (1, 0) should",
     ),
+    ((40, 50, 24), "m for k", "bounds_exchanged", "first 40 of 50 elements alone; another axis has 40."),
+    ((40, 50, 23), "n for k", "bounds_exchanged", "first 23 of 50 elements alone; another axis has 23."),
+    ((20, 18, 40), "k for n", "bounds_exchanged", "As if b ended after column 17; it has 40."),
     (
         (40, 50, 24),
         "own number in a",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tools.check import Mismatch, assert_matches
-from tools.check.diagnosis import RECOGNISERS, Symptoms, diagnose, symptoms
+from tools.check.diagnosis import RECOGNISERS, Symptoms, budget, diagnose
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import name, symptoms_of
 from tools.worker import Died
@@ -218,7 +218,8 @@ def test_what_a_busy_machine_makes_slow_is_told_all_the_same(rng, monkeypatch):
         time.sleep(0.9)
         return 0.7 * x
 
-    monkeypatch.setattr("tools.check.diagnosis.symptoms.OwnTimeOfAll", lambda: SimpleNamespace(lap=lambda: 0.01))
+    for place in ("symptoms", "budget"):
+        monkeypatch.setattr(f"tools.check.diagnosis.{place}.OwnTimeOfAll", lambda: SimpleNamespace(lap=lambda: 0.01))
     x, y = rng.normal(size=(2, 20))
     assert name(0.7 * x, 0.7 * x + y, x, y, oracle=lambda x, y: 0.7 * x + y, again=again) == "unused_argument"
 
@@ -284,8 +285,8 @@ def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkey
         return 2 * x + np.exp(y)
 
     x, y = np.linspace(1, 3, 40) ** 2, np.cos(np.arange(40.0))
-    monkeypatch.setattr(symptoms, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(budget, "MOST_SECONDS", 0.01)
     assert name(slow(y, x), slow(x, y), x, y, oracle=slow, again=slow) == "swapped_arguments"  # the first that is asked
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) is None
-    monkeypatch.setattr(symptoms.OwnTimeOfAll, "lap", lambda self: 0.0)
+    monkeypatch.setattr(budget.OwnTimeOfAll, "lap", lambda self: 0.0)
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) == "repeated_argument"

@@ -42,7 +42,13 @@ def triton_kernel(a_ptr, b_ptr, out_ptr, m, n, k, begin, end, step, HOW: tl.cons
         if HOW == "same step":
             across, down = tl.arange(0, TILE)[None, :], tl.arange(0, TILE)[:, None]
         a_exists, b_exists = (row < m) & (across < k), (down < k) & (col < n)
-        if HOW == "own number in a":
+        if HOW == "m for k":
+            a_exists = (row < m) & (across < m)
+        elif HOW == "n for k":
+            b_exists = (down < n) & (col < n)
+        elif HOW == "k for n":
+            b_exists = (down < k) & (col < k)
+        elif HOW == "own number in a":
             across = start + tl.arange(0, TILE)[:, None] + 0 * across
             a_exists = (row < m) & (across < k)
         elif HOW == "own number in b":
@@ -104,8 +110,15 @@ def numba_kernel(a, b, out, begin, end, step, how):
             across = start + y
         elif how == 19:  # own number in b
             down = start + x
-        a_tile[y, x] = a[row, across] if row < m and across < k else np.float32(0)
-        b_tile[y, x] = b[down, col] if down < k and col < n else np.float32(0)
+        a_end, b_end, col_end = k, k, n
+        if how == 15:  # m for k
+            a_end = m
+        elif how == 16:  # n for k
+            b_end = n
+        elif how == 17:  # k for n
+            col_end = k
+        a_tile[y, x] = a[row, across] if row < m and across < k and across < a_end else np.float32(0)
+        b_tile[y, x] = b[down, col] if down < k and down < b_end and col < n and col < col_end else np.float32(0)
         cuda.syncthreads()
         if how == 5:  # overwrites
             total = np.float32(0)
@@ -142,6 +155,9 @@ NUMBERS = {
     "both transposed": 12,
     "exchanged": 13,
     "tile elsewhere": 14,
+    "m for k": 15,
+    "n for k": 16,
+    "k for n": 17,
     "own number in a": 18,
     "own number in b": 19,
     "row of the column": 20,
@@ -161,9 +177,10 @@ def by_numba(a, b, how):
 # NumPy --------------------------------------------------------------------------------------------
 
 
-def tile_of(array, row, col):
-    """A tile of the array, zeros where it ends."""
-    tile, part = np.zeros((TILE, TILE), array.dtype), array[row : row + TILE, col : col + TILE]
+def tile_of(array, row, col, rows=None, cols=None):
+    """A tile of the array, zeros where it ends, or where it is said to end."""
+    rows, cols = rows or array.shape[0], cols or array.shape[1]
+    tile, part = np.zeros((TILE, TILE), array.dtype), array[row : min(row + TILE, rows), col : min(col + TILE, cols)]
     tile[: part.shape[0], : part.shape[1]] = part
     return tile
 
@@ -177,7 +194,9 @@ def by_numpy(a, b, how):
             for start in steps(how, k):
                 p = 0 if how == "same step" else start
                 row, col = (j, i) if how == "tile elsewhere" else (i, j)
-                total = added(total, tile_of(a, row, p), tile_of(b, p, col), how, start)
+                a_tile = tile_of(a, row, p, cols=m if how == "m for k" else None)
+                b_tile = tile_of(b, p, col, n if how == "n for k" else None, k if how == "k for n" else None)
+                total = added(total, a_tile, b_tile, how, start)
             if how == "out transposed":
                 total = total.T
             elif how == "row of the column":
