@@ -1,4 +1,4 @@
-"""What an unwritten gap says: NotImplementedError("week1/day4 task 3: vector_add")."""
+"""The message of an unwritten gap: NotImplementedError("week1/day4 task 3: vector_add")."""
 
 import re
 from dataclasses import dataclass

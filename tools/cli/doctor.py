@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tools.cli import complain, console, stopped
 from tools.doctor import run as examination
-from tools.doctor.checks import Finding
+from tools.doctor.findings import Finding
 from tools.doctor.run import Group
 from tools.doctor.surroundings import Surroundings
 
