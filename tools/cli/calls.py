@@ -14,7 +14,8 @@ from tools.check import CompileError, NoCompiler
 from tools.cli import busy, complain
 from tools.cli.guarded import at_work
 from tools.course.content.catalogue import Unit
-from tools.course.content.workload import LessonBroken, Workload, lesson_of, workloads
+from tools.course.content.workload import Workload, workloads
+from tools.course.learner.lesson import LessonBroken, lesson_of
 from tools.words import wrapped
 from tools.worker import NoAnswer, TooSlow, raised_from
 

@@ -9,7 +9,7 @@ from tools.bench import profilers
 from tools.bench.profilers import FOLDER, Said
 from tools.bench.simulated import why_simulated
 from tools.cli import busy, chosen, complain, console, files, say, stopped
-from tools.course.content.workload import LessonBroken
+from tools.course.learner.lesson import LessonBroken
 
 MARGIN = 16  # columns for the tools' names
 SIMULATED = "What follows is simulated, because {}. A simulator counts, and knows no time."

@@ -14,7 +14,7 @@ from tools.cli import chosen, complain, console, say
 from tools.course.content import catalogue, quiz
 from tools.course.content.catalogue import Question, Unit
 from tools.course.content.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
-from tools.course.learner import journal
+from tools.course.learner import journal, quizzes
 from tools.course.learner.progress import OPEN, Plan, Progress
 from tools.words import quantity
 
@@ -33,7 +33,7 @@ def run(day: str | None, root: Path, review: bool = False, interview: bool = Fal
     mode = INTERVIEW if interview else REVIEW if review else DAY
     past = journal.read(root)
     try:
-        unit, asked = _questions(mode, day, root, quiz.missed(past))
+        unit, asked = _questions(mode, day, root, quizzes.missed(past))
     except Nothing as error:
         return complain(error)
     page = console()
@@ -43,7 +43,7 @@ def run(day: str | None, root: Path, review: bool = False, interview: bool = Fal
     if mode == DAY and len(verdicts) == len(asked):
         _print_advice(page, unit, verdicts, root)
     if verdicts:
-        _keep(unit, quiz.facts(mode, asked, verdicts, quiz.missed(past)), root)
+        _keep(unit, quizzes.facts(mode, asked, verdicts, quizzes.missed(past)), root)
     return 0
 
 

@@ -18,12 +18,13 @@ from types import ModuleType
 from tools import ROOT
 from tools.course.content import catalogue
 from tools.course.content.catalogue import Unit
+from tools.course.content.gaps import gap_line
 from tools.course.content.source import NotText, decode
-from tools.course.content.workload import LessonBroken, lesson_of
+from tools.course.content.syntax import definitions, task_comments
 from tools.course.learner import hints
+from tools.course.learner.lesson import LessonBroken, lesson_of
 from tools.course.learner.progress import Progress
-from tools.course.learner.written import definitions, gap_line, given
-from tools.course.versions.reset import keep
+from tools.course.versions.reset import given, keep
 from tools.notebook import text
 
 FOLDER = ".course/notebook"  # solutions run here
@@ -116,7 +117,7 @@ def _check(task: int, code: str, before: str) -> None:
         raise NotWritten(f"Line {line} of this cell: {error.msg}.\nNothing was written.") from None
     if lost := [name for name in definitions(before) if name not in definitions(code)]:
         raise NotWritten(f"Task {task} needs {', '.join(lost)}, which this cell does not define.\nNothing was written.")
-    if any(text.TASK_LINE.match(line) for line in code.split("\n")):
+    if task_comments(code):
         raise NotWritten(
             "A line '# Task N' begins a task in the lesson; it cannot stand in a cell.\nNothing was written."
         )

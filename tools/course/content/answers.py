@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools import ROOT
+from tools.course.content.syntax import after_docstring, find_function
 
 
 class BadAnswer(ValueError):
@@ -98,21 +99,6 @@ def apply(wrong: Wrong, source: str) -> str:
     if _signatures(before) != _signatures(after):
         raise BadAnswer(f"{wrong.where}: the result changes a signature.")
     return changed
-
-
-def find_function(tree: ast.AST, name: str) -> ast.FunctionDef | None:
-    """The function `name` ("f", or "Class.f") in `tree`, or None."""
-    for part in name.split("."):
-        matches = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == part]
-        if not matches:
-            return None
-        tree = matches[-1]
-    return tree if isinstance(tree, ast.FunctionDef) else None
-
-
-def after_docstring(function: ast.FunctionDef) -> list[ast.stmt]:
-    """The statements of `function` that follow its docstring."""
-    return function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
 
 
 # The two kinds of edit ---------------------------------------------------------------------------

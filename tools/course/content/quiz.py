@@ -1,6 +1,6 @@
 """Quiz questions: what to choose from, what an answer is worth, where the score leads, what to ask again."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import zip_longest
@@ -10,7 +10,6 @@ from string import ascii_lowercase
 from tools.course.content import arithmetic
 from tools.course.content.catalogue import Unit
 from tools.course.content.day_file import Choice, Question, Recommendation
-from tools.course.learner.journal import QUIZ, Entry
 
 DAY, REVIEW, INTERVIEW = "day", "review", "interview"  # modes, as the journal calls them
 MIXED_IN = 5  # questions of other days in a review
@@ -105,24 +104,6 @@ def all_of(unit: Unit) -> list[Asked]:
     return [Asked(unit, question) for question in unit.quiz]
 
 
-def missed(entries: Iterable[Entry]) -> list[str]:
-    """The texts of questions answered wrongly and not rightly since, the newest miss first."""
-    open_ones: dict[str, None] = {}
-    for entry in entries:
-        if entry.kind != QUIZ:
-            continue
-        for text in (*_texts(entry, "missed"), *_texts(entry, "mended")):
-            open_ones.pop(text, None)
-        open_ones.update(dict.fromkeys(_texts(entry, "missed")))
-    return list(open_ones)[::-1]
-
-
-def _texts(entry: Entry, fact: str) -> list[str]:
-    """A journal can be edited by hand: what is no list of texts is none."""
-    value = entry.facts.get(fact)
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
-
-
 def review(unit: Unit, earlier: Sequence[Unit], missed_texts: Sequence[str], rng: Random) -> list[Asked]:
     """The quiz of `unit` mixed with up to MIXED_IN questions of `earlier` units: missed ones before all others.
 
@@ -158,18 +139,6 @@ def by_topic(asked: Sequence[Asked], verdicts: Sequence[Verdict]) -> dict[str, t
         right, of = scores.get(one.topic, (0, 0))
         scores[one.topic] = (right + verdict.right, of + 1)
     return dict(sorted(scores.items(), key=lambda item: item[1][0] / item[1][1]))
-
-
-def facts(mode: str, asked: Sequence[Asked], verdicts: Sequence[Verdict], missed_texts: Sequence[str]) -> dict:
-    """What the journal keeps of a quiz. missed_texts: what was missed before and not mended until now."""
-    answered = [(one.question.question, verdict.right) for one, verdict in zip(asked, verdicts, strict=False)]
-    return {
-        "mode": mode,
-        "right": sum(right for _, right in answered),
-        "asked": len(answered),
-        "missed": [text for text, right in answered if not right],
-        "mended": [text for text, right in answered if right and text in missed_texts],
-    }
 
 
 def _shuffled(asked: Asked, rng: Random) -> Asked:

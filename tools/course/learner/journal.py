@@ -17,6 +17,7 @@ from pathlib import Path
 from tools import ROOT
 from tools.course.content import source
 from tools.course.content.catalogue import Unit
+from tools.course.content.syntax import statements
 
 FOLDER, FILE = "journal", "journal/journal.jsonl"
 OPENED, WORKED, PASSED, HINT = "opened", "worked", "passed", "hint"
@@ -133,8 +134,8 @@ def first_green_kernel(entries: Iterable[Entry]) -> timedelta | None:
 def kernels(unit: Unit) -> frozenset[int]:
     """The tasks in which a function is written for a GPU, in Triton or in Numba's CUDA."""
     try:
-        body = ast.parse(source.read(unit.lesson)).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        body = statements(source.read(unit.lesson))
+    except OSError:
         return frozenset()
     written = {node.name for node in body if isinstance(node, ast.FunctionDef)
                and any(ast.unparse(decorator).startswith(JIT) for decorator in node.decorator_list)}  # fmt: skip

@@ -6,9 +6,8 @@ from datetime import datetime
 from math import ceil
 from pathlib import Path
 
-from tools.course.content import quiz
 from tools.course.content.catalogue import Task, Unit
-from tools.course.learner import diary, katas, waiting
+from tools.course.learner import diary, katas, quizzes, waiting
 from tools.course.learner.current import current
 from tools.course.learner.journal import QUIZ, Journal
 from tools.course.learner.progress import OPEN, SIMULATED, Progress, UnitState
@@ -88,9 +87,9 @@ def _of_week(units: Sequence[Unit], done: Sequence[Unit], root: Path) -> Iterabl
 def _missed(journal: Journal, units: Sequence[Unit], now: datetime) -> Iterable[Due]:
     """Questions that were missed before today and not mended since."""
     today = now.astimezone().date()
-    before = quiz.missed(entry for entry in journal if entry.when.astimezone().date() < today)
+    before = quizzes.missed(entry for entry in journal if entry.when.astimezone().date() < today)
     asked = {question.question for unit in units for question in unit.quiz}
-    again = set(before) & set(quiz.missed(journal)) & asked
+    again = set(before) & set(quizzes.missed(journal)) & asked
     if again:
         yield Due("quiz --review", f"{len(again)} question{'s' * (len(again) != 1)} that you missed, and others")
 

@@ -2,13 +2,11 @@
 
 import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tools.course.content.answers import after_docstring
-from tools.course.content.gaps import functions
+from tools.course.content.syntax import after_docstring, find_function, functions, parsed
 
 DOCSTRING, LESSON = "docstring of ", "the lesson"
 _DEFINITION = re.compile(r"(?:async +)?def +(\w+)")
@@ -22,7 +20,7 @@ def parts(text: str) -> dict[str, tuple[int, int]]:
     a function that is there twice, and a part that shares a line with another.
     """
     lines = lines_of(text)
-    tree = tree_of(text)
+    tree = parsed(text)
     found = list(_measured(tree, lines) if tree else _estimated(lines))
     often = Counter(name for name, *_ in found)
     return {name: (start, end) for name, start, end in found if often[name] == 1 and start < end}
@@ -88,22 +86,14 @@ def _first_comment(lines: list[str], start: int) -> int:
 
 def signature(text: str, name: str) -> str | None:
     """What calls of a function depend on; None where Python cannot read the text."""
-    tree = tree_of(text)
-    function = dict(functions(tree)).get(name) if tree else None
+    tree = parsed(text)
+    function = find_function(tree, name) if tree else None
     return function and ast.dump(function.args)
 
 
 def parses(text: str) -> bool:
-    return tree_of(text) is not None
-
-
-def tree_of(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    """Can Python read it?"""
+    return parsed(text) is not None
 
 
 def lines_of(text: str) -> list[str]:
