@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tools.course.content.catalogue import Unit
 from tools.course.learner.history import Change
-from tools.course.learner.portfolio import PASSED, Portfolio
-from tools.course.learner.progress import CONFIRMED, HERE, OPEN, SIMULATED, STARTED
+from tools.course.learner.portfolio import Portfolio
+from tools.course.learner.progress import CONFIRMED, HERE, OPEN, PASSED, SIMULATED, STARTED
 from tools.report import words
 from tools.report.section import changed, section
 

@@ -13,13 +13,11 @@ from tools.course.content.catalogue import Unit
 from tools.course.learner import history, journal, written
 from tools.course.learner.history import Bench, Change, Count, Traffic
 from tools.course.learner.journal import Entry
-from tools.course.learner.progress import CONFIRMED, OPEN, SIMULATED, STARTED, Progress, UnitState, file_hash
+from tools.course.learner.progress import CONFIRMED, OPEN, STARTED, Progress, UnitState, file_hash
 from tools.course.learner.record import FINISHED
 from tools.course.learner.written import Piece
 from tools.course.versions.git import BRANCH
 from tools.course.versions.remote import ask
-
-PASSED = "passed"  # the word for a unit that is done and has nothing that needs a GPU
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Portfolio:
 
     @property
     def done(self) -> int:
-        return sum(reached in (PASSED, *FINISHED) for reached in self.days)
+        return sum(reached in FINISHED for reached in self.days)
 
 
 def gather(root: Path) -> Portfolio:
@@ -107,9 +105,8 @@ def _section(unit: Unit, state: UnitState, entries: list[Entry], root: Path, min
 
 
 def _reached(state: UnitState, worked: bool) -> str:
-    if state.overall == OPEN and worked:
-        return STARTED  # the journal tells of work, the progress does not
-    return PASSED if state.overall == SIMULATED and not state.needs_gpu else state.overall
+    """The journal may tell of work where the progress does not."""
+    return STARTED if state.overall == OPEN and worked else state.overall
 
 
 def _cards(sections: Iterable[Section]) -> dict[str, date]:

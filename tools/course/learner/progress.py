@@ -48,13 +48,12 @@ PATIENCE = 2.0  # seconds to wait for another run, which holds the lock for mill
 class UnitState:
     """How far a unit is."""
 
-    overall: str  # OPEN, STARTED, WAITING, HERE, SIMULATED or CONFIRMED
+    overall: str  # OPEN, STARTED, WAITING, HERE, PASSED, SIMULATED or CONFIRMED
     entries: dict[tuple[int, str], Entry]  # by task and stage; what is not here is open
     done: frozenset[int]  # tasks that passed all that this machine can run, GPU tests aside
     blocked: frozenset[int]  # tasks of which nothing can run here before a package is installed
     reached: dict[int, str]  # task -> OPEN, HERE, PASSED, SIMULATED or CONFIRMED
     waits: frozenset[Wait]  # what waits for a package or a program
-    needs_gpu: bool  # some of its tests need a GPU
     edited: bool  # the lesson changed after something in it passed
     hints: dict[int, int]  # task -> rungs shown
 
@@ -98,7 +97,6 @@ class Progress:
             blocked=frozenset(task.number for task in unit.tasks if not known.can_run(task.number)),
             reached={task.number: known.reached(task.number) for task in unit.tasks},
             waits=known.waits,
-            needs_gpu=any(check.needs_gpu for check in known.checks),
             edited=any(entry.hash != now for entry in known.entries.values()),
             hints=dict(known.hints),
         )

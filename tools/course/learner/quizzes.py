@@ -6,9 +6,7 @@ from tools.course.content.quiz import Asked, Verdict
 from tools.course.learner.journal import QUIZ, Entry
 
 
-def facts(
-    mode: str, asked: Sequence[Asked], verdicts: Sequence[Verdict], missed_texts: Sequence[str]
-) -> dict:
+def facts(mode: str, asked: Sequence[Asked], verdicts: Sequence[Verdict], missed_texts: Sequence[str]) -> dict:
     """What the journal keeps of a quiz. missed_texts: what was missed before and not mended until now."""
     answered = [(one.question.question, verdict.right) for one, verdict in zip(asked, verdicts, strict=False)]
     return {

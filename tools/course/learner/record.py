@@ -12,10 +12,10 @@ from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import date
 
 OPEN, STARTED, SIMULATED, CONFIRMED = "open", "started", "simulated", "confirmed"
-PASSED = "passed"  # of a task: done, and nothing in it needs a GPU
+PASSED = "passed"  # done, and nothing in it needs a GPU
 HERE = "passed here"  # all that this machine can run passed, and some tests wait for a package or a program
 WAITING = "cannot run here"  # of a unit: all of its tests wait for a package
-FINISHED = (HERE, SIMULATED, CONFIRMED)  # states of a unit in which the learner goes on to the next
+FINISHED = (HERE, PASSED, SIMULATED, CONFIRMED)  # states of a unit in which the learner goes on to the next
 STRENGTH = {OPEN: 0, SIMULATED: 1, CONFIRMED: 2}  # of a stage; a unit as a whole may be STARTED too
 VERSION = 1
 
@@ -125,9 +125,13 @@ class Record:
             return WAITING
         anywhere = [check for check in self.checks if not check.needs_gpu]
         confirmed = len(anywhere) < len(self.checks) and all(map(self._passed, self.checks))
-        if confirmed or anywhere and all(map(self._passed, anywhere)):
-            return HERE if self.waits else CONFIRMED if confirmed else SIMULATED
-        return STARTED if self.entries else OPEN
+        if not confirmed and not (anywhere and all(map(self._passed, anywhere))):
+            return STARTED if self.entries else OPEN
+        if self.waits:
+            return HERE
+        if confirmed:
+            return CONFIRMED
+        return SIMULATED if len(anywhere) < len(self.checks) else PASSED
 
     def _passed(self, check: Check) -> bool:
         entry = self.entries.get((check.task, check.stage))

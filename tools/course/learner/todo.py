@@ -52,7 +52,7 @@ def whats_left(units: Iterable[Unit], progress: Progress) -> str:
     states = [progress.state(unit) for unit in units]
     if waits := [wait for state in states for wait in state.waits]:
         return f"All that can run here is done; {'; '.join(waiting.lines(waits))}"
-    if any(state.overall == SIMULATED and state.needs_gpu for state in states):
+    if any(state.overall == SIMULATED for state in states):
         return "Next, on a machine with a GPU: ./course --all"
     return "Every day and kata is done."
 
