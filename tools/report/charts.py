@@ -1,5 +1,7 @@
 """The plots of a function's benchmarks: speed over sizes under the measured ceiling, and the roofline."""
 
+from markupsafe import Markup
+
 from tools.course.learner.history import YOURS as LEARNER
 from tools.course.learner.history import Bench, Row
 from tools.draw.plot import LIMIT, RIVAL, YOURS, Curve, Panel, number, roof, svg
@@ -8,10 +10,10 @@ from tools.report import words
 MEMORY = 4  # flop per byte: with fewer, GB/s tells more than GFLOP/s
 
 
-def over_sizes(function: str, benches: list[Bench]) -> str:
-    """The plots as HTML; "" where nothing that they need was recorded."""
+def over_sizes(function: str, benches: list[Bench]) -> tuple[Markup, ...]:
+    """The plots as SVG, whose texts are escaped; none where nothing that they need was recorded."""
     panels = [panel for panel in (_speed(function, benches), _roofline(function, benches)) if panel]
-    return f'<div class="plots">{"".join(svg("", [[panel]]) for panel in panels)}</div>' if panels else ""
+    return tuple(Markup(svg("", [[panel]])) for panel in panels)
 
 
 def _speed(function: str, benches: list[Bench]) -> Panel | None:
