@@ -6,7 +6,6 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 
 from rich.console import Console
 
@@ -15,14 +14,11 @@ from tools.course.content import catalogue, quiz
 from tools.course.content.catalogue import Question, Unit
 from tools.course.content.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
 from tools.course.learner import journal, quizzes
-from tools.course.learner.progress import OPEN, Plan, Progress
+from tools.course.learner.progress import Plan, Progress
+from tools.course.learner.quizzes import NoQuestions
 from tools.words import quantity
 
 MARGIN = "    "  # numbers of questions stand in it, all else to the right of it
-
-
-class Nothing(LookupError):
-    """There is no question to put; str() says what to do."""
 
 
 def run(day: str | None, root: Path, review: bool = False, interview: bool = False) -> int:
@@ -33,8 +29,15 @@ def run(day: str | None, root: Path, review: bool = False, interview: bool = Fal
     mode = INTERVIEW if interview else REVIEW if review else DAY
     past = journal.read(root)
     try:
-        unit, asked = _questions(mode, day, root, quizzes.missed(past))
-    except Nothing as error:
+        if mode == INTERVIEW:
+            unit, asked = quizzes.interview(catalogue.units(root), Progress.load(root))
+        elif mode == REVIEW:
+            unit = chosen(day, root)
+            asked = quizzes.review(unit, catalogue.units(root), Progress.load(root), past)
+        else:
+            unit = chosen(day, root)
+            asked = quizzes.of_day(unit)
+    except NoQuestions as error:
         return complain(error)
     page = console()
     say(f"{_title(mode, unit, asked)}: {quantity(len(asked), 'question')}, q to stop", page=page)
@@ -52,35 +55,6 @@ def _title(mode: str, unit: Unit, asked: Sequence[Asked]) -> str:
         return "Interview"
     mixed = any(one.unit.name != unit.name for one in asked)
     return f"{unit.title}, and what came before" if mixed else unit.title
-
-
-# Which questions ----------------------------------------------------------------------------------
-
-
-def _questions(mode: str, day: str | None, root: Path, missed_texts: Sequence[str]) -> tuple[Unit, list[Asked]]:
-    """The unit that the journal will name, and the questions to put. Raises Nothing, NoSuchUnit, BrokenCourseFile."""
-    if mode == DAY:
-        unit = chosen(day, root)
-        if not unit.quiz:
-            raise Nothing(f"{unit.name} has no quiz. To work it: ./course {unit.name}")
-        return unit, quiz.all_of(unit)
-    units = catalogue.units(root)
-    states = Progress.load(root).state
-    if mode == INTERVIEW:
-        done = [unit for unit in units if states(unit).finished]
-        asked = quiz.interview(done, Random())
-        if not asked:
-            raise Nothing("No day is done yet, so there is nothing to ask about.\nWhat is next: ./course next")
-        return done[-1], asked
-    unit = chosen(day, root)
-    quizzed = {entry.unit for entry in journal.read(root).of(journal.QUIZ)}
-    known = [
-        other for other in units if other.name != unit.name and (other.name in quizzed or states(other).overall != OPEN)
-    ]
-    asked = quiz.review(unit, known, missed_texts, Random())
-    if not asked:
-        raise Nothing(f"{unit.name} has no quiz, and no other day is begun.\nWhat is next: ./course next")
-    return unit, asked
 
 
 # Asking -------------------------------------------------------------------------------------------

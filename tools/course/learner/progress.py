@@ -4,17 +4,15 @@ Every change is: lock, read again, change, replace the file. So two runs at once
 """
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import IO
 
 from tools import ROOT
 from tools.course.content.catalogue import Unit, file_hash
-from tools.course.learner import rebuilt, record
+from tools.course.learner import lock, rebuilt, record
 from tools.course.learner.record import (  # fmt: skip
     CONFIRMED,
     FINISHED,
@@ -31,11 +29,6 @@ from tools.course.learner.record import (  # fmt: skip
     Result,
     Wait,
 )
-
-try:
-    import fcntl
-except ImportError:  # Windows: of two runs at once, one may be forgotten
-    fcntl = None
 
 __all__ = ["CONFIRMED", "HERE", "OPEN", "PASSED", "SIMULATED", "STARTED", "WAITING", "Check", "Plan", "Result", "Wait",
            "Progress", "UnitState", "file_hash"]  # fmt: skip
@@ -163,13 +156,9 @@ class Progress:
             yield
             self._write()
 
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Keep other runs out; where that cannot be done, carry on."""
-        with ExitStack() as stack:
-            with suppress(OSError):
-                _wait_for(stack.enter_context(open(self._file.with_suffix(".lock"), "w")))
-            yield
+    def _lock(self) -> AbstractContextManager[None]:
+        """Other runs are kept out inside."""
+        return lock.held(self._file.with_suffix(".lock"), PATIENCE)
 
     def _read(self) -> None:
         if not self._saves:
@@ -217,12 +206,3 @@ class Progress:
     def _give_up(self, reason: str) -> None:
         self._saves = False
         self.warning = f"Progress is not kept in {FILE}: {reason}."
-
-
-def _wait_for(lock: IO) -> None:
-    end = time.monotonic() + PATIENCE
-    while fcntl and time.monotonic() < end:
-        try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.02)

@@ -1,9 +1,50 @@
-"""Quizzes as the journal keeps them: what was asked, what was missed, and what was mended since."""
+"""The learner's quizzes: which questions are put, and what the journal keeps of the answers."""
 
 from collections.abc import Iterable, Sequence
+from random import Random
 
+from tools.course.content import quiz
+from tools.course.content.catalogue import Unit
 from tools.course.content.quiz import Asked, Verdict
-from tools.course.learner.journal import QUIZ, Entry
+from tools.course.learner.journal import QUIZ, Entry, Journal
+from tools.course.learner.progress import OPEN, Progress
+
+
+class NoQuestions(LookupError):
+    """There is no question to put; str() says what to do."""
+
+
+def of_day(unit: Unit) -> list[Asked]:
+    """The quiz of a unit. Raises NoQuestions."""
+    if not unit.quiz:
+        raise NoQuestions(f"{unit.name} has no quiz. To work it: ./course {unit.name}")
+    return quiz.all_of(unit)
+
+
+def interview(units: Sequence[Unit], progress: Progress) -> tuple[Unit, list[Asked]]:
+    """Questions about all units that are done, and the last of these. Raises NoQuestions."""
+    done = [unit for unit in units if progress.state(unit).finished]
+    asked = quiz.interview(done, Random())
+    if not asked:
+        raise NoQuestions("No day is done yet, so there is nothing to ask about.\nWhat is next: ./course next")
+    return done[-1], asked
+
+
+def review(unit: Unit, units: Sequence[Unit], progress: Progress, past: Journal) -> list[Asked]:
+    """The quiz of a unit with questions of others that were begun, those missed before first. Raises NoQuestions."""
+    quizzed = {entry.unit for entry in past.of(QUIZ)}
+    begun = [
+        other
+        for other in units
+        if other.name != unit.name and (other.name in quizzed or progress.state(other).overall != OPEN)
+    ]
+    asked = quiz.review(unit, begun, missed(past), Random())
+    if not asked:
+        raise NoQuestions(f"{unit.name} has no quiz, and no other day is begun.\nWhat is next: ./course next")
+    return asked
+
+
+# In the journal -----------------------------------------------------------------------------------
 
 
 def facts(mode: str, asked: Sequence[Asked], verdicts: Sequence[Verdict], missed_texts: Sequence[str]) -> dict:
