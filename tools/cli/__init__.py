@@ -83,6 +83,13 @@ def complain(message: object) -> int:
     return 2
 
 
+def keep(kind: str, unit: Unit, *findings: dict) -> None:
+    """Tell the journal what a command found; where it cannot be written, say so once: the screen has it all."""
+    problems = (journal.tell(kind, unit.name, facts, unit.root) for facts in findings)
+    if problem := next(filter(None, problems), None):
+        complain(problem)
+
+
 def stopped(message: str = "Stopped.") -> int:
     """Say that Ctrl-C was heard; returns the exit code that shells give for it."""
     complain(message)

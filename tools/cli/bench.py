@@ -11,7 +11,7 @@ from tools.bench.classes import Speed
 from tools.bench.contest import YOURS
 from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
-from tools.cli import busy, chosen, complain, console, files, say, stopped, table
+from tools.cli import busy, chosen, complain, console, files, keep, say, stopped, table
 from tools.cli.table import Row
 from tools.course.content.catalogue import Unit
 from tools.course.content.workload import workloads
@@ -40,20 +40,10 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
     except KeyboardInterrupt:
         return stopped("Stopped: nothing was kept.")
     _print(page, unit, found)
-    if journal.wanted():
-        _keep(unit, found, root)
+    facts = (records.journal_facts(record, unit, found.ceilings[record["function"]]) for record in found.records)
+    keep(journal.BENCH, unit, *facts)
     _write(csv, plot, unit, found, root)
     return 1 if found.refused else 0
-
-
-def _keep(unit: Unit, found: "Found", root: Path) -> None:
-    """Tell the journal; where that cannot be written, the figures are on the page all the same."""
-    try:
-        for record in found.records:
-            facts = records.journal_facts(record, unit, found.ceilings[record["function"]])
-            journal.add(journal.BENCH, unit.name, facts, root)
-    except journal.NotKept as problem:
-        complain(problem)
 
 
 class Found:

@@ -150,8 +150,5 @@ def _keep(call: Call, counters: Counters, calls: Calls, root: Path) -> None:
         "simulated": True,
         "lesson": file_hash(calls.unit.lesson),
     }
-    try:
-        if journal.wanted():
-            journal.add(journal.COUNT, calls.unit.name, facts, root)
-    except journal.NotKept as error:
-        calls.problems.append(str(error))
+    if problem := journal.tell(journal.COUNT, calls.unit.name, facts, root):
+        calls.problems.append(problem)

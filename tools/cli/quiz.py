@@ -9,11 +9,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tools.cli import chosen, complain, console, say
+from tools.cli import chosen, complain, console, keep, say
 from tools.course.content import catalogue, quiz
 from tools.course.content.catalogue import Question, Unit
 from tools.course.content.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
 from tools.course.learner import journal, quizzes
+from tools.course.learner.journal import Journal
 from tools.course.learner.progress import Plan, Progress
 from tools.course.learner.quizzes import NoQuestions
 from tools.words import quantity
@@ -29,14 +30,7 @@ def run(day: str | None, root: Path, review: bool = False, interview: bool = Fal
     mode = INTERVIEW if interview else REVIEW if review else DAY
     past = journal.read(root)
     try:
-        if mode == INTERVIEW:
-            unit, asked = quizzes.interview(catalogue.units(root), Progress.load(root))
-        elif mode == REVIEW:
-            unit = chosen(day, root)
-            asked = quizzes.review(unit, catalogue.units(root), Progress.load(root), past)
-        else:
-            unit = chosen(day, root)
-            asked = quizzes.of_day(unit)
+        unit, asked = _questions(mode, day, root, past)
     except NoQuestions as error:
         return complain(error)
     page = console()
@@ -46,7 +40,7 @@ def run(day: str | None, root: Path, review: bool = False, interview: bool = Fal
     if mode == DAY and len(verdicts) == len(asked):
         _print_advice(page, unit, verdicts, root)
     if verdicts:
-        _keep(unit, quizzes.facts(mode, asked, verdicts, quizzes.missed(past)), root)
+        keep(journal.QUIZ, unit, quizzes.facts(mode, asked, verdicts, quizzes.missed(past)))
     return 0
 
 
@@ -55,6 +49,16 @@ def _title(mode: str, unit: Unit, asked: Sequence[Asked]) -> str:
         return "Interview"
     mixed = any(one.unit.name != unit.name for one in asked)
     return f"{unit.title}, and what came before" if mixed else unit.title
+
+
+def _questions(mode: str, day: str | None, root: Path, past: Journal) -> tuple[Unit, list[Asked]]:
+    """The unit that the journal will name, and the questions to put. Raises NoQuestions."""
+    if mode == INTERVIEW:
+        return quizzes.interview(catalogue.units(root), Progress.load(root))
+    unit = chosen(day, root)
+    if mode == DAY:
+        return unit, quizzes.of_day(unit)
+    return unit, quizzes.review(unit, catalogue.units(root), Progress.load(root), past)
 
 
 # Asking -------------------------------------------------------------------------------------------
@@ -147,13 +151,3 @@ def _print_advice(page: Console, unit: Unit, verdicts: list[Verdict], root: Path
     progress.follow(Plan(advice.start, advice.track))
     if progress.warning:
         complain(progress.warning)
-
-
-def _keep(unit: Unit, result: dict, root: Path) -> None:
-    """Tell the journal."""
-    if not journal.wanted():
-        return
-    try:
-        journal.add(journal.QUIZ, unit.name, result, root)
-    except journal.NotKept as problem:
-        complain(problem)

@@ -92,6 +92,16 @@ def add(kind: str, unit: str, facts: dict, root: Path = ROOT, when: datetime | N
         raise NotKept(f"{FILE} cannot be written ({error.strerror}).") from None
 
 
+def tell(kind: str, unit: str, facts: dict, root: Path = ROOT, when: datetime | None = None) -> str | None:
+    """Append one entry where a run tells of a learner. Returns why it could not be kept, if so."""
+    try:
+        if wanted():
+            add(kind, unit, facts, root, when)
+    except NotKept as problem:
+        return str(problem)
+    return None
+
+
 def read(root: Path = ROOT) -> Journal:
     """The journal of the course in root; an empty one where there is none."""
     try:
