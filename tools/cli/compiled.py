@@ -14,7 +14,7 @@ from tools.cli.calls import Calls
 from tools.compiler import Kernel, sass_lines, table
 from tools.course.content.catalogue import Unit
 from tools.models import chips
-from tools.words import cut, wrapped
+from tools.words import cut, quoted, wrapped
 
 DEFAULT = "h100"
 STAGES = "ttir", "ttgir", "ptx"
@@ -29,7 +29,7 @@ def run(day: str | None, root: Path, chip: str | None = None, mlir: bool = False
     if chip is not None and chip not in chips.chips():
         near = difflib.get_close_matches(chip.lower(), chips.chips(), 1, cutoff=0.3)
         return complain(
-            f"No chip is called {cut(chip, 40)!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
+            f"No chip is called {quoted(chip)}.{f' Did you mean {near[0]}?' if near else ''}\n"
             + "\n".join(wrapped(f"There are {', '.join(chips.chips())}.", room()))
         )
     unit, shown = chosen(day, root), 0

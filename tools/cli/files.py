@@ -8,10 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from tools.course.learner.progress import file_hash
-from tools.words import cut
+from tools.words import LONGEST, cut
 
 KNOWN = ".course/written.json"
-LONGEST = 40  # letters of a name in a message
 
 
 class NotWritten(Exception):

@@ -11,7 +11,7 @@ from tools.course.learner.current import current
 from tools.course.learner.journal import Journal
 from tools.course.learner.progress import OPEN, Progress
 from tools.course.learner.todo import SHORT, due, sitting, whats_left
-from tools.words import plural, wrapped
+from tools.words import plural, quantity, wrapped
 
 INDENT = 9  # columns, of what a line goes on with below itself: as wide as "  next   "
 MOST = 3  # things that are due; the others can wait until these are done
@@ -65,7 +65,7 @@ def _command(unit: Unit, progress: Progress, past: Journal) -> tuple[str, str]:
     """What to type next in the current unit, after "./course", and why."""
     asks = unit.recommend and not progress.plan and not past.of(journal.QUIZ, unit.name)
     if asks and progress.state(unit).overall == OPEN:
-        return f"quiz {unit.name}", f"{len(unit.quiz)} questions say where to begin"
+        return f"quiz {unit.name}", f"{quantity(len(unit.quiz), 'question')} say where to begin"
     return f"watch {unit.name}", "runs its tests whenever you save"
 
 

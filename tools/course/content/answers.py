@@ -12,6 +12,9 @@ from pathlib import Path
 
 from tools import ROOT
 from tools.course.content.syntax import after_docstring, find_function
+from tools.words import cut
+
+SHOWN = 50  # letters of a text that is looked for
 
 
 class BadAnswer(ValueError):
@@ -195,4 +198,4 @@ def _suggestion(name: str, known) -> str:
 
 def _short(text: str) -> str:
     line = text.strip().splitlines()[0] if text.strip() else text
-    return repr(line if len(line) <= 50 else line[:47] + "...")
+    return repr(cut(line, SHOWN))

@@ -14,9 +14,7 @@ from tools.course.content import day_file, source
 from tools.course.content.day_file import UNIT_NAME, BrokenCourseFile, Question, Reading, Recommendation
 from tools.course.content.gaps import marked
 from tools.course.content.syntax import Definition, functions, parsed, statements, task_at, task_comments
-from tools.words import cut, quantity
-
-LONGEST = 40  # letters of a name in a message
+from tools.words import quantity, quoted
 
 
 class NoSuchUnit(LookupError):
@@ -97,7 +95,7 @@ def unit(name: str, root: Path = ROOT) -> Unit:
     """One unit by name; "./week1/day1/" will do as well. Raises NoSuchUnit, BrokenCourseFile."""
     clean = name.replace("\\", "/").removeprefix("./").rstrip("/")
     if not UNIT_NAME.fullmatch(clean) or not os.path.exists(root / clean / "day.toml"):  # of any length
-        raise NoSuchUnit(f"There is no day or kata {cut(name, LONGEST)!r}.{_nearest(clean, root)}")
+        raise NoSuchUnit(f"There is no day or kata {quoted(name)}.{_nearest(clean, root)}")
     return _load(clean, root)
 
 

@@ -5,6 +5,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.words import quantity
+
 STEPS = ("Challenge", "Explore", "Concept", "Code it", "Verify")
 STAGES = ("correctness", "edge", "nonfinite", "tolerance", "counters", "compiled", "speed")
 TRACKS = ("quick", "standard", "half an hour a day")
@@ -219,7 +221,7 @@ def _ladder(task: str, rungs: object) -> tuple[int, tuple[str, ...]]:
     number = _task(task, "hints")
     hints = _texts(rungs, f"hints for task {number}")
     if len(hints) != RUNGS:
-        raise _Fault(f"task {number} has {len(hints)} hint{'s' * (len(hints) != 1)}, not {RUNGS}")
+        raise _Fault(f"task {number} has {quantity(len(hints), 'hint')}, not {RUNGS}")
     return number, hints
 
 

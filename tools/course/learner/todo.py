@@ -11,6 +11,7 @@ from tools.course.learner import diary, katas, quizzes, waiting
 from tools.course.learner.current import current
 from tools.course.learner.journal import QUIZ, Journal
 from tools.course.learner.progress import OPEN, SIMULATED, Progress, UnitState
+from tools.words import quantity
 
 SHORT = "half an hour a day"  # the track that spreads a day over several sittings
 SITTING = 30  # minutes of one
@@ -71,7 +72,7 @@ def _of_latest(done: Sequence[Unit], states: dict[str, UnitState], journal: Jour
         return
     latest = max(reversed(done), key=lambda unit: max(entry.date for entry in states[unit.name].entries.values()))
     if latest.quiz and not journal.of(QUIZ, latest.name):
-        yield Due(f"quiz {latest.name}", f"{len(latest.quiz)} questions about what you just did")
+        yield Due(f"quiz {latest.name}", f"{quantity(len(latest.quiz), 'question')} about what you just did")
     if not (root / diary.note_file(latest.name)).exists():
         yield Due(f"note {latest.name}", "what, why, when not to use it")
 
@@ -91,7 +92,7 @@ def _missed(journal: Journal, units: Sequence[Unit], now: datetime) -> Iterable[
     asked = {question.question for unit in units for question in unit.quiz}
     again = set(before) & set(quizzes.missed(journal)) & asked
     if again:
-        yield Due("quiz --review", f"{len(again)} question{'s' * (len(again) != 1)} that you missed, and others")
+        yield Due("quiz --review", f"{quantity(len(again), 'question')} that you missed, and others")
 
 
 def _kata(units: Sequence[Unit], progress: Progress, journal: Journal, now: datetime) -> Iterable[Due]:

@@ -3,9 +3,9 @@
 import re
 
 from tools.course.versions.git import BRANCH, GitProblem, Repository
-from tools.words import cut
+from tools.words import quoted
 
-LONGEST = 40  # letters of a name
+LONGEST = 40  # letters that the name of a branch may have
 
 
 def named(name: str) -> str:
@@ -14,8 +14,7 @@ def named(name: str) -> str:
     plain = re.sub(r"[^a-z0-9]+", "-", short.lower())[:LONGEST].strip("-") or "ada"
     if len(short) > LONGEST:
         raise GitProblem(
-            f"{cut(name, LONGEST)!r} is longer than the {LONGEST} letters that a branch may have here:\n"
-            f"./course start {plain}"
+            f"{quoted(name)} is longer than the {LONGEST} letters that a branch may have here:\n./course start {plain}"
         )
     if re.fullmatch(r"[A-Za-z0-9](?!.*\.\.)([\w.-]*[\w-])?", short, re.ASCII) and not short.endswith(".lock"):
         return BRANCH + short

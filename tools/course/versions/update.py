@@ -13,9 +13,7 @@ from pathlib import Path
 from tools.course.versions import in_place
 from tools.course.versions.git import MAIN_LINES, GitProblem, Repository, Tree, names
 from tools.course.versions.merged_tree import Changes, merged
-from tools.words import cut, listed
-
-LONGEST = 40  # letters of a name in a message
+from tools.words import LONGEST, cut, listed, quoted
 
 
 @dataclass(kw_only=True)
@@ -73,9 +71,7 @@ def _source(repository: Repository, asked: str | None, fetch: bool) -> tuple[str
             return name, notes
     if asked:
         reason = f"{notes[0]}\n" if notes else ""
-        raise GitProblem(
-            f"{reason}There is no branch {cut(name, LONGEST)!r} here. git branch --all lists those that are."
-        )
+        raise GitProblem(f"{reason}There is no branch {quoted(name)} here. git branch --all lists those that are.")
     raise GitProblem(
         "\n".join(
             [
