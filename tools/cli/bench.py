@@ -49,7 +49,7 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
 class Found:
     """What the events have told so far."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.records: list[dict] = []
         self.refused: dict[str, str] = {}
         self.ceilings: dict[str, dict] = {}  # by function
@@ -123,7 +123,10 @@ def _print_function(page: Console, of_function: list[dict]) -> None:
         page,
         "",
         ("time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines"),
-        [Row(row["name"], cells.competitor(row), "bold" if row["name"] == YOURS else "") for row in last["rows"]],
+        [
+            Row(row["name"], tuple(cells.competitor(row)), "bold" if row["name"] == YOURS else "")
+            for row in last["rows"]
+        ],
     )
     for name, why in last["left_out"].items():
         say(f"{name} is left out: {why}", page=page)
@@ -132,7 +135,7 @@ def _print_function(page: Console, of_function: list[dict]) -> None:
             page,
             "smaller",
             (YOURS, "strongest rival", "its time", "of its speed"),
-            [Row(record["shape"], cells.against_strongest(record)) for record in smaller],
+            [Row(record["shape"], tuple(cells.against_strongest(record))) for record in smaller],
         )
 
 

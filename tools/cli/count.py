@@ -109,14 +109,15 @@ def _short_list(names: list[str]) -> str:
 
 def _print_profiled(page: Console, call: Call, simulated: Counters) -> None:
     """On a machine with a GPU, the profiler's figures of the same call."""
-    if gpu.card() is None or not simulated.launches:
+    card = gpu.card()
+    if card is None or not simulated.launches:
         return
     try:
         measured = count(call.function, *call.arguments, profiler=True)
     except NoProfiler as missing:
         say(str(missing), style="dim", page=page)
         return
-    page.print(f"{'':22}{'simulated':>14}{'profiler':>14}  ({gpu.card().name})", style="bold")
+    page.print(f"{'':22}{'simulated':>14}{'profiler':>14}  ({card.name})", style="bold")
     for name in OF_LAUNCH:
         one, other = _told(simulated, name), _told(measured, name)
         if one or other:

@@ -44,7 +44,7 @@ def _where(unit: Unit, progress: Progress) -> Iterator[str]:
 
 def _share(unit: Unit, progress: Progress) -> str:
     """What of the unit belongs to one sitting, where that is not all of it."""
-    if progress.plan.track != SHORT:
+    if not progress.plan or progress.plan.track != SHORT:
         return ""
     numbers = [str(number) for number in sitting(unit, progress.state(unit))]
     return f": {plural('task', len(numbers))} {', '.join(numbers)} now" if numbers else ""

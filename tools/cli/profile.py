@@ -17,7 +17,8 @@ SIMULATED = "What follows is simulated, because {}. A simulator counts, and know
 
 def run(day: str | None, root: Path) -> int:
     """Profile each function of a unit's workloads. Returns the exit code: 1 where one could not be called."""
-    page, failed, absent = console(), False, {}
+    page, failed = console(), False
+    absent: dict[str, tuple[str, ...]] = {}
     unit = chosen(day, root)
     with busy(page, f"loading {unit.name}"):
         calls = profilers.calls(unit, root)

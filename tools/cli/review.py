@@ -92,7 +92,7 @@ def _score(question: str) -> int | None:
     return None
 
 
-def _print_scores(answers: dict[str, tuple[int, str]], last) -> None:
+def _print_scores(answers: dict[str, tuple[int, str]], last: tuple[str, datetime, dict[str, int]] | None) -> None:
     """A line for each question, with the last review's score beside it, and what to do about the lowest."""
     before = last[2] if last else {}
     if last:

@@ -61,8 +61,8 @@ def describe(state: UnitState, tasks: int) -> str:
 
 
 def _reached(state: UnitState, tasks: int) -> str:
-    if state.overall == CONFIRMED:
-        return f"confirmed on {state.confirmation.card}, {state.confirmation.date}"
+    if state.overall == CONFIRMED and (proof := state.confirmation):
+        return f"confirmed on {proof.card}, {proof.date}"
     if state.overall == STARTED:
         return f"started, {len(state.done)} of {tasks} tasks"
     return state.overall

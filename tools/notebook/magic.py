@@ -127,11 +127,14 @@ def tests_of(unit: Unit, task: int) -> list[str]:
     """The names of the tests for which this is the last task that they need."""
     names = []
     for node in ast.parse(unit.tests.read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
         tasks = [
             number.value
-            for decorator in getattr(node, "decorator_list", ())
+            for decorator in node.decorator_list
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.task"
             for number in decorator.args
+            if isinstance(number, ast.Constant) and isinstance(number.value, int)
         ]
         if tasks and max(tasks) == task:
             names.append(node.name)
@@ -153,7 +156,7 @@ def _show(command: list[str], folder: Path) -> None:
         errors="replace",
     ) as process:
         try:
-            for line in process.stdout:
+            for line in process.stdout or ():
                 print(line, end="")
         finally:
             process.terminate()  # when the cell is interrupted; one that has ended does not mind
@@ -177,12 +180,20 @@ def begin(name: str, solution: bool = False) -> None:
     print(f"{_day.unit.title}: ready. Its tasks are written into {_day.shown}.")
 
 
+def _opened() -> Day:
+    """The day of this notebook. RuntimeError before its first cell has run."""
+    if _day is None:
+        raise RuntimeError("Run the first cell of this notebook first: it opens the day.")
+    return _day
+
+
 def lesson() -> ModuleType | None:
     """What you have written, imported anew: lesson().vector_add(x, y)."""
     try:
-        return lesson_of(_day.unit)
+        return lesson_of(_opened().unit)
     except LessonBroken as error:
         print(error)
+        return None
 
 
 def shell(command: str) -> None:
@@ -199,24 +210,24 @@ def _task(line: str, cell: str) -> None:
     if (task := _number(number)) is None:
         return
     try:
-        print(_day.write(task, cell), end="")
+        print(_opened().write(task, cell), end="")
     except NotWritten as error:
         print(error)
     except OSError as error:
-        print(f"{_day.shown} cannot be written ({error.strerror}).")
+        print(f"{_opened().shown} cannot be written ({error.strerror}).")
     else:
         if later.strip() == LATER:
             print(f"Task {task} is written. %tests {task} tests it.")
         else:
-            _day.test(task)
+            _opened().test(task)
 
 
 def _tests(line: str) -> None:
     """%tests: all tests of the day; %tests N: those of a task."""
     if not line.strip():
-        _day.test()
+        _opened().test()
     elif (task := _number(line)) is not None:
-        _day.test(task)
+        _opened().test(task)
 
 
 def _hint(line: str) -> None:
@@ -224,14 +235,14 @@ def _hint(line: str) -> None:
     if (task := _number(line)) is None:
         return
     try:
-        rung = hints.next_rung(_day.unit, task, Progress.load(_day.unit.root))
+        rung = hints.next_rung(_opened().unit, task, Progress.load(_opened().unit.root))
         print(f"{rung.heading}: {rung.text}")
     except hints.NoHints as error:
         print(error)
 
 
 def _number(line: str) -> int | None:
-    known = [task.number for task in _day.unit.tasks]
+    known = [task.number for task in _opened().unit.tasks]
     if line.strip().isdecimal() and int(line) in known:
         return int(line)
     print(f"Name a task: {', '.join(map(str, known))}.")

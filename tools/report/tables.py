@@ -1,6 +1,6 @@
 """The tables of a section: times beside rivals, traffic beside the least, counts of each function."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tools.course.learner.history import YOURS, Bench, Count, Row, Traffic
@@ -73,12 +73,13 @@ def times(bench: Bench) -> Table:
     )
 
 
-def _time(row: Row, field: str, write) -> Cell:
+def _time(row: Row, field: str, write: Callable[[float], str]) -> Cell:
     value = getattr(row, field)
     if value is None:
         return Cell("")
-    between = field == "seconds" and row.low and row.high
-    return Cell(write(value), f"{write(row.low)} to {write(row.high)}" if between else "")
+    if field == "seconds" and row.low and row.high:
+        return Cell(write(value), f"{write(row.low)} to {write(row.high)}")
+    return Cell(write(value))
 
 
 def traffic(found: tuple[Traffic, ...]) -> Table | None:

@@ -1,8 +1,12 @@
 """The learner's notes and code as HTML. Both are untrusted: nothing in them becomes markup, or is fetched."""
 
+from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -26,7 +30,7 @@ def notes(markdown: str) -> Markup:
     return Markup(parser.renderer.render(tokens, parser.options, {}))
 
 
-def _picture(self, tokens, number, options, env) -> str:
+def _picture(self: Any, tokens: Sequence[Token], number: int, options: OptionsDict, env: EnvType) -> str:
     """A picture would be fetched; its address as a link is not."""
     token = tokens[number]
     address, words = str(token.attrs.get("src", "")), self.renderInlineAsText(token.children or [], options, env)

@@ -90,8 +90,8 @@ def anchor(unit: Unit) -> str:
 
 def reached(section: Section) -> str:
     """The state in a line."""
-    if section.reached == CONFIRMED:
-        proof = section.state.confirmation
+    proof = section.state.confirmation
+    if section.reached == CONFIRMED and proof:
         return f"confirmed on {proof.card}, {day(date.fromisoformat(proof.date))}"
     if section.reached == STARTED:
         return f"started: {len(section.state.done)} of {quantity(len(section.unit.tasks), 'task')}"

@@ -4,11 +4,13 @@ import ast
 import operator
 import re
 import warnings
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 LONGEST = 100  # letters
 POWER = 1024  # the largest exponent, and as many bits may its base have
-OPERATORS = {
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,

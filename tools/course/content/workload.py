@@ -4,12 +4,18 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tools import gpu
 from tools.course.content.catalogue import BrokenCourseFile, Unit
 from tools.wire import cupy_of
+
+if TYPE_CHECKING:
+    import torch
+
+Shape = int | tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ def workloads(unit: Unit) -> tuple[Workload, ...]:
         return ()
     name = f"{unit.name.replace('/', '.')}.{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None  # as of every file NAME.py
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -61,19 +68,19 @@ def workloads(unit: Unit) -> tuple[Workload, ...]:
 # For bench_NAME.py: inputs and rivals -------------------------------------------------------------
 
 
-def arrays(rng: np.random.Generator, *shapes, dtype=np.float32) -> tuple[np.ndarray, ...]:
+def arrays(rng: np.random.Generator, *shapes: Shape, dtype: type = np.float32) -> tuple[np.ndarray, ...]:
     """Random NumPy arrays of these shapes."""
     return tuple(rng.standard_normal(shape, dtype=dtype) for shape in shapes)
 
 
-def tensors(rng: np.random.Generator, *shapes) -> tuple:
+def tensors(rng: np.random.Generator, *shapes: Shape) -> tuple:
     """Random float32 tensors of these shapes, where lessons have theirs: on the GPU, if there is one."""
     import torch
 
     return tuple(torch.from_numpy(array).to(gpu.device) for array in arrays(rng, *shapes))
 
 
-def cupy_arrays(rng: np.random.Generator, *shapes) -> tuple:
+def cupy_arrays(rng: np.random.Generator, *shapes: Shape) -> tuple:
     """Random float32 arrays of CuPy, or of its stand-in."""
     return tuple(gpu.cupy.asarray(array) for array in arrays(rng, *shapes))
 
@@ -87,7 +94,7 @@ class OnTensors:
 
     function: Callable
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         return self.function(*self.convert(arguments))
 
     @staticmethod
@@ -95,7 +102,7 @@ class OnTensors:
         return tuple(_as_tensor(value) if cupy_of(value) else value for value in arguments)
 
 
-def _as_tensor(array):
+def _as_tensor(array: Any) -> "torch.Tensor":
     import torch
 
     return torch.as_tensor(array, device="cuda") if gpu.card() else torch.from_numpy(array.get())
@@ -105,9 +112,10 @@ class Compiled:
     """A function through torch.compile, compiled at the first call."""
 
     def __init__(self, function: Callable):
-        self.function, self._compiled = function, None
+        self.function = function
+        self._compiled: Callable | None = None
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         if self._compiled is None:
             import torch
 
@@ -115,14 +123,14 @@ class Compiled:
         return self._compiled(*arguments)
 
 
-def matmul_by_rows(a, b):
+def matmul_by_rows(a: "torch.Tensor", b: "torch.Tensor") -> "torch.Tensor":
     """The product of two matrices without a thought for traffic: a row of a times all of b, then the sums."""
     import torch
 
     return torch.stack([(row[:, None] * b).sum(0) for row in a])
 
 
-def matmul_by_library(a, b):
+def matmul_by_library(a: "torch.Tensor", b: "torch.Tensor") -> "torch.Tensor":
     """The product of two tensors by the vendor's library: cuBLAS on NVIDIA's GPUs."""
     import torch
 

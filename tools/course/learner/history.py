@@ -6,6 +6,7 @@ The learner can edit the journal: facts of another form than bench and count wri
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeGuard
 
 from tools.course.learner import journal
 from tools.course.learner.journal import Entry
@@ -102,9 +103,9 @@ class Traffic:
 
     function: str
     shape: str
-    asked: int
-    in_sectors: int
-    least: int
+    asked: float
+    in_sectors: float
+    least: float
     when: date
 
 
@@ -167,15 +168,14 @@ def _bench(entry: Entry) -> Bench | None:
     if entry.kind != journal.BENCH or not isinstance(facts.get("rows"), list):
         return None
     rows = tuple(filter(None, map(_row, facts["rows"])))
-    texts = [facts.get(key) for key in ("function", "shape")]
-    if not any(row.name == YOURS for row in rows) or not all(isinstance(t, str) for t in texts):
+    function, shape = facts.get("function"), facts.get("shape")
+    if not any(row.name == YOURS for row in rows) or not isinstance(function, str) or not isinstance(shape, str):
         return None
-    machine = facts["machine"] if _is_table(facts.get("machine")) else {}
+    machine, ceiling = _table(facts.get("machine")), _table(facts.get("ceiling"))
     named = _text(machine.get("card")) or _text(machine.get("cpu"))
-    ceiling = facts["ceiling"] if _is_table(facts.get("ceiling")) else {}
-    rates = (ceiling.get(name) for name in ("bandwidth", "peak"))
     return Bench(
-        *texts,
+        function,
+        shape,
         facts["size"] if _is_figure(facts.get("size")) else 0,
         rows,
         _text(facts.get("class")),
@@ -185,14 +185,20 @@ def _bench(entry: Entry) -> Bench | None:
         facts.get("simulated") is not False,
         _text(facts.get("lesson")),
         entry.when.date(),
-        *(rate if _is_figure(rate) and 1 <= rate < 1e30 else None for rate in rates),
-    )  # others cannot be drawn
+        _rate(ceiling.get("bandwidth")),
+        _rate(ceiling.get("peak")),
+    )
+
+
+def _rate(value: object) -> float | None:
+    """Bytes or operations a second; None for any that cannot be drawn."""
+    return value if _is_figure(value) and 1 <= value < 1e30 else None
 
 
 def _row(raw: object) -> Row | None:
-    if not _is_table(raw) or not isinstance(raw.get("name"), str) or not _is_figure(raw.get("seconds")):
+    if not _is_table(raw) or not isinstance(raw.get("name"), str):
         return None
-    if raw["seconds"] <= 0:
+    if not _is_figure(raw.get("seconds")) or raw["seconds"] <= 0:
         return None
     names = ("low", "high", "gb_s", "gflop_s", "share_of_ceiling", "peak_bytes", "lines")
     return Row(raw["name"], raw["seconds"], **{name: raw[name] for name in names if _is_figure(raw.get(name))})
@@ -200,18 +206,19 @@ def _row(raw: object) -> Row | None:
 
 def _versions(machine: dict) -> str:
     parts = [f"driver for CUDA {_text(machine['driver'])}"] if machine.get("driver") else []
-    if _is_table(versions := machine.get("versions")):
-        parts += [f"{name} {_text(number)}" for name, number in versions.items()]
+    parts += [f"{name} {_text(number)}" for name, number in _table(machine.get("versions")).items()]
     return ", ".join(parts)
 
 
 def _traffic(entries: Iterable[Entry]) -> list[Traffic]:
     found = []
     for entry in entries:
-        texts = [entry.facts.get(name) for name in ("function", "shape")]
-        figures = [entry.facts.get(name) for name in ("asked", "in_sectors", "least")]
-        if entry.kind == journal.BENCH and all(isinstance(t, str) for t in texts) and all(map(_is_figure, figures)):
-            found.append(Traffic(*texts, *figures, entry.when.date()))
+        function, shape = entry.facts.get("function"), entry.facts.get("shape")
+        asked, in_sectors, least = (entry.facts.get(name) for name in ("asked", "in_sectors", "least"))
+        if entry.kind != journal.BENCH or not isinstance(function, str) or not isinstance(shape, str):
+            continue
+        if _is_figure(asked) and _is_figure(in_sectors) and _is_figure(least):
+            found.append(Traffic(function, shape, asked, in_sectors, least, entry.when.date()))
     return found
 
 
@@ -277,11 +284,16 @@ def _nearer(unit: str, traffic: list[Traffic]) -> list[Change]:
 # Facts of the learner's file ----------------------------------------------------------------------
 
 
-def _is_table(value: object) -> bool:
+def _is_table(value: object) -> TypeGuard[dict]:
     return isinstance(value, dict)
 
 
-def _is_figure(value: object) -> bool:
+def _table(value: object) -> dict:
+    """The table; an empty one in place of what is none."""
+    return value if _is_table(value) else {}
+
+
+def _is_figure(value: object) -> TypeGuard[float]:
     """A number that can be drawn: finite and not negative."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e300
 

@@ -109,7 +109,7 @@ def read(root: Path = ROOT) -> Journal:
     except (FileNotFoundError, NotADirectoryError):
         return Journal()
     except OSError as error:
-        return Journal(unreadable=error.strerror)
+        return Journal(unreadable=str(error.strerror))
     entries = [_entry(line) for line in lines if line.strip()]
     sound = sorted(filter(None, entries), key=lambda entry: entry.when)
     return Journal(tuple(sound), len(entries) - len(sound))
@@ -121,11 +121,11 @@ def read(root: Path = ROOT) -> Journal:
 def minutes(entries: Iterable[Entry]) -> dict[str, float]:
     """Minutes of work by unit. The time between two entries counts for the later one's unit, unless it is so
     long that the learner was elsewhere."""
-    entries, spent = list(entries), Counter()
+    spent: dict[str, float] = {}
     for earlier, later in pairwise(entries):
         if later.when - earlier.when < PAUSE:
-            spent[later.unit] += (later.when - earlier.when) / timedelta(minutes=1)
-    return dict(spent)
+            spent[later.unit] = spent.get(later.unit, 0) + (later.when - earlier.when) / timedelta(minutes=1)
+    return spent
 
 
 def hints(entries: Iterable[Entry]) -> dict[str, int]:

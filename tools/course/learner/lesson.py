@@ -28,7 +28,9 @@ def lesson_of(unit: Unit, function: str | None = None) -> ModuleType:
     try:
         text = unit.lesson.read_bytes()
         source.decode(text)
-        module = importlib.util.module_from_spec(importlib.util.spec_from_file_location(unit.module, unit.lesson))
+        spec = importlib.util.spec_from_file_location(unit.module, unit.lesson)
+        assert spec is not None  # as of every file NAME.py
+        module = importlib.util.module_from_spec(spec)
         sys.modules[unit.module] = module
         exec(compile(text, str(unit.lesson), "exec", dont_inherit=True), vars(module))
     except OSError as error:
@@ -82,11 +84,9 @@ def lines_of_code(unit: Unit, function: str) -> int:
 
 def _lines(function: ast.FunctionDef) -> set[int]:
     inside = [inner for statement in after_docstring(function) for inner in ast.walk(statement)]
-    signature = [part for part in ast.walk(function.args)] + function.decorator_list + [function.returns]
-    counted = {
-        line for part in inside + signature if hasattr(part, "lineno") for line in (part.lineno, part.end_lineno)
-    }
-    return counted | {function.lineno}
+    signature = [*ast.walk(function.args), *function.decorator_list, *([function.returns] if function.returns else [])]
+    lines = (getattr(part, end, None) for part in inside + signature for end in ("lineno", "end_lineno"))
+    return {line for line in lines if line is not None} | {function.lineno}
 
 
 def _line_in(file: Path, error: BaseException) -> int:

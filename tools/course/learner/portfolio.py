@@ -110,8 +110,8 @@ def _reached(state: UnitState, worked: bool) -> str:
 
 
 def _cards(sections: Iterable[Section]) -> dict[str, date]:
-    proofs = [section.state.confirmation for section in sections if section.reached == CONFIRMED]
-    return {proof.card: date.fromisoformat(proof.date) for proof in sorted(proofs, key=lambda proof: proof.date)}
+    proofs = [proof for section in sections if section.reached == CONFIRMED and (proof := section.state.confirmation)]
+    return {str(proof.card): date.fromisoformat(proof.date) for proof in sorted(proofs, key=lambda proof: proof.date)}
 
 
 def learner(root: Path) -> str:

@@ -8,8 +8,9 @@ Read from JSON strictly: a record of the wrong shape is refused whole, so nobody
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import asdict, astuple, dataclass, field
 from datetime import date
+from typing import Any, TypeVar, get_type_hints
 
 OPEN, STARTED, SIMULATED, CONFIRMED = "open", "started", "simulated", "confirmed"
 PASSED = "passed"  # done, and nothing in it needs a GPU
@@ -29,7 +30,7 @@ class Result:
     state: str
     card: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.state not in STRENGTH or (self.state == CONFIRMED) != (self.card is not None):
             raise ValueError(f"not a result: {self}")
 
@@ -146,6 +147,9 @@ class Plan:
     track: str
 
 
+Made = TypeVar("Made", Entry, Check, Wait, Plan)
+
+
 # JSON ---------------------------------------------------------------------------------------------
 
 
@@ -209,10 +213,10 @@ def _record(raw: dict) -> Record:
     return Record({(entry.task, entry.stage): entry for entry in entries}, checks, waits, hints)
 
 
-def _strict(kind: type, raw: dict):
-    """kind(**raw), if every value has the type that its field declares."""
-    made = kind(**raw)
-    for each in fields(kind):
-        if not isinstance(getattr(made, each.name), each.type):
-            raise TypeError(each.name)
+def _strict(kind: type[Made], raw: Any) -> Made:
+    """kind(**raw), if every value has the type that its field declares. Raises TypeError."""
+    made, declared = kind(**raw), get_type_hints(kind)
+    for name, value in vars(made).items():
+        if not isinstance(value, declared[name]):
+            raise TypeError(name)
     return made

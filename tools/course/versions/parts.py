@@ -32,16 +32,21 @@ def _measured(tree: ast.Module, lines: list[str]) -> Iterator[tuple[str, int, in
         return not lines[statement.lineno - 1].encode("utf-8", "surrogateescape")[: statement.col_offset].strip()
 
     if ast.get_docstring(tree, clean=False) is not None:
-        yield DOCSTRING + LESSON, tree.body[0].lineno - 1, tree.body[0].end_lineno
+        yield DOCSTRING + LESSON, tree.body[0].lineno - 1, _end(tree.body[0])
     for name, function in functions(tree):
         body = after_docstring(function)
         docstring = function.body[: len(function.body) - len(body)]
         if all(map(alone, function.body)):
             for statement in docstring:
-                yield DOCSTRING + name, statement.lineno - 1, statement.end_lineno
+                yield DOCSTRING + name, statement.lineno - 1, _end(statement)
             for statement in body[:1]:
-                start = docstring[0].end_lineno if docstring else _first_comment(lines, statement.lineno - 1)
-                yield name, start, function.end_lineno
+                start = _end(docstring[0]) if docstring else _first_comment(lines, statement.lineno - 1)
+                yield name, start, _end(function)
+
+
+def _end(statement: ast.stmt) -> int:
+    """Its last line; a tree that was parsed knows that of each statement."""
+    return statement.end_lineno or statement.lineno
 
 
 def _estimated(lines: list[str]) -> Iterator[tuple[str, int, int]]:
@@ -88,7 +93,7 @@ def signature(text: str, name: str) -> str | None:
     """What calls of a function depend on; None where Python cannot read the text."""
     tree = parsed(text)
     function = find_function(tree, name) if tree else None
-    return function and ast.dump(function.args)
+    return ast.dump(function.args) if function else None
 
 
 def parses(text: str) -> bool:

@@ -34,8 +34,7 @@ def update(root: Path, source: str | None = None, fetch: bool = True) -> Report:
     repository = Repository(root)
     _refuse_if_busy(repository)
     name, fetched = _source(repository, source, fetch)
-    theirs = repository.commit_of(name)
-    head = repository.commit_of("HEAD")
+    theirs, head = (repository.text("rev-parse", f"{commit}^{{commit}}") for commit in (name, "HEAD"))
     date = repository.text("show", "-s", "--format=%cs", theirs)
     report = Report(source=name, commit=theirs, date=date, before=head)
     report.warnings += fetched
