@@ -1,4 +1,4 @@
-"""What ./course COMMAND runs: python -m tools.cli COMMAND. Exit code 2 comes with one line that says why."""
+"""The program behind ./course COMMAND: python -m tools.cli COMMAND. Exit code 2 comes with one line that says why."""
 
 import importlib
 import io

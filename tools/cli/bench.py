@@ -47,7 +47,7 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
 
 
 class Found:
-    """What the events have told so far."""
+    """The events' news so far."""
 
     def __init__(self) -> None:
         self.records: list[dict] = []
@@ -176,7 +176,7 @@ def _bound(record: dict) -> Row:
 
 
 def _footer(found: Found) -> list[str]:
-    """What the figures are, and where they were measured."""
+    """The lines below: what the figures are, and where they were measured."""
     machine = found.timed[-1]["machine"]
     ceiling = found.ceilings[found.timed[-1]["function"]]
     driver = f", driver for CUDA {machine['driver']}" if "driver" in machine else ""

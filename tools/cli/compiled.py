@@ -75,7 +75,7 @@ def _print(page: Console, kernel: Kernel, unit: Unit) -> None:
 
 
 def _sass_rows(kernel: Kernel, lesson: Path, width: int) -> list[str]:
-    """How many machine instructions come from each line, and those that tell most."""
+    """Lines of the lesson with the number of machine instructions from each, and those that tell most."""
     try:
         found = sass_lines.by_line(kernel.text("sass"), lesson.name)
     except OSError:  # the cache was emptied meanwhile
@@ -89,7 +89,7 @@ def _sass_rows(kernel: Kernel, lesson: Path, width: int) -> list[str]:
 
 
 def _write(page: Console, kernel: Kernel, unit: Unit, root: Path) -> None:
-    """What the compiler wrote on its way, beside the learner's progress."""
+    """Keep the compiler's texts of each stage beside the learner's progress."""
     for stage in STAGES:
         try:
             text = kernel.text(stage)

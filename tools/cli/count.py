@@ -76,7 +76,7 @@ def _totals(call: Call, counters: Counters) -> list[str]:
 
 
 def _crossed(moved: Transfers) -> Iterator[str]:
-    """What crossed between host and GPU, what was copied, and how often the host waited."""
+    """Sentences on what crossed between host and GPU, what was copied, and how often the host waited."""
     ways = ("upload", moved.uploads, moved.bytes_uploaded), ("download", moved.downloads, moved.bytes_downloaded)
     if crossed := [f"{quantity(times, way)} ({size:,} bytes)" for way, times, size in ways if times]:
         yield f"Between host and GPU: {listed(crossed)}."
@@ -88,7 +88,7 @@ def _crossed(moved: Transfers) -> Iterator[str]:
 
 
 def _beside_least(call: Call, counters: Counters) -> str:
-    """How many times the bytes that any program must move; nothing where a library moves some of them."""
+    """The share of the bytes that any program must move; nothing where a library moves some of them."""
     least = call.workload.moved(call.workload.small)
     if counters.library_operations or not least:
         return ""

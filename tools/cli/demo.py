@@ -90,7 +90,7 @@ def _right(kernel: "Measured") -> str:
 
 
 def _table(kernel: "Measured") -> None:
-    """What each line of the kernel that touches memory did."""
+    """Print the counts of each line of the kernel that touches memory."""
     _figures(
         ("requests", "sectors", "bytes used"),
         [
@@ -121,7 +121,7 @@ def _tell(text: str) -> None:
 
 
 def _pause(prompt: str) -> str:
-    """What is typed before Enter in a terminal; "" at once elsewhere. Raises Stopped."""
+    """The line that is typed in a terminal; "" at once elsewhere. Raises Stopped."""
     if not interactive():
         return ""
     try:

@@ -80,7 +80,7 @@ def _known(root: Path) -> dict[str, str]:
 
 
 def _remember(file: Path, root: Path) -> None:
-    """Where that cannot be kept, the file counts as the learner's from now on."""
+    """Keep the file's hash; where that cannot be, the file counts as the learner's from now on."""
     known = {name: hash for name, hash in _known(root).items() if os.path.exists(name)}
     with suppress(OSError):
         (root / KNOWN).parent.mkdir(exist_ok=True)

@@ -43,7 +43,7 @@ def _where(unit: Unit, progress: Progress) -> Iterator[str]:
 
 
 def _share(unit: Unit, progress: Progress) -> str:
-    """What of the unit belongs to one sitting, where that is not all of it."""
+    """The tasks that belong to one sitting, where that is not all of the unit."""
     if not progress.plan or progress.plan.track != SHORT:
         return ""
     numbers = [str(number) for number in sitting(unit, progress.state(unit))]
@@ -62,7 +62,7 @@ def _now(here: Unit | None, units: list[Unit], progress: Progress, past: Journal
 
 
 def _command(unit: Unit, progress: Progress, past: Journal) -> tuple[str, str]:
-    """What to type next in the current unit, after "./course", and why."""
+    """The next command in the current unit, after "./course", and its reason."""
     asks = unit.recommend and not progress.plan and not past.of(journal.QUIZ, unit.name)
     if asks and progress.state(unit).overall == OPEN:
         return f"quiz {unit.name}", f"{quantity(len(unit.quiz), 'question')} say where to begin"

@@ -50,7 +50,7 @@ def run(day: str | None, root: Path) -> int:
 
 
 def _print(page: Console, said: Said, absent: dict[str, tuple[str, ...]]) -> None:
-    """What a tool says; one that is missing is told once, at the end."""
+    """Print a tool's lines; one that is missing is told once, at the end."""
     if said.missing and said.tool in profilers.TOOLS:
         absent.setdefault(said.tool, said.lines)
         return

@@ -59,7 +59,7 @@ def _no_week(week: str, units: list[Unit]) -> str:
 
 
 def _not_green(week: str, days: list[Unit], progress: Progress) -> str | None:
-    """What is missing from the week, or None."""
+    """The sentence on what is missing from the week, or None."""
     waiting = [day for day in days if not progress.state(day).finished]
     if not waiting:
         return None

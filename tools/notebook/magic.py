@@ -1,4 +1,4 @@
-"""What the cells of a day's notebook do: %%task writes code into the lesson and tests it, %tests, %hint, shell, lesson.
+"""The cells of a day's notebook: %%task writes code into the lesson and tests it, %tests, %hint, shell, lesson.
 
 Tests run in a process of their own, as on the command line: what a cell defined before cannot help them.
 """
@@ -71,7 +71,7 @@ class Day:
         return told
 
     def _lesson(self) -> str:
-        """What the lesson says now; only UTF-8, in which it is written."""
+        """The lesson's text of now; only UTF-8, in which it is written."""
         found = self.unit.lesson.read_bytes()
         try:
             lesson = decode(found)
@@ -188,7 +188,7 @@ def _opened() -> Day:
 
 
 def lesson() -> ModuleType | None:
-    """What you have written, imported anew: lesson().vector_add(x, y)."""
+    """Your lesson, imported anew: lesson().vector_add(x, y)."""
     try:
         return lesson_of(_opened().unit)
     except LessonBroken as error:

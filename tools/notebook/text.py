@@ -103,7 +103,7 @@ def explore(text: str) -> list[tuple[str, str]]:
 
 
 def task_lines(text: str) -> dict[int, str]:
-    """What the step "Code it" says of each task, as one line of Markdown."""
+    """The words of the step "Code it" on each task, as one line of Markdown."""
     found: dict[int, list[str]] = {}
     for line in text.split("\n"):
         match = re.match(r"Task (\d+)\s+(.*)", line)
@@ -128,7 +128,7 @@ def docstring(source: str) -> str:
 
 
 def sections(source: str) -> dict[int, str]:
-    """What stands below each line `# Task N`, up to the next, without blank lines around it."""
+    """The text below each line `# Task N`, up to the next, without blank lines around it."""
     lines = source.split("\n")
     starts = task_comments(source)
     ends = [line - 1 for line, _ in starts[1:]] + [len(lines)]

@@ -1,4 +1,4 @@
-"""What answers in a notebook: questions with a reason for every choice, and pictures with sliders.
+"""Widgets of a notebook: questions with a reason for every choice, and pictures with sliders.
 
 With ipywidgets both react at once. Without it a question unfolds its reasons, and a picture stands still.
 """
@@ -46,7 +46,7 @@ def image(svg: str) -> str:
 
 
 def verdict(said: Verdict) -> str:
-    """What is said of an answer, as HTML; the right one always, with its reason."""
+    """The words on an answer, as HTML; the right one always, with its reason."""
     word, _, reason = str(said).partition(" ")
     colour = "#1a7f37" if said.right else "#cf222e"
     return (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tools.course.learner.history import Change
+from tools.course.learner.changes import Change
 from tools.report import words
 
 ROW, THICKNESS, TOP = 40, 12, 16  # pixels: from one bar to the next; its height; of its label above it
@@ -40,7 +40,7 @@ class Picture(NamedTuple):
 
 
 def draw(bars: Sequence[Bar]) -> Picture:
-    """Where each bar goes; the longest takes all of the width."""
+    """The bars, each in its place; the longest takes all of the width."""
     longest = max((bar.value for bar in bars), default=0) or 1
     placed = [
         Placed(bar.label, bar.text, number * ROW + TOP - 4, _width(bar.value, longest), bar.ours)

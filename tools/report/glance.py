@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from tools.course.content.catalogue import Unit
-from tools.course.learner.history import Change
+from tools.course.learner.changes import Change
 from tools.course.learner.portfolio import Portfolio
 from tools.course.learner.progress import CONFIRMED, HERE, OPEN, PASSED, SIMULATED, STARTED
 from tools.report import words
@@ -42,7 +42,7 @@ class Square(NamedTuple):
 
 
 def figures(portfolio: Portfolio) -> Iterator[Figure]:
-    """What was reached, in four figures at most; only those for which something was recorded."""
+    """Four figures at most of what was reached; only those for which something was recorded."""
     yield Figure(f"{portfolio.done} of {len(portfolio.days)}", "days done", _how(portfolio))
     if portfolio.minutes >= 1:
         yield Figure(_hours(portfolio.minutes), "at work", "pauses of 15 minutes and more left out")
@@ -58,7 +58,7 @@ def _hours(minutes: float) -> str:
 
 
 def _how(portfolio: Portfolio) -> str:
-    """Which of the days were simulated, and which were confirmed on what."""
+    """The days by state, and the cards that confirmed some."""
     parts = [
         f"{portfolio.days.count(word)} {word}"
         for word in (HERE, PASSED, SIMULATED, CONFIRMED)

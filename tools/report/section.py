@@ -6,7 +6,8 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from tools.course.learner.history import Bench, Change
+from tools.course.learner.changes import Change
+from tools.course.learner.history import Bench
 from tools.course.learner.portfolio import Section
 from tools.course.learner.progress import SIMULATED
 from tools.report import charts, tables, words
@@ -43,7 +44,7 @@ class Block:
 
 
 def about(each: Section) -> list[str]:
-    """When, how long, with what help."""
+    """Facts in words: when, how long, with what help."""
     parts = [words.period(each.dates[0], each.dates[-1])] if each.dates else []
     if each.minutes >= 1:
         parts.append(quantity(round(each.minutes), "minute"))
@@ -110,7 +111,7 @@ def _drawn(bench: Bench) -> tuple[tuple[Bar, ...], tuple[str, ...]]:
 
 
 def blocks(each: Section) -> Sequence[Block]:
-    """What the learner wrote, task by task."""
+    """The learner's code, task by task."""
     found = []
     for task, group in groupby(each.pieces, key=lambda piece: piece.task):
         pieces = list(group)

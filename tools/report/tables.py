@@ -83,7 +83,7 @@ def _time(row: Row, field: str, write: Callable[[float], str]) -> Cell:
 
 
 def traffic(found: tuple[Traffic, ...]) -> Table | None:
-    """What was asked of memory beside the least that any program needs; None where nothing was recorded."""
+    """The bytes asked of memory beside the least that any program needs; None where nothing was recorded."""
     if not found:
         return None
     lines = (
@@ -97,7 +97,7 @@ def traffic(found: tuple[Traffic, ...]) -> Table | None:
 
 
 def counts(found: tuple[Count, ...]) -> Table | None:
-    """What the last counts found: a row for each metric that is not zero everywhere, a column for each function."""
+    """The last counts: a row for each metric that is not zero everywhere, a column for each function."""
     told = {name for count in found for name, value in count.totals.items() if value}
     names = [*(name for name in words.METRICS if name in told), *sorted(told - words.METRICS.keys())]
     if not names:

@@ -4,7 +4,8 @@ from datetime import date, timedelta
 
 from tools.course.content.catalogue import Unit
 from tools.course.learner import waiting
-from tools.course.learner.history import SECONDS, YOURS, Change
+from tools.course.learner.changes import SECONDS, Change
+from tools.course.learner.history import YOURS
 from tools.course.learner.portfolio import Section
 from tools.course.learner.progress import CONFIRMED, STARTED
 from tools.words import quantity
@@ -121,7 +122,7 @@ def times(factor: float) -> str:
 
 
 def competitor(name: str) -> str:
-    """What a stranger reads for the row called "yours"."""
+    """The name of a row for a stranger, who reads nothing called "yours"."""
     return "this code" if name == YOURS else name
 
 

@@ -23,7 +23,7 @@ GROUPED = re.compile(r"(?<![\d.,_])\d{1,3}(,\d{3})+(?![\d,_])")
 
 
 def value(text: str) -> Fraction:
-    """What the text comes to. Raises ValueError where it is no number, nor arithmetic with some."""
+    """The number that the text comes to. Raises ValueError where it is no number, nor arithmetic with some."""
     plain = GROUPED.sub(lambda number: number[0].replace(",", ""), text.strip()).replace("^", "**")
     if len(plain) > LONGEST:
         raise ValueError(f"more than {LONGEST} letters")

@@ -32,7 +32,7 @@ class Task:
 
     @property
     def about(self) -> str:
-        """What it is about, for a list of tasks."""
+        """Its functions, or its kind, for a list of tasks."""
         return ", ".join(self.functions) or ("this machine" if self.kind == "setup" else "not in the lesson")
 
 

@@ -1,4 +1,4 @@
-"""What a day.toml says, read strictly: what a learner would stumble over is refused here, in one line."""
+"""The file day.toml, read strictly: what a learner would stumble over is refused here, in one line."""
 
 import re
 import tomllib
@@ -64,7 +64,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Where to start and at which pace, for a learner who got `at_least` questions of the quiz right."""
+    """The start and the pace for a learner who got `at_least` questions of the quiz right."""
 
     at_least: int
     start: str

@@ -33,7 +33,7 @@ def fast(image, out):
 
 @dataclass(frozen=True)
 class Measured:
-    """What one kernel did: whether its result is right, and the counters of its one launch."""
+    """One kernel's run: whether its result is right, and the counters of its one launch."""
 
     name: str
     source: str

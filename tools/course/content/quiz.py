@@ -22,7 +22,7 @@ class NotAnAnswer(ValueError):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, and the reason: of the choice taken, or of the number.
+    """The verdict on an answer: right or wrong, and the reason of the choice taken, or of the number.
 
     instead: of a wrong choice, the right one with its reason. taken: what was answered.
     """
@@ -33,7 +33,7 @@ class Verdict:
     taken: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        """What is said of the answer; the right one always, with its reason."""
+        """The words on the answer; the right one always, with its reason."""
         if self.right:
             return f"Right. {self.why}"
         return "\n".join(filter(None, [f"No. {self.why}", self.instead]))
@@ -95,7 +95,7 @@ class Asked:
 
     @property
     def topic(self) -> str:
-        """What a score is kept by: the question's topic, or else what its unit is about."""
+        """The subject that a score is kept by: the question's topic, or else its unit's title."""
         return self.question.topic or self.unit.title
 
 
@@ -133,7 +133,7 @@ def interview(units: Sequence[Unit], rng: Random) -> list[Asked]:
 
 
 def by_topic(asked: Sequence[Asked], verdicts: Sequence[Verdict]) -> dict[str, tuple[int, int]]:
-    """How many answers were right, of how many, by topic; the weakest topic first."""
+    """Right answers and all answers by topic; the weakest topic first."""
     scores: dict[str, tuple[int, int]] = {}
     for one, verdict in zip(asked, verdicts, strict=False):
         right, of = scores.get(one.topic, (0, 0))

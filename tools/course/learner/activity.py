@@ -1,4 +1,4 @@
-"""What a run of a unit's tests tells the journal: that it was opened, is still worked on, and what passed."""
+"""Runs in the journal: that a unit was opened, is still worked on, and which of its tasks passed."""
 
 from datetime import datetime, timedelta
 from pathlib import Path

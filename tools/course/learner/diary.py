@@ -1,4 +1,4 @@
-"""What the learner writes about the learning: a page for each day, one for each week, added to and never rewritten."""
+"""The learner's own pages: one for each day, one for each week, added to and never rewritten."""
 
 import os
 import tempfile

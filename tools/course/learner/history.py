@@ -1,4 +1,4 @@
-"""What the journal tells of a function's counts and times: the last of each, and what changed from the first.
+"""Counts and times of functions in the journal: the last of each, and all.
 
 The learner can edit the journal: facts of another form than bench and count write are left out.
 """
@@ -11,44 +11,12 @@ from typing import TypeGuard
 from tools.course.learner import journal
 from tools.course.learner.journal import Entry
 
-CHANGING = (
-    "sectors",
-    "lines",
-    "bytes_loaded",
-    "bytes_stored",
-    "bytes_atomic",
-    "accesses",
-    "requests",
-    "wavefronts",
-    "conflicts",
-    "divergent_branches",
-)  # of these, fewer are better for the same result
-SECONDS, IN_SECTORS = "seconds", "bytes_in_sectors"
 YOURS = "yours"  # the learner's row of a benchmark
 
 
 @dataclass(frozen=True)
-class Change:
-    """One quantity of one function, first and last time, under the same conditions. Less of it is better."""
-
-    unit: str
-    function: str
-    quantity: str  # SECONDS, IN_SECTORS, or one of CHANGING
-    where: str  # "4096 x 4096 float32, NVIDIA H200"
-    first: float
-    last: float
-    began: date
-    ended: date
-
-    @property
-    def factor(self) -> float:
-        """How many times less it became; below 1 it became more."""
-        return self.first / self.last if self.last else float("inf")
-
-
-@dataclass(frozen=True)
 class Count:
-    """What a function did to memory, by the last count of it."""
+    """The last count of what a function did to memory."""
 
     function: str
     size: int | None
@@ -56,6 +24,11 @@ class Count:
     simulated: bool  # counted by a simulator; else by a profiler on a GPU
     totals: dict[str, float]
     when: date
+
+    @property
+    def conditions(self) -> tuple:
+        """Counts of equal conditions can be compared."""
+        return self.function, self.size, self.shape, self.simulated
 
 
 @dataclass(frozen=True)
@@ -98,7 +71,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a benchmark without a GPU says of a kernel: the bytes it asked for, those of all sectors touched, and the
+    """The bytes of a kernel in a benchmark without a GPU: those it asked for, those of all sectors touched, and the
     least that any program needs."""
 
     function: str
@@ -114,8 +87,13 @@ class Traffic:
 
 def counts(entries: Iterable[Entry]) -> tuple[Count, ...]:
     """The last count of each function."""
-    last = {count.function: count for count in map(_count, entries) if count}
+    last = {count.function: count for count in every_count(entries)}
     return tuple(last.values())
+
+
+def every_count(entries: Iterable[Entry]) -> list[Count]:
+    """All that have the form of a count, the oldest first."""
+    return list(filter(None, map(_count, entries)))
 
 
 def _count(entry: Entry) -> Count | None:
@@ -135,16 +113,12 @@ def _count(entry: Entry) -> Count | None:
     )
 
 
-def _conditions(count: Count) -> tuple:
-    return count.function, count.size, count.shape, count.simulated
-
-
 # Benchmarks ---------------------------------------------------------------------------------------
 
 
 def benches(entries: Iterable[Entry]) -> tuple[Bench, ...]:
     """Of each function what its last file showed on the last machine: one record a size, small to large."""
-    found = _benches(entries)
+    found = every_bench(entries)
     newest = {bench.function: bench for bench in found}
     latest = {
         (b.function, b.size): b
@@ -156,10 +130,11 @@ def benches(entries: Iterable[Entry]) -> tuple[Bench, ...]:
 
 def traffic(entries: Iterable[Entry]) -> tuple[Traffic, ...]:
     """The last of each function."""
-    return tuple({each.function: each for each in _traffic(entries)}.values())
+    return tuple({each.function: each for each in every_traffic(entries)}.values())
 
 
-def _benches(entries: Iterable[Entry]) -> list[Bench]:
+def every_bench(entries: Iterable[Entry]) -> list[Bench]:
+    """All that have the form of a benchmark, the oldest first."""
     return list(filter(None, map(_bench, entries)))
 
 
@@ -210,7 +185,8 @@ def _versions(machine: dict) -> str:
     return ", ".join(parts)
 
 
-def _traffic(entries: Iterable[Entry]) -> list[Traffic]:
+def every_traffic(entries: Iterable[Entry]) -> list[Traffic]:
+    """All that have the form of a benchmark without a GPU, the oldest first."""
     found = []
     for entry in entries:
         function, shape = entry.facts.get("function"), entry.facts.get("shape")
@@ -220,65 +196,6 @@ def _traffic(entries: Iterable[Entry]) -> list[Traffic]:
         if _is_figure(asked) and _is_figure(in_sectors) and _is_figure(least):
             found.append(Traffic(function, shape, asked, in_sectors, least, entry.when.date()))
     return found
-
-
-# Changes ------------------------------------------------------------------------------------------
-
-
-def changes(unit: str, entries: Iterable[Entry]) -> tuple[Change, ...]:
-    """What differs between the first and the last record of a function under the same conditions."""
-    entries = list(entries)
-    return (*_faster(unit, _benches(entries)), *_fewer(unit, entries), *_nearer(unit, _traffic(entries)))
-
-
-def _faster(unit: str, benches: list[Bench]) -> list[Change]:
-    """First and last time of each function at the largest shape that two files of the learner's were timed at, on one
-    machine. A simulator's time says nothing, so it is no time here."""
-    found: dict[str, Change] = {}
-    real = [bench for bench in benches if not bench.simulated]
-    for last in sorted(real, key=lambda bench: bench.size):
-        same = [b for b in real if (b.function, b.shape, b.machine) == (last.function, last.shape, last.machine)]
-        first, last = same[0], same[-1]
-        if first.lesson != last.lesson:
-            found[last.function] = Change(
-                unit,
-                last.function,
-                SECONDS,
-                f"{last.shape}, {last.machine}",
-                first.own.seconds,
-                last.own.seconds,
-                first.when,
-                last.when,
-            )
-    return list(found.values())
-
-
-def _fewer(unit: str, entries: Iterable[Entry]) -> list[Change]:
-    """What two counts of a function at one size differ in: the first and the last of those at the size last used."""
-    every = list(filter(None, map(_count, entries)))
-    found = []
-    for last in counts(entries):
-        first = next(count for count in every if _conditions(count) == _conditions(last))
-        where = last.shape or ("" if last.size is None else f"size {last.size:,}")
-        found += [
-            Change(unit, last.function, name, where, first.totals[name], last.totals[name], first.when, last.when)
-            for name in CHANGING
-            if name in first.totals and name in last.totals and first.totals[name] != last.totals[name]
-        ]
-    return found
-
-
-def _nearer(unit: str, traffic: list[Traffic]) -> list[Change]:
-    """First and last traffic of each function at one shape."""
-    last = {(each.function, each.shape): each for each in traffic}
-    first = {(each.function, each.shape): each for each in reversed(traffic)}
-    return [
-        Change(
-            unit, now.function, IN_SECTORS, now.shape, first[key].in_sectors, now.in_sectors, first[key].when, now.when
-        )
-        for key, now in last.items()
-        if first[key].in_sectors != now.in_sectors
-    ]
 
 
 # Facts of the learner's file ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the learner did and when, one JSON object a line in journal/journal.jsonl; kept with the learner's branch.
+"""The learner's journal: what was done and when, a JSON object a line in journal/journal.jsonl, kept with the branch.
 
 Lines are only ever added. Two machines may have added lines of their own: git can join them in any order, so
 reading sorts by time.
@@ -129,7 +129,7 @@ def minutes(entries: Iterable[Entry]) -> dict[str, float]:
 
 
 def hints(entries: Iterable[Entry]) -> dict[str, int]:
-    """How many hints were taken, by unit."""
+    """The number of hints taken, by unit."""
     return dict(Counter(entry.unit for entry in entries if entry.kind == HINT))
 
 

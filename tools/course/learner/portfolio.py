@@ -1,4 +1,4 @@
-"""What there is to show of a learner's month: read from the progress, the journal, the notes and the lessons.
+"""The learner's month, as far as there is something to show: from the progress, the journal, the notes, the lessons.
 
 Nothing is computed here that was not recorded; the learner can edit all of it, so facts of another form are left out.
 """
@@ -11,7 +11,8 @@ from pathlib import Path
 from tools.course.content import catalogue
 from tools.course.content.catalogue import Unit
 from tools.course.learner import history, journal, written
-from tools.course.learner.history import Bench, Change, Count, Traffic
+from tools.course.learner.changes import Change, changes_of
+from tools.course.learner.history import Bench, Count, Traffic
 from tools.course.learner.journal import Entry
 from tools.course.learner.progress import CONFIRMED, OPEN, STARTED, Progress, UnitState, file_hash
 from tools.course.learner.record import FINISHED
@@ -55,7 +56,7 @@ class Portfolio:
 
     @property
     def days(self) -> tuple[str, ...]:
-        """What was reached in each day."""
+        """The state of each day."""
         return tuple(reached for unit, reached in self.units if not unit.is_kata)
 
     @property
@@ -94,7 +95,7 @@ def _section(unit: Unit, state: UnitState, entries: list[Entry], root: Path, min
         dates=tuple(sorted({entry.when.date() for entry in entries})),
         minutes=minutes.get(unit.name, 0),
         hints=max(hints.get(unit.name, 0), sum(state.hints.values())),
-        changes=history.changes(unit.name, entries),
+        changes=changes_of(unit.name, entries),
         counts=history.counts(entries),
         benches=history.benches(entries),
         traffic=history.traffic(entries),

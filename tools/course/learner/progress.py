@@ -1,4 +1,4 @@
-"""What the learner has reached, kept in .course/progress.json. Whatever happens to that file, runs go on.
+"""The learner's progress, kept in .course/progress.json. Whatever happens to that file, runs go on.
 
 Every change is: lock, read again, change, replace the file. So two runs at once both keep what they found.
 """
@@ -39,7 +39,7 @@ PATIENCE = 2.0  # seconds to wait for another run, which holds the lock for mill
 
 @dataclass(frozen=True)
 class UnitState:
-    """How far a unit is."""
+    """The state of a unit: how far the learner is."""
 
     overall: str  # OPEN, STARTED, WAITING, HERE, PASSED, SIMULATED or CONFIRMED
     entries: dict[tuple[int, str], Entry]  # by task and stage; what is not here is open
@@ -81,7 +81,7 @@ class Progress:
         return progress
 
     def state(self, unit: Unit) -> UnitState:
-        """How far unit is. What passed counts after an edit too, until a run of the new file."""
+        """The state of a unit. What passed counts after an edit too, until a run of the new file."""
         known, now = self._of(unit), file_hash(unit.lesson)
         return UnitState(
             overall=known.overall(),
@@ -111,7 +111,7 @@ class Progress:
             self.plan = plan
 
     def hint_shown(self, unit: Unit, task: int) -> int:
-        """How many rungs of this task's hints the learner has seen."""
+        """The number of rungs of this task's hints that the learner has seen."""
         return self._of(unit).hints.get(task, 0)
 
     def show_hint(self, unit: Unit, task: int) -> None:
@@ -148,7 +148,7 @@ class Progress:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """What the file holds now may be changed inside; then it is written."""
+        """The file's content of now may be changed inside; then it is written."""
         with suppress(OSError):  # why there can be no folder is said when the file is written
             self._file.parent.mkdir(exist_ok=True)
         with self._lock():

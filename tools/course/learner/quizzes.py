@@ -48,7 +48,7 @@ def review(unit: Unit, units: Sequence[Unit], progress: Progress, past: Journal)
 
 
 def facts(mode: str, asked: Sequence[Asked], verdicts: Sequence[Verdict], missed_texts: Sequence[str]) -> dict:
-    """What the journal keeps of a quiz. missed_texts: what was missed before and not mended until now."""
+    """The facts that the journal keeps of a quiz. missed_texts: what was missed before and not mended until now."""
     answered = [(one.question.question, verdict.right) for one, verdict in zip(asked, verdicts, strict=False)]
     return {
         "mode": mode,

@@ -1,4 +1,4 @@
-"""What is known of one unit: which stages of its tasks passed, what its tests check, what cannot run here, which hints
+"""The record of one unit: which stages of its tasks passed, what its tests check, what cannot run here, which hints
 were shown. Beside the units: where a quiz said to begin, and at which pace.
 
 How far a task or a unit is, is decided here and nowhere else: `Record.is_done`, `reached` and `overall`.
@@ -23,7 +23,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Result:
-    """How one task's stage came out in a run: OPEN (something failed), SIMULATED, or CONFIRMED on `card`."""
+    """The result of one task's stage in a run: OPEN (something failed), SIMULATED, or CONFIRMED on `card`."""
 
     task: int
     stage: str
@@ -37,7 +37,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Check:
-    """That a task has tests of this stage which run anywhere, or which need a GPU."""
+    """Tests of a stage that a task has: they run anywhere, or need a GPU."""
 
     task: int
     stage: str
@@ -46,7 +46,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Wait:
-    """That tests of a task's stage cannot run on this machine for want of `what`, as "numba-cuda" or "a C compiler".
+    """Tests of a task's stage that cannot run on this machine for want of `what`, as "numba-cuda" or "a C compiler".
 
     tests: how many; 0 where nobody can tell, because the whole unit waits (its task is 0, its stage "").
     """
@@ -141,7 +141,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the quiz of a unit recommended: the unit to begin with, and the pace (one of day_file.TRACKS)."""
+    """The recommendation of a unit's quiz: the unit to begin with, and the pace (one of day_file.TRACKS)."""
 
     start: str
     track: str

@@ -1,4 +1,4 @@
-"""What a learner can do now: the task that is next, how much is one sitting, and what is due beside the day's tasks."""
+"""The learner's next steps: the task that is next, how much is one sitting, and what is due beside the day's tasks."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def whats_left(units: Iterable[Unit], progress: Progress) -> str:
 
 
 def due(units: Sequence[Unit], progress: Progress, journal: Journal, root: Path, now: datetime) -> list[Due]:
-    """What is due beside the tasks of the current unit, the most pressing first."""
+    """Things that are due beside the tasks of the current unit, the most pressing first."""
     states = {unit.name: progress.state(unit) for unit in units}
     done = [unit for unit in units if states[unit.name].finished]
     return [*_of_latest(done, states, journal, root), *_of_week(units, done, root),

@@ -44,7 +44,7 @@ class Repository:
                              "This command needs a repository of the course's own.")  # fmt: skip
 
     def run(self, *arguments: str, input: bytes | None = None, index: Path | None = None) -> bytes:
-        """What `git ARGUMENTS` prints; with `index` in place of the repository's own. Raises GitProblem."""
+        """The output of `git ARGUMENTS`; with `index` in place of the repository's own. Raises GitProblem."""
         done = self._run(arguments, input, index)
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
@@ -88,7 +88,7 @@ class Repository:
         return self._run(("merge-base", one, other), None, None).stdout.decode().strip() or None
 
     def content(self, commit: str, path: str) -> bytes | None:
-        """What a file held in a commit; None where it had no such file."""
+        """The content of a file in a commit; None where it had no such file."""
         done = self._run(("cat-file", "blob", f"{commit}:{path}"), None, None)
         return done.stdout if done.returncode == 0 else None
 
@@ -124,5 +124,5 @@ class Repository:
 
 
 def names(output: bytes) -> list[str]:
-    """What `git ... -z` lists."""
+    """The names that `git ... -z` lists."""
     return [os.fsdecode(name) for name in output.split(b"\0") if name]

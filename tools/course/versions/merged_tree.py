@@ -15,7 +15,7 @@ PLAIN, RUNNABLE = "100644", "100755"
 
 @dataclass
 class Changes:
-    """What a merge did, file by file."""
+    """The changes that a merge made, file by file."""
 
     arrived: list[str] = field(default_factory=list)  # files that are now as the course has them
     joined: list[str] = field(default_factory=list)  # files with changes of both
@@ -24,7 +24,7 @@ class Changes:
 
 
 def merged(repository: Repository, base: str, mine: str, theirs: str, changes: Changes) -> Tree:
-    """What both made of `base`; `changes` learns what that is. Raises GitProblem where it cannot be one tree."""
+    """The tree of what both made of `base`; `changes` learns of it. Raises GitProblem where it cannot be one tree."""
     tree = _Merge(repository, base, mine, theirs, changes).tree()
     _refuse_clashes(tree)
     return tree

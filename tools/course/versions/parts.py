@@ -90,7 +90,7 @@ def _first_comment(lines: list[str], start: int) -> int:
 
 
 def signature(text: str, name: str) -> str | None:
-    """What calls of a function depend on; None where Python cannot read the text."""
+    """The arguments of a function, in a form to compare; None where Python cannot read the text."""
     tree = parsed(text)
     function = find_function(tree, name) if tree else None
     return ast.dump(function.args) if function else None

@@ -18,7 +18,7 @@ from tools.words import LONGEST, cut, listed, quoted
 
 @dataclass(kw_only=True)
 class Report(Changes):
-    """What an update did. `before` is the commit to go back to; `kept` says that it holds uncommitted work."""
+    """The report of an update. `before` is the commit to go back to; `kept` says that it holds uncommitted work."""
 
     source: str
     commit: str  # of the source
