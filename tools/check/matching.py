@@ -9,8 +9,8 @@ from tools.check import layouts as memory_layouts
 from tools.check.case import Case, copied
 from tools.check.compare import Discrepancy, Rule
 from tools.check.fence import Fence
-from tools.check.gaps import gap_in
 from tools.check.verify import verify, verify_out
+from tools.marker import marker_in
 
 ONLY_WITH_OUT = ("outside_out", "never_written", "reads_out")  # which only a call with out can tell
 LAYOUT_CAUSE = "With {} contiguous the result was right. Which line counts on how it is stored?"
@@ -82,7 +82,7 @@ def widest_float(values: object) -> str | None:
 def raise_gap(outcome: worker.Outcome) -> None:
     __tracebackhide__ = True
     error = outcome.error
-    if error and error.type_name == "NotImplementedError" and gap_in(error.message):
+    if error and error.type_name == "NotImplementedError" and marker_in(error.message):
         raise NotImplementedError(error.message)
 
 

@@ -20,6 +20,8 @@ USES = {
     "rich": "the commands, ./course next",
     "typer": "the commands, ./course next",
     "watchfiles": "./course watch",
+    "jinja2": "./course report",
+    "filelock": "two runs at once, on Windows",
     "marimo": "the interactive pages",
     "nbclient": "lessons as notebooks, run here",
     "numba": "the kata numba_threads, compiled",

@@ -7,7 +7,7 @@ import pytest
 from tools import ROOT
 
 FLOORS = [
-    {"words", "requirements"},
+    {"marker", "words", "requirements"},
     {"models"},
     {"sim", "compiler"},
     {"gpu"},
