@@ -1,5 +1,6 @@
 """The array on the device: a wrapper that NumPy cannot look through, so that every crossing is asked for."""
 
+import sys
 from collections.abc import Iterator
 from functools import reduce as fold
 from math import prod
@@ -208,9 +209,7 @@ def address(elements: np.ndarray) -> int:
 
 def _counterpart(*path: str):
     """The stand-in's function of this name, or None."""
-    from tools.sim import cupy
-
     try:
-        return fold(getattr, path, cupy)
+        return fold(getattr, path, sys.modules["tools.sim.cupy"])
     except AttributeError:
         return None

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.sim.cupy import functions, fusion, launches, streams
+from tools.sim.cupy import functions, launches, streams
 from tools.sim.cupy.arguments import require, require_out
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.creation import array
@@ -22,8 +22,6 @@ def where(condition, x=None, y=None):
 
 def clip(a, a_min=None, a_max=None, out=None) -> ndarray:
     """Each element, or the bound that it passes. None: no bound."""
-    if fusion.concerns((a,)):
-        return clip_elements(a, a_min, a_max, out=out)
     if not isinstance(a, ndarray):
         return a.clip(a_min, a_max, out=out)
     low, high = _limits(a.dtype)

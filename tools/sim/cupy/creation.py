@@ -9,6 +9,7 @@ from tools.sim.cupy import launches, streams
 from tools.sim.cupy.arguments import require
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.casts import device_dtype
+from tools.sim.cupy.joins import stack
 from tools.sim.cupy.memory import Memory, MemoryPointer
 from tools.sim.cupy.shapes import one_order
 from tools.sim.cupy.ufuncs import copy_elements
@@ -74,8 +75,6 @@ def _leaves(nested) -> Iterator:
 
 def _joined(nested, dtype) -> ndarray:
     """One array of the device from a nested list of such arrays."""
-    from tools.sim.cupy.joins import stack
-
     arrays = [
         each
         if isinstance(each, ndarray)

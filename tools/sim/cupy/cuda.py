@@ -7,16 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from tools.sim import host
-from tools.sim.cupy.kernels.refusal import CompileException
-from tools.sim.cupy.memory import (
-    MemoryPointer,
-    MemoryPool,
-    OutOfMemoryError,
-    current_pool,
-    get_allocator,
-    set_allocator,
-)
-from tools.sim.cupy.streams import CUDARuntimeError, Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
+from tools.sim.cupy.devices import Device as Device
+from tools.sim.cupy.devices import check_device, memory_info
+from tools.sim.cupy.errors import CompileException, CUDARuntimeError, OutOfMemoryError
+from tools.sim.cupy.memory import MemoryPointer, MemoryPool, current_pool, get_allocator, set_allocator
+from tools.sim.cupy.streams import Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
 
 VERSION = 13000  # CUDA 13.0, of the runtime and the driver
 PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Compute Capabilities
@@ -28,52 +23,6 @@ PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Com
     "regsPerBlock": 65536,
     "totalConstMem": 64 * 1024,
 }
-
-
-class Device:
-    """A GPU by its number. There is one, 0."""
-
-    def __init__(self, device: "int | Device | None" = None):
-        self.id = 0 if device is None else int(device)
-
-    def __int__(self):
-        return self.id
-
-    def __eq__(self, other):
-        return isinstance(other, Device) and self.id == other.id
-
-    def __hash__(self):
-        return self.id
-
-    def __repr__(self):
-        return f"<CUDA Device {self.id}>"
-
-    def use(self) -> "Device":
-        _set_device(self.id)
-        return self
-
-    def __enter__(self) -> "Device":
-        return self.use()
-
-    def __exit__(self, *exception) -> None:
-        pass
-
-    def synchronize(self) -> None:
-        """The host waits for all work."""
-        host.device().synchronize()
-
-    @property
-    def compute_capability(self) -> str:
-        return str(host.device().chip.capability)
-
-    @property
-    def mem_info(self) -> tuple[int, int]:
-        """Bytes free, and in all."""
-        return _mem_get_info()
-
-    @property
-    def pci_bus_id(self) -> str:
-        return "0000:00:00.0"
 
 
 def get_device_id() -> int:
@@ -121,18 +70,9 @@ def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
 # The runtime -------------------------------------------------------------------------------------
 
 
-def _check_device(device: int) -> None:
-    if device != 0:
-        raise CUDARuntimeError(101, "cudaErrorInvalidDevice: invalid device ordinal")
-
-
-def _set_device(device: int) -> None:
-    _check_device(device)
-
-
 def _get_device_properties(device: int) -> dict:
     """What a program may want to know about the device, under the names of cudaDeviceProp."""
-    _check_device(device)
+    check_device(device)
     chip = host.device().chip
     major, minor = divmod(chip.capability, 10)
     return PROPERTIES | {
@@ -152,18 +92,13 @@ def _get_device_properties(device: int) -> dict:
     }
 
 
-def _mem_get_info() -> tuple[int, int]:
-    memory = host.device().memory
-    return memory.capacity - memory.used, memory.capacity
-
-
 runtime = SimpleNamespace(
     CUDARuntimeError=CUDARuntimeError,
     getDeviceCount=lambda: 1,
     getDevice=lambda: 0,
-    setDevice=_set_device,
+    setDevice=check_device,
     getDeviceProperties=_get_device_properties,
-    memGetInfo=_mem_get_info,
+    memGetInfo=memory_info,
     runtimeGetVersion=lambda: VERSION,
     driverGetVersion=lambda: VERSION,
     deviceSynchronize=lambda: host.device().synchronize(),

@@ -10,7 +10,7 @@ from tools.sim.cupy.arrays import ndarray, on_device, poison
 from tools.sim.cupy.casts import device_dtype
 from tools.sim.cupy.creation import array, asarray, astype
 from tools.sim.cupy.shapes import one_order
-from tools.sim.cupy.ufuncs import copy_elements, ufuncs
+from tools.sim.cupy.ufuncs import choose_elements, copy_elements, ufuncs
 
 
 def empty(shape, dtype=float, order="C") -> ndarray:
@@ -93,9 +93,7 @@ def copyto(dst: ndarray, src, casting="same_kind", where=None) -> None:
     elif not np.can_cast(src.dtype, dst.dtype, casting):
         raise TypeError(f"Cannot cast {src.dtype} to {dst.dtype} in {casting} casting mode")
     if where is not None:
-        from tools.sim.cupy.choosing import where as chosen
-
-        src = chosen(where, src, dst)
+        src = choose_elements(where.astype("?", copy=False), src, dst)
     if isinstance(src, ndarray):
         copy_elements(src, dst)
     else:

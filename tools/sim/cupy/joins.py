@@ -5,8 +5,8 @@ from math import prod
 
 import numpy as np
 
-from tools.sim.cupy import functions, launches
-from tools.sim.cupy.arguments import check_cast, operand
+from tools.sim.cupy import launches
+from tools.sim.cupy.arguments import check_cast, operand, require
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.casts import device_dtype
 from tools.sim.cupy.shapes import axes_of
@@ -75,35 +75,14 @@ def _join(arrays: list[ndarray], axis: int, out: ndarray) -> None:
     start = 0
     for each in arrays:
         end = start + each.shape[axis]
-        copy_elements(each, out[(slice(None),) * axis + (slice(start, end),)])
+        copy_elements(each, on_device(out.elements[(slice(None),) * axis + (slice(start, end),)], out))
         start = end
 
 
 def stack(tup: Iterable, axis=0, out: ndarray | None = None, *, dtype=None, casting="same_kind") -> ndarray:
     """The arrays one after the other along a new axis."""
-    return concatenate(
-        [functions.functions["expand_dims"](each, axis) for each in tup], axis, out, dtype=dtype, casting=casting
-    )
-
-
-def hstack(tup: Iterable, *, dtype=None, casting="same_kind") -> ndarray:
-    arrays = [functions.functions["atleast_1d"](each) for each in tup]
-    return concatenate(arrays, int(arrays[0].ndim > 1), dtype=dtype, casting=casting)
-
-
-def vstack(tup: Iterable, *, dtype=None, casting="same_kind") -> ndarray:
-    return concatenate([functions.functions["atleast_2d"](each) for each in tup], 0, dtype=dtype, casting=casting)
-
-
-def dstack(tup: Iterable) -> ndarray:
-    return concatenate([functions.functions["atleast_3d"](each) for each in tup], 2)
-
-
-def column_stack(tup: Iterable) -> ndarray:
-    """Arrays of one axis as the columns of one with two."""
     arrays = list(tup)
-    if not all(isinstance(each, ndarray) for each in arrays):
-        raise TypeError("Only cupy arrays can be column stacked")
-    if not all(each.ndim in (1, 2) for each in arrays):
-        raise ValueError("Only 1 or 2 dimensional arrays can be column stacked")
-    return concatenate([each.reshape(-1, 1) if each.ndim == 1 else each for each in arrays], 1)
+    for each in arrays:
+        require("a", each)
+    longer = [on_device(np.expand_dims(each.elements, axis), each) for each in arrays]
+    return concatenate(longer, axis, out, dtype=dtype, casting=casting)

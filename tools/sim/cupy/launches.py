@@ -1,7 +1,6 @@
 """Kernels on the device and on record: what each launch loads and stores, by the addresses that its warps touch."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import NamedTuple
 
@@ -16,8 +15,6 @@ from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.floats import WIDE
 
 BLOCK = 128  # threads in a block of CuPy's elementwise kernels
-
-_within: Counts | None = None  # of the kernel that all launches at present are part of
 
 
 class Picked(NamedTuple):
@@ -96,10 +93,6 @@ def execute(
 
     arithmetic: as of `launch`; `run` may add to it.
     """
-    if _within is not None:
-        run()
-        _within.include(arithmetic or Counts())
-        return
     accesses = []
 
     def all_of_it() -> int:
@@ -122,9 +115,7 @@ def clear(array: ndarray) -> None:
         array.elements[...] = 0
         return array.nbytes
 
-    if _within is not None:
-        run()
-    elif array.size:
+    if array.size:
         host.device().execute("memset", streams.number(), [array.elements], run)
 
 
@@ -138,17 +129,6 @@ def library(name: str, arrays: list[ndarray], work: Callable[[], None] | None = 
 
     host.device().execute(name, streams.number(), [array.elements for array in arrays], run)
     recording.operated(name, in_float64=any(array.dtype in WIDE for array in arrays))
-
-
-@contextmanager
-def one_kernel() -> Iterator[Counts]:
-    """What would be launched inside is part of one kernel, which the caller reports. Gives its arithmetic."""
-    global _within
-    before, _within = _within, Counts()
-    try:
-        yield _within
-    finally:
-        _within = before
 
 
 # Sectors and lines -------------------------------------------------------------------------------

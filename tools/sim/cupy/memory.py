@@ -3,18 +3,10 @@
 import numpy as np
 
 from tools.sim import device_memory, host
+from tools.sim.cupy.devices import Device
+from tools.sim.cupy.errors import OutOfMemoryError
 
 UNIT = 512  # bytes; the pool rounds every request up to a multiple
-
-
-class OutOfMemoryError(MemoryError):
-    """A request that does not fit. size, total, limit: bytes wanted, allocated so far, and allowed (0: all)."""
-
-    __module__ = "cupy.cuda.memory"
-
-    def __init__(self, size: int, total: int, limit: int = 0):
-        bound = f", limit set to: {limit:,} bytes" if limit else ""
-        super().__init__(f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes{bound}).")
 
 
 class Memory:
@@ -40,9 +32,7 @@ class MemoryPointer:
         self.mem, self.ptr, self.device_id = mem, mem.ptr + offset, mem.device_id
 
     @property
-    def device(self):
-        from tools.sim.cupy.cuda import Device
-
+    def device(self) -> Device:
         return Device(self.device_id)
 
     def __int__(self):

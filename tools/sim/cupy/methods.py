@@ -15,7 +15,7 @@ from tools.sim.cupy import (
     views,
 )
 from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.ufuncs import copy_elements, ufuncs
+from tools.sim.cupy.ufuncs import copy_elements, ufunc, ufuncs
 
 BINARY = {
     "add": "add",
@@ -198,8 +198,33 @@ METHODS = {
 }
 
 
+# Of elementwise functions -----------------------------------------------------------------------
+
+SCATTERED = {
+    "add": "add",
+    "subtract": "sub",
+    "maximum": "max",
+    "minimum": "min",
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "bitwise_xor": "xor",
+}
+
+
+def _outer(self: ufunc, a, b, **named) -> ndarray:
+    a, b = creation.array(a, copy=None), creation.array(b, copy=None)
+    return self(a.reshape(a.shape + (1,) * b.ndim), b.reshape((1,) * a.ndim + b.shape), **named)
+
+
+def _at(self: ufunc, a: ndarray, indices, b=None) -> None:
+    if self.key not in SCATTERED:
+        raise NotImplementedError(f"`{self.name}.at` is not supported yet")
+    indexing.scatter(a, indices, b, SCATTERED[self.key])
+
+
 def complete() -> None:
-    """Give the class its operators and methods."""
+    """Give the classes ndarray and ufunc their operators and methods."""
+    ufunc.outer, ufunc.at = _outer, _at
     _put_operators()
     for name, method in METHODS.items():
         setattr(ndarray, name, method)

@@ -2,10 +2,21 @@
 
 import numpy as np
 
-from tools.sim.cupy import choosing, creation, filling, joins, methods, products, questions, reductions, sorting, views
+from tools.sim.cupy import (
+    choosing,
+    creation,
+    filling,
+    joins,
+    methods,
+    products,
+    questions,
+    reductions,
+    sorting,
+    stacking,
+    views,
+)
 from tools.sim.cupy.arrays import ndarray
 from tools.sim.cupy.functions import functions
-from tools.sim.cupy.fusion import fuse
 from tools.sim.cupy.transfers import asnumpy
 from tools.sim.cupy.ufuncs import ufunc, ufuncs
 
@@ -23,7 +34,7 @@ NOT_SIMULATED = frozenset(
     fromDlpack from_dlpack frombuffer fromfile fromfunction fromiter fromstring genfromtxt get_array_wrap
     get_default_pinned_memory_pool lib load loadtxt make_aligned_dtype mask_indices memoize mgrid ogrid piecewise poly
     poly1d polyadd polyfit polymul polynomial polysub r_ ravel_multi_index require roots row_stack safe_eval save
-    savetxt savez savez_compressed set_string_function show_config typing vectorize who cumproduct
+    savetxt savez savez_compressed set_string_function show_config typing vectorize who cumproduct fuse
 """.split()
 )
 OF_NUMPY = """
@@ -65,7 +76,6 @@ public = {
     "NZERO": -0.0,
     "ndarray": ndarray,
     "ufunc": ufunc,
-    "fuse": fuse,
     **functions,
     **reductions.functions,
     **ufuncs,
@@ -89,7 +99,8 @@ public = {
     ),
     "round": choosing.around,
     "round_": choosing.around,
-    **_of(joins, "concatenate stack hstack vstack dstack column_stack"),
+    **_of(joins, "concatenate stack"),
+    **_of(stacking, "hstack vstack dstack column_stack"),
     "concat": joins.concatenate,
     **_of(products, "dot matmul vdot inner outer tensordot kron einsum"),
     **_of(views, "reshape broadcast_to moveaxis rollaxis split"),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tools.sim.counters import Counts
-from tools.sim.cupy import fusion, launches
+from tools.sim.cupy import launches
 from tools.sim.cupy.arguments import require
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.casts import convert, device_dtype, quietly
@@ -137,8 +137,6 @@ def _forwarded(name: str, bind: Callable) -> Callable:
     def function(*args, **named):
         given = bind(*args, **named)
         a = given.pop("a")
-        if fusion.concerns((a,)):
-            return fusion.traced_reduction(name, a, **given)
         return getattr(a, name)(**given)
 
     return function
@@ -148,8 +146,6 @@ def _of_arrays(name: str, bind: Callable) -> Callable:
     def function(*args, **named):
         given = bind(*args, **named)
         a = given.pop("a")
-        if fusion.concerns((a,)):
-            return fusion.traced_reduction(name, a, **given)
         if name in ("all", "any") and not isinstance(a, ndarray):
             raise TypeError(f"'a' must be a cupy.ndarray object, not {type(a)}.")
         return reduce(name, a, **given)

@@ -6,20 +6,11 @@ import numpy as np
 
 from tools.models.timeline import DEFAULT
 from tools.sim import host
+from tools.sim.cupy.errors import CUDARuntimeError
 
 RESERVED = 2  # handles 1 and 2 are CUDA's other names for the default stream
 
 _events = itertools.count(0x5000_0000, 0x100)  # their handles
-
-
-class CUDARuntimeError(RuntimeError):
-    """What the CUDA runtime refuses. status: its number for it."""
-
-    __module__ = "cupy_backends.cuda.api.runtime"
-
-    def __init__(self, status: int, text: str):
-        self.status = status
-        super().__init__(text)
 
 
 class _BaseStream:

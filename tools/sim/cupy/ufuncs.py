@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tools.sim.counters import Counts
-from tools.sim.cupy import fusion, launches
+from tools.sim.cupy import launches
 from tools.sim.cupy.arguments import check_cast, elements, operand, type_of
 from tools.sim.cupy.arrays import ndarray, on_device
 from tools.sim.cupy.casts import convert, flushed
@@ -41,24 +41,15 @@ NO_BOOL = {
     "positive": "The cupy boolean positive, the `+` operator, is not supported.",
 }
 UNFLUSHED = ("copy", "where", "clip", "positive", "conjugate", "copysign", "signbit", "nextafter")  # compute nothing
-SCATTERED = {
-    "add": "add",
-    "subtract": "sub",
-    "maximum": "max",
-    "minimum": "min",
-    "bitwise_and": "and",
-    "bitwise_or": "or",
-    "bitwise_xor": "xor",
-}
 
 
 class ufunc:
-    """One elementwise function. name: of its kernel, as "cupy_add". nin, nout: operands, results."""
+    """One elementwise function. key: "add". name: of its kernel, "cupy_add". nin, nout: operands, results."""
 
     __module__ = "cupy"
 
     def __init__(self, name: str, compute: Callable):
-        self._key, self._compute, self._casting = name, compute, "unsafe" if name == "copy" else "same_kind"
+        self.key, self._compute, self._casting = name, compute, "unsafe" if name == "copy" else "same_kind"
         self.name = self.__name__ = f"cupy_{name}"
         operands, results = SIGNATURES[name][0].split("->")
         self.nin, self.nout, self.nargs = len(operands), len(results), len(operands) + len(results)
@@ -67,8 +58,6 @@ class ufunc:
         return f"<ufunc {self.name!r}>"
 
     def __call__(self, *args, out=None, dtype=None, casting: str | None = None, **unknown):
-        if fusion.concerns((*args, out)):
-            return fusion.traced_ufunc(self, args, out, dtype, casting)
         if unknown:
             raise TypeError(f"Wrong arguments {unknown}")
         inputs, outs = self._sort(args, out)
@@ -91,7 +80,7 @@ class ufunc:
     def apply(self, values: Sequence, loop: Loop) -> tuple[np.ndarray, ...]:
         """The results for NumPy arrays and plain numbers. loop: the types to compute with."""
         with np.errstate(all="ignore"):
-            flush = (lambda value: value) if self._key in UNFLUSHED else flushed
+            flush = (lambda value: value) if self.key in UNFLUSHED else flushed
             results = self._compute(*(flush(_as(value, dtype)) for value, dtype in zip(values, loop[0])))
         results = results if isinstance(results, tuple) else (results,)
         return tuple(convert(flush(np.asarray(result)), dtype) for result, dtype in zip(results, loop[1]))
@@ -105,7 +94,7 @@ class ufunc:
             *zip(loop[1], [each.dtype for each in made]),
         ]
         changed = sum(old is not None and converts(old, new) for old, new in pairs)
-        wide = self._key not in UNFLUSHED and any(dtype in WIDE for dtypes in loop for dtype in dtypes)
+        wide = self.key not in UNFLUSHED and any(dtype in WIDE for dtypes in loop for dtype in dtypes)
         return Counts(float64=wide * elements, conversions=changed * elements)
 
     def _sort(self, args: tuple, out) -> tuple[list, list]:
@@ -132,30 +121,17 @@ class ufunc:
         types = tuple(type_of(each) for each in inputs)
         if dtype is not None:
             types = np.dtype(dtype)
-            loop = next((loop for loop in loops(self._key) if set(loop[1]) == {types}), None)
+            loop = next((loop for loop in loops(self.key) if set(loop[1]) == {types}), None)
         else:
-            loop = choose(self._key, types)
+            loop = choose(self.key, types)
             types = tuple(WEAK.get(each, each) for each in types)
         if loop is None:
             raise TypeError(f"Wrong type ({types}) of arguments for {self.name}")
-        if self._key in NO_BOOL and loop[0][0] == bool:
-            raise TypeError(NO_BOOL[self._key])
+        if self.key in NO_BOOL and loop[0][0] == bool:
+            raise TypeError(NO_BOOL[self.key])
         return loop
 
     # The methods of a ufunc ----------------------------------------------------------------------
-
-    def outer(self, a, b, **named) -> ndarray:
-        from tools.sim.cupy.creation import array
-
-        a, b = array(a, copy=None), array(b, copy=None)
-        return self(a.reshape(a.shape + (1,) * b.ndim), b.reshape((1,) * a.ndim + b.shape), **named)
-
-    def at(self, a: ndarray, indices, b=None) -> None:
-        from tools.sim.cupy.indexing import scatter
-
-        if self._key not in SCATTERED:
-            raise NotImplementedError(f"`{self.name}.at` is not supported yet")
-        scatter(a, indices, b, SCATTERED[self._key])
 
     def reduce(self, array: ndarray, axis=0, dtype=None, out=None, keepdims=False) -> ndarray:
         return self._as_method("reduce", {"add": "sum", "multiply": "prod"}, array)(axis, dtype, out, keepdims)
@@ -164,9 +140,9 @@ class ufunc:
         return self._as_method("accumulate", {"add": "cumsum", "multiply": "cumprod"}, array)(axis, dtype, out)
 
     def _as_method(self, method: str, names: dict[str, str], array: ndarray) -> Callable:
-        if self._key not in names:
+        if self.key not in names:
             raise NotImplementedError(f"`{self.name}.{method}` is not supported yet")
-        return getattr(array, names[self._key])
+        return getattr(array, names[self.key])
 
 
 # Operands and results ----------------------------------------------------------------------------

@@ -2,13 +2,9 @@
 
 from dataclasses import dataclass
 
+from tools.sim.cupy.errors import CompileException
+
 WIDTH = 80  # columns
-
-
-class CompileException(Exception):
-    """Code that the compiler would refuse too."""
-
-    __module__ = "cupy.cuda.compiler"
 
 
 class NotTranslated(NotImplementedError):

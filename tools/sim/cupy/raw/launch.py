@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tools.sim import host, recording
 from tools.sim.cupy import streams
+from tools.sim.cupy.errors import CUDADriverError
 from tools.sim.cupy.raw import library
 from tools.sim.cupy.raw.arguments import Arguments
 from tools.sim.cupy.raw.compiled import Compiled
@@ -18,12 +19,6 @@ LARGEST_BLOCK, LARGEST_GRID = (1024, 1024, 64), ((1 << 31) - 1, 65535, 65535)
 PATIENCE = 10.0  # seconds that a block may take
 
 Sizes = tuple[int, int, int]
-
-
-class CUDADriverError(RuntimeError):
-    """What the driver refuses, as CuPy reports it."""
-
-    __module__ = "cupy_backends.cuda.api.driver"
 
 
 def refused(reason: str) -> CUDADriverError:

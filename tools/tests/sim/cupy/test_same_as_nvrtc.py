@@ -5,11 +5,12 @@ import re
 import numpy as np
 import pytest
 
+from tools.sim.cupy.errors import CompileException
 from tools.sim.cupy.kernels import calls, types
 from tools.sim.cupy.kernels.evaluation import CONSTANTS, ELSEWHERE, Variable
 from tools.sim.cupy.kernels.machine import Machine
 from tools.sim.cupy.kernels.parser import Parser
-from tools.sim.cupy.kernels.refusal import Code, CompileException, NotTranslated
+from tools.sim.cupy.kernels.refusal import Code, NotTranslated
 from tools.sim.cupy.ufuncs import UNFLUSHED
 from tools.tests.sim.cupy import in_cpp
 

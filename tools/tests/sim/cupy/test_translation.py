@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from tools.sim.cupy.errors import CompileException
 from tools.sim.cupy.kernels.evaluation import Variable
 from tools.sim.cupy.kernels.machine import Machine
 from tools.sim.cupy.kernels.parser import Parser
-from tools.sim.cupy.kernels.refusal import Code, CompileException, NotTranslated
+from tools.sim.cupy.kernels.refusal import Code, NotTranslated
 from tools.tests.sim.cupy import in_cpp
 
 needs_compiler = pytest.mark.skipif(in_cpp.COMPILER is None, reason="needs g++, the oracle; none was found on the path")
