@@ -5,6 +5,9 @@
 An array of the device is no NumPy array, and becomes none unasked; what crosses between host and device, each launch
 and each wait is on the record (tools.sim.recording). Names that CuPy has and the stand-in lacks say so; names that
 CuPy lacks are missing here too. Floating-point results may differ from a GPU's in their last bits, random numbers do.
+
+Rooms import from those on their left: device, arrays, dispatch, functions; kernels and raw stand on arrays. The files
+beside them are CuPy's own modules (cuda, cupyx, fft, ...), `methods`, which completes the array, and `names`.
 """
 
 import importlib

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from tools.sim import host
-from tools.sim.cupy.devices import Device as Device
-from tools.sim.cupy.devices import check_device, memory_info
-from tools.sim.cupy.errors import CompileException, CUDARuntimeError, OutOfMemoryError
-from tools.sim.cupy.memory import MemoryPointer, MemoryPool, current_pool, get_allocator, set_allocator
-from tools.sim.cupy.streams import Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
+from tools.sim.cupy.device.errors import CompileException, CUDARuntimeError, OutOfMemoryError
+from tools.sim.cupy.device.gpu import Device as Device
+from tools.sim.cupy.device.gpu import check_device, memory_info
+from tools.sim.cupy.device.memory import MemoryPointer, MemoryPool, current_pool, get_allocator, set_allocator
+from tools.sim.cupy.device.streams import Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
 
 VERSION = 13000  # CUDA 13.0, of the runtime and the driver
 PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Compute Capabilities

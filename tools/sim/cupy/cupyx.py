@@ -7,9 +7,9 @@ import numpy as np
 
 from tools.sim import host
 from tools.sim.cupy import cuda
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.indexing import scatter
-from tools.sim.cupy.streams import Event, get_elapsed_time
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.device.streams import Event, get_elapsed_time
+from tools.sim.cupy.functions.indexing import scatter
 
 
 def scatter_add(a: ndarray, slices, value) -> None:

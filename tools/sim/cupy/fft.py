@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.sim.cupy import functions
+from tools.sim.cupy.dispatch.calls import call
 
 NAMES = (
     "fft",
@@ -30,7 +30,7 @@ def _function(name: str):
     function = getattr(np.fft, name)
 
     def transform(*args, **named):
-        return functions.call(f"fft.{name}", *args, function=function, **named)
+        return call(f"fft.{name}", *args, function=function, **named)
 
     transform.__name__ = name
     return transform

@@ -6,9 +6,10 @@ A singular matrix gives NaN, not an error: the host does not look.
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from tools.sim.cupy import functions, products
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.signatures import table
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.dispatch.calls import call
+from tools.sim.cupy.dispatch.signatures import table
+from tools.sim.cupy.functions import products
 
 ANY = """
     norm(x, ord=None, axis=None, keepdims=False)
@@ -40,7 +41,7 @@ def _function(name: str, bind, matrices: bool = True, square: bool = False):
         first, *_ = bind(*args, **named).values()
         if matrices:
             _check(first, square)
-        return functions.call(f"linalg.{name}", *args, function=lambda *plain: _solved(function, *plain, **named))
+        return call(f"linalg.{name}", *args, function=lambda *plain: _solved(function, *plain, **named))
 
     return checked
 

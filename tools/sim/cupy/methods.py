@@ -2,20 +2,11 @@
 
 import numpy as np
 
-from tools.sim.cupy import (
-    choosing,
-    creation,
-    filling,
-    functions,
-    indexing,
-    products,
-    reductions,
-    sorting,
-    transfers,
-    views,
-)
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.ufuncs import copy_elements, ufunc, ufuncs
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.dispatch import reductions
+from tools.sim.cupy.dispatch.calls import call
+from tools.sim.cupy.dispatch.ufuncs import copy_elements, ufunc, ufuncs
+from tools.sim.cupy.functions import conversion, creation, indexing, products, selection, sorting, transfers, views
 
 BINARY = {
     "add": "add",
@@ -83,13 +74,13 @@ def _pow(self, other, modulo=None):
 
 def _eq(self, other):
     if other is None or type(other).__eq__ is object.__eq__:
-        return filling.zeros(self.shape, bool)
+        return creation.zeros(self.shape, bool)
     return _applied("equal", self, other)
 
 
 def _ne(self, other):
     if other is None or type(other).__eq__ is object.__eq__ and type(other).__ne__ is object.__ne__:
-        return filling.ones(self.shape, bool)
+        return creation.ones(self.shape, bool)
     return _applied("not_equal", self, other)
 
 
@@ -105,19 +96,19 @@ def _transpose(self, *axes):
 
 
 def _astype(self, dtype, order="K", casting=None, subok=None, copy=True):
-    return creation.astype(self, dtype, order, casting, subok, copy=True if copy else None)
+    return conversion.astype(self, dtype, order, casting, subok, copy=True if copy else None)
 
 
 def _copy(self, order="C"):
-    return creation.astype(self, self.dtype, order)
+    return conversion.astype(self, self.dtype, order)
 
 
 def _fill(self, value) -> None:
-    filling.fill(self, value)
+    creation.fill(self, value)
 
 
 def _round(self, decimals=0, out=None):
-    return choosing.around(self, decimals, out)
+    return selection.around(self, decimals, out)
 
 
 def _conj(self):
@@ -129,7 +120,7 @@ def _real(self):
 
 
 def _imag(self):
-    return on_device(self.elements.imag, self) if self.dtype.kind == "c" else filling.zeros_like(self)
+    return on_device(self.elements.imag, self) if self.dtype.kind == "c" else creation.zeros_like(self)
 
 
 def _set_imag(self, value) -> None:
@@ -145,11 +136,11 @@ def _matrix_transpose(self):
 
 
 def _called(name: str):
-    return lambda self, *args, **named: functions.call(name, self, *args, **named)
+    return lambda self, *args, **named: call(name, self, *args, **named)
 
 
 def _partition(self, kth, axis=-1) -> None:
-    functions.call("partition", self, function=lambda elements: elements.partition(kth, axis))
+    call("partition", self, function=lambda elements: elements.partition(kth, axis))
 
 
 METHODS = {
@@ -177,14 +168,14 @@ METHODS = {
     "swapaxes": views.swapaxes,
     "squeeze": views.squeeze,
     "diagonal": views.diagonal,
-    "repeat": choosing.repeat,
-    "searchsorted": choosing.searchsorted,
-    "take": choosing.take,
-    "put": choosing.put,
-    "clip": choosing.clip,
-    "nonzero": choosing.nonzero,
+    "repeat": selection.repeat,
+    "searchsorted": selection.searchsorted,
+    "take": selection.take,
+    "put": selection.put,
+    "clip": selection.clip,
+    "nonzero": selection.nonzero,
     "round": _round,
-    "compress": lambda self, condition, axis=None, out=None: choosing.compress(condition, self, axis, out),
+    "compress": lambda self, condition, axis=None, out=None: selection.compress(condition, self, axis, out),
     "sort": sorting.sort_in_place,
     "argsort": sorting.places,
     "partition": _partition,
@@ -212,7 +203,7 @@ SCATTERED = {
 
 
 def _outer(self: ufunc, a, b, **named) -> ndarray:
-    a, b = creation.array(a, copy=None), creation.array(b, copy=None)
+    a, b = conversion.array(a, copy=None), conversion.array(b, copy=None)
     return self(a.reshape(a.shape + (1,) * b.ndim), b.reshape((1,) * a.ndim + b.shape), **named)
 
 

@@ -2,23 +2,23 @@
 
 import numpy as np
 
-from tools.sim.cupy import (
-    choosing,
+from tools.sim.cupy import methods
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.dispatch import reductions
+from tools.sim.cupy.dispatch.ufuncs import ufunc, ufuncs
+from tools.sim.cupy.functions import (
+    concatenate,
+    conversion,
     creation,
-    filling,
-    joins,
-    methods,
+    introspection,
     products,
-    questions,
-    reductions,
+    selection,
     sorting,
     stacking,
     views,
 )
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.functions import functions
-from tools.sim.cupy.transfers import asnumpy
-from tools.sim.cupy.ufuncs import ufunc, ufuncs
+from tools.sim.cupy.functions.table import functions
+from tools.sim.cupy.functions.transfers import asnumpy
 
 MODULES = ("cuda", "cupyx", "exceptions", "fft", "linalg", "random", "testing")
 LATER = {
@@ -83,25 +83,25 @@ public = {
     **{name: _method(name) for name in ("ravel", "squeeze", "swapaxes", "diagonal", "transpose")},
     "permute_dims": _method("transpose"),
     **_of(
-        questions,
+        introspection,
         "array2string array_repr array_str can_cast common_type get_array_module get_default_memory_pool "
         "is_available iscomplexobj isfortran isrealobj isscalar may_share_memory min_scalar_type ndim "
         "result_type shape shares_memory size",
     ),
-    **_of(creation, "array asarray asanyarray ascontiguousarray asfortranarray astype copy"),
+    **_of(conversion, "array asarray asanyarray ascontiguousarray asfortranarray astype copy"),
     **_of(
-        filling,
+        creation,
         "empty zeros ones full empty_like zeros_like ones_like full_like copyto arange linspace eye identity tri diag",
     ),
     **_of(
-        choosing,
+        selection,
         "where clip around take nonzero argwhere flatnonzero compress extract put repeat bincount searchsorted",
     ),
-    "round": choosing.around,
-    "round_": choosing.around,
-    **_of(joins, "concatenate stack"),
+    "round": selection.around,
+    "round_": selection.around,
+    **_of(concatenate, "concatenate stack"),
     **_of(stacking, "hstack vstack dstack column_stack"),
-    "concat": joins.concatenate,
+    "concat": concatenate.concatenate,
     **_of(products, "dot matmul vdot inner outer tensordot kron einsum"),
     **_of(views, "reshape broadcast_to moveaxis rollaxis split"),
     **_of(sorting, "sort argsort"),

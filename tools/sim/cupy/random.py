@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tools.sim.cupy import launches
-from tools.sim.cupy.arrays import ndarray, on_device
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 
 FLOATS = (
     "beta",

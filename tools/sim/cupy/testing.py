@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.sim.cupy.transfers import asnumpy
+from tools.sim.cupy.functions.transfers import asnumpy
 
 NAMES = (
     "assert_allclose",

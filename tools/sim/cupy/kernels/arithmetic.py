@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tools.sim import floats
-from tools.sim.cupy.casts import flushed
+from tools.sim.cupy.arrays.casts import flushed
 from tools.sim.cupy.kernels.types import common, is_half, promoted
 
 COMPARISONS = {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tools.sim.cupy.casts import flushed
+from tools.sim.cupy.arrays.casts import flushed
 from tools.sim.cupy.kernels.types import common, is_half, promoted
 
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)

@@ -5,9 +5,9 @@ from math import prod
 import numpy as np
 
 from tools.sim.counters import Counts
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import operand
-from tools.sim.cupy.arrays import ndarray
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import operand
+from tools.sim.cupy.arrays.ndarray import ndarray
 from tools.sim.cupy.kernels.evaluation import Indexer, Variable
 from tools.sim.cupy.kernels.machine import Machine
 from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tools.sim import floats
-from tools.sim.cupy.casts import convert
+from tools.sim.cupy.arrays.casts import convert
 from tools.sim.cupy.kernels import arithmetic, calls, tree, types
 from tools.sim.cupy.kernels.raw import Raw, fault
 from tools.sim.cupy.kernels.refusal import Code

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.shapes import broadcast_shapes
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.arrays.shapes import broadcast_shapes
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ import os
 import numpy as np
 
 from tools.sim import faults, floats
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.casts import convert
+from tools.sim.cupy.arrays.casts import convert
+from tools.sim.cupy.arrays.launches import Scattered
+from tools.sim.cupy.arrays.ndarray import ndarray
 from tools.sim.cupy.kernels.refusal import Code
-from tools.sim.cupy.launches import Scattered
 
 ROOM = os.path.dirname(faults.__file__) + os.sep  # the simulators' own files
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}

@@ -6,17 +6,17 @@ import numpy as np
 
 from tools.sim import floats
 from tools.sim.counters import Counts
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import operand
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.casts import convert
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import operand
+from tools.sim.cupy.arrays.casts import convert
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.shapes import axes_of
 from tools.sim.cupy.kernels import types
 from tools.sim.cupy.kernels.evaluation import Indexer, Variable
 from tools.sim.cupy.kernels.machine import Machine
 from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
 from tools.sim.cupy.kernels.parser import expression, functions, statements
 from tools.sim.cupy.kernels.refusal import Code
-from tools.sim.cupy.shapes import axes_of
 
 
 class ReductionKernel:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tools.sim.cupy.errors import CompileException
+from tools.sim.cupy.device.errors import CompileException
 
 WIDTH = 80  # columns
 

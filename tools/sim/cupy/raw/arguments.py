@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.memory import MemoryPointer
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.device.memory import MemoryPointer
 from tools.sim.cupy.raw.library import Library, Parameter
 
 SCALARS = {bool: np.bool_, float: np.float64, complex: np.complex128}

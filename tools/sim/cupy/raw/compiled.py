@@ -5,7 +5,7 @@ import functools
 import re
 
 from tools.sim import faults
-from tools.sim.cupy.errors import CompileException
+from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.raw import library, toolchain
 from tools.sim.cupy.raw.options import for_host
 from tools.sim.cupy.raw.origin import Origin

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tools.sim.cupy.errors import CompileException
-from tools.sim.cupy.memory import Memory, MemoryPointer
+from tools.sim.cupy.device.errors import CompileException
+from tools.sim.cupy.device.memory import Memory, MemoryPointer
 from tools.sim.cupy.raw import launch, origin
 from tools.sim.cupy.raw.compiled import Compiled, compiled
 

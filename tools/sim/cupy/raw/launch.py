@@ -6,8 +6,8 @@ from math import prod
 from typing import NamedTuple
 
 from tools.sim import host, recording
-from tools.sim.cupy import streams
-from tools.sim.cupy.errors import CUDADriverError
+from tools.sim.cupy.device import streams
+from tools.sim.cupy.device.errors import CUDADriverError
 from tools.sim.cupy.raw import library
 from tools.sim.cupy.raw.arguments import Arguments
 from tools.sim.cupy.raw.compiled import Compiled

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tools.sim.cupy.errors import CompileException
+from tools.sim.cupy.device.errors import CompileException
 
 PASSED = ("-D", "-U", "-I", "--define-macro=", "--undefine-macro=", "--include-path=")
 SHORT = {"--define-macro=": "-D", "--undefine-macro=": "-U", "--include-path=": "-I"}

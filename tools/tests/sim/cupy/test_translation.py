@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tools.sim.cupy.errors import CompileException
+from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.kernels.evaluation import Variable
 from tools.sim.cupy.kernels.machine import Machine
 from tools.sim.cupy.kernels.parser import Parser

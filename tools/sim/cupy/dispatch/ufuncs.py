@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tools.sim.counters import Counts
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import check_cast, elements, operand, type_of
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.casts import convert, flushed
-from tools.sim.cupy.loops import SIGNATURES, WEAK, Loop, choose, loops
-from tools.sim.cupy.shapes import broadcast_shapes
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import check_cast, elements, operand, type_of
+from tools.sim.cupy.arrays.casts import convert, flushed
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.shapes import broadcast_shapes
+from tools.sim.cupy.dispatch.loops import SIGNATURES, WEAK, Loop, choose, loops
 from tools.sim.floats import WIDE, converts
 
 ALIASES = {

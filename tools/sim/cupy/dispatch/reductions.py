@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 
 from tools.sim.counters import Counts
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import require
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.casts import convert, device_dtype, quietly
-from tools.sim.cupy.shapes import axes_of
-from tools.sim.cupy.signatures import table
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import require
+from tools.sim.cupy.arrays.casts import convert, device_dtype, quietly
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.shapes import axes_of
+from tools.sim.cupy.dispatch.signatures import table
 from tools.sim.floats import WIDE, converts
 
 METHODS = """

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from tools.sim import host
-from tools.sim.cupy import launches, streams
-from tools.sim.cupy.arguments import require
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.casts import device_dtype
-from tools.sim.cupy.joins import stack
-from tools.sim.cupy.memory import Memory, MemoryPointer
-from tools.sim.cupy.shapes import one_order
-from tools.sim.cupy.ufuncs import copy_elements
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import require
+from tools.sim.cupy.arrays.casts import device_dtype
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.shapes import one_order
+from tools.sim.cupy.device import streams
+from tools.sim.cupy.device.memory import Memory, MemoryPointer
+from tools.sim.cupy.dispatch.ufuncs import copy_elements
+from tools.sim.cupy.functions.concatenate import stack
 
 
 def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False) -> ndarray:

@@ -10,8 +10,8 @@ from tools.models import sectors
 from tools.models.units import WARP
 from tools.sim import host, recording
 from tools.sim.counters import Counts, Launch
-from tools.sim.cupy import streams
-from tools.sim.cupy.arrays import ndarray, on_device
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.device import streams
 from tools.sim.floats import WIDE
 
 BLOCK = 128  # threads in a block of CuPy's elementwise kernels

@@ -8,12 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tools.sim.cupy import launches, streams
-from tools.sim.cupy.arguments import require
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.casts import quietly
-from tools.sim.cupy.creation import array
-from tools.sim.cupy.signatures import table
+from tools.sim.cupy.arrays.arguments import require
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.dispatch.calls import call, numpy_function
+from tools.sim.cupy.dispatch.signatures import table
+from tools.sim.cupy.functions.conversion import array
 
 # CuPy leaves these to the method of their first argument, wherever that lies.
 FORWARDED = """
@@ -135,16 +134,6 @@ DEVICE_ONLY = """
     unravel_index(indices, dims, order='C')
     unwrap(p, discont=None, axis=-1, *, period=6.283185307179586)
 """
-# What the host must fetch before it knows how long the result is, or whether the arguments are right.
-WAITING = frozenset(
-    """
-    delete digitize histogram histogram2d histogramdd intersect1d setdiff1d setxor1d trim_zeros union1d unique
-    unique_all unique_counts unique_inverse unique_values unravel_index
-""".split()
-)
-OTHER_NAMES = {"in1d": np.isin, "msort": lambda a: np.sort(a, axis=0)}  # which NumPy has no more
-
-
 # What becomes of a call. parameter, first: name and value of the first argument -------------------
 
 
@@ -153,7 +142,7 @@ def _forwarded(name: str, parameter: str, first, args: tuple, named: dict):
 
 
 def _anywhere(name: str, parameter: str, first, args: tuple, named: dict):
-    return call(name, *args, **named) if isinstance(first, ndarray) else _numpy(name)(*args, **named)
+    return call(name, *args, **named) if isinstance(first, ndarray) else numpy_function(name)(*args, **named)
 
 
 def _compiled(name: str, parameter: str, first, args: tuple, named: dict):
@@ -191,57 +180,3 @@ functions = {
     )
     for name, bind in table(text)
 }
-
-
-# NumPy's function for arrays of the device -------------------------------------------------------
-
-
-def call(name: str, *args, function: Callable | None = None, **named):
-    """NumPy's function of this name, or another, with arrays of the device for arguments and results."""
-    sources: list[ndarray] = []
-    plain = [_plain(each, sources) for each in args]
-    plain_named = {key: _plain(each, sources) for key, each in named.items()}
-    with quietly():
-        result = (function or _numpy(name))(*plain, **plain_named)
-    if name in WAITING:
-        streams.fetch(4)
-    fresh: list[ndarray] = []
-    result = _wrapped(result, sources, fresh)
-    if fresh or result is None:
-        launches.library(f"cupy.{name}", [*sources, *fresh])
-    return result
-
-
-def _numpy(name: str) -> Callable:
-    return OTHER_NAMES.get(name) or getattr(np, name)
-
-
-def _plain(value, sources: list[ndarray]):
-    """An argument for NumPy. TypeError for an array of the host."""
-    if isinstance(value, ndarray):
-        sources.append(value)
-        return value.elements
-    if isinstance(value, np.ndarray):
-        raise TypeError(f"Unsupported type {type(value)}")
-    if type(value) in (list, tuple):
-        return type(value)(_plain(each, sources) for each in value)
-    return value
-
-
-def _wrapped(result, sources: list[ndarray], fresh: list[ndarray]):
-    """What NumPy gave, on the device; `fresh` takes what has memory of its own."""
-    for source in sources:
-        if result is source.elements:
-            return source
-    if isinstance(result, (np.ndarray, np.generic)):
-        made = on_device(result, *sources)
-        if made.base is None:
-            if not made.elements.flags.c_contiguous:
-                made = on_device(made.elements.copy())
-            fresh.append(made)
-        return made
-    if isinstance(result, tuple) and hasattr(result, "_fields"):
-        return type(result)(*(_wrapped(each, sources, fresh) for each in result))
-    if isinstance(result, (list, tuple)):
-        return type(result)(_wrapped(each, sources, fresh) for each in result)
-    return on_device(np.asarray(result)) if isinstance(result, bool) else result

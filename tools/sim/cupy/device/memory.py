@@ -3,8 +3,8 @@
 import numpy as np
 
 from tools.sim import device_memory, host
-from tools.sim.cupy.devices import Device
-from tools.sim.cupy.errors import OutOfMemoryError
+from tools.sim.cupy.device.errors import OutOfMemoryError
+from tools.sim.cupy.device.gpu import Device
 
 UNIT = 512  # bytes; the pool rounds every request up to a multiple
 

@@ -7,10 +7,10 @@ from math import prod
 
 import numpy as np
 
-from tools.sim.cupy import memory
-from tools.sim.cupy.casts import device_dtype
-from tools.sim.cupy.memory import Memory, MemoryPointer
-from tools.sim.cupy.shapes import as_shape, infer, one_order
+from tools.sim.cupy.arrays.casts import device_dtype
+from tools.sim.cupy.arrays.shapes import as_shape, infer, one_order
+from tools.sim.cupy.device import memory
+from tools.sim.cupy.device.memory import Memory, MemoryPointer
 
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 OPERANDS = (np.ndarray, np.generic, bool, int, float, complex)  # beside arrays of the device

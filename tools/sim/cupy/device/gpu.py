@@ -1,7 +1,7 @@
 """The GPU by its number, and how much of its memory is free."""
 
 from tools.sim import host
-from tools.sim.cupy.errors import CUDARuntimeError
+from tools.sim.cupy.device.errors import CUDARuntimeError
 
 
 def check_device(device: int) -> None:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import require, require_out
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.casts import quietly
-from tools.sim.cupy.ufuncs import copy_elements, ufuncs
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import require, require_out
+from tools.sim.cupy.arrays.casts import quietly
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.dispatch.ufuncs import copy_elements, ufuncs
 
 
 def dot(a, b, out=None):

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from tools.sim.cupy import functions, launches, streams
-from tools.sim.cupy.arguments import require, require_out
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.creation import array
-from tools.sim.cupy.indexing import pick
-from tools.sim.cupy.shapes import axes_of
-from tools.sim.cupy.ufuncs import choose_elements, clip_elements
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import require, require_out
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.shapes import axes_of
+from tools.sim.cupy.device import streams
+from tools.sim.cupy.dispatch.calls import call
+from tools.sim.cupy.dispatch.ufuncs import choose_elements, clip_elements
+from tools.sim.cupy.functions.conversion import array
+from tools.sim.cupy.functions.indexing import pick
 
 
 def where(condition, x=None, y=None):
@@ -106,7 +108,7 @@ def repeat(a, repeats, axis=None):
         streams.fetch(repeats.itemsize)  # how long the result is
     elif np.isscalar(repeats) and repeats < 0:
         raise ValueError(f"'repeats' should not be negative: {repeats}")
-    return functions.call("repeat", a, repeats, axis)
+    return call("repeat", a, repeats, axis)
 
 
 def bincount(x: ndarray, weights=None, minlength=None) -> ndarray:
@@ -122,7 +124,7 @@ def bincount(x: ndarray, weights=None, minlength=None) -> ndarray:
     if weights is not None and x.shape != weights.shape:
         raise ValueError("The weights and list don't have the same length.")
     streams.fetch(x.itemsize)
-    return functions.call("bincount", x, weights, minlength or 0)
+    return call("bincount", x, weights, minlength or 0)
 
 
 def searchsorted(a, v, side="left", sorter=None) -> ndarray:
@@ -131,7 +133,7 @@ def searchsorted(a, v, side="left", sorter=None) -> ndarray:
         raise NotImplementedError("Only int or ndarray are supported for a")
     if not isinstance(v, (ndarray, int, float, complex)):
         raise NotImplementedError("Only python scalars or ndarrays are supported for v")
-    return functions.call("searchsorted", a, v, side, sorter)
+    return call("searchsorted", a, v, side, sorter)
 
 
 def compress(condition, a, axis=None, out=None) -> ndarray:

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import elements
-from tools.sim.cupy.arrays import ndarray, on_device, poison
-from tools.sim.cupy.casts import device_dtype
-from tools.sim.cupy.creation import array, asarray, astype
-from tools.sim.cupy.shapes import one_order
-from tools.sim.cupy.ufuncs import choose_elements, copy_elements, ufuncs
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import elements
+from tools.sim.cupy.arrays.casts import device_dtype
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device, poison
+from tools.sim.cupy.arrays.shapes import one_order
+from tools.sim.cupy.dispatch.ufuncs import choose_elements, copy_elements, ufuncs
+from tools.sim.cupy.functions.conversion import array, asarray, astype
 
 
 def empty(shape, dtype=float, order="C") -> ndarray:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from tools.sim import host
-from tools.sim.cupy import streams
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.creation import array, astype
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.device import streams
+from tools.sim.cupy.functions.conversion import array, astype
 
 
 def get(a: ndarray, stream=None, order="C", out: np.ndarray | None = None, blocking=True) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tools.sim.cupy import functions
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.shapes import axes_of
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.arrays.shapes import axes_of
+from tools.sim.cupy.dispatch.calls import call
 
 
 def sort(a, axis=-1, kind=None):
@@ -25,7 +25,7 @@ def places(a: ndarray, axis=-1, kind=None) -> ndarray:
     if axis is None:
         a, axis = a.ravel(), -1
     axes_of(axis, max(a.ndim, 1))
-    return functions.call("argsort", a, axis=axis, kind="stable")
+    return call("argsort", a, axis=axis, kind="stable")
 
 
 def sort_in_place(a: ndarray, axis=-1, kind=None) -> None:
@@ -36,7 +36,7 @@ def sort_in_place(a: ndarray, axis=-1, kind=None) -> None:
     if not a.elements.flags.c_contiguous:
         raise NotImplementedError("Sorting non-contiguous array is not supported.")
     (axis,) = axes_of(axis, a.ndim)
-    functions.call("sort", a, function=lambda elements: elements.sort(axis, kind="stable"))
+    call("sort", a, function=lambda elements: elements.sort(axis, kind="stable"))
 
 
 def _check_kind(kind) -> None:

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from tools.sim.cupy.arguments import require
-from tools.sim.cupy.arrays import is_view, ndarray, on_device
-from tools.sim.cupy.casts import device_dtype
-from tools.sim.cupy.creation import array
-from tools.sim.cupy.shapes import axes_of, infer, one_order
+from tools.sim.cupy.arrays.arguments import require
+from tools.sim.cupy.arrays.casts import device_dtype
+from tools.sim.cupy.arrays.ndarray import is_view, ndarray, on_device
+from tools.sim.cupy.arrays.shapes import axes_of, infer, one_order
+from tools.sim.cupy.functions.conversion import array
 
 
 def reshape(a, newshape, order="C", *, copy=None) -> ndarray:

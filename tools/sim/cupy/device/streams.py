@@ -6,7 +6,7 @@ import numpy as np
 
 from tools.models.timeline import DEFAULT
 from tools.sim import host
-from tools.sim.cupy.errors import CUDARuntimeError
+from tools.sim.cupy.device.errors import CUDARuntimeError
 
 RESERVED = 2  # handles 1 and 2 are CUDA's other names for the default stream
 

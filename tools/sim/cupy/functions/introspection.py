@@ -4,10 +4,10 @@ import sys
 
 import numpy as np
 
-from tools.sim.cupy import memory
-from tools.sim.cupy.arguments import require
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.transfers import asnumpy
+from tools.sim.cupy.arrays.arguments import require
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.device import memory
+from tools.sim.cupy.functions.transfers import asnumpy
 
 
 def get_array_module(*args):

@@ -5,12 +5,12 @@ from math import prod
 
 import numpy as np
 
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import check_cast, operand, require
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.casts import device_dtype
-from tools.sim.cupy.shapes import axes_of
-from tools.sim.cupy.ufuncs import copy_elements
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import check_cast, operand, require
+from tools.sim.cupy.arrays.casts import device_dtype
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.shapes import axes_of
+from tools.sim.cupy.dispatch.ufuncs import copy_elements
 
 FEW, SMALL = 8, 2 << 20  # more arrays than that, of fewer bytes on average, are joined by one kernel
 

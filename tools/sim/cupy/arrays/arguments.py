@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.sim.cupy.arrays import ndarray
+from tools.sim.cupy.arrays.ndarray import ndarray
 
 
 def operand(value):

@@ -9,12 +9,13 @@ import operator
 import numpy as np
 
 from tools.sim import host
-from tools.sim.cupy import launches, streams
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.creation import array, astype
-from tools.sim.cupy.filling import fill
-from tools.sim.cupy.ufuncs import copy_elements, ufuncs
-from tools.sim.cupy.views import broadcast_to
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.device import streams
+from tools.sim.cupy.dispatch.ufuncs import copy_elements, ufuncs
+from tools.sim.cupy.functions.conversion import array, astype
+from tools.sim.cupy.functions.creation import fill
+from tools.sim.cupy.functions.views import broadcast_to
 
 WORDS = {
     "add": "add",

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.functions import functions
-from tools.sim.cupy.joins import concatenate
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.functions.concatenate import concatenate
+from tools.sim.cupy.functions.table import functions
 
 
 def hstack(tup: Iterable, *, dtype=None, casting="same_kind") -> ndarray:
