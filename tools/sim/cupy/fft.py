@@ -4,26 +4,10 @@ import numpy as np
 
 from tools.sim.cupy.dispatch.calls import call
 
-NAMES = (
-    "fft",
-    "ifft",
-    "fft2",
-    "ifft2",
-    "fftn",
-    "ifftn",
-    "rfft",
-    "irfft",
-    "rfft2",
-    "irfft2",
-    "rfftn",
-    "irfftn",
-    "hfft",
-    "ihfft",
-    "fftshift",
-    "ifftshift",
-    "fftfreq",
-    "rfftfreq",
-)
+NAMES = """
+    fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft fftshift ifftshift fftfreq
+    rfftfreq
+""".split()
 
 
 def _function(name: str):

@@ -8,25 +8,14 @@ from tools.sim.cupy.dispatch.calls import call
 from tools.sim.cupy.dispatch.ufuncs import copy_elements, ufunc, ufuncs
 from tools.sim.cupy.functions import conversion, creation, indexing, products, selection, sorting, transfers, views
 
-BINARY = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "true_divide",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "lshift": "left_shift",
-    "rshift": "right_shift",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "divmod": "divmod",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-}
+BINARY = dict(
+    pair.split("=")
+    for pair in """
+    add=add sub=subtract mul=multiply truediv=true_divide floordiv=floor_divide mod=remainder pow=power
+    lshift=left_shift rshift=right_shift and=bitwise_and or=bitwise_or xor=bitwise_xor divmod=divmod lt=less
+    le=less_equal gt=greater ge=greater_equal
+""".split()
+)
 COMPARISONS = ("lt", "le", "gt", "ge")
 UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 
@@ -191,15 +180,12 @@ METHODS = {
 
 # Of elementwise functions -----------------------------------------------------------------------
 
-SCATTERED = {
-    "add": "add",
-    "subtract": "sub",
-    "maximum": "max",
-    "minimum": "min",
-    "bitwise_and": "and",
-    "bitwise_or": "or",
-    "bitwise_xor": "xor",
-}
+SCATTERED = dict(
+    pair.split("=")
+    for pair in """
+    add=add subtract=sub maximum=max minimum=min bitwise_and=and bitwise_or=or bitwise_xor=xor
+""".split()
+)
 
 
 def _outer(self: ufunc, a, b, **named) -> ndarray:

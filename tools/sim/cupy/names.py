@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.sim.cupy import methods
+from tools.sim.cupy import exceptions, methods
 from tools.sim.cupy.arrays.ndarray import ndarray
 from tools.sim.cupy.dispatch import reductions
 from tools.sim.cupy.dispatch.ufuncs import ufunc, ufuncs
@@ -44,7 +44,6 @@ OF_NUMPY = """
     s_ set_printoptions short signedinteger single typename ubyte uint uint8 uint16 uint32 uint64 uintc uintp ulong
     ulonglong unsignedinteger ushort broadcast_shapes
 """
-OF_EXCEPTIONS = "AxisError ComplexWarning ModuleDeprecationWarning RankWarning TooHardError VisibleDeprecationWarning"
 
 
 def _method(name: str):
@@ -63,7 +62,7 @@ def _of(module, names: str) -> dict:
 
 public = {
     **_of(np, OF_NUMPY),
-    **_of(np.exceptions, OF_EXCEPTIONS),
+    **_of(exceptions, exceptions.NAMES),
     "bool": np.bool_,
     "float_": np.float64,
     "complex_": np.complex128,

@@ -5,32 +5,12 @@ import numpy as np
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 
-FLOATS = (
-    "beta",
-    "chisquare",
-    "exponential",
-    "f",
-    "gamma",
-    "gumbel",
-    "laplace",
-    "logistic",
-    "lognormal",
-    "normal",
-    "pareto",
-    "power",
-    "rayleigh",
-    "standard_cauchy",
-    "standard_exponential",
-    "standard_gamma",
-    "standard_normal",
-    "standard_t",
-    "triangular",
-    "uniform",
-    "vonmises",
-    "wald",
-    "weibull",
-    "random",
-    "random_sample",
+FLOATS = tuple(
+    """
+    beta chisquare exponential f gamma gumbel laplace logistic lognormal normal pareto power rayleigh
+    standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises wald
+    weibull random random_sample
+""".split()
 )
 WHOLE = ("binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "zipf")
 

@@ -4,14 +4,10 @@ import numpy as np
 
 from tools.sim.cupy.functions.transfers import asnumpy
 
-NAMES = (
-    "assert_allclose",
-    "assert_array_equal",
-    "assert_array_almost_equal",
-    "assert_array_almost_equal_nulp",
-    "assert_array_less",
-    "assert_array_max_ulp",
-)
+NAMES = """
+    assert_allclose assert_array_equal assert_array_almost_equal assert_array_almost_equal_nulp assert_array_less
+    assert_array_max_ulp
+""".split()
 
 
 def _assertion(name: str):

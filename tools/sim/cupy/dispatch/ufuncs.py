@@ -13,26 +13,14 @@ from tools.sim.cupy.arrays.shapes import broadcast_shapes
 from tools.sim.cupy.dispatch.loops import SIGNATURES, WEAK, Loop, choose, loops
 from tools.sim.floats import WIDE, converts
 
-ALIASES = {
-    "abs": "absolute",
-    "divide": "true_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "conj": "conjugate",
-    "degrees": "rad2deg",
-    "radians": "deg2rad",
-    "bitwise_not": "invert",
-    "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_right_shift": "right_shift",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atanh": "arctanh",
-    "atan2": "arctan2",
-}
+ALIASES = dict(
+    pair.split("=")
+    for pair in """
+    abs=absolute divide=true_divide mod=remainder pow=power conj=conjugate degrees=rad2deg radians=deg2rad
+    bitwise_not=invert bitwise_invert=invert bitwise_left_shift=left_shift bitwise_right_shift=right_shift
+    acos=arccos acosh=arccosh asin=arcsin asinh=arcsinh atan=arctan atanh=arctanh atan2=arctan2
+""".split()
+)
 NO_BOOL = {
     "subtract": "cupy boolean subtract, the `-` operator, is deprecated, use the bitwise_xor, the `^` operator, or "
     "the logical_xor function instead.",

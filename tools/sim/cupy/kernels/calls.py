@@ -48,39 +48,16 @@ def _fma(x, y, z):
     return x * y + z
 
 
+def _of_numpy(names: str) -> dict[str, Callable]:
+    return {name: getattr(np, name) for name in names.split()}
+
+
 # Of floating-point numbers. sinf(x) takes and gives float; sin(x) is there for float and for double.
 ONE = {
-    **{
-        name: getattr(np, name)
-        for name in (
-            "sin",
-            "cos",
-            "tan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "exp",
-            "exp2",
-            "expm1",
-            "log",
-            "log2",
-            "log10",
-            "log1p",
-            "sqrt",
-            "cbrt",
-            "floor",
-            "ceil",
-            "trunc",
-            "rint",
-            "fabs",
-        )
-    },
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
+    **_of_numpy(
+        "sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt floor ceil trunc rint fabs "
+        "asin acos atan asinh acosh atanh"
+    ),
     "nearbyint": np.rint,
     "round": _round,
     "rsqrt": lambda x: 1 / np.sqrt(x),
@@ -92,15 +69,7 @@ ONE = {
     "tgamma": _each(math.gamma, math.nan),
     "lgamma": _each(math.lgamma, math.inf),
 }
-TWO = {
-    "pow": np.power,
-    "atan2": np.arctan2,
-    "fmod": np.fmod,
-    "hypot": np.hypot,
-    "fmin": np.fmin,
-    "fmax": np.fmax,
-    "nextafter": np.nextafter,
-}
+TWO = {"pow": np.power, "atan2": np.arctan2, **_of_numpy("fmod hypot fmin fmax nextafter")}
 THREE = {"fma": _fma}
 FLOATING = {1: ONE, 2: TWO, 3: THREE}
 OF_HALVES = ("fmin", "fmax", "nextafter")  # that CuPy has for float16 as well
@@ -112,33 +81,8 @@ ABOUT = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "signbit
 WHOLE = {"llrint": np.rint, "lrint": np.rint, "llround": _round, "lround": _round}
 EITHER = {"min": np.fmin, "max": np.fmax, "copysign": np.copysign}  # of two of one type
 COMPLEX = {
-    "abs": np.abs,
-    "arg": np.angle,
-    "conj": np.conj,
-    "norm": lambda z: np.abs(z) ** 2,
-    "real": np.real,
-    "imag": np.imag,
-    **{
-        name: ONE[name]
-        for name in (
-            "exp",
-            "log",
-            "log10",
-            "sqrt",
-            "sin",
-            "cos",
-            "tan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "asin",
-            "acos",
-            "atan",
-            "asinh",
-            "acosh",
-            "atanh",
-        )
-    },
+    **{"abs": np.abs, "arg": np.angle, "conj": np.conj, "norm": lambda z: np.abs(z) ** 2},
+    **_of_numpy("real imag exp log log10 sqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh"),
 }
 FREE = ("abs", "fabs", "fabsf", "copysign", "copysignf")  # they change a sign
 ATOMIC = {

@@ -12,15 +12,9 @@ from tools.sim.cupy.raw import launch, origin
 from tools.sim.cupy.raw.compiled import Compiled, compiled
 
 MOST_SHARED, MOST_SHARED_OPTED_IN = 48 << 10, 227 << 10  # bytes of a block; of compute capability 9.0
-OF_COMPILER = (
-    "binary_version",
-    "cache_mode_ca",
-    "const_size_bytes",
-    "local_size_bytes",
-    "num_regs",
-    "ptx_version",
-    "shared_size_bytes",
-)
+OF_COMPILER = """
+    binary_version cache_mode_ca const_size_bytes local_size_bytes num_regs ptx_version shared_size_bytes
+""".split()
 
 
 class RawKernel:

@@ -7,41 +7,13 @@ from tools.sim.cupy.device.errors import CompileException
 PASSED = ("-D", "-U", "-I", "--define-macro=", "--undefine-macro=", "--include-path=")
 SHORT = {"--define-macro=": "-D", "--undefine-macro=": "-U", "--include-path=": "-I"}
 STANDARDS = ("11", "14", "17", "20", "23")
-IGNORED = (
-    "-arch",
-    "--gpu-architecture",
-    "-lineinfo",
-    "--generate-line-info",
-    "-G",
-    "--device-debug",
-    "-dopt",
-    "--dopt",
-    "-use_fast_math",
-    "--use_fast_math",
-    "-ftz",
-    "--ftz",
-    "-prec-",
-    "--prec-",
-    "-fmad",
-    "--fmad",
-    "-maxrregcount",
-    "--maxrregcount",
-    "-Xptxas",
-    "--ptxas-options",
-    "-default-device",
-    "--default-device",
-    "-restrict",
-    "--restrict",
-    "-w",
-    "--disable-warnings",
-    "-extra-device-vectorization",
-    "--extra-device-vectorization",
-    "-rdc",
-    "--relocatable-device-code",
-    "-ewp",
-    "-dw",
-    "-time",
-    "--time",
+IGNORED = tuple(
+    """
+    -arch --gpu-architecture -lineinfo --generate-line-info -G --device-debug -dopt --dopt -use_fast_math
+    --use_fast_math -ftz --ftz -prec- --prec- -fmad --fmad -maxrregcount --maxrregcount -Xptxas --ptxas-options
+    -default-device --default-device -restrict --restrict -w --disable-warnings -extra-device-vectorization
+    --extra-device-vectorization -rdc --relocatable-device-code -ewp -dw -time --time
+""".split()
 )
 
 
