@@ -8,8 +8,7 @@ from tools.sim.counters import Counts
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.arguments import operand
 from tools.sim.cupy.arrays.ndarray import ndarray
-from tools.sim.cupy.kernels.evaluation import Indexer, Variable
-from tools.sim.cupy.kernels.machine import Machine
+from tools.sim.cupy.kernels.machine import Indexer, Machine, Variable
 from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
 from tools.sim.cupy.kernels.parser import functions, statements
 from tools.sim.cupy.kernels.raw import Raw
@@ -98,9 +97,9 @@ class ElementwiseKernel:
 
         def run() -> list:
             with np.errstate(all="ignore"):
-                machine.check(body)
+                body.check(machine)
                 with machine.counted(arithmetic):
-                    machine.run(body)
+                    body.run(machine)
             return self._accessed(names, (*inputs, *outputs), shape)
 
         arrays = [each for each in (*inputs, *outputs) if isinstance(each, ndarray)]

@@ -1,6 +1,7 @@
 """Reads a kernel's code: expressions, by the precedence of their operators."""
 
-from tools.sim.cupy.kernels import tree, types
+from tools.sim.cupy.kernels import nodes, types
+from tools.sim.cupy.kernels.nodes import Node
 from tools.sim.cupy.kernels.refusal import Code
 from tools.sim.cupy.kernels.tokens import Token, tokens
 
@@ -120,42 +121,42 @@ class Expressions:
 
     # Expressions ---------------------------------------------------------------------------------
 
-    def expression(self) -> tree.Node:
+    def expression(self) -> Node:
         found = self.assignment()
         if self.now.text == ",":
             raise self.code.unknown(self.now.line, "the comma between expressions", "Write two statements.")
         return found
 
-    def assignment(self) -> tree.Node:
+    def assignment(self) -> Node:
         target = self._choice()
         if self.now.text not in ASSIGNMENTS:
             return target
         token = self.take()
-        return tree.Assign(token.line, target, token.text[:-1] or None, self.assignment())
+        return nodes.Assign(token.line, target, token.text[:-1] or None, self.assignment())
 
-    def _choice(self) -> tree.Node:
+    def _choice(self) -> Node:
         condition = self._binary(0)
         if self.now.text != "?":
             return condition
         line = self.take().line
         yes = self.assignment()
         self.expect(":")
-        return tree.Choice(line, condition, yes, self.assignment())
+        return nodes.Choice(line, condition, yes, self.assignment())
 
-    def _binary(self, level: int) -> tree.Node:
+    def _binary(self, level: int) -> Node:
         if level == len(LEVELS):
             return self._unary()
         left = self._binary(level + 1)
         while self.now.text in LEVELS[level]:
             token = self.take()
-            left = tree.Binary(token.line, token.text, left, self._binary(level + 1))
+            left = nodes.Binary(token.line, token.text, left, self._binary(level + 1))
         return left
 
-    def _unary(self) -> tree.Node:
+    def _unary(self) -> Node:
         token = self.now
         if token.text in ("+", "-", "!", "~", "&"):
             self.take()
-            return tree.Unary(token.line, token.text, self._unary())
+            return nodes.Unary(token.line, token.text, self._unary())
         if token.text in ("++", "--"):
             self.take()
             return self._step(token, self._unary(), after=False)
@@ -167,32 +168,32 @@ class Expressions:
             self.take()
             type = self.type()
             self.expect(")")
-            return tree.Cast(token.line, type, self._unary())
+            return nodes.Cast(token.line, type, self._unary())
         return self._postfix(self._primary())
 
-    def _step(self, token: Token, target: tree.Node, after: bool) -> tree.Node:
-        one = tree.Number(token.line, types.literal("1"))
-        return tree.Assign(token.line, target, token.text[0], one, after)
+    def _step(self, token: Token, target: Node, after: bool) -> Node:
+        one = nodes.Number(token.line, types.literal("1"))
+        return nodes.Assign(token.line, target, token.text[0], one, after)
 
-    def _postfix(self, found: tree.Node) -> tree.Node:
+    def _postfix(self, found: Node) -> Node:
         while True:
             token = self.now
             if self.accept("["):
-                found = tree.Element(token.line, found, self.expression())
+                found = nodes.Element(token.line, found, self.expression())
                 self.expect("]")
             elif self.accept("."):
                 name = self.expect_name()
-                found = tree.Member(token.line, found, name, self._arguments() if self.now.text == "(" else None)
+                found = nodes.Member(token.line, found, name, self._arguments() if self.now.text == "(" else None)
             elif token.text in ("++", "--"):
                 found = self._step(self.take(), found, after=True)
             else:
                 return found
 
-    def _primary(self) -> tree.Node:
+    def _primary(self) -> Node:
         token = self.take()
         if token.kind == "number":
             try:
-                return tree.Number(token.line, types.literal(token.text))
+                return nodes.Number(token.line, types.literal(token.text))
             except (ValueError, OverflowError):
                 raise self.code.wrong(token.line, f"{token.text} is no number of C++.") from None
         if token.text == "(":
@@ -206,21 +207,21 @@ class Expressions:
             raise self.code.wrong(token.line, f"Here a value is missing; {shown} stands in its place.")
         return self._named(token)
 
-    def _named(self, token: Token) -> tree.Node:
+    def _named(self, token: Token) -> Node:
         """A variable, a call, or a conversion as T(x) or complex<float>(x, y)."""
         if token.text in ("true", "false"):
-            return tree.Number(token.line, types.SIMPLE["bool"](token.text == "true"))
+            return nodes.Number(token.line, types.SIMPLE["bool"](token.text == "true"))
         if self.now.text == "<" and token.text in ("complex", "thrust::complex"):
             self._at -= 1
-            return tree.Call(token.line, self.type(), self._arguments())
+            return nodes.Call(token.line, self.type(), self._arguments())
         if self.now.text != "(":
-            return tree.Name(token.line, token.text)
+            return nodes.Name(token.line, token.text)
         arguments = self._arguments()
         if self._names_type(token.text) and len(arguments) == 1:
-            return tree.Cast(token.line, token.text, arguments[0])
-        return tree.Call(token.line, token.text, arguments)
+            return nodes.Cast(token.line, token.text, arguments[0])
+        return nodes.Call(token.line, token.text, arguments)
 
-    def _cast(self, token: Token) -> tree.Cast:
+    def _cast(self, token: Token) -> nodes.Cast:
         if token.text != "static_cast":
             raise self.code.unknown(token.line, token.text)
         self.expect("<")
@@ -229,9 +230,9 @@ class Expressions:
         self.expect("(")
         operand = self.expression()
         self.expect(")")
-        return tree.Cast(token.line, type, operand)
+        return nodes.Cast(token.line, type, operand)
 
-    def _arguments(self) -> tuple[tree.Node, ...]:
+    def _arguments(self) -> tuple[Node, ...]:
         self.expect("(")
         found = []
         while not self.accept(")"):

@@ -2,9 +2,21 @@
 
 from functools import lru_cache
 
-from tools.sim.cupy.kernels import tree
 from tools.sim.cupy.kernels.expressions import Expressions
+from tools.sim.cupy.kernels.nodes import Node
 from tools.sim.cupy.kernels.refusal import Code
+from tools.sim.cupy.kernels.statements import (
+    Block,
+    Declare,
+    Evaluate,
+    Function,
+    If,
+    Jump,
+    Loop,
+    Return,
+    Several,
+    Statement,
+)
 
 ELSEWHERE = {  # words that begin what an elementwise kernel of the stand-in cannot have
     "goto": "goto",
@@ -32,14 +44,14 @@ DIRECTIVES = ("define", "undef", "include", "if", "ifdef", "ifndef", "elif", "el
 class Parser(Expressions):
     """code: what is read. types: names that stand for types here, as T, beside C++'s own."""
 
-    def statements(self) -> tree.Several:
+    def statements(self) -> Several:
         """All of the code: it stands where the parameters and i are declared."""
         found = []
         while not self.at_end():
             found.append(self.statement())
-        return tree.Several(1, tuple(found))
+        return Several(1, tuple(found))
 
-    def functions(self) -> dict[str, tree.Function]:
+    def functions(self) -> dict[str, Function]:
         """All of the code, as definitions of __device__ functions."""
         found = {}
         while not self.at_end():
@@ -47,7 +59,7 @@ class Parser(Expressions):
             found[function.name] = function
         return found
 
-    def statement(self) -> tree.Node:
+    def statement(self) -> Statement:
         token = self.now
         if token.text == "#" and self.ahead(1).text not in DIRECTIVES:
             raise self.code.wrong(token.line, "In C++ a comment begins with //, not with #.")
@@ -66,19 +78,19 @@ class Parser(Expressions):
         if reader is not None:
             return reader()
         if self.accept(";"):
-            return tree.Block(token.line, ())
+            return Block(token.line, ())
         simple = self._simple()
         self.end_statement()
         return simple
 
-    def _simple(self) -> tree.Node:
+    def _simple(self) -> Statement:
         """A declaration or an expression, without what ends it."""
         line = self.now.line
         if self.type_ahead():
             return self._declaration()
-        return tree.Evaluate(line, self.expression())
+        return Evaluate(line, self.expression())
 
-    def _declaration(self) -> tree.Node:
+    def _declaration(self) -> Statement:
         line, type = self.now.line, self.type()
         found = []
         while True:
@@ -93,26 +105,26 @@ class Parser(Expressions):
             elif self.accept("("):
                 value = self.expression()
                 self.expect(")")
-            found.append(tree.Declare(line, type, name, value))
+            found.append(Declare(line, type, name, value))
             if not self.accept(","):
-                return found[0] if len(found) == 1 else tree.Several(line, tuple(found))
+                return found[0] if len(found) == 1 else Several(line, tuple(found))
 
-    def _block(self) -> tree.Block:
+    def _block(self) -> Block:
         line = self.expect("{").line
         found = []
         while not self.accept("}"):
             if self.at_end():
                 raise self.code.wrong(line, "This brace is never closed.")
             found.append(self.statement())
-        return tree.Block(line, tuple(found))
+        return Block(line, tuple(found))
 
-    def _if(self) -> tree.If:
+    def _if(self) -> If:
         line = self.expect("if").line
         condition = self._in_parentheses()
         yes = self.statement()
-        return tree.If(line, condition, yes, self.statement() if self.accept("else") else None)
+        return If(line, condition, yes, self.statement() if self.accept("else") else None)
 
-    def _for(self) -> tree.Loop:
+    def _for(self) -> Loop:
         line = self.expect("for").line
         self.expect("(")
         begin = None if self.now.text == ";" else self._simple()
@@ -121,39 +133,39 @@ class Parser(Expressions):
         self.expect(";")
         step = None if self.now.text == ")" else self.expression()
         self.expect(")")
-        return tree.Loop(line, begin, condition, step, self.statement())
+        return Loop(line, begin, condition, step, self.statement())
 
-    def _while(self) -> tree.Loop:
+    def _while(self) -> Loop:
         line = self.expect("while").line
         condition = self._in_parentheses()
-        return tree.Loop(line, None, condition, None, self.statement())
+        return Loop(line, None, condition, None, self.statement())
 
-    def _do(self) -> tree.Loop:
+    def _do(self) -> Loop:
         line = self.expect("do").line
         body = self.statement()
         self.expect("while")
         condition = self._in_parentheses()
         self.end_statement()
-        return tree.Loop(line, None, condition, None, body, once=True)
+        return Loop(line, None, condition, None, body, once=True)
 
-    def _jump(self) -> tree.Jump:
+    def _jump(self) -> Jump:
         token = self.take()
         self.end_statement()
-        return tree.Jump(token.line, token.text)
+        return Jump(token.line, token.text)
 
-    def _return(self) -> tree.Return:
+    def _return(self) -> Return:
         line = self.expect("return").line
         value = None if self.now.text in (";", "") else self.expression()
         self.end_statement()
-        return tree.Return(line, value)
+        return Return(line, value)
 
-    def _in_parentheses(self) -> tree.Node:
+    def _in_parentheses(self) -> Node:
         self.expect("(")
         inside = self.expression()
         self.expect(")")
         return inside
 
-    def _function(self) -> tree.Function:
+    def _function(self) -> Function:
         while self.now.text in ("__device__", "inline", "static", "__forceinline__", "__host__"):
             self.take()
         line = self.now.line
@@ -169,22 +181,22 @@ class Parser(Expressions):
             parameters.append((kind, self.expect_name()))
             if self.now.text != ")":
                 self.expect(",")
-        return tree.Function(line, type, name, tuple(parameters), self._block())
+        return Function(line, type, name, tuple(parameters), self._block())
 
 
 @lru_cache
-def statements(code: Code, types: frozenset[str]) -> tree.Several:
+def statements(code: Code, types: frozenset[str]) -> Several:
     """All of a kernel's code. types: the names that stand for types. Raises for what is no such code."""
     return Parser(code, types).statements()
 
 
 @lru_cache
-def functions(code: Code, types: frozenset[str]) -> dict[str, tree.Function]:
+def functions(code: Code, types: frozenset[str]) -> dict[str, Function]:
     """The functions that a preamble defines."""
     return Parser(code, types).functions()
 
 
 @lru_cache
-def expression(code: Code, types: frozenset[str]) -> tree.Node:
+def expression(code: Code, types: frozenset[str]) -> Node:
     """The expression that the code begins with."""
     return Parser(code, types).expression()

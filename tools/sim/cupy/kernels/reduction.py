@@ -12,8 +12,7 @@ from tools.sim.cupy.arrays.casts import convert
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 from tools.sim.cupy.arrays.shapes import axes_of
 from tools.sim.cupy.kernels import types
-from tools.sim.cupy.kernels.evaluation import Indexer, Variable
-from tools.sim.cupy.kernels.machine import Machine
+from tools.sim.cupy.kernels.machine import Indexer, Machine, Variable
 from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
 from tools.sim.cupy.kernels.parser import expression, functions, statements
 from tools.sim.cupy.kernels.refusal import Code
@@ -165,9 +164,9 @@ class ReductionKernel:
         }
         machine = Machine(code, total.size, names, letters, self._functions(letters))
         body = statements(code, frozenset(letters))
-        machine.check(body)
+        body.check(machine)
         with machine.counted(arithmetic):
-            machine.run(body)
+            body.run(machine)
         return np.broadcast_to(result.value, total.size)
 
     def _expression(
@@ -187,7 +186,7 @@ class ReductionKernel:
         }
         machine = Machine(code, prod(shape), names, letters, self._functions(letters))
         with machine.counted(Counts() if arithmetic is None else arithmetic):
-            value = machine.value(expression(code, frozenset(letters)))
+            value = expression(code, frozenset(letters)).value(machine)
             value = floats.cast(value, convert(np.asarray(value), dtype))
         return np.broadcast_to(np.asarray(value).reshape(shape if np.ndim(value) else ()), shape)
 
