@@ -11,6 +11,7 @@ beside them are CuPy's own modules (cuda, cupyx, fft, ...), `methods`, which com
 """
 
 import importlib
+from typing import Any
 
 from tools.sim.cupy import names as _names
 
@@ -18,7 +19,7 @@ __version__ = "14.2.0"  # whose rules these are
 globals().update(_names.public)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _names.MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _names.LATER:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def alloc(size: int) -> MemoryPointer:
 
 
 @contextmanager
-def using_allocator(allocator=None) -> Iterator[None]:
+def using_allocator(allocator: Any = None) -> Iterator[None]:
     """Another allocator inside."""
     before = get_allocator()
     set_allocator(allocator)
@@ -52,7 +53,7 @@ def using_allocator(allocator=None) -> Iterator[None]:
 class PinnedMemoryPointer(bytearray):
     """Pinned memory of the host, for numpy.frombuffer. ptr: where it lies."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         super().__init__(size)
         self._array = np.frombuffer(self, np.uint8)
         self.ptr, self.mem = self._array.__array_interface__["data"][0], self

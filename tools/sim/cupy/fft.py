@@ -1,5 +1,7 @@
 """cupy.fft: NumPy's functions as a library's work (cuFFT)."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim.cupy.dispatch.calls import call
@@ -10,10 +12,10 @@ NAMES = """
 """.split()
 
 
-def _function(name: str):
+def _function(name: str) -> Any:
     function = getattr(np.fft, name)
 
-    def transform(*args, **named):
+    def transform(*args: Any, **named: Any) -> Any:
         return call(f"fft.{name}", *args, function=function, **named)
 
     transform.__name__ = name

@@ -1,5 +1,7 @@
 """What arrays of the device can do: operators and methods, put on the class where all that they need is known."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
@@ -23,7 +25,7 @@ UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 # Operators ---------------------------------------------------------------------------------------
 
 
-def _applied(name: str, one, other):
+def _applied(name: str, one: Any, other: Any) -> Any:
     """An operator's function; for arguments that only NumPy can judge, NumPy's, which asks the array in its turn."""
     both = (one, other)
     if any(getattr(each, "__array_ufunc__", ndarray) is None for each in both):
@@ -47,11 +49,11 @@ def _put_operators() -> None:
         setattr(ndarray, f"__{symbol}__", lambda self, name=name: ufuncs[name](self))
 
 
-def _pos(self):
+def _pos(self: Any) -> Any:
     return self.copy() if self.dtype == bool else ufuncs["positive"](self)
 
 
-def _pow(self, other, modulo=None):
+def _pow(self: Any, other: Any, modulo: Any = None) -> Any:
     """Common powers by numbers of Python have kernels of their own."""
     powers = {(int, 2): "square", (float, 0.5): "sqrt", (float, 2.0): "square", (float, -1.0): "reciprocal"}
     name = powers.get((type(other), other)) if type(other) in (int, float) else None
@@ -61,13 +63,13 @@ def _pow(self, other, modulo=None):
     return ufuncs[name](self, dtype=None if exact else np.result_type(self.dtype, other))
 
 
-def _eq(self, other):
+def _eq(self: Any, other: Any) -> Any:
     if other is None or type(other).__eq__ is object.__eq__:
         return creation.zeros(self.shape, bool)
     return _applied("equal", self, other)
 
 
-def _ne(self, other):
+def _ne(self: Any, other: Any) -> Any:
     if other is None or type(other).__eq__ is object.__eq__ and type(other).__ne__ is object.__ne__:
         return creation.ones(self.shape, bool)
     return _applied("not_equal", self, other)
@@ -76,59 +78,59 @@ def _ne(self, other):
 # Methods -----------------------------------------------------------------------------------------
 
 
-def _reshape(self, *shape, order="C", copy=None):
+def _reshape(self: Any, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
     return views.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
-def _transpose(self, *axes):
+def _transpose(self: Any, *axes: Any) -> Any:
     return views.transpose(self, axes[0] if len(axes) == 1 and (axes[0] is None or np.iterable(axes[0])) else axes)
 
 
-def _astype(self, dtype, order="K", casting=None, subok=None, copy=True):
+def _astype(self: Any, dtype: Any, order: Any = "K", casting: Any = None, subok: Any = None, copy: bool = True) -> Any:
     return conversion.astype(self, dtype, order, casting, subok, copy=True if copy else None)
 
 
-def _copy(self, order="C"):
+def _copy(self: Any, order: Any = "C") -> Any:
     return conversion.astype(self, self.dtype, order)
 
 
-def _fill(self, value) -> None:
+def _fill(self: Any, value: Any) -> None:
     creation.fill(self, value)
 
 
-def _round(self, decimals=0, out=None):
+def _round(self: Any, decimals: int = 0, out: Any = None) -> Any:
     return selection.around(self, decimals, out)
 
 
-def _conj(self):
+def _conj(self: Any) -> Any:
     return ufuncs["conjugate"](self) if self.dtype.kind == "c" else self
 
 
-def _real(self):
+def _real(self: Any) -> Any:
     return on_device(self.elements.real, self) if self.dtype.kind == "c" else self
 
 
-def _imag(self):
+def _imag(self: Any) -> Any:
     return on_device(self.elements.imag, self) if self.dtype.kind == "c" else creation.zeros_like(self)
 
 
-def _set_imag(self, value) -> None:
+def _set_imag(self: Any, value: Any) -> None:
     if self.dtype.kind != "c":
         raise TypeError("cupy.ndarray does not have imaginary part to set")
     copy_elements(value, _imag(self))
 
 
-def _matrix_transpose(self):
+def _matrix_transpose(self: Any) -> Any:
     if self.ndim < 2:
         raise ValueError("matrix transpose with ndim < 2 is undefined")
     return views.swapaxes(self, -1, -2)
 
 
-def _called(name: str):
+def _called(name: str) -> Any:
     return lambda self, *args, **named: call(name, self, *args, **named)
 
 
-def _partition(self, kth, axis=-1) -> None:
+def _partition(self: Any, kth: Any, axis: Any = -1) -> None:
     call("partition", self, function=lambda elements: elements.partition(kth, axis))
 
 
@@ -188,12 +190,12 @@ SCATTERED = dict(
 )
 
 
-def _outer(self: ufunc, a, b, **named) -> ndarray:
+def _outer(self: ufunc, a: Any, b: Any, **named: Any) -> ndarray:
     a, b = conversion.array(a, copy=None), conversion.array(b, copy=None)
     return self(a.reshape(a.shape + (1,) * b.ndim), b.reshape((1,) * a.ndim + b.shape), **named)
 
 
-def _at(self: ufunc, a: ndarray, indices, b=None) -> None:
+def _at(self: ufunc, a: ndarray, indices: Any, b: Any = None) -> None:
     if self.key not in SCATTERED:
         raise NotImplementedError(f"`{self.name}.at` is not supported yet")
     indexing.scatter(a, indices, b, SCATTERED[self.key])

@@ -1,5 +1,7 @@
 """The names of the module cupy: what stands behind each, and those that CuPy has but the stand-in lacks."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim.cupy import exceptions, methods
@@ -46,17 +48,17 @@ OF_NUMPY = """
 """
 
 
-def _method(name: str):
+def _method(name: str) -> Any:
     """CuPy leaves these to the method of their argument, wherever that lies."""
 
-    def function(a, *args, **named):
+    def function(a: Any, *args: Any, **named: Any) -> Any:
         return getattr(a, name)(*args, **named)
 
     function.__name__ = function.__qualname__ = name
     return function
 
 
-def _of(module, names: str) -> dict:
+def _of(module: Any, names: str) -> dict:
     return {name: getattr(module, name) for name in names.split()}
 
 

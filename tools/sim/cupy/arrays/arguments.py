@@ -1,11 +1,13 @@
 """What CuPy's functions may be given, with its words for what they may not."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim.cupy.arrays.ndarray import ndarray
 
 
-def operand(value):
+def operand(value: Any) -> Any:
     """What a kernel may be given: an array of the device or a plain number. TypeError for all else."""
     if isinstance(value, (ndarray, bool, int, float, complex)):
         return value
@@ -14,19 +16,19 @@ def operand(value):
     raise TypeError(f"Unsupported type {type(value)}")
 
 
-def type_of(value):
+def type_of(value: Any) -> Any:
     """Its dtype; int, float or complex for a plain number."""
     if isinstance(value, (ndarray, np.generic)):
         return value.dtype
     return np.dtype(bool) if isinstance(value, bool) else type(value)
 
 
-def elements(value):
+def elements(value: Any) -> Any:
     """What NumPy is given for an operand."""
     return value.elements if isinstance(value, ndarray) else value
 
 
-def require(name: str, value) -> None:
+def require(name: str, value: Any) -> None:
     """TypeError, in the words of CuPy's compiled functions, unless it is an array of the device."""
     if not isinstance(value, ndarray):
         module, kind = type(value).__module__, type(value).__qualname__
@@ -38,13 +40,13 @@ def require(name: str, value) -> None:
         )
 
 
-def require_out(out) -> None:
+def require_out(out: Any) -> None:
     """The same of a place for the result, if there is one."""
     if out is not None:
         require("out", out)
 
 
-def check_cast(given: np.dtype, wanted: np.dtype, casting: str, what: str = "array data") -> None:
+def check_cast(given: np.dtype, wanted: np.dtype, casting: Any, what: str = "array data") -> None:
     """TypeError if this rule does not let the one become the other."""
     if not (casting == "same_kind" and given.kind == wanted.kind or np.can_cast(given, wanted, casting)):
         raise TypeError(f"Cannot cast {what} from {given!r} to {wanted!r} according to the rule '{casting}'")

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ SUPPORTED = frozenset("?bBhHiIlLqQefdFD")
 SMALLEST = np.finfo(np.float32).tiny  # of full precision
 
 
-def device_dtype(dtype) -> np.dtype:
+def device_dtype(dtype: Any) -> np.dtype:
     """The NumPy dtype of this specifier. ValueError, with CuPy's words, if no array on the device can have it."""
     dtype = np.dtype(dtype)
     if dtype.byteorder == ">":

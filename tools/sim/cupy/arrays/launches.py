@@ -1,8 +1,9 @@
 """Kernels on the device and on record: what each launch loads and stores, by the addresses that its warps touch."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,26 +18,38 @@ from tools.sim.floats import WIDE
 BLOCK = 128  # threads in a block of CuPy's elementwise kernels
 
 
-class Picked(NamedTuple):
+@dataclass(frozen=True)
+class Picked:
     """The elements that NumPy's index picks, one a thread in C order. shape: of the result."""
 
     array: ndarray
-    index: object
+    index: Any
     shape: tuple[int, ...]
 
-    size = property(lambda self: prod(self.shape))
-    nbytes = property(lambda self: self.size * self.array.itemsize)
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.array.itemsize
 
 
-class Scattered(NamedTuple):
+@dataclass(frozen=True)
+class Scattered:
     """The elements at these places of the flattened array. threads: the number of the one that accesses each."""
 
     array: ndarray
     places: np.ndarray
     threads: np.ndarray
 
-    size = property(lambda self: self.places.size)
-    nbytes = property(lambda self: self.size * self.array.itemsize)
+    @property
+    def size(self) -> int:
+        return self.places.size
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.array.itemsize
 
 
 Accessed = ndarray | Picked | Scattered
@@ -73,7 +86,7 @@ def launch(
     accesses = list(zip(FIGURES, map(list, (loads, stores, atomics))))
     arrays = [each if isinstance(each, ndarray) else each.array for _, accessed in accesses for each in accessed]
 
-    def run():
+    def run() -> list:
         if work is not None:
             work()
         return accesses
@@ -86,14 +99,14 @@ def execute(
     grid: tuple[int, ...],
     arrays: list[ndarray],
     run: Callable[[], list],
-    stream=None,
+    stream: Any = None,
     arithmetic: Counts | None = None,
 ) -> None:
     """A kernel that may touch these arrays. run: does its work, and gives (figure, what was accessed so).
 
     arithmetic: as of `launch`; `run` may add to it.
     """
-    accesses = []
+    accesses: list[tuple[str, Accessed]] = []
 
     def all_of_it() -> int:
         accesses.extend((figure, each) for figure, accessed in run() for each in accessed)
@@ -104,7 +117,8 @@ def execute(
         counts = Counts(programs=prod(grid) if grid else 0) + (arithmetic or Counts())
         for figure, each in accesses:
             pieces, lines = touched(figure, each)
-            counts.include(Counts(**{figure: each.nbytes}, accesses=each.size, sectors=pieces, lines=lines))
+            figures: dict[str, Any] = {figure: each.nbytes, "accesses": each.size, "sectors": pieces, "lines": lines}
+            counts.include(Counts(**figures))
         recording.launched(Launch(kernel, grid, counts, ()))
 
 

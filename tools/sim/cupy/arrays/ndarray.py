@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from functools import reduce as fold
 from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +28,15 @@ class ndarray:
     __slots__ = ("elements", "memory", "base", "__weakref__")
     __array_priority__ = 100
 
-    def __init__(self, shape, dtype=float, memptr: MemoryPointer | None = None, strides=None, order="C"):
+    if TYPE_CHECKING:  # `methods` puts the rest on the class
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> "ndarray": ...
+        def __mul__(self, other: Any) -> "ndarray": ...
+
+    def __init__(
+        self, shape: Any, dtype: Any = float, memptr: MemoryPointer | None = None, strides: Any = None, order: Any = "C"
+    ) -> None:
         shape, dtype, order = as_shape(shape), device_dtype(dtype), one_order(order)
         if memptr is None:
             memory.current_pool().admit(prod(shape) * dtype.itemsize)
@@ -59,7 +68,7 @@ class ndarray:
         return self.elements.shape
 
     @shape.setter
-    def shape(self, shape) -> None:
+    def shape(self, shape: Any) -> None:
         shape = infer(shape if np.iterable(shape) else (shape,), self.size)
         reshaped = self.elements.reshape(shape)
         if not is_view(reshaped, self):
@@ -87,26 +96,26 @@ class ndarray:
 
     # What Python and NumPy ask of it -------------------------------------------------------------
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> None:
         raise TypeError(
             "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a "
             "NumPy array explicitly."
         )
 
-    def __array_ufunc__(self, ufunc, method, *inputs, out=(None,), **named):
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, out: Any = (None,), **named: Any) -> Any:
         if len(out) != 1:
             raise ValueError("The 'out' parameter must have exactly one array value")
         function = _counterpart(ufunc.__name__)
         if method != "__call__":
             function = getattr(function, method, None)
         if ufunc.__name__ in COMPARISONS:
-            inputs = [each.item() if isinstance(each, np.ndarray) and not each.ndim else each for each in inputs]
+            inputs = tuple(each.item() if isinstance(each, np.ndarray) and not each.ndim else each for each in inputs)
         operands = inputs if out[0] is None else (*inputs, *out)
         if function is None or not all(isinstance(each, (ndarray, *OPERANDS)) for each in operands):
             return NotImplemented
         return function(*inputs, **named, **({} if out[0] is None else {"out": out[0]}))
 
-    def __array_function__(self, function, types, args, named):
+    def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
         ours = _counterpart(*function.__module__.split(".")[1:], function.__name__)
         if ours in (None, function) or not all(issubclass(each, (ndarray, np.ndarray)) for each in types):
             return NotImplemented
@@ -129,18 +138,18 @@ class ndarray:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(self.shape[0]))
 
-    def item(self):
+    def item(self) -> Any:
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.get().item()
 
-    def tolist(self):
+    def tolist(self) -> Any:
         return self.get().tolist()
 
-    def tobytes(self, order="C") -> bytes:
+    def tobytes(self, order: Any = "C") -> bytes:
         return self.get().tobytes(order)
 
-    def __format__(self, specification) -> str:
+    def __format__(self, specification: Any) -> str:
         return format(self.get(), specification)
 
 
@@ -151,7 +160,7 @@ for _conversion in (int, float, complex, bytes, repr, str):  # each brings the e
 class Flags:
     """The memory layout of an array: as attributes, and under NumPy's names in capitals."""
 
-    def __init__(self, array: ndarray):
+    def __init__(self, array: ndarray) -> None:
         flags = array.elements.flags
         self.c_contiguous, self.f_contiguous = flags.c_contiguous, flags.f_contiguous
         self.owndata, self.fnc, self.forc = array.base is None, flags.fnc, flags.forc
@@ -161,11 +170,11 @@ class Flags:
             raise KeyError(f"{name} is not defined for cupy.ndarray.flags")
         return getattr(self, name.lower())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(f"  {name} : {self[name]}" for name in ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA"))
 
 
-def on_device(elements, *sources: ndarray) -> ndarray:
+def on_device(elements: Any, *sources: ndarray) -> ndarray:
     """An array of the device with these elements: a view, where its memory is that of one of the `sources`."""
     elements = np.asarray(elements)
     array = object.__new__(ndarray)
@@ -207,7 +216,7 @@ def address(elements: np.ndarray) -> int:
     return elements.__array_interface__["data"][0]
 
 
-def _counterpart(*path: str):
+def _counterpart(*path: str) -> Any:
     """The stand-in's function of this name, or None."""
     try:
         return fold(getattr, path, sys.modules["tools.sim.cupy"])

@@ -3,11 +3,12 @@
 import operator
 from collections.abc import Iterable
 from math import prod
+from typing import Any
 
 import numpy as np
 
 
-def as_shape(shape) -> tuple[int, ...]:
+def as_shape(shape: Any) -> tuple[int, ...]:
     """The shape as a tuple; a number alone is one axis. Raises TypeError, ValueError."""
     if shape is None:
         raise TypeError("Use () not None as shape arguments")
@@ -42,7 +43,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return result
 
 
-def one_order(order: str | None, default: str = "C") -> str:
+def one_order(order: str | None, default: str = "C") -> Any:
     """The letter of a memory order: C, F, A or K. ValueError for anything else."""
     letter = (order or default)[0].upper()
     if letter not in "CFAK":
@@ -50,7 +51,7 @@ def one_order(order: str | None, default: str = "C") -> str:
     return letter
 
 
-def axes_of(axis, ndim: int) -> tuple[int, ...]:
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """The axes that an argument `axis` names, counted from the front; None: all. Raises AxisError, ValueError."""
     if axis is None:
         return tuple(range(ndim))

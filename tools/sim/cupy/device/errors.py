@@ -6,7 +6,7 @@ class CUDARuntimeError(RuntimeError):
 
     __module__ = "cupy_backends.cuda.api.runtime"
 
-    def __init__(self, status: int, text: str):
+    def __init__(self, status: int, text: str) -> None:
         self.status = status
         super().__init__(text)
 
@@ -28,6 +28,6 @@ class OutOfMemoryError(MemoryError):
 
     __module__ = "cupy.cuda.memory"
 
-    def __init__(self, size: int, total: int, limit: int = 0):
+    def __init__(self, size: int, total: int, limit: int = 0) -> None:
         bound = f", limit set to: {limit:,} bytes" if limit else ""
         super().__init__(f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes{bound}).")

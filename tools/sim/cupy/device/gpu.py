@@ -1,5 +1,7 @@
 """The GPU by its number, and how much of its memory is free."""
 
+from typing import Any
+
 from tools.sim import host
 from tools.sim.cupy.device.errors import CUDARuntimeError
 
@@ -19,19 +21,19 @@ def memory_info() -> tuple[int, int]:
 class Device:
     """A GPU by its number. There is one, 0."""
 
-    def __init__(self, device: "int | Device | None" = None):
+    def __init__(self, device: "int | Device | None" = None) -> None:
         self.id = 0 if device is None else int(device)
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self.id
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return isinstance(other, Device) and self.id == other.id
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return self.id
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<CUDA Device {self.id}>"
 
     def use(self) -> "Device":
@@ -41,7 +43,7 @@ class Device:
     def __enter__(self) -> "Device":
         return self.use()
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: Any) -> None:
         pass
 
     def synchronize(self) -> None:

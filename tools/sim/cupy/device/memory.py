@@ -1,5 +1,7 @@
 """Memory of the device as CuPy hands it out: by a pool that keeps what comes back, and counts."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim import device_memory, host
@@ -17,10 +19,12 @@ class Memory:
 
     device_id = 0
 
-    def __init__(self, ptr: int, size: int, storage: np.ndarray, pool: "MemoryPool | None" = None, owner=None):
+    def __init__(
+        self, ptr: int, size: int, storage: np.ndarray, pool: "MemoryPool | None" = None, owner: Any = None
+    ) -> None:
         self.ptr, self.size, self.storage, self._pool, self._owner = ptr, size, storage, pool, owner
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self._pool is not None:
             self._pool.give_back(self.ptr, self.size)
 
@@ -28,14 +32,14 @@ class Memory:
 class MemoryPointer:
     """A place in a piece of memory, `offset` bytes from its start."""
 
-    def __init__(self, mem: Memory, offset: int):
+    def __init__(self, mem: Memory, offset: int) -> None:
         self.mem, self.ptr, self.device_id = mem, mem.ptr + offset, mem.device_id
 
     @property
     def device(self) -> Device:
         return Device(self.device_id)
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self.ptr
 
     def __add__(self, offset: int) -> "MemoryPointer":
@@ -46,7 +50,7 @@ class MemoryPointer:
     def __sub__(self, offset: int) -> "MemoryPointer":
         return self + -offset
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<MemoryPointer 0x{self.ptr:x} device={self.device_id} mem={self.mem!r}>"
 
 
@@ -57,7 +61,7 @@ class MemoryPool:
     its free neighbours.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._used = self._total = self._limit = 0
         self._device = host.device().memory
         self._segments: dict[int, int] = {}  # address: bytes, as taken from the device
@@ -94,7 +98,7 @@ class MemoryPool:
                 address, size = min(address, start), size + length
         self._free[address] = size
 
-    def free_all_blocks(self, stream=None) -> None:
+    def free_all_blocks(self, stream: Any = None) -> None:
         """Give back to the device what no block in use is part of."""
         for address, size in self._segments.copy().items():
             if self._free.get(address) == size:
@@ -169,7 +173,7 @@ def default_pool() -> MemoryPool:
     return _default
 
 
-def set_allocator(allocator=None) -> None:
+def set_allocator(allocator: Any = None) -> None:
     """Where arrays get their memory from: the `malloc` of a MemoryPool; None: straight from the device."""
     global _current
     pool = MemoryPool() if allocator is None else getattr(allocator, "__self__", None)
@@ -186,5 +190,5 @@ def current_pool() -> MemoryPool:
     return default_pool() if _current is None or not _current.is_of(host.device().memory) else _current
 
 
-def get_allocator():
+def get_allocator() -> Any:
     return current_pool().malloc

@@ -1,6 +1,7 @@
 """Streams and events of the simulated device, and what arrays report to it."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,9 @@ _events = itertools.count(0x5000_0000, 0x100)  # their handles
 class _BaseStream:
     """ptr: its handle. number: the device's."""
 
-    def __init__(self, ptr: int, number: int, device_id: int):
-        self.ptr, self.number, self.device_id, self._before = ptr, number, device_id, []
+    def __init__(self, ptr: int, number: int, device_id: int) -> None:
+        self.ptr, self.number, self.device_id = ptr, number, device_id
+        self._before: list[_BaseStream] = []
 
     def use(self) -> "_BaseStream":
         """Work goes here from now on."""
@@ -29,16 +31,16 @@ class _BaseStream:
         self._before.append(_current)
         return self.use()
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: Any) -> None:
         self._before.pop().use()
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return isinstance(other, _BaseStream) and self.ptr == other.ptr
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return self.ptr
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.ptr} (device {self.device_id})>"
 
     @property
@@ -61,7 +63,7 @@ class _BaseStream:
         if event.mark is not None:
             host.device().wait(self.number, event.mark)
 
-    def launch_host_func(self, callback, arg) -> None:
+    def launch_host_func(self, callback: Any, arg: Any) -> None:
         raise NotImplementedError(
             "The simulated GPU has no thread of its own that could call a function.\n"
             "stream.synchronize(), and then the call, keeps the same order."
@@ -73,7 +75,12 @@ class _BaseStream:
 class Stream(_BaseStream):
     """A queue of work. Stream.null is the default one; it and the others, but the non-blocking, wait for each other."""
 
-    def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
+    null: "Stream"
+    ptds: "Stream"
+
+    def __init__(
+        self, null: bool = False, non_blocking: bool = False, ptds: bool = False, priority: Any = None
+    ) -> None:
         if null or ptds:
             super().__init__(0 if null else RESERVED, DEFAULT, device_id=-1)
         else:
@@ -85,7 +92,7 @@ class Stream(_BaseStream):
 class ExternalStream(_BaseStream):
     """A stream that another library made, by its handle."""
 
-    def __init__(self, ptr: int, device_id: int = -1):
+    def __init__(self, ptr: int, device_id: int = -1) -> None:
         super().__init__(ptr, max(ptr - RESERVED, DEFAULT), device_id)
 
 
@@ -96,10 +103,11 @@ Stream.ptds = Stream(ptds=True)
 class Event:
     """A mark in a stream: all work before it is over. mark: the device's; None: never recorded."""
 
-    def __init__(self, block=False, disable_timing=False, interprocess=False):
+    def __init__(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False) -> None:
         if interprocess and not disable_timing:
             raise ValueError("Timing must be disabled for interprocess events")
-        self.ptr, self.timing, self.mark = next(_events), not disable_timing, None
+        self.ptr, self.timing = next(_events), not disable_timing
+        self.mark: Any = None
 
     @property
     def done(self) -> bool:

@@ -5,6 +5,7 @@ kernels CuPy launches for it is not modelled.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +21,10 @@ WAITING = frozenset(
     unique_all unique_counts unique_inverse unique_values unravel_index
 """.split()
 )
-OTHER_NAMES = {"in1d": np.isin, "msort": lambda a: np.sort(a, axis=0)}  # which NumPy has no more
+OTHER_NAMES: dict[str, Callable] = {"in1d": np.isin, "msort": lambda a: np.sort(a, axis=0)}  # which NumPy has no more
 
 
-def call(name: str, *args, function: Callable | None = None, **named):
+def call(name: str, *args: Any, function: Callable | None = None, **named: Any) -> Any:
     """NumPy's function of this name, or another, with arrays of the device for arguments and results."""
     sources: list[ndarray] = []
     plain = [_plain(each, sources) for each in args]
@@ -41,10 +42,10 @@ def call(name: str, *args, function: Callable | None = None, **named):
 
 def numpy_function(name: str) -> Callable:
     """The function of NumPy that has this name, or does what one that is gone did."""
-    return OTHER_NAMES.get(name) or getattr(np, name)
+    return OTHER_NAMES[name] if name in OTHER_NAMES else getattr(np, name)
 
 
-def _plain(value, sources: list[ndarray]):
+def _plain(value: Any, sources: list[ndarray]) -> Any:
     """An argument for NumPy. TypeError for an array of the host."""
     if isinstance(value, ndarray):
         sources.append(value)
@@ -56,7 +57,7 @@ def _plain(value, sources: list[ndarray]):
     return value
 
 
-def _wrapped(result, sources: list[ndarray], fresh: list[ndarray]):
+def _wrapped(result: Any, sources: list[ndarray], fresh: list[ndarray]) -> Any:
     """What NumPy gave, on the device; `fresh` takes what has memory of its own."""
     for source in sources:
         if result is source.elements:

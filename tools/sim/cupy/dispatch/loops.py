@@ -4,6 +4,7 @@ Types are NumPy's characters: ? is bool, bBhHiIlLqQ are integers, e E f d floati
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def choose(name: str, operands: tuple) -> Loop | None:
     return next((loop for loop in loops(name) if all(map(_fits, operands, loop[0]))), None)
 
 
-def _fits(operand, wanted: np.dtype) -> bool:
+def _fits(operand: Any, wanted: np.dtype) -> bool:
     if operand not in WEAK:
         return np.can_cast(operand, wanted)
     if np.can_cast(WEAK[operand], wanted):

@@ -1,6 +1,7 @@
 """Sums, extremes, means and running sums: results stay on the device, a single one as an array without axes."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,9 @@ ALIASES = {"amax": "max", "amin": "min", "product": "prod", "alltrue": "all", "s
 NO_IDENTITY = ("max", "min", "argmax", "argmin", "ptp")
 
 
-def reduce(name: str, a: ndarray, axis=None, dtype=None, out: ndarray | None = None, **more) -> ndarray:
+def reduce(
+    name: str, a: ndarray, axis: Any = None, dtype: Any = None, out: ndarray | None = None, **more: Any
+) -> ndarray:
     """NumPy's function of this name, in one launch: a reduction, or a sum or product that runs along an axis."""
     require("a", a)
     axes = axes_of(axis, a.ndim)
@@ -124,7 +127,7 @@ def _arithmetic(a: ndarray, values: np.ndarray, made: ndarray) -> Counts:
 
 
 def _method(name: str, bind: Callable) -> Callable:
-    def method(self, *args, **named):
+    def method(self: Any, *args: Any, **named: Any) -> Any:
         given = bind(self, *args, **named)
         return reduce(name, given.pop("self"), **given)
 
@@ -134,7 +137,7 @@ def _method(name: str, bind: Callable) -> Callable:
 def _forwarded(name: str, bind: Callable) -> Callable:
     """CuPy leaves these to the argument's own method, also where it is an array of the host."""
 
-    def function(*args, **named):
+    def function(*args: Any, **named: Any) -> Any:
         given = bind(*args, **named)
         a = given.pop("a")
         return getattr(a, name)(**given)
@@ -143,7 +146,7 @@ def _forwarded(name: str, bind: Callable) -> Callable:
 
 
 def _of_arrays(name: str, bind: Callable) -> Callable:
-    def function(*args, **named):
+    def function(*args: Any, **named: Any) -> Any:
         given = bind(*args, **named)
         a = given.pop("a")
         if name in ("all", "any") and not isinstance(a, ndarray):

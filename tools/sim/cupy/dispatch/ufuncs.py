@@ -1,6 +1,7 @@
 """CuPy's elementwise functions: its choice of types and its refusals, NumPy's arithmetic, one launch each."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,17 +36,21 @@ class ufunc:
     """One elementwise function. key: "add". name: of its kernel, "cupy_add". nin, nout: operands, results."""
 
     __module__ = "cupy"
+    outer: Callable  # these two are put here by `methods`
+    at: Callable
 
-    def __init__(self, name: str, compute: Callable):
+    def __init__(self, name: str, compute: Callable) -> None:
         self.key, self._compute, self._casting = name, compute, "unsafe" if name == "copy" else "same_kind"
         self.name = self.__name__ = f"cupy_{name}"
         operands, results = SIGNATURES[name][0].split("->")
         self.nin, self.nout, self.nargs = len(operands), len(results), len(operands) + len(results)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<ufunc {self.name!r}>"
 
-    def __call__(self, *args, out=None, dtype=None, casting: str | None = None, **unknown):
+    def __call__(
+        self, *args: Any, out: Any = None, dtype: Any = None, casting: str | None = None, **unknown: Any
+    ) -> Any:
         if unknown:
             raise TypeError(f"Wrong arguments {unknown}")
         inputs, outs = self._sort(args, out)
@@ -85,7 +90,7 @@ class ufunc:
         wide = self.key not in UNFLUSHED and any(dtype in WIDE for dtypes in loop for dtype in dtypes)
         return Counts(float64=wide * elements, conversions=changed * elements)
 
-    def _sort(self, args: tuple, out) -> tuple[list, list]:
+    def _sort(self, args: tuple, out: Any) -> tuple[list, list]:
         """Operands, and results that the caller gave (else None)."""
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
@@ -104,7 +109,7 @@ class ufunc:
         outs += [None] * (self.nout - len(outs))
         return [operand(each) for each in args[: self.nin]], [each if each is None else operand(each) for each in outs]
 
-    def _loop(self, inputs: list, dtype) -> Loop:
+    def _loop(self, inputs: list, dtype: Any) -> Loop:
         """The types to compute with: those that fit the operands, or the first that gives `dtype`."""
         types = tuple(type_of(each) for each in inputs)
         if dtype is not None:
@@ -121,10 +126,12 @@ class ufunc:
 
     # The methods of a ufunc ----------------------------------------------------------------------
 
-    def reduce(self, array: ndarray, axis=0, dtype=None, out=None, keepdims=False) -> ndarray:
+    def reduce(
+        self, array: ndarray, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> ndarray:
         return self._as_method("reduce", {"add": "sum", "multiply": "prod"}, array)(axis, dtype, out, keepdims)
 
-    def accumulate(self, array: ndarray, axis=0, dtype=None, out=None) -> ndarray:
+    def accumulate(self, array: ndarray, axis: Any = 0, dtype: Any = None, out: Any = None) -> ndarray:
         return self._as_method("accumulate", {"add": "cumsum", "multiply": "cumprod"}, array)(axis, dtype, out)
 
     def _as_method(self, method: str, names: dict[str, str], array: ndarray) -> Callable:
@@ -136,7 +143,7 @@ class ufunc:
 # Operands and results ----------------------------------------------------------------------------
 
 
-def _as(value, dtype: np.dtype) -> np.ndarray:
+def _as(value: Any, dtype: np.dtype) -> np.ndarray:
     """An operand in the type that the loop computes with. OverflowError for a whole number that does not fit."""
     return convert(value, dtype) if isinstance(value, np.ndarray) else np.array(value, dtype)
 
@@ -166,19 +173,19 @@ def _store(values: Sequence[np.ndarray], outs: list) -> None:
 # Where the device's arithmetic is not NumPy's ----------------------------------------------------
 
 
-def _floor_divide(a, b):
+def _floor_divide(a: Any, b: Any) -> Any:
     return np.floor(np.true_divide(a, b)) if a.dtype.kind in "fV" else np.floor_divide(a, b)
 
 
-def _remainder(a, b):
+def _remainder(a: Any, b: Any) -> Any:
     return a - _floor_divide(a, b) * b if a.dtype.kind in "fV" else np.remainder(a, b)
 
 
-def _divmod(a, b):
+def _divmod(a: Any, b: Any) -> Any:
     return _floor_divide(a, b), _remainder(a, b)
 
 
-def _power(a, b):
+def _power(a: Any, b: Any) -> Any:
     """To a negative whole power: 0, but for 1 and -1."""
     if a.dtype.kind not in "iu":
         return np.power(a, b)
@@ -186,19 +193,19 @@ def _power(a, b):
     return np.where(b < 0, negative, np.power(a, np.maximum(b, 0)))
 
 
-def _reciprocal(a):
+def _reciprocal(a: Any) -> Any:
     return np.where(a == 0, 0, np.reciprocal(np.where(a == 0, 1, a))) if a.dtype.kind in "iu" else np.reciprocal(a)
 
 
-def _clip(a, low, high):
+def _clip(a: Any, low: Any, high: Any) -> Any:
     return np.where(low > high, high, np.where(a < low, low, np.where(a > high, high, a)))
 
 
-def _copy(a):
+def _copy(a: Any) -> Any:
     return a
 
 
-OWN = {
+OWN: dict[str, Callable] = {
     "floor_divide": _floor_divide,
     "remainder": _remainder,
     "divmod": _divmod,
@@ -208,6 +215,6 @@ OWN = {
     "copy": _copy,
 }
 
-ufuncs = {name: ufunc(name, OWN.get(name) or getattr(np, name)) for name in SIGNATURES}
+ufuncs = {name: ufunc(name, OWN[name] if name in OWN else getattr(np, name)) for name in SIGNATURES}
 copy_elements, choose_elements, clip_elements = (ufuncs.pop(name) for name in ("copy", "where", "clip"))
 ufuncs |= {alias: ufuncs[name] for alias, name in ALIASES.items()}

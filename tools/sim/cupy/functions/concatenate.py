@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from tools.sim.cupy.dispatch.ufuncs import copy_elements
 FEW, SMALL = 8, 2 << 20  # more arrays than that, of fewer bytes on average, are joined by one kernel
 
 
-def concatenate(tup: Iterable, axis=0, out: ndarray | None = None, *, dtype=None, casting="same_kind") -> ndarray:
+def concatenate(
+    tup: Iterable, axis: Any = 0, out: ndarray | None = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> ndarray:
     """The arrays one after the other along an axis that they have."""
     if axis is None:
         tup, axis = [each.ravel() for each in tup], 0
@@ -64,13 +67,11 @@ def _check(arrays: list, axis: int) -> int:
 
 def _join(arrays: list[ndarray], axis: int, out: ndarray) -> None:
     if len(arrays) > FEW and {each.dtype for each in arrays} == {out.dtype} and out.nbytes < SMALL * len(arrays):
-        launches.launch(
-            "cupy_concatenate",
-            (-(-prod(out.shape) // launches.BLOCK),),
-            arrays,
-            [out],
-            work=lambda: np.concatenate([each.elements for each in arrays], axis, out=out.elements),
-        )
+
+        def joined() -> None:
+            np.concatenate([each.elements for each in arrays], axis, out=out.elements)
+
+        launches.launch("cupy_concatenate", (-(-prod(out.shape) // launches.BLOCK),), arrays, [out], work=joined)
         return
     start = 0
     for each in arrays:
@@ -79,7 +80,9 @@ def _join(arrays: list[ndarray], axis: int, out: ndarray) -> None:
         start = end
 
 
-def stack(tup: Iterable, axis=0, out: ndarray | None = None, *, dtype=None, casting="same_kind") -> ndarray:
+def stack(
+    tup: Iterable, axis: Any = 0, out: ndarray | None = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> ndarray:
     """The arrays one after the other along a new axis."""
     arrays = list(tup)
     for each in arrays:

@@ -1,6 +1,7 @@
 """Arrays made from others: uploaded from the host, or copied and converted on the device."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,16 @@ from tools.sim.cupy.dispatch.ufuncs import copy_elements
 from tools.sim.cupy.functions.concatenate import stack
 
 
-def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False) -> ndarray:
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: bool | None = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: Any = 0,
+    *,
+    blocking: bool = False,
+) -> ndarray:
     """A new array with these elements. A host's array, list or number is uploaded; a copy on the device stays there."""
     if subok:
         raise NotImplementedError
@@ -33,7 +43,7 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocki
     return made
 
 
-def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, blocking: bool = False) -> ndarray:
     """The array itself if it lies on the device as asked for; else like `array`."""
     return array(a, dtype, copy, order, blocking=blocking)
 
@@ -41,7 +51,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
 asanyarray = asarray
 
 
-def _uploaded(obj, dtype, order: str, blocking: bool) -> ndarray:
+def _uploaded(obj: Any, dtype: Any, order: str, blocking: bool) -> ndarray:
     values = np.array(obj, dtype=dtype, copy=None)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     made = on_device(np.empty(values.shape, device_dtype(values.dtype), "F" if _keeps_f(obj, order) else "C"))
@@ -54,7 +64,7 @@ def _uploaded(obj, dtype, order: str, blocking: bool) -> ndarray:
     return made
 
 
-def _of_another_library(interface: dict, owner) -> ndarray:
+def _of_another_library(interface: dict, owner: Any) -> ndarray:
     """The array that another library has on the device, without a copy."""
     dtype, shape = np.dtype(interface["typestr"]), interface["shape"]
     address = interface["data"][0]
@@ -65,16 +75,16 @@ def _of_another_library(interface: dict, owner) -> ndarray:
     return ndarray(shape, dtype, MemoryPointer(memory, address - piece.address), interface.get("strides"))
 
 
-def _keeps_f(obj, order: str) -> bool:
+def _keeps_f(obj: Any, order: str) -> bool:
     return order == "F" or order in "KA" and isinstance(obj, np.ndarray) and obj.flags.fnc
 
 
-def _leaves(nested) -> Iterator:
+def _leaves(nested: Any) -> Iterator:
     for each in nested:
         yield from _leaves(each) if isinstance(each, (list, tuple)) else (each,)
 
 
-def _joined(nested, dtype) -> ndarray:
+def _joined(nested: Any, dtype: Any) -> ndarray:
     """One array of the device from a nested list of such arrays."""
     arrays = [
         each
@@ -88,7 +98,9 @@ def _joined(nested, dtype) -> ndarray:
     return made if dtype is None else astype(made, dtype, copy=None)
 
 
-def astype(x: ndarray, dtype, order="K", casting=None, subok=None, copy: bool | None = True) -> ndarray:
+def astype(
+    x: ndarray, dtype: Any, order: Any = "K", casting: Any = None, subok: Any = None, copy: bool | None = True
+) -> ndarray:
     """The elements in another type. copy: True always copies, None where needed, False raises where needed."""
     if not isinstance(x, ndarray):
         raise TypeError(f"Input should be a CuPy array. It is a {type(x)} instead.")
@@ -107,19 +119,19 @@ def astype(x: ndarray, dtype, order="K", casting=None, subok=None, copy: bool | 
     return made
 
 
-def copy(a: ndarray, order="K") -> ndarray:
+def copy(a: ndarray, order: Any = "K") -> ndarray:
     """A copy on the device."""
     return a.copy(order=order)
 
 
-def ascontiguousarray(a: ndarray, dtype=None) -> ndarray:
+def ascontiguousarray(a: ndarray, dtype: Any = None) -> ndarray:
     """The array in C order, with at least one axis; itself if it is so already."""
     require("a", a)
     made = astype(a, a.dtype if dtype is None else dtype, "C", copy=None)
     return made if made.ndim else made.reshape(1)
 
 
-def asfortranarray(a: ndarray, dtype=None) -> ndarray:
+def asfortranarray(a: ndarray, dtype: Any = None) -> ndarray:
     """The same in Fortran's order."""
     require("a", a)
     made = astype(a, a.dtype if dtype is None else dtype, "F", copy=None)

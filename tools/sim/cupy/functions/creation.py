@@ -1,6 +1,7 @@
 """Arrays filled on the device: with one number, with a range, or not at all."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -13,53 +14,58 @@ from tools.sim.cupy.dispatch.ufuncs import choose_elements, copy_elements, ufunc
 from tools.sim.cupy.functions.conversion import array, asarray, astype
 
 
-def empty(shape, dtype=float, order="C") -> ndarray:
+def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
     """Elements that nobody has written yet: NaN, -1 or the like, so that it shows when they are read."""
     return ndarray(shape, dtype, order=order)
 
 
-def zeros(shape, dtype=float, order="C") -> ndarray:
+def zeros(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
     return fill(ndarray(shape, dtype, order=order), 0)
 
 
-def ones(shape, dtype=float, order="C") -> ndarray:
+def ones(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
     return fill(ndarray(shape, dtype, order=order), 1)
 
 
-def full(shape, fill_value, dtype=None, order="C") -> ndarray:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C") -> ndarray:
     made = ndarray(shape, _type_of(fill_value) if dtype is None else dtype, order=order)
     copyto(made, fill_value, casting="unsafe")
     return made
 
 
-def empty_like(prototype: ndarray, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+def empty_like(
+    prototype: ndarray, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None
+) -> ndarray:
     if subok is not None:
         raise TypeError("subok is not supported yet")
-    like = getattr(prototype, "elements", prototype)
-    made = np.empty_like(like, like.dtype if dtype is None else device_dtype(dtype), one_order(order), shape=shape)
+    like: Any = getattr(prototype, "elements", prototype)
+    dtype = like.dtype if dtype is None else device_dtype(dtype)
+    made: np.ndarray = np.empty_like(like, dtype, order=one_order(order), shape=shape)
     poison(made)
     return on_device(made)
 
 
-def zeros_like(a: ndarray, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+def zeros_like(a: ndarray, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> ndarray:
     return fill(empty_like(a, dtype, order, subok, shape), 0)
 
 
-def ones_like(a: ndarray, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+def ones_like(a: ndarray, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> ndarray:
     return fill(empty_like(a, dtype, order, subok, shape), 1)
 
 
-def full_like(a: ndarray, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+def full_like(
+    a: ndarray, fill_value: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None
+) -> ndarray:
     made = empty_like(a, dtype, order, subok, shape)
     copyto(made, fill_value, casting="unsafe")
     return made
 
 
-def _type_of(value) -> np.dtype:
+def _type_of(value: Any) -> np.dtype:
     return value.dtype if isinstance(value, ndarray) else np.array(value).dtype
 
 
-def fill(array: ndarray, value) -> ndarray:
+def fill(array: ndarray, value: Any) -> ndarray:
     """Put one number in every element. Zeros need no kernel where the memory is contiguous."""
     if isinstance(value, ndarray):
         if value.ndim:
@@ -82,7 +88,7 @@ def fill(array: ndarray, value) -> ndarray:
     return array
 
 
-def copyto(dst: ndarray, src, casting="same_kind", where=None) -> None:
+def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = None) -> None:
     """Copy the elements of `src`, stretched, to `dst`; where: only those marked. A host's array is refused."""
     if isinstance(src, np.ndarray):
         if src.size != 1:
@@ -103,7 +109,7 @@ def copyto(dst: ndarray, src, casting="same_kind", where=None) -> None:
 # Ranges and matrices -----------------------------------------------------------------------------
 
 
-def arange(start, stop=None, step=1, dtype=None) -> ndarray:
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> ndarray:
     if dtype is None:
         dtype = float if any(np.dtype(type(each)).kind == "f" for each in (start, stop, step)) else int
     start, stop = (0, start) if stop is None else (start, stop)
@@ -116,11 +122,14 @@ def arange(start, stop=None, step=1, dtype=None) -> ndarray:
     return _launched("cupy_arange", values.astype(dtype))
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: Any = 0
+) -> Any:
     if num < 0:
         raise ValueError("linspace with num<0 is not supported")
     steps = num - 1 if endpoint else num
-    if not (np.isscalar(start) and np.isscalar(stop)):
+    numbers: bool = np.isscalar(start) and np.isscalar(stop)
+    if not numbers:
         start, stop = (asarray(each) * 1.0 for each in (start, stop))
         values = np.linspace(start.elements, stop.elements, num, endpoint, axis=axis)
         made = _launched("cupy_linspace", np.ascontiguousarray(values))
@@ -135,22 +144,22 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return (made, step) if retstep else made
 
 
-def eye(N, M=None, k=0, dtype=float, order="C") -> ndarray:
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ndarray:
     made = zeros((N, N if M is None else M), dtype, order)
     if -N < k < made.shape[1]:
         fill(made.diagonal(k), 1)
     return made
 
 
-def identity(n, dtype=float) -> ndarray:
+def identity(n: Any, dtype: Any = float) -> ndarray:
     return eye(n, dtype=dtype)
 
 
-def tri(N, M=None, k=0, dtype=float) -> ndarray:
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> ndarray:
     return _launched("cupy_tri", np.tri(N, M, k, dtype))
 
 
-def diag(v, k=0) -> ndarray:
+def diag(v: Any, k: Any = 0) -> ndarray:
     """A square array with this diagonal, or the diagonal of an array of two axes, copied."""
     v = v if isinstance(v, ndarray) else array(v)
     if v.ndim == 2:

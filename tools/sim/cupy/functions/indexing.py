@@ -5,6 +5,7 @@ elements there are.
 """
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +35,12 @@ ATOMIC = {  # the types that each atomic operation knows
 }
 
 
-def getitem(a: ndarray, slices) -> ndarray:
+def getitem(a: ndarray, slices: Any) -> ndarray:
     """a[slices]"""
     return pick(a, slices, None)
 
 
-def pick(a: ndarray, slices, out: ndarray | None) -> ndarray:
+def pick(a: ndarray, slices: Any, out: ndarray | None) -> ndarray:
     """The same; elements that arrays pick go to `out`, where it is given."""
     index = Index(a, slices)
     if not index.arrays:
@@ -59,7 +60,7 @@ def pick(a: ndarray, slices, out: ndarray | None) -> ndarray:
     return taken
 
 
-def setitem(a: ndarray, slices, value) -> None:
+def setitem(a: ndarray, slices: Any, value: Any) -> None:
     """a[slices] = value"""
     if isinstance(value, ndarray):
         while value.ndim and value.shape[0] == 1:
@@ -67,7 +68,7 @@ def setitem(a: ndarray, slices, value) -> None:
     scatter(a, slices, value, "update")
 
 
-def scatter(a: ndarray, slices, value, operation: str) -> None:
+def scatter(a: ndarray, slices: Any, value: Any, operation: str) -> None:
     """Update a[slices] with `value`; each element as often as its index occurs. operation: update, add, ..."""
     index = Index(a, slices)
     if index.arrays:
@@ -87,7 +88,7 @@ def scatter(a: ndarray, slices, value, operation: str) -> None:
             copy_elements(value, target)
 
 
-def _scatter_at(a: ndarray, index: "Index", value, operation: str) -> None:
+def _scatter_at(a: ndarray, index: "Index", value: Any, operation: str) -> None:
     """The same where an array is among the indices."""
     index.count()
     if index.mask and not np.prod(index.shape):
@@ -97,7 +98,7 @@ def _scatter_at(a: ndarray, index: "Index", value, operation: str) -> None:
     if operation != "update" and not index.mask and a.dtype.char not in ATOMIC[operation][0]:
         raise TypeError(f"cupy.{WORDS[operation]}.at only supports {ATOMIC[operation][1]}")
 
-    def work():
+    def work() -> None:
         if operation == "update":
             a.elements[index.key] = value.elements
         else:
@@ -118,7 +119,7 @@ class Index:
         and nothing else but slices and numbers?
     """
 
-    def __init__(self, a: ndarray, slices):
+    def __init__(self, a: ndarray, slices: Any) -> None:
         given = [_part(each) for each in (slices if isinstance(slices, tuple) else (slices,))]
         self.arrays = [each for each in given if isinstance(each, ndarray)]
         used = sum(map(_axes, given))
@@ -154,7 +155,7 @@ class Index:
         return (-(-size // launches.BLOCK),)
 
 
-def _part(part):
+def _part(part: Any) -> Any:
     """One part of an index: None, ..., a slice, a number, or an array of the device."""
     if part is None or part is Ellipsis or isinstance(part, (slice, ndarray)):
         return part
@@ -177,14 +178,14 @@ def _part(part):
     return made
 
 
-def _axes(part) -> int:
+def _axes(part: Any) -> int:
     """How many axes of the array this part of an index uses up."""
     if part is None or part is Ellipsis:
         return 0
     return part.ndim if isinstance(part, ndarray) and part.dtype == bool else 1
 
 
-def _checked(part, a: ndarray, axis: int):
+def _checked(part: Any, a: ndarray, axis: int) -> Any:
     """This part of an index for NumPy: slices and numbers in bounds, arrays wrapped around."""
     if isinstance(part, slice):
         return slice(
@@ -217,7 +218,7 @@ def _wrapped(indices: ndarray, length: int) -> np.ndarray:
     return indices.elements.astype(np.intp) % max(length, 1)
 
 
-def _whole(number, part: slice, name: str) -> int:
+def _whole(number: Any, part: slice, name: str) -> int:
     try:
         number = operator.index(number) if hasattr(number, "__index__") else int(number)
     except TypeError:

@@ -1,6 +1,7 @@
 """Products of matrices and vectors: a library's work (cuBLAS), on the record by name."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 from tools.sim.cupy.dispatch.ufuncs import copy_elements, ufuncs
 
 
-def dot(a, b, out=None):
+def dot(a: Any, b: Any, out: Any = None) -> Any:
     """The product over the last axis of `a` and the last but one of `b`."""
     if not isinstance(a, ndarray):
         return a.dot(b, out)
@@ -29,7 +30,7 @@ def dot(a, b, out=None):
     return _product("dot", np.dot, out, a, b)
 
 
-def matmul(a, b, out: ndarray | None = None) -> ndarray:
+def matmul(a: Any, b: Any, out: ndarray | None = None) -> ndarray:
     """a @ b"""
     require("a", a)
     require("b", b)
@@ -55,7 +56,7 @@ def _check_batches(a: ndarray, b: ndarray) -> None:
         raise ValueError("shapes ({}) and ({}) not aligned".format(*shapes))
 
 
-def vdot(a, b) -> ndarray:
+def vdot(a: Any, b: Any) -> ndarray:
     """The sum of the products of all elements, those of `a` conjugated."""
     require("a", a)
     require("b", b)
@@ -64,7 +65,7 @@ def vdot(a, b) -> ndarray:
     return _product("vdot", np.vdot, None, a, b)
 
 
-def inner(a, b) -> ndarray:
+def inner(a: Any, b: Any) -> ndarray:
     """The product over the last axes."""
     require("a", a)
     require("b", b)
@@ -75,12 +76,12 @@ def inner(a, b) -> ndarray:
     return _product("inner", np.inner, None, a, b)
 
 
-def outer(a, b, out: ndarray | None = None) -> ndarray:
+def outer(a: Any, b: Any, out: ndarray | None = None) -> ndarray:
     """Every element of `a` times every element of `b`: an elementwise kernel."""
     return ufuncs["multiply"](a.ravel()[:, None], b.ravel()[None, :], out=out)
 
 
-def tensordot(a, b, axes=2) -> ndarray:
+def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
     """The product over several axes."""
     require("a", a)
     require("b", b)
@@ -91,7 +92,7 @@ def tensordot(a, b, axes=2) -> ndarray:
     if isinstance(axes, Sequence):
         if len(axes) != 2:
             raise ValueError("Axes must consist of two arrays.")
-        pairs = [(each,) if np.isscalar(each) else tuple(each) for each in axes]
+        pairs: Any = [(each,) if np.isscalar(each) else tuple(each) for each in axes]
     else:
         pairs = [tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))]
     if len(pairs[0]) != len(pairs[1]):
@@ -101,14 +102,14 @@ def tensordot(a, b, axes=2) -> ndarray:
     return _product("tensordot", lambda a, b: np.tensordot(a, b, pairs), None, a, b)
 
 
-def kron(a, b) -> ndarray:
+def kron(a: Any, b: Any) -> ndarray:
     """Kronecker's product."""
     require("a", a)
     require("b", b)
     return _product("kron", np.kron, None, a, b)
 
 
-def einsum(*operands, **named) -> ndarray:
+def einsum(*operands: Any, **named: Any) -> ndarray:
     """Products and sums by Einstein's notation."""
     if not isinstance(operands[0], str):
         raise NotImplementedError("einsum: the stand-in knows the notation with a string, as in einsum('ij,jk', a, b).")
@@ -122,7 +123,7 @@ def einsum(*operands, **named) -> ndarray:
     return _product("einsum", lambda *arrays: np.einsum(subscripts, *arrays, **named), out, *arrays)
 
 
-def _product(name: str, function, out: ndarray | None, *arrays: ndarray) -> ndarray:
+def _product(name: str, function: Any, out: ndarray | None, *arrays: ndarray) -> ndarray:
     """What NumPy's function gives, in an array of its own or in `out`."""
     with quietly():
         values = np.asarray(function(*(each.elements for each in arrays)))

@@ -1,5 +1,7 @@
 """Functions that choose elements: by a condition, by bounds, by their place."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim.cupy.arrays import launches
@@ -13,7 +15,7 @@ from tools.sim.cupy.functions.conversion import array
 from tools.sim.cupy.functions.indexing import pick
 
 
-def where(condition, x=None, y=None):
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Elements of `x` where the condition holds, else of `y`; with the condition alone: its nonzero places."""
     if (x is None) != (y is None):
         raise ValueError("Must provide both 'x' and 'y' or neither.")
@@ -22,7 +24,7 @@ def where(condition, x=None, y=None):
     return choose_elements(condition.astype("?", copy=False), x, y)
 
 
-def clip(a, a_min=None, a_max=None, out=None) -> ndarray:
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> ndarray:
     """Each element, or the bound that it passes. None: no bound."""
     if not isinstance(a, ndarray):
         return a.clip(a_min, a_max, out=out)
@@ -37,7 +39,7 @@ def _limits(dtype: np.dtype) -> tuple:
     return (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (None, None)
 
 
-def around(a, decimals=0, out=None) -> ndarray:
+def around(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
     """Rounded to so many decimals, halves to even."""
     a = a if isinstance(a, ndarray) else array(a, copy=None)
     require_out(out)
@@ -48,17 +50,18 @@ def around(a, decimals=0, out=None) -> ndarray:
     return made
 
 
-def take(a, indices, axis=None, out=None) -> ndarray:
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None) -> ndarray:
     """The elements at these places along an axis, or of the flattened array. Places beyond the end wrap around."""
     if not isinstance(a, ndarray):
         return a.take(indices, axis, out)
     if axis is None:
         a, axis = a.reshape(-1), 0
     (axis,) = axes_of(axis, max(a.ndim, 1))
-    if np.isscalar(indices) and a.size:  # the number travels with the launch
-        one = a[(slice(None),) * axis + (int(indices) % a.shape[axis],)]
-        made = on_device(one.elements.copy())
-        launches.elementwise("cupy_take_scalar", made.shape, [one], [made])
+    one: bool = np.isscalar(indices)
+    if one and a.size:  # the number travels with the launch
+        there = a[(slice(None),) * axis + (int(indices) % a.shape[axis],)]
+        made = on_device(there.elements.copy())
+        launches.elementwise("cupy_take_scalar", made.shape, [there], [made])
         return made
     places = indices if isinstance(indices, ndarray) else array(indices, dtype=int)
     require_out(out)
@@ -69,7 +72,7 @@ def take(a, indices, axis=None, out=None) -> ndarray:
     return pick(a, (slice(None),) * axis + (places,), out)
 
 
-def nonzero(a) -> tuple[ndarray, ...]:
+def nonzero(a: Any) -> tuple[ndarray, ...]:
     """The places of all elements that are not 0, an array for each axis. The host waits for their number."""
     places = argwhere(a)
     if a.ndim == 0:
@@ -77,7 +80,7 @@ def nonzero(a) -> tuple[ndarray, ...]:
     return tuple(places[:, axis] for axis in range(a.ndim))
 
 
-def argwhere(a) -> ndarray:
+def argwhere(a: Any) -> ndarray:
     """The same as one array with a row for each element."""
     _require(a)
     places = on_device(np.argwhere(a.elements))
@@ -87,18 +90,18 @@ def argwhere(a) -> ndarray:
     return places
 
 
-def flatnonzero(a) -> ndarray:
+def flatnonzero(a: Any) -> ndarray:
     """The places in the flattened array."""
     _require(a)
     return a.ravel().nonzero()[0]
 
 
-def _require(a) -> None:
+def _require(a: Any) -> None:
     if not isinstance(a, ndarray):
         raise TypeError(f"'a' must be a cupy.ndarray object, not {type(a)}.")
 
 
-def repeat(a, repeats, axis=None):
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """Each element so often: a number for all, or one for each."""
     if not isinstance(a, ndarray):
         return a.repeat(repeats, axis)
@@ -106,12 +109,12 @@ def repeat(a, repeats, axis=None):
         raise TypeError("'repeats' does not accept numpy.ndarray; convert with cupy.array() first")
     if isinstance(repeats, ndarray):
         streams.fetch(repeats.itemsize)  # how long the result is
-    elif np.isscalar(repeats) and repeats < 0:
+    elif isinstance(repeats, (int, np.integer)) and repeats < 0:
         raise ValueError(f"'repeats' should not be negative: {repeats}")
     return call("repeat", a, repeats, axis)
 
 
-def bincount(x: ndarray, weights=None, minlength=None) -> ndarray:
+def bincount(x: ndarray, weights: Any = None, minlength: Any = None) -> ndarray:
     """How often each whole number occurs. The host fetches the least and the largest."""
     require("x", x)
     if x.ndim != 1:
@@ -127,7 +130,7 @@ def bincount(x: ndarray, weights=None, minlength=None) -> ndarray:
     return call("bincount", x, weights, minlength or 0)
 
 
-def searchsorted(a, v, side="left", sorter=None) -> ndarray:
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> ndarray:
     """Where each of `v` would stand among the sorted elements of `a`."""
     if not isinstance(a, ndarray):
         raise NotImplementedError("Only int or ndarray are supported for a")
@@ -136,7 +139,7 @@ def searchsorted(a, v, side="left", sorter=None) -> ndarray:
     return call("searchsorted", a, v, side, sorter)
 
 
-def compress(condition, a, axis=None, out=None) -> ndarray:
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarray:
     """The elements along an axis for which the condition holds."""
     if not isinstance(a, ndarray):
         return a.compress(condition, axis, out)
@@ -147,7 +150,7 @@ def compress(condition, a, axis=None, out=None) -> ndarray:
     return take(a, nonzero(condition)[0], axis, out)
 
 
-def extract(condition, a) -> ndarray:
+def extract(condition: Any, a: Any) -> ndarray:
     """The elements of the flattened array for which the condition holds."""
     if not isinstance(a, ndarray):
         raise TypeError("extract requires input array to be cupy.ndarray")
@@ -155,7 +158,7 @@ def extract(condition, a) -> ndarray:
     return take(a.ravel(), condition.ravel().nonzero()[0])
 
 
-def put(a, ind, v, mode="wrap") -> None:
+def put(a: Any, ind: Any, v: Any, mode: Any = "wrap") -> None:
     """Replace the elements at these places of the flattened array."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError("clipmode not understood")

@@ -5,6 +5,7 @@ kernels CuPy launches for it is not modelled.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -137,31 +138,31 @@ DEVICE_ONLY = """
 # What becomes of a call. parameter, first: name and value of the first argument -------------------
 
 
-def _forwarded(name: str, parameter: str, first, args: tuple, named: dict):
+def _forwarded(name: str, parameter: str, first: Any, args: tuple, named: dict) -> Any:
     return getattr(first, name)(*args[1:], **named)
 
 
-def _anywhere(name: str, parameter: str, first, args: tuple, named: dict):
+def _anywhere(name: str, parameter: str, first: Any, args: tuple, named: dict) -> Any:
     return call(name, *args, **named) if isinstance(first, ndarray) else numpy_function(name)(*args, **named)
 
 
-def _compiled(name: str, parameter: str, first, args: tuple, named: dict):
+def _compiled(name: str, parameter: str, first: Any, args: tuple, named: dict) -> Any:
     require(parameter, first)
     return call(name, *args, **named)
 
 
-def _uploading(name: str, parameter: str, first, args: tuple, named: dict):
+def _uploading(name: str, parameter: str, first: Any, args: tuple, named: dict) -> Any:
     arrays = 1 if name in ("pad", "tile") else len(args)  # their second argument is about shapes
     uploaded = (array(each) if isinstance(each, (np.ndarray, list)) else each for each in args[:arrays])
     return call(name, *uploaded, *args[arrays:], **named)
 
 
-def _device_only(name: str, parameter: str, first, args: tuple, named: dict):
+def _device_only(name: str, parameter: str, first: Any, args: tuple, named: dict) -> Any:
     return call(name, *args, **named)
 
 
 def _function(name: str, bind: Callable, answer: Callable) -> Callable:
-    def function(*args, **named):
+    def function(*args: Any, **named: Any) -> Any:
         parameter, first = next(iter(bind(*args, **named).items()))
         return answer(name, parameter, first, args, named)
 

@@ -1,5 +1,7 @@
 """Between the host and the device: the only ways across, each counted."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim import host
@@ -8,7 +10,9 @@ from tools.sim.cupy.device import streams
 from tools.sim.cupy.functions.conversion import array, astype
 
 
-def get(a: ndarray, stream=None, order="C", out: np.ndarray | None = None, blocking=True) -> np.ndarray:
+def get(
+    a: ndarray, stream: Any = None, order: Any = "C", out: np.ndarray | None = None, blocking: bool = True
+) -> np.ndarray:
     """A copy on the host, which waits for it, and so for all work before it, unless told not to."""
     if out is None:
         order = ("F" if a.elements.flags.f_contiguous else "C") if order.upper() == "A" else order.upper()
@@ -29,7 +33,7 @@ def get(a: ndarray, stream=None, order="C", out: np.ndarray | None = None, block
     return out
 
 
-def set(a: ndarray, arr: np.ndarray, stream=None) -> None:
+def set(a: ndarray, arr: np.ndarray, stream: Any = None) -> None:
     """Fill the array with one of the host that has its type and shape."""
     if not isinstance(arr, np.ndarray):
         raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
@@ -42,7 +46,9 @@ def set(a: ndarray, arr: np.ndarray, stream=None) -> None:
     host.device().upload(a.elements, arr, streams.number(stream), wait=False)
 
 
-def asnumpy(a, stream=None, order="C", out: np.ndarray | None = None, *, blocking=True) -> np.ndarray:
+def asnumpy(
+    a: Any, stream: Any = None, order: Any = "C", out: np.ndarray | None = None, *, blocking: bool = True
+) -> np.ndarray:
     """An array of the host, whatever it was."""
     if isinstance(a, ndarray) or hasattr(a, "__cuda_array_interface__"):
         return get(array(a, copy=None), stream, order, out, blocking)

@@ -1,5 +1,7 @@
 """Other shapes of the same memory; where the memory's order allows no such view, a copy."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim.cupy.arrays.arguments import require
@@ -9,7 +11,7 @@ from tools.sim.cupy.arrays.shapes import axes_of, infer, one_order
 from tools.sim.cupy.functions.conversion import array
 
 
-def reshape(a, newshape, order="C", *, copy=None) -> ndarray:
+def reshape(a: Any, newshape: Any, order: Any = "C", *, copy: Any = None) -> ndarray:
     """The elements in another shape; -1: whatever length is left. copy: None copies where needed, False never."""
     if not isinstance(a, ndarray):
         return a.reshape(newshape, order=order)
@@ -20,7 +22,7 @@ def reshape(a, newshape, order="C", *, copy=None) -> ndarray:
         raise ValueError("order 'K' is not permitted")
     order = ("F" if a.elements.flags.fnc else "C") if order == "A" else order
     shape = infer(newshape if np.iterable(newshape) else (newshape,), a.size)
-    reshaped = a.elements.reshape(shape, order=order)
+    reshaped = np.reshape(a.elements, shape, order=order)
     if is_view(reshaped, a) and not copy:
         return on_device(reshaped, a)
     if copy is not None and not copy:
@@ -28,7 +30,7 @@ def reshape(a, newshape, order="C", *, copy=None) -> ndarray:
     return _copied(a, shape, order)
 
 
-def ravel(a: ndarray, order="C") -> ndarray:
+def ravel(a: ndarray, order: Any = "C") -> ndarray:
     """All elements along one axis: a view where their order in memory allows."""
     order = one_order(order)
     if order == "K":
@@ -37,7 +39,7 @@ def ravel(a: ndarray, order="C") -> ndarray:
     return reshape(a, -1, order)
 
 
-def flatten(a: ndarray, order="C") -> ndarray:
+def flatten(a: ndarray, order: Any = "C") -> ndarray:
     """All elements along one axis, copied."""
     order = one_order(order)
     if order == "K":
@@ -46,14 +48,14 @@ def flatten(a: ndarray, order="C") -> ndarray:
     return _copied(a, (a.size,), order)
 
 
-def _copied(a: ndarray, shape: tuple[int, ...], order: str) -> ndarray:
+def _copied(a: ndarray, shape: tuple[int, ...], order: Any) -> ndarray:
     """A kernel's copy of the elements, in another shape."""
     made = array(a, order=order)
     made.elements = made.elements.reshape(shape, order=order)
     return made
 
 
-def transpose(a: ndarray, axes=None) -> ndarray:
+def transpose(a: ndarray, axes: Any = None) -> ndarray:
     """The axes in another order; None: the reverse."""
     if axes is None or not len(axes):
         return on_device(a.elements.T, a)
@@ -66,13 +68,13 @@ def transpose(a: ndarray, axes=None) -> ndarray:
     return on_device(a.elements.transpose(axes), a)
 
 
-def swapaxes(a: ndarray, axis1, axis2) -> ndarray:
+def swapaxes(a: ndarray, axis1: Any, axis2: Any) -> ndarray:
     if not (-a.ndim <= axis1 < a.ndim and -a.ndim <= axis2 < a.ndim):
         raise ValueError("Axis out of range")
     return on_device(a.elements.swapaxes(axis1, axis2), a)
 
 
-def rollaxis(a, axis, start=0) -> ndarray:
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> ndarray:
     """An axis moved to before another one."""
     require("a", a)
     axis, start = (axis + a.ndim if axis < 0 else axis), (start + a.ndim if start < 0 else start)
@@ -81,7 +83,7 @@ def rollaxis(a, axis, start=0) -> ndarray:
     return on_device(np.rollaxis(a.elements, axis, start), a)
 
 
-def moveaxis(a, source, destination) -> ndarray:
+def moveaxis(a: Any, source: Any, destination: Any) -> ndarray:
     """Axes moved to other places."""
     require("a", a)
     source, destination = axes_of(source, a.ndim), axes_of(destination, a.ndim)
@@ -90,20 +92,20 @@ def moveaxis(a, source, destination) -> ndarray:
     return on_device(np.moveaxis(a.elements, source, destination), a)
 
 
-def squeeze(a: ndarray, axis=None) -> ndarray:
+def squeeze(a: ndarray, axis: Any = None) -> ndarray:
     """Without axes of length 1."""
     if axis is not None and a.ndim:
         axis = axes_of(axis, a.ndim)
     return on_device(a.elements.squeeze(axis), a)
 
 
-def diagonal(a: ndarray, offset=0, axis1=0, axis2=1) -> ndarray:
+def diagonal(a: ndarray, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> ndarray:
     if not all(-a.ndim <= axis < a.ndim for axis in (axis1, axis2)):
         raise np.exceptions.AxisError(f"axis1(={axis1}) and axis2(={axis2}) must be within range (ndim={a.ndim})")
     return on_device(a.elements.diagonal(offset, axis1, axis2), a)
 
 
-def split(ary, indices_or_sections, axis=0) -> list[ndarray]:
+def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[ndarray]:
     """Views of equal parts, or of those between the indices."""
     require("ary", ary)
     if not -ary.ndim <= axis < ary.ndim:
@@ -116,7 +118,7 @@ def split(ary, indices_or_sections, axis=0) -> list[ndarray]:
     return [on_device(part, ary) for part in np.split(ary.elements, indices_or_sections, axis)]
 
 
-def broadcast_to(array, shape) -> ndarray:
+def broadcast_to(array: Any, shape: Any) -> ndarray:
     """The array stretched to a shape; no element is copied."""
     require("array", array)
     shape = tuple(shape) if np.iterable(shape) else (shape,)
@@ -130,7 +132,7 @@ def broadcast_to(array, shape) -> ndarray:
         ) from None
 
 
-def view(a: ndarray, dtype=None, type=None) -> ndarray:
+def view(a: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
     """The same memory, read as another type."""
     if type is not None and type is not ndarray:
         raise ValueError("Type must be a sub-type of ndarray type")

@@ -1,6 +1,7 @@
 """C++'s operators on values that are NumPy arrays or numbers, by C++'s types."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -8,16 +9,16 @@ from tools.sim import floats
 from tools.sim.cupy.arrays.casts import flushed
 from tools.sim.cupy.kernels.types import common, is_half, promoted
 
-COMPARISONS = {
-    "==": np.equal,
-    "!=": np.not_equal,
+EQUALITY: dict[str, Callable] = {"==": np.equal, "!=": np.not_equal}
+COMPARISONS: dict[str, Callable] = {
+    **EQUALITY,
     "<": np.less,
     "<=": np.less_equal,
     ">": np.greater,
     ">=": np.greater_equal,
 }
 BITS = {"&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor}
-SHIFTS = {"<<": np.left_shift, ">>": np.right_shift}
+SHIFTS: dict[str, Callable] = {"<<": np.left_shift, ">>": np.right_shift}
 PLAIN = {"+": np.add, "-": np.subtract, "*": np.multiply}
 
 
@@ -25,7 +26,7 @@ class Unfit(Exception):
     """An operator that C++ does not have for operands of these types."""
 
 
-def binary(operator: str, left, right):
+def binary(operator: str, left: Any, right: Any) -> Any:
     """left operator right. Integers wrap around. A division by the integer 0 gives anything: see `divides_by_zero`."""
     if operator in SHIFTS:
         _need_integers(left, right)
@@ -38,7 +39,7 @@ def binary(operator: str, left, right):
     return floats.operated(result, (left, right), dtype, reducible=True)
 
 
-def _computed(operator: str, dtype: np.dtype, left, right):
+def _computed(operator: str, dtype: np.dtype, left: Any, right: Any) -> Any:
     """Of operands of one type."""
     if operator in COMPARISONS:
         return COMPARISONS[operator](left, right)
@@ -48,39 +49,40 @@ def _computed(operator: str, dtype: np.dtype, left, right):
 def _arithmetic(operator: str, dtype: np.dtype) -> Callable:
     if operator == "/":
         return _quotient if dtype.kind in "iu" else np.divide
-    return _remainder if operator == "%" else {**PLAIN, **BITS}[operator]
+    functions: dict[str, Callable] = {**PLAIN, **BITS, "%": _remainder}
+    return functions[operator]
 
 
-def _quotient(left, right):
+def _quotient(left: Any, right: Any) -> Any:
     """Towards zero."""
     down = np.floor_divide(left, right)
     return down + ((down < 0) & (down * right != left))
 
 
-def _remainder(left, right):
+def _remainder(left: Any, right: Any) -> Any:
     """With the sign of the dividend."""
     return np.fmod(left, right)
 
 
-def unary(operator: str, operand):
+def unary(operator: str, operand: Any) -> Any:
     """operator operand"""
     if operator == "!":
         return np.logical_not(truth(operand))
     if operator == "~":
         _need_integers(operand)
     value = operand.astype(promoted(operand.dtype))
-    function = {"+": np.positive, "-": lambda x: np.negative(flushed(x)), "~": np.invert}[operator]
-    return floats.same(operand, function(value))
+    functions: dict[str, Callable] = {"+": np.positive, "-": lambda x: np.negative(flushed(x)), "~": np.invert}
+    return floats.same(operand, functions[operator](value))
 
 
-def truth(value) -> np.ndarray:
+def truth(value: Any) -> np.ndarray:
     """Is it anything but 0?"""
     if value.dtype.kind == "c":
         raise Unfit
     return floats.cast(value, np.asarray(flushed(value)).astype(bool))
 
 
-def chosen(yes, no) -> np.dtype:
+def chosen(yes: Any, no: Any) -> np.dtype:
     """The type of condition ? yes : no."""
     one, other = yes.dtype, no.dtype
     if one == other:
@@ -97,13 +99,13 @@ def _check_complex(one: np.dtype, other: np.dtype) -> None:
             raise Unfit
 
 
-def divides_by_zero(operator: str, left, right) -> np.ndarray | None:
+def divides_by_zero(operator: str, left: Any, right: Any) -> np.ndarray | None:
     """Where integers are divided by 0, which C++ leaves undefined; None if they are not divided."""
     if operator not in ("/", "%") or left.dtype.kind not in "biu" or right.dtype.kind not in "biu":
         return None
     return np.asarray(right == 0)
 
 
-def _need_integers(*operands) -> None:
+def _need_integers(*operands: Any) -> None:
     if any(operand.dtype.kind not in "biu" for operand in operands):
         raise Unfit

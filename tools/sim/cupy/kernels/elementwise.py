@@ -1,6 +1,7 @@
 """cupy.ElementwiseKernel: a few lines of CUDA C++ for each element, run with NumPy and no compiler."""
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from tools.sim.counters import Counts
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.arguments import operand
 from tools.sim.cupy.arrays.ndarray import ndarray
-from tools.sim.cupy.kernels.machine import Indexer, Machine, Variable
+from tools.sim.cupy.kernels.machine import Held, Indexer, Machine, Variable
 from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
 from tools.sim.cupy.kernels.parser import functions, statements
 from tools.sim.cupy.kernels.raw import Raw
@@ -25,13 +26,13 @@ class ElementwiseKernel:
         in_params: str,
         out_params: str,
         operation: str,
-        name="kernel",
-        reduce_dims=True,
-        preamble="",
-        no_return=False,
-        return_tuple=False,
-        **options,
-    ):
+        name: Any = "kernel",
+        reduce_dims: bool = True,
+        preamble: Any = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        **options: Any,
+    ) -> None:
         check_name(name)
         self.in_params, self.out_params = parameters(in_params), parameters(out_params)
         self.nin, self.nout = len(self.in_params), len(self.out_params)
@@ -45,7 +46,7 @@ class ElementwiseKernel:
         if "i" in {each.name for each in self.params}:
             raise ValueError("Can not use 'i' as a parameter name")
 
-    def __call__(self, *args, size=-1, stream=None, block_size=128, **unknown):
+    def __call__(self, *args: Any, size: Any = -1, stream: Any = None, block_size: Any = 128, **unknown: Any) -> Any:
         if unknown:
             raise TypeError(f"Wrong arguments {unknown}")
         if block_size <= 0:
@@ -79,10 +80,10 @@ class ElementwiseKernel:
         return given
 
     def _launch(
-        self, inputs: list, outputs: list, letters: dict, shape: tuple[int, ...], blocks: int, stream, fresh: bool
+        self, inputs: list, outputs: list, letters: dict, shape: tuple[int, ...], blocks: int, stream: Any, fresh: bool
     ) -> None:
         threads = prod(shape)
-        names = {"i": Variable(np.arange(threads), constant=True), "_ind": Indexer(threads)}
+        names: dict[str, Held] = {"i": Variable(np.arange(threads), constant=True), "_ind": Indexer(threads)}
         for parameter, argument in zip(self.in_params, inputs):
             names[parameter.name] = _input(parameter, argument, shape, letters)
         for parameter, array in zip(self.out_params, outputs):
@@ -107,7 +108,7 @@ class ElementwiseKernel:
 
     def _accessed(self, names: dict, arguments: tuple, shape: tuple[int, ...]) -> list[tuple[str, list]]:
         """Store the outputs; gives what the threads accessed, and how."""
-        done = {"load": [], "store": [], "atomic": []}
+        done: dict[str, list] = {"load": [], "store": [], "atomic": []}
         for parameter, argument in zip(self.params, arguments):
             variable = names[parameter.name]
             if isinstance(variable, Raw):
@@ -120,7 +121,7 @@ class ElementwiseKernel:
         return list(zip(launches.FIGURES, done.values()))
 
 
-def _input(parameter, argument, shape: tuple[int, ...], letters: dict) -> Variable | Raw:
+def _input(parameter: Any, argument: Any, shape: tuple[int, ...], letters: dict) -> Variable | Raw:
     """What an input is to the code."""
     if not isinstance(argument, ndarray):
         return Variable(np.array(argument, type_of(parameter, letters)), constant=True)
@@ -129,11 +130,11 @@ def _input(parameter, argument, shape: tuple[int, ...], letters: dict) -> Variab
     return Variable(np.broadcast_to(argument.elements, shape).reshape(-1), constant=True)
 
 
-def _stored(array: ndarray, variable: Variable, shape: tuple[int, ...]):
+def _stored(array: ndarray, variable: Variable, shape: tuple[int, ...]) -> Any:
     """Write an output; gives what the threads stored to."""
-    written = variable.written.reshape(shape)
+    written = np.asarray(variable.written).reshape(shape)
     np.copyto(array.elements, np.broadcast_to(variable.value, written.size).reshape(shape), where=written)
     if written.all():
         return array
-    threads = np.flatnonzero(variable.written)
+    threads = np.flatnonzero(written)
     return launches.Scattered(array, threads, threads)

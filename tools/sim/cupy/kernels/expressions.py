@@ -32,7 +32,7 @@ CASTS = ("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast")
 class Expressions:
     """code: what is read. types: names that stand for types here, as T, beside C++'s own."""
 
-    def __init__(self, code: Code, names: frozenset[str] = frozenset()):
+    def __init__(self, code: Code, names: frozenset[str] = frozenset()) -> None:
         self.code, self.names = code, names
         self._tokens, self._at = tokens(code), 0
         for token in self._tokens:

@@ -230,9 +230,9 @@ class Call(Node):
     def update(self, machine: Machine) -> None:
         """An atomic function as a statement. The threads take turns."""
         target, *values = self.arguments
-        one_element = isinstance(target, Unary) and target.operator == "&" and isinstance(target.operand, Element)
-        if not one_element or len(values) != 1:
+        element = target.operand if isinstance(target, Unary) and target.operator == "&" else None
+        if not isinstance(element, Element) or len(values) != 1:
             raise machine.code.unknown(self.line, f"{self.function} of anything but &array[index] and a value")
-        raw, index = target.operand.place(machine)
+        raw, index = element.place(machine)
         value = values[0].value(machine)
         raw.update(machine.code, self.line, calls.ATOMIC[self.function], index, value, machine.mask)

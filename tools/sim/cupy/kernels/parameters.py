@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def check_name(name: str) -> None:
         raise ValueError(f'Invalid kernel name: "{name}"')
 
 
-def decide(takes: Sequence[Parameter], gives: Sequence[Parameter], inputs: Sequence, outputs: Sequence[ndarray]):
+def decide(takes: Sequence[Parameter], gives: Sequence[Parameter], inputs: Sequence, outputs: Sequence[ndarray]) -> Any:
     """The dtype of each letter. TypeError where arguments disagree with each other or with a parameter."""
     found: dict[str, np.dtype] = {}
     for parameter, argument in (*zip(gives, outputs), *zip(takes, inputs)):

@@ -1,6 +1,7 @@
 """A raw argument: the kernel's code picks its elements itself, and every pick is checked and counted."""
 
 import os
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def fault(
 class Raw:
     """array: of the device. loads, stores, atomics: what the threads did to it."""
 
-    def __init__(self, name: str, array: ndarray, constant: bool):
+    def __init__(self, name: str, array: ndarray, constant: bool) -> None:
         self.name, self.array, self.constant = name, array, constant
         self._flat = array.elements.reshape(-1) if array.elements.flags.c_contiguous else array.elements.flat
         self.done: dict[str, list[Scattered]] = {"load": [], "store": [], "atomic": []}
@@ -34,14 +35,14 @@ class Raw:
         """The same array for nobody: no access to it is counted."""
         return Raw(self.name, self.array, self.constant)
 
-    def load(self, code: Code, line: int, index, mask: np.ndarray) -> np.ndarray:
+    def load(self, code: Code, line: int, index: Any, mask: np.ndarray) -> np.ndarray:
         """The elements at these places, for the threads of the mask."""
         places = self._places("load", code, line, index, mask)
         values = np.zeros(mask.size, self.array.dtype)
         values[mask] = self._flat[places]
         return values
 
-    def store(self, code: Code, line: int, index, value: np.ndarray, mask: np.ndarray) -> None:
+    def store(self, code: Code, line: int, index: Any, value: np.ndarray, mask: np.ndarray) -> None:
         """Put values there, which have the array's type."""
         places = self._places("store", code, line, index, mask)
         stored = np.broadcast_to(value, mask.shape)[mask]
@@ -50,7 +51,7 @@ class Raw:
         if lost.size:
             raise self._race(code, line, places, mask, int(lost[0]))
 
-    def update(self, code: Code, line: int, function: np.ufunc, index, value, mask: np.ndarray) -> None:
+    def update(self, code: Code, line: int, function: np.ufunc, index: Any, value: Any, mask: np.ndarray) -> None:
         """The threads change the elements one after the other."""
         places = self._places("atomic", code, line, index, mask)
         value = floats.cast(value, convert(np.asarray(value), self.array.dtype))
@@ -60,7 +61,7 @@ class Raw:
         function.at(whole, places, values)
         self._flat[...] = whole
 
-    def _places(self, operation: str, code: Code, line: int, index, mask: np.ndarray) -> np.ndarray:
+    def _places(self, operation: str, code: Code, line: int, index: Any, mask: np.ndarray) -> np.ndarray:
         """Where each thread of the mask goes. Raises Fault for a place that the array does not have."""
         if self.constant and operation != "load":
             raise code.wrong(line, f"{self.name!r} is an input, which a kernel cannot change.")

@@ -1,6 +1,7 @@
 """cupy.ReductionKernel: map, reduce and finish in CUDA C++ expressions, run with NumPy and no compiler."""
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tools.sim.cupy.arrays.casts import convert
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 from tools.sim.cupy.arrays.shapes import axes_of
 from tools.sim.cupy.kernels import types
-from tools.sim.cupy.kernels.machine import Indexer, Machine, Variable
+from tools.sim.cupy.kernels.machine import Held, Indexer, Machine, Variable
 from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
 from tools.sim.cupy.kernels.parser import expression, functions, statements
 from tools.sim.cupy.kernels.refusal import Code
@@ -33,13 +34,13 @@ class ReductionKernel:
         map_expr: str,
         reduce_expr: str,
         post_map_expr: str,
-        identity,
-        name="reduce_kernel",
+        identity: Any,
+        name: Any = "reduce_kernel",
         reduce_type: str | None = None,
-        reduce_dims=True,
-        preamble="",
-        options=(),
-    ):
+        reduce_dims: bool = True,
+        preamble: Any = "",
+        options: Any = (),
+    ) -> None:
         check_name(name)
         self.in_params, self.out_params = parameters(in_params), parameters(out_params)
         self.nin, self.nout, self.nargs = (
@@ -54,7 +55,9 @@ class ReductionKernel:
         if self.nout != 1 or any(each.raw for each in (*self.in_params, *self.out_params)):
             raise Code(name, map_expr).unknown(1, "reductions with raw parameters or with several outputs")
 
-    def __call__(self, *args, out=None, axis=None, keepdims=False, stream=None, **unknown) -> ndarray:
+    def __call__(
+        self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False, stream: Any = None, **unknown: Any
+    ) -> ndarray:
         if unknown:
             raise TypeError(f"Wrong arguments {unknown}")
         if len(args) not in (self.nin, self.nargs):
@@ -120,7 +123,7 @@ class ReductionKernel:
         name = self.reduce_type
         dtype = name if isinstance(name, np.dtype) else letters.get(name) or types.named(name)
         if dtype is None:
-            raise Code(self.name, name).unknown(1, f"the type {name}")
+            raise Code(self.name, str(name)).unknown(1, f"the type {name}")
         return dtype
 
     def _tree(self, values: np.ndarray, letters: dict, arithmetic: Counts) -> np.ndarray:
@@ -156,7 +159,7 @@ class ReductionKernel:
         name, dtype = self.out_params[0].name, type_of(self.out_params[0], letters)
         result = Variable(np.zeros(total.size, dtype), written=np.zeros(total.size, bool))
         code = Code(self.name, self.post_map_expr)
-        names = {
+        names: dict[str, Held] = {
             name: result,
             "a": Variable(total, constant=True),
             "_in_ind": Indexer(elements),
@@ -180,7 +183,7 @@ class ReductionKernel:
     ) -> np.ndarray:
         """The value of an expression for arrays of this shape, as `dtype`. arithmetic: takes what that costs."""
         code = Code(self.name, text)
-        names = {
+        names: dict[str, Held] = {
             name: Variable(np.broadcast_to(value, shape).reshape(-1) if value.ndim else value, constant=True)
             for name, value in values.items()
         }

@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,9 @@ class Region:
 class Arguments:
     """For one launch. Raises TypeError for what CuPy refuses, or would hand to the kernel as something else."""
 
-    def __init__(self, kernel: str, names: Sequence[str], parameters: Sequence[Parameter], values: Sequence[object]):
+    def __init__(
+        self, kernel: str, names: Sequence[str], parameters: Sequence[Parameter], values: Sequence[object]
+    ) -> None:
         if len(values) != len(parameters):
             raise TypeError(f"{kernel} takes {len(parameters)} arguments, and {len(values)} were given.")
         self.arrays: list[np.ndarray] = []  # as the host sees them
@@ -58,7 +61,7 @@ class Arguments:
             self._values.append(self._value(Described(kernel, name, parameter), value))
         self._join()
 
-    def place(self, library: Library):
+    def place(self, library: Library) -> Any:
         """Hand the arrays to the runtime; gives what simt_begin takes. The caller keeps the result until then."""
         for region in self.regions:
             region.placed = library.simt_argument(
@@ -152,7 +155,7 @@ def _pointer_to(elements: np.ndarray) -> int:
 class Described:
     """A parameter, and how messages call it."""
 
-    def __init__(self, kernel: str, name: str, parameter: Parameter):
+    def __init__(self, kernel: str, name: str, parameter: Parameter) -> None:
         self.kernel, self.name = kernel, name
         self.kind, self.size = parameter.kind.decode(), parameter.size
         self.element = parameter.element_kind.decode(), parameter.element_size

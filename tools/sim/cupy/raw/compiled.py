@@ -34,7 +34,9 @@ POISONED = re.compile(r"poisoned (?:identifier|\")?\W*(\w+)")
 class Compiled:
     """kernels: name, or name expression, -> its number in the module. Raises CompileException, NoCompiler."""
 
-    def __init__(self, code: str, options: tuple[str, ...], backend: str, expressions: tuple[str, ...], origin: Origin):
+    def __init__(
+        self, code: str, options: tuple[str, ...], backend: str, expressions: tuple[str, ...], origin: Origin
+    ) -> None:
         self.origin = origin
         for_nvrtc = backend == "nvrtc"
         try:
@@ -60,7 +62,7 @@ class Compiled:
 
     def parameters(self, name: str) -> tuple[str, ...]:
         """Names of a kernel's parameters, as far as they are known."""
-        plain = re.match(r"[&\s]*(?:\w+::)*(\w*)", name)[1]
+        plain = re.sub(r"^[&\s]*(?:\w+::)*(\w*).*", r"\1", name, flags=re.S)
         return self.source.kernels[plain].parameters if plain in self.source.kernels else ()
 
     def variable(self, name: str) -> tuple[int, int] | None:

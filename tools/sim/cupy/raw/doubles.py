@@ -65,7 +65,7 @@ def _blocks(told: str) -> Iterator[tuple[int, list[_Code]]]:
     """Place and instructions of each basic block. A function that has no hook belongs to none."""
     for function in told.split("\n\n"):
         lines = list(INSTRUCTION.finditer(function))
-        block, code = 0, []
+        block, code = 0, list[_Code]()
         for number, line in enumerate(lines):
             after = int(lines[number + 1][1], 16) if number + 1 < len(lines) else int(line[1], 16) + 1
             if HOOK in line[3]:

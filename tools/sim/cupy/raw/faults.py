@@ -3,6 +3,7 @@
 import ctypes
 import textwrap
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Scene:
 class Report:
     """One note of the runtime. For each refusal a method says what happened, and asks for the cause."""
 
-    def __init__(self, scene: Scene, note: library.Fault):
+    def __init__(self, scene: Scene, note: library.Fault) -> None:
         self.scene, self.note = scene, note
         self.refusal = library.REFUSALS[note.refusal]
         self.array, self.text = note.array.decode(errors="replace"), note.text.decode(errors="replace")
@@ -86,8 +87,8 @@ class Report:
         return thread % x, thread // x % y, thread // (x * y)
 
     def _name(self, thread: int, block: tuple[int, ...] = ()) -> str:
-        block = faults.shown(tuple(block or self.note.block), self.scene.grid)
-        return f"thread {faults.shown(self._position(thread), self.scene.block)} of block {block}"
+        where = faults.shown(tuple(block or self.note.block), self.scene.grid)
+        return f"thread {faults.shown(self._position(thread), self.scene.block)} of block {where}"
 
     @property
     def _who(self) -> str:
@@ -108,7 +109,7 @@ class Report:
 
     # Memory --------------------------------------------------------------------------------------
 
-    def _out_of_bounds(self):
+    def _out_of_bounds(self) -> Any:
         if not self.array:
             return (
                 f"{self._who} {self._verb} {self.note.size} bytes where no array lies.",
@@ -120,33 +121,33 @@ class Report:
             "Which threads have an element? The others must not touch the array.",
         )
 
-    def _index_refused(self):
+    def _index_refused(self) -> Any:
         return (
             f"{self._who} takes element {self.note.number} of an array of type {self.text}.",
             "Its first element has the index 0. Which index goes too far?",
         )
 
-    def _crash(self):
+    def _crash(self) -> Any:
         where = f"{self.note.offset} bytes from the start of {self.array}" if self.array else "where no array lies"
         return f"{self._who} uses an address {where}.", "Which pointer or index leads there?"
 
-    def _misaligned(self):
+    def _misaligned(self) -> Any:
         return (
             f"{self._who} {self._verb} {self.note.size} bytes at a time, but they begin {self.note.offset} bytes "
             f"into {self.array}.",
             f"The hardware wants multiples of {self.note.size} there. Is every part of the index one?",
         )
 
-    def _read_only(self):
+    def _read_only(self) -> Any:
         return f"{self._who} stores to {self.array}, which is constant.", "Where should the result go?"
 
-    def _uninitialised(self):
+    def _uninitialised(self) -> Any:
         return (
             f"{self._who} reads {self._element()[0]}, to which nothing was stored.",
             "Which thread should fill it, and has it done so by now?",
         )
 
-    def _race(self):
+    def _race(self) -> Any:
         (first, place, before), (second, _, after) = self._parties()
         same_warp = first // WARP == second // WARP
         why = "Neither a barrier nor a __syncwarp lies" if same_warp else "No barrier lies"
@@ -160,7 +161,7 @@ class Report:
             f"A {kind} race: either may come first. What puts them in order?",
         )
 
-    def _too_much_shared(self):
+    def _too_much_shared(self) -> Any:
         return (
             f"Here the kernel has declared {self.note.number:,} bytes of shared memory; 49,152 are allowed.",
             "More must be dynamic: extern __shared__, and shared_mem= at the launch.",
@@ -168,22 +169,22 @@ class Report:
 
     # Other steps ---------------------------------------------------------------------------------
 
-    def _division(self):
+    def _division(self) -> Any:
         return f"{self._who} divides by 0.", "A GPU goes on with a meaningless number. Which divisor can be 0?"
 
-    def _stack_overflow(self):
+    def _stack_overflow(self) -> Any:
         return (
             f"{self._who} has no stack left.",
             "What ends the recursion, or are there very large arrays in its functions?",
         )
 
-    def _assertion(self):
+    def _assertion(self) -> Any:
         return f"{self._who} asserts {self.text}, which is not so.", ""
 
-    def _trap(self):
+    def _trap(self) -> Any:
         return f"{self._who} calls __trap.", ""
 
-    def _endless_loop(self):
+    def _endless_loop(self) -> Any:
         return (
             f"{self._who} is still here after {self.scene.patience:g} seconds.",
             "What should end its loop? A block cannot wait for a later one here.",
@@ -197,7 +198,7 @@ class Report:
         self.scene.loaded.simt_missing(flags.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)))
         return np.flatnonzero(flags).tolist()
 
-    def _divergent_barrier(self):
+    def _divergent_barrier(self) -> Any:
         missing = self._missing()
         several = len(missing) > 1
         return (
@@ -206,7 +207,7 @@ class Report:
             "A barrier is for all threads of a block. Which condition keeps some from it?",
         )
 
-    def _stuck(self):
+    def _stuck(self) -> Any:
         mask, missing = self.note.number, [thread % WARP for thread in self._missing()]
         present = [lane for lane in range(WARP) if mask >> lane & 1 and lane not in missing]
         return (
@@ -215,21 +216,21 @@ class Report:
             "Should all of them call it? Else __ballot_sync before the branch gives a mask.",
         )
 
-    def _not_itself(self):
+    def _not_itself(self) -> Any:
         return (
             f"{self._who} calls {self.text} with a mask that leaves it out.\nIt is lane {self.note.thread % WARP} "
             f"of its warp; the mask is {self.note.number:#010x}.",
             "A mask names the lane itself and those it works with. Which lanes come here?",
         )
 
-    def _two_masks(self):
+    def _two_masks(self) -> Any:
         return (
             f"{self._who} calls {self.text} with the mask {self.note.number:#010x}, and "
             f"{self._name(self.note.other_thread)} with {self.note.size:#010x}.",
             "Lanes that work together pass one mask. Which lanes are they?",
         )
 
-    def _nobody_gives(self):
+    def _nobody_gives(self) -> Any:
         members = [lane for lane in range(WARP) if self.note.size >> lane & 1]
         return (
             f"{self._who} reads a value that nobody gives.\nLane {self.note.thread % WARP} of its warp asks lane "

@@ -3,7 +3,7 @@
 import ctypes
 import time
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tools.sim import host, recording
 from tools.sim.cupy.device import streams
@@ -58,7 +58,7 @@ def sizes(what: str, given: object) -> Sizes:
     return x, y, z
 
 
-def run(module: Compiled, name: str, shape: Shape, values: tuple, stream) -> None:
+def run(module: Compiled, name: str, shape: Shape, values: tuple, stream: Any) -> None:
     """Run the kernel of this name, and report it. Raises Fault; then no array has changed."""
     kernel = module.loaded.kernel(module.kernels[name])
     arguments = Arguments(name, module.parameters(name), kernel.parameters[: kernel.count], values)

@@ -7,6 +7,7 @@ import subprocess
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tools.sim.cupy.raw import doubles
 
@@ -17,6 +18,7 @@ REFUSALS = """
 """.split()
 OPERATIONS = ("load", "store", "atomic")
 SPACES = ("global", "shared")
+FLOW = ("instructions", "lanes", "branches", "divergent_branches")
 
 
 class Parameter(c.Structure):
@@ -83,7 +85,7 @@ class Rows(c.Structure):
 class Flow(c.Structure):
     """See cpp/runtime/interface.h."""
 
-    _fields_ = [(name, c.c_uint64) for name in ("instructions", "lanes", "branches", "divergent_branches")]
+    _fields_ = [(name, c.c_uint64) for name in FLOW]
 
 
 SIGNATURES = {
@@ -115,7 +117,11 @@ SIGNATURES = {
 class Library:
     """The functions of the runtime are attributes. lock: one launch at a time."""
 
-    def __init__(self, file: Path):
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, file: Path) -> None:
         self.file = file
         self.lock = threading.Lock()
         self._loaded = c.CDLL(str(file))

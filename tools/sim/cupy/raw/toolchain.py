@@ -11,6 +11,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from tools import ROOT
 
@@ -149,7 +150,7 @@ def folder() -> Path:
     return place / "cuda-cpp"
 
 
-def _kept(name: str, build) -> Path:
+def _kept(name: str, build: Any) -> Path:
     """The file of this name, made by build(path) if it is not there. Two processes may make it at once."""
     file = folder() / name
     if not file.exists():
