@@ -1,4 +1,4 @@
-"""What pyproject.toml asks for on this system, and whether it is installed.
+"""Requirements of pyproject.toml on this system, and whether they are installed.
 
 The script `course` asks before anything is installed: the standard library must do, in words that an old Python reads.
 """

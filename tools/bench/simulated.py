@@ -1,4 +1,4 @@
-"""What can be said of a kernel's speed without a GPU: the traffic that it asks for, and a bound from the chips' tables.
+"""A kernel's traffic and the bound that it sets, without a GPU: what is asked of memory, over the chips' tables.
 
 Time is not simulated. What is counted is exact, and repeats; what follows from a table of chips is a bound.
 """

@@ -1,4 +1,4 @@
-"""What the real compiler makes of a lesson's kernels, ahead of time and without a GPU.
+"""The real compiler, ahead of time and without a GPU: its evidence on a lesson's kernels.
 
 Only `build` and what it imports need Triton, and `numba` needs numba-cuda; they run in a worker of mode "compile".
 """

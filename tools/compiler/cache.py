@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, CUDA's too: Triton's own cache, in the course's folder, with a cheaper key."""
+"""The cache of compiled kernels, CUDA's too: Triton's own, in the course's folder, with a cheaper key."""
 
 import functools
 import os

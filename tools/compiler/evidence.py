@@ -1,4 +1,4 @@
-"""What is known about compiled kernels, as plain data that crosses the wire both ways."""
+"""Evidence on compiled kernels: plain data that crosses the wire both ways."""
 
 import re
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Which thread touches which element: from a layout of the compiler to requests of warps and sectors."""
+"""Layouts of the compiler, the element that each thread touches, as requests of warps and sectors."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where in the learner's source a piece of compiled code comes from."""
+"""Locations: the learner's source line that a piece of compiled code comes from."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What each source line of a compiled kernel does to global memory, in one launch of it."""
+"""Accesses of a compiled kernel to global memory, source line by source line, in one launch of it."""
 
 import linecache
 import math

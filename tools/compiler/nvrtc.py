@@ -1,4 +1,4 @@
-"""What NVIDIA's compiler makes of a kernel in CUDA C++: NVRTC gives PTX, its assembler a cubin. No GPU is needed."""
+"""NVIDIA's compiler for CUDA C++: NVRTC makes PTX of a kernel, its assembler a cubin. No GPU is needed."""
 
 import linecache
 import re

@@ -1,4 +1,4 @@
-"""Which source line each machine instruction comes from, as the disassembler notes it between them."""
+"""Machine instructions by source line, as the disassembler notes it between them."""
 
 import re
 from collections import Counter

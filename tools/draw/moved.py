@@ -1,4 +1,4 @@
-"""What a call moved, where no kernel can be watched: what crossed, and what each kernel and library function did.
+"""Bars of what a call moved, where no kernel can be watched: across the bus, by each kernel, by each library function.
 
 A bar for the bytes of each, in a terminal and as SVG.
 """

@@ -1,4 +1,4 @@
-"""Who touches what in one launch of a kernel: maps of its arrays, and what its warps ask of memory.
+"""Touches in one launch of a kernel: maps of its arrays, and what its warps ask of memory.
 
 recorder = Recorder()
 with heard_by(recorder):   # of tools/sim/trace.py

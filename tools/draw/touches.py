@@ -1,4 +1,4 @@
-"""Who touches what, as a picture: the arrays of a launch in cells, and the costliest request of each line."""
+"""The picture of touches: the arrays of a launch in cells, and the costliest request of each line."""
 
 from collections.abc import Iterator
 from itertools import groupby

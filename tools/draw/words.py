@@ -1,4 +1,4 @@
-"""What the pictures of touches say in words; terminal and SVG say the same."""
+"""The words under pictures of touches; terminal and SVG say the same."""
 
 import string
 from collections.abc import Sequence

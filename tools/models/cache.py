@@ -1,4 +1,4 @@
-"""Which accesses hit in a cache: set-associative, least recently used out first, one level or several.
+"""A cache's hits and misses: set-associative, least recently used out first, one level or several.
 
 Loads and stores count alike, and nothing is fetched ahead of its use.
 """

@@ -1,4 +1,4 @@
-"""How a matrix is cut into tiles, which program computes which tile, and what a tiled product reads and writes."""
+"""Tiles of a matrix: how it is cut, the program that computes each, and what a tiled product reads and writes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

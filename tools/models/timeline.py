@@ -1,4 +1,4 @@
-"""When asynchronous work runs: engines, streams, events and the host, by arithmetic alone.
+"""A timeline of asynchronous work: engines, streams, events and the host, by arithmetic alone.
 
 A model of order, not of speed: how long each piece of work takes is the caller's to say.
 """

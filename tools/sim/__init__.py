@@ -1,1 +1,1 @@
-"""What stands in for hardware where there is none, and counts what the hardware would do."""
+"""Simulators: they stand in for hardware where there is none, and count what it would do."""

@@ -1,4 +1,4 @@
-"""What a call of a lesson's function did to memory: one vocabulary for all simulators, as plain data.
+"""Counters of one call of a lesson's function: one vocabulary for all simulators, as plain data.
 
 The figures are those of the hardware's units, not of time: they repeat exactly from run to run.
 """

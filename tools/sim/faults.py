@@ -1,4 +1,4 @@
-"""What the hardware would refuse, or get wrong without a word: an exception that says who and where."""
+"""Faults: an exception, which says who and where, for what the hardware would refuse or get wrong without a word."""
 
 import linecache
 import os

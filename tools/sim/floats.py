@@ -1,4 +1,4 @@
-"""Which operations of a kernel a GPU does in float64, and which numbers it converts: counted while the kernel runs.
+"""Operations of a kernel in float64, and numbers that it converts: counted while the kernel runs.
 
 Types say it, but for what compilers save (LLVM's InstCombine, and NVVM's, which is made from it). An operation on
 numbers that float32 holds, of which only the rounding to float32 is asked for, they do in float32: that is all of

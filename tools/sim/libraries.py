@@ -1,4 +1,4 @@
-"""Which of PyTorch's own functions worked on elements outside kernels while a recording ran."""
+"""Library functions: those of PyTorch that worked on elements outside kernels while a recording ran."""
 
 import functools
 import sys

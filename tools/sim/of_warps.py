@@ -1,4 +1,4 @@
-"""What only warps do, 32 lanes that go together; and the error for figures that nobody can know."""
+"""Figures of warps, 32 lanes that go together; and the error for those that a simulator cannot know."""
 
 from dataclasses import dataclass, fields
 

@@ -1,4 +1,4 @@
-"""Which work on a GPU is certain to be over before which: streams, events and the host put it in order.
+"""The order of work on a GPU: what is certain to be over before what, by streams, events and the host.
 
 Vector clocks (Mattern, "Virtual time and global states of distributed systems", 1989): a clock says of each stream
 how many of its pieces of work are over. Time has no say: what happens to be over early is not in order.

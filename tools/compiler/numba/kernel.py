@@ -1,4 +1,4 @@
-"""What is known about a compiled CUDA kernel, in the words that Triton's have too."""
+"""Evidence on a compiled CUDA kernel, in the words that Triton's have too."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What lies where, and what is asked for at once: views, sectors, banks, and the levels of memory."""
+"""Places of memory and what is asked of them at once: views, sectors, banks, and the levels of memory."""
 
 import numpy as np
 

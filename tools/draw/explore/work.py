@@ -1,4 +1,4 @@
-"""Who does what: programs, tiles, warps and waves."""
+"""Work and who does it: programs, tiles, warps and waves."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What kernels compute in float64, and what they convert, counted line by line while a recording runs.
+"""Arithmetic in float64 and conversions of kernels, counted line by line while a recording runs.
 
 As the kernel is written: each element of a tile counts, also those that a mask leaves out. A single number that is
 converted does not: it may be a constant.

@@ -1,4 +1,4 @@
-"""What the hardware would refuse, or get wrong without a word: an exception that says who and where."""
+"""Faults of Triton kernels: an exception, which says program and line, for what the hardware would refuse."""
 
 import functools
 import os

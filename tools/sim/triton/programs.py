@@ -1,4 +1,4 @@
-"""How a launch runs without a GPU: its programs one by one, in an order that no kernel can count on."""
+"""The programs of a launch, run one by one without a GPU, in an order that no kernel can count on."""
 
 import inspect
 import operator

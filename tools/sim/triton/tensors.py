@@ -1,4 +1,4 @@
-"""What Python may do with a tensor in a kernel; words for what it may not, where the interpreter's are about itself."""
+"""Tensors as Python's operators meet them in a kernel, and plain words for what they refuse."""
 
 import operator
 from types import ModuleType

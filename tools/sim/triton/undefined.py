@@ -1,4 +1,4 @@
-"""What a mask keeps out of a load without other= is undefined, as on a GPU; to let anything hang on it is refused.
+"""Undefined elements: those that a mask keeps out of a load without other=. To let a result hang on one is refused.
 
 A tensor handle remembers which of its elements come from there. An operation passes that on, unless its result is
 the same whatever they are: tl.where chooses another element, False & x is False, 0 * n is 0. At a store, an address, a
