@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim import host
 from tools.sim.cupy.device.errors import CompileException, CUDARuntimeError, OutOfMemoryError
 from tools.sim.cupy.device.gpu import Device as Device
@@ -16,7 +17,7 @@ from tools.sim.cupy.device.streams import Event, ExternalStream, Stream, get_cur
 
 VERSION = 13000  # CUDA 13.0, of the runtime and the driver
 PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Compute Capabilities
-    "warpSize": 32,
+    "warpSize": WARP,
     "maxThreadsPerBlock": 1024,
     "maxThreadsDim": (1024, 1024, 64),
     "maxGridSize": (2**31 - 1, 65535, 65535),
@@ -84,7 +85,7 @@ def _get_device_properties(device: int) -> dict:
         "multiProcessorCount": chip.multiprocessors,
         "clockRate": chip.boost_mhz * 1000,
         "l2CacheSize": chip.l2,
-        "maxThreadsPerMultiProcessor": chip.limits.warps * 32,
+        "maxThreadsPerMultiProcessor": chip.limits.warps * WARP,
         "maxBlocksPerMultiProcessor": chip.limits.blocks,
         "regsPerMultiprocessor": chip.limits.registers,
         "sharedMemPerMultiprocessor": chip.limits.shared,
