@@ -1,6 +1,7 @@
 """Sums, extremes, means and running sums: results stay on the device, a single one as an array without axes."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,58 +12,24 @@ from tools.sim.cupy.arrays.arguments import require
 from tools.sim.cupy.arrays.casts import convert, device_dtype, quietly
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 from tools.sim.cupy.arrays.shapes import axes_of
-from tools.sim.cupy.dispatch.signatures import table
+from tools.sim.cupy.dispatch.signatures import binder
 from tools.sim.floats import WIDE, converts
 
-METHODS = """
-    sum(self, axis=None, dtype=None, out=None, keepdims=False)
-    prod(self, axis=None, dtype=None, out=None, keepdims=False)
-    mean(self, axis=None, dtype=None, out=None, keepdims=False)
-    max(self, axis=None, out=None, keepdims=False)
-    min(self, axis=None, out=None, keepdims=False)
-    ptp(self, axis=None, out=None, keepdims=False)
-    all(self, axis=None, out=None, keepdims=False)
-    any(self, axis=None, out=None, keepdims=False)
-    argmax(self, axis=None, out=None, dtype=None, keepdims=False)
-    argmin(self, axis=None, out=None, dtype=None, keepdims=False)
-    var(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False)
-    std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False)
-    cumsum(self, axis=None, dtype=None, out=None)
-    cumprod(self, axis=None, dtype=None, out=None)
-"""
-FORWARDED = """
-    sum(a, axis=None, dtype=None, out=None, keepdims=False)
-    product(a, axis=None, dtype=None, out=None, keepdims=False)
-    prod(a, axis=None, dtype=None, out=None, keepdims=False)
-    mean(a, axis=None, dtype=None, out=None, keepdims=False)
-    max(a, axis=None, out=None, keepdims=False)
-    amax(a, axis=None, out=None, keepdims=False)
-    min(a, axis=None, out=None, keepdims=False)
-    amin(a, axis=None, out=None, keepdims=False)
-    ptp(a, axis=None, out=None, keepdims=False)
-    argmax(a, axis=None, dtype=None, out=None, keepdims=False)
-    argmin(a, axis=None, dtype=None, out=None, keepdims=False)
-    var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False)
-    std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False)
-"""
-OF_ARRAYS = """
-    all(a, axis=None, out=None, keepdims=False)
-    alltrue(a, axis=None, out=None, keepdims=False)
-    any(a, axis=None, out=None, keepdims=False)
-    sometrue(a, axis=None, out=None, keepdims=False)
-    cumsum(a, axis=None, dtype=None, out=None)
-    cumprod(a, axis=None, dtype=None, out=None)
-    nansum(a, axis=None, dtype=None, out=None, keepdims=False)
-    nanprod(a, axis=None, dtype=None, out=None, keepdims=False)
-    nanmean(a, axis=None, dtype=None, out=None, keepdims=False)
-    nanmax(a, axis=None, out=None, keepdims=False)
-    nanmin(a, axis=None, out=None, keepdims=False)
-    nanargmax(a, axis=None, dtype=None, out=None, keepdims=False)
-    nanargmin(a, axis=None, dtype=None, out=None, keepdims=False)
-    nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False)
-    nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False)
-    count_nonzero(a, axis=None)
-"""
+PARAMETERS = {
+    "axis=None, dtype=None, out=None, keepdims=False": "sum product prod mean argmax argmin nansum nanprod nanmean "
+    "nanargmax nanargmin",
+    "axis=None, out=None, keepdims=False": "max amax min amin ptp all alltrue any sometrue nanmax nanmin",
+    "axis=None, dtype=None, out=None, ddof=0, keepdims=False": "var std nanvar nanstd",
+    "axis=None, dtype=None, out=None": "cumsum cumprod",
+    "axis=None": "count_nonzero",
+}
+SIGNATURES = {name: f"{name}(a, {names})" for names, of in PARAMETERS.items() for name in of.split()}
+# The others CuPy leaves to the method of their argument, also where it is an array of the host.
+OF_ARRAYS = {
+    *"all alltrue any sometrue cumsum cumprod count_nonzero".split(),
+    *(name for name in SIGNATURES if name.startswith("nan")),
+}
+METHODS = "sum prod mean max min ptp all any argmax argmin var std cumsum cumprod"
 ALIASES = {"amax": "max", "amin": "min", "product": "prod", "alltrue": "all", "sometrue": "any"}
 NO_IDENTITY = ("max", "min", "argmax", "argmin", "ptp")
 
@@ -93,24 +60,22 @@ def reduce(
 
 def _finished(kernel: str, a: ndarray, values: np.ndarray, out: ndarray | None) -> ndarray:
     """The result, in `out` if there is one, of a kernel that reads all of `a`."""
+    work = None
     if out is None:
-        made = on_device(values if values.flags.c_contiguous else values.copy())
-        launches.launch(kernel, (), [a], [made], arithmetic=_arithmetic(a, values, made))
-        return made
-    require("out", out)
-    if out.ndim != values.ndim:
-        raise ValueError("output parameter for reduction operation has the wrong number of dimensions")
-    if out.shape != values.shape:
-        raise ValueError("Out shape is mismatched")
-    launches.launch(
-        kernel,
-        (),
-        [a],
-        [out],
-        work=lambda: np.copyto(out.elements, convert(values, out.dtype)),
-        arithmetic=_arithmetic(a, values, out),
-    )
+        out = on_device(values if values.flags.c_contiguous else values.copy())
+    else:
+        require("out", out)
+        if out.ndim != values.ndim:
+            raise ValueError("output parameter for reduction operation has the wrong number of dimensions")
+        if out.shape != values.shape:
+            raise ValueError("Out shape is mismatched")
+        work = partial(_store, out, values)
+    launches.launch(kernel, (), [a], [out], work=work, arithmetic=_arithmetic(a, values, out))
     return out
+
+
+def _store(out: ndarray, values: np.ndarray) -> None:
+    np.copyto(out.elements, convert(values, out.dtype))
 
 
 def _arithmetic(a: ndarray, values: np.ndarray, made: ndarray) -> Counts:
@@ -126,39 +91,30 @@ def _arithmetic(a: ndarray, values: np.ndarray, made: ndarray) -> Counts:
 # The functions and the methods of arrays ---------------------------------------------------------
 
 
-def _method(name: str, bind: Callable) -> Callable:
-    def method(self: Any, *args: Any, **named: Any) -> Any:
+def _method(name: str) -> Callable:
+    signature = SIGNATURES[name].replace("dtype=None, out=None", "out=None, dtype=None", name.startswith("arg"))
+    bind = binder(signature.replace("(a,", "(self,"))
+
+    def method(self: ndarray, *args: Any, **named: Any) -> ndarray:
         given = bind(self, *args, **named)
         return reduce(name, given.pop("self"), **given)
 
     return method
 
 
-def _forwarded(name: str, bind: Callable) -> Callable:
-    """CuPy leaves these to the argument's own method, also where it is an array of the host."""
+def _function(name: str) -> Callable:
+    bind, plain = binder(SIGNATURES[name]), ALIASES.get(name, name)
 
     def function(*args: Any, **named: Any) -> Any:
         given = bind(*args, **named)
-        a = given.pop("a")
-        return getattr(a, name)(**given)
+        if name not in OF_ARRAYS:
+            return getattr(given.pop("a"), plain)(**given)
+        if plain in ("all", "any") and not isinstance(given["a"], ndarray):
+            raise TypeError(f"'a' must be a cupy.ndarray object, not {type(given['a'])}.")
+        return reduce(plain, **given)
 
     return function
 
 
-def _of_arrays(name: str, bind: Callable) -> Callable:
-    def function(*args: Any, **named: Any) -> Any:
-        given = bind(*args, **named)
-        a = given.pop("a")
-        if name in ("all", "any") and not isinstance(a, ndarray):
-            raise TypeError(f"'a' must be a cupy.ndarray object, not {type(a)}.")
-        return reduce(name, a, **given)
-
-    return function
-
-
-methods = {name: _method(name, bind) for name, bind in table(METHODS)}
-functions = {
-    name: make(ALIASES.get(name, name), bind)
-    for make, text in ((_forwarded, FORWARDED), (_of_arrays, OF_ARRAYS))
-    for name, bind in table(text)
-}
+methods = {name: _method(name) for name in METHODS.split()}
+functions = {name: _function(name) for name in SIGNATURES}
