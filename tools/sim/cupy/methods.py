@@ -7,6 +7,7 @@ import numpy as np
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 from tools.sim.cupy.dispatch import reductions
 from tools.sim.cupy.dispatch.calls import call
+from tools.sim.cupy.dispatch.signatures import members
 from tools.sim.cupy.dispatch.ufuncs import copy_elements, ufunc, ufuncs
 from tools.sim.cupy.functions import conversion, creation, indexing, products, selection, sorting, transfers, views
 
@@ -146,25 +147,10 @@ METHODS = {
     "__hash__": None,
     "__copy__": _copy,
     "__deepcopy__": lambda self, memo: self.copy(),
-    "get": transfers.get,
-    "set": transfers.set,
-    "astype": _astype,
-    "copy": _copy,
-    "fill": _fill,
-    "view": views.view,
-    "reshape": _reshape,
-    "transpose": _transpose,
-    "ravel": views.ravel,
-    "flatten": views.flatten,
-    "swapaxes": views.swapaxes,
-    "squeeze": views.squeeze,
-    "diagonal": views.diagonal,
-    "repeat": selection.repeat,
-    "searchsorted": selection.searchsorted,
-    "take": selection.take,
-    "put": selection.put,
-    "clip": selection.clip,
-    "nonzero": selection.nonzero,
+    **members(transfers, "get set"),
+    **{"astype": _astype, "copy": _copy, "fill": _fill, "reshape": _reshape, "transpose": _transpose},
+    **members(views, "view ravel flatten swapaxes squeeze diagonal"),
+    **members(selection, "repeat searchsorted take put clip nonzero"),
     "round": _round,
     "compress": lambda self, condition, axis=None, out=None: selection.compress(condition, self, axis, out),
     "sort": sorting.sort_in_place,
@@ -182,13 +168,6 @@ METHODS = {
 
 # Of elementwise functions -----------------------------------------------------------------------
 
-SCATTERED = dict(
-    pair.split("=")
-    for pair in """
-    add=add subtract=sub maximum=max minimum=min bitwise_and=and bitwise_or=or bitwise_xor=xor
-""".split()
-)
-
 
 def _outer(self: ufunc, a: Any, b: Any, **named: Any) -> ndarray:
     a, b = conversion.array(a, copy=None), conversion.array(b, copy=None)
@@ -196,9 +175,10 @@ def _outer(self: ufunc, a: Any, b: Any, **named: Any) -> ndarray:
 
 
 def _at(self: ufunc, a: ndarray, indices: Any, b: Any = None) -> None:
-    if self.key not in SCATTERED:
+    operation = next((name for name, word in indexing.WORDS.items() if word == self.key), None)
+    if operation is None:
         raise NotImplementedError(f"`{self.name}.at` is not supported yet")
-    indexing.scatter(a, indices, b, SCATTERED[self.key])
+    indexing.scatter(a, indices, b, operation)
 
 
 def complete() -> None:

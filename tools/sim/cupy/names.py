@@ -7,6 +7,7 @@ import numpy as np
 from tools.sim.cupy import exceptions, methods
 from tools.sim.cupy.arrays.ndarray import ndarray
 from tools.sim.cupy.dispatch import reductions
+from tools.sim.cupy.dispatch.signatures import members
 from tools.sim.cupy.dispatch.ufuncs import ufunc, ufuncs
 from tools.sim.cupy.functions import (
     concatenate,
@@ -58,23 +59,14 @@ def _method(name: str) -> Any:
     return function
 
 
-def _of(module: Any, names: str) -> dict:
-    return {name: getattr(module, name) for name in names.split()}
-
-
 public = {
-    **_of(np, OF_NUMPY),
-    **_of(exceptions, exceptions.NAMES),
-    "bool": np.bool_,
-    "float_": np.float64,
-    "complex_": np.complex128,
-    "cfloat": np.complex128,
-    "singlecomplex": np.complex64,
+    **members(np, OF_NUMPY),
+    **members(exceptions, exceptions.NAMES),
+    **{"bool": np.bool_, "float_": np.float64, "singlecomplex": np.complex64},
+    **dict.fromkeys(("complex_", "cfloat"), np.complex128),
     **dict.fromkeys(("Inf", "Infinity", "PINF", "infty"), np.inf),
-    "NINF": -np.inf,
     **dict.fromkeys(("NaN", "NAN"), np.nan),
-    "PZERO": 0.0,
-    "NZERO": -0.0,
+    **{"NINF": -np.inf, "PZERO": 0.0, "NZERO": -0.0},
     "ndarray": ndarray,
     "ufunc": ufunc,
     **functions,
@@ -83,29 +75,28 @@ public = {
     "asnumpy": asnumpy,
     **{name: _method(name) for name in ("ravel", "squeeze", "swapaxes", "diagonal", "transpose")},
     "permute_dims": _method("transpose"),
-    **_of(
+    **members(
         introspection,
         "array2string array_repr array_str can_cast common_type get_array_module get_default_memory_pool "
         "is_available iscomplexobj isfortran isrealobj isscalar may_share_memory min_scalar_type ndim "
         "result_type shape shares_memory size",
     ),
-    **_of(conversion, "array asarray asanyarray ascontiguousarray asfortranarray astype copy"),
-    **_of(
+    **members(conversion, "array asarray asanyarray ascontiguousarray asfortranarray astype copy"),
+    **members(
         creation,
         "empty zeros ones full empty_like zeros_like ones_like full_like copyto arange linspace eye identity tri diag",
     ),
-    **_of(
+    **members(
         selection,
         "where clip around take nonzero argwhere flatnonzero compress extract put repeat bincount searchsorted",
     ),
-    "round": selection.around,
-    "round_": selection.around,
-    **_of(concatenate, "concatenate stack"),
-    **_of(stacking, "hstack vstack dstack column_stack"),
+    **dict.fromkeys(("round", "round_"), selection.around),
+    **members(concatenate, "concatenate stack"),
+    **members(stacking, "hstack vstack dstack column_stack"),
     "concat": concatenate.concatenate,
-    **_of(products, "dot matmul vdot inner outer tensordot kron einsum"),
-    **_of(views, "reshape broadcast_to moveaxis rollaxis split"),
-    **_of(sorting, "sort argsort"),
+    **members(products, "dot matmul vdot inner outer tensordot kron einsum"),
+    **members(views, "reshape broadcast_to moveaxis rollaxis split"),
+    **members(sorting, "sort argsort"),
     "trapz": functions["trapezoid"],
 }
 methods.complete()

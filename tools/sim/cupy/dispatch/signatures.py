@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 
 @cache
@@ -21,3 +22,8 @@ def table(text: str) -> Iterator[tuple[str, Callable[..., dict]]]:
     """Name and binder for each line of a table."""
     for signature in filter(None, map(str.strip, text.splitlines())):
         yield signature.partition("(")[0], binder(signature)
+
+
+def members(module: Any, names: str) -> dict[str, Any]:
+    """Those of a module, or of a class, by name."""
+    return {name: getattr(module, name) for name in names.split()}

@@ -18,15 +18,10 @@ from tools.sim.cupy.functions.conversion import array, astype
 from tools.sim.cupy.functions.creation import fill
 from tools.sim.cupy.functions.views import broadcast_to
 
-WORDS = {
-    "add": "add",
-    "sub": "subtract",
-    "max": "maximum",
-    "min": "minimum",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-}
+WORDS = dict(
+    pair.split("=")
+    for pair in "add=add sub=subtract max=maximum min=minimum and=bitwise_and or=bitwise_or xor=bitwise_xor".split()
+)
 ATOMIC = {  # the types that each atomic operation knows
     "add": ("iIlLqQefd", "int32, int64, float16, float32, float64, uint32, uint64 as data type"),
     "sub": ("iI", "int32, uint32, as data type"),
