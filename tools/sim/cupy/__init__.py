@@ -1,4 +1,4 @@
-"""What stands in for CuPy where there is no GPU: its names and its rules, with NumPy's arithmetic.
+"""The stand-in for CuPy where there is no GPU: its names and its rules, with NumPy's arithmetic.
 
     import tools.sim.cupy as cp
 

@@ -73,7 +73,7 @@ def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
 
 
 def _get_device_properties(device: int) -> dict:
-    """What a program may want to know about the device, under the names of cudaDeviceProp."""
+    """The device's properties under the names of cudaDeviceProp."""
     check_device(device)
     chip = host.device().chip
     major, minor = divmod(chip.capability, 10)

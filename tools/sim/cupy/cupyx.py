@@ -1,4 +1,4 @@
-"""What lessons use of the module cupyx: timing by the modelled clock, pinned arrays, atomic updates."""
+"""The part of the module cupyx that lessons use: timing by the modelled clock, pinned arrays, atomic updates."""
 
 import math
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What arrays of the device can do: operators and methods, put on the class where all that they need is known."""
+"""Operators and methods of arrays, put on the class here, where all that they need is known."""
 
 from typing import Any
 

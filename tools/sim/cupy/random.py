@@ -18,7 +18,7 @@ WHOLE = ("binomial", "geometric", "hypergeometric", "logseries", "negative_binom
 
 
 class _Numbers:
-    """What RandomState and Generator share."""
+    """The part that RandomState and Generator share."""
 
     def _made(self, name: str, values: Any, dtype: Any) -> ndarray:
         made = on_device(np.array(values, dtype=dtype, order="C"))

@@ -1,4 +1,4 @@
-"""What CuPy's functions may be given, with its words for what they may not."""
+"""Checks of the arguments of CuPy's functions, with its words for those that it refuses."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tools.sim.cupy.arrays.ndarray import ndarray
 
 
 def operand(value: Any) -> Any:
-    """What a kernel may be given: an array of the device or a plain number. TypeError for all else."""
+    """The value, if a kernel may be given it: an array of the device or a plain number. TypeError for all else."""
     if isinstance(value, (ndarray, bool, int, float, complex)):
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biufcV":
@@ -17,14 +17,14 @@ def operand(value: Any) -> Any:
 
 
 def type_of(value: Any) -> Any:
-    """Its dtype; int, float or complex for a plain number."""
+    """The dtype of an operand; int, float or complex for a plain number."""
     if isinstance(value, (ndarray, np.generic)):
         return value.dtype
     return np.dtype(bool) if isinstance(value, bool) else type(value)
 
 
 def elements(value: Any) -> Any:
-    """What NumPy is given for an operand."""
+    """The operand as NumPy takes it."""
     return value.elements if isinstance(value, ndarray) else value
 
 
@@ -41,7 +41,7 @@ def require(name: str, value: Any) -> None:
 
 
 def require_out(out: Any) -> None:
-    """The same of a place for the result, if there is one."""
+    """TypeError unless the place for a result is an array of the device; None is no place."""
     if out is not None:
         require("out", out)
 

@@ -1,4 +1,4 @@
-"""Which types the device knows, and what conversions and arithmetic give there where NumPy's differ."""
+"""The types that the device knows, and its conversions and arithmetic where they are not NumPy's."""
 
 import warnings
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def convert(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def flushed(values: np.ndarray) -> np.ndarray:
-    """What arithmetic sees, and gives: CuPy has its kernels compiled so that float32 below 1.2e-38 is 0."""
+    """The values as arithmetic sees and gives them: CuPy's kernels are compiled so that float32 below 1.2e-38 is 0."""
     if values.dtype != np.float32:
         return values
     small = np.abs(values) < SMALLEST

@@ -162,7 +162,7 @@ def touched(figure: str, accessed: Accessed) -> tuple[int, int]:
 
 
 def _addresses(accessed: Accessed) -> tuple[np.ndarray, np.ndarray]:
-    """Where each element lies, and the number of the thread that accesses it."""
+    """The address of each element, and the number of the thread that accesses it."""
     if isinstance(accessed, Scattered):
         return addresses(accessed.array)[accessed.places], accessed.threads
     if isinstance(accessed, Picked):
@@ -180,7 +180,7 @@ def _requests(places: np.ndarray, threads: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def addresses(array: ndarray) -> np.ndarray:
-    """Where each element lies, in C order."""
+    """The address of each element, in C order."""
     place = np.full(array.shape, array.data.ptr)
     for axis, (length, stride) in enumerate(zip(array.shape, array.strides)):
         place += (np.arange(length) * stride).reshape(-1, *(1,) * (array.ndim - axis - 1))

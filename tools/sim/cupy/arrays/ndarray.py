@@ -79,7 +79,7 @@ class ndarray:
 
     @property
     def data(self) -> MemoryPointer:
-        """Where its first element lies."""
+        """A pointer to its first element."""
         return MemoryPointer(self.memory, address(self.elements) - address(self.memory.storage) if self.size else 0)
 
     @property
@@ -212,7 +212,7 @@ def poison(elements: np.ndarray) -> None:
 
 
 def address(elements: np.ndarray) -> int:
-    """Where the first element lies in the host's memory."""
+    """The address of the first element in the host's memory."""
     return elements.__array_interface__["data"][0]
 
 

@@ -2,7 +2,7 @@
 
 
 class CUDARuntimeError(RuntimeError):
-    """What the CUDA runtime refuses. status: its number for it."""
+    """A refusal of the CUDA runtime. status: its number."""
 
     __module__ = "cupy_backends.cuda.api.runtime"
 
@@ -12,7 +12,7 @@ class CUDARuntimeError(RuntimeError):
 
 
 class CUDADriverError(RuntimeError):
-    """What the driver refuses, as CuPy reports it."""
+    """A refusal of the driver, as CuPy reports it."""
 
     __module__ = "cupy_backends.cuda.api.driver"
 

@@ -174,7 +174,7 @@ def default_pool() -> MemoryPool:
 
 
 def set_allocator(allocator: Any = None) -> None:
-    """Where arrays get their memory from: the `malloc` of a MemoryPool; None: straight from the device."""
+    """Set the source of arrays' memory: the `malloc` of a MemoryPool; None: straight from the device."""
     global _current
     pool = MemoryPool() if allocator is None else getattr(allocator, "__self__", None)
     if not isinstance(pool, MemoryPool):

@@ -58,7 +58,7 @@ def _plain(value: Any, sources: list[ndarray]) -> Any:
 
 
 def _wrapped(result: Any, sources: list[ndarray], fresh: list[ndarray]) -> Any:
-    """What NumPy gave, on the device; `fresh` takes what has memory of its own."""
+    """NumPy's result on the device; `fresh` takes arrays that have memory of their own."""
     for source in sources:
         if result is source.elements:
             return source

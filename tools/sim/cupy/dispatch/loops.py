@@ -1,4 +1,4 @@
-"""Which types each of CuPy's elementwise functions takes and gives, and how it chooses among them.
+"""The types that each of CuPy's elementwise functions takes and gives, and its choice among them.
 
 Types are NumPy's characters: ? is bool, bBhHiIlLqQ are integers, e E f d floating point (E: bfloat16), F D complex.
 """
@@ -71,7 +71,7 @@ SIGNATURES = _signatures()  # for each function the types that it is compiled fo
 
 @cache
 def loops(name: str) -> tuple[Loop, ...]:
-    """The same of one function, as dtypes."""
+    """The loops of one function, as dtypes."""
     return tuple(map(_loop, SIGNATURES[name]))
 
 

@@ -25,5 +25,5 @@ def table(text: str) -> Iterator[tuple[str, Callable[..., dict]]]:
 
 
 def members(module: Any, names: str) -> dict[str, Any]:
-    """Those of a module, or of a class, by name."""
+    """The members of a module, or of a class, that have these names."""
     return {name: getattr(module, name) for name in names.split()}

@@ -79,7 +79,7 @@ class ufunc:
         return tuple(convert(flush(np.asarray(result)), dtype) for result, dtype in zip(results, loop[1]))
 
     def _arithmetic(self, inputs: list, loop: Loop, made: list[ndarray]) -> Counts:
-        """What the kernel does in float64, and converts."""
+        """The kernel's operations in float64, and its conversions."""
         elements = made[0].size
         inside = [wanted if wanted.kind in "fc" else result for wanted, result in zip(loop[0], loop[1] * len(loop[0]))]
         pairs = [

@@ -132,7 +132,7 @@ def ascontiguousarray(a: ndarray, dtype: Any = None) -> ndarray:
 
 
 def asfortranarray(a: ndarray, dtype: Any = None) -> ndarray:
-    """The same in Fortran's order."""
+    """The array in Fortran's order, with at least one axis; itself if it is so already."""
     require("a", a)
     made = astype(a, a.dtype if dtype is None else dtype, "F", copy=None)
     return made if made.ndim else made.reshape(1)

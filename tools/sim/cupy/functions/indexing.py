@@ -36,7 +36,7 @@ def getitem(a: ndarray, slices: Any) -> ndarray:
 
 
 def pick(a: ndarray, slices: Any, out: ndarray | None) -> ndarray:
-    """The same; elements that arrays pick go to `out`, where it is given."""
+    """a[slices]; elements that arrays pick go to `out`, where it is given."""
     index = Index(a, slices)
     if not index.arrays:
         return on_device(a.elements[index.key], a)
@@ -84,7 +84,7 @@ def scatter(a: ndarray, slices: Any, value: Any, operation: str) -> None:
 
 
 def _scatter_at(a: ndarray, index: "Index", value: Any, operation: str) -> None:
-    """The same where an array is among the indices."""
+    """`scatter` where an array is among the indices."""
     index.count()
     if index.mask and not np.prod(index.shape):
         return
@@ -108,7 +108,7 @@ def _scatter_at(a: ndarray, index: "Index", value: Any, operation: str) -> None:
 
 
 class Index:
-    """What is between the brackets, checked against an array.
+    """The parts between the brackets, checked against an array.
 
     key: for NumPy. arrays: those of the device in it. shape: of the elements that it picks. mask: is it one mask,
         and nothing else but slices and numbers?

@@ -124,7 +124,7 @@ def einsum(*operands: Any, **named: Any) -> ndarray:
 
 
 def _product(name: str, function: Any, out: ndarray | None, *arrays: ndarray) -> ndarray:
-    """What NumPy's function gives, in an array of its own or in `out`."""
+    """The result of NumPy's function, in an array of its own or in `out`."""
     with quietly():
         values = np.asarray(function(*(each.elements for each in arrays)))
     if out is None:

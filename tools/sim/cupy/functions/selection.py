@@ -81,7 +81,7 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
 
 
 def argwhere(a: Any) -> ndarray:
-    """The same as one array with a row for each element."""
+    """The places of all elements that are not 0, a row for each."""
     _require(a)
     places = on_device(np.argwhere(a.elements))
     if a.size:
@@ -131,7 +131,7 @@ def bincount(x: ndarray, weights: Any = None, minlength: Any = None) -> ndarray:
 
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> ndarray:
-    """Where each of `v` would stand among the sorted elements of `a`."""
+    """The place that each of `v` would have among the sorted elements of `a`."""
     if not isinstance(a, ndarray):
         raise NotImplementedError("Only int or ndarray are supported for a")
     if not isinstance(v, (ndarray, int, float, complex)):

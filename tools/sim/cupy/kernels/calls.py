@@ -102,7 +102,7 @@ KNOWN = [
 
 
 def call(name: str, values: list) -> Any:
-    """What a function gives for values of C++'s types; None if the translation knows no such function.
+    """The result of a function for values of C++'s types; None if the translation knows no such function.
 
     Raises Ambiguous where the compiler would not know which one is meant.
     """

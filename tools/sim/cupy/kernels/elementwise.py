@@ -9,14 +9,14 @@ from tools.sim.counters import Counts
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.arguments import operand
 from tools.sim.cupy.arrays.ndarray import ndarray
-from tools.sim.cupy.kernels.machine import Held, Indexer, Machine, Variable
-from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
-from tools.sim.cupy.kernels.parser import functions, statements
-from tools.sim.cupy.kernels.raw import Raw
+from tools.sim.cupy.kernels.machine import Held, Indexer, Variable
+from tools.sim.cupy.kernels.parameters import Kernel, common_shape, decide, type_of
+from tools.sim.cupy.kernels.raw_arrays import Raw
 from tools.sim.cupy.kernels.refusal import Code
+from tools.sim.cupy.kernels.statement_parser import statements
 
 
-class ElementwiseKernel:
+class ElementwiseKernel(Kernel):
     """in_params, out_params: as "T x, raw float32 y". operation: the statements; i is the number of the element."""
 
     __module__ = "cupy"
@@ -33,11 +33,8 @@ class ElementwiseKernel:
         return_tuple: bool = False,
         **options: Any,
     ) -> None:
-        check_name(name)
-        self.in_params, self.out_params = parameters(in_params), parameters(out_params)
-        self.nin, self.nout = len(self.in_params), len(self.out_params)
-        self.params, self.nargs = self.in_params + self.out_params, self.nin + self.nout
-        self.operation, self.preamble, self.name, self.__name__ = operation, preamble, name, name
+        super().__init__(name, in_params, out_params, preamble)
+        self.operation = operation
         self.reduce_dims, self.no_return, self.return_tuple = reduce_dims, no_return, return_tuple
         self._code = Code(name, operation)
         for option in ("loop_prep", "after_loop"):
@@ -92,9 +89,8 @@ class ElementwiseKernel:
                 if parameter.raw
                 else Variable(array.elements.reshape(-1).copy(), written=np.zeros(threads, bool), fresh=fresh)
             )
-        types = frozenset(letters)
-        machine = Machine(self._code, threads, names, letters, functions(Code(self.name, self.preamble), types))
-        body, arithmetic = statements(self._code, types), Counts()
+        machine, arithmetic = self.machine(self._code, threads, names, letters), Counts()
+        body = statements(self._code, frozenset(letters))
 
         def run() -> list:
             with np.errstate(all="ignore"):
@@ -122,7 +118,7 @@ class ElementwiseKernel:
 
 
 def _input(parameter: Any, argument: Any, shape: tuple[int, ...], letters: dict) -> Variable | Raw:
-    """What an input is to the code."""
+    """An input as the code finds it."""
     if not isinstance(argument, ndarray):
         return Variable(np.array(argument, type_of(parameter, letters)), constant=True)
     if parameter.raw:

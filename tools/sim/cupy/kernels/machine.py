@@ -13,8 +13,8 @@ import numpy as np
 from tools.sim import faults, floats
 from tools.sim.counters import Counts
 from tools.sim.cupy.arrays.casts import convert
-from tools.sim.cupy.kernels import arithmetic, types
-from tools.sim.cupy.kernels.raw import Raw
+from tools.sim.cupy.kernels import operators, types
+from tools.sim.cupy.kernels.raw_arrays import Raw
 from tools.sim.cupy.kernels.refusal import Code
 
 CONSTANTS: dict[str, np.generic] = {  # that CuPy's headers declare
@@ -45,7 +45,7 @@ PYTHON = {
 
 @dataclass(frozen=True)
 class Indexer:
-    """What the code knows as _ind: the number of elements."""
+    """The number of elements, which the code knows as _ind.size()."""
 
     size: int
 
@@ -94,7 +94,7 @@ class Machine:
 
     @contextmanager
     def counted(self, arithmetic: Counts) -> Iterator[None]:
-        """What is done inside in float64, and converted, is added to these counts."""
+        """Add to these counts the float64 operations and conversions inside."""
         spot = faults.Spot("", 0, self.code.kernel)
         who = floats.Floats(lambda: spot, lambda: int(np.count_nonzero(self.mask)), lambda _: arithmetic)
         with floats.counted_by(who):
@@ -110,7 +110,7 @@ class Machine:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """What is declared inside is known there only."""
+        """A scope: names that are declared inside are known there only."""
         self.scopes.append({})
         yield
         self.scopes.pop()
@@ -123,7 +123,7 @@ class Machine:
         return found
 
     def find(self, line: int, name: str) -> Held:
-        """What a name stands for."""
+        """The variable, raw array or constant of this name."""
         for scope in reversed(self.scopes):
             if name in scope:
                 return scope[name]
@@ -152,10 +152,10 @@ class Machine:
         return floats.cast(value, convert(np.asarray(value), dtype))
 
     def fitting(self, line: int, what: str, function: Callable, *arguments: Any) -> Any:
-        """What a function of C++ gives. what: says so, where C++ has none for such operands."""
+        """The result of a function of C++. what: names it, where C++ has none for such operands."""
         try:
             return function(*arguments)
-        except arithmetic.Unfit:
+        except operators.Unfit:
             kinds = " and ".join(str(each.dtype) for each in arguments if not isinstance(each, str))
             instead = " It combines bits; a square is x * x, any power pow(x, y)." if what == "^" else ""
             raise self.code.wrong(line, f"C++ has no {what} for {kinds}.{instead}") from None

@@ -1,4 +1,4 @@
-"""What a kernel's code is refused with: errors of the code itself, and the stand-in's own limits."""
+"""Refusals of a kernel's code: for errors of the code itself, and for the stand-in's own limits."""
 
 from dataclasses import dataclass
 

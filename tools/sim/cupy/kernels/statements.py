@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tools.sim.cupy.kernels import calls
+from tools.sim.cupy.kernels.expressions import Call, Node
 from tools.sim.cupy.kernels.machine import Machine, Variable
-from tools.sim.cupy.kernels.nodes import Call, Node
 
 ROUNDS = 1_000_000  # of a loop, after which it is taken for endless
 DEPTH = 32  # of calls of device functions

@@ -138,7 +138,7 @@ class Arguments:
 
 
 def as_scalar(value: object) -> np.ndarray:
-    """What CuPy makes of a number: int64, or uint64 if it must; float64; complex128; bool; or NumPy's own type."""
+    """A number as CuPy passes it: int64, or uint64 if it must; float64; complex128; bool; or NumPy's own type."""
     if type(value) is int:
         return np.array(value, np.uint64 if value >= 1 << 63 else np.int64)
     if type(value) in SCALARS:

@@ -66,7 +66,7 @@ class Compiled:
         return self.source.kernels[plain].parameters if plain in self.source.kernels else ()
 
     def variable(self, name: str) -> tuple[int, int] | None:
-        """Where a __device__ or __constant__ variable lies in this process, and its bytes."""
+        """The address of a __device__ or __constant__ variable in this process, and its bytes."""
         size = ctypes.c_size_t()
         address = self.loaded.simt_variable(name.encode(), size)
         return (address, size.value) if address else None

@@ -15,7 +15,7 @@ BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomi
 
 
 class Counting:
-    """Of one launch."""
+    """The counts of one launch."""
 
     def __init__(self, loaded: library.Library) -> None:
         self._loaded = loaded
@@ -57,7 +57,7 @@ class Counting:
         return found
 
     def _arithmetic(self) -> dict[tuple[int, str], Counts]:
-        """What lanes did in double, by line."""
+        """The lanes' work in double, by line."""
         lanes = self._loaded.tally(of_barriers=False)
         found: dict[tuple[int, str], Counts] = {}
         done = [each for each in self._loaded.doubles if lanes.get(each.block)]

@@ -1,4 +1,4 @@
-"""What a CUDA C++ kernel must not do, in words, from what the runtime noted."""
+"""Faults of a CUDA C++ kernel in words, from what the runtime noted."""
 
 import ctypes
 import textwrap
@@ -91,7 +91,7 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """Where it happened. grid, block: sizes. patience: seconds that a block may take."""
+    """The launch of a fault. grid, block: sizes. patience: seconds that a block may take."""
 
     loaded: library.Library
     origin: Origin

@@ -146,7 +146,7 @@ class RawModule:
         return kernel
 
     def get_global(self, name: str) -> MemoryPointer:
-        """Where a __device__ or __constant__ variable lies: the memptr of a cupy.ndarray."""
+        """A pointer to a __device__ or __constant__ variable: the memptr of a cupy.ndarray."""
         module = self._compiled()
         found = module.variable(name)
         if found is None:

@@ -125,7 +125,7 @@ class Library:
         return self.lines([place])[0]
 
     def lines(self, places: Iterable[int]) -> list[int]:
-        """The same for several."""
+        """The source lines of several places."""
         places = list(places)
         new = [place for place in dict.fromkeys(places) if place not in self._lines]
         if new:

@@ -18,7 +18,7 @@ IGNORED = tuple(
 
 
 def for_host(options: tuple[str, ...]) -> Iterator[str]:
-    """What the host's compiler is given. CompileException for an option that NVIDIA's do not have either."""
+    """The options for the host's compiler. CompileException for one that NVIDIA's do not have either."""
     for option in options:
         name, _, value = option.partition("=")
         if name in ("-std", "--std"):

@@ -137,7 +137,7 @@ class Source:
             start = self._after(start)
 
     def _declarators(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Of each variable declared between: the numbers of its name, and of the token behind its declarator."""
+        """The variables declared between: the numbers of each name, and of the token behind its declarator."""
         while start < end:
             stop = self._end_of_declarator(start, end)
             before = self._top_level(start, min(self._find(start, "[={"), stop))

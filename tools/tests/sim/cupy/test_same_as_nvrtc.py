@@ -9,8 +9,8 @@ from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.dispatch.ufuncs import UNFLUSHED
 from tools.sim.cupy.kernels import calls, types
 from tools.sim.cupy.kernels.machine import CONSTANTS, ELSEWHERE, Machine, Variable
-from tools.sim.cupy.kernels.parser import Parser
 from tools.sim.cupy.kernels.refusal import Code, NotTranslated
+from tools.sim.cupy.kernels.statement_parser import Parser
 from tools.tests.sim.cupy import in_cpp
 
 cupy = pytest.importorskip("cupy", reason="needs CuPy, whose headers are compiled; pip install cupy-cuda13x[ctk]")

@@ -5,8 +5,8 @@ import pytest
 
 from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.kernels.machine import Machine, Variable
-from tools.sim.cupy.kernels.parser import Parser
 from tools.sim.cupy.kernels.refusal import Code, NotTranslated
+from tools.sim.cupy.kernels.statement_parser import Parser
 from tools.tests.sim.cupy import in_cpp
 
 needs_compiler = pytest.mark.skipif(in_cpp.COMPILER is None, reason="needs g++, the oracle; none was found on the path")

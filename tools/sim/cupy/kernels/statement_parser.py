@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
-from tools.sim.cupy.kernels.expressions import Expressions
-from tools.sim.cupy.kernels.nodes import Node
+from tools.sim.cupy.kernels.expression_parser import Expressions
+from tools.sim.cupy.kernels.expressions import Node
 from tools.sim.cupy.kernels.refusal import Code
 from tools.sim.cupy.kernels.statements import (
     Block,

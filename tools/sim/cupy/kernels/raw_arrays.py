@@ -62,7 +62,7 @@ class Raw:
         self._flat[...] = whole
 
     def _places(self, operation: str, code: Code, line: int, index: Any, mask: np.ndarray) -> np.ndarray:
-        """Where each thread of the mask goes. Raises Fault for a place that the array does not have."""
+        """The place of each thread of the mask. Raises Fault for one that the array does not have."""
         if self.constant and operation != "load":
             raise code.wrong(line, f"{self.name!r} is an input, which a kernel cannot change.")
         places = np.broadcast_to(index, mask.shape)[mask].astype(np.int64)

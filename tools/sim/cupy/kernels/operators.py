@@ -40,7 +40,7 @@ def binary(operator: str, left: Any, right: Any) -> Any:
 
 
 def _computed(operator: str, dtype: np.dtype, left: Any, right: Any) -> Any:
-    """Of operands of one type."""
+    """The result for operands of one type."""
     if operator in COMPARISONS:
         return COMPARISONS[operator](left, right)
     return flushed(_arithmetic(operator, dtype)(left, right))
@@ -100,7 +100,7 @@ def _check_complex(one: np.dtype, other: np.dtype) -> None:
 
 
 def divides_by_zero(operator: str, left: Any, right: Any) -> np.ndarray | None:
-    """Where integers are divided by 0, which C++ leaves undefined; None if they are not divided."""
+    """A mask of the integers divided by 0, which C++ leaves undefined; None if none are divided."""
     if operator not in ("/", "%") or left.dtype.kind not in "biu" or right.dtype.kind not in "biu":
         return None
     return np.asarray(right == 0)
