@@ -60,11 +60,11 @@ def benchmark(
     func: Any,
     args: Any = (),
     kwargs: Any = {},
-    n_repeat: Any = 10000,
+    n_repeat: int = 10000,
     *,
     name: Any = None,
-    n_warmup: Any = 10,
-    max_duration: Any = math.inf,
+    n_warmup: int = 10,
+    max_duration: float = math.inf,
     devices: Any = None,
 ) -> _Result:
     """Call a function so often. The modelled clock says the same each time, so few calls tell as much as many."""

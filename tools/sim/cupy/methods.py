@@ -79,7 +79,7 @@ def _ne(self: Any, other: Any) -> Any:
 # Methods -----------------------------------------------------------------------------------------
 
 
-def _reshape(self: Any, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+def _reshape(self: Any, *shape: Any, order: str | None = "C", copy: Any = None) -> Any:
     return views.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
@@ -87,11 +87,13 @@ def _transpose(self: Any, *axes: Any) -> Any:
     return views.transpose(self, axes[0] if len(axes) == 1 and (axes[0] is None or np.iterable(axes[0])) else axes)
 
 
-def _astype(self: Any, dtype: Any, order: Any = "K", casting: Any = None, subok: Any = None, copy: bool = True) -> Any:
+def _astype(
+    self: Any, dtype: Any, order: str | None = "K", casting: Any = None, subok: Any = None, copy: bool = True
+) -> Any:
     return conversion.astype(self, dtype, order, casting, subok, copy=True if copy else None)
 
 
-def _copy(self: Any, order: Any = "C") -> Any:
+def _copy(self: Any, order: str | None = "C") -> Any:
     return conversion.astype(self, self.dtype, order)
 
 

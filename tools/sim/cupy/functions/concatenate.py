@@ -17,7 +17,7 @@ FEW, SMALL = 8, 2 << 20  # more arrays than that, of fewer bytes on average, are
 
 
 def concatenate(
-    tup: Iterable, axis: Any = 0, out: ndarray | None = None, *, dtype: Any = None, casting: Any = "same_kind"
+    tup: Iterable, axis: Any = 0, out: ndarray | None = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> ndarray:
     """The arrays one after the other along an axis that they have."""
     if axis is None:
@@ -81,7 +81,7 @@ def _join(arrays: list[ndarray], axis: int, out: ndarray) -> None:
 
 
 def stack(
-    tup: Iterable, axis: Any = 0, out: ndarray | None = None, *, dtype: Any = None, casting: Any = "same_kind"
+    tup: Iterable, axis: Any = 0, out: ndarray | None = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> ndarray:
     """The arrays one after the other along a new axis."""
     arrays = list(tup)

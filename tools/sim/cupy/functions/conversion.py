@@ -21,9 +21,9 @@ def array(
     obj: Any,
     dtype: Any = None,
     copy: bool | None = True,
-    order: Any = "K",
+    order: str | None = "K",
     subok: bool = False,
-    ndmin: Any = 0,
+    ndmin: int = 0,
     *,
     blocking: bool = False,
 ) -> ndarray:
@@ -43,7 +43,9 @@ def array(
     return made
 
 
-def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, blocking: bool = False) -> ndarray:
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, copy: Any = None, blocking: bool = False
+) -> ndarray:
     """The array itself if it lies on the device as asked for; else like `array`."""
     return array(a, dtype, copy, order, blocking=blocking)
 
@@ -86,13 +88,9 @@ def _leaves(nested: Any) -> Iterator:
 
 def _joined(nested: Any, dtype: Any) -> ndarray:
     """One array of the device from a nested list of such arrays."""
+    arrays = [_joined(each, None) if isinstance(each, (list, tuple)) else each for each in nested]
     arrays = [
-        each
-        if isinstance(each, ndarray)
-        else _joined(each, None)
-        if isinstance(each, (list, tuple))
-        else np.asarray(nested)
-        for each in nested
+        each if isinstance(each, ndarray) else np.asarray(nested) for each in arrays
     ]  # NumPy says what is wrong with a mixed list
     made = stack(arrays)
     return made if dtype is None else astype(made, dtype, copy=None)
@@ -119,7 +117,7 @@ def astype(
     return made
 
 
-def copy(a: ndarray, order: Any = "K") -> ndarray:
+def copy(a: ndarray, order: str | None = "K") -> ndarray:
     """A copy on the device."""
     return a.copy(order=order)
 

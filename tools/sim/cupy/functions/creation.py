@@ -14,27 +14,27 @@ from tools.sim.cupy.dispatch.ufuncs import choose_elements, copy_elements, ufunc
 from tools.sim.cupy.functions.conversion import array, asarray, astype
 
 
-def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
+def empty(shape: Any, dtype: Any = float, order: str | None = "C") -> ndarray:
     """Elements that nobody has written yet: NaN, -1 or the like, so that it shows when they are read."""
     return ndarray(shape, dtype, order=order)
 
 
-def zeros(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
+def zeros(shape: Any, dtype: Any = float, order: str | None = "C") -> ndarray:
     return fill(ndarray(shape, dtype, order=order), 0)
 
 
-def ones(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
+def ones(shape: Any, dtype: Any = float, order: str | None = "C") -> ndarray:
     return fill(ndarray(shape, dtype, order=order), 1)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C") -> ndarray:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str | None = "C") -> ndarray:
     made = ndarray(shape, _type_of(fill_value) if dtype is None else dtype, order=order)
     copyto(made, fill_value, casting="unsafe")
     return made
 
 
 def empty_like(
-    prototype: ndarray, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None
+    prototype: ndarray, dtype: Any = None, order: str | None = "K", subok: Any = None, shape: Any = None
 ) -> ndarray:
     if subok is not None:
         raise TypeError("subok is not supported yet")
@@ -45,16 +45,16 @@ def empty_like(
     return on_device(made)
 
 
-def zeros_like(a: ndarray, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> ndarray:
+def zeros_like(a: ndarray, dtype: Any = None, order: str | None = "K", subok: Any = None, shape: Any = None) -> ndarray:
     return fill(empty_like(a, dtype, order, subok, shape), 0)
 
 
-def ones_like(a: ndarray, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> ndarray:
+def ones_like(a: ndarray, dtype: Any = None, order: str | None = "K", subok: Any = None, shape: Any = None) -> ndarray:
     return fill(empty_like(a, dtype, order, subok, shape), 1)
 
 
 def full_like(
-    a: ndarray, fill_value: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None
+    a: ndarray, fill_value: Any, dtype: Any = None, order: str | None = "K", subok: Any = None, shape: Any = None
 ) -> ndarray:
     made = empty_like(a, dtype, order, subok, shape)
     copyto(made, fill_value, casting="unsafe")
@@ -123,7 +123,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> nd
 
 
 def linspace(
-    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: Any = 0
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: Any = 0
 ) -> Any:
     if num < 0:
         raise ValueError("linspace with num<0 is not supported")
@@ -144,7 +144,7 @@ def linspace(
     return (made, step) if retstep else made
 
 
-def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ndarray:
+def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: str | None = "C") -> ndarray:
     made = zeros((N, N if M is None else M), dtype, order)
     if -N < k < made.shape[1]:
         fill(made.diagonal(k), 1)
@@ -155,11 +155,11 @@ def identity(n: Any, dtype: Any = float) -> ndarray:
     return eye(n, dtype=dtype)
 
 
-def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> ndarray:
+def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = float) -> ndarray:
     return _launched("cupy_tri", np.tri(N, M, k, dtype))
 
 
-def diag(v: Any, k: Any = 0) -> ndarray:
+def diag(v: Any, k: int = 0) -> ndarray:
     """A square array with this diagonal, or the diagonal of an array of two axes, copied."""
     v = v if isinstance(v, ndarray) else array(v)
     if v.ndim == 2:

@@ -130,7 +130,7 @@ def bincount(x: ndarray, weights: Any = None, minlength: Any = None) -> ndarray:
     return call("bincount", x, weights, minlength or 0)
 
 
-def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> ndarray:
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
     """The place that each of `v` would have among the sorted elements of `a`."""
     if not isinstance(a, ndarray):
         raise NotImplementedError("Only int or ndarray are supported for a")
@@ -158,7 +158,7 @@ def extract(condition: Any, a: Any) -> ndarray:
     return take(a.ravel(), condition.ravel().nonzero()[0])
 
 
-def put(a: Any, ind: Any, v: Any, mode: Any = "wrap") -> None:
+def put(a: Any, ind: Any, v: Any, mode: str = "wrap") -> None:
     """Replace the elements at these places of the flattened array."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError("clipmode not understood")

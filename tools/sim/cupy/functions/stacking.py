@@ -8,12 +8,12 @@ from tools.sim.cupy.functions.concatenate import concatenate
 from tools.sim.cupy.functions.table import functions
 
 
-def hstack(tup: Iterable, *, dtype: Any = None, casting: Any = "same_kind") -> ndarray:
+def hstack(tup: Iterable, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
     arrays = [functions["atleast_1d"](each) for each in tup]
     return concatenate(arrays, int(arrays[0].ndim > 1), dtype=dtype, casting=casting)
 
 
-def vstack(tup: Iterable, *, dtype: Any = None, casting: Any = "same_kind") -> ndarray:
+def vstack(tup: Iterable, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
     return concatenate([functions["atleast_2d"](each) for each in tup], 0, dtype=dtype, casting=casting)
 
 

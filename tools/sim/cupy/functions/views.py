@@ -30,7 +30,7 @@ def reshape(a: Any, newshape: Any, order: Any = "C", *, copy: Any = None) -> nda
     return _copied(a, shape, order)
 
 
-def ravel(a: ndarray, order: Any = "C") -> ndarray:
+def ravel(a: ndarray, order: str | None = "C") -> ndarray:
     """All elements along one axis: a view where their order in memory allows."""
     order = one_order(order)
     if order == "K":
@@ -39,7 +39,7 @@ def ravel(a: ndarray, order: Any = "C") -> ndarray:
     return reshape(a, -1, order)
 
 
-def flatten(a: ndarray, order: Any = "C") -> ndarray:
+def flatten(a: ndarray, order: str | None = "C") -> ndarray:
     """All elements along one axis, copied."""
     order = one_order(order)
     if order == "K":
@@ -74,7 +74,7 @@ def swapaxes(a: ndarray, axis1: Any, axis2: Any) -> ndarray:
     return on_device(a.elements.swapaxes(axis1, axis2), a)
 
 
-def rollaxis(a: Any, axis: Any, start: Any = 0) -> ndarray:
+def rollaxis(a: Any, axis: Any, start: int = 0) -> ndarray:
     """An axis moved to before another one."""
     require("a", a)
     axis, start = (axis + a.ndim if axis < 0 else axis), (start + a.ndim if start < 0 else start)
@@ -99,13 +99,13 @@ def squeeze(a: ndarray, axis: Any = None) -> ndarray:
     return on_device(a.elements.squeeze(axis), a)
 
 
-def diagonal(a: ndarray, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> ndarray:
+def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
     if not all(-a.ndim <= axis < a.ndim for axis in (axis1, axis2)):
         raise np.exceptions.AxisError(f"axis1(={axis1}) and axis2(={axis2}) must be within range (ndim={a.ndim})")
     return on_device(a.elements.diagonal(offset, axis1, axis2), a)
 
 
-def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[ndarray]:
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
     """Views of equal parts, or of those between the indices."""
     require("ary", ary)
     if not -ary.ndim <= axis < ary.ndim:

@@ -26,9 +26,9 @@ class ElementwiseKernel(Kernel):
         in_params: str,
         out_params: str,
         operation: str,
-        name: Any = "kernel",
+        name: str = "kernel",
         reduce_dims: bool = True,
-        preamble: Any = "",
+        preamble: str = "",
         no_return: bool = False,
         return_tuple: bool = False,
         **options: Any,
@@ -43,7 +43,7 @@ class ElementwiseKernel(Kernel):
         if "i" in {each.name for each in self.params}:
             raise ValueError("Can not use 'i' as a parameter name")
 
-    def __call__(self, *args: Any, size: Any = -1, stream: Any = None, block_size: Any = 128, **unknown: Any) -> Any:
+    def __call__(self, *args: Any, size: int = -1, stream: Any = None, block_size: int = 128, **unknown: Any) -> Any:
         if unknown:
             raise TypeError(f"Wrong arguments {unknown}")
         if block_size <= 0:

@@ -36,10 +36,10 @@ class ReductionKernel(Kernel):
         reduce_expr: str,
         post_map_expr: str,
         identity: Any,
-        name: Any = "reduce_kernel",
+        name: str = "reduce_kernel",
         reduce_type: str | None = None,
         reduce_dims: bool = True,
-        preamble: Any = "",
+        preamble: str = "",
         options: Any = (),
     ) -> None:
         super().__init__(name, in_params, out_params, preamble)
