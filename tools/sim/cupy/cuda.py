@@ -9,6 +9,7 @@ import numpy as np
 
 from tools.models.units import WARP
 from tools.sim import host
+from tools.sim.cupy.arrays.ndarray import address
 from tools.sim.cupy.device.errors import CompileException, CUDARuntimeError, OutOfMemoryError
 from tools.sim.cupy.device.gpu import Device as Device
 from tools.sim.cupy.device.gpu import check_device, memory_info
@@ -57,7 +58,7 @@ class PinnedMemoryPointer(bytearray):
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self._array = np.frombuffer(self, np.uint8)
-        self.ptr, self.mem = self._array.__array_interface__["data"][0], self
+        self.ptr, self.mem = address(self._array), self
         host.device().memory.pin(self._array)
 
     def size(self) -> int:

@@ -54,6 +54,7 @@ class Scattered:
 
 Accessed = ndarray | Picked | Scattered
 FIGURES = ("bytes_loaded", "bytes_stored", "bytes_atomic")
+VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
 def elementwise(

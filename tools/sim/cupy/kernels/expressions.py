@@ -11,6 +11,7 @@ from tools.sim import floats
 from tools.sim.cupy.kernels import calls, operators, types
 from tools.sim.cupy.kernels.machine import Indexer, Machine, Variable
 from tools.sim.cupy.kernels.raw_arrays import Raw, fault
+from tools.words import quantity
 
 
 @dataclass(frozen=True)
@@ -222,9 +223,8 @@ class Call(Node):
     def _unknown(self, machine: Machine) -> Exception:
         of_python = hasattr(builtins, self.function)
         near = [] if of_python else difflib.get_close_matches(self.function, calls.KNOWN, 1, cutoff=0.8)
-        count = len(self.arguments)
         instead = "If CUDA has it, write a RawKernel; if it is yours, define it in the preamble."
-        what = f"the function {self.function} of {count} argument{'s' * (count != 1)}"
+        what = f"the function {self.function} of {quantity(len(self.arguments), 'argument')}"
         return machine.code.unknown(self.line, what, f"Is {near[0]} meant?" if near else instead)
 
     def update(self, machine: Machine) -> None:

@@ -7,12 +7,11 @@ import numpy as np
 
 from tools.sim import faults, floats
 from tools.sim.cupy.arrays.casts import convert
-from tools.sim.cupy.arrays.launches import Scattered
+from tools.sim.cupy.arrays.launches import VERBS, Scattered
 from tools.sim.cupy.arrays.ndarray import ndarray
 from tools.sim.cupy.kernels.refusal import Code
 
 ROOM = os.path.dirname(faults.__file__) + os.sep  # the simulators' own files
-VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
 def fault(

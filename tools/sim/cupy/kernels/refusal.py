@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from tools.sim.cupy.device.errors import CompileException
-
-WIDTH = 80  # columns
+from tools.words import WIDTH, cut
 
 
 class NotTranslated(NotImplementedError):
@@ -31,5 +30,4 @@ class Code:
     def place(self, line: int) -> str:
         lines = self.text.splitlines()
         source = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        head = f"kernel {self.kernel!r}, line {line}:  {source}"
-        return head if len(head) <= WIDTH else head[: WIDTH - 3] + "..."
+        return cut(f"kernel {self.kernel!r}, line {line}:  {source}", WIDTH)

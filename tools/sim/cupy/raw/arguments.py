@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.arrays.ndarray import address, ndarray
 from tools.sim.cupy.device.memory import MemoryPointer
 from tools.sim.cupy.raw.library import Library, Parameter
+from tools.words import quantity
 
 SCALARS = {bool: np.bool_, float: np.float64, complex: np.complex128}
 IN_CPP = {
@@ -105,16 +106,16 @@ class Arguments:
         if parameter.kind != "p":
             raise TypeError(f"{parameter} is given an array, and the kernel takes {parameter.in_cpp}.")
         if isinstance(value, MemoryPointer):
-            elements, address = value.mem.storage, value.mem.ptr
-            start = _pointer_to(elements) + value.ptr - value.mem.ptr
+            elements, on_device = value.mem.storage, value.mem.ptr
+            start = address(elements) + value.ptr - value.mem.ptr
         else:
             parameter.check_elements(value.dtype)
-            elements, address = value.elements, value.data.ptr
-            start = _pointer_to(elements)
+            elements, on_device = value.elements, value.data.ptr
+            start = address(elements)
         self.arrays.append(elements)
         low, high = np.lib.array_utils.byte_bounds(elements) if elements.size else (start, start)
-        address -= _pointer_to(elements) - low
-        self.regions.append(Region(parameter.name, low, high, address, elements.itemsize, parameter.read_only))
+        on_device -= address(elements) - low
+        self.regions.append(Region(parameter.name, low, high, on_device, elements.itemsize, parameter.read_only))
         return start
 
     def _join(self) -> None:
@@ -146,10 +147,6 @@ def as_scalar(value: object) -> np.ndarray:
     if isinstance(value, np.generic):
         return np.asarray(value)
     raise TypeError(f"Unsupported type {type(value)}")
-
-
-def _pointer_to(elements: np.ndarray) -> int:
-    return elements.__array_interface__["data"][0]
 
 
 class Described:
@@ -189,7 +186,7 @@ class Described:
         passed = (
             f"the first {self.size} bytes, which mean something else there"
             if size >= self.size
-            else f"{size} byte{'s' * (size > 1)}, and the kernel would read {self.size}"
+            else f"{quantity(size, 'byte')}, and the kernel would read {self.size}"
         )
         raise TypeError(
             f"{self} is given a {scalar.dtype}, and the kernel takes {self.in_cpp}.\nCuPy would pass {passed}.{advice}"

@@ -10,8 +10,8 @@ from tools.sim.cupy.raw import library, toolchain
 from tools.sim.cupy.raw.options import for_host
 from tools.sim.cupy.raw.origin import Origin
 from tools.sim.cupy.raw.source import Source, Unsupported
+from tools.words import WIDTH, cut
 
-WIDTH = 80  # columns
 HEADERS = toolchain.CPP / "cuda"
 UNDEFINED = re.compile(r"undefined reference to [`'](.*?)'")
 ERROR = re.compile(r"^(?P<file>[^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.M)
@@ -94,9 +94,7 @@ class Compiled:
 
     def _wrong(self, line: int, what: str) -> CompileException:
         file, number, source = faults.describe(self.origin.spot(line, ""))
-        head = f"{file}, line {number}:  {source}"
-        head = head if len(head) <= WIDTH else head[: WIDTH - 3] + "..."
-        return CompileException(f"{head}\n{what}")
+        return CompileException(cut(f"{file}, line {number}:  {source}", WIDTH) + f"\n{what}")
 
 
 compiled = functools.cache(Compiled)  # CuPy, too, compiles equal sources once, and their variables are the same

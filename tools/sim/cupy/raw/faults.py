@@ -1,17 +1,17 @@
 """Faults of a CUDA C++ kernel in words, from what the runtime noted."""
 
 import ctypes
-import textwrap
 from dataclasses import dataclass
 
 import numpy as np
 
 from tools.models.units import WARP
 from tools.sim import faults
+from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.raw import library
 from tools.sim.cupy.raw.origin import Origin
+from tools.words import plural, wrapped
 
-VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
 DID = {"load": "read", "store": "wrote", "atomic": "updated"}
 RACES = {(False, True): "write-after-read", (True, False): "read-after-write", (True, True): "write-after-write"}
@@ -124,7 +124,7 @@ class Report:
         return faults.ThreadFault(
             self.scene.spot(place),
             KINDS.get(self.refusal, self.refusal),
-            _wrapped(what),
+            "\n".join(wrapped(what)),
             question,
             block=tuple(self.note.block),
             thread=self._position(thread),
@@ -144,7 +144,7 @@ class Report:
         words: dict[str, object] = {
             "who": self._name(note.thread),
             "other": self._name(note.other_thread),
-            "verb": VERBS[library.OPERATIONS[note.operation]],
+            "verb": launches.VERBS[library.OPERATIONS[note.operation]],
             "lane": note.thread % WARP,
             **{name: getattr(note, name) for name in ("size", "number", "offset")},
             **{"array": self.array, "text": self.text, "patience": self.scene.patience},
@@ -159,11 +159,8 @@ class Report:
             words["missing"], words["present"] = _lanes(missing), _lanes([each for each in bits if each not in missing])
         if refusal == "divergent_barrier":
             absent = self._missing()
-            several = len(absent) > 1
-            words["absent"] = (
-                f"{len(absent)} thread{'s' * several} of its block never come{'s' * (not several)}:\n"
-                f"thread{'s' * several} {faults.ranges(absent)}"
-            )
+            threads, comes = plural("thread", len(absent)), "come" if len(absent) > 1 else "comes"
+            words["absent"] = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
         return words
 
     def _race(self) -> tuple[str, str]:
@@ -213,13 +210,6 @@ class Report:
         return f"{which} of {self.array}", f"{note.array_size // unit}{' bytes' * (name == 'byte')}"
 
 
-def _wrapped(text: str) -> str:
-    lines = (
-        textwrap.wrap(line, faults.WIDTH, break_long_words=False, break_on_hyphens=False) for line in text.splitlines()
-    )
-    return "\n".join(sum(lines, []))
-
-
 def _lanes(numbers: list[int]) -> str:
     """lane 5, or lanes 0 to 15, 20"""
-    return f"lane{'s' * (len(numbers) != 1)} {faults.ranges(numbers)}" if numbers else "no lane"
+    return f"{plural('lane', len(numbers))} {faults.ranges(numbers)}" if numbers else "no lane"
