@@ -57,6 +57,11 @@ FIGURES = ("bytes_loaded", "bytes_stored", "bytes_atomic")
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
+def blocks(threads: int) -> tuple[int]:
+    """The grid of a kernel with so many threads."""
+    return (-(-threads // BLOCK),)
+
+
 def elementwise(
     kernel: str,
     shape: tuple[int, ...],
@@ -67,7 +72,7 @@ def elementwise(
 ) -> None:
     """A kernel with one thread an element of `shape`, in C order; each array is stretched to that shape."""
     loads, stores = ([stretched(array, shape) for array in arrays] for arrays in (loads, stores))
-    launch(kernel, (-(-prod(shape) // BLOCK),), loads, stores, work=work, arithmetic=arithmetic)
+    launch(kernel, blocks(prod(shape)), loads, stores, work=work, arithmetic=arithmetic)
 
 
 def launch(

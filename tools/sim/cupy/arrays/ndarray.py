@@ -191,6 +191,12 @@ def on_device(elements: Any, *sources: ndarray) -> ndarray:
     return array
 
 
+def fresh(values: Any) -> ndarray:
+    """An array of the device with these values, in C order and in memory of its own."""
+    values = np.asarray(values)
+    return on_device(values if values.flags.c_contiguous else values.copy())
+
+
 def is_view(elements: np.ndarray, source: ndarray) -> bool:
     """Do these elements lie in the memory of that array?"""
     return owner(elements) is owner(source.memory.storage)

@@ -10,7 +10,7 @@ from tools.sim.counters import Counts
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.arguments import require
 from tools.sim.cupy.arrays.casts import convert, device_dtype, quietly
-from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.ndarray import fresh, ndarray
 from tools.sim.cupy.arrays.shapes import axes_of
 from tools.sim.cupy.dispatch.signatures import binder
 from tools.sim.floats import WIDE, converts
@@ -62,7 +62,7 @@ def _finished(kernel: str, a: ndarray, values: np.ndarray, out: ndarray | None) 
     """The result, in `out` if there is one, of a kernel that reads all of `a`."""
     work = None
     if out is None:
-        out = on_device(values if values.flags.c_contiguous else values.copy())
+        out = fresh(values)
     else:
         require("out", out)
         if out.ndim != values.ndim:

@@ -1,6 +1,7 @@
 """CuPy's elementwise functions: its choice of types and its refusals, NumPy's arithmetic, one launch each."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from tools.sim.counters import Counts
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.arguments import check_cast, elements, operand, type_of
 from tools.sim.cupy.arrays.casts import convert, flushed
-from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.ndarray import fresh, ndarray
 from tools.sim.cupy.arrays.shapes import broadcast_shapes
 from tools.sim.cupy.dispatch.loops import SIGNATURES, WEAK, Loop, choose, loops
 from tools.sim.floats import WIDE, converts
@@ -58,16 +59,11 @@ class ufunc:
         operands, results = self._loop(inputs, dtype)
         _admit(outs, results, shape, casting or self._casting)
         values = self.apply([elements(each) for each in inputs], (operands, results))
-        made = [_new(value) if out is None else out for value, out in zip(values, outs)]
+        made = [fresh(value) if out is None else out for value, out in zip(values, outs)]
         if 0 not in shape:
-            launches.elementwise(
-                self.name,
-                shape,
-                [each for each in inputs if isinstance(each, ndarray)],
-                made,
-                work=lambda: _store(values, outs),
-                arithmetic=self._arithmetic(inputs, (operands, results), made),
-            )
+            loads = [each for each in inputs if isinstance(each, ndarray)]
+            arithmetic = self._arithmetic(inputs, (operands, results), made)
+            launches.elementwise(self.name, shape, loads, made, partial(_store, values, outs), arithmetic)
         return made[0] if self.nout == 1 else tuple(made)
 
     def apply(self, values: Sequence, loop: Loop) -> tuple[np.ndarray, ...]:
@@ -157,10 +153,6 @@ def _admit(outs: list, types: tuple, shape: tuple[int, ...], casting: str) -> No
         if out.shape != shape:
             raise ValueError("Out shape is mismatched")
         check_cast(dtype, out.dtype, casting, "output operand")
-
-
-def _new(value: np.ndarray) -> ndarray:
-    return on_device(value if value.flags.c_contiguous else value.copy())
 
 
 def _store(values: Sequence[np.ndarray], outs: list) -> None:

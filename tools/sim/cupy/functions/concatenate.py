@@ -71,7 +71,7 @@ def _join(arrays: list[ndarray], axis: int, out: ndarray) -> None:
         def joined() -> None:
             np.concatenate([each.elements for each in arrays], axis, out=out.elements)
 
-        launches.launch("cupy_concatenate", (-(-prod(out.shape) // launches.BLOCK),), arrays, [out], work=joined)
+        launches.launch("cupy_concatenate", launches.blocks(prod(out.shape)), arrays, [out], work=joined)
         return
     start = 0
     for each in arrays:

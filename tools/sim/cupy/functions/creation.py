@@ -1,6 +1,7 @@
 """Arrays filled on the device: with one number, with a range, or not at all."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,13 +79,8 @@ def fill(array: ndarray, value: Any) -> ndarray:
     if value == 0 and array.elements.flags.c_contiguous:  # the host fetches a value that is on the device
         launches.clear(array)
     else:
-        launches.elementwise(
-            "cupy_fill",
-            array.shape,
-            [value] if isinstance(value, ndarray) else (),
-            [array],
-            work=lambda: np.copyto(array.elements, elements(value)),
-        )
+        loads, work = [value] if isinstance(value, ndarray) else (), partial(np.copyto, array.elements, elements(value))
+        launches.elementwise("cupy_fill", array.shape, loads, [array], work)
     return array
 
 

@@ -5,6 +5,7 @@ elements there are.
 """
 
 import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,8 @@ def pick(a: ndarray, slices: Any, out: ndarray | None) -> ndarray:
     index.count()
     if taken.size:
         kernel = "cupy_getitem_mask" if index.mask else "cupy_take"
-        launches.launch(
-            kernel,
-            index.grid(taken),
-            [*index.arrays, launches.Picked(a, index.key, index.shape)],
-            [taken],
-            work=lambda: np.copyto(taken.elements, values),
-        )
+        loads: list[launches.Accessed] = [*index.arrays, launches.Picked(a, index.key, index.shape)]
+        launches.launch(kernel, index.grid(taken), loads, [taken], work=partial(np.copyto, taken.elements, values))
     return taken
 
 
@@ -147,7 +143,7 @@ class Index:
     def grid(self, threads: ndarray) -> tuple[int]:
         """The blocks of a kernel with a thread for each element; a mask has one for each of its own."""
         size = self.arrays[0].size if self.mask else threads.size
-        return (-(-size // launches.BLOCK),)
+        return launches.blocks(size)
 
 
 def _part(part: Any) -> Any:

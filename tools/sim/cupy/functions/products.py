@@ -8,7 +8,7 @@ import numpy as np
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.arguments import require, require_out
 from tools.sim.cupy.arrays.casts import quietly
-from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.ndarray import fresh, ndarray
 from tools.sim.cupy.dispatch.ufuncs import copy_elements, ufuncs
 
 
@@ -128,7 +128,7 @@ def _product(name: str, function: Any, out: ndarray | None, *arrays: ndarray) ->
     with quietly():
         values = np.asarray(function(*(each.elements for each in arrays)))
     if out is None:
-        out = on_device(np.array(values, order="C"))
+        out = fresh(values)
     elif out.shape != values.shape:
         raise ValueError("Output array has an invalid size")
     launches.library(f"cupy.{name}", [*arrays, out], work=lambda: np.copyto(out.elements, values, casting="unsafe"))

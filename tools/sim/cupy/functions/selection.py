@@ -1,12 +1,13 @@
 """Functions that choose elements: by a condition, by bounds, by their place."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.arguments import require, require_out
-from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.ndarray import fresh, ndarray, on_device
 from tools.sim.cupy.arrays.shapes import axes_of
 from tools.sim.cupy.device import streams
 from tools.sim.cupy.dispatch.calls import call
@@ -45,7 +46,7 @@ def around(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
     require_out(out)
     with np.errstate(all="ignore"):
         values = np.around(a.elements.astype(np.float16) if a.dtype == bool else a.elements, decimals)
-    made = on_device(np.array(values, order="C")) if out is None else out
+    made = fresh(values) if out is None else out
     launches.elementwise("cupy_round", a.shape, [a], [made], work=lambda: np.copyto(made.elements, values))
     return made
 
@@ -170,10 +171,5 @@ def put(a: Any, ind: Any, v: Any, mode: str = "wrap") -> None:
             raise IndexError("invalid entry in indices array")
     places = np.clip(ind.elements, 0, a.size - 1) if mode == "clip" else ind.elements % a.size
     stored = launches.Scattered(a, places.reshape(-1), np.arange(places.size))
-    launches.launch(
-        f"cupy_put_{mode}",
-        (-(-ind.size // launches.BLOCK),),
-        [ind],
-        [stored],
-        work=lambda: np.put(a.elements, places, v.elements),
-    )
+    work = partial(np.put, a.elements, places, v.elements)
+    launches.launch(f"cupy_put_{mode}", launches.blocks(ind.size), [ind], [stored], work=work)

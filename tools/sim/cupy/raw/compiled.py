@@ -10,7 +10,7 @@ from tools.sim.cupy.raw import library, toolchain
 from tools.sim.cupy.raw.options import for_host
 from tools.sim.cupy.raw.origin import Origin
 from tools.sim.cupy.raw.source import Source, Unsupported
-from tools.words import WIDTH, cut
+from tools.words import WIDTH, cut, matched
 
 HEADERS = toolchain.CPP / "cuda"
 UNDEFINED = re.compile(r"undefined reference to [`'](.*?)'")
@@ -62,7 +62,7 @@ class Compiled:
 
     def parameters(self, name: str) -> tuple[str, ...]:
         """Names of a kernel's parameters, as far as they are known."""
-        plain = re.sub(r"^[&\s]*(?:\w+::)*(\w*).*", r"\1", name, flags=re.S)
+        plain = matched(re.match(r"[&\s]*(?:\w+::)*(\w*)", name))[1]
         return self.source.kernels[plain].parameters if plain in self.source.kernels else ()
 
     def variable(self, name: str) -> tuple[int, int] | None:
