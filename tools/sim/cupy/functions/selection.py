@@ -46,7 +46,7 @@ def around(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
     require_out(out)
     with np.errstate(all="ignore"):
         values = np.around(a.elements.astype(np.float16) if a.dtype == bool else a.elements, decimals)
-    made = fresh(values) if out is None else out
+    made = fresh(np.array(values)) if out is None else out  # NumPy may give the argument itself
     launches.elementwise("cupy_round", a.shape, [a], [made], work=lambda: np.copyto(made.elements, values))
     return made
 
