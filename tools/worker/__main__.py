@@ -111,7 +111,7 @@ class Worker(wire.End):
 
         gpu.mend_numpy()
         launches_cuda = "tools.sim.cuda" in sys.modules
-        captured = importlib.import_module("tools.sim.cuda.capture").captured if launches_cuda else nullcontext
+        captured = importlib.import_module("tools.sim.cuda.host.capture").captured if launches_cuda else nullcontext
         try:
             return compile_call(vars(self.module)[name], args, kwargs, chips, captured)
         except CompileError as error:

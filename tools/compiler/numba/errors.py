@@ -18,7 +18,7 @@ _PRECISE = re.compile(r"^\s*(\w+Error: .*)", re.M)
 _COMPLAINT = re.compile(r"error\s*: (.*)")
 _MANGLED = re.compile(r" '_Z\w+'")
 MOST_DECORATORS = 100  # lines
-REFUSED = "tools.sim.cuda.refused", "Refused"  # by name: this room does not know that one
+REFUSED = "tools.sim.cuda.faults", "Refused"  # by name: this room does not know that one
 _BLOCKS = ("FunctionIR", "Block", "Scope")  # they know where the function begins, and not what is wrong
 
 

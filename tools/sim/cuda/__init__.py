@@ -1,17 +1,54 @@
-"""What stands for numba.cuda where there is no GPU: `from tools.gpu import cuda`, and kernels run unchanged.
+"""A stand-in for numba.cuda where there is no GPU: `from tools.gpu import cuda`, and kernels run unchanged.
 
-Kernels run for all threads in lockstep warps on NumPy (launch.py), and are counted and checked meanwhile. The host
-side (jit.py, arrays.py, streams.py, device.py) keeps to Numba's rules on the simulated device of tools/sim/host.py.
+Kernels run for all threads in lockstep warps on NumPy, and are counted and checked meanwhile; what the host calls
+keeps to Numba's rules on the simulated device of tools/sim/host.py. Each room imports from those before it:
+
+faults, types   numbers   memory   run   translate   host   device   jit
 """
 
 from types import SimpleNamespace as _Module
 
-from tools.sim.cuda import arrays, cg, errors, fp16, host_arrays, libdevice, missing, random, types
-from tools.sim.cuda import atomics as atomic
-from tools.sim.cuda.allocation import is_cuda_array
-from tools.sim.cuda.arguments import In, InOut, Out
-from tools.sim.cuda.arrays import as_cuda_array, device_array, device_array_like, from_cuda_array_interface, to_device
-from tools.sim.cuda.device import (
+from tools.sim.cuda import types
+from tools.sim.cuda.device import atomics as atomic
+from tools.sim.cuda.device import cg, fp16, libdevice, random
+from tools.sim.cuda.device.arrays import const, local, shared
+from tools.sim.cuda.device.barriers import (
+    syncthreads,
+    syncthreads_and,
+    syncthreads_count,
+    syncthreads_or,
+    syncwarp,
+    threadfence,
+    threadfence_block,
+    threadfence_system,
+)
+from tools.sim.cuda.device.geometry import blockDim, blockIdx, grid, gridDim, gridsize, laneid, threadIdx, warpsize
+from tools.sim.cuda.device.scalars import brev, cbrt, clz, ffs, fma, nanosleep, popc, selp
+from tools.sim.cuda.device.shuffles import (
+    activemask,
+    all_sync,
+    any_sync,
+    ballot_sync,
+    eq_sync,
+    lanemask_lt,
+    match_all_sync,
+    match_any_sync,
+    shfl_down_sync,
+    shfl_sync,
+    shfl_up_sync,
+    shfl_xor_sync,
+)
+from tools.sim.cuda.host import arrays, errors, host_arrays
+from tools.sim.cuda.host.allocation import is_cuda_array
+from tools.sim.cuda.host.arguments import In, InOut, Out
+from tools.sim.cuda.host.arrays import (
+    as_cuda_array,
+    device_array,
+    device_array_like,
+    from_cuda_array_interface,
+    to_device,
+)
+from tools.sim.cuda.host.device import (
     MemoryInfo,
     close,
     cuda_error,
@@ -31,9 +68,8 @@ from tools.sim.cuda.device import (
     profiling,
     select_device,
 )
-from tools.sim.cuda.errors import CudaSupportError
-from tools.sim.cuda.geometry import blockDim, blockIdx, grid, gridDim, gridsize, laneid, threadIdx, warpsize
-from tools.sim.cuda.host_arrays import (
+from tools.sim.cuda.host.errors import CudaSupportError
+from tools.sim.cuda.host.host_arrays import (
     managed_array,
     mapped,
     mapped_array,
@@ -42,10 +78,7 @@ from tools.sim.cuda.host_arrays import (
     pinned_array,
     pinned_array_like,
 )
-from tools.sim.cuda.jit import jit
-from tools.sim.cuda.scalars import brev, cbrt, clz, ffs, fma, nanosleep, popc, selp
-from tools.sim.cuda.space import const, local, shared
-from tools.sim.cuda.streams import (
+from tools.sim.cuda.host.streams import (
     default_stream,
     event,
     event_elapsed_time,
@@ -54,31 +87,9 @@ from tools.sim.cuda.streams import (
     stream,
     synchronize,
 )
-from tools.sim.cuda.synchronization import (
-    syncthreads,
-    syncthreads_and,
-    syncthreads_count,
-    syncthreads_or,
-    syncwarp,
-    threadfence,
-    threadfence_block,
-    threadfence_system,
-)
-from tools.sim.cuda.warps import (
-    activemask,
-    all_sync,
-    any_sync,
-    ballot_sync,
-    eq_sync,
-    lanemask_lt,
-    match_all_sync,
-    match_any_sync,
-    shfl_down_sync,
-    shfl_sync,
-    shfl_up_sync,
-    shfl_xor_sync,
-)
-from tools.sim.cuda.watch import debug
+from tools.sim.cuda.jit import jit
+from tools.sim.cuda.run.debugger import debug
+from tools.sim.cuda.translate import not_simulated
 
 __all__ = [
     "activemask",
@@ -192,7 +203,7 @@ def __getattr__(name: str):
     """Types, as cuda.float32; and why there is nothing else."""
     if name in _TYPES:
         return _TYPES[name]
-    raise AttributeError(missing.explain(name))
+    raise AttributeError(not_simulated.explain(name))
 
 
 def __dir__() -> list[str]:

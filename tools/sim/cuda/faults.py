@@ -20,6 +20,17 @@ class Fault(faults.ThreadFault):
         super().__init__(spot or learner_spot(), kind, what, question, **where)
 
 
+class Refused(Fault):
+    """A fault of kind "refused". reason: why Numba does not compile it. advice: what to write instead, or "".
+
+    spot: where; without it, the line of the kernel that runs now.
+    """
+
+    def __init__(self, reason: str, advice: str = "", spot: faults.Spot | None = None):
+        self.reason, self.advice = reason, advice
+        super().__init__("refused", reason, advice, spot=spot)
+
+
 class Unknown(Exception):
     """What a GPU would run and this simulator does not know. advice: what to write instead, or "".
 

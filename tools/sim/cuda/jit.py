@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tools.sim.cuda import source
-from tools.sim.cuda.arguments import best, typeof
-from tools.sim.cuda.configured import NOT_CONFIGURED, ForAll, LaunchConfiguration
-from tools.sim.cuda.conversion import cast
-from tools.sim.cuda.errors import DeprecationError
-from tools.sim.cuda.limits import MOST_THREADS
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.host.arguments import best, typeof
+from tools.sim.cuda.host.errors import DeprecationError
+from tools.sim.cuda.host.launch_config import NOT_CONFIGURED, ForAll, LaunchConfiguration
+from tools.sim.cuda.host.limits import MOST_THREADS
+from tools.sim.cuda.numbers.conversion import cast
+from tools.sim.cuda.translate.program import Program
+from tools.sim.cuda.translate.program import parse as parse_function
+from tools.sim.cuda.translate.program import program as program_of
 from tools.sim.cuda.types import NONE, NUMBERS, Number, Type, is_signature, parse
 from tools.sim.faults import Spot
 
@@ -189,6 +191,10 @@ class Dispatcher:
             self.compile(types)
         return types
 
+    def program(self) -> Program:
+        """What runs inside a kernel that calls it."""
+        return program_of(self.py_func)
+
     def inside(self, call: Callable, arguments: tuple):
         """Call it inside a kernel; numbers as the types of its signature, if it has any, and the result too."""
         if self._may_compile or not all(isinstance(each, (np.ndarray, np.generic)) for each in arguments):
@@ -206,10 +212,10 @@ class Dispatcher:
 
     def _check_source(self) -> None:
         """What can be refused before it runs."""
-        source.program(self.py_func)
+        program_of(self.py_func)
         if self.device:
             return
-        for node in ast.walk(source.parse(self.py_func)):
+        for node in ast.walk(parse_function(self.py_func)):
             if isinstance(node, ast.Return) and not _is_none(node.value):
                 raise Refused(
                     "A kernel gives nothing back.",

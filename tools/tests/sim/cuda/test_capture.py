@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda import capture
+from tools.sim.cuda.host import capture
 from tools.sim.recording import record
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*under-utilization", "ignore:Host array used")

@@ -183,7 +183,7 @@ def counts_up_forever(out):
 
 
 def test_a_loop_with_too_many_turns_is_refused(monkeypatch):
-    monkeypatch.setattr("tools.sim.cuda.control.MOST_TURNS", 6000)
+    monkeypatch.setattr("tools.sim.cuda.run.control_flow.MOST_TURNS", 6000)
     with pytest.raises(Fault, match=r"it has had 6,000\sturns"):
         run(counts_up_forever)
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda.faults import Fault, Unknown
-from tools.sim.cuda.refused import Refused
-from tools.sim.cuda.source import _programs, program
+from tools.sim.cuda.faults import Fault, Refused, Unknown
+from tools.sim.cuda.translate.program import _programs, program
 from tools.tests.sim.cuda.corpus.correct import CASES
 from tools.tests.sim.cuda.fuzz import kernels, trial
 

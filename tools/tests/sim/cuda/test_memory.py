@@ -5,8 +5,8 @@ import pytest
 
 from tools.sim import cuda
 from tools.sim.cuda.faults import Fault
-from tools.sim.cuda.launch import launch
-from tools.sim.cuda.storage import GlobalArray
+from tools.sim.cuda.host.launch import launch
+from tools.sim.cuda.memory.storage import GlobalArray
 from tools.sim.recording import record
 
 TABLE = np.array([10, 20, 30, 40], np.int64)

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from tools.sim.cuda import lanes as running
-from tools.sim.cuda.counting import Counting
 from tools.sim.cuda.faults import Fault
-from tools.sim.cuda.lanes import Lanes
-from tools.sim.cuda.launch import launch
-from tools.sim.cuda.storage import GlobalArray
+from tools.sim.cuda.host.launch import launch
+from tools.sim.cuda.memory.counting import Counting
+from tools.sim.cuda.memory.storage import GlobalArray
+from tools.sim.cuda.run import warps as running
+from tools.sim.cuda.run.warps import Warps
 
 WARP = 32
 
@@ -38,7 +38,7 @@ def fault_of(kernel, blocks: int, threads: int, *arguments) -> Fault:
 @contextmanager
 def inside(blocks: int = 1, threads: int = WARP):
     """Inside, intrinsics may be called by their meaning, for all these threads."""
-    lanes = Lanes((blocks, 1, 1), (threads, 1, 1), 0, blocks, Counting())
+    lanes = Warps((blocks, 1, 1), (threads, 1, 1), 0, blocks, Counting())
     running.push(lanes)
     try:
         with np.errstate(all="ignore"):

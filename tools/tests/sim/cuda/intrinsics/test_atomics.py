@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda import atomics, turns
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.device import atomic_order, atomics
+from tools.sim.cuda.faults import Refused
 from tools.tests.sim.cuda.intrinsics.running import fault_of, run
 
 BLOCKS, THREADS, CELLS = 3, 77, 19
@@ -266,7 +266,7 @@ def test_few_and_many_cells_near_and_far_are_updated_alike(lanes, cells, apart, 
     rng = np.random.default_rng(lanes + cells)
     places, x = apart * rng.integers(0, cells, lanes), numbers(rng, dtype, lanes)
     cells = numbers(rng, dtype, apart * cells)
-    for name, update in (("add", partial(turns.fold, np.add)), ("exch", turns.exchange)):
+    for name, update in (("add", partial(atomic_order.fold, np.add)), ("exch", atomic_order.exchange)):
         got, after, want = cells.copy(), cells.copy(), []
         with np.errstate(all="ignore"):
             found = update(got, places, x)
@@ -286,14 +286,16 @@ def test_every_update_is_counted():
 
 
 @pytest.mark.parametrize(
-    "update", [partial(turns.fold, np.add), partial(turns.fold, np.minimum), turns.exchange], ids=["add", "min", "exch"]
+    "update",
+    [partial(atomic_order.fold, np.add), partial(atomic_order.fold, np.minimum), atomic_order.exchange],
+    ids=["add", "min", "exch"],
 )
 @pytest.mark.parametrize("size", [1, 256])
 def test_100_000_lanes_take_less_time_than_a_loop_over_them(update, size):
     rng = np.random.default_rng(size)
     cells, places, values = np.zeros(size, np.int32), rng.integers(0, size, 100_000), np.ones(100_000, np.int32)
     fast = min(seconds(update, cells, places, values) for _ in range(5))
-    slow = min(seconds(turns.one_by_one, operator.add, cells, places, values) for _ in range(3))
+    slow = min(seconds(atomic_order.one_by_one, operator.add, cells, places, values) for _ in range(3))
     assert slow > 3 * fast  # measured: 8 to 16 times
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda import fp16
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.device import fp16
+from tools.sim.cuda.faults import Refused
 from tools.tests.sim.cuda.intrinsics.running import inside, run
 
 KINDS = np.array(

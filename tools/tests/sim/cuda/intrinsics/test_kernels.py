@@ -8,7 +8,7 @@ import pytest
 from tools.sim import cuda
 from tools.sim.cuda.faults import Fault
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 
 FULL = 0xFFFFFFFF
 SIZES = [1, 31, 32, 1000, 4099]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda import random
+from tools.sim.cuda.device import random
 from tools.tests.sim.cuda.intrinsics.running import run
 
 theirs = pytest.importorskip("numba.cuda.random", reason="needs numba-cuda, to compare with")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda as ours
-from tools.sim.cuda import atomics
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.device import atomics
+from tools.sim.cuda.faults import Refused
 from tools.tests.sim.cuda.intrinsics.running import inside, run
 
 cuda = pytest.importorskip("numba.cuda", reason="needs numba-cuda, to compare with")

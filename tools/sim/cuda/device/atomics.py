@@ -1,0 +1,131 @@
+"""cuda.atomic: updates that no other thread can come between, with the names and types of numba-cuda 0.30.
+
+Each function gives every lane what it found, as if the lanes took turns: the blocks in order, then their threads.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from tools.sim import floats
+from tools.sim.cuda.device.atomic_order import exchange, fold, one_by_one
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.memory.array import Array
+from tools.sim.cuda.numbers.conversion import cast
+from tools.sim.cuda.numbers.signatures import listed
+from tools.sim.cuda.run.intrinsic import Intrinsic, intrinsic
+from tools.sim.cuda.run.warps import current
+
+UNSIGNED = ("uint32", "uint64")
+INTEGERS = ("int32", "int64", *UNSIGNED)
+NUMBERS = (*INTEGERS, "float32", "float64")
+
+
+def _atomic(name: str, types: tuple[str, ...], update: Callable, meaning: str) -> Intrinsic:
+    """cuda.atomic.name(array, index, value). update: as in `_apply`."""
+
+    def function(array, index, value):
+        return _apply(name, types, update, array, index, value)
+
+    function.__name__, function.__doc__ = name, f"{meaning} Gives the value before."
+    function.__qualname__ = f"cuda.atomic.{name}"  # which Python names if arguments are missing
+    return intrinsic(function, name=function.__qualname__)
+
+
+def _apply(name: str, types: tuple[str, ...], update: Callable, array: Array, index, *values) -> np.ndarray:
+    """What each lane found before update(memory, places, its values), which changes memory: see turns.py."""
+    _admit(name, types, array)
+    offsets = array.locate(index)
+    array.touch(offsets, "atomic")
+    memory, places = array.storage_and_keys(offsets)
+    lanes, values = current(), [cast(each, memory.dtype) for each in values]
+    active = slice(None) if lanes.indices is None else lanes.indices
+    found = np.zeros(lanes.count, memory.dtype)
+    found[active] = update(memory, places[active], *(lanes.spread(each)[active] for each in values))
+    return floats.called(found, values)
+
+
+def _admit(name: str, types: tuple[str, ...], array) -> None:
+    """Refuse what Numba refuses, and what the hardware cannot do."""
+    if not isinstance(array, Array):
+        raise Refused(f"cuda.atomic.{name} updates an element of an array.", f"cuda.atomic.{name}(array, index, ...)")
+    if str(array.dtype) not in types:
+        raise Refused(f"cuda.atomic.{name} updates arrays of {listed(types)};\n{array.name} is of {array.dtype}.")
+    if array.kind == "local":
+        raise current().fault(
+            "local_atomic",
+            f"updates {array.name} atomically, an array of its own.",
+            "Nobody else sees a local array. Would an ordinary update do?",
+            array=array.name,
+        )
+    if array.read_only:
+        raise array.is_read_only("updates")
+
+
+# Steps that NumPy has no ufunc for: what a cell becomes, in Python's numbers ----------------------
+
+
+def _up(old, last):
+    return 0 if old >= last else old + 1
+
+
+def _down(old, first):
+    return first if old == 0 or old > first else old - 1
+
+
+def _swap(old, expected, new):
+    return new if old == expected else old
+
+
+def _larger(old, new):
+    return new if new > old else old  # nothing changes where one of them is NaN
+
+
+def _smaller(old, new):
+    return new if new < old else old
+
+
+def _larger_number(old, new):
+    return old if old >= new or new != new else new  # NaN gives way, and never comes in
+
+
+def _smaller_number(old, new):
+    return old if old <= new or new != new else new
+
+
+def _by_type(integers: np.ufunc, floats: Callable) -> Callable:
+    """An update for both kinds of numbers."""
+
+    def update(memory, places, values):
+        if memory.dtype.kind == "f":
+            return one_by_one(floats, memory, places, values)
+        return fold(integers, memory, places, values)
+
+    return update
+
+
+add = _atomic("add", NUMBERS, partial(fold, np.add), "array[index] += value.")
+sub = _atomic("sub", NUMBERS, partial(fold, np.subtract), "array[index] -= value.")
+and_ = _atomic("and_", INTEGERS, partial(fold, np.bitwise_and), "array[index] &= value.")
+or_ = _atomic("or_", INTEGERS, partial(fold, np.bitwise_or), "array[index] |= value.")
+xor = _atomic("xor", INTEGERS, partial(fold, np.bitwise_xor), "array[index] ^= value.")
+exch = _atomic("exch", INTEGERS, exchange, "array[index] = value.")
+inc = _atomic("inc", UNSIGNED, partial(one_by_one, _up), "One more; from `value` or beyond, 0.")
+dec = _atomic("dec", UNSIGNED, partial(one_by_one, _down), "One less; from 0 or beyond `value`, `value`.")
+max = _atomic("max", NUMBERS, _by_type(np.maximum, _larger), "The larger stays; a NaN on either side changes nothing.")
+min = _atomic("min", NUMBERS, _by_type(np.minimum, _smaller), "The smaller stays; a NaN changes nothing.")
+nanmax = _atomic("nanmax", NUMBERS, _by_type(np.maximum, _larger_number), "The larger stays, any number before NaN.")
+nanmin = _atomic("nanmin", NUMBERS, _by_type(np.minimum, _smaller_number), "The smaller stays, any number before NaN.")
+
+
+@intrinsic(name="cuda.atomic.cas")
+def cas(array, index, old, value):
+    """array[index] = value where array[index] == old. Gives the value before: `old` means that it took place."""
+    return _apply("cas", INTEGERS, partial(one_by_one, _swap), array, index, old, value)
+
+
+@intrinsic(name="cuda.atomic.compare_and_swap")
+def compare_and_swap(array, old, value):
+    """cas on element 0 of an array of one dimension."""
+    return _apply("compare_and_swap", INTEGERS, partial(one_by_one, _swap), array, np.int64(0), old, value)
