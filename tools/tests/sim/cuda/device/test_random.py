@@ -5,7 +5,7 @@ import pytest
 
 from tools.sim import cuda
 from tools.sim.cuda.device import random
-from tools.tests.sim.cuda.intrinsics.running import run
+from tools.tests.sim.cuda.device.running import run
 
 theirs = pytest.importorskip("numba.cuda.random", reason="needs numba-cuda, to compare with")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.tests.sim.cuda.intrinsics.running import fault_of, lane_of, masks_of, run, warp_of
+from tools.tests.sim.cuda.device.running import fault_of, lane_of, masks_of, run, warp_of
 
 BLOCKS, THREADS = 3, 77  # the last warp of each block has 13 threads
 

@@ -8,7 +8,7 @@ import pytest
 from tools.sim import cuda
 from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.numbers.fused import multiply_add
-from tools.tests.sim.cuda.intrinsics.running import inside, run
+from tools.tests.sim.cuda.device.running import inside, run
 
 INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 

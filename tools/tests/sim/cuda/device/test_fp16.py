@@ -9,7 +9,7 @@ import pytest
 from tools.sim import cuda
 from tools.sim.cuda.device import fp16
 from tools.sim.cuda.faults import Refused
-from tools.tests.sim.cuda.intrinsics.running import inside, run
+from tools.tests.sim.cuda.device.running import inside, run
 
 KINDS = np.array(
     [0.0, -0.0, 1.0, -1.5, 2.0**-24, -(2.0**-15), 0.333, 65504.0, -65504.0, 7.0, 1000.0, np.inf, -np.inf, np.nan],

@@ -10,7 +10,7 @@ import pytest
 from tools.sim import cuda
 from tools.sim.cuda.device import atomic_order, atomics
 from tools.sim.cuda.faults import Refused
-from tools.tests.sim.cuda.intrinsics.running import fault_of, run
+from tools.tests.sim.cuda.device.running import fault_of, run
 
 BLOCKS, THREADS, CELLS = 3, 77, 19
 INTEGERS = (np.int32, np.int64, np.uint32, np.uint64)

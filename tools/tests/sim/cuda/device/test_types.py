@@ -8,7 +8,7 @@ import pytest
 from tools.sim import cuda as ours
 from tools.sim.cuda.device import atomics
 from tools.sim.cuda.faults import Refused
-from tools.tests.sim.cuda.intrinsics.running import inside, run
+from tools.tests.sim.cuda.device.running import inside, run
 
 cuda = pytest.importorskip("numba.cuda", reason="needs numba-cuda, to compare with")
 pytest.importorskip("numba.cuda.fp16", reason="needs numba-cuda, to compare with")

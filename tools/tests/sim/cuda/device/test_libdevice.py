@@ -8,7 +8,7 @@ import pytest
 from tools.sim import cuda
 from tools.sim.cuda.device import libdevice
 from tools.sim.cuda.faults import Refused, Unknown
-from tools.tests.sim.cuda.intrinsics.running import inside, run
+from tools.tests.sim.cuda.device.running import inside, run
 
 POSITIVE = (0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 3.0)
 REFERENCES = {

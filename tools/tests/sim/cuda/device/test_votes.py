@@ -5,7 +5,7 @@ import pytest
 
 from tools.sim import cuda
 from tools.sim.cuda.faults import Fault
-from tools.tests.sim.cuda.intrinsics.running import fault_of, lane_of, masks_of, run, warp_of
+from tools.tests.sim.cuda.device.running import fault_of, lane_of, masks_of, run, warp_of
 
 BLOCKS, THREADS = 3, 77
 
