@@ -3,15 +3,20 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-listener: Callable | None = None
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.session import session
 
 
 @contextmanager
-def captured(take: Callable) -> Iterator[None]:
-    """Inside, no kernel runs: each launch is take(configuration, types), with the types of its arguments."""
-    global listener
-    before, listener = listener, take
+def captured(take: Callable, rejection: Callable[[Refused], Exception] | None = None) -> Iterator[None]:
+    """Inside, no kernel runs: each launch is take(configuration, types), with the types of its arguments.
+
+    rejection: makes what is raised for a kernel that is Refused; without it, that comes out as it is.
+    """
     try:
-        yield
-    finally:
-        listener = before
+        with session.having(take=take):
+            yield
+    except Refused as error:
+        if rejection is None:
+            raise
+        raise rejection(error) from None

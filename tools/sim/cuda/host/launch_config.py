@@ -7,12 +7,12 @@ from numbers import Integral
 from tools.models.occupancy import Occupancy, occupancy
 from tools.models.units import SECTOR, WARP
 from tools.sim import host, recording
-from tools.sim.cuda.host import capture
 from tools.sim.cuda.host import launch as core
 from tools.sim.cuda.host.arguments import Arguments
 from tools.sim.cuda.host.errors import warn_of_performance
 from tools.sim.cuda.host.limits import check_cooperative, check_launch
 from tools.sim.cuda.host.streams import number
+from tools.sim.cuda.session import session
 from tools.sim.cuda.translate.program import program
 
 FEW_BLOCKS = 128  # fewer leave most GPUs partly idle, as Numba warns
@@ -41,8 +41,8 @@ class LaunchConfiguration:
     def __call__(self, *args) -> None:
         types = self.dispatcher.types_for(args)
         check_launch(self.griddim, self.blockdim, self.sharedmem, self.dispatcher.most_threads)
-        if capture.listener:
-            return capture.listener(self, types)
+        if session.take:
+            return session.take(self, types)
         if program(self.dispatcher.py_func).cooperates:
             check_cooperative(self.griddim, self._resident())
         arguments = Arguments(self._stream)

@@ -1,11 +1,9 @@
 """How control flow changes the mask: if, loops, and calls of device functions."""
 
-import sys
-
 import numpy as np
 
 from tools.sim import floats
-from tools.sim.cuda.faults import Unknown
+from tools.sim.cuda.faults import Unknown, learner_frame
 from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.conversion import convert
@@ -206,10 +204,7 @@ class ControlFlow(Lanes):
             )
 
     def _snapshot(self, loop: Loop) -> list:
-        frame = sys._getframe(3)
-        while frame.f_code.co_filename == __file__:  # a range asks from one frame further in
-            frame = frame.f_back
-        variables = [value for name, value in sorted(frame.f_locals.items()) if isinstance(value, NUMBER)]
+        variables = [value for name, value in sorted(learner_frame().f_locals.items()) if isinstance(value, NUMBER)]
         of_lanes = [value[loop.running] if value.ndim else value for value in variables]
         return [loop.running, *of_lanes, *self.space.contents()]
 

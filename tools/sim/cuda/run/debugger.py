@@ -17,27 +17,23 @@ from tools.sim.cuda.faults import position
 from tools.sim.cuda.memory.array import Array, Record
 from tools.sim.cuda.run.intrinsic import Intrinsic
 from tools.sim.cuda.run.warps import Warps
+from tools.sim.cuda.session import session
 
 FROM_MEMORY = Array, Record
-
-_wanted: list[tuple] = []
 
 
 @contextmanager
 def debug(block: int | tuple = 0, thread: int | tuple = 0) -> Iterator[None]:
     """Follow this thread of this block in the launches inside. A tuple: (x, y) or (x, y, z)."""
-    _wanted.append((block, thread))
-    try:
+    with session.having(followed=(block, thread)):
         yield
-    finally:
-        _wanted.pop()
 
 
 def lanes_for(grid: tuple, block: tuple, first: int, blocks: int, counting) -> Warps:
     """Warps for a batch; Watched ones when the thread that `debug` asked for is among them."""
-    if _wanted:
-        wanted_block = _number(_wanted[-1][0], grid, "block")
-        wanted_thread = _number(_wanted[-1][1], block, "thread")
+    if session.followed:
+        wanted_block = _number(session.followed[0], grid, "block")
+        wanted_thread = _number(session.followed[1], block, "thread")
         if first <= wanted_block < first + blocks:
             return Watched(grid, block, first, blocks, counting, wanted_block, wanted_thread)
     return Warps(grid, block, first, blocks, counting)

@@ -8,7 +8,6 @@ import enum
 
 import numpy as np
 
-from tools.models.units import WARP
 from tools.sim import floats
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.memory.array import Array, Record
@@ -20,19 +19,15 @@ from tools.sim.cuda.run.control_flow import ControlFlow, truth
 from tools.sim.cuda.run.intrinsic import Register
 from tools.sim.cuda.run.phi import Phi
 from tools.sim.cuda.run.values import NUMBER, merged, strong
+from tools.sim.cuda.session import session
 from tools.sim.faults import ranges
-
-__all__ = ["WARP", "Warps", "current", "pop", "push"]
-
-_running: list["Warps"] = []
-push, pop = _running.append, _running.pop
 
 
 def current() -> "Warps":
-    """The lanes that run now."""
-    if not _running:
+    """The warps that run now."""
+    if session.warps is None:
         raise RuntimeError("This has a meaning only inside a kernel, where each thread has its own.")
-    return _running[-1]
+    return session.warps
 
 
 class Warps(ControlFlow):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from tools.sim.cuda.run.phi import Phi
 from tools.sim.cuda.run.values import type_of
-from tools.sim.cuda.run.warps import pop, push
+from tools.sim.cuda.session import session
 from tools.sim.cuda.translate.inference import infer
 from tools.sim.cuda.translate.rewrite import RESULT, Rewriter
 from tools.sim.cuda.translate.syntax import LANES, OPERATIONS
@@ -77,11 +77,8 @@ class Version:
             **self._known[self.typed],
             **_closure(outer),
         }
-        push(lanes)
-        try:
+        with session.having(warps=lanes):
             function(*arguments)
-        finally:
-            pop()
 
 
 def program(function: Callable) -> Program:

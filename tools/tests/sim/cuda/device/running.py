@@ -9,8 +9,8 @@ from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.host.launch import launch
 from tools.sim.cuda.memory.counting import Counting
 from tools.sim.cuda.memory.storage import GlobalArray
-from tools.sim.cuda.run import warps as running
 from tools.sim.cuda.run.warps import Warps
+from tools.sim.cuda.session import session
 
 WARP = 32
 
@@ -39,12 +39,8 @@ def fault_of(kernel, blocks: int, threads: int, *arguments) -> Fault:
 def inside(blocks: int = 1, threads: int = WARP):
     """Inside, intrinsics may be called by their meaning, for all these threads."""
     lanes = Warps((blocks, 1, 1), (threads, 1, 1), 0, blocks, Counting())
-    running.push(lanes)
-    try:
-        with np.errstate(all="ignore"):
-            yield lanes
-    finally:
-        running.pop()
+    with session.having(warps=lanes), np.errstate(all="ignore"):
+        yield lanes
 
 
 def warp_of(thread: int, threads: int) -> range:
