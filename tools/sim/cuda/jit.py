@@ -22,22 +22,9 @@ from tools.sim.faults import Spot
 CHANGE_NOTHING = {"inline", "forceinline", "debug", "opt", "lineinfo", "cache", "lto", "fastmath", "max_registers"}
 CANNOT_BE_DONE = {"link", "extensions"}
 DEPRECATED = {"argtypes", "restype", "bind"}
-OF_THE_COMPILER = {
-    "inspect_asm",
-    "inspect_llvm",
-    "inspect_lto_ptx",
-    "inspect_sass",
-    "inspect_sass_cfg",
-    "inspect_types",
-    "inspect_cfg",
-    "get_regs_per_thread",
-    "get_const_mem_size",
-    "get_shared_mem_per_block",
-    "get_max_threads_per_block",
-    "get_local_mem_per_thread",
-    "overloads",
-    "stats",
-}
+OF_THE_COMPILER = """inspect_asm inspect_llvm inspect_lto_ptx inspect_sass inspect_sass_cfg inspect_types inspect_cfg
+    get_regs_per_thread get_const_mem_size get_shared_mem_per_block get_max_threads_per_block get_local_mem_per_thread
+    overloads stats""".split()
 
 
 def jit(

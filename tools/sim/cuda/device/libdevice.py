@@ -32,43 +32,13 @@ def _chosen_bytes(x, y, selector):
 
 
 # Of float64, and with an f behind the name of float32. First those that Python's module math has, too.
-KNOWN = (
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "ceil",
-    "copysign",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "exp",
-    "exp2",
-    "expm1",
-    "fabs",
-    "floor",
-    "fmod",
-    "hypot",
-    "lgamma",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "nextafter",
-    "pow",
-    "remainder",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "trunc",
+KNOWN = tuple(
+    """
+    acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor fmod
+    hypot lgamma log log10 log1p log2 nextafter pow remainder sin sinh sqrt tan tanh trunc
+    """.split()
 )
-PAIRS = ("atan2", "copysign", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder")
+PAIRS = "atan2 copysign fmax fmin fmod hypot nextafter pow remainder".split()
 REAL = {
     **{name: mathematics.meaning(getattr(math, name)) for name in KNOWN},
     "tgamma": mathematics.meaning(math.gamma),

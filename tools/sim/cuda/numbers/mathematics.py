@@ -16,24 +16,8 @@ from tools.sim.cuda.numbers.conversion import convert, truth
 from tools.sim.cuda.numbers.promotion import COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT32, common, is_whole
 
 # Numba has these for float16 too; it computes the others in float32.
-HALF = ("ceil", "cos", "exp", "exp2", "fabs", "floor", "log", "log10", "log2", "sin", "sqrt", "tanh", "trunc")
-NUMPY = (
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "cos",
-    "cosh",
-    "log",
-    "log10",
-    "log2",
-    "sin",
-    "sinh",
-    "tan",
-    "tanh",
-)
+HALF = tuple("ceil cos exp exp2 fabs floor log log10 log2 sin sqrt tanh trunc".split())
+NUMPY = tuple("acos acosh asin asinh atan atanh cos cosh log log10 log2 sin sinh tan tanh".split())
 
 
 def meaning(function: object) -> Callable | None:
@@ -160,26 +144,7 @@ ONE_BY_ONE = {
     "lgamma": _one_by_one(math.lgamma, lambda x: math.inf),
 }
 EXACT = ("ceil", "copysign", "fabs", "floor", "fmod", "nextafter", "sqrt", "trunc")
-UNARY = (
-    *HALF,
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "cosh",
-    "degrees",
-    "erf",
-    "erfc",
-    "expm1",
-    "gamma",
-    "lgamma",
-    "log1p",
-    "radians",
-    "sinh",
-    "tan",
-)
+UNARY = {*HALF, *NUMPY, *"degrees erf erfc expm1 gamma lgamma log1p radians".split()}
 BINARY = ("atan2", "copysign", "fmod", "hypot", "nextafter", "pow", "remainder")
 MEANINGS: dict[object, Callable] = {
     **builtin_functions.MEANINGS,

@@ -31,80 +31,16 @@ from tools.sim.cuda.numbers.promotion import (
     unify,
 )
 
-__all__ = [
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and_",
-    "or_",
-    "xor",
-    "neg",
-    "pos",
-    "invert",
-    "not_",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "is_",
-    "is_not",
-    "cast",
-    "dtype_of",
-    "result_type",
-    "unify",
-]
+__all__ = ["cast", "dtype_of", "result_type", "unify"]  # and the operators: for kernels, and for type inference
 
-SYMBOLS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "truediv": "/",
-    "floordiv": "//",
-    "mod": "%",
-    "pow": "**",
-    "lshift": "<<",
-    "rshift": ">>",
-    "and_": "&",
-    "or_": "|",
-    "xor": "^",
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "neg": "-",
-    "pos": "+",
-    "invert": "~",
-    "not_": "not",
-}
-UFUNCS = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-    "and_": np.bitwise_and,
-    "or_": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
+BINARY = "add sub mul truediv floordiv mod pow lshift rshift and_ or_ xor eq ne lt le gt ge".split()
+UNARY = "neg pos invert not_".split()
+SYMBOLS = dict(zip([*BINARY, *UNARY], "+ - * / // % ** << >> & | ^ == != < <= > >= - + ~ not".split()))
+_UFUNCS = """add subtract multiply true_divide left_shift right_shift bitwise_and bitwise_or bitwise_xor
+    equal not_equal less less_equal greater greater_equal"""
+OTHERS: dict[str, Callable] = {"floordiv": floor_quotient, "mod": remainder, "pow": power}
+UFUNCS = dict(zip((name for name in BINARY if name not in OTHERS), (getattr(np, name) for name in _UFUNCS.split())))
 REDUCIBLE = ("add", "sub", "mul", "truediv", *COMPARISONS)  # float64 that may turn out to be float32: see floats.py
-OTHERS = {"floordiv": floor_quotient, "mod": remainder, "pow": power}
 
 
 class _Table(dict):

@@ -5,27 +5,8 @@ The rules were found by asking the type inference of numba-cuda 0.30 for every p
 
 import numpy as np
 
-TYPES = tuple(
-    map(
-        np.dtype,
-        (
-            "bool",
-            "int8",
-            "int16",
-            "int32",
-            "int64",
-            "uint8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "float16",
-            "float32",
-            "float64",
-            "complex64",
-            "complex128",
-        ),
-    )
-)
+NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+TYPES = tuple(map(np.dtype, NAMES.split()))
 BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64 = TYPES[:9]
 FLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 = TYPES[9:]
 

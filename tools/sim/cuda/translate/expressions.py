@@ -4,38 +4,16 @@ import ast
 
 from tools.sim import floats
 from tools.sim.cuda.faults import Unknown
+from tools.sim.cuda.numbers import operations
 from tools.sim.cuda.run.values import strong
 from tools.sim.cuda.translate.pruning import Pruning
 from tools.sim.cuda.translate.syntax import at, later, name, operate, runtime, stored
 
-BINARY = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-    ast.BitAnd: "and_",
-    ast.BitOr: "or_",
-    ast.BitXor: "xor",
-    ast.MatMult: "matmul",
-}
-UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_"}
-COMPARISON = {
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-    ast.Is: "is_",
-    ast.IsNot: "is_not",
-}
-
-
+_BINARY = "Add Sub Mult Div FloorDiv Mod Pow LShift RShift BitAnd BitOr BitXor".split()
+_COMPARISON = "Eq NotEq Lt LtE Gt GtE".split()
+_OPERATORS = dict(zip([*_BINARY, *_COMPARISON], operations.BINARY)) | {"Is": "is_", "IsNot": "is_not"}
+_OPERATORS |= dict(zip("USub UAdd Invert Not".split(), operations.UNARY))
+OPERATOR = {getattr(ast, name): operator for name, operator in _OPERATORS.items()}
 COMPUTED = ast.BinOp, ast.UnaryOp
 OPERATIONS = *COMPUTED, ast.Call, ast.Attribute, ast.Subscript
 
@@ -113,10 +91,10 @@ class Expressions(ast.NodeTransformer):
         return runtime("load", self.visit(node.value), self.visit(node.slice))
 
     def visit_BinOp(self, node):
-        return operate(BINARY[type(node.op)], self.visit(node.left), self.visit(node.right))
+        return operate(OPERATOR[type(node.op)], self.visit(node.left), self.visit(node.right))
 
     def visit_UnaryOp(self, node):
-        return operate(UNARY[type(node.op)], self.visit(node.operand))
+        return operate(OPERATOR[type(node.op)], self.visit(node.operand))
 
     def visit_BoolOp(self, node):
         return self._either(node, self.visit, lambda: [name(self.phi())])
@@ -134,7 +112,7 @@ class Expressions(ast.NodeTransformer):
 
     def _compare(self, left: ast.expr, operators: list, others: list) -> ast.expr:
         """a < b < c: b is evaluated once, and c only for the lanes that still need it."""
-        method, right = COMPARISON[type(operators[0])], self.visit(others[0])
+        method, right = OPERATOR[type(operators[0])], self.visit(others[0])
         if len(operators) == 1:
             return operate(method, left, right)
         middle = self.new("middle")

@@ -42,58 +42,17 @@ BUILT_IN = {
 }
 
 # Not compiled by Numba, among NumPy's functions; of those that are named nowhere, nothing is claimed.
-NUMPY_ARRAYS = (
-    "arange",
-    "array",
-    "concatenate",
-    "copy",
-    "diag",
-    "empty",
-    "empty_like",
-    "eye",
-    "full",
-    "full_like",
-    "identity",
-    "linspace",
-    "ones",
-    "ones_like",
-    "stack",
-    "zeros",
-    "zeros_like",
+NUMPY_ARRAYS = tuple(
+    """
+    arange array concatenate copy diag empty empty_like eye full full_like identity linspace ones ones_like
+    stack zeros zeros_like
+    """.split()
 )
-NUMPY_NUMBERS = (
-    "abs",
-    "absolute",
-    "add",
-    "cbrt",
-    "ceil",
-    "clip",
-    "copysign",
-    "dot",
-    "exp",
-    "exp2",
-    "expm1",
-    "fabs",
-    "floor",
-    "fmod",
-    "isfinite",
-    "isinf",
-    "log1p",
-    "matmul",
-    "max",
-    "min",
-    "mod",
-    "multiply",
-    "negative",
-    "power",
-    "rint",
-    "sign",
-    "sort",
-    "sqrt",
-    "square",
-    "subtract",
-    "trunc",
-    "where",
+NUMPY_NUMBERS = tuple(
+    """
+    abs absolute add cbrt ceil clip copysign dot exp exp2 expm1 fabs floor fmod isfinite isinf log1p matmul
+    max min mod multiply negative power rint sign sort sqrt square subtract trunc where
+    """.split()
 )
 RANDOM = ("random", "numpy.random.mtrand")
 

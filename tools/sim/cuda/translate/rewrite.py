@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tools.sim.cuda.run.values import Undefined
-from tools.sim.cuda.translate.expressions import BINARY, Expressions
+from tools.sim.cuda.translate.expressions import OPERATOR, Expressions
 from tools.sim.cuda.translate.liveness import Liveness, assigned
 from tools.sim.cuda.translate.syntax import (
     LANES,
@@ -111,7 +111,7 @@ class Rewriter(Expressions):
         return [step(), *self._store(node.target, self.visit(node.value))] if node.value else []
 
     def visit_AugAssign(self, node):
-        operator, value, target = BINARY[type(node.op)], node.value, node.target
+        operator, value, target = OPERATOR[type(node.op)], node.value, node.target
         if isinstance(target, ast.Name):
             return [step(), *self._store(target, self.typed(operate(operator, name(target.id), self.visit(value))))]
         array, index = self.new("array"), self.new("index")  # evaluated once, as Python does
