@@ -13,7 +13,7 @@ from tools.sim.cuda import jit as _jit
 from tools.sim.cuda import types
 from tools.sim.cuda.device import arrays as _device_arrays
 from tools.sim.cuda.device import atomics as atomic
-from tools.sim.cuda.device import barriers, cg, fp16, geometry, libdevice, scalars, shuffles
+from tools.sim.cuda.device import barriers, cg, fp16, geometry, scalars, shuffles
 from tools.sim.cuda.host import allocation, arguments, arrays, device, errors, host_arrays, streams
 from tools.sim.cuda.run import debugger
 from tools.sim.cuda.translate import not_simulated
@@ -39,7 +39,7 @@ _NAMES: dict[ModuleType, str] = {
     errors: "CudaSupportError",
 }
 globals().update({name: getattr(module, name) for module, names in _NAMES.items() for name in names.split()})
-__all__ = ["atomic", "cg", "cudadrv", "fp16", "implementation", "libdevice", "types"]
+__all__ = ["atomic", "cg", "cudadrv", "fp16", "implementation", "types"]
 __all__ += " ".join(_NAMES.values()).split()
 
 _TYPES = {name: kind for name, kind in types.NAMES.items() if name not in ("float16", "f2")}  # as numba.cuda has them
