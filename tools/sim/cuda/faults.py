@@ -3,6 +3,7 @@
 import functools
 import os
 import textwrap
+from typing import Any
 
 from tools import sim
 from tools.sim import faults
@@ -14,7 +15,9 @@ HERE = os.path.dirname(sim.__file__) + os.sep
 class Fault(faults.ThreadFault):
     """At the line of the kernel that runs now, unless another spot is given."""
 
-    def __init__(self, kind: str, what: str, question: str = "", *, spot: faults.Spot | None = None, **where):
+    def __init__(
+        self, kind: str, what: str, question: str = "", *, spot: faults.Spot | None = None, **where: Any
+    ) -> None:
         if any(len(line) > WIDTH for line in what.splitlines()):  # names and numbers may be long
             what = textwrap.fill(" ".join(what.split()), WIDTH)
         super().__init__(spot or learner_spot(), kind, what, question, **where)
@@ -26,7 +29,7 @@ class Refused(Fault):
     spot: where; without it, the line of the kernel that runs now.
     """
 
-    def __init__(self, reason: str, advice: str = "", spot: faults.Spot | None = None):
+    def __init__(self, reason: str, advice: str = "", spot: faults.Spot | None = None) -> None:
         self.reason, self.advice = reason, advice
         super().__init__("refused", reason, advice, spot=spot)
 
@@ -37,12 +40,12 @@ class Unknown(Exception):
     At the line of the kernel that runs now, or of the launch, unless another spot is given.
     """
 
-    def __init__(self, what: str, advice: str = "", spot: faults.Spot | None = None):
+    def __init__(self, what: str, advice: str = "", spot: faults.Spot | None = None) -> None:
         super().__init__(faults.Fault(spot or learner_spot(), "unknown", what, advice).text)
 
 
-def learner_frame():
-    """The kernel's: the innermost frame outside the simulator."""
+def learner_frame() -> Any:
+    """The kernel's: the innermost frame outside the simulator; None where there is none."""
     return faults.innermost(_is_inner)
 
 
@@ -58,7 +61,7 @@ def _is_inner(file: str) -> bool:
     return file.startswith(HERE)
 
 
-def position(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
-    """x, y, z of a thread or a block by its number: x counts first."""
+def position(number: Any, sizes: tuple[int, int, int]) -> tuple:
+    """x, y, z of a thread or a block by its number, or of many by theirs: x counts first."""
     x, y, _ = sizes
     return number % x, number // x % y, number // (x * y)

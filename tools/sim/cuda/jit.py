@@ -4,6 +4,7 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +29,14 @@ OF_THE_COMPILER = """inspect_asm inspect_llvm inspect_lto_ptx inspect_sass inspe
 
 
 def jit(
-    func_or_sig=None,
+    func_or_sig: Any = None,
     device: bool = False,
     *,
-    launch_bounds=None,
-    shared_memory_carveout=None,
-    boundscheck=None,
-    **options,
-):
+    launch_bounds: Any = None,
+    shared_memory_carveout: Any = None,
+    boundscheck: Any = None,
+    **options: Any,
+) -> Any:
     """Decorator for kernels and, with device=True, device functions; with a signature or a list of them, if any.
 
     launch_bounds: the most threads of a block, alone or first in a tuple. Other keywords of Numba's are accepted, and
@@ -104,7 +105,7 @@ class Dispatcher:
         signatures: Sequence = (),
         specialized: bool = False,
         options: dict | None = None,
-    ):
+    ) -> None:
         function = getattr(function, "py_func", function)
         functools.update_wrapper(self, function)
         self.options = options or {}
@@ -116,7 +117,7 @@ class Dispatcher:
             self.compile(signature)
         self._may_compile = not signatures
 
-    def __getitem__(self, configuration) -> LaunchConfiguration:
+    def __getitem__(self, configuration: Any) -> LaunchConfiguration:
         if not isinstance(configuration, tuple):
             raise TypeError(
                 f"{self.__name__}[{configuration!r}] lacks the block: "
@@ -126,20 +127,20 @@ class Dispatcher:
             raise ValueError("must specify at least the griddim and blockdim")
         return self.configure(*configuration)
 
-    def configure(self, griddim, blockdim, stream=0, sharedmem: int = 0) -> LaunchConfiguration:
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> LaunchConfiguration:
         """kernel[griddim, blockdim, stream, sharedmem]. Raises TypeError, ValueError."""
         return LaunchConfiguration(self, griddim, blockdim, stream, sharedmem)
 
-    def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> ForAll:
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
         """A launch of at least so many threads along one axis. tpb: threads of a block; 0: as many as fit best."""
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.device:
             raise ValueError(f"{self.__name__} is a device function: only kernels and device functions call it.")
         raise ValueError(NOT_CONFIGURED)
 
-    def compile(self, signature) -> None:
+    def compile(self, signature: Any) -> None:
         """Take arguments of these types. Raises Refused for what Numba does not compile, TypeError for the types."""
         types, result = parse(signature)
         if not self.device and result not in (None, NONE):
@@ -153,7 +154,7 @@ class Dispatcher:
         """Types of the arguments that it was compiled for."""
         return list(self._results)
 
-    def specialize(self, *args) -> "Dispatcher":
+    def specialize(self, *args: Any) -> "Dispatcher":
         """The same kernel for arguments of these types alone."""
         types = tuple(map(typeof, args))
         if self.specialized:
@@ -182,11 +183,11 @@ class Dispatcher:
         """What runs inside a kernel that calls it."""
         return program_of(self.py_func)
 
-    def inside(self, call: Callable, arguments: tuple):
+    def inside(self, call: Callable, arguments: tuple) -> Any:
         """Call it inside a kernel; numbers as the types of its signature, if it has any, and the result too."""
         if self._may_compile or not all(isinstance(each, (np.ndarray, np.generic)) for each in arguments):
             return call(*arguments)
-        types = best(self._results, [NUMBERS[each.dtype] for each in arguments])
+        types: Any = best(self._results, [NUMBERS[each.dtype] for each in arguments])
         value = call(*(cast(each, wanted.of_numpy) for each, wanted in zip(arguments, types)))
         result = self._results[types]
         return cast(value, result.of_numpy) if isinstance(result, Number) else value
@@ -210,7 +211,7 @@ class Dispatcher:
                     Spot(self.py_func.__code__.co_filename, node.lineno, self.__name__),
                 )
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         if name in OF_THE_COMPILER:
             raise AttributeError(
                 f"{name} needs Numba's compiler, and the simulator compiles nothing.\n"
@@ -218,7 +219,7 @@ class Dispatcher:
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"CUDADispatcher({self.py_func})"
 
 

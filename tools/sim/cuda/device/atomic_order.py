@@ -24,9 +24,9 @@ def fold(operate: np.ufunc, memory: np.ndarray, places: np.ndarray, values: np.n
         turn += 1
         unfinished = unfinished[counts[unfinished] > turn]
     for cell in unfinished:
-        lanes = slice(starts[cell] + turn, starts[cell] + counts[cell])
-        steps = operate.accumulate(np.append(now[cell], values[lanes]), dtype=memory.dtype)
-        found[lanes], now[cell] = steps[:-1], steps[-1]
+        rest = slice(starts[cell] + turn, starts[cell] + counts[cell])
+        steps = operate.accumulate(np.append(now[cell], values[rest]), dtype=memory.dtype)
+        found[rest], now[cell] = steps[:-1], steps[-1]
     memory[cells] = now
     return _as_they_came(found, order)
 

@@ -5,6 +5,7 @@ Each function gives every lane what it found, as if the lanes took turns: the bl
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tools.sim.cuda.device.atomic_order import exchange, fold, one_by_one
 from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.numbers.conversion import cast
+from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.numbers.signatures import listed
 from tools.sim.cuda.run.intrinsic import Intrinsic, intrinsic
 from tools.sim.cuda.run.warps import current
@@ -25,7 +27,7 @@ NUMBERS = (*INTEGERS, "float32", "float64")
 def _atomic(name: str, types: tuple[str, ...], update: Callable, meaning: str) -> Intrinsic:
     """cuda.atomic.name(array, index, value). update: as in `_apply`."""
 
-    def function(array, index, value):
+    def function(array: Array, index: Any, value: Value) -> np.ndarray:
         return _apply(name, types, update, array, index, value)
 
     function.__name__, function.__doc__ = name, f"{meaning} Gives the value before."
@@ -33,20 +35,20 @@ def _atomic(name: str, types: tuple[str, ...], update: Callable, meaning: str) -
     return intrinsic(function, name=function.__qualname__)
 
 
-def _apply(name: str, types: tuple[str, ...], update: Callable, array: Array, index, *values) -> np.ndarray:
+def _apply(name: str, types: tuple[str, ...], update: Callable, array: Array, index: Any, *values: Value) -> np.ndarray:
     """What each lane found before update(memory, places, its values), which changes memory: see turns.py."""
     _admit(name, types, array)
     offsets = array.locate(index)
     array.touch(offsets, "atomic")
     memory, places = array.storage_and_keys(offsets)
-    lanes, values = current(), [cast(each, memory.dtype) for each in values]
+    lanes, operands = current(), [cast(each, memory.dtype) for each in values]
     active = slice(None) if lanes.indices is None else lanes.indices
     found = np.zeros(lanes.count, memory.dtype)
-    found[active] = update(memory, places[active], *(lanes.spread(each)[active] for each in values))
-    return floats.called(found, values)
+    found[active] = update(memory, places[active], *(lanes.spread(each)[active] for each in operands))
+    return floats.called(found, operands)
 
 
-def _admit(name: str, types: tuple[str, ...], array) -> None:
+def _admit(name: str, types: tuple[str, ...], array: Any) -> None:
     """Refuse what Numba refuses, and what the hardware cannot do."""
     if not isinstance(array, Array):
         raise Refused(f"cuda.atomic.{name} updates an element of an array.", f"cuda.atomic.{name}(array, index, ...)")
@@ -66,38 +68,38 @@ def _admit(name: str, types: tuple[str, ...], array) -> None:
 # Steps that NumPy has no ufunc for: what a cell becomes, in Python's numbers ----------------------
 
 
-def _up(old, last):
+def _up(old: float, last: float) -> float:
     return 0 if old >= last else old + 1
 
 
-def _down(old, first):
+def _down(old: float, first: float) -> float:
     return first if old == 0 or old > first else old - 1
 
 
-def _swap(old, expected, new):
+def _swap(old: float, expected: float, new: float) -> float:
     return new if old == expected else old
 
 
-def _larger(old, new):
+def _larger(old: float, new: float) -> float:
     return new if new > old else old  # nothing changes where one of them is NaN
 
 
-def _smaller(old, new):
+def _smaller(old: float, new: float) -> float:
     return new if new < old else old
 
 
-def _larger_number(old, new):
+def _larger_number(old: float, new: float) -> float:
     return old if old >= new or new != new else new  # NaN gives way, and never comes in
 
 
-def _smaller_number(old, new):
+def _smaller_number(old: float, new: float) -> float:
     return old if old <= new or new != new else new
 
 
 def _by_type(integers: np.ufunc, floats: Callable) -> Callable:
     """An update for both kinds of numbers."""
 
-    def update(memory, places, values):
+    def update(memory: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
         if memory.dtype.kind == "f":
             return one_by_one(floats, memory, places, values)
         return fold(integers, memory, places, values)
@@ -120,12 +122,12 @@ nanmin = _atomic("nanmin", NUMBERS, _by_type(np.minimum, _smaller_number), "The 
 
 
 @intrinsic(name="cuda.atomic.cas")
-def cas(array, index, old, value):
+def cas(array: Array, index: Any, old: Value, value: Value) -> np.ndarray:
     """array[index] = value where array[index] == old. Gives the value before: `old` means that it took place."""
     return _apply("cas", INTEGERS, partial(one_by_one, _swap), array, index, old, value)
 
 
 @intrinsic(name="cuda.atomic.compare_and_swap")
-def compare_and_swap(array, old, value):
+def compare_and_swap(array: Array, old: Value, value: Value) -> np.ndarray:
     """cas on element 0 of an array of one dimension."""
     return _apply("compare_and_swap", INTEGERS, partial(one_by_one, _swap), array, np.int64(0), old, value)

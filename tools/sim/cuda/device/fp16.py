@@ -10,6 +10,7 @@ import numpy as np
 
 from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.numbers.fused import multiply_add, rounded_once
+from tools.sim.cuda.numbers.promotion import Value, select
 from tools.sim.cuda.numbers.signatures import converted
 from tools.sim.cuda.run.intrinsic import Intrinsic, intrinsic
 
@@ -17,7 +18,7 @@ from tools.sim.cuda.run.intrinsic import Intrinsic, intrinsic
 def _of(count: int, name: str, operate: Callable) -> Intrinsic:
     """cuda.fp16.name: `operate` on so many float16."""
 
-    def function(*values):
+    def function(*values: Value) -> Value:
         if len(values) != count:
             raise Refused(f"cuda.fp16.{name} takes {count} argument{'s' * (count > 1)}, not {len(values)}.")
         return operate(*converted(f"cuda.fp16.{name}", ("float16",), *values))
@@ -29,13 +30,13 @@ def _function(name: str, operate: Callable) -> Intrinsic:
     return _of(1, name, rounded_once(operate))
 
 
-def _larger(a, b):
+def _larger(a: Value, b: Value) -> Value:
     """A number rather than NaN, and 0.0 rather than -0.0: PTX ISA, max.f16."""
-    return np.where((a == b) & np.signbit(a), b, np.fmax(a, b))[()]
+    return select((a == b) & np.signbit(a), b, np.fmax(a, b))
 
 
-def _smaller(a, b):
-    return np.where((a == b) & np.signbit(b), b, np.fmin(a, b))[()]
+def _smaller(a: Value, b: Value) -> Value:
+    return select((a == b) & np.signbit(b), b, np.fmin(a, b))
 
 
 hadd = _of(2, "hadd", np.add)

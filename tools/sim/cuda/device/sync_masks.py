@@ -10,6 +10,7 @@ import numpy as np
 
 from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.warps import Warps
 from tools.sim.faults import ranges
 
@@ -26,7 +27,7 @@ def alike(values: np.ndarray) -> np.ndarray:
     return bits(values[:, :, None] == values[:, None, :])
 
 
-def members(lanes: Warps, mask) -> np.ndarray:
+def members(lanes: Warps, mask: Value) -> np.ndarray:
     """The lanes that work together, for each lane: uint32[warps, 32], or [warps, 1] where each warp has one mask.
 
     mask: integers, of which the lower 32 bits count. Raises Fault.
@@ -47,9 +48,9 @@ def members(lanes: Warps, mask) -> np.ndarray:
 
 def _named(masks: np.ndarray, active: np.ndarray) -> np.ndarray:
     """The masks of active lanes, 0 for all others: uint32[warps, 32], or [warps, 1] where each warp has one."""
-    first = np.take_along_axis(masks, active.argmax(axis=1)[:, None], axis=1)
-    if ((masks == first) | ~active).all():
-        return first * active.any(axis=1)[:, None]
+    first: np.ndarray = np.take_along_axis(masks, active.argmax(axis=1)[:, None], axis=1)
+    if np.all((masks == first) | ~active):
+        return first * active.any(axis=1, keepdims=True)
     return masks * active
 
 

@@ -8,6 +8,7 @@ one of the device, for that is where a simulated lesson's tensors are.
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class In:
 
     copies_in, copies_out = True, False
 
-    def __init__(self, value: np.ndarray):
+    def __init__(self, value: np.ndarray) -> None:
         self.value = value
 
 
@@ -72,7 +73,7 @@ def _elements(value: object) -> np.ndarray | None:
     return _elements_of_tensor(value) if is_tensor else None
 
 
-def _elements_of_tensor(tensor) -> np.ndarray:
+def _elements_of_tensor(tensor: Any) -> np.ndarray:
     """No work of PyTorch's, as far as a record is concerned."""
     with libraries.unlisted():
         try:
@@ -92,12 +93,12 @@ def _type_of_array(elements: np.ndarray) -> Array:
     return Array(NUMBERS.get(dtype) or Type(f"Record({dtype})"), elements.ndim, layout, not flags.writeable)
 
 
-def _type_of_number(value: object) -> Number:
+def _type_of_number(value: Any) -> Number:
     if isinstance(value, np.generic) and value.dtype in NUMBERS:
         return NUMBERS[value.dtype]
     for kind, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
         if isinstance(value, kind):
-            return NUMBERS[np.dtype("uint64" if kind is int and _is_unsigned(value) else name)]
+            return NUMBERS[np.dtype("uint64" if name == "int64" and _is_unsigned(value) else name)]
     if isinstance(value, (np.datetime64, np.timedelta64)):
         raise Unknown(f"The simulator does not know arguments of {type(value)}.", KNOWN)
     if isinstance(value, NO_ARGUMENTS):
@@ -105,7 +106,7 @@ def _type_of_number(value: object) -> Number:
     raise ValueError(f"Cannot determine Numba type of {type(value)}\n{TAKEN}")
 
 
-def _is_unsigned(value: int) -> bool:
+def _is_unsigned(value: Any) -> bool:
     if not -(1 << 63) <= value < 1 << 64:
         raise ValueError(f"Int value is too large: {value}")
     return value >= 1 << 63
@@ -148,7 +149,7 @@ class Arguments:
     finish(): what remains to be done when the kernel has run.
     """
 
-    def __init__(self, stream: int):
+    def __init__(self, stream: int) -> None:
         self.values: list = []
         self.arrays: list[np.ndarray] = []
         self._stream = stream
@@ -162,7 +163,7 @@ class Arguments:
         for each in self._afterwards:
             each()
 
-    def _converted(self, name: str, value: object, wanted: Type):
+    def _converted(self, name: str, value: Any, wanted: Type) -> Any:
         found = typeof(value)
         if isinstance(found, Tuple) and isinstance(wanted, Tuple) and len(found.types) == len(wanted.types):
             make = getattr(type(value), "_make", tuple)  # a named tuple stays one
@@ -200,14 +201,14 @@ class Arguments:
         return GlobalArray(name, made.elements, made.address, not value.flags.writeable)
 
 
-def _of_tensor(name: str, tensor) -> GlobalArray:
+def _of_tensor(name: str, tensor: Any) -> GlobalArray:
     """Its storage has one address on the device, as long as the process runs."""
     elements = _elements_of_tensor(tensor)
     offset = tensor.storage_offset() * elements.itemsize if hasattr(tensor, "storage_offset") else 0
     return GlobalArray(name, elements, host.device().memory.adopt(pointer(elements) - offset) + offset)
 
 
-def as_number(value: object, dtype: np.dtype) -> np.generic:
+def as_number(value: Any, dtype: np.dtype) -> Any:
     """A number as a launch passes it: integers wrap, and none is made from a float. Raises TypeError."""
     if dtype.kind in "iu":
         wrapped = operator.index(value) & ((1 << 8 * dtype.itemsize) - 1)

@@ -3,6 +3,7 @@
 import copy as shallow
 import ctypes
 from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,7 +21,7 @@ class _OnDevice:
 
     __cuda_memory__ = __cuda_ndarray__ = True
 
-    def __init__(self, piece: Piece, elements: np.ndarray, stream: Stream | int = 0):
+    def __init__(self, piece: Piece, elements: np.ndarray, stream: Stream | int = 0) -> None:
         self.piece, self.elements, self.stream = piece, elements, stream
 
     shape = property(lambda self: self.elements.shape)
@@ -48,7 +49,7 @@ class _OnDevice:
             "stream": int(self.stream) if self.stream else None,
         }
 
-    def bind(self, stream: Stream | int = 0):
+    def bind(self, stream: Stream | int = 0) -> Self:
         """The same memory, whose transfers go to this stream when none is named."""
         bound = shallow.copy(self)
         bound.stream = stream
@@ -73,7 +74,7 @@ class _OnDevice:
         host.device().download(target, source, number(stream), wait=not stream)
         return result
 
-    def copy_to_device(self, ary, stream: Stream | int = 0) -> None:
+    def copy_to_device(self, ary: Any, stream: Stream | int = 0) -> None:
         """Fill it from an array of the host or of the device, of the same shape and dtype."""
         if ary.size == 0:
             return
@@ -94,7 +95,11 @@ class _OnDevice:
 
     # Parts
 
-    def getitem(self, item, stream: Stream | int = 0):
+    def _part(self, item: Any) -> np.ndarray:
+        """A view of these elements."""
+        raise NotImplementedError
+
+    def getitem(self, item: Any, stream: Stream | int = 0) -> Any:
         """self[item], on a stream: a view, or one number in the host's memory."""
         part, stream = self._part(item), stream or self.stream
         if part.ndim:
@@ -105,7 +110,7 @@ class _OnDevice:
         host.device().download(value, part, number(stream))
         return value[()]
 
-    def setitem(self, item, value, stream: Stream | int = 0) -> None:
+    def setitem(self, item: Any, value: Any, stream: Stream | int = 0) -> None:
         """self[item] = value, on a stream. A value of the host crosses over; then the device converts and copies."""
         target, stream = self._part(item), stream or self.stream
         source = layouts.fitted(elements_of(to_device(value, stream=stream)), target.shape)
@@ -113,10 +118,10 @@ class _OnDevice:
         if not stream:
             host.device().synchronize(number(stream))
 
-    def __getitem__(self, item):
+    def __getitem__(self, item: Any) -> Any:
         return self.getitem(item)
 
-    def __setitem__(self, item, value):
+    def __setitem__(self, item: Any, value: Any) -> None:
         self.setitem(item, value)
 
 
@@ -139,32 +144,32 @@ class DeviceNDArray(_OnDevice):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("`copy=False` is not supported. A copy is always created.")
         return self.copy_to_host().astype(dtype or self.dtype, copy=False)
 
-    def _part(self, item) -> np.ndarray:
+    def _part(self, item: Any) -> np.ndarray:
         return layouts.part(self.elements, item)
 
     # Other views of the same memory
 
-    def reshape(self, *newshape, order: str = "C", **others) -> "DeviceNDArray":
+    def reshape(self, *shape: Any, order: str = "C", **others: Any) -> "DeviceNDArray":
         """The same memory in another shape, one length of which may be -1; only of contiguous arrays."""
         if others:
             raise TypeError(f"unknown keyword arguments {others.keys()}")
-        newshape = newshape[0] if len(newshape) == 1 and isinstance(newshape[0], (tuple, list)) else newshape
-        return self._viewed(layouts.reshaped(self.elements, tuple(newshape), order))
+        new = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return self._viewed(layouts.reshaped(self.elements, tuple(new), order))
 
     def ravel(self, order: str = "C", stream: Stream | int = 0) -> "DeviceNDArray":
         """All elements along one axis; only of arrays that are contiguous in this order."""
         return self._viewed(layouts.raveled(self.elements, order), stream)
 
-    def squeeze(self, axis=None, stream: Stream | int = 0) -> "DeviceNDArray":
+    def squeeze(self, axis: Any = None, stream: Stream | int = 0) -> "DeviceNDArray":
         """Without the axes of length 1, or without those named. Raises ValueError."""
         return self._viewed(self.elements.squeeze(axis), stream)
 
-    def view(self, dtype) -> "DeviceNDArray":
+    def view(self, dtype: Any) -> "DeviceNDArray":
         """The same bytes as another dtype. Raises ValueError."""
         if np.dtype(dtype).itemsize != self.dtype.itemsize and not self.is_c_contiguous():
             raise ValueError("To change to a dtype of a different size, the array must be C-contiguous")
@@ -175,7 +180,7 @@ class DeviceNDArray(_OnDevice):
         for piece in layouts.sections(self.elements, section):
             yield self._viewed(piece, stream)
 
-    def transpose(self, axes=None) -> "DeviceNDArray":
+    def transpose(self, axes: Any = None) -> "DeviceNDArray":
         """A transposed copy, as Numba makes one; of two axes only."""
         if axes and tuple(axes) == tuple(range(self.ndim)):
             return self
@@ -196,17 +201,19 @@ class DeviceNDArray(_OnDevice):
 # Making them -------------------------------------------------------------------------------------
 
 
-def device_array(shape, dtype=np.float64, strides=None, order="C", stream: Stream | int = 0) -> DeviceNDArray:
+def device_array(
+    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Stream | int = 0
+) -> DeviceNDArray:
     """An array on the device. Its elements have no value yet, and show it: NaN, -1, or the largest unsigned."""
     return DeviceNDArray(*allocated(*layouts.described(shape, dtype, strides, order)), stream)
 
 
-def device_array_like(ary, stream: Stream | int = 0) -> DeviceNDArray:
+def device_array_like(ary: Any, stream: Stream | int = 0) -> DeviceNDArray:
     """The same with the shape, the dtype and the order of another array, and without its gaps."""
     return device_array(stream=stream, **layouts.like(ary))
 
 
-def to_device(obj, stream: Stream | int = 0, copy: bool = True, to: DeviceNDArray | None = None):
+def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: Any = None) -> Any:
     """An array or a record with these values on the device; what is there already is given back as it is."""
     if to is None and (there := on_device(obj)) is not None:
         return there
@@ -220,7 +227,7 @@ def to_device(obj, stream: Stream | int = 0, copy: bool = True, to: DeviceNDArra
     return to
 
 
-def on_device(obj, sync: bool = True):
+def on_device(obj: Any, sync: bool = True) -> Any:
     """What lives on the device already, whichever library's it is, as this module knows it; None for all else.
 
     sync: wait for the stream that works on it, if it names one.
@@ -230,14 +237,14 @@ def on_device(obj, sync: bool = True):
     return as_cuda_array(obj, sync) if is_cuda_array(obj) else None
 
 
-def as_cuda_array(obj, sync: bool = True) -> DeviceNDArray:
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     """The same memory as an array of this module. Raises TypeError for what is not on the device."""
     if not is_cuda_array(obj):
         raise TypeError("*obj* doesn't implement the cuda array interface.")
     return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
 
 
-def from_cuda_array_interface(desc: dict, owner=None, sync: bool = True) -> DeviceNDArray:
+def from_cuda_array_interface(desc: dict, owner: object = None, sync: bool = True) -> DeviceNDArray:
     """A view of memory that another library describes. Raises ValueError when the device knows no such memory."""
     return DeviceNDArray(*described(desc, sync))
 
@@ -252,6 +259,6 @@ def _converted(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return convert(values, dtype)
 
 
-def elements_of(array) -> np.ndarray:
+def elements_of(array: Any) -> np.ndarray:
     """NumPy's view of device memory; mapped and managed arrays are such views themselves."""
     return getattr(array, "elements", array)

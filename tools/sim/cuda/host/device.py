@@ -1,8 +1,8 @@
 """The simulated device as numba.cuda shows it: its attributes and its context."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from typing import NamedTuple
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, NamedTuple
 
 from tools.models.chips import Chip
 from tools.models.units import WARP
@@ -28,7 +28,7 @@ class Device:
 
     id = 0
 
-    def __init__(self, chip: Chip):
+    def __init__(self, chip: Chip) -> None:
         self._attributes = _attributes(chip)
         self.name = chip.cards[0] if chip.cards else chip.name
         self.compute_capability = ComputeCapability(*divmod(chip.capability, 10))
@@ -47,13 +47,13 @@ class Device:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._attributes]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<CUDA device {self.id} '{self.name}'>"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and self.id == other.id
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.id)
 
 
@@ -101,29 +101,29 @@ class Context:
     def synchronize(self) -> None:
         synchronize()
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Context)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.device)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<CUDA context of device 0>"
 
 
 class _Managed:
     """A device in cuda.gpus, which `with` makes the current one: there is one."""
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(get_current_device(), name)
 
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: object) -> None:
         pass
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "<Managed Device 0>"
 
 
@@ -133,7 +133,7 @@ class _DeviceList:
     _all = (_Managed(),)
     current = _all[0]
 
-    def __getitem__(self, number):
+    def __getitem__(self, number: int) -> _Managed:
         return self._all[number]
 
     def __len__(self) -> int:
@@ -142,7 +142,7 @@ class _DeviceList:
     def __iter__(self) -> Iterator[_Managed]:
         return iter(self._all)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return ", ".join(map(str, self._all))
 
 
@@ -220,6 +220,6 @@ def profiling() -> Iterator[None]:
     yield
 
 
-def defer_cleanup():
+def defer_cleanup() -> AbstractContextManager[None]:
     """Memory is given back at once here, at no cost."""
     return nullcontext()

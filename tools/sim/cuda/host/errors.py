@@ -15,11 +15,11 @@ class CudaSupportError(ImportError):
 class CudaAPIError(Exception):
     """The driver refused a call. code: its CUresult. msg: what happened."""
 
-    def __init__(self, code: int, msg: str):
+    def __init__(self, code: int, msg: str) -> None:
         self.code, self.msg = code, msg
         super().__init__(code, msg)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"[{self.code}] {self.msg}"
 
 

@@ -6,6 +6,7 @@ takes as long as all of it needs to cross the link. Managed memory counts as the
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class ManagedNDArray(_Shared):
     """Memory whose pages move to whoever touches them."""
 
 
-def pinned_array(shape, dtype=np.float64, strides=None, order="C") -> np.ndarray:
+def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> np.ndarray:
     """An array of the host whose memory is pinned; its elements have no value yet."""
     shape, dtype, strides = layouts.described(shape, dtype, strides, order)
     storage = poisoned(layouts.extent(shape, strides, dtype.itemsize))
@@ -63,7 +64,13 @@ def pinned_array(shape, dtype=np.float64, strides=None, order="C") -> np.ndarray
 
 
 def mapped_array(
-    shape, dtype=np.float64, strides=None, order="C", stream: Stream | int = 0, portable: bool = False, wc: bool = False
+    shape: Any,
+    dtype: Any = np.float64,
+    strides: Any = None,
+    order: str = "C",
+    stream: Stream | int = 0,
+    portable: bool = False,
+    wc: bool = False,
 ) -> MappedNDArray:
     """An array of the host that kernels reach where it is. portable, wc: make no difference here."""
     shape, dtype, strides = layouts.described(shape, dtype, strides, order)
@@ -72,18 +79,23 @@ def mapped_array(
 
 
 def managed_array(
-    shape, dtype=np.float64, strides=None, order="C", stream: Stream | int = 0, attach_global: bool = True
+    shape: Any,
+    dtype: Any = np.float64,
+    strides: Any = None,
+    order: str = "C",
+    stream: Stream | int = 0,
+    attach_global: bool = True,
 ) -> ManagedNDArray:
     """An array that host and device both use. attach_global: makes no difference here."""
     return _shared(ManagedNDArray, *allocated(*layouts.described(shape, dtype, strides, order)), stream)
 
 
-def pinned_array_like(ary) -> np.ndarray:
+def pinned_array_like(ary: Any) -> np.ndarray:
     """The same with the shape, the dtype and the order of another array."""
     return pinned_array(**layouts.like(ary))
 
 
-def mapped_array_like(ary, stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> MappedNDArray:
+def mapped_array_like(ary: Any, stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> MappedNDArray:
     """The same with the shape, the dtype and the order of another array."""
     return mapped_array(stream=stream, **layouts.like(ary))
 
@@ -116,7 +128,7 @@ def mapped(*arrays: np.ndarray, stream: Stream | int = 0) -> Iterator[DeviceNDAr
             memory.unpin(each.piece.storage)
 
 
-def _shared(kind: type, piece: Piece, elements: np.ndarray, stream: Stream | int):
-    array = elements.view(kind)
+def _shared(kind: type, piece: Piece, elements: np.ndarray, stream: Stream | int) -> Any:
+    array: Any = elements.view(kind)
     array.piece, array.stream = piece, stream
     return array

@@ -8,7 +8,7 @@ import numpy as np
 from tools.sim import counters, floats, trace
 from tools.sim.cuda.faults import Unknown, learner_spot
 from tools.sim.cuda.memory.counting import Counting
-from tools.sim.cuda.memory.races import Races
+from tools.sim.cuda.memory.races import Races, Touched
 from tools.sim.cuda.memory.space import Space
 from tools.sim.cuda.memory.storage import GlobalArray, Storage
 from tools.sim.cuda.run import debugger
@@ -34,7 +34,8 @@ def launch(
     grid, block: (x, y, z). arguments: NumPy scalars, tuples of them, GlobalArray. dynamic_shared: bytes.
     Raises Fault for what a GPU would refuse or get wrong, Refused for what Numba does not compile.
     """
-    kernel, counting, known = program(function), Counting(), {}
+    kernel, counting = program(function), Counting()
+    known: dict[Storage, Touched] = {}
     storages = _storages(kernel, arguments)
     if trace.listener is not None:
         trace.listener.launch(name or function.__name__, grid, block)

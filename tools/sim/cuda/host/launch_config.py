@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from numbers import Integral
+from typing import Any
 
 from tools.models.occupancy import Occupancy, occupancy
 from tools.models.units import SECTOR, WARP
@@ -24,7 +25,7 @@ NOT_CONFIGURED = """Kernel launch configuration was not specified. Use the synta
 class LaunchConfiguration:
     """kernel[griddim, blockdim, stream, sharedmem], ready to be called. griddim, blockdim: x, y, z."""
 
-    def __init__(self, dispatcher, griddim, blockdim, stream, sharedmem: int):
+    def __init__(self, dispatcher: Any, griddim: Any, blockdim: Any, stream: Any, sharedmem: int) -> None:
         if griddim is None or blockdim is None:
             raise ValueError(NOT_CONFIGURED)
         self.dispatcher, self.stream, self.sharedmem = dispatcher, stream, int(sharedmem)
@@ -38,7 +39,7 @@ class LaunchConfiguration:
                 f"Grid size {blocks} will likely result in GPU under-utilization due to low occupancy.",
             )
 
-    def __call__(self, *args) -> None:
+    def __call__(self, *args: Any) -> None:
         types = self.dispatcher.types_for(args)
         check_launch(self.griddim, self.blockdim, self.sharedmem, self.dispatcher.most_threads)
         if session.take:
@@ -74,13 +75,13 @@ class LaunchConfiguration:
 class ForAll:
     """kernel.forall(ntasks), ready to be called."""
 
-    def __init__(self, dispatcher, ntasks: int, tpb: int, stream, sharedmem: int):
+    def __init__(self, dispatcher: Any, ntasks: int, tpb: int, stream: Any, sharedmem: int) -> None:
         if ntasks < 0:
             raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
         self.dispatcher, self.ntasks, self.stream, self.sharedmem = dispatcher, ntasks, stream, sharedmem
         self.thread_per_block = tpb or self._most_resident()
 
-    def __call__(self, *args) -> None:
+    def __call__(self, *args: Any) -> None:
         if self.ntasks:
             blocks = -(-self.ntasks // self.thread_per_block)
             self.dispatcher[blocks, self.thread_per_block, self.stream, self.sharedmem](*args)
@@ -96,7 +97,7 @@ def _occupancy(threads: int, shared: int) -> Occupancy:
     return occupancy(host.device().chip.limits, -(-threads // WARP), REGISTERS, shared)
 
 
-def _three(dim, name: str) -> tuple[int, int, int]:
+def _three(dim: Any, name: str) -> Any:
     """x, y and z. Raises TypeError, ValueError."""
     if isinstance(dim, list):
         raise TypeError(f"{name} must be an integer or a tuple of them, got the list {dim}")

@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ SCATTERED = """Array contains non-contiguous buffer and cannot be transferred as
 memory region. Please ensure contiguous buffer with numpy .ascontiguousarray()"""
 
 
-def described(shape, dtype, strides, order: str) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
+def described(shape: Any, dtype: Any, strides: Any, order: str) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
     """What somebody asks for, as (shape, dtype, strides); TypeError, ValueError or OverflowError if it cannot be.
 
     shape, strides: an integer or several; strides: None for a contiguous array in this order, "C" or "F".
@@ -31,7 +32,7 @@ def described(shape, dtype, strides, order: str) -> tuple[tuple[int, ...], np.dt
     return shape, dtype, tuple(strides or packed(shape, dtype.itemsize, order))
 
 
-def like(array) -> dict:
+def like(array: Any) -> dict:
     """Keywords that ask for a contiguous array of the same shape and dtype, with its axes in the same order."""
     asked = {"shape": array.shape, "dtype": array.dtype, "strides": None, "order": "C"}
     if array.flags["C_CONTIGUOUS"] or array.ndim <= 1:
@@ -69,7 +70,7 @@ def contiguous(array: np.ndarray) -> np.ndarray:
     return inner
 
 
-def must_agree(one, other) -> None:
+def must_agree(one: Any, other: Any) -> None:
     """Raise TypeError or ValueError unless bytes can be copied from one to the other as they lie."""
     squeezed, other_squeezed = one.squeeze(), other.squeeze()
     if one.dtype != other.dtype:
@@ -80,7 +81,7 @@ def must_agree(one, other) -> None:
         raise ValueError(f"incompatible strides: {one.strides} vs. {other.strides}")
 
 
-def _by_stride(array) -> tuple[int, ...]:
+def _by_stride(array: Any) -> tuple[int, ...]:
     """Strides without gaps, the axes in the order of the array's own strides."""
     strides, stride = [0] * array.ndim, array.dtype.itemsize
     for axis in sorted(range(array.ndim), key=lambda axis: array.strides[axis]):
@@ -103,7 +104,7 @@ def fitted(source: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 # Views -------------------------------------------------------------------------------------------
 
 
-def part(array: np.ndarray, item) -> np.ndarray:
+def part(array: np.ndarray, item: Any) -> np.ndarray:
     """array[item] for integers and slices, as a view also of one element. Raises IndexError, TypeError."""
     items = item if isinstance(item, tuple) else (item,)
     if len(items) > array.ndim:
@@ -111,7 +112,7 @@ def part(array: np.ndarray, item) -> np.ndarray:
     return array[(*map(_checked, items, array.shape), ...)]
 
 
-def _checked(item, length: int):
+def _checked(item: Any, length: int) -> int | slice:
     """One index along an axis of this length."""
     if isinstance(item, slice):
         return item
@@ -125,7 +126,7 @@ def _checked(item, length: int):
     return index
 
 
-def reshaped(array: np.ndarray, shape: tuple[int, ...], order: str) -> np.ndarray:
+def reshaped(array: np.ndarray, shape: tuple[int, ...], order: Any) -> np.ndarray:
     """The same memory in another shape, one length of which may be -1. Raises ValueError, NotImplementedError."""
     _check_order(order)
     shape = _completed(shape, array.size)

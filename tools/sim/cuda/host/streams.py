@@ -1,7 +1,8 @@
 """Streams and events, on the modelled clock: it tells what overlaps and in which order, not how fast a GPU is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any, NoReturn
 
 from tools.models.timeline import DEFAULT
 from tools.sim import host
@@ -13,14 +14,14 @@ RESERVED = 2  # handles 1 and 2 are CUDA's other names for the default stream
 class Stream:
     """A queue of work. number: the device's; handle: what other libraries know it by."""
 
-    def __init__(self, number: int, external: bool = False):
+    def __init__(self, number: int, external: bool = False) -> None:
         self.number, self.external = number, external
         self.handle = number + RESERVED if number else 0
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self.handle
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self.number == DEFAULT:
             return "<Default CUDA stream>"
         return f"<{'External ' * self.external}CUDA stream {self.handle}>"
@@ -35,21 +36,22 @@ class Stream:
         yield self
         self.synchronize()
 
-    def add_callback(self, callback, arg=None):
+    def add_callback(self, callback: Callable, arg: object = None) -> NoReturn:
         raise NotImplementedError(
             "The simulated GPU has no thread of its own that could call a function.\n"
             "stream.synchronize(), and then the call, keeps the same order."
         )
 
-    def async_done(self):
+    def async_done(self) -> NoReturn:
         raise NotImplementedError("The simulated GPU gives nothing to await. stream.synchronize() waits.")
 
 
 class Event:
     """A mark in a stream. mark: the device's; None: never recorded. timing: may it be asked for times?"""
 
-    def __init__(self, timing: bool = True):
-        self.timing, self.mark = timing, None
+    def __init__(self, timing: bool = True) -> None:
+        self.timing = timing
+        self.mark: Any = None
 
     def record(self, stream: Stream | int = 0) -> None:
         """It happens when all work that is in the stream now is done."""

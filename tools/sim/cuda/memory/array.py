@@ -1,13 +1,17 @@
 """The arrays that a kernel sees: each access is checked, counted and remembered for the search for races."""
 
+from typing import Any, NoReturn
+
 import numpy as np
 
 from tools.sim import trace
-from tools.sim.cuda.faults import Unknown, learner_spot
+from tools.sim.cuda.faults import Fault, Unknown, learner_spot
 from tools.sim.cuda.memory import tracing
 from tools.sim.cuda.memory.indices import checked, complete
+from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.memory.storage import Storage
 from tools.sim.cuda.numbers import operations
+from tools.sim.cuda.numbers.promotion import Value
 
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
@@ -18,7 +22,9 @@ class Array:
     Where a view differs between lanes (x[i] of a matrix), shape and start hold vectors.
     """
 
-    def __init__(self, lanes, storage: Storage, shape: tuple, strides: tuple, start=0, read_only: bool = False):
+    def __init__(
+        self, lanes: Lanes, storage: Storage, shape: tuple, strides: tuple, start: Any = 0, read_only: bool = False
+    ) -> None:
         self.lanes, self.storage = lanes, storage
         self.shape, self.strides, self.start = shape, strides, start
         self.read_only = read_only
@@ -29,7 +35,7 @@ class Array:
     ndim = property(lambda self: np.int64(len(self.shape)))
 
     @property
-    def size(self):
+    def size(self) -> Any:
         product = np.int64(1)
         for length in self.shape:
             product = product * length
@@ -38,7 +44,7 @@ class Array:
     def __len__(self) -> int:
         return int(self.shape[0])
 
-    def _no_number(self, *other):
+    def _no_number(self, *other: object) -> NoReturn:
         raise TypeError(f"{self.name} is an array, and a kernel computes with its elements: {self.name}[i].")
 
     __eq__ = __ne__ = __bool__ = _no_number
@@ -51,7 +57,7 @@ class Array:
 
     # What kernels do to it -----------------------------------------------------------------------
 
-    def load(self, index):
+    def load(self, index: Any) -> Any:
         """The elements, one for each lane; a view of the array when the index leaves dimensions open."""
         if isinstance(index, str):
             return self.field(index)
@@ -64,7 +70,7 @@ class Array:
         self.touch(offsets, "load")
         return self.read(offsets)
 
-    def store(self, index, value) -> None:
+    def store(self, index: Any, value: Any) -> None:
         if self.read_only:
             raise self.is_read_only("stores to")
         if self._view(index) is not None:
@@ -79,7 +85,7 @@ class Array:
 
     # Piece by piece, for atomics -----------------------------------------------------------------
 
-    def locate(self, index, verb: str = "updates"):
+    def locate(self, index: Any, verb: str = "updates") -> Any:
         """Offset of each lane's element in the storage, in elements; one number when it is the same for all.
 
         Raises Fault when an active lane leaves the array.
@@ -95,7 +101,7 @@ class Array:
             offsets = offsets + (position if stride == 1 else position * stride)
         return offsets
 
-    def touch(self, offsets, operation: str) -> None:
+    def touch(self, offsets: Any, operation: str) -> None:
         """Count an access ("load", "store", "atomic") of the active lanes, and check what can be wrong with it."""
         storage, lanes, spot = self.storage, self.lanes, learner_spot()
         if storage.address % storage.flat.dtype.alignment:
@@ -114,7 +120,7 @@ class Array:
         if storage.watched:
             lanes.races.access(spot, storage, self._several(keys), operation)
 
-    def read(self, offsets):
+    def read(self, offsets: Any) -> Value:
         """The elements at these offsets: a vector, or one value for all lanes."""
         lanes, storage = self.lanes, self.storage
         keys = storage.keys(lanes, offsets)
@@ -125,7 +131,7 @@ class Array:
         every[lanes.indices] = values
         return every
 
-    def write(self, offsets, values) -> None:
+    def write(self, offsets: Any, values: Any) -> None:
         """Store converted values. Where lanes write to the same place, the last one stays."""
         lanes, storage = self.lanes, self.storage
         values = operations.cast(values, storage.flat.dtype)
@@ -138,7 +144,7 @@ class Array:
         storage.flat[keys] = values
         storage.changed = True
 
-    def storage_and_keys(self, offsets) -> tuple[np.ndarray, np.ndarray]:
+    def storage_and_keys(self, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
         """The elements of the storage, and where each lane's is; lanes that are not active have 0."""
         keys = np.zeros(self.lanes.count, np.int64)
         mine = self.storage.keys(self.lanes, offsets)
@@ -149,7 +155,7 @@ class Array:
 
     # In a debugger; a kernel's own x[i] is rewritten to load and store --------------------------------
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         """What the watched thread would find there: neither counted nor checked for races."""
         seen = self.lanes.seen(self)
         if seen is None:
@@ -165,13 +171,14 @@ class Array:
 
     # Checks --------------------------------------------------------------------------------------
 
-    def is_read_only(self, verb: str):
+    def is_read_only(self, verb: str) -> Fault:
         why = "constant" if self.kind == "constant" else "read-only"
         return self.fault("read_only", f"{verb} {{name}}, which is {why}.", "Where should the result go?")
 
-    def _know_values(self, keys, operation: str) -> None:
+    def _know_values(self, keys: Any, operation: str) -> None:
         """Loads and updates need a value; stores bring one."""
         storage = self.storage
+        assert storage.set is not None
         if operation != "store":
             lacking = ~storage.set[keys]
             if lacking.any():
@@ -187,16 +194,16 @@ class Array:
                 )
         storage.set[keys] = True
 
-    def _several(self, keys) -> np.ndarray:
+    def _several(self, keys: Any) -> np.ndarray:
         """A number for each active lane, where one was enough for all."""
         return keys if np.ndim(keys) else np.full(self.lanes.active, keys)
 
-    def fault(self, kind: str, what: str, question: str, wrong=None, index=None):
+    def fault(self, kind: str, what: str, question: str, wrong: np.ndarray | None = None, index: Any = None) -> Fault:
         return self.lanes.fault(kind, what.format(name=self.name), question, lanes=wrong, array=self.name, index=index)
 
     # Views ---------------------------------------------------------------------------------------
 
-    def _view(self, index) -> "Array | None":
+    def _view(self, index: Any) -> "Array | None":
         """The array that x[2:], x[i] of a matrix or x[...] stand for; None when the index names one element."""
         index = complete(index, len(self.shape))
         if len(index) == len(self.shape) and not any(isinstance(each, slice) for each in index):
@@ -215,7 +222,7 @@ class Array:
                 start = start + checked(self, each, length, axis, index[axis : axis + 1], "takes") * stride
         return Array(self.lanes, self.storage, tuple(shape), tuple(strides), start, self.read_only)
 
-    def _bounds(self, piece: slice, length) -> tuple:
+    def _bounds(self, piece: slice, length: Any) -> tuple:
         """First index, length and step of a slice, with Python's rules."""
         step = 1 if piece.step is None else int(piece.step)
         if step < 1:
@@ -229,7 +236,7 @@ class Array:
         return begin, np.maximum(0, -(-(end - begin) // step)), step
 
 
-def _clipped(bound, length, default):
+def _clipped(bound: Any, length: Any, default: Any) -> Any:
     if bound is None:
         return default
     return np.clip(np.where(bound < 0, bound + length, bound), 0, length)[()]
@@ -238,15 +245,15 @@ def _clipped(bound, length, default):
 class Record:
     """points[i] of an array of records: nothing is read before a field is asked for."""
 
-    def __init__(self, array: Array, offsets):
+    def __init__(self, array: Array, offsets: Any) -> None:
         self.array, self.offsets = array, offsets
 
-    def load(self, name: str):
+    def load(self, name: str) -> Any:
         field = self.array.field(name)
         field.touch(self.offsets, "load")
         return field.read(self.offsets)
 
-    def store(self, name: str, value) -> None:
+    def store(self, name: str, value: Any) -> None:
         field = self.array.field(name)
         field.touch(self.offsets, "store")
         field.write(self.offsets, value)

@@ -1,11 +1,15 @@
 """What the warps of a launch did, line by line, in the profiler's units."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.models import banks, sectors
 from tools.models.units import WARP
 from tools.sim.counters import Counts, Line, Warps
 from tools.sim.cuda.faults import learner_spot
+from tools.sim.cuda.memory.lanes import Lanes, any_in_warps
+from tools.sim.cuda.memory.storage import Storage
 from tools.sim.faults import Spot, describe
 
 BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomic"}
@@ -14,7 +18,7 @@ BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomi
 class Counting:
     """The figures of one launch. instructions, lanes: statements of warps, and the active lanes in them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.instructions = self.lanes = 0
         self._lines: dict[tuple, Counts] = {}
 
@@ -25,31 +29,31 @@ class Counting:
     def total(self, blocks: int) -> Counts:
         """The whole launch."""
         counts = sum(self._lines.values(), Counts(programs=blocks, warps=Warps()))
-        counts.warps.instructions, counts.warps.lanes = self.instructions, self.lanes
+        _warps(counts).instructions, _warps(counts).lanes = self.instructions, self.lanes
         return counts
 
     def branch(self, one: np.ndarray, other: np.ndarray) -> None:
         """A decision: the lanes that go one way, and those that go the other."""
-        one, other = (mask.reshape(-1, WARP).any(axis=1) for mask in (one, other))
-        warps = self._line(learner_spot(), "branch").warps
-        warps.branches += int(np.count_nonzero(one | other))
-        warps.divergent_branches += int(np.count_nonzero(one & other))
+        here, there = (any_in_warps(mask) for mask in (one, other))
+        warps = _warps(self._line(learner_spot(), "branch"))
+        warps.branches += int(np.count_nonzero(here | there))
+        warps.divergent_branches += int(np.count_nonzero(here & there))
 
-    def barrier(self, lanes) -> None:
+    def barrier(self, lanes: Lanes) -> None:
         """The active warps come to a barrier of their block."""
-        self._line(learner_spot(), "barrier").warps.barriers += lanes.active_warps
+        _warps(self._line(learner_spot(), "barrier")).barriers += lanes.active_warps
 
     def arithmetic(self, spot: Spot) -> Counts:
         """Where operations in float64 and conversions of a line are counted."""
         return self._line(spot, "arithmetic")
 
-    def access(self, spot: Spot, lanes, storage, keys, operation: str) -> None:
+    def access(self, spot: Spot, lanes: Lanes, storage: Storage, keys: Any, operation: str) -> None:
         """A load, store or atomic of the active lanes. keys: element of each, or one for all of them."""
         if storage.kind in ("local", "constant"):
             return
         counts = self._line(spot, operation if storage.kind == "global" else f"shared {operation}")
-        counts.warps.instructions += lanes.active_warps
-        counts.warps.lanes += lanes.active
+        _warps(counts).instructions += lanes.active_warps
+        _warps(counts).lanes += lanes.active
         if not np.ndim(keys):  # all lanes ask for one element
             keys = np.full(lanes.active, keys)
         offsets = keys if storage.kind == "global" else keys % storage.size
@@ -58,26 +62,37 @@ class Counting:
         for shift, size in _parts(storage.flat.dtype):
             of_memory(counts, lanes, addresses + shift, active, size, operation)
 
-    def _global(self, counts: Counts, lanes, addresses, active, size: int, operation: str) -> None:
+    def _global(
+        self, counts: Counts, lanes: Lanes, addresses: np.ndarray, active: np.ndarray | None, size: int, operation: str
+    ) -> None:
         name = BYTES[operation]
         setattr(counts, name, getattr(counts, name) + lanes.active * size)
         counts.accesses += lanes.active
-        counts.warps.requests += lanes.active_warps
+        _warps(counts).requests += lanes.active_warps
         of_request = sectors.atomic_sectors if operation == "atomic" else sectors.sectors
         counts.sectors += int(of_request(addresses, size, active).sum())
         counts.lines += int(sectors.lines(addresses, size, active).sum())
 
-    def _shared(self, counts: Counts, lanes, addresses, active, size: int, operation: str) -> None:
+    def _shared(
+        self, counts: Counts, lanes: Lanes, addresses: np.ndarray, active: np.ndarray | None, size: int, operation: str
+    ) -> None:
         wavefronts, conflicts = banks.count(addresses, size, active, operation)
-        counts.warps.bytes_shared += lanes.active * size
-        counts.warps.shared_requests += lanes.active_warps
-        counts.warps.wavefronts += int(wavefronts.sum())
-        counts.warps.conflicts += int(conflicts.sum())
+        warps = _warps(counts)
+        warps.bytes_shared += lanes.active * size
+        warps.shared_requests += lanes.active_warps
+        warps.wavefronts += int(wavefronts.sum())
+        warps.conflicts += int(conflicts.sum())
 
     def _line(self, spot: Spot, kind: str) -> Counts:
         if (spot, kind) not in self._lines:
             self._lines[spot, kind] = Counts(warps=Warps())
         return self._lines[spot, kind]
+
+
+def _warps(counts: Counts) -> Warps:
+    """Its figures of warps, which counts of CUDA kernels have."""
+    assert counts.warps is not None
+    return counts.warps
 
 
 def _parts(dtype: np.dtype) -> list[tuple[int, int]]:
@@ -87,7 +102,7 @@ def _parts(dtype: np.dtype) -> list[tuple[int, int]]:
     return [(0, half), (half, half)] if dtype.kind == "c" else [(0, dtype.itemsize)]
 
 
-def _rows(lanes, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+def _rows(lanes: Lanes, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Addresses of the active lanes with a row for each active warp, and which of a row's lanes are active."""
     active = lanes.indices
     if active is None:

@@ -1,11 +1,16 @@
 """The indices that a kernel gives for an array: whole numbers, inside of it."""
 
+from typing import Any
+
 import numpy as np
+
+from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.numbers.promotion import Value
 
 SIGNED = np.dtype(np.int64)
 
 
-def complete(index, axes: int) -> tuple:
+def complete(index: Any, axes: int) -> tuple:
     """An index for each axis that it names; `...` stands for as many full slices as are missing."""
     index = index if isinstance(index, tuple) else (index,)
     for place, each in enumerate(index):
@@ -14,7 +19,7 @@ def complete(index, axes: int) -> tuple:
     return index
 
 
-def checked(array, position, length, axis: int, index: tuple, verb: str):
+def checked(array: Any, position: Any, length: Any, axis: int, index: tuple, verb: str) -> Any:
     """One index of each lane as int64; what is outside is a fault, unless no active lane asks for it."""
     if isinstance(position, np.ndarray):
         if position.dtype != SIGNED:
@@ -39,8 +44,8 @@ def checked(array, position, length, axis: int, index: tuple, verb: str):
     return position
 
 
-def _whole(array, position):
-    kind = getattr(position, "dtype", None)  # which a variable without a value refuses to tell
+def _whole(array: Any, position: Any) -> Value:
+    kind: Any = getattr(position, "dtype", None)  # which a variable without a value refuses to tell
     if not isinstance(position, (np.ndarray, np.generic)):
         found = getattr(position, "described", f"a {type(position).__name__}")
         raise TypeError(f"An index of {array.name} is {found}, not a whole number.")
@@ -51,7 +56,7 @@ def _whole(array, position):
     return position.astype(np.int64)
 
 
-def _outside(array, wrong: np.ndarray, length, axis: int, index: tuple, verb: str):
+def _outside(array: Any, wrong: np.ndarray, length: Any, axis: int, index: tuple, verb: str) -> Fault:
     lane = int(np.flatnonzero(wrong)[0])
     place = tuple(int(array.lanes.spread(each)[lane]) for each in index)
     length = int(array.lanes.spread(length)[lane])

@@ -1,12 +1,15 @@
 """Who the lanes of a batch of blocks are, and which of them are active."""
 
 import contextlib
+from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault, position
+from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.faults import shown
 
 
@@ -15,9 +18,16 @@ class Lanes:
 
     count = blocks * width lanes; the lanes of a block are padded to whole warps. exists: False for padding.
     mask: the active lanes; active: how many.
+    counting, races, space: what is kept of the launch and of this batch; whoever launches sets the last two.
     """
 
-    def __init__(self, grid: tuple, block: tuple, first: int, blocks: int):
+    counting: Any
+    races: Any
+    space: Any
+    _indices: np.ndarray | None
+    _active_warps: int | None
+
+    def __init__(self, grid: tuple, block: tuple, first: int, blocks: int) -> None:
         self.grid, self.block, self.first, self.blocks = grid, block, first, blocks
         self.threads = block[0] * block[1] * block[2]
         self.width = -(-self.threads // WARP) * WARP
@@ -34,7 +44,7 @@ class Lanes:
         return np.repeat(np.arange(self.blocks), self.width)
 
     @cached_property
-    def lane(self) -> np.ndarray:
+    def lane(self) -> Any:
         return self.thread % WARP
 
     @cached_property
@@ -45,7 +55,7 @@ class Lanes:
     def block_index(self) -> tuple:
         return tuple(np.repeat(axis, self.width) for axis in position(self.first + np.arange(self.blocks), self.grid))
 
-    def spread(self, value) -> np.ndarray:
+    def spread(self, value: Value) -> np.ndarray:
         """One element for each lane."""
         return value if np.ndim(value) else np.broadcast_to(value, self.count)
 
@@ -63,13 +73,20 @@ class Lanes:
         block = position(self.first + lane // self.width, self.grid)
         return block, position(lane % self.width, self.block)
 
-    def fault(self, kind: str, what: str, question: str = "", lanes: np.ndarray | None = None, **where) -> Fault:
+    def fault(self, kind: str, what: str, question: str = "", lanes: np.ndarray | None = None, **where: Any) -> Fault:
         """`what` begins with a verb; its subject is the first of these lanes (a mask), or of the active ones."""
         guilty = np.flatnonzero(self.mask if lanes is None else lanes)
         block, thread = self.place(int(guilty[0]))
         others = guilty.size - 1
         also = f" (and {others} more)" if others else ""
         return Fault(kind, f"{self.name(int(guilty[0]))}{also} {what}", question, block=block, thread=thread, **where)
+
+    def overwrites(self, storage: Any, keys: Any) -> None:
+        """Called before elements change; whoever follows a thread notes what they held."""
+
+    def seen(self, array: Any) -> np.ndarray | None:
+        """An array as one thread, followed alone, finds it; None where no thread is followed."""
+        return None
 
     # The mask ------------------------------------------------------------------------------------
 
@@ -93,7 +110,7 @@ class Lanes:
         return self._active_warps
 
     @contextlib.contextmanager
-    def only(self, lanes: np.ndarray):
+    def only(self, lanes: np.ndarray) -> Iterator[None]:
         """Inside, only these of the active lanes are active."""
         before = self.mask, self.active
         self._set(self.mask & lanes)

@@ -6,12 +6,15 @@ different lanes of a warp with neither a barrier nor a syncwarp between are a ra
 accesses. Across barriers, the blocks that have touched each element of global memory stay remembered.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.memory.lanes import Lanes
+from tools.sim.cuda.memory.storage import Storage
 from tools.sim.faults import Spot
 
 NOBODY, SEVERAL = -1, -2  # instead of a block's number
@@ -39,15 +42,15 @@ class Access(NamedTuple):
 class Races:
     """Of the blocks that `lanes` run. known: storage -> Touched, of the blocks that ran before."""
 
-    def __init__(self, lanes, known: dict):
+    def __init__(self, lanes: Lanes, known: dict) -> None:
         self.lanes, self.known = lanes, known
         self.everyone = np.arange(lanes.count)
-        self.accesses: dict[object, list[Access]] = {}
+        self.accesses: dict[Storage, list[Access]] = {}
         self.remembered = 0
         self.block_epochs = np.zeros(lanes.blocks, np.int64)
         self.warp_epochs = np.zeros(lanes.count // WARP, np.int64)
 
-    def access(self, spot: Spot, storage, keys: np.ndarray, operation: str) -> None:
+    def access(self, spot: Spot, storage: Storage, keys: np.ndarray, operation: str) -> None:
         """Remember what the active lanes do."""
         who = self.everyone if self.lanes.indices is None else self.lanes.indices
         self.accesses.setdefault(storage, []).append(
@@ -92,7 +95,7 @@ class Races:
 
     # Within these blocks -------------------------------------------------------------------------
 
-    def _compare(self, storage, accesses: list[Access]) -> None:
+    def _compare(self, storage: Storage, accesses: list[Access]) -> None:
         if all(access.operation == "atomic" for access in accesses):
             return
         suspects = self._suspects(storage, accesses)
@@ -103,7 +106,7 @@ class Races:
                 if racing.size:
                     raise self._fault(storage, accesses, members, racing, party, why)
 
-    def _suspects(self, storage, accesses: list[Access]) -> np.ndarray:
+    def _suspects(self, storage: Storage, accesses: list[Access]) -> np.ndarray:
         """Elements that one lane wrote or updated, and another touched. Each writer leaves its number there."""
         if storage.owners is None:
             storage.owners = np.zeros(storage.flat.size, np.int64)
@@ -120,7 +123,7 @@ class Races:
                 shared.append(access.keys[other])
         return np.unique(np.concatenate(shared)) if shared else np.empty(0, np.int64)
 
-    def _orders(self, storage, members: "Members"):
+    def _orders(self, storage: Storage, members: "Members") -> Iterator[tuple[tuple, np.ndarray, str]]:
         """What must not be shared by whom, from far to near: groups of accesses, the parties, the remedy."""
         if storage.kind == "global":
             yield (members.keys,), members.blocks, "Blocks run in any order."
@@ -129,7 +132,15 @@ class Races:
         by_warp = *by_block, members.warps, members.warp_epochs
         yield by_warp, members.who, "Neither a barrier nor a syncwarp lies between the two."
 
-    def _fault(self, storage, accesses, members, racing: np.ndarray, party: np.ndarray, why: str) -> Fault:
+    def _fault(
+        self,
+        storage: Storage,
+        accesses: list[Access],
+        members: "Members",
+        racing: np.ndarray,
+        party: np.ndarray,
+        why: str,
+    ) -> Fault:
         """The first pair among the accesses `racing` to one element, told from the later one."""
         first, second = _pair(members, racing, party)
         before, after = accesses[members.numbers[first]], accesses[members.numbers[second]]
@@ -144,7 +155,9 @@ class Races:
             why,
         )
 
-    def _report(self, storage, key: int, lane: int, after: Access, operation: str, before: str, why: str) -> Fault:
+    def _report(
+        self, storage: Storage, key: int, lane: int, after: Access, operation: str, before: str, why: str
+    ) -> Fault:
         kind = NAMES.get((_as_plain(operation), _as_plain(after.operation)), "write-after-write")
         block, thread = self.lanes.place(lane)
         what = f"{self.lanes.name(lane)} {DOES[after.operation]} {storage.element(key)},\nwhich {before}.\n{why}"
@@ -161,7 +174,7 @@ class Races:
 
     # With blocks that ran before -----------------------------------------------------------------
 
-    def _compare_with_known(self, storage, accesses: list[Access]) -> None:
+    def _compare_with_known(self, storage: Storage, accesses: list[Access]) -> None:
         """Blocks of other batches, or of this one before a barrier: nothing orders two blocks."""
         touched = self.known.setdefault(storage, Touched(storage.flat.size))
         blocks = [self.lanes.first + access.who // self.lanes.width for access in accesses]
@@ -188,7 +201,7 @@ class Races:
 class Touched:
     """For each element of global memory, which block has read it, written it, updated it."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         self.reader, self.writer, self.updater = (np.full(size, NOBODY, np.int32) for _ in range(3))
 
     def against(self, operation: str) -> list[tuple[str, np.ndarray]]:
@@ -221,7 +234,7 @@ class Members(NamedTuple):
     numbers: np.ndarray  # of the Access
 
 
-def _members(accesses: list[Access], suspects: np.ndarray, lanes) -> Members:
+def _members(accesses: list[Access], suspects: np.ndarray, lanes: Lanes) -> Members:
     rows = []
     for number, access in enumerate(accesses):
         among = np.isin(access.keys, suspects)

@@ -2,11 +2,13 @@
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 
 from tools.sim.cuda.faults import Fault, Unknown, learner_frame
 from tools.sim.cuda.memory.array import Array
+from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.memory.storage import Storage
 from tools.sim.cuda.numbers.operations import dtype_of
 from tools.sim.faults import describe, spot
@@ -18,7 +20,7 @@ WIDEST = 16  # bytes: the largest element
 class Space:
     """dynamic: bytes of dynamic shared memory of a block."""
 
-    def __init__(self, lanes, dynamic: int = 0):
+    def __init__(self, lanes: Lanes, dynamic: int = 0) -> None:
         self.lanes = lanes
         self.dynamic = dynamic
         self.shared_bytes = dynamic
@@ -27,8 +29,8 @@ class Space:
         self._dynamic: dict[np.dtype, Storage] = {}
         self._dynamic_bytes: np.ndarray | None = None
 
-    def argument(self, value: object, storage: Storage | tuple | None):
-        """The kernel's side of an argument; storage: of an array, or a tuple of them."""
+    def argument(self, value: Any, storage: Any) -> Any:
+        """The kernel's side of an argument; storage: of an array, a tuple of them, or None."""
         if storage is None:
             return value
         if isinstance(value, tuple):
@@ -39,14 +41,14 @@ class Space:
             self.lanes, storage, tuple(map(np.int64, value.array.shape)), strides, storage.start, value.read_only
         )
 
-    def shared(self, shape, dtype) -> Array:
+    def shared(self, shape: Any, dtype: Any) -> Array:
         """An array that each block has once; the same one whenever this line runs."""
         shape, dtype = _shape(shape), _dtype(dtype)
         if shape == (0,):
             return self._array("shared", (self.dynamic // dtype.itemsize,), dtype, dynamic=True)
         return self._array("shared", shape, dtype)
 
-    def local(self, shape, dtype) -> Array:
+    def local(self, shape: Any, dtype: Any) -> Array:
         """An array that each thread has for itself."""
         return self._array("local", _shape(shape), _dtype(dtype))
 
@@ -105,7 +107,7 @@ class Space:
             )
 
 
-def _shape(shape) -> tuple[int, ...]:
+def _shape(shape: Any) -> tuple[int, ...]:
     """The same for all threads, as the compiler must know it."""
     shape = shape if isinstance(shape, tuple) else (shape,)
     if any(isinstance(length, np.ndarray) for length in shape):
@@ -118,7 +120,7 @@ def _shape(shape) -> tuple[int, ...]:
     return tuple(map(int, shape))
 
 
-def _dtype(thing) -> np.dtype:
+def _dtype(thing: Any) -> np.dtype:
     dtype = dtype_of(thing)
     if isinstance(thing, np.dtype) and thing.names:
         raise Unknown(

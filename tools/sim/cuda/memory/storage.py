@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tools.sim.cuda.faults import Unknown
+from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.promotion import TYPES
 
 
@@ -41,7 +43,7 @@ class Storage:
         strides: tuple[int, ...] = (),
         watched: bool = False,
         empty: bool = False,
-    ):
+    ) -> None:
         self.name, self.kind, self.flat, self.shape = name, kind, flat, shape
         self.size = math.prod(shape)
         self.address, self.start, self.strides = address, start, strides
@@ -50,14 +52,16 @@ class Storage:
         self.watched = watched
         self.set = np.zeros(flat.size, bool) if empty else None
         self.changed = False
-        self.owners, self.first_owner = None, 1  # for Races
+        self.owners: Any = None  # for Races
+        self.first_owner = 1
 
     def field(self, name: str) -> "Storage":
         """One field of all records."""
         if name not in (self.flat.dtype.names or ()):
             raise TypeError(f"The records of {self.name} have no field {name!r}.")
         if name not in self.fields:
-            dtype, offset = self.flat.dtype.fields[name][:2]
+            fields: Any = self.flat.dtype.fields
+            dtype, offset = fields[name][:2]
             if dtype not in TYPES:
                 raise Unknown(
                     f"{self.name}.{name} is an array or a record inside a record.\n"
@@ -84,7 +88,7 @@ class Storage:
         index = np.unravel_index(offset, self.shape) if len(self.shape) > 1 else (offset,)
         return f"element {list(map(int, index)) if len(index) > 1 else int(index[0])} of {self.name}"
 
-    def keys(self, lanes, offsets):
+    def keys(self, lanes: Lanes, offsets: Any) -> Any:
         """Where in `flat` the active lanes find their elements. offsets: one for each lane, or one for all."""
         active = lanes.indices
         if np.ndim(offsets) and active is not None:

@@ -5,18 +5,21 @@ import math
 import numpy as np
 
 from tools.sim import trace
+from tools.sim.cuda.memory.lanes import Lanes
+from tools.sim.cuda.memory.storage import Storage
 from tools.sim.faults import Spot
 
 SPACES = "global", "shared"
 
 
-def tell(spot: Spot, lanes, storage, keys: np.ndarray, operation: str) -> None:
+def tell(spot: Spot, lanes: Lanes, storage: Storage, keys: np.ndarray, operation: str) -> None:
     """An access of the active lanes. keys: element of each, as Storage.keys gives them."""
     if storage.kind not in SPACES:
         return
     active = slice(None) if lanes.indices is None else lanes.indices
     shared = storage.kind == "shared"
     addresses = storage.address + (keys % storage.size if shared else keys) * storage.pitch
+    assert trace.listener is not None
     trace.listener.access(
         trace.Access(
             spot,
@@ -30,7 +33,7 @@ def tell(spot: Spot, lanes, storage, keys: np.ndarray, operation: str) -> None:
     )
 
 
-def _memory(storage) -> trace.Memory:
+def _memory(storage: Storage) -> trace.Memory:
     strides = storage.strides or [math.prod(storage.shape[axis + 1 :]) for axis in range(len(storage.shape))]
     return trace.Memory(
         storage.name,

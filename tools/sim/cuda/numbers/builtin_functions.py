@@ -3,7 +3,9 @@
 Arguments and results are NumPy arrays or scalars. Each function raises Refused for types that Numba refuses.
 """
 
+from collections.abc import Callable
 from functools import reduce
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,23 +23,25 @@ from tools.sim.cuda.numbers.promotion import (
     INT8,
     INT64,
     UINT64,
+    Value,
     common,
     is_whole,
+    select,
     unify,
 )
 
 
-def minimum(*values):
+def minimum(*values: Any) -> Value:
     """min. Of two floats, the other one if one is NaN (0.0 and -0.0 count as equal); of more, as Python compares."""
     return _extreme("min", np.fmin, operations.lt, values)
 
 
-def maximum(*values):
+def maximum(*values: Value) -> Value:
     """max, likewise."""
     return _extreme("max", np.fmax, operations.gt, values)
 
 
-def _extreme(name: str, of_floats: np.ufunc, better, values: tuple):
+def _extreme(name: str, of_floats: np.ufunc, better: Callable, values: tuple) -> Value:
     values = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
     kinds = {value.dtype.kind for value in values}
     if "c" in kinds or ("b" in kinds and (kinds != {"b"} or len(values) > 2)):
@@ -47,25 +51,25 @@ def _extreme(name: str, of_floats: np.ufunc, better, values: tuple):
     return reduce(lambda best, value: _better(better, best, value), values)
 
 
-def _better(better, best, value):
+def _better(better: Callable, best: Value, value: Value) -> Value:
     dtype = unify(best.dtype, value.dtype)
     best, value = convert(best, dtype), convert(value, dtype)
-    return np.where(better(value, best), value, best)[()]
+    return select(better(value, best), value, best)
 
 
-def absolute(value):
+def absolute(value: Value) -> Value:
     """abs"""
     return abs(convert(value, INT8) if value.dtype == BOOL else value)
 
 
-def to_int(value):
+def to_int(value: Value) -> Value:
     """int: floats are cut, and saturate as int64. Integers keep their type."""
     if value.dtype.kind == "c":
         _refuse("int", [value])
     return value if value.dtype.kind in "iu" else convert(value, INT64)
 
 
-def to_float(value):
+def to_float(value: Any) -> Value:
     """float: integers become float64, floats keep their type. float("inf") is a float64."""
     if isinstance(value, str):
         return np.float64(value)
@@ -74,7 +78,7 @@ def to_float(value):
     return convert(value, FLOAT64) if is_whole(value.dtype) else value
 
 
-def to_complex(*parts):
+def to_complex(*parts: Value) -> Value:
     """complex: of float32 alone a complex64, else a complex128."""
     halves = len(parts) == 2
     if any(part.dtype in (BOOL, FLOAT16) or (halves and part.dtype.kind == "c") for part in parts):
@@ -87,7 +91,7 @@ def to_complex(*parts):
     return whole[()]
 
 
-def rounded(value, digits=None):
+def rounded(value: Value, digits: Any = None) -> Value:
     """round: to nearest even, an int64. With digits: a float, by way of an int64 that saturates."""
     if value.dtype.kind == "c":
         _refuse("round", [value])
@@ -99,10 +103,10 @@ def rounded(value, digits=None):
     scaled = np.where(digits < 0, x / scale, x * scale)
     whole = convert(convert(np.rint(scaled), INT64), FLOAT64)
     result = np.where(digits < 0, whole * scale, whole / scale)
-    return np.where(np.isfinite(scaled), result, x).astype(dtype)[()]
+    return select(np.isfinite(scaled), result, x).astype(dtype)
 
 
-def quotient_and_remainder(a, b):
+def quotient_and_remainder(a: Value, b: Value) -> tuple[Value, Value]:
     """divmod"""
     dtype = common(a.dtype, b.dtype)
     if dtype.kind == "c":
@@ -113,7 +117,7 @@ def quotient_and_remainder(a, b):
     return operations.floordiv(a, b), operations.mod(a, b)
 
 
-def _refuse(name: str, values):
+def _refuse(name: str, values: Value) -> NoReturn:
     types = ", ".join(str(value.dtype) for value in values)
     raise Refused(f"Numba compiles no {name}({types}).")
 

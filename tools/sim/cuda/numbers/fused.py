@@ -9,6 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from tools.sim.cuda.numbers.promotion import Value
+
 SPLIT = 2.0**27 + 1  # cuts a float64 into two halves of 26 bits (T. J. Dekker, 1971)
 LEAST, MOST = 2.0**-400, 2.0**400  # between them, nothing over- or underflows on the fast way
 
@@ -16,13 +18,13 @@ LEAST, MOST = 2.0**-400, 2.0**400  # between them, nothing over- or underflows o
 def rounded_once(operate: Callable) -> Callable:
     """operate, computed in float64 and then rounded to the type of the arguments."""
 
-    def function(*values):
+    def function(*values: Value) -> Value:
         return operate(*(value.astype(np.float64) for value in values)).astype(values[0].dtype)[()]
 
     return function
 
 
-def multiply_add(a, b, c):
+def multiply_add(a: Value, b: Value, c: Value) -> Value:
     """a * b + c. a, b, c: of one type, float16, float32 or float64, which is the result's too."""
     dtype = a.dtype
     a, b, c = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in (a, b, c)))
@@ -35,11 +37,11 @@ def multiply_add(a, b, c):
     return result[()]
 
 
-def _moderate(x):
+def _moderate(x: Value) -> Value:
     return (abs(x) >= LEAST) & (abs(x) <= MOST)
 
 
-def _of_doubles(a, b, c):
+def _of_doubles(a: Value, b: Value, c: Value) -> Value:
     high, low = _product(a, b)
     carried, rest = _sum(c, low)
     total, error = _sum(high, carried)
@@ -56,28 +58,28 @@ def _of_fractions(a: float, b: float, c: float) -> float:
         return float("inf") if exact > 0 else -float("inf")
 
 
-def _odd_sum(x, y):
+def _odd_sum(x: Value, y: Value) -> Value:
     """x + y; where that is not exact, the one of its two neighbours whose last bit is 1."""
     total, error = _sum(x, y)
     even = total.view(np.int64) & 1 == 0
     return np.where(even & (abs(error) > 0), np.nextafter(total, np.copysign(np.inf, error)), total)
 
 
-def _sum(x, y):
+def _sum(x: Value, y: Value) -> tuple[Value, Value]:
     """x + y as a rounded sum and its error (D. E. Knuth)."""
     total = x + y
     part = total - x
     return total, (x - (total - part)) + (y - part)
 
 
-def _product(x, y):
+def _product(x: Value, y: Value) -> tuple[Value, Value]:
     """x * y as a rounded product and its error (T. J. Dekker)."""
     product = x * y
     (a, b), (c, d) = _halves(x), _halves(y)
     return product, b * d - (((product - a * c) - b * c) - a * d)
 
 
-def _halves(x):
+def _halves(x: Value) -> tuple[Value, Value]:
     big = SPLIT * x
     high = big - (big - x)
     return high, x - high

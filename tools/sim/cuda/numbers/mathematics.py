@@ -13,7 +13,7 @@ import numpy as np
 from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.numbers import builtin_functions
 from tools.sim.cuda.numbers.conversion import convert, truth
-from tools.sim.cuda.numbers.promotion import COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT32, common, is_whole
+from tools.sim.cuda.numbers.promotion import COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT32, Value, common, is_whole
 
 # Numba has these for float16 too; it computes the others in float32.
 HALF = tuple("ceil cos exp exp2 fabs floor log log10 log2 sin sqrt tanh trunc".split())
@@ -57,7 +57,7 @@ def _of_numpy(dtype: np.dtype) -> np.dtype:
     return dtype
 
 
-def _only_real(name: str, *values) -> None:
+def _only_real(name: str, *values: Value) -> None:
     if any(value.dtype.kind == "c" for value in values):
         raise Refused(f"Numba compiles no {name}({', '.join(str(value.dtype) for value in values)}).")
 
@@ -68,7 +68,7 @@ def _only_real(name: str, *values) -> None:
 def _unary(name: str, compute: Callable, exact: bool = False) -> Callable:
     """exact: what NumPy computes in the result's own type is right to the last bit."""
 
-    def function(x):
+    def function(x: Value) -> Value:
         _only_real(f"math.{name}", x)
         dtype = _of_one(name, x.dtype)
         return convert(compute(convert(x, dtype if exact else FLOAT64)), dtype)
@@ -77,7 +77,7 @@ def _unary(name: str, compute: Callable, exact: bool = False) -> Callable:
 
 
 def _binary(name: str, compute: Callable, exact: bool = False) -> Callable:
-    def function(x, y):
+    def function(x: Value, y: Value) -> Value:
         _only_real(f"math.{name}", x, y)
         dtype = _of_two(name, x.dtype, y.dtype)
         inside = dtype if exact else FLOAT64
@@ -87,7 +87,7 @@ def _binary(name: str, compute: Callable, exact: bool = False) -> Callable:
 
 
 def _test(name: str, compute: np.ufunc) -> Callable:
-    def function(x):
+    def function(x: Value) -> Value:
         _only_real(f"math.{name}", x)
         return compute(x)
 
@@ -95,7 +95,7 @@ def _test(name: str, compute: np.ufunc) -> Callable:
 
 
 def _of_numpys(name: str) -> Callable:
-    def function(x):
+    def function(x: Value) -> Value:
         if x.dtype == FLOAT16:
             raise Refused(f"Numba compiles no np.{name} of a float16.", "Convert it before: np.float32(x).")
         inside = COMPLEX128 if x.dtype.kind == "c" else FLOAT64
@@ -107,7 +107,7 @@ def _of_numpys(name: str) -> Callable:
 def _one_by_one(function: Callable, outside: Callable = lambda *numbers: math.nan) -> Callable:
     """outside: what is due where Python's function raises an error."""
 
-    def safely(*numbers):
+    def safely(*numbers: float) -> float:
         try:
             return function(*numbers)
         except (ValueError, OverflowError):
@@ -117,19 +117,19 @@ def _one_by_one(function: Callable, outside: Callable = lambda *numbers: math.na
     return lambda *arrays: each(*arrays)[()]
 
 
-def frexp(x):
+def frexp(x: Value) -> tuple[Value, Value]:
     _only_real("math.frexp", x)
     mantissa, exponent = np.frexp(convert(x, _float(x.dtype)))
     return mantissa, convert(exponent, INT32)
 
 
-def ldexp(x, exponent):
+def ldexp(x: Value, exponent: Value) -> Value:
     """Any real exponent is accepted, and cut."""
     _only_real("math.ldexp", x, exponent)
     return np.ldexp(convert(x, _float(x.dtype)), convert(exponent, INT32))
 
 
-def modf(x):
+def modf(x: Value) -> tuple[Value, Value]:
     _only_real("math.modf", x)
     return np.modf(x if x.dtype == FLOAT32 else convert(x, FLOAT64))
 

@@ -9,6 +9,7 @@ GPU takes the lower 32 bits, shifts everything out. Integers divided by zero giv
 import operator
 from collections.abc import Callable
 from functools import partial, reduce
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from tools.sim.cuda.numbers.promotion import (
     INT64,
     TYPES,
     UINT64,
+    Value,
     common,
     dtype_of,
     is_whole,
@@ -46,10 +48,10 @@ REDUCIBLE = ("add", "sub", "mul", "truediv", *COMPARISONS)  # float64 that may t
 class _Table(dict):
     """Entries are made when they are first needed."""
 
-    def __init__(self, make: Callable):
+    def __init__(self, make: Callable) -> None:
         self._make = make
 
-    def __missing__(self, key):
+    def __missing__(self, key: Any) -> Any:
         entry = self[key] = self._make(key)
         return entry
 
@@ -57,7 +59,7 @@ class _Table(dict):
 def _binary(name: str) -> Callable:
     table = _Table(lambda a: _Table(lambda b: _implementation(name, a, b)))
 
-    def operate(a, b):
+    def operate(a: Any, b: Any) -> Any:
         try:
             return table[a.dtype][b.dtype](a, b)
         except (AttributeError, TypeError):  # something that is no number; to ask before would cost more
@@ -112,7 +114,7 @@ def _converted(compute: Callable, a: np.dtype, b: np.dtype, left: np.dtype, righ
 def _unary(name: str, compute: Callable) -> Callable:
     table = _Table(lambda a: _unary_implementation(name, compute, a))
 
-    def operate(a):
+    def operate(a: Any) -> Any:
         try:
             return table[a.dtype](a)
         except (AttributeError, TypeError):
@@ -136,7 +138,7 @@ def _unary_implementation(name: str, compute: Callable, a: np.dtype) -> Callable
     return lambda x: convert(compute(x), result)
 
 
-def _of_others(name: str, *operands):
+def _of_others(name: str, *operands: Any) -> Any:
     """Tuples are joined and compared. Arrays, Numba refuses. Called while the error for numbers is handled."""
     if all(map(_is_number, operands)):
         raise
@@ -148,11 +150,11 @@ def _of_others(name: str, *operands):
     _refuse(name, *map(_described, operands))
 
 
-def _tuples_equal(a: tuple, b: tuple):
+def _tuples_equal(a: tuple, b: tuple) -> Value:
     return reduce(and_, map(eq, a, b), np.bool_(True)) if len(a) == len(b) else np.bool_(False)
 
 
-def _described(operand: object) -> str:
+def _described(operand: Any) -> str:
     if _is_number(operand):
         return str(operand.dtype)
     if hasattr(operand, "dtype"):
@@ -160,7 +162,7 @@ def _described(operand: object) -> str:
     return getattr(operand, "described", f"a {type(operand).__name__}")
 
 
-def _refuse(name: str, *types: str):
+def _refuse(name: str, *types: str) -> NoReturn:
     advice = "An operator works on elements: x[i], not x." if "an array" in types else ""
     whole = [each.split()[0] for each in types if each.endswith(".z")]
     if whole:
@@ -174,18 +176,18 @@ def _refuse(name: str, *types: str):
 add, sub, mul, truediv, floordiv, mod, pow = map(_binary, ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"))
 lshift, rshift, and_, or_, xor = map(_binary, ("lshift", "rshift", "and_", "or_", "xor"))
 eq, ne, lt, le, gt, ge = map(_binary, COMPARISONS)
-neg, pos, invert = map(_unary, ("neg", "pos", "invert"), (operator.neg, operator.pos, operator.invert))
+neg, pos, invert = (_unary(name, getattr(operator, name)) for name in ("neg", "pos", "invert"))
 not_ = _unary("not_", lambda x: x == 0)
 
 
-def is_(a, b):
+def is_(a: Any, b: Any) -> Any:
     """a is b: numbers are compared if they are of one type, and differ if they are not."""
     if _is_number(a) and _is_number(b):
         return eq(a, b) if a.dtype == b.dtype else np.bool_(False)
     return np.bool_(a is b)
 
 
-def is_not(a, b):
+def is_not(a: Any, b: Any) -> Any:
     return not_(is_(a, b))
 
 

@@ -3,8 +3,11 @@
 The rules were found by asking the type inference of numba-cuda 0.30 for every pair of types; the tests ask it again.
 """
 
+from typing import Any
+
 import numpy as np
 
+Value = Any  # a number of a kernel: a NumPy array with an element for each lane, or a NumPy scalar for all of them
 NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 TYPES = tuple(map(np.dtype, NAMES.split()))
 BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64 = TYPES[:9]
@@ -13,6 +16,11 @@ FLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 = TYPES[9:]
 HOLDERS = {UINT8: INT16, UINT16: INT32}  # signed types that hold all values of an unsigned one
 ORDERED = ("lt", "le", "gt", "ge")
 COMPARISONS = ("eq", "ne", *ORDERED)
+
+
+def select(condition: Value, here: Value, otherwise: Value) -> Value:
+    """np.where, which of scalars gives a scalar."""
+    return np.asarray(np.where(condition, here, otherwise))[()]
 
 
 def dtype_of(thing: object) -> np.dtype | None:
@@ -69,52 +77,52 @@ def unary_type(operation: str, a: np.dtype) -> np.dtype | None:
     return None if operation == "invert" else a
 
 
-def _arithmetic(a, b):
+def _arithmetic(a: np.dtype, b: np.dtype) -> np.dtype:
     """Integers: always 64 bits, unsigned only if both are."""
     if is_whole(a) and is_whole(b):
         return UINT64 if a.kind == b.kind == "u" else INT64
     return common(a, b)
 
 
-def _true_quotient(a, b):
+def _true_quotient(a: np.dtype, b: np.dtype) -> np.dtype:
     return FLOAT64 if is_whole(a) and is_whole(b) else common(a, b)
 
 
-def _floor_quotient(a, b):
+def _floor_quotient(a: np.dtype, b: np.dtype) -> np.dtype | None:
     result = _at_least_float32(_arithmetic(a, b))
     return None if result.kind == "c" else result
 
 
-def _power(a, b):
+def _power(a: np.dtype, b: np.dtype) -> np.dtype:
     """A float to an integer's power keeps its type."""
     if a == BOOL and b == INT32:
         return FLOAT32  # of all overloads, (float32, int32) fits best
     return _at_least_float32(a if a.kind == "f" and is_whole(b) else _arithmetic(a, b))
 
 
-def _at_least_float32(dtype):
+def _at_least_float32(dtype: np.dtype) -> np.dtype:
     """For what Numba has no float16 version of."""
     return FLOAT32 if dtype == FLOAT16 else dtype
 
 
-def _shifted(a, b):
+def _shifted(a: np.dtype, b: np.dtype) -> np.dtype | None:
     """Only the left operand decides."""
     if is_whole(a) and is_whole(b):
         return UINT64 if a.kind == "u" else INT64
     return None
 
 
-def _bits(a, b):
+def _bits(a: np.dtype, b: np.dtype) -> np.dtype | None:
     if a == b == BOOL:
         return BOOL
     return _arithmetic(a, b) if is_whole(a) and is_whole(b) else None
 
 
-def _compared(a, b):
+def _compared(a: np.dtype, b: np.dtype) -> np.dtype:
     return BOOL
 
 
-def _ordered(a, b):
+def _ordered(a: np.dtype, b: np.dtype) -> np.dtype | None:
     return None if "c" in (a.kind, b.kind) else BOOL
 
 

@@ -1,9 +1,12 @@
 """thing.name in a kernel: a record's field, what an array says of itself, a part of a complex number."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim.cuda.faults import Refused, Unknown
 from tools.sim.cuda.memory.array import Array, Record
+from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.values import NUMBER
 
 OF_ARRAYS = {
@@ -23,7 +26,7 @@ REFUSED = {  # methods that allocate memory
 }
 
 
-def attribute(thing, name: str):
+def attribute(thing: Any, name: str) -> Any:
     """Raises TypeError for what Numba does not know, Unknown for what this simulator does not."""
     if isinstance(thing, Record):
         return thing.load(name)
@@ -37,7 +40,7 @@ def attribute(thing, name: str):
         raise TypeError(f"A {type(thing).__name__} has no attribute {name!r} in a kernel.") from None
 
 
-def _of_array(array: Array, name: str):
+def _of_array(array: Array, name: str) -> Any:
     if name in (array.dtype.names or ()):
         return array.field(name)
     if name in OF_ARRAYS:
@@ -52,7 +55,7 @@ def _of_array(array: Array, name: str):
     raise TypeError(f"{array.name} has no attribute {name!r}: it is an array.")
 
 
-def _of_number(number, name: str):
+def _of_number(number: Value, name: str) -> Value:
     if name == "conjugate":
         raise Unknown(
             "The simulator does not know .conjugate(). A GPU may run it.", "complex(z.real, -z.imag) is the same."

@@ -4,12 +4,14 @@ import builtins
 import inspect
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from tools.sim import floats
 from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.numbers import mathematics, operations
+from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.intrinsic import Intrinsic
 from tools.sim.cuda.run.values import NUMBER, strong
 
@@ -18,7 +20,7 @@ CASTS = (int, float, bool, np.bool_)
 MOST_PRINTED = 4096  # lines of one print statement; a GPU's buffer holds about as many
 
 
-def meaning(lanes, function) -> Callable:
+def meaning(lanes: Any, function: Any) -> Callable:
     """What to call instead of `function`, with kernel values."""
     if isinstance(function, Intrinsic):
         return function.meaning
@@ -44,7 +46,7 @@ def meaning(lanes, function) -> Callable:
     )
 
 
-def _length(array):
+def _length(array: Any) -> Value:
     if isinstance(array, NUMBER):
         raise TypeError(f"len() asks an array or a tuple, and this is one {array.dtype}.")
     return np.int64(len(array))
@@ -53,7 +55,7 @@ def _length(array):
 def _counted(compute: Callable, is_cast: bool) -> Callable:
     """The function; what it costs in float64 and in conversions is counted."""
 
-    def call(*arguments, **named):
+    def call(*arguments: Any, **named: Any) -> Any:
         result = compute(*arguments, **named)
         if is_cast and isinstance(arguments[0], NUMBER):
             return floats.cast(arguments[0], result)
@@ -62,7 +64,7 @@ def _counted(compute: Callable, is_cast: bool) -> Callable:
     return call
 
 
-def _bound(function, arguments: tuple, named: dict) -> tuple:
+def _bound(function: Any, arguments: tuple, named: dict) -> tuple:
     """One for each parameter of a device function, in their order, defaults included."""
     if not named and len(arguments) == len(function.parameters):
         return arguments
@@ -74,7 +76,7 @@ def _bound(function, arguments: tuple, named: dict) -> tuple:
     return tuple(map(strong, bound.arguments.values()))
 
 
-def _print(lanes, values: tuple) -> None:
+def _print(lanes: Any, values: tuple) -> None:
     """A line from each active thread, in the order of the threads."""
     active = np.flatnonzero(lanes.mask)[:MOST_PRINTED]
     columns = [

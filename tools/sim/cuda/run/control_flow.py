@@ -1,5 +1,8 @@
 """How control flow changes the mask: if, loops, and calls of device functions."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from tools.sim import floats
@@ -7,6 +10,8 @@ from tools.sim.cuda.faults import Unknown, learner_frame
 from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.conversion import convert
+from tools.sim.cuda.numbers.promotion import Value
+from tools.sim.cuda.run.phi import Phi
 from tools.sim.cuda.run.values import NUMBER, merged
 
 MOST_TURNS = 200_000  # of a loop whose end depends on the lanes
@@ -17,9 +22,9 @@ DEEPEST = 40  # calls of device functions inside each other
 class Frame:
     """One call of the kernel or of a device function. returned: the lanes that are not, or no longer, in it."""
 
-    def __init__(self, returned: np.ndarray):
+    def __init__(self, returned: np.ndarray) -> None:
         self.returned = returned
-        self.loops: list[Loop] = []
+        self.loops: list[Any] = []  # Loop, or what stands for one
         self.value = None
 
 
@@ -28,10 +33,11 @@ class Loop:
 
     reached = True  # there may be others than the active lanes, as in Split
 
-    def __init__(self, entered: np.ndarray, lanes: int):
+    def __init__(self, entered: np.ndarray, lanes: int) -> None:
         self.entered = self.running = entered
         self.count = self.lanes = lanes  # how many entered, and how many run
-        self.broken = self.continued = None
+        self.broken: np.ndarray | None = None
+        self.continued: np.ndarray | None = None
         self.turns = 0
 
 
@@ -40,7 +46,7 @@ class Split:
 
     reached = 0
 
-    def __init__(self, entered, count, otherwise, others, departures):
+    def __init__(self, entered: np.ndarray, count: int, otherwise: np.ndarray, others: int, departures: int) -> None:
         self.entered, self.count, self.departures = entered, count, departures
         self.otherwise, self.others = otherwise, others
 
@@ -48,7 +54,7 @@ class Split:
 class ControlFlow(Lanes):
     """counting: of the launch. departures grows whenever a lane leaves a loop, a turn or a function."""
 
-    def __init__(self, grid: tuple, block: tuple, first: int, blocks: int, counting):
+    def __init__(self, grid: tuple, block: tuple, first: int, blocks: int, counting: Any) -> None:
         super().__init__(grid, block, first, blocks)
         self.counting = counting
         self.departures = 0
@@ -78,7 +84,7 @@ class ControlFlow(Lanes):
 
     # if ------------------------------------------------------------------------------------------
 
-    def split(self, condition) -> Split:
+    def split(self, condition: Any) -> Split:
         """Activate the lanes that go into the body."""
         condition = truth(condition)
         entered, lanes, departures = self.mask, self.active, self.departures
@@ -120,7 +126,7 @@ class ControlFlow(Lanes):
         self._set(loop.running, loop.lanes)
         return self.active > 0
 
-    def test(self, loop: Loop, condition) -> bool:
+    def test(self, loop: Loop, condition: Any) -> bool:
         """The lanes for which the condition is false leave the loop. False when no lane is left."""
         self.step()
         condition = truth(condition)
@@ -136,7 +142,7 @@ class ControlFlow(Lanes):
         self.departures += before != loop.lanes
         return self.active > 0
 
-    def range(self, loop: Loop, *bounds):
+    def range(self, loop: Loop, *bounds: Value) -> Iterator:
         """The values of the loop variable, turn by turn."""
         start, stop, step = bounds_of_range(bounds)
         if all(np.ndim(bound) == 0 for bound in (start, stop, step)):
@@ -155,7 +161,11 @@ class ControlFlow(Lanes):
             value = value + step
         self._depart(loop)
 
-    def elements(self, loop: Loop, values):
+    def load(self, array: Any, index: Any) -> Any:
+        """array[index]"""
+        raise NotImplementedError
+
+    def elements(self, loop: Loop, values: Any) -> Iterator:
         """The same for a loop over a tuple or an array of one dimension."""
         if not isinstance(values, (tuple, Array)):
             raise Unknown("The simulator knows loops over range, tuples and arrays. A GPU may know others.")
@@ -205,14 +215,16 @@ class ControlFlow(Lanes):
 
     def _snapshot(self, loop: Loop) -> list:
         variables = [value for name, value in sorted(learner_frame().f_locals.items()) if isinstance(value, NUMBER)]
-        of_lanes = [value[loop.running] if value.ndim else value for value in variables]
+        of_lanes = [
+            value[loop.running] if isinstance(value, np.ndarray) and value.ndim else value for value in variables
+        ]
         return [loop.running, *of_lanes, *self.space.contents()]
 
     # Functions -----------------------------------------------------------------------------------
 
-    def return_(self, value=None, phi=None) -> None:
+    def return_(self, value: Any = None, phi: Phi | None = None) -> None:
         frame = self.frames[-1]
-        if value is not None:
+        if value is not None and phi is not None:
             frame.value = merged(self.mask, phi.fit(value), frame.value)
         frame.returned = frame.returned | self.mask
         for loop in frame.loops:
@@ -220,7 +232,7 @@ class ControlFlow(Lanes):
             loop.lanes = int(np.count_nonzero(loop.running))
         self._leave()
 
-    def enter(self, program, arguments: tuple):
+    def enter(self, program: Any, arguments: tuple) -> Any:
         """Call a device function."""
         if len(self.frames) > DEEPEST:
             raise Unknown(f"Device functions call each other more than {DEEPEST} deep; the simulator stops there.")
@@ -233,7 +245,7 @@ class ControlFlow(Lanes):
         return value
 
 
-def truth(value):
+def truth(value: Any) -> Any:
     """A condition: one bool for all, or a vector of them."""
     if isinstance(value, np.ndarray):
         return value if value.dtype == bool else _asked(value)
@@ -242,7 +254,7 @@ def truth(value):
     return bool(_asked(value) if isinstance(value, np.inexact) else value)
 
 
-def _asked(value):
+def _asked(value: Any) -> Value:
     """value != 0"""
     return value != 0 if floats.current is None else floats.current.cast(value, value != 0)
 
@@ -255,8 +267,8 @@ def bounds_of_range(bounds: tuple) -> tuple:
             raise TypeError(f"range takes whole numbers, not {dtype}.")
     small = all(np.can_cast(dtype, np.int32) for dtype in types)
     dtype = np.dtype("uint64" if all(each.kind == "u" for each in types) else "int32" if small else "int64")
-    bounds = [convert(bound, dtype) for bound in bounds]
-    return (dtype.type(0), *bounds, dtype.type(1)) if len(bounds) == 1 else (*bounds, dtype.type(1))[:3]
+    given = [convert(bound, dtype) for bound in bounds]
+    return (dtype.type(0), *given, dtype.type(1)) if len(given) == 1 else (*given, dtype.type(1))[:3]
 
 
 def _same(before: list, after: list) -> bool:

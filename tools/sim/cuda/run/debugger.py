@@ -10,11 +10,14 @@ import builtins
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
 from tools.sim.cuda.faults import position
 from tools.sim.cuda.memory.array import Array, Record
+from tools.sim.cuda.memory.counting import Counting
+from tools.sim.cuda.memory.storage import Storage
 from tools.sim.cuda.run.intrinsic import Intrinsic
 from tools.sim.cuda.run.warps import Warps
 from tools.sim.cuda.session import session
@@ -29,7 +32,7 @@ def debug(block: int | tuple = 0, thread: int | tuple = 0) -> Iterator[None]:
         yield
 
 
-def lanes_for(grid: tuple, block: tuple, first: int, blocks: int, counting) -> Warps:
+def lanes_for(grid: tuple, block: tuple, first: int, blocks: int, counting: Counting) -> Warps:
     """Warps for a batch; Watched ones when the thread that `debug` asked for is among them."""
     if session.followed:
         wanted_block = _number(session.followed[0], grid, "block")
@@ -52,7 +55,16 @@ def _number(place: int | tuple, sizes: tuple, what: str) -> int:
 class Watched(Warps):
     """Notes what one lane gets."""
 
-    def __init__(self, grid, block, first, blocks, counting, wanted_block: int, wanted_thread: int):
+    def __init__(
+        self,
+        grid: tuple,
+        block: tuple,
+        first: int,
+        blocks: int,
+        counting: Counting,
+        wanted_block: int,
+        wanted_thread: int,
+    ) -> None:
         super().__init__(grid, block, first, blocks, counting)
         self.wanted = wanted_block, wanted_thread
         self.watched = (wanted_block - first) * self.width + wanted_thread
@@ -65,14 +77,14 @@ class Watched(Warps):
         """How often the watched lane has used memory or heard from its neighbours."""
         return len(self.notes) + self.stores
 
-    def store(self, array, index, value) -> None:
+    def store(self, array: Any, index: Any, value: Any) -> None:
         self.stores += bool(self.mask[self.watched])
         super().store(array, index, value)
 
-    def overwrites(self, storage, keys) -> None:
+    def overwrites(self, storage: Storage, keys: Any) -> None:
         self.past.append((self.moment, storage, keys, storage.flat[keys].copy()))
 
-    def seen(self, array) -> np.ndarray:
+    def seen(self, array: Array) -> np.ndarray:
         shape = [int(self._own(length)) for length in array.shape]
         offsets = self._own(array.start)
         for axis, stride in enumerate(array.strides):
@@ -81,15 +93,15 @@ class Watched(Warps):
         copies = {"shared": self.block_of[self.watched], "local": self.watched}
         return array.storage.flat[copies.get(array.kind, 0) * array.storage.size + offsets]
 
-    def load(self, array, index):
+    def load(self, array: Any, index: Any) -> Any:
         value = super().load(array, index)
         return self._note(value) if isinstance(array, FROM_MEMORY) else value
 
-    def attribute(self, thing, name):
+    def attribute(self, thing: Any, name: str) -> Any:
         value = super().attribute(thing, name)
         return self._note(value) if isinstance(thing, FROM_MEMORY) else value
 
-    def call(self, function, *arguments, **named):
+    def call(self, function: Any, *arguments: Any, **named: Any) -> Any:
         if function is builtins.print:
             return None
         value = super().call(function, *arguments, **named)
@@ -98,18 +110,18 @@ class Watched(Warps):
     def stops(self) -> bool:
         return False
 
-    def _note(self, value):
+    def _note(self, value: Any) -> Any:
         if self.mask[self.watched]:
             self.notes.append(self._own(value))
         return value
 
-    def _own(self, value):
+    def _own(self, value: Any) -> Any:
         """The part of a value that belongs to the watched lane."""
         if isinstance(value, tuple):
             return tuple(map(self._own, value))
         return value[self.watched] if isinstance(value, np.ndarray) and value.ndim else value
 
-    def replay(self, program, arguments: list) -> None:
+    def replay(self, program: Any, arguments: list) -> None:
         """Run the kernel for the watched thread. It ends early where the launch did."""
         again = Replay(self)
         try:
@@ -127,7 +139,7 @@ class EndOfNotes(Exception):
 class Replay(Warps):
     """One thread alone, which gets from everywhere what it got in the launch."""
 
-    def __init__(self, watched: Watched):
+    def __init__(self, watched: Watched) -> None:
         block, thread = watched.wanted
         super().__init__(watched.grid, watched.block, block, 1, watched.counting)
         self.notes = iter(watched.notes)
@@ -142,13 +154,13 @@ class Replay(Warps):
     def step(self) -> None:
         """Was counted before."""
 
-    def load(self, array, index):
+    def load(self, array: Any, index: Any) -> Any:
         return self._next() if isinstance(array, FROM_MEMORY) else super().load(array, index)
 
-    def attribute(self, thing, name):
+    def attribute(self, thing: Any, name: str) -> Any:
         return self._next() if isinstance(thing, FROM_MEMORY) else super().attribute(thing, name)
 
-    def store(self, array, index, value) -> None:
+    def store(self, array: Any, index: Any, value: Any) -> None:
         """Was done before, and is done again in memory."""
         self._passes()
 
@@ -162,13 +174,13 @@ class Replay(Warps):
         self.moment += 1
         self.catch_up(self.moment)
 
-    def call(self, function, *arguments, **named):
+    def call(self, function: Any, *arguments: Any, **named: Any) -> Any:
         return self._next() if isinstance(function, Intrinsic) else super().call(function, *arguments, **named)
 
     def stops(self) -> bool:
         return True
 
-    def _next(self):
+    def _next(self) -> Any:
         for value in self.notes:
             self._passes()
             return value

@@ -4,6 +4,7 @@ Compilers call such a place a phi. Its type follows from the types of the kernel
 """
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +17,10 @@ from tools.sim.cuda.run.values import NUMBER, OfArray, rebuilt, type_of
 class Phi:
     """name: of the variable. type: as from `type_of`; None while it is not known."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.name, self.type = name, None
 
-    def widen(self, value) -> bool:
+    def widen(self, value: Any) -> bool:
         """One of the ways brings this value: does that change the type? Raises Refused where Numba finds none."""
         before, found = self.type, type_of(value)
         try:
@@ -31,12 +32,12 @@ class Phi:
             ) from None
         return self.type is not before
 
-    def fit(self, value):
+    def fit(self, value: Any) -> Any:
         """The value in this type."""
         return _fitted(value, self.type)
 
 
-def _unified(a, b):
+def _unified(a: Any, b: Any) -> Any:
     """`a` itself if b adds nothing. Nothing beside a number is the number, as Numba uses its optional types."""
     if a is b or b is None:
         return a
@@ -52,7 +53,7 @@ def _unified(a, b):
     raise TypeError
 
 
-def _fitted(value, wanted):
+def _fitted(value: Any, wanted: Any) -> Any:
     if isinstance(value, NUMBER):
         return cast(value, wanted) if isinstance(wanted, np.dtype) else value
     if isinstance(value, tuple) and type(wanted) is tuple:
@@ -60,7 +61,7 @@ def _fitted(value, wanted):
     return value
 
 
-def _shown(kind) -> str:
+def _shown(kind: Any) -> str:
     if isinstance(kind, OfArray):
         return f"an array of {kind.dtype}" if kind.what == "array" else "a record"
     return "a tuple" if type(kind) is tuple else str(kind) if isinstance(kind, np.dtype) else "something else"

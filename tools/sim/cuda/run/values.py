@@ -1,8 +1,9 @@
 """What the variables of a kernel hold: numbers, as vectors with an element for each lane or as NumPy scalars where
 all lanes agree; arrays; and tuples of these."""
 
+from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -17,10 +18,10 @@ STRONG = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex1
 class Undefined:
     """The value of a variable before its first assignment: whoever asks anything of it, is told."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getattr__(self, attribute: str):
+    def __getattr__(self, attribute: str) -> NoReturn:
         raise Fault(
             "undefined",
             f"{self._name} is used before it is given a value.\n"
@@ -46,7 +47,7 @@ def strong(value: object) -> object:
     return value if kind is None else kind(value)
 
 
-def type_of(value):
+def type_of(value: Any) -> Any:
     """What decides over the types of all that is computed from a value: a dtype for a number. Hashable."""
     if isinstance(value, NUMBER):
         return value.dtype
@@ -59,7 +60,7 @@ def type_of(value):
     return value if value is None or callable(value) else type(value)
 
 
-def merged(mask: np.ndarray, here, other):
+def merged(mask: np.ndarray, here: Any, other: Any) -> Any:
     """`here` for the lanes of the mask (bool[N]), `other` for the rest. Raises Unknown for arrays."""
     if here is other or other is None or type(other) is Undefined:
         return here
@@ -76,6 +77,6 @@ def merged(mask: np.ndarray, here, other):
     )
 
 
-def rebuilt(model: tuple, parts) -> tuple:
+def rebuilt(model: tuple, parts: Iterable) -> tuple:
     """A tuple of these parts; named as `model`, if that is."""
     return getattr(type(model), "_make", tuple)(parts)

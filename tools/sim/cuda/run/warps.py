@@ -5,6 +5,8 @@ for a lane that is not active has no meaning.
 """
 
 import enum
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -31,18 +33,17 @@ def current() -> "Warps":
 
 
 class Warps(ControlFlow):
-    """See the module. races, space: of this batch. operations: what the operators of a kernel stand for."""
+    """See the module. operations: what the operators of a kernel stand for."""
 
-    operations = operations
+    operations: Any = operations
 
-    def __init__(self, grid: tuple, block: tuple, first: int, blocks: int, counting):
+    def __init__(self, grid: tuple, block: tuple, first: int, blocks: int, counting: Any) -> None:
         super().__init__(grid, block, first, blocks, counting)
-        self.races = self.space = None  # whoever launches sets them
         self._meanings: dict = {}
 
     # Values ---------------------------------------------------------------------------------------------
 
-    def value(self, thing):
+    def value(self, thing: Any) -> Any:
         """What a name outside the function stands for."""
         if type(thing) is Register:
             return thing.read(self)
@@ -57,24 +58,24 @@ class Warps(ControlFlow):
         value = strong(thing)
         return floats.constant(value) if isinstance(value, np.generic) else value
 
-    def constant(self, value):
+    def constant(self, value: Any) -> Any:
         """What is computed from constants alone."""
         return floats.constant(value) if isinstance(value, np.generic) else value
 
-    def attribute(self, thing, name: str):
+    def attribute(self, thing: Any, name: str) -> Any:
         """thing.name, where `thing` is a value of the kernel: an array, a complex number, cuda.threadIdx."""
         part = attribute(thing, name)
         return part if isinstance(part, NUMBER) else self.value(part)
 
-    def fit(self, value, phi: Phi):
+    def fit(self, value: Any, phi: Phi) -> Any:
         """A variable before a loop that changes it, in the type that it has in the loop."""
         return _settled(phi.fit(value))
 
-    def typed(self, value, phi: Phi):
+    def typed(self, value: Any, phi: Phi) -> Any:
         """What an operation gives, in its type."""
         return phi.fit(value)
 
-    def merge(self, here, other, place, phi: Phi):
+    def merge(self, here: Any, other: Any, place: Any, phi: Phi) -> Any:
         """A variable where ways meet: `here` for the active lanes, `other` for the rest. place: a split or a loop."""
         if not place.reached or self.active == place.count:
             return phi.fit(here)
@@ -82,11 +83,11 @@ class Warps(ControlFlow):
             return phi.fit(other)
         return merged(self.mask, phi.fit(here), phi.fit(other))
 
-    def turn(self, here, other, place, phi: Phi):
+    def turn(self, here: Any, other: Any, place: Any, phi: Phi) -> Any:
         """The same at the end of a loop's turn."""
         return _settled(self.merge(here, other, place, phi))
 
-    def unpack(self, values, count: int):
+    def unpack(self, values: Any, count: int) -> Any:
         """For a, b = values."""
         if isinstance(values, Array):
             values = tuple(values.load(np.int64(number)) for number in range(int(values.shape[0])))
@@ -94,7 +95,7 @@ class Warps(ControlFlow):
             raise TypeError(f"{count} variables need a tuple of {count} values.")
         return values
 
-    def call(self, function, *arguments, **named):
+    def call(self, function: Any, *arguments: Any, **named: Any) -> Any:
         """A call in the kernel: an intrinsic, a device function, or one of Python's functions that kernels know."""
         try:
             meaning = self._meanings.get(function)
@@ -104,13 +105,6 @@ class Warps(ControlFlow):
             meaning = self._meanings[function] = calls.meaning(self, function)
         return meaning(*arguments, **named)
 
-    def overwrites(self, storage, keys) -> None:
-        """Called before elements change; whoever follows a thread notes what they held."""
-
-    def seen(self, array) -> np.ndarray | None:
-        """An array as one thread, followed alone, finds it; None where no thread is followed."""
-        return None
-
     def stops(self) -> bool:
         """Should breakpoint() stop here?"""
         raise RuntimeError(
@@ -119,18 +113,18 @@ class Warps(ControlFlow):
 
     # Expressions ---------------------------------------------------------------------------------
 
-    def known(self, condition, surely=True):
+    def known(self, condition: Any, surely: Any = True) -> Any:
         """A condition that Numba decides while it compiles, if `surely`."""
         return condition
 
-    def and_(self, left, right, phi: Phi | None = None):
+    def and_(self, left: Any, right: Callable, phi: Phi | None = None) -> Any:
         """left and right(): the second is evaluated only for lanes that need it. phi: of the value, if that is used."""
         return self._either(left, right, True, phi)
 
-    def or_(self, left, right, phi: Phi | None = None):
+    def or_(self, left: Any, right: Callable, phi: Phi | None = None) -> Any:
         return self._either(left, right, False, phi)
 
-    def _either(self, left, right, needed: bool, phi: Phi | None):
+    def _either(self, left: Any, right: Callable, needed: bool, phi: Phi | None) -> Any:
         condition = truth(left)
         if not isinstance(condition, np.ndarray):
             value = right() if condition == needed else left
@@ -142,7 +136,7 @@ class Warps(ControlFlow):
             return np.where(decides, truth(value), condition)
         return merged(decides, phi.fit(value), phi.fit(left))
 
-    def choose(self, condition, first, second, phi: Phi):
+    def choose(self, condition: Any, first: Callable, second: Callable, phi: Phi) -> Any:
         """first() if condition else second(): each is evaluated only for the lanes that take it."""
         condition = truth(condition)
         if not isinstance(condition, np.ndarray):
@@ -153,7 +147,7 @@ class Warps(ControlFlow):
             no = second() if self.active else None
         return merged(condition, phi.fit(yes), phi.fit(no))
 
-    def load(self, array, index):
+    def load(self, array: Any, index: Any) -> Any:
         """array[index]"""
         if isinstance(array, tuple):
             if isinstance(index, np.ndarray) or isinstance(index, slice):
@@ -167,13 +161,13 @@ class Warps(ControlFlow):
             raise TypeError(f"{type(array).__name__} cannot be indexed: it is no array.")
         return array.load(index)
 
-    def store(self, array, index, value) -> None:
+    def store(self, array: Any, index: Any, value: Any) -> None:
         """array[index] = value"""
         if not isinstance(array, (Array, Record)):
             raise TypeError(f"{type(array).__name__} has no elements to assign to: it is no array.")
         array.store(index, value)
 
-    def check(self, condition, message: str = "") -> None:
+    def check(self, condition: Any, message: str = "") -> None:
         """assert condition, message"""
         wrong = self.mask & ~self.spread(truth(condition))
         if wrong.any():
@@ -223,5 +217,5 @@ class Warps(ControlFlow):
         self.races.fence(np.unique(np.flatnonzero(self.mask) // self.width))
 
 
-def _settled(value):
+def _settled(value: Any) -> Any:
     return value if floats.current is None else floats.current.settled(value)

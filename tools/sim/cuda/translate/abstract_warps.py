@@ -1,10 +1,12 @@
 """Runs through all ways of a kernel instead of those that threads take: for what holds whichever way is taken."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from tools.models.units import WARP
+from tools.sim.cuda.run.phi import Phi
 from tools.sim.cuda.run.warps import Warps
 from tools.sim.cuda.translate.stand_ins import NoCounting, NoSpace
 
@@ -12,7 +14,7 @@ from tools.sim.cuda.translate.stand_ins import NoCounting, NoSpace
 class Decided:
     """A condition that Numba decides while it compiles: the other way is none."""
 
-    def __init__(self, value: bool):
+    def __init__(self, value: bool) -> None:
         self.value = value
 
 
@@ -22,8 +24,9 @@ class Fork:
     broken: is there a break? turns: how many were begun.
     """
 
-    reached = True
-    others = broken = False
+    reached: int = True
+    others: int = False
+    broken = False
     turns = 0
 
 
@@ -35,7 +38,7 @@ class AbstractWarps(Warps):
 
     indices = np.zeros(1, np.int64)  # where NumPy needs a lane, the first one is meant
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__((1, 1, 1), (WARP, 1, 1), 0, 1, NoCounting())
         self.space = NoSpace(self)
 
@@ -45,36 +48,36 @@ class AbstractWarps(Warps):
 
     # if ------------------------------------------------------------------------------------------
 
-    def split(self, condition) -> Fork:
+    def split(self, condition: Any) -> Any:
         fork = Fork()
         taken = condition.value if isinstance(condition, Decided) else None
         fork.others, self.active = self.active and taken is not True, self.active and taken is not False
         return fork
 
-    def other(self, split: Fork) -> None:
+    def other(self, split: Any) -> None:
         split.reached, self.active = self.active, split.others
 
-    def join(self, split: Fork) -> None:
+    def join(self, split: Any) -> None:
         self.active = self.active or split.reached
 
     # Loops ---------------------------------------------------------------------------------------
 
-    def loop(self) -> Fork:
+    def loop(self) -> Any:
         self.frames[-1].loops.append(Fork())
         return self.frames[-1].loops[-1]
 
-    def again(self, loop: Fork) -> bool:
+    def again(self, loop: Any) -> bool:
         loop.turns += 1
         if loop.turns == 2:
             self.active = loop.others
         return loop.turns == 1
 
-    def test(self, loop: Fork, condition) -> bool:
+    def test(self, loop: Any, condition: Any) -> bool:
         stays = condition.value if isinstance(condition, Decided) else None
         loop.others = stays is not True
         return stays is not False
 
-    def through(self, value) -> Iterator:
+    def through(self, value: Any) -> Iterator:
         """A for loop, whose variable gets this value."""
         yield value
         self.active = True
@@ -86,14 +89,14 @@ class AbstractWarps(Warps):
     def continue_(self) -> None:
         self.active = False
 
-    def otherwise(self, loop: Fork) -> None:
+    def otherwise(self, loop: Any) -> None:
         """The else of a loop follows its end anyway."""
 
-    def leave(self, loop: Fork) -> None:
+    def leave(self, loop: Any) -> None:
         self.frames[-1].loops.pop()
         self.active = self.active or loop.broken
 
-    def return_(self, value=None, phi=None) -> None:
+    def return_(self, value: Any = None, phi: Phi | None = None) -> None:
         self.active = False
 
     # What has no effect --------------------------------------------------------------------------
@@ -104,7 +107,7 @@ class AbstractWarps(Warps):
     def stops(self) -> bool:
         return False
 
-    def _nothing(self, *_) -> None:
+    def _nothing(self, *_: object) -> None:
         """Nobody counts, checks or waits."""
 
-    step = check = barrier = grid_barrier = warp_barrier = fence = _nothing
+    step = check = barrier = grid_barrier = warp_barrier = fence = _nothing  # type: ignore[assignment]

@@ -1,6 +1,8 @@
 """Rewrites expressions: operators become those of Numba, and what depends on the lanes is asked of them."""
 
 import ast
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from tools.sim import floats
 from tools.sim.cuda.faults import Unknown
@@ -24,13 +26,13 @@ class Expressions(ast.NodeTransformer):
     typed: each operation gets a phi, too, because in Numba its result has one type in all turns of a loop.
     """
 
-    def __init__(self, tree: ast.FunctionDef, typed: bool):
+    def __init__(self, tree: ast.FunctionDef, typed: bool) -> None:
         self.constants: dict[str, object] = {}
         self.phis: dict[str, str] = {}
         self._pruning, self._typed = Pruning(tree), typed
         self._numbers = 0
 
-    def visit(self, node):
+    def visit(self, node: Any) -> Any:
         new = super().visit(node)
         if isinstance(node, OPERATIONS):
             new = self.typed(new)
@@ -46,23 +48,23 @@ class Expressions(ast.NodeTransformer):
         self.phis[phi] = ""
         return runtime("typed", value, name(phi))
 
-    def generic_visit(self, node):
+    def generic_visit(self, node: ast.AST) -> Any:
         self.unknown(node, f"this construct ({type(node).__name__})")
 
     # Names and constants -------------------------------------------------------------------------
 
-    def visit_Constant(self, node):
-        value = strong(node.value)
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        value: Any = strong(node.value)
         if value is node.value:  # None, or a text
             return node
         constant = f"{str(value.dtype)}_{len(self.constants)}"
         self.constants[constant] = floats.constant(value)
         return name(constant)
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return name(node.id) if node.id in self._pruning.local else runtime("value", name(node.id))
 
-    def visit_Attribute(self, node):
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if self.is_outside(node):
             return runtime("value", self._dotted(node))
         return runtime("attribute", self.visit(node.value), ast.Constant(node.attr))
@@ -73,33 +75,33 @@ class Expressions(ast.NodeTransformer):
             node = node.value
         return isinstance(node, ast.Name) and node.id not in self._pruning.local
 
-    def _dotted(self, node: ast.expr) -> ast.expr:
+    def _dotted(self, node: Any) -> ast.expr:
         """cuda.threadIdx.x as it stands: its parts are modules and the like, only the whole is a value."""
         if isinstance(node, ast.Attribute):
             return ast.Attribute(self._dotted(node.value), node.attr, ast.Load())
         return name(node.id)
 
-    def visit_Tuple(self, node):
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
         return ast.Tuple(list(map(self.visit, node.elts)), ast.Load())
 
-    def visit_Slice(self, node):
+    def visit_Slice(self, node: ast.Slice) -> ast.expr:
         return ast.Slice(*(each and self.visit(each) for each in (node.lower, node.upper, node.step)))
 
     # Operators -----------------------------------------------------------------------------------
 
-    def visit_Subscript(self, node):
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         return runtime("load", self.visit(node.value), self.visit(node.slice))
 
-    def visit_BinOp(self, node):
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         return operate(OPERATOR[type(node.op)], self.visit(node.left), self.visit(node.right))
 
-    def visit_UnaryOp(self, node):
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         return operate(OPERATOR[type(node.op)], self.visit(node.operand))
 
-    def visit_BoolOp(self, node):
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         return self._either(node, self.visit, lambda: [name(self.phi())])
 
-    def _either(self, node: ast.BoolOp, visit, last) -> ast.expr:
+    def _either(self, node: ast.BoolOp, visit: Callable, last: Callable[[], list[ast.expr]]) -> ast.expr:
         """and, or, from left to right. last: makes the last arguments."""
         method, (first, *rest) = "and_" if isinstance(node.op, ast.And) else "or_", node.values
         if not rest:
@@ -107,7 +109,7 @@ class Expressions(ast.NodeTransformer):
         right = self._either(ast.copy_location(ast.BoolOp(node.op, rest), rest[0]), visit, last)
         return at(runtime(method, visit(first), later(right), *last()), node)
 
-    def visit_Compare(self, node):
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
         return self._compare(self.visit(node.left), node.ops, node.comparators)
 
     def _compare(self, left: ast.expr, operators: list, others: list) -> ast.expr:
@@ -122,7 +124,7 @@ class Expressions(ast.NodeTransformer):
             later(self._compare(name(middle), operators[1:], others[1:])),
         )
 
-    def visit_IfExp(self, node):
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         return runtime(
             "choose",
             self.test(node.test),
@@ -131,7 +133,7 @@ class Expressions(ast.NodeTransformer):
             name(self.phi()),
         )
 
-    def visit_Call(self, node):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id == "breakpoint":  # stays here, to stop in this frame
             return ast.BoolOp(ast.And(), [runtime("stops"), ast.Call(name("breakpoint"), [], [])])
         function = self._dotted(node.func) if self.is_outside(node.func) else self.visit(node.func)
@@ -166,5 +168,5 @@ class Expressions(ast.NodeTransformer):
         self.phis[made] = variable
         return made
 
-    def unknown(self, node: ast.AST, what: str):
+    def unknown(self, node: Any, what: str) -> NoReturn:
         raise Unknown(f"line {node.lineno}: the simulator does not know {what}. A GPU may run it.")

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Finding(NamedTuple):
@@ -11,7 +11,7 @@ class Finding(NamedTuple):
     what: the reason; if unknown, what it is. advice: what to write instead, or "".
     """
 
-    node: ast.AST
+    node: Any  # an expression, or a statement
     what: str
     advice: str = ""
     unknown: bool = False

@@ -8,7 +8,7 @@ Names = frozenset[str]
 class Liveness:
     """after: of each statement. otherwise: of each if, where its else begins. top: of each loop, before its test."""
 
-    def __init__(self, tree: ast.FunctionDef):
+    def __init__(self, tree: ast.FunctionDef) -> None:
         self.after: dict[ast.stmt, Names] = {}
         self.otherwise: dict[ast.stmt, Names] = {}
         self.top: dict[ast.stmt, Names] = {}

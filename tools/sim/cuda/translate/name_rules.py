@@ -13,6 +13,7 @@ import math
 import textwrap
 import types
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -60,14 +61,14 @@ RANDOM = ("random", "numpy.random.mtrand")
 class Missing(Exception):
     """A name, or an attribute of `owner`, that stands for nothing. near: names that there are."""
 
-    def __init__(self, node: ast.AST, near: list[str], owner: object = None):
+    def __init__(self, node: Any, near: list[str], owner: object = None) -> None:
         self.node, self.near, self.owner = node, near, owner
 
 
 class Names:
     """Looks up what the names in a function stand for while it is compiled."""
 
-    def __init__(self, tree: ast.FunctionDef, function: Callable):
+    def __init__(self, tree: ast.FunctionDef, function: Callable) -> None:
         stored = {node.id for node in nodes(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         self.local = stored | {each.arg for each in ast.walk(tree.args) if isinstance(each, ast.arg)}
         self.outer = {**vars(builtins), **function.__globals__, **_outer_variables(function)}
@@ -239,5 +240,5 @@ def _calls_itself(function: Callable) -> bool:
 def _callees(function: Callable) -> list[Callable]:
     """The device functions that its names stand for."""
     names = {**function.__globals__, **_outer_variables(function)}
-    values = [names.get(name) for name in (*function.__code__.co_names, *function.__code__.co_freevars)]
+    values: list[Any] = [names.get(name) for name in (*function.__code__.co_names, *function.__code__.co_freevars)]
     return [value.py_func for value in values if hasattr(value, "py_func")]

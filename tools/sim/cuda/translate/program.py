@@ -6,6 +6,7 @@ import textwrap
 import types
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 from tools.sim.cuda.run.phi import Phi
 from tools.sim.cuda.run.values import type_of
@@ -25,7 +26,7 @@ class Program:
     waits: it has a loop that may wait for what another block does. cooperates: its blocks have a common barrier.
     """
 
-    def __init__(self, function: Callable):
+    def __init__(self, function: Callable) -> None:
         self.function, self.name = function, function.__name__
         tree = parse(function)
         self.parameters = [argument.arg for argument in tree.args.args]
@@ -46,7 +47,7 @@ class Program:
             self._versions[key] = version
         return self._versions[key]
 
-    def run(self, lanes, *arguments) -> None:
+    def run(self, lanes: Any, *arguments: Any) -> None:
         """Execute it for the active lanes."""
         self.version(arguments).run(lanes, *arguments)
 
@@ -59,7 +60,7 @@ class Version:
 
     typed, value, unclear = True, None, ()
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program) -> None:
         self.program, self.result = program, Phi("the result")
         self.phis = {name: Phi(variable) for name, variable in program.phis[True].items()}
         self._known = {
@@ -67,7 +68,7 @@ class Version:
             for typed, names in program.phis.items()
         }
 
-    def run(self, lanes, *arguments) -> None:
+    def run(self, lanes: Any, *arguments: Any) -> None:
         """Execute it; for a device function inside the kernel that calls it."""
         outer, code = self.program.function, self.program.code[self.typed]
         function = types.FunctionType(code, outer.__globals__, outer.__name__, outer.__defaults__)

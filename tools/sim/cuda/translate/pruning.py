@@ -10,7 +10,7 @@ class Pruning:
     parameters: those that no line sets.
     """
 
-    def __init__(self, tree: ast.FunctionDef):
+    def __init__(self, tree: ast.FunctionDef) -> None:
         given = {argument.arg for argument in tree.args.args}
         stored = Counter(
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)

@@ -57,7 +57,7 @@ class _Loop(NamedTuple):
 class Rewriter(Expressions):
     """tree: of a function. free: names of outer functions' variables. typed: see Expressions."""
 
-    def __init__(self, tree: ast.FunctionDef, free: tuple[str, ...] = (), typed: bool = False):
+    def __init__(self, tree: ast.FunctionDef, free: tuple[str, ...] = (), typed: bool = False) -> None:
         super().__init__(tree, typed)
         self._tree, self._free, self._live = tree, free, Liveness(tree)
         self._parameters = [argument.arg for argument in tree.args.args]
@@ -83,7 +83,7 @@ class Rewriter(Expressions):
 
     def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Those of one block, each with its place in the file. What no lane reaches any more is not run."""
-        new = []
+        new: list[ast.stmt] = []
         for number, statement in enumerate(statements, start=1):
             new += [at(each, statement) for each in self.visit(statement)]
             rest = statements[number:]
@@ -91,13 +91,13 @@ class Rewriter(Expressions):
                 return [*new, at(if_active(self._block(rest)), rest[0])]
         return new or [ast.Pass()]
 
-    def visit_Expr(self, node):
+    def visit_Expr(self, node: ast.Expr) -> list[ast.stmt]:
         return [] if isinstance(node.value, ast.Constant) else [step(), ast.Expr(self.visit(node.value))]
 
-    def visit_Pass(self, node):
+    def visit_Pass(self, node: ast.Pass) -> list[ast.stmt]:
         return []
 
-    def visit_Assign(self, node):
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         if len(node.targets) == 1:
             return [step(), *self._store(node.targets[0], self.visit(node.value))]
         value = self.new("value")
@@ -107,10 +107,10 @@ class Rewriter(Expressions):
             *(each for target in node.targets for each in self._store(target, name(value))),
         ]
 
-    def visit_AnnAssign(self, node):
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
         return [step(), *self._store(node.target, self.visit(node.value))] if node.value else []
 
-    def visit_AugAssign(self, node):
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
         operator, value, target = OPERATOR[type(node.op)], node.value, node.target
         if isinstance(target, ast.Name):
             return [step(), *self._store(target, self.typed(operate(operator, name(target.id), self.visit(value))))]
@@ -142,18 +142,18 @@ class Rewriter(Expressions):
         ]
         return [assign(values, unpacked), *(each for part in parts for each in part)]
 
-    def visit_Assert(self, node):
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         return [step(), run("check", self.visit(node.test), *([self.visit(node.msg)] if node.msg else []))]
 
-    def visit_Raise(self, node):
+    def visit_Raise(self, node: ast.Raise) -> list[ast.stmt]:
         return [step(), run("raise_", ast.Constant(ast.unparse(node.exc) if node.exc else "an error"))]
 
-    def visit_Return(self, node):
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
         return [step(), run("return_", *([] if node.value is None else [self.visit(node.value), name(RESULT)]))]
 
     # Ways that part and meet ---------------------------------------------------------------------
 
-    def visit_If(self, node):
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
         split, set_here = self.new("split"), assigned(*node.body, *node.orelse)
         after, otherwise = self._live.after[node], self._live.otherwise[node]
         meetings = self._meetings(set_here & after)
@@ -171,14 +171,14 @@ class Rewriter(Expressions):
             run("join", name(split)),
         ]
 
-    def visit_While(self, node):
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
         loop = self._enter(node)
         test = ast.BoolOp(
             ast.And(), [runtime("again", name(loop.name)), runtime("test", name(loop.name), self.test(node.test))]
         )
         return self._loop(loop, node, [], ast.While(test, self._turn(loop, node, []), []))
 
-    def visit_For(self, node):
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
         loop, values, value = self._enter(node), self.new("values"), self.new("value")
         if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range":
             through = runtime("range", name(loop.name), *map(self.visit, node.iter.args))
@@ -201,7 +201,9 @@ class Rewriter(Expressions):
         self._loops.pop()
         return body + [at(each, node) for each in _merge("turn", loop.name, loop.again)]
 
-    def _loop(self, loop: _Loop, node, before: list[ast.stmt], statement: ast.stmt) -> list[ast.stmt]:
+    def _loop(
+        self, loop: _Loop, node: ast.For | ast.While, before: list[ast.stmt], statement: ast.stmt
+    ) -> list[ast.stmt]:
         new = [assign(loop.name, runtime("loop")), *before]
         new += [assign(each.variable, runtime("fit", name(each.variable), name(each.phi))) for each in loop.again]
         new += [assign(each.waiting, name(_undefined(each.variable))) for each in loop.out]
@@ -210,11 +212,11 @@ class Rewriter(Expressions):
             new += [run("otherwise", name(loop.name)), if_active(self._block(node.orelse))]
         return [*new, *_merge("merge", loop.name, loop.out), run("leave", name(loop.name))]
 
-    def visit_Break(self, node):
+    def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
         loop = self._loops[-1]
         return [*_hand_over("merge", loop.name, loop.out), run("break_")]
 
-    def visit_Continue(self, node):
+    def visit_Continue(self, node: ast.Continue) -> list[ast.stmt]:
         loop = self._loops[-1]
         return [*_hand_over("turn", loop.name, loop.again), run("continue_")]
 

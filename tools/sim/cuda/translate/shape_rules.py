@@ -34,7 +34,7 @@ def findings(tree: ast.FunctionDef, names: Names) -> Iterator[Finding]:
 class _Shapes:
     """What is known of the local variables. values: what each of them gets. moving: those that get something else."""
 
-    def __init__(self, tree: ast.FunctionDef, names: Names):
+    def __init__(self, tree: ast.FunctionDef, names: Names) -> None:
         self.names, self.pruning = names, Pruning(tree)
         self.moving = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
         self.values: dict[str, list[ast.expr]] = {}

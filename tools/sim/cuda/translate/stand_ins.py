@@ -1,8 +1,11 @@
 """Arrays that have a type and no memory, for runs of a kernel that look for types alone."""
 
+from typing import Any
+
 import numpy as np
 
 from tools.sim.cuda.memory.array import Array
+from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.memory.space import Space
 from tools.sim.cuda.memory.storage import Storage
 
@@ -24,7 +27,7 @@ class NoSpace(Space):
 
 
 class _Element(Storage):
-    def keys(self, lanes, offsets) -> np.ndarray:
+    def keys(self, lanes: Lanes, offsets: Any) -> Any:
         return lanes.indices
 
     def field(self, name: str) -> Storage:
@@ -35,5 +38,5 @@ class _Element(Storage):
 class NoCounting:
     """Takes what would be counted."""
 
-    def access(self, *_) -> None:
+    def access(self, *_: Any) -> None:
         """An access to memory."""

@@ -1,11 +1,13 @@
 """Pieces of the syntax tree that a kernel is rewritten to."""
 
 import ast
+from typing import TypeVar
 
+Node = TypeVar("Node", bound=ast.expr | ast.stmt)
 LANES, OPERATIONS = "_lanes", "_ops"
 
 
-def at(new: ast.AST, old: ast.AST) -> ast.AST:
+def at(new: Node, old: ast.expr | ast.stmt) -> Node:
     """Give the new node the first line of the old one; Python reports a method call at the line it ends in."""
     new.lineno = new.end_lineno = old.lineno
     new.col_offset = new.end_col_offset = old.col_offset
