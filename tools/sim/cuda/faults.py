@@ -1,4 +1,4 @@
-"""What a CUDA kernel must not do, said with the block and the thread that did it."""
+"""Faults of CUDA kernels, said with the block and the thread that did it; and what Numba or the simulator refuses."""
 
 import functools
 import os
@@ -35,7 +35,7 @@ class Refused(Fault):
 
 
 class Unknown(Exception):
-    """What a GPU would run and this simulator does not know. advice: what to write instead, or "".
+    """Something that a GPU would run and this simulator does not know. advice: what to write instead, or "".
 
     At the line of the kernel that runs now, or of the launch, unless another spot is given.
     """

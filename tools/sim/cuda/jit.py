@@ -180,7 +180,7 @@ class Dispatcher:
         return types
 
     def program(self) -> Program:
-        """What runs inside a kernel that calls it."""
+        """The program that runs inside a kernel that calls it."""
         return program_of(self.py_func)
 
     def inside(self, call: Callable, arguments: tuple) -> Any:
@@ -199,7 +199,7 @@ class Dispatcher:
             )
 
     def _check_source(self) -> None:
-        """What can be refused before it runs."""
+        """Refuse what can be refused before it runs."""
         program_of(self.py_func)
         if self.device:
             return

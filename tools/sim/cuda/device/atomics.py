@@ -36,7 +36,7 @@ def _atomic(name: str, types: tuple[str, ...], update: Callable, meaning: str) -
 
 
 def _apply(name: str, types: tuple[str, ...], update: Callable, array: Array, index: Any, *values: Value) -> np.ndarray:
-    """What each lane found before update(memory, places, its values), which changes memory: see turns.py."""
+    """The values found by the lanes before update(memory, places, values) changed memory: see atomic_order.py."""
     _admit(name, types, array)
     offsets = array.locate(index)
     array.touch(offsets, "atomic")

@@ -1,4 +1,4 @@
-"""Who waits for whom, and whose writes are seen: barriers that also count, syncwarp, and fences."""
+"""Barriers, also those that count, syncwarp, and fences: who waits for whom, and whose writes are seen."""
 
 from collections.abc import Callable
 

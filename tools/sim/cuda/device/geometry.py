@@ -1,4 +1,4 @@
-"""Where am I: threadIdx, blockIdx, blockDim, gridDim, laneid, warpsize (all int32), grid and gridsize (int64)."""
+"""Positions: threadIdx, blockIdx, blockDim, gridDim, laneid, warpsize (all int32), grid and gridsize (int64)."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the lanes of a warp tell each other without memory: shuffles, votes and matches.
+"""Exchange between the lanes of a warp without memory: shuffles, votes and matches.
 
 Names, arguments and types are those of numba-cuda 0.30; what happens is what the PTX ISA says of the instructions
 behind them (shfl.sync, vote.sync, match.sync). They order no memory: only cuda.syncwarp and the barriers do.

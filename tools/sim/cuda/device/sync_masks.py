@@ -1,4 +1,4 @@
-"""Who takes part in a warp function: the lanes that its mask names and that are there. All else is refused.
+"""Masks of warp functions, which say who takes part: the lanes that one names and that are there.
 
 PTX ISA (shfl.sync, vote.sync, match.sync, bar.warp.sync) and the CUDA C++ Programming Guide: a lane's mask names
 the lane itself, and every lane that it names, unless that one has left the kernel, calls the same function with

@@ -18,7 +18,7 @@ def allocated(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...])
 
 
 def values_of(obj: object) -> np.ndarray:
-    """What would cross over to the device. Raises TypeError or ValueError for what cannot."""
+    """The values that would cross over to the device. Raises TypeError or ValueError for what cannot."""
     values = np.asanyarray(obj)
     if values.dtype.hasobject:
         raise TypeError(f"The memory of a GPU holds no Python objects, such as {type(obj).__name__}.")

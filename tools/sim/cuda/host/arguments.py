@@ -1,4 +1,4 @@
-"""What a kernel is called with: its types, what Numba makes of them, and the transfers that host arrays cost.
+"""Arguments of a launch: their types, what Numba makes of them, and the transfers that host arrays cost.
 
 A host array is copied to the device before the launch and back after it. What lives on the device goes as it is, and
 so does an array of another library that has the CUDA array interface. A tensor of the host, as PyTorch's, stands for

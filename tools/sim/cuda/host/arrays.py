@@ -17,7 +17,7 @@ from tools.sim.device_memory import Piece, pointer
 
 
 class _OnDevice:
-    """What arrays and records have in common. elements: NumPy's view of the memory, for this package alone."""
+    """Arrays and records, as far as they are alike. elements: NumPy's view of the memory, for this package alone."""
 
     __cuda_memory__ = __cuda_ndarray__ = True
 
@@ -228,7 +228,7 @@ def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: Any = N
 
 
 def on_device(obj: Any, sync: bool = True) -> Any:
-    """What lives on the device already, whichever library's it is, as this module knows it; None for all else.
+    """An array that lives on the device already, whichever library's it is, as this module knows it; else None.
 
     sync: wait for the stream that works on it, if it names one.
     """

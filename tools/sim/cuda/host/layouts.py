@@ -12,7 +12,7 @@ memory region. Please ensure contiguous buffer with numpy .ascontiguousarray()""
 
 
 def described(shape: Any, dtype: Any, strides: Any, order: str) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
-    """What somebody asks for, as (shape, dtype, strides); TypeError, ValueError or OverflowError if it cannot be.
+    """An array that is asked for, as (shape, dtype, strides); TypeError, ValueError or OverflowError if it cannot be.
 
     shape, strides: an integer or several; strides: None for a contiguous array in this order, "C" or "F".
     """

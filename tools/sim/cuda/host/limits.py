@@ -1,4 +1,4 @@
-"""What a launch must keep to: CUDA C++ Programming Guide 13, Technical Specifications per Compute Capability."""
+"""Limits that a launch must keep to: CUDA C++ Programming Guide 13, Technical Specifications per Compute Capability."""
 
 import math
 

@@ -17,7 +17,7 @@ VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
 class Array:
-    """What a kernel can index. shape: NumPy integers; strides: in elements; start: offset of its first element.
+    """An array as a kernel indexes it. shape: NumPy integers; strides: in elements; start: offset of its first element.
 
     Where a view differs between lanes (x[i] of a matrix), shape and start hold vectors.
     """
@@ -156,7 +156,7 @@ class Array:
     # In a debugger; a kernel's own x[i] is rewritten to load and store --------------------------------
 
     def __getitem__(self, index: Any) -> Any:
-        """What the watched thread would find there: neither counted nor checked for races."""
+        """The elements as the watched thread would find them: neither counted nor checked for races."""
         seen = self.lanes.seen(self)
         if seen is None:
             raise TypeError(f"{self.name}[i] differs between threads: with cuda.debug(block=0, thread=5): follows one.")

@@ -1,4 +1,4 @@
-"""What the warps of a launch did, line by line, in the profiler's units."""
+"""Counts of what the warps of a launch did, line by line, in the profiler's units."""
 
 from typing import Any
 

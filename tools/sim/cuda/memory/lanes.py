@@ -1,4 +1,4 @@
-"""Who the lanes of a batch of blocks are, and which of them are active."""
+"""The lanes of a batch of blocks: who they are, and which of them are active."""
 
 import contextlib
 from collections.abc import Iterator

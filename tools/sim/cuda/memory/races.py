@@ -72,7 +72,7 @@ class Races:
         self.warp_epochs = self.warp_epochs + warps
 
     def fence(self, blocks: np.ndarray) -> None:
-        """What these blocks did to global memory comes before what others do from now on."""
+        """All that these blocks did to global memory comes before what others do from now on."""
         self.settle()
         for touched in self.known.values():
             for by in (touched.reader, touched.writer):
@@ -124,7 +124,7 @@ class Races:
         return np.unique(np.concatenate(shared)) if shared else np.empty(0, np.int64)
 
     def _orders(self, storage: Storage, members: "Members") -> Iterator[tuple[tuple, np.ndarray, str]]:
-        """What must not be shared by whom, from far to near: groups of accesses, the parties, the remedy."""
+        """Orders to look for, from far to near: groups of accesses, parties that must not share one, the remedy."""
         if storage.kind == "global":
             yield (members.keys,), members.blocks, "Blocks run in any order."
         by_block = members.keys, members.blocks, members.block_epochs
@@ -205,7 +205,7 @@ class Touched:
         self.reader, self.writer, self.updater = (np.full(size, NOBODY, np.int32) for _ in range(3))
 
     def against(self, operation: str) -> list[tuple[str, np.ndarray]]:
-        """What this operation races with."""
+        """The operations that this one races with, and by whom they were done."""
         others = {"load": ("store", "atomic"), "store": ("load", "store", "atomic"), "atomic": ("load", "store")}
         return [(each, self._of(each)) for each in others[operation]]
 

@@ -1,4 +1,4 @@
-"""What the lanes ask for, told to the listener of tools/sim/trace.py."""
+"""Accesses of the lanes, told to the listener of tools/sim/trace.py."""
 
 import math
 

@@ -36,7 +36,7 @@ def remainder(x: Value, y: Value) -> Value:
 
 
 def _rest(x: Value, y: Value) -> Value:
-    """What LLVM makes of frem for NVIDIA's GPUs. Unlike C's fmod it is not exact: when the rounded quotient is off
+    """LLVM's frem for NVIDIA's GPUs. Unlike C's fmod it is not exact: when the rounded quotient is off
     by one or more, so is the rest by as many times y; and it is NaN for an infinite y."""
     rest = multiply_add(-np.floor(abs(x) / abs(y)), abs(y), abs(x))
     return np.where(x < 0, -rest, rest)

@@ -82,7 +82,7 @@ def _saturated(value: Value, register: np.dtype, limits: np.iinfo) -> Value:
 
 
 def _from_nan(old: np.dtype, register: np.dtype) -> Value:
-    """What NaN becomes (PTX ISA, cvt): 0, but with 64 bits on either side only the highest bit set."""
+    """The integer that NaN becomes (PTX ISA, cvt): 0, but with 64 bits on either side only the highest bit set."""
     if old != FLOAT64 and register.itemsize < 8:
         return register.type(0)
     return np.array(1, register) << (8 * register.itemsize - 1)

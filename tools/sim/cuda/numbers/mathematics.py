@@ -21,7 +21,7 @@ NUMPY = tuple("acos acosh asin asinh atan atanh cos cosh log log10 log2 sin sinh
 
 
 def meaning(function: object) -> Callable | None:
-    """What `function` does inside a kernel, for NumPy arrays and scalars; None if it is none of those known here."""
+    """The meaning of `function` inside a kernel, for NumPy arrays and scalars; None if it is not known here."""
     try:
         return MEANINGS.get(function)
     except TypeError:  # it cannot be a key

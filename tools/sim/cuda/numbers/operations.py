@@ -70,7 +70,7 @@ def _binary(name: str) -> Callable:
 
 
 def _implementation(name: str, a: np.dtype, b: np.dtype) -> Callable:
-    """What computes x <name> y for x of type a, y of type b, and counts it where that is not free of charge."""
+    """A function that computes x <name> y for x of type a, y of type b, and counts it where it costs something."""
     result = result_type(name, a, b) if a in TYPES and b in TYPES else None
     if result is None:
         return lambda x, y: _refuse(name, str(a), str(b))

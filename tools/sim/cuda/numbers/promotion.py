@@ -1,4 +1,4 @@
-"""Which type Numba gives to the result of an operation in a CUDA kernel, from the types of its operands.
+"""Types of results in a CUDA kernel, as Numba finds them from the types of the operands.
 
 The rules were found by asking the type inference of numba-cuda 0.30 for every pair of types; the tests ask it again.
 """

@@ -1,4 +1,4 @@
-"""Which types of arguments numba-cuda 0.30 takes, and which it turns them into."""
+"""Types of arguments that numba-cuda 0.30 takes, and those that it turns them into."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a call inside a kernel means: an intrinsic, a device function, or a Python function that kernels know."""
+"""Calls inside a kernel, and what they mean: an intrinsic, a device function, or one of Python's functions."""
 
 import builtins
 import inspect
@@ -21,7 +21,7 @@ MOST_PRINTED = 4096  # lines of one print statement; a GPU's buffer holds about 
 
 
 def meaning(lanes: Any, function: Any) -> Callable:
-    """What to call instead of `function`, with kernel values."""
+    """The function to call instead of `function`, with kernel values."""
     if isinstance(function, Intrinsic):
         return function.meaning
     if function is builtins.len:

@@ -1,4 +1,4 @@
-"""How control flow changes the mask: if, loops, and calls of device functions."""
+"""Control flow as changes of the mask: if, loops, and calls of device functions."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the variables of a kernel hold: numbers, as vectors with an element for each lane or as NumPy scalars where
+"""Values of a kernel's variables: numbers, as vectors with an element for each lane or as NumPy scalars where
 all lanes agree; arrays; and tuples of these."""
 
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ def strong(value: object) -> object:
 
 
 def type_of(value: Any) -> Any:
-    """What decides over the types of all that is computed from a value: a dtype for a number. Hashable."""
+    """A value's type, which decides over the types of all that is computed from it: a dtype for a number. Hashable."""
     if isinstance(value, NUMBER):
         return value.dtype
     if isinstance(value, tuple):

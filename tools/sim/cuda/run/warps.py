@@ -44,7 +44,7 @@ class Warps(ControlFlow):
     # Values ---------------------------------------------------------------------------------------------
 
     def value(self, thing: Any) -> Any:
-        """What a name outside the function stands for."""
+        """The value of a name outside the function."""
         if type(thing) is Register:
             return thing.read(self)
         if isinstance(thing, enum.Enum):
@@ -59,7 +59,7 @@ class Warps(ControlFlow):
         return floats.constant(value) if isinstance(value, np.generic) else value
 
     def constant(self, value: Any) -> Any:
-        """What is computed from constants alone."""
+        """A value that is computed from constants alone."""
         return floats.constant(value) if isinstance(value, np.generic) else value
 
     def attribute(self, thing: Any, name: str) -> Any:
@@ -72,7 +72,7 @@ class Warps(ControlFlow):
         return _settled(phi.fit(value))
 
     def typed(self, value: Any, phi: Phi) -> Any:
-        """What an operation gives, in its type."""
+        """The result of an operation, in its type."""
         return phi.fit(value)
 
     def merge(self, here: Any, other: Any, place: Any, phi: Phi) -> Any:

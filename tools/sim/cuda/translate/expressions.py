@@ -41,7 +41,7 @@ class Expressions(ast.NodeTransformer):
         return at(new, node) if isinstance(new, ast.expr) else new
 
     def typed(self, value: ast.expr) -> ast.expr:
-        """What an operation gives, in its type."""
+        """The result of an operation, in its type."""
         if not self._typed:
             return value
         phi = f"_type_{len(self.phis)}"

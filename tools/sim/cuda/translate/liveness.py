@@ -1,4 +1,4 @@
-"""Which variables are still read, at the places where ways of a kernel meet: only those have a value there."""
+"""Variables that are still read, at the places where ways of a kernel meet: only those have a value there."""
 
 import ast
 

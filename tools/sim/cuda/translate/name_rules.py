@@ -1,4 +1,4 @@
-"""What the names in a kernel stand for, and what of that Numba does not take into a kernel.
+"""Names in a kernel: what they stand for, and what of that Numba does not take into a kernel.
 
 Every rule was found by compiling kernels with numba-cuda 0.30; the tests compile them again.
 """
@@ -74,7 +74,7 @@ class Names:
         self.outer = {**vars(builtins), **function.__globals__, **_outer_variables(function)}
 
     def value(self, node: ast.AST) -> object:
-        """What a name or a dotted name stands for; VARIES for anything else. Raises Missing."""
+        """The value that a name or a dotted name stands for; VARIES for anything else. Raises Missing."""
         if isinstance(node, ast.Attribute):
             return _attribute(node, self.value(node.value))
         if not isinstance(node, ast.Name) or node.id in self.local:
@@ -151,7 +151,7 @@ def _missing(missing: Missing) -> Finding:
 
 
 def _judge(node: ast.AST, value: object) -> Finding | None:
-    """What Numba thinks of a value that a kernel takes from outside."""
+    """A note of what is wrong with a value that a kernel takes from outside."""
     name = ast.unparse(node)
     if isinstance(value, (list, dict, set, frozenset, range)):
         return Finding(

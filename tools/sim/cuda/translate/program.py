@@ -112,7 +112,7 @@ def _compiled(rewriter: Rewriter, function: Callable) -> types.CodeType:
 
 
 def _closure(function: Callable) -> dict:
-    """What an outer function's names stand for at this moment; as Numba, a launch sees them as constants."""
+    """Values of an outer function's names at this moment; as in Numba, a launch sees them as constants."""
     cells = function.__closure__ or ()
     return {name: cell.cell_contents for name, cell in zip(function.__code__.co_freevars, cells)}
 

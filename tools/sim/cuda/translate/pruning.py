@@ -1,4 +1,4 @@
-"""Which conditions Numba decides before it looks at types; of a branch that it prunes for that, nothing has a type."""
+"""Conditions that Numba decides before it looks at types; of a branch that it prunes for that, nothing has a type."""
 
 import ast
 from collections import Counter

@@ -32,7 +32,7 @@ def findings(tree: ast.FunctionDef, names: Names) -> Iterator[Finding]:
 
 
 class _Shapes:
-    """What is known of the local variables. values: what each of them gets. moving: those that get something else."""
+    """Local variables, as far as known. values: what each of them gets. moving: those that get something else."""
 
     def __init__(self, tree: ast.FunctionDef, names: Names) -> None:
         self.names, self.pruning = names, Pruning(tree)
