@@ -65,35 +65,16 @@ def _admit(name: str, types: tuple[str, ...], array: Any) -> None:
         raise array.is_read_only("updates")
 
 
-# Steps that NumPy has no ufunc for: what a cell becomes, in Python's numbers ----------------------
-
-
-def _up(old: float, last: float) -> float:
-    return 0 if old >= last else old + 1
-
-
-def _down(old: float, first: float) -> float:
-    return first if old == 0 or old > first else old - 1
-
-
-def _swap(old: float, expected: float, new: float) -> float:
-    return new if old == expected else old
-
-
-def _larger(old: float, new: float) -> float:
-    return new if new > old else old  # nothing changes where one of them is NaN
-
-
-def _smaller(old: float, new: float) -> float:
-    return new if new < old else old
-
-
-def _larger_number(old: float, new: float) -> float:
-    return old if old >= new or new != new else new  # NaN gives way, and never comes in
-
-
-def _smaller_number(old: float, new: float) -> float:
-    return old if old <= new or new != new else new
+# What a cell becomes, in Python's numbers, where NumPy has no ufunc for it
+STEPS: dict[str, Callable] = {
+    "inc": lambda old, last: 0 if old >= last else old + 1,
+    "dec": lambda old, first: first if old == 0 or old > first else old - 1,
+    "cas": lambda old, expected, new: new if old == expected else old,
+    "max": lambda old, new: new if new > old else old,  # nothing changes where one of them is NaN
+    "min": lambda old, new: new if new < old else old,
+    "nanmax": lambda old, new: old if old >= new or new != new else new,  # NaN gives way, and never comes in
+    "nanmin": lambda old, new: old if old <= new or new != new else new,
+}
 
 
 def _by_type(integers: np.ufunc, floats: Callable) -> Callable:
@@ -113,21 +94,21 @@ and_ = _atomic("and_", INTEGERS, partial(fold, np.bitwise_and), "array[index] &=
 or_ = _atomic("or_", INTEGERS, partial(fold, np.bitwise_or), "array[index] |= value.")
 xor = _atomic("xor", INTEGERS, partial(fold, np.bitwise_xor), "array[index] ^= value.")
 exch = _atomic("exch", INTEGERS, exchange, "array[index] = value.")
-inc = _atomic("inc", UNSIGNED, partial(one_by_one, _up), "One more; from `value` or beyond, 0.")
-dec = _atomic("dec", UNSIGNED, partial(one_by_one, _down), "One less; from 0 or beyond `value`, `value`.")
-max = _atomic("max", NUMBERS, _by_type(np.maximum, _larger), "The larger stays; a NaN on either side changes nothing.")
-min = _atomic("min", NUMBERS, _by_type(np.minimum, _smaller), "The smaller stays; a NaN changes nothing.")
-nanmax = _atomic("nanmax", NUMBERS, _by_type(np.maximum, _larger_number), "The larger stays, any number before NaN.")
-nanmin = _atomic("nanmin", NUMBERS, _by_type(np.minimum, _smaller_number), "The smaller stays, any number before NaN.")
+inc = _atomic("inc", UNSIGNED, partial(one_by_one, STEPS["inc"]), "One more; from `value` or beyond, 0.")
+dec = _atomic("dec", UNSIGNED, partial(one_by_one, STEPS["dec"]), "One less; from 0 or beyond `value`, `value`.")
+max = _atomic("max", NUMBERS, _by_type(np.maximum, STEPS["max"]), "The larger stays; a NaN changes nothing.")
+min = _atomic("min", NUMBERS, _by_type(np.minimum, STEPS["min"]), "The smaller stays; a NaN changes nothing.")
+nanmax = _atomic("nanmax", NUMBERS, _by_type(np.maximum, STEPS["nanmax"]), "The larger stays, any number before NaN.")
+nanmin = _atomic("nanmin", NUMBERS, _by_type(np.minimum, STEPS["nanmin"]), "The smaller stays, any number before NaN.")
 
 
 @intrinsic(name="cuda.atomic.cas")
 def cas(array: Array, index: Any, old: Value, value: Value) -> np.ndarray:
     """array[index] = value where array[index] == old. Gives the value before: `old` means that it took place."""
-    return _apply("cas", INTEGERS, partial(one_by_one, _swap), array, index, old, value)
+    return _apply("cas", INTEGERS, partial(one_by_one, STEPS["cas"]), array, index, old, value)
 
 
 @intrinsic(name="cuda.atomic.compare_and_swap")
 def compare_and_swap(array: Array, old: Value, value: Value) -> np.ndarray:
     """cas on element 0 of an array of one dimension."""
-    return _apply("compare_and_swap", INTEGERS, partial(one_by_one, _swap), array, np.int64(0), old, value)
+    return _apply("compare_and_swap", INTEGERS, partial(one_by_one, STEPS["cas"]), array, np.int64(0), old, value)

@@ -30,6 +30,20 @@ def is_cuda_array(obj: object) -> bool:
     return hasattr(obj, "__cuda_array_interface__")
 
 
+def interface(elements: np.ndarray, address: int, stream: int | None) -> dict:
+    """The CUDA array interface of such memory. stream: whose work it waits for."""
+    strides = None if elements.flags.c_contiguous else elements.strides
+    data, typestr = (address, False), elements.dtype.str
+    return {
+        "shape": elements.shape,
+        "strides": strides,
+        "data": data,
+        "typestr": typestr,
+        "version": 3,
+        "stream": stream,
+    }
+
+
 def described(interface: dict, sync: bool) -> tuple[Piece, np.ndarray]:
     """The memory that a CUDA array interface describes, and NumPy's view of it.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tools.sim import host
 from tools.sim.cuda.host import layouts
-from tools.sim.cuda.host.allocation import allocated, described, is_cuda_array, values_of
+from tools.sim.cuda.host.allocation import allocated, described, interface, is_cuda_array, values_of
 from tools.sim.cuda.host.streams import Stream, number
 from tools.sim.cuda.numbers.conversion import convert
 from tools.sim.cuda.numbers.promotion import TYPES
@@ -40,14 +40,7 @@ class _OnDevice:
 
     @property
     def __cuda_array_interface__(self) -> dict:
-        return {
-            "shape": self.shape,
-            "strides": None if self.elements.flags.c_contiguous else self.strides,
-            "data": (self.address, False),
-            "typestr": self.dtype.str,
-            "version": 3,
-            "stream": int(self.stream) if self.stream else None,
-        }
+        return interface(self.elements, self.address, int(self.stream) if self.stream else None)
 
     def bind(self, stream: Stream | int = 0) -> Self:
         """The same memory, whose transfers go to this stream when none is named."""

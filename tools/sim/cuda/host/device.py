@@ -127,26 +127,16 @@ class _Managed:
         return "<Managed Device 0>"
 
 
-class _DeviceList:
+class _DeviceList(list):
     """cuda.gpus: a list of one device."""
 
-    _all = (_Managed(),)
-    current = _all[0]
-
-    def __getitem__(self, number: int) -> _Managed:
-        return self._all[number]
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __iter__(self) -> Iterator[_Managed]:
-        return iter(self._all)
+    current = property(lambda self: self[0])
 
     def __str__(self) -> str:
-        return ", ".join(map(str, self._all))
+        return ", ".join(map(str, self))
 
 
-gpus = _DeviceList()
+gpus = _DeviceList([_Managed()])
 
 
 def list_devices() -> _DeviceList:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tools.sim import host
 from tools.sim.cuda.host import layouts
-from tools.sim.cuda.host.allocation import allocated
+from tools.sim.cuda.host.allocation import allocated, interface
 from tools.sim.cuda.host.arrays import DeviceNDArray
 from tools.sim.cuda.host.streams import Stream
 from tools.sim.device_memory import Piece, poisoned
@@ -37,14 +37,7 @@ class _Shared(np.ndarray):
 
     @property
     def __cuda_array_interface__(self) -> dict:
-        return {
-            "shape": self.shape,
-            "strides": None if self.flags.c_contiguous else self.strides,
-            "data": (self.address, False),
-            "typestr": self.dtype.str,
-            "version": 3,
-            "stream": None,
-        }
+        return interface(self, self.address, None)
 
 
 class MappedNDArray(_Shared):

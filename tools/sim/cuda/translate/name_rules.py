@@ -33,14 +33,9 @@ INSTEAD = {
     zip: "Write a loop over range(len(x)).",
     sum: "Add in a loop.",
 }
-BUILT_IN = {
-    "maximum": "max(a, b) is compiled.",
-    "minimum": "min(a, b) is compiled.",
-    "max": "max(a, b) is compiled.",
-    "min": "min(a, b) is compiled.",
-    "round": "round(a) is compiled.",
-    "abs": "abs(a) is compiled.",
-}
+BUILT_IN = {name: f"{name}(a, b) is compiled." for name in ("max", "min")}
+BUILT_IN |= {f"{name}imum": text for name, text in BUILT_IN.items()}
+BUILT_IN |= {name: f"{name}(a) is compiled." for name in ("round", "abs")}
 
 # Not compiled by Numba, among NumPy's functions; of those that are named nowhere, nothing is claimed.
 NUMPY_ARRAYS = tuple(
