@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.run.intrinsic import Register, intrinsic
 from tools.sim.cuda.run.warps import current
@@ -24,7 +25,7 @@ blockIdx = _Axes("cuda.blockIdx", lambda lanes, axis: lanes.block_index[axis].as
 blockDim = _Axes("cuda.blockDim", lambda lanes, axis: np.int32(lanes.block[axis]))
 gridDim = _Axes("cuda.gridDim", lambda lanes, axis: np.int32(lanes.grid[axis]))
 laneid = Register(lambda lanes: lanes.lane.astype(np.int32))
-warpsize = Register(lambda lanes: np.int32(32))
+warpsize = Register(lambda lanes: np.int32(WARP))
 
 
 @intrinsic

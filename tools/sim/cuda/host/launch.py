@@ -20,14 +20,7 @@ AT_ONCE = 1 << 16  # lanes in a batch: few enough for the processor's caches, ma
 
 
 def launch(
-    function: Callable,
-    grid: tuple,
-    block: tuple,
-    arguments: list,
-    *,
-    dynamic_shared: int = 0,
-    cooperative: bool = False,
-    name: str = "",
+    function: Callable, grid: tuple, block: tuple, arguments: list, *, dynamic_shared: int = 0, name: str = ""
 ) -> counters.Launch:
     """Run a kernel's Python function for every thread.
 
@@ -40,10 +33,10 @@ def launch(
     if trace.listener is not None:
         trace.listener.launch(name or function.__name__, grid, block)
     blocks = math.prod(grid)
-    batch = blocks if cooperative or kernel.cooperates else 1 if kernel.waits else max(1, AT_ONCE // math.prod(block))
+    batch = blocks if kernel.cooperates else 1 if kernel.waits else max(1, AT_ONCE // math.prod(block))
     with np.errstate(all="ignore"):
         for first in range(0, blocks, batch):
-            lanes = debugger.lanes_for(grid, block, first, min(batch, blocks - first), counting)
+            lanes = debugger.warps_for(grid, block, first, min(batch, blocks - first), counting)
             lanes.races, lanes.space = Races(lanes, known), Space(lanes, dynamic_shared)
             _run(kernel, lanes, list(map(lanes.space.argument, arguments, storages)))
     return counters.Launch(name or function.__name__, grid, counting.total(blocks), counting.lines())

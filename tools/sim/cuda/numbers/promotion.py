@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tools.sim.cuda.types import Type
+
 Value = Any  # a number of a kernel: a NumPy array with an element for each lane, or a NumPy scalar for all of them
 NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 TYPES = tuple(map(np.dtype, NAMES.split()))
@@ -26,9 +28,9 @@ def select(condition: Value, here: Value, otherwise: Value) -> Value:
 def dtype_of(thing: object) -> np.dtype | None:
     """The type that a NumPy dtype or class, a Numba type or a name such as "float32" stands for; None for others.
 
-    Numba's types, its own and those of types.py, are known by their names.
+    Numba's own types, which this room does not import, are known by their names.
     """
-    if type(thing).__module__.startswith(("numba.", "tools.sim.cuda.types")):
+    if isinstance(thing, Type) or type(thing).__module__.startswith("numba."):
         thing = str(thing)
     if not isinstance(thing, (str, np.dtype)) and not (isinstance(thing, type) and issubclass(thing, np.generic)):
         return None

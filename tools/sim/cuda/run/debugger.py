@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim.cuda.faults import position
 from tools.sim.cuda.memory.array import Array, Record
 from tools.sim.cuda.memory.counting import Counting
@@ -32,7 +33,7 @@ def debug(block: int | tuple = 0, thread: int | tuple = 0) -> Iterator[None]:
         yield
 
 
-def lanes_for(grid: tuple, block: tuple, first: int, blocks: int, counting: Counting) -> Warps:
+def warps_for(grid: tuple, block: tuple, first: int, blocks: int, counting: Counting) -> Warps:
     """Warps for a batch; Watched ones when the thread that `debug` asked for is among them."""
     if session.followed:
         wanted_block = _number(session.followed[0], grid, "block")
@@ -147,7 +148,7 @@ class Replay(Warps):
         self.catch_up(0)
         self.thread_index = tuple(map(np.int64, position(thread, watched.block)))
         self.block_index = tuple(map(np.int64, position(block, watched.grid)))
-        self.lane = np.int64(thread % 32)
+        self.lane = np.int64(thread % WARP)
         self.frames[0].returned = self.thread != thread
         self._set(self.thread == thread)
 
