@@ -7,7 +7,7 @@ import pytest
 from tools import ROOT
 
 FLOORS = [
-    {"words", "requirements"},
+    {"words", "processes", "requirements"},
     {"models"},
     {"sim", "compiler"},
     {"gpu"},

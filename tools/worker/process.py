@@ -10,10 +10,9 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
-from tools import ROOT, gpu, wire
+from tools import ROOT, gpu, processes, wire
 from tools.worker import forked
 from tools.worker.deadlines import AGAIN, Deadline, Died, TooSlow, around, hung
 from tools.worker.forked import Forked
@@ -79,10 +78,7 @@ class Process:
         """End the process and all its children that stayed in its group. Harmless when it has ended."""
         if self._child.stdout.closed:
             return
-        with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of one that has ended
-            os.killpg(self._child.pid, signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):  # a driver may hold a process for a while even then
-            self._child.wait(timeout=5)
+        processes.end_group(self._child)
         self._drain()
         self._child.stdout.close()
         os.close(self._requests)

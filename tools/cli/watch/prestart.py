@@ -63,6 +63,7 @@ class Warm:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE)
         processes.end_group(self._process)
+        self._process.stdout.close()
 
     def _number(self) -> int | None:
         line = self._process.stdout.readline()
