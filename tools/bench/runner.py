@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from tools import ROOT, gpu
+from tools import ROOT, gpu, processes
 from tools.bench import contest, machine, simulated
 from tools.check import timing
 from tools.course.content import catalogue
@@ -110,8 +110,7 @@ def _last(printed: IO[bytes]) -> list[str]:
 def _end(child: subprocess.Popen) -> None:
     """End the child and what it started. Harmless when it has ended."""
     if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
-        child.wait()
+        processes.end_group(child)
     child.stdout.close()
 
 

@@ -25,9 +25,12 @@ def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h10
     return found[chip] if isinstance(chip, str) else found
 
 
-def begin_compiler(module: str, file: Path) -> None:
-    """Start the process that compiles this lesson's kernels and do not wait for it."""
-    lesson_at(module, file.resolve(), "compile").begin()
+def begin_compiler(module: str, file: Path, copied: bool) -> None:
+    """Start the process that compiles this lesson's kernels and do not wait for it.
+
+    copied: it may begin as a copy of this process, so that it need not import what is imported here.
+    """
+    lesson_at(module, file.resolve(), "compile").begin(copied)
 
 
 def compiling(function: Callable) -> Lesson:

@@ -2,10 +2,8 @@
 
 import csv
 import io
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -13,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tools import gpu, worker
+from tools import gpu, processes, worker
 from tools.check import metrics
 from tools.check.metrics import MeasuredCounters
 from tools.check.show import cut
@@ -117,8 +115,7 @@ def run(command: list[str]) -> tuple[int, str]:
         raise worker.TooSlow(limit.seconds) from None
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            processes.end_group(process)
     return process.returncode, printed
 
 

@@ -1,16 +1,14 @@
 """Programs asked for an answer, each for a limited time: whatever is installed here, nobody waits for it for ever."""
 
 import os
-import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import ROOT
+from tools import ROOT, processes
 
 MOST = 100_000  # bytes of an answer that are read
 _running: set[subprocess.Popen] = set()
@@ -72,7 +70,4 @@ def _end(process: subprocess.Popen) -> None:
     _running.discard(process)
     if process.poll() is not None:
         return
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(1)  # one that the system itself holds does not end, and is left behind
+    processes.end_group(process, patience=1)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from tools import ROOT
+from tools import ROOT, processes
 from tools.selfcheck.remembered import watched
 from tools.selfcheck.results import Result, TestResult, Variant
 
@@ -112,14 +112,7 @@ class UnitProcess:
 
     def kill(self) -> None:
         """End the process and all that it started."""
-        if hasattr(os, "killpg"):
-            try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass  # all of them have ended already
-        else:
-            self.process.kill()
-        self.process.wait()
+        processes.end_group(self.process)
 
     def close(self) -> None:
         self.kill()

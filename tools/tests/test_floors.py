@@ -7,7 +7,7 @@ import pytest
 from tools import ROOT
 
 FLOORS = [
-    {"marker", "words", "requirements"},
+    {"marker", "processes", "words", "requirements"},
     {"models"},
     {"sim", "compiler"},
     {"gpu"},

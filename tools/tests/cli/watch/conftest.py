@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tools.tests.cli.watching import DAY, PYTEST, SCRIPT, SMALL, Place, write
+from tools.tests.cli.watch.watching import DAY, PYTEST, SCRIPT, SMALL, Place, write
 from tools.tests.conftest import Course
 
 

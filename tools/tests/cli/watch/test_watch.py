@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from tools.cli import terminal
-from tools.tests.cli.watching import DAY, ENDLESS, LESSON, LONG, WAITING, Place, environment, running
+from tools.tests.cli.watch.watching import DAY, ENDLESS, LESSON, LONG, WAITING, Place, environment, running
 from tools.tests.conftest import needs_solutions
 
 GAP = 'raise NotImplementedError("week1/day1 task 1: matmul_naive")'

@@ -1,7 +1,4 @@
-"""course watch [DAY]: the day's tests on every save, on one screen, one failing test in focus; keys for the rest.
-
-Without a terminal: each run's result as it comes, until standard input ends.
-"""
+"""The session of a watch: one event after the other, until the learner quits or the input ends."""
 
 import os
 import signal
@@ -14,13 +11,12 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from tools.cli import WIDTH, chosen, terminal
-from tools.cli.watch_faces import Printed, Screen
-from tools.course.content import catalogue
+from tools.cli.watch.file_watcher import Saves
+from tools.cli.watch.prestart import Ahead
+from tools.cli.watch.runs import Outcome, Run
+from tools.cli.watch.screens import QUIT, Printed, Screen
+from tools.cli.watch.state import State
 from tools.course.content.catalogue import Unit
-from tools.course.learner.current import following
-from tools.course.learner.progress import Progress
-from tools.course.runs import Ahead, Outcome, Run
-from tools.course.saves import Saves
 
 TICK = 1.0  # seconds between two looks at the clock while tests run
 SAVED, ENDED, KEY, OVER, RESIZED, STOP = "saved", "ended", "key", "over", "resized", "stop"  # events
@@ -62,12 +58,8 @@ class Watch:
     """Runs a unit's tests after each save; its face shows what comes of it, and says what the keys mean."""
 
     def __init__(self, unit: Unit, root: Path, events: SimpleQueue, face: Printed | Screen):
-        self.unit, self.root, self.face, self._events = unit, root, face, events
-        self.run: Run | None = None  # the one under way
+        self.state, self._face, self._events = State(unit, root), face, events
         self._ahead = Ahead()
-        self.outcome: Outcome | None = None  # of the last run that ended, and when that was
-        self.when: datetime | None = None
-        self.last = False  # the input has ended: the run under way is the last one
 
     def follow(self) -> None:
         """Until the learner quits or the input ends."""
@@ -80,64 +72,60 @@ class Watch:
             self._saves.stop()
             self._stop()
             self._ahead.stop()
-            self.face.left()
+            self._face.left()
 
-    def fresh(self) -> Unit:
-        """The unit as its files are now. Raises NoSuchUnit, BrokenCourseFile."""
-        return catalogue.unit(self.unit.name, self.root)
-
-    @property
-    def green(self) -> bool:
-        """Did all pass that can run here, and is the unit done with that?"""
-        finished = Progress.load(self.root).state(self.unit).finished
-        return finished and self.outcome is not None and self.outcome.code == 0
-
-    def following(self) -> Unit | None:
-        """The unit that comes after this one. Raises BrokenCourseFile."""
-        return following(self.unit, catalogue.units(self.root), Progress.load(self.root))
-
-    def go_on(self, unit: Unit) -> None:
+    def _go_on(self, unit: Unit) -> None:
         """Watch `unit` from now on."""
         self._saves.stop()
-        self.unit, self.outcome = unit, None
+        self.state.unit, self.state.outcome = unit, None
         self._saves = self._notice_saves()
         self._start()
 
     def _notice_saves(self) -> Saves:
-        name = self.unit.name
-        return Saves(self.unit, lambda: self._events.put((SAVED, name)))
+        name = self.state.unit.name
+        return Saves(self.state.unit, lambda: self._events.put((SAVED, name)))
 
     def _start(self) -> None:
         """Start a run; one that is under way is of no interest any more."""
         self._stop()
         columns, _ = terminal.size()
-        self.run = Run(self.unit, lambda run, outcome: self._events.put((ENDED, (run, outcome))),
-                       self._ahead, columns=min(WIDTH, columns), colour=self.face.colour)  # fmt: skip
-        self.face.started(self)
+        self.state.run = Run(self.state.unit, lambda run, outcome: self._events.put((ENDED, (run, outcome))),
+                             self._ahead, columns=min(WIDTH, columns), colour=self._face.colour)  # fmt: skip
+        self._face.started(self.state)
 
     def _stop(self) -> None:
-        if self.run:
-            self.run.stop()
-            self.run = None
+        if self.state.run:
+            self.state.run.stop()
+            self.state.run = None
 
     def _turn(self) -> bool:
         """Wait for one event and answer it. False when it was the last."""
+        state = self.state
         try:
             kind, what = self._events.get(timeout=TICK)
         except Empty:
-            self.face.waited(self)
+            self._face.waited(state)
             return True
-        if kind == SAVED and what == self.unit.name:
+        if kind == SAVED and what == state.unit.name:
             self._start()
-        elif kind == ENDED and what[0] is self.run:
-            self.run, self.outcome, self.when = None, what[1], datetime.now()
-            self.face.ended(self)
-            if not self.last:
-                self._ahead.prepare(self.unit)
+        elif kind == ENDED and what[0] is state.run:
+            self._note(what[1])
         elif kind == RESIZED:
-            self.face.resized(self)
+            self._face.resized(state)
         elif kind == OVER:
-            self.last = True
-        elif kind == KEY and not self.face.pressed(self, what.lower()):
-            return False
-        return kind != STOP and not (self.last and self.run is None)
+            state.last = True
+        elif kind == KEY:
+            asked = self._face.pressed(state, what.lower())
+            if asked == QUIT:
+                return False
+            if isinstance(asked, Unit):
+                self._go_on(asked)
+        return kind != STOP and not (state.last and state.run is None)
+
+    def _note(self, outcome: Outcome) -> None:
+        """The run under way has ended."""
+        state = self.state
+        state.run, state.outcome, state.when = None, outcome, datetime.now()
+        self._face.ended(state)
+        if not state.last:
+            self._ahead.prepare(state.unit)

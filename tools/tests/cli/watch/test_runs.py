@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.course.runs import Ahead, Run
+from tools.cli.watch.prestart import Ahead
+from tools.cli.watch.runs import Run
 from tools.tests.course.miniature import make
 
 PATIENCE = 30.0  # seconds
@@ -78,26 +79,70 @@ def test_pytest_gets_the_unit_the_width_and_whether_to_colour(start):
     assert outcome(start(says)[1]).text == "week1/day1 80 ['--color=no']\n"
 
 
-def test_a_process_made_ahead_imports_pytorch_while_it_waits_and_is_used_once(start, tmp_path):
-    (tmp_path / "torch.py").write_text("import os, pathlib; pathlib.Path('imported').write_text(f'{os.getpid()}\\n')")
+def test_each_run_is_a_copy_of_a_process_that_has_imported_pytorch_before(start, tmp_path):
+    (tmp_path / "torch.py").write_text("import os, pathlib; open('imported', 'a').write(f'{os.getpid()}\\n')")
     start.unit.lesson.write_text("import torch\n")
     start.ahead.prepare(start.unit)
-    waits = until_written(tmp_path / "imported")
-    says = "import os; print(os.getpid())"
-    assert outcome(start(says)[1]).text == waits
-    assert outcome(start(says)[1]).text != waits
+    warm = until_written(tmp_path / "imported")
+    says = "import os, torch; print(os.getppid()); pathlib.Path('run').write_text(str(os.getpid()))"
+    runs = set()
+    for _ in range(2):
+        assert outcome(start(says)[1]).text == warm
+        runs.add(until_written(tmp_path / "run"))
+    assert len(runs) == 2 and (tmp_path / "imported").read_text() == warm
 
 
-def test_a_process_made_ahead_reads_nothing_and_sees_the_course_as_pytest_does(start, tmp_path):
+def test_what_a_run_spoils_and_how_it_ends_is_nothing_to_the_next(start, tmp_path):
+    (tmp_path / "torch.py").write_text("right = True")
+    start.unit.lesson.write_text("import torch\n")
+    spoils = "import os, random, torch; torch.right = False; os.environ['HOME'] = ''; print(random.random())"
+    first = outcome(start(f"{spoils}; sys.stdout.flush(); os.kill(os.getpid(), 9)")[1])
+    assert first.code == -9
+    says = "import os, random, torch; print(torch.right, os.environ['HOME'] != ''); print(random.random())"
+    right, number = outcome(start(says)[1]).text.splitlines()
+    assert right == "True True" and number != first.text.strip()
+
+
+def test_another_unit_needs_another_process_and_one_that_was_lost_is_replaced(start, tmp_path):
+    plain = start.ahead.prepare(start.unit)
+    assert start.ahead.prepare(start.unit) is plain
+    start.unit.lesson.write_text("import torch\n")
+    with_torch = start.ahead.prepare(start.unit)
+    assert with_torch is not plain and not plain.lives
+    with_torch.end()
+    assert outcome(start("print('ran')")[1]).text == "ran\n"
+
+
+def test_a_run_sees_the_course_as_pytest_does_and_reads_nothing(start, tmp_path):
     says = "import tools, json; print(sys.path[0], sys.argv[1], sys.stdin.read() == '', json.__name__)"
     (tmp_path / "tools.py").write_text("")
     assert outcome(start(says)[1]).text == f"{tmp_path} week1/day1 True json\n"
 
 
-def test_a_process_made_ahead_ends_with_whoever_made_it(start):
-    process = start.ahead.take(start.unit)
-    process.stdin.close()
-    assert process.wait(PATIENCE) == 0
+def test_the_process_ends_with_whoever_made_it(start):
+    warm = start.ahead.prepare(start.unit)
+    warm._process.stdin.close()
+    assert warm._process.wait(PATIENCE) == 0
+
+
+def test_without_a_fork_each_run_is_a_process_of_its_own(start, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text("import os; del os.fork")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    says = "import os; print(os.getpid()); sys.exit(3)"
+    first, second = outcome(start(says)[1]), outcome(start(says)[1])
+    assert first.code == second.code == 3 and first.text != second.text
+
+
+def test_a_run_can_be_stopped_before_the_imports_are_done(start, tmp_path):
+    (tmp_path / "torch.py").write_text("import time; open('imports', 'w').write('x'); time.sleep(60)")
+    start.unit.lesson.write_text("import torch\n")
+    run, outcomes = start("print('ran')")
+    until_written(tmp_path / "imports")
+    began = time.monotonic()
+    run.stop()
+    assert time.monotonic() - began < PATIENCE and outcomes.empty()
+    start.unit.lesson.write_text("")
+    assert outcome(start("print('ran')")[1]).text == "ran\n"
 
 
 DEAF = """import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tools.cli.__main__ import main
-from tools.tests.cli.watching import DAY, DOUBLE, ENDLESS, LESSON, LONG, SMALL, Place, environment, running, write
+from tools.tests.cli.watch.watching import DAY, DOUBLE, ENDLESS, LESSON, LONG, SMALL, Place, environment, running, write
 
 
 @pytest.fixture

@@ -5,21 +5,19 @@ import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from tools.cli import hint, room, tasks, terminal
+from tools.cli.terminal import COLOUR
+from tools.cli.watch.state import State
 from tools.course.content import catalogue
 from tools.course.content.catalogue import BrokenCourseFile, NoSuchUnit, Unit
 from tools.course.learner import hints
 from tools.course.learner.hints import NoHints
 from tools.course.learner.progress import Progress
 from tools.course.learner.todo import next_task, whats_left
-from tools.course.runs import COLOUR
 from tools.words import quantity, wrapped
 
-if TYPE_CHECKING:
-    from tools.cli.watch import Watch
-
+QUIT = "quit"  # what a key may ask of the session, beside a unit to go on to
 RESULT, HINT, LIST, ALL = "result", "hint", "list", "all"  # what the screen shows
 VIEWS = {"h": HINT, "l": LIST, "a": ALL}
 SAID_OTHERWISE = re.compile(r"[.sFExXuT-]+ *\[ *\d+%\]|Stuck\? .*")  # lines for which the screen has no use
@@ -32,22 +30,22 @@ class Printed:
 
     colour = False
 
-    def started(self, watch: "Watch") -> None:
+    def started(self, state: State) -> None:
         pass
 
-    def waited(self, watch: "Watch") -> None:
+    def waited(self, state: State) -> None:
         pass
 
-    def resized(self, watch: "Watch") -> None:
+    def resized(self, state: State) -> None:
         pass
 
-    def pressed(self, watch: "Watch", key: str) -> bool:
-        return True
+    def pressed(self, state: State, key: str) -> str | Unit | None:
+        return None
 
-    def ended(self, watch: "Watch") -> None:
-        print(watch.outcome.text.rstrip())
-        again = "" if watch.last else f"; the next save of {watch.unit.lesson.name} runs it again"
-        print(f"({_when(watch)}{again})\n", flush=True)
+    def ended(self, state: State) -> None:
+        print(state.outcome.text.rstrip())
+        again = "" if state.last else f"; the next save of {state.unit.lesson.name} runs it again"
+        print(f"({_when(state)}{again})\n", flush=True)
 
     def left(self) -> None:
         pass
@@ -62,74 +60,73 @@ class Screen:
 
     # Events -------------------------------------------------------------------------------------
 
-    def started(self, watch: "Watch") -> None:
-        if watch.outcome is None:
+    def started(self, state: State) -> None:
+        if state.outcome is None:
             _write(terminal.HOME + terminal.CLEAR_BELOW)
-        self._foot(f"Running the tests of {watch.unit.name}. q quit")
+        self._foot(f"Running the tests of {state.unit.name}. q quit")
 
-    def waited(self, watch: "Watch") -> None:
-        if watch.run:
-            self._foot(f"Running the tests of {watch.unit.name}, {watch.run.seconds:.0f} s. A save starts anew, q quit")
+    def waited(self, state: State) -> None:
+        if state.run:
+            self._foot(f"Running the tests of {state.unit.name}, {state.run.seconds:.0f} s. A save starts anew, q quit")
 
-    def ended(self, watch: "Watch") -> None:
+    def ended(self, state: State) -> None:
         self._view, self._extra = RESULT, []
-        self._draw(watch)
+        self._draw(state)
 
-    def resized(self, watch: "Watch") -> None:
+    def resized(self, state: State) -> None:
         self._keys.take()
-        self._draw(watch)
+        self._draw(state)
 
-    def pressed(self, watch: "Watch", key: str) -> bool:
-        """Answer a key. False when it was q."""
+    def pressed(self, state: State, key: str) -> str | Unit | None:
+        """Show what a key asks for. QUIT, or the unit to go on to, where it asks for that."""
         if key == "q":
-            return False
-        if key == "n" and watch.green and (following := _following(watch)[0]):
+            return QUIT
+        if key == "n" and state.green and (following := _following(state)[0]):
             self._view = RESULT
-            watch.go_on(following)
-            return True
-        self._view = VIEWS.get(key, RESULT) if watch.outcome else RESULT
-        self._extra = list(_extra(watch, self._view))
-        self._draw(watch)
-        return True
+            return following
+        self._view = VIEWS.get(key, RESULT) if state.outcome else RESULT
+        self._extra = list(_extra(state, self._view))
+        self._draw(state)
+        return None
 
     def left(self) -> None:
         _write("\n")
 
     # Drawing ------------------------------------------------------------------------------------
 
-    def _draw(self, watch: "Watch") -> None:
+    def _draw(self, state: State) -> None:
         """The whole screen at once, so that it does not flicker."""
-        if watch.outcome is None:
-            return self.started(watch)
+        if state.outcome is None:
+            return self.started(state)
         columns, rows = terminal.size()
-        lines, cut = self._lines(watch, columns, rows - 2)
-        said = _when(watch) + (f"; {quantity(cut, 'line')} cut, a shows all" if cut else "")
-        keys = "" if watch.run else self._key_line(watch)
+        lines, cut = self._lines(state, columns, rows - 2)
+        said = _when(state) + (f"; {quantity(cut, 'line')} cut, a shows all" if cut else "")
+        keys = "" if state.run else self._key_line(state)
         body = "\n".join([*lines, said])
         _write(f"{terminal.HOME}{terminal.CLEAR_BELOW}{body}\n{BOLD * self.colour}{keys}{PLAIN * self.colour}")
-        if watch.run:
-            self.waited(watch)
+        if state.run:
+            self.waited(state)
 
-    def _lines(self, watch: "Watch", columns: int, room: int) -> tuple[list[str], int]:
+    def _lines(self, state: State, columns: int, room: int) -> tuple[list[str], int]:
         """What to show, and how many lines had to be cut."""
         if self._view == ALL:
-            return [*watch.outcome.text.strip().splitlines(), *self._extra], 0
+            return [*state.outcome.text.strip().splitlines(), *self._extra], 0
         if self._view == LIST:
             return self._extra, 0
         room -= sum(terminal.rows(line, columns) for line in self._extra)
-        where, head, body = _parts(watch.outcome.text)
+        where, head, body = _parts(state.outcome.text)
         shown, cut = terminal.fit([*where, *head], body, room, columns)
         if cut and head:
             shown, cut = terminal.fit(head, body, room, columns)
             cut += len(where)
         return [*shown, *self._extra], cut
 
-    def _key_line(self, watch: "Watch") -> str:
+    def _key_line(self, state: State) -> str:
         if self._view in (LIST, ALL):
             return "any key: back, q quit"
-        if watch.green:
-            return f"{_following(watch)[1]}; l list, q quit"
-        focus = watch.outcome.focus
+        if state.green:
+            return f"{_following(state)[1]}; l list, q quit"
+        focus = state.outcome.focus
         return f"h hint{f' for task {focus}' if focus else ''}, l list, a all, q quit"
 
     def _foot(self, text: str) -> None:
@@ -149,40 +146,40 @@ def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
     return lines[:where], head, lines[end:]
 
 
-def _following(watch: "Watch") -> tuple[Unit | None, str]:
+def _following(state: State) -> tuple[Unit | None, str]:
     """The unit that is next, if there is one, and what to say about what is next."""
     try:
-        following = watch.following()
+        following = state.following()
         if following:
             return following, f"n on to {following.name}, or change what you like"
-        return None, whats_left(catalogue.units(watch.root), Progress.load(watch.root)).removesuffix(".")
+        return None, whats_left(catalogue.units(state.root), Progress.load(state.root)).removesuffix(".")
     except BrokenCourseFile as error:
         return None, str(error)
 
 
-def _extra(watch: "Watch", view: str) -> Iterator[str]:
+def _extra(state: State, view: str) -> Iterator[str]:
     """What a key asked for."""
     try:
         if view == HINT:
             yield ""
-            yield from _hint(watch)
+            yield from _hint(state)
         elif view == LIST:
-            unit = watch.fresh()
+            unit = state.fresh()
             yield f"{unit.name}  {unit.title}"
-            yield from tasks.full(unit, Progress.load(watch.root).state(unit))
+            yield from tasks.full(unit, Progress.load(state.root).state(unit))
         elif view == ALL:
-            for test, text in watch.outcome.failures:
+            for test, text in state.outcome.failures:
                 yield from ("", f"FAILED {test}", *textwrap.indent(text.strip(), "  ").splitlines())
             yield ""
     except (NoSuchUnit, BrokenCourseFile) as error:
         yield str(error)
 
 
-def _hint(watch: "Watch") -> Iterator[str]:
+def _hint(state: State) -> Iterator[str]:
     """The next hint for the task in focus."""
-    unit, progress = watch.fresh(), Progress.load(watch.root)
+    unit, progress = state.fresh(), Progress.load(state.root)
     waiting = next_task(unit, progress.state(unit))
-    task = watch.outcome.focus or (waiting.number if waiting else None)
+    task = state.outcome.focus or (waiting.number if waiting else None)
     if task is None:
         yield f"Every task is done. To read a hint all the same: ./course hint {unit.name} 1"
         return
@@ -192,8 +189,8 @@ def _hint(watch: "Watch") -> Iterator[str]:
         yield from wrapped(str(none), room())
 
 
-def _when(watch: "Watch") -> str:
-    return f"{watch.when:%H:%M:%S}, {watch.outcome.seconds:.1f} s"
+def _when(state: State) -> str:
+    return f"{state.when:%H:%M:%S}, {state.outcome.seconds:.1f} s"
 
 
 def _write(text: str) -> None:

@@ -8,8 +8,8 @@ import types
 
 import pytest
 
-from tools.course import saves
-from tools.course.saves import Saves
+from tools.cli.watch import file_watcher
+from tools.cli.watch.file_watcher import Saves
 from tools.tests.course.miniature import make
 
 PATIENCE = 60.0  # seconds
@@ -36,7 +36,7 @@ class Count:
 @pytest.fixture(params=["watchfiles", "polling"])
 def watched(request, tmp_path, monkeypatch):
     """A unit, and the count of its saves."""
-    monkeypatch.setattr(saves, "QUIET", QUIET)
+    monkeypatch.setattr(file_watcher, "QUIET", QUIET)
     if request.param == "polling":
         monkeypatch.setitem(sys.modules, "watchfiles", None)
     else:
@@ -85,8 +85,8 @@ def test_each_way_to_save_is_noticed_once(watched):
 
 
 def test_a_file_that_is_written_in_pieces_is_one_save(watched, monkeypatch):
-    monkeypatch.setattr(saves, "QUIET", 0.8)
-    monkeypatch.setattr(saves, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(file_watcher, "QUIET", 0.8)
+    monkeypatch.setattr(file_watcher, "PATIENCE", PATIENCE)
     unit, count = watched
     with open(unit.lesson, "w") as file:
         for _ in range(12):

@@ -12,8 +12,8 @@ LESSON = f"{DAY}/numpy_baseline.py"
 LONG = 120  # seconds until a test gives up: a loaded machine takes half a minute for a whole day
 SCRIPT = """import pathlib, sys
 from tools.cli.__main__ import main
-from tools.course import saves
-saves.QUIET = 0.3  # a loaded machine may stop a test for a while between two files that it saves
+from tools.cli.watch import file_watcher
+file_watcher.QUIET = 0.3  # a loaded machine may stop a test for a while between two files that it saves
 sys.exit(main(["watch"], pathlib.Path(sys.argv[1])))"""
 WAITING = "h hint for task 1, l list, a all, q quit"
 
