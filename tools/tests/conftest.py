@@ -116,7 +116,8 @@ class Course:
             "timeout": 120,
         }
         if warm.HERE and command[:2] == (sys.executable, "-m"):
-            code, printed = _warm("torch" if self._imports_torch(command) else "rich.table").run([*command[2:]], **how)
+            library = "torch" if self._imports_torch(command) else "numpy"
+            code, printed = _warm("rich.table", library).run([*command[2:]], **how)
         else:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how
