@@ -71,7 +71,7 @@ def _cuda_simulator() -> list[int]:
 
     from tools.sim import cuda
 
-    @cuda.jit
+    @cuda.jit  # type: ignore[operator]  # beside a module of that name, as mypy sees it
     def add_one(x):  # type: ignore[no-untyped-def]
         mine = cuda.grid(1)
         if mine < x.size:
@@ -104,7 +104,7 @@ def _compilers() -> list[str]:
     from tools.models.chips import chip
     from tools.sim import cuda
 
-    @cuda.jit
+    @cuda.jit  # type: ignore[operator]  # beside a module of that name, as mypy sees it
     def add_one(x):  # type: ignore[no-untyped-def]
         x[cuda.grid(1)] += 1
 
