@@ -13,7 +13,7 @@ from tools.tests.sim.cuda.fuzz.memory import Memory
 from tools.tests.sim.cuda.fuzz.scalars import Undefined, arithmetic, convert, operate, power, to_float32, unified
 from tools.tests.sim.cuda.fuzz.trial import SIMULATOR, difference, trial
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 SLICE = range(100_000, 100_150)  # other kernels than those of the command
 SAMPLE = SLICE[::3]  # always the same fifty; with --thorough all of them
 
