@@ -36,6 +36,7 @@ LEFT_BEHIND = (
     ".venv",
     ".course",
     ".github",
+    "*.pyc.*",  # half written: another process is at work
     ".pytest_cache",
     ".hypothesis",
     "build",
