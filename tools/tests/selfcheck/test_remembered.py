@@ -190,7 +190,7 @@ def checked(tmp_path_factory):
         found = dependencies(check._of_unit(unit, 0, []).part, reads(), now, ROOT)
     report = folder / "imported"
     (folder / "reporting.py").write_text(REPORT.format(str(report)))
-    tests = ["tools/tests/draw", "tools/tests/sim/cuda/test_memory.py", "tools/tests/sim/cupy_raw/test_races.py"]
+    tests = ["tools/tests/draw", "tools/tests/sim/cuda/memory/test_memory.py", "tools/tests/sim/cupy_raw/test_races.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "reporting", "-p", "no:cacheprovider", *tests]
     with noting() as reads:
         environment = {**os.environ, **watched(ROOT, ROOT)}
