@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from tools import ROOT, gpu
+from tools import ROOT, gpu, processes
 from tools.bench import contest, machine, simulated
 from tools.check import timing
 from tools.course.content import catalogue
 from tools.course.content.catalogue import Unit
-from tools.course.content.workload import LessonBroken, Workload, workloads
+from tools.course.content.workload import Workload, workloads
+from tools.course.learner.lesson import LessonBroken
 
 PATIENCE = 180.0  # seconds without an event: rivals that compile need some
 QUICK = 1.0  # seconds for the stopwatch at sizes below the largest, of which a line is shown
@@ -109,8 +110,7 @@ def _last(printed: IO[bytes]) -> list[str]:
 def _end(child: subprocess.Popen) -> None:
     """End the child and what it started. Harmless when it has ended."""
     if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
-        child.wait()
+        processes.end_group(child)
     child.stdout.close()
 
 

@@ -2,10 +2,8 @@
 
 import csv
 import io
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -13,9 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tools import gpu, worker
+from tools import gpu, processes, worker
 from tools.check import metrics
-from tools.check.count import NoProfiler
 from tools.check.metrics import MeasuredCounters
 from tools.check.show import cut
 from tools.worker.deadlines import around
@@ -26,8 +23,12 @@ FORBIDDEN = "ERR_NVGPUCTRPERM"
 SAID, WIDTH = 3, 80  # lines of ncu's own words, and their columns
 
 
+class NoProfiler(Exception):
+    """count(..., profiler=True) cannot measure here: what is missing, and the remedy."""
+
+
 def measured(function: Callable, args: tuple, kwargs: dict) -> MeasuredCounters:
-    """What function(*args, **kwargs) does on the GPU. Its arguments cross to a fresh process, where they lie before.
+    """The figures of function(*args, **kwargs) on the GPU. Its arguments lie in a fresh process before.
 
     Raises NoProfiler; what the function raises; worker.NoAnswer when its process crashes or takes too long.
     """
@@ -114,8 +115,7 @@ def run(command: list[str]) -> tuple[int, str]:
         raise worker.TooSlow(limit.seconds) from None
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            processes.end_group(process)
     return process.returncode, printed
 
 

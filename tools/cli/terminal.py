@@ -1,6 +1,7 @@
 """A terminal that is asked for single keys, and text that must fit on its screen."""
 
 import os
+import re
 import select
 import sys
 import threading
@@ -9,8 +10,6 @@ from contextlib import suppress
 from math import ceil
 from types import TracebackType
 
-from tools.course.runs import COLOUR
-
 try:
     import termios
     import tty
@@ -18,6 +17,7 @@ except ImportError:  # Windows
     termios = None
 
 ESCAPE = "\x1b"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 HOME, CLEAR_BELOW, CLEAR_LINE = "\x1b[H", "\x1b[J", "\r\x1b[K"
 LOOK = 0.1  # seconds
 

@@ -1,16 +1,14 @@
 """Programs asked for an answer, each for a limited time: whatever is installed here, nobody waits for it for ever."""
 
 import os
-import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import ROOT
+from tools import ROOT, processes
 
 MOST = 100_000  # bytes of an answer that are read
 _running: set[subprocess.Popen] = set()
@@ -19,13 +17,15 @@ _stopped = threading.Event()
 
 @dataclass(frozen=True)
 class Reply:
-    """What a program said, standard output and error together. code: None when it had not ended in time."""
+    """The output of a program, standard output and error together. code: None when it had not ended in time."""
 
     code: int | None
     text: str
 
 
-def ask(command: Sequence[str], seconds: float, *, folder: Path = ROOT, **environment: str) -> Reply:
+def ask(
+    command: Sequence[str], seconds: float, *, folder: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> Reply:
     """Run a command for at most so many seconds. Never raises for what the command does, or for not being there."""
     if _stopped.is_set():
         return Reply(None, "")
@@ -37,7 +37,7 @@ def ask(command: Sequence[str], seconds: float, *, folder: Path = ROOT, **enviro
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 cwd=folder,
-                env=os.environ | {"LC_ALL": "C"} | environment,
+                env={**os.environ, "LC_ALL": "C", **(environment or {})},
                 start_new_session=True,
             )
         except OSError as error:
@@ -70,7 +70,4 @@ def _end(process: subprocess.Popen) -> None:
     _running.discard(process)
     if process.poll() is not None:
         return
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(1)  # one that the system itself holds does not end, and is left behind
+    processes.end_group(process, patience=1)

@@ -7,6 +7,7 @@ pytest_plugins = [
     "tools.pytest_course.limits",  # time limit, forks, speed tests alone
     "tools.pytest_course.upkeep",  # what a lesson spoils is put back
     "tools.pytest_course.supervisor",  # a crash becomes a failed test
+    "tools.pytest_course.preload",  # imports, made cheap
     "tools.pytest_course.compiler",  # the compiler's process starts early
     "tools.pytest_course.failures",  # what a failure says
     "tools.pytest_course.screen",  # what a run of lessons looks like

@@ -6,6 +6,7 @@ Only for days that ask the compiler, and only once some kernel is written: a stu
 import pytest
 
 from tools.check.compiled import NoCompiler, begin_compiler
+from tools.pytest_course import preload
 from tools.pytest_course.lessons import file_of
 from tools.pytest_course.marks import skip
 from tools.pytest_course.run import run_of, unit_name
@@ -19,13 +20,14 @@ def pytest_pycollect_makemodule(module_path, parent):
     name = unit_name(module_path)
     if name is None:
         return
-    unit = run_of(parent.config).unit(name)  # for every day: its lesson may delete itself
-    if ASKS not in module_path.read_text(encoding="utf-8"):
-        return
-    lesson = file_of(run_of(parent.config), unit.module)
+    run = run_of(parent.config)
+    unit = run.unit(name)  # for every day: its lesson may delete itself
+    lesson, tests = file_of(run, unit.module), module_path.read_text(encoding="utf-8")
     source = lesson.read_text(encoding="utf-8", errors="replace") if lesson.is_file() else ""
-    if any(written in source for written in WRITTEN):
-        begin_compiler(unit.module, lesson)
+    if not run.remote:
+        preload.libraries(tests, source)
+    if ASKS in tests and any(written in source for written in WRITTEN):
+        begin_compiler(unit.module, lesson, copied=not run.remote)
 
 
 @pytest.hookimpl(wrapper=True)

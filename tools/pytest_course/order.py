@@ -4,7 +4,7 @@
 import pytest
 
 from tools.check import Undecided, notes
-from tools.check.gaps import gap_of
+from tools.marker import marker_of
 from tools.pytest_course.marks import lacks, needs_gpu, needs_program, stage_of, tasks_of
 from tools.pytest_course.run import Run, item_unit, run_of
 from tools.worker import TooSlow
@@ -77,7 +77,7 @@ def pytest_runtest_makereport(item, call):
 
 def _classify(report, error: BaseException, run: Run) -> None:
     """Note in the report what kind of failure or skip this is, and in the run that a task's correctness failed."""
-    course, marker = report.course, gap_of(error)
+    course, marker = report.course, marker_of(error)
     if report.skipped and str(error).startswith("after task"):
         course["after"] = str(error)
     elif report.skipped:

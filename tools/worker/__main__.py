@@ -215,8 +215,8 @@ def serve(requests: int, replies: int) -> None:
         wire.send(write, number, reply.header, reply.buffers)
 
 
-def main() -> None:
-    requests, replies = map(int, sys.argv[1:])
+def serve_lesson(requests: int, replies: int) -> None:
+    """Serve the two pipes in this process, which is for nothing else."""
     for pipe in (requests, replies):
         os.set_inheritable(pipe, False)
     for stream in (sys.stdout, sys.stderr):  # by lines, so that the last ones are out when the lesson crashes
@@ -230,4 +230,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve_lesson(*map(int, sys.argv[1:]))

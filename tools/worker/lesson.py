@@ -58,11 +58,14 @@ class Lesson:
     def running(self) -> bool:
         return self._process is not None
 
-    def begin(self) -> None:
-        """Let a new process import the lesson, unless it has one, and do not wait for it: `start` will."""
+    def begin(self, copied: bool = False) -> None:
+        """Let a new process import the lesson, unless it has one, and do not wait for it: `start` will.
+
+        copied: the process may begin as a copy of this one; see forked.py.
+        """
         if self.running:
             return
-        self._process = Process(self.file, self.mode)
+        self._process = Process(self.file, self.mode, copied)
         self.starts += 1
         first_object = next(_process_numbers) << 32  # no two processes number their objects alike
         self._loading = self._send("load", self.module, str(self.file), first_object)

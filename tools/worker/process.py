@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
-from tools import ROOT, gpu, wire
+from tools import ROOT, gpu, processes, wire
+from tools.worker import forked
 from tools.worker.deadlines import AGAIN, Deadline, Died, TooSlow, around, hung
+from tools.worker.forked import Forked
 from tools.worker.own_time import OwnTime
 from tools.worker.raised import Frame, frame_at, stack_in
 
@@ -32,21 +33,15 @@ class Process:
     """A child interpreter that runs `tools.worker.__main__` for the lesson in `file`.
 
     mode: in "interpret" there is no GPU for it, in "compile" Triton runs no kernels: see tools.gpu.
+    copied: make it from this process where that can be done, with all that is imported here.
     """
 
-    def __init__(self, file: Path, mode: str):
+    def __init__(self, file: Path, mode: str, copied: bool = False):
         self._file, self._compiles = str(file), mode == "compile"
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tools.worker", str(request_end), str(reply_end)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(request_end, reply_end),
-            start_new_session=True,
-            env=environment(mode),
-        )
+        start = Forked if copied and forked.usable() else _spawned
+        self._child = start(request_end, reply_end, environment(mode))
         os.close(request_end)
         os.close(reply_end)
         self._prints = self._child.stdout.fileno()
@@ -83,10 +78,7 @@ class Process:
         """End the process and all its children that stayed in its group. Harmless when it has ended."""
         if self._child.stdout.closed:
             return
-        with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of one that has ended
-            os.killpg(self._child.pid, signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):  # a driver may hold a process for a while even then
-            self._child.wait(timeout=5)
+        processes.end_group(self._child)
         self._drain()
         self._child.stdout.close()
         os.close(self._requests)
@@ -199,6 +191,18 @@ class Process:
     def _frames(self, stack: list[tuple[str, int, str]]) -> tuple[Frame, ...]:
         """The steps in the lesson's file, the innermost last."""
         return tuple(frame_at(*step) for step in reversed(stack) if step[0] == self._file)
+
+
+def _spawned(requests: int, replies: int, environment: dict[str, str]) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "tools.worker", str(requests), str(replies)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=(requests, replies),
+        start_new_session=True,
+        env=environment,
+    )
 
 
 def _imports(stack: list[tuple[str, int, str]], lesson: str) -> bool:

@@ -1,0 +1,12 @@
+"""course watch [DAY]: the day's tests on every save, on one screen, one failing test in focus; keys for the rest.
+
+Without a terminal: each run's result as it comes, until standard input ends.
+
+session.py takes what happens, one event after the other: file_watcher.py tells of saves, runs.py of a run that ended,
+terminal.py of keys. state.py is what is known, screens.py shows that. prestart.py keeps the process warm that runs the
+tests, warm.py is that process.
+"""
+
+from tools.cli.watch.session import run
+
+__all__ = ["run"]
