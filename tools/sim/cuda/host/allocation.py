@@ -5,6 +5,8 @@ import numpy as np
 from tools.sim import host
 from tools.sim.cuda.host import layouts, streams
 from tools.sim.cuda.host.errors import OUT_OF_MEMORY, CudaAPIError
+from tools.sim.cuda.numbers.conversion import convert
+from tools.sim.cuda.numbers.promotion import TYPES
 from tools.sim.device_memory import OutOfMemory, Piece
 
 
@@ -59,3 +61,13 @@ def described(interface: dict, sync: bool) -> tuple[Piece, np.ndarray]:
         streams.external_stream(interface["stream"]).synchronize()
     offset = address and address - piece.address
     return piece, piece.array(interface["shape"], interface["typestr"], interface.get("strides"), offset)
+
+
+def converted(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """As a kernel would store them. Raises TypeError."""
+    if values.dtype == dtype or not values.size:
+        return values.astype(dtype, copy=False)
+    if not {values.dtype, dtype} <= set(TYPES):
+        raise TypeError(f"{values.dtype} cannot be stored in an array of {dtype}.")
+    with np.errstate(all="ignore"):
+        return convert(values, dtype)

@@ -9,10 +9,8 @@ import numpy as np
 
 from tools.sim import host
 from tools.sim.cuda.host import layouts
-from tools.sim.cuda.host.allocation import allocated, described, interface, is_cuda_array, values_of
+from tools.sim.cuda.host.allocation import allocated, converted, described, interface, is_cuda_array, values_of
 from tools.sim.cuda.host.streams import Stream, number
-from tools.sim.cuda.numbers.conversion import convert
-from tools.sim.cuda.numbers.promotion import TYPES
 from tools.sim.device_memory import Piece, pointer
 
 
@@ -107,7 +105,7 @@ class _OnDevice:
         """self[item] = value, on a stream. A value of the host crosses over; then the device converts and copies."""
         target, stream = self._part(item), stream or self.stream
         source = layouts.fitted(elements_of(to_device(value, stream=stream)), target.shape)
-        host.device().copy(target, _converted(source, target.dtype), number(stream))
+        host.device().copy(target, converted(source, target.dtype), number(stream))
         if not stream:
             host.device().synchronize(number(stream))
 
@@ -240,16 +238,6 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 def from_cuda_array_interface(desc: dict, owner: object = None, sync: bool = True) -> DeviceNDArray:
     """A view of memory that another library describes. Raises ValueError when the device knows no such memory."""
     return DeviceNDArray(*described(desc, sync))
-
-
-def _converted(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """As a kernel would store them. Raises TypeError."""
-    if values.dtype == dtype or not values.size:
-        return values.astype(dtype, copy=False)
-    if not {values.dtype, dtype} <= set(TYPES):
-        raise TypeError(f"{values.dtype} cannot be stored in an array of {dtype}.")
-    with np.errstate(all="ignore"):
-        return convert(values, dtype)
 
 
 def elements_of(array: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from tools.sim import trace
 from tools.sim.cuda.faults import Fault, Unknown, learner_spot
 from tools.sim.cuda.memory import tracing
-from tools.sim.cuda.memory.indices import checked, complete
+from tools.sim.cuda.memory.indices import bounds_of_slice, checked, complete
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.memory.storage import Storage
 from tools.sim.cuda.numbers import operations
@@ -214,32 +214,13 @@ class Array:
         index += (slice(None),) * (len(self.shape) - len(index))
         for axis, (each, length, stride) in enumerate(zip(index, self.shape, self.strides)):
             if isinstance(each, slice):
-                begin, length, step = self._bounds(each, length)
+                begin, length, step = bounds_of_slice(each, length)
                 shape.append(length)
                 strides.append(stride * step)
                 start = start + begin * stride
             else:
                 start = start + checked(self, each, length, axis, index[axis : axis + 1], "takes") * stride
         return Array(self.lanes, self.storage, tuple(shape), tuple(strides), start, self.read_only)
-
-    def _bounds(self, piece: slice, length: Any) -> tuple:
-        """First index, length and step of a slice, with Python's rules."""
-        step = 1 if piece.step is None else int(piece.step)
-        if step < 1:
-            raise Unknown(
-                "The simulator knows slices with a positive step only. A GPU knows others.",
-                "Count the indices down instead.",
-            )
-        begin, end = (
-            _clipped(bound, length, default) for bound, default in ((piece.start, np.int64(0)), (piece.stop, length))
-        )
-        return begin, np.maximum(0, -(-(end - begin) // step)), step
-
-
-def _clipped(bound: Any, length: Any, default: Any) -> Any:
-    if bound is None:
-        return default
-    return np.clip(np.where(bound < 0, bound + length, bound), 0, length)[()]
 
 
 class Record:

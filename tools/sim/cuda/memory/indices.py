@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.faults import Fault, Unknown
 from tools.sim.cuda.numbers.promotion import Value
 
 SIGNED = np.dtype(np.int64)
@@ -77,3 +77,23 @@ def _outside(array: Any, wrong: np.ndarray, length: Any, axis: int, index: tuple
         wrong,
         place,
     )
+
+
+def bounds_of_slice(piece: slice, length: Any) -> tuple:
+    """First index, length and step of a slice, with Python's rules."""
+    step = 1 if piece.step is None else int(piece.step)
+    if step < 1:
+        raise Unknown(
+            "The simulator knows slices with a positive step only. A GPU knows others.",
+            "Count the indices down instead.",
+        )
+    begin, end = (
+        _clipped(bound, length, default) for bound, default in ((piece.start, np.int64(0)), (piece.stop, length))
+    )
+    return begin, np.maximum(0, -(-(end - begin) // step)), step
+
+
+def _clipped(bound: Any, length: Any, default: Any) -> Any:
+    if bound is None:
+        return default
+    return np.clip(np.where(bound < 0, bound + length, bound), 0, length)[()]

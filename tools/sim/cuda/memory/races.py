@@ -7,12 +7,12 @@ accesses. Across barriers, the blocks that have touched each element of global m
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.memory.accesses import Access, Members, members_of, pair, racing
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.memory.storage import Storage
 from tools.sim.faults import Spot
@@ -26,17 +26,6 @@ NAMES = {
 }
 DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
 DID = {"load": "read", "store": "wrote", "atomic": "updated"}
-
-
-class Access(NamedTuple):
-    """One access of the lanes `who`: keys, where in the storage. epochs: of their blocks and of their warps."""
-
-    spot: Spot
-    operation: str
-    keys: np.ndarray
-    who: np.ndarray
-    block_epochs: np.ndarray
-    warp_epochs: np.ndarray
 
 
 class Races:
@@ -100,11 +89,11 @@ class Races:
             return
         suspects = self._suspects(storage, accesses)
         if suspects.size:
-            members = _members(accesses, suspects, self.lanes)
+            members = members_of(accesses, suspects, self.lanes)
             for group, party, why in self._orders(storage, members):
-                racing = _racing(group, party, members)
-                if racing.size:
-                    raise self._fault(storage, accesses, members, racing, party, why)
+                found = racing(group, party, members)
+                if found.size:
+                    raise self._fault(storage, accesses, members, found, party, why)
 
     def _suspects(self, storage: Storage, accesses: list[Access]) -> np.ndarray:
         """Elements that one lane wrote or updated, and another touched. Each writer leaves its number there."""
@@ -123,7 +112,7 @@ class Races:
                 shared.append(access.keys[other])
         return np.unique(np.concatenate(shared)) if shared else np.empty(0, np.int64)
 
-    def _orders(self, storage: Storage, members: "Members") -> Iterator[tuple[tuple, np.ndarray, str]]:
+    def _orders(self, storage: Storage, members: Members) -> Iterator[tuple[tuple, np.ndarray, str]]:
         """Orders to look for, from far to near: groups of accesses, parties that must not share one, the remedy."""
         if storage.kind == "global":
             yield (members.keys,), members.blocks, "Blocks run in any order."
@@ -133,16 +122,10 @@ class Races:
         yield by_warp, members.who, "Neither a barrier nor a syncwarp lies between the two."
 
     def _fault(
-        self,
-        storage: Storage,
-        accesses: list[Access],
-        members: "Members",
-        racing: np.ndarray,
-        party: np.ndarray,
-        why: str,
+        self, storage: Storage, accesses: list[Access], members: Members, found: np.ndarray, party: np.ndarray, why: str
     ) -> Fault:
-        """The first pair among the accesses `racing` to one element, told from the later one."""
-        first, second = _pair(members, racing, party)
+        """The first pair among the accesses `found` to one element, told from the later one."""
+        first, second = pair(members, found, party)
         before, after = accesses[members.numbers[first]], accesses[members.numbers[second]]
         lane, other = int(members.who[second]), int(members.who[first])
         return self._report(
@@ -218,70 +201,6 @@ class Touched:
 
     def _of(self, operation: str) -> np.ndarray:
         return {"load": self.reader, "store": self.writer, "atomic": self.updater}[operation]
-
-
-class Members(NamedTuple):
-    """Single accesses of lanes to suspect elements, in the order in which they happened; all int64[n]."""
-
-    keys: np.ndarray
-    who: np.ndarray
-    warps: np.ndarray
-    blocks: np.ndarray
-    block_epochs: np.ndarray
-    warp_epochs: np.ndarray
-    writes: np.ndarray
-    atomics: np.ndarray
-    numbers: np.ndarray  # of the Access
-
-
-def _members(accesses: list[Access], suspects: np.ndarray, lanes: Lanes) -> Members:
-    rows = []
-    for number, access in enumerate(accesses):
-        among = np.isin(access.keys, suspects)
-        keys, who = access.keys[among], access.who[among]
-        block, warp = who // lanes.width, who // WARP
-        writes, atomics = (np.full(who.size, access.operation == each) for each in ("store", "atomic"))
-        rows.append(
-            (
-                keys,
-                who,
-                warp,
-                block,
-                access.block_epochs[block],
-                access.warp_epochs[warp],
-                writes,
-                atomics,
-                np.full(who.size, number),
-            )
-        )
-    return Members(*(np.concatenate(column) for column in zip(*rows)))
-
-
-def _racing(group: tuple, party: np.ndarray, members: Members) -> np.ndarray:
-    """Numbers of the members in the first group that several parties share, and that is not only read or updated."""
-    order = np.lexsort(group[::-1])
-    changes = np.any([column[order][1:] != column[order][:-1] for column in group], axis=0)
-    starts = np.flatnonzero(np.concatenate(([True], changes)))
-    several = np.maximum.reduceat(party[order], starts) != np.minimum.reduceat(party[order], starts)
-    written, updated = (np.logical_or.reduceat(each[order], starts) for each in (members.writes, members.atomics))
-    read = np.logical_or.reduceat(~(members.writes | members.atomics)[order], starts)
-    bad = np.flatnonzero(several & (written | (updated & read)))
-    if not bad.size:
-        return bad
-    ends = np.append(starts[1:], order.size)
-    groups = [np.sort(order[starts[each] : ends[each]]) for each in bad[:64]]  # of so many, the one that ends first
-    return min(groups, key=lambda members: members[1])
-
-
-def _pair(members: Members, racing: np.ndarray, party: np.ndarray) -> tuple[int, int]:
-    """The first access of the group with an earlier one that it races with, and that one."""
-    for place, second in enumerate(racing):
-        for first in racing[:place]:
-            both_atomic = members.atomics[first] and members.atomics[second]
-            changes = members.writes[[first, second]].any() or members.atomics[[first, second]].any()
-            if party[first] != party[second] and changes and not both_atomic:
-                return first, second
-    raise AssertionError("a group of racing accesses has a pair that races")
 
 
 def _as_plain(operation: str) -> str:

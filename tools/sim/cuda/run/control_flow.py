@@ -5,14 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from tools.sim import floats
 from tools.sim.cuda.faults import Unknown, learner_frame
 from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.memory.lanes import Lanes
-from tools.sim.cuda.numbers.conversion import convert
 from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.phi import Phi
-from tools.sim.cuda.run.values import NUMBER, merged
+from tools.sim.cuda.run.values import NUMBER, bounds_of_range, merged, truth
 
 MOST_TURNS = 200_000  # of a loop whose end depends on the lanes
 STUCK = 4096  # turns after which a loop is watched: does anything change at all?
@@ -243,32 +241,6 @@ class ControlFlow(Lanes):
         value = self.frames.pop().value
         self._set(*before)
         return value
-
-
-def truth(value: Any) -> Any:
-    """A condition: one bool for all, or a vector of them."""
-    if isinstance(value, np.ndarray):
-        return value if value.dtype == bool else _asked(value)
-    if isinstance(value, tuple):
-        return len(value) > 0
-    return bool(_asked(value) if isinstance(value, np.inexact) else value)
-
-
-def _asked(value: Any) -> Value:
-    """value != 0"""
-    return value != 0 if floats.current is None else floats.current.cast(value, value != 0)
-
-
-def bounds_of_range(bounds: tuple) -> tuple:
-    """start, stop, step of a range, in the type that its variable has in Numba: int32, uint64 or int64."""
-    types = [bound.dtype for bound in bounds]
-    for dtype in types:
-        if dtype.kind not in "iub":
-            raise TypeError(f"range takes whole numbers, not {dtype}.")
-    small = all(np.can_cast(dtype, np.int32) for dtype in types)
-    dtype = np.dtype("uint64" if all(each.kind == "u" for each in types) else "int32" if small else "int64")
-    given = [convert(bound, dtype) for bound in bounds]
-    return (dtype.type(0), *given, dtype.type(1)) if len(given) == 1 else (*given, dtype.type(1))[:3]
 
 
 def _same(before: list, after: list) -> bool:

@@ -10,6 +10,8 @@ import numpy as np
 from tools.sim import floats
 from tools.sim.cuda.faults import Fault, Unknown
 from tools.sim.cuda.memory.array import Array, Record
+from tools.sim.cuda.numbers.conversion import convert
+from tools.sim.cuda.numbers.promotion import Value
 
 NUMBER = np.ndarray, np.generic
 STRONG = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
@@ -80,3 +82,29 @@ def merged(mask: np.ndarray, here: Any, other: Any) -> Any:
 def rebuilt(model: tuple, parts: Iterable) -> tuple:
     """A tuple of these parts; named as `model`, if that is."""
     return getattr(type(model), "_make", tuple)(parts)
+
+
+def truth(value: Any) -> Any:
+    """A condition: one bool for all, or a vector of them."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == bool else _asked(value)
+    if isinstance(value, tuple):
+        return len(value) > 0
+    return bool(_asked(value) if isinstance(value, np.inexact) else value)
+
+
+def _asked(value: Any) -> Value:
+    """value != 0"""
+    return value != 0 if floats.current is None else floats.current.cast(value, value != 0)
+
+
+def bounds_of_range(bounds: tuple) -> tuple:
+    """start, stop, step of a range, in the type that its variable has in Numba: int32, uint64 or int64."""
+    types = [bound.dtype for bound in bounds]
+    for dtype in types:
+        if dtype.kind not in "iub":
+            raise TypeError(f"range takes whole numbers, not {dtype}.")
+    small = all(np.can_cast(dtype, np.int32) for dtype in types)
+    dtype = np.dtype("uint64" if all(each.kind == "u" for each in types) else "int32" if small else "int64")
+    given = [convert(bound, dtype) for bound in bounds]
+    return (dtype.type(0), *given, dtype.type(1)) if len(given) == 1 else (*given, dtype.type(1))[:3]

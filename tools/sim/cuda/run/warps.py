@@ -17,10 +17,10 @@ from tools.sim.cuda.memory.lanes import any_in_warps
 from tools.sim.cuda.numbers import operations
 from tools.sim.cuda.run import calls
 from tools.sim.cuda.run.attributes import attribute
-from tools.sim.cuda.run.control_flow import ControlFlow, truth
+from tools.sim.cuda.run.control_flow import ControlFlow
 from tools.sim.cuda.run.intrinsic import Register
 from tools.sim.cuda.run.phi import Phi
-from tools.sim.cuda.run.values import NUMBER, merged, strong
+from tools.sim.cuda.run.values import NUMBER, merged, strong, truth
 from tools.sim.cuda.session import session
 from tools.sim.faults import ranges
 

@@ -16,9 +16,8 @@ from tools.sim import floats, trace
 from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.memory.array import Array, Record
 from tools.sim.cuda.numbers import operations
-from tools.sim.cuda.run.control_flow import bounds_of_range, truth
 from tools.sim.cuda.run.phi import Phi
-from tools.sim.cuda.run.values import NUMBER, Undefined, rebuilt, type_of
+from tools.sim.cuda.run.values import NUMBER, Undefined, bounds_of_range, rebuilt, truth, type_of
 from tools.sim.cuda.translate.abstract_warps import AbstractWarps, Decided
 
 UNKNOWN = Undefined("a value")  # whose type is not known yet

@@ -50,23 +50,21 @@ class Liveness:
         return top
 
 
+def names(*nodes: ast.AST, kind: type[ast.expr_context] = ast.expr_context) -> Names:
+    """Those that appear there; of one kind of use, if that is given."""
+    found = (each for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name))
+    return frozenset(each.id for each in found if isinstance(each.ctx, kind))
+
+
 def read(node: ast.AST) -> Names:
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    updated = {
-        each.target.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)
-    }
-    return frozenset(names | updated)
+    """Those that it reads; x += 1 does, too."""
+    updated = [each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign)]
+    return names(node, kind=ast.Load) | {each.id for each in updated if isinstance(each, ast.Name)}
 
 
 def assigned(*nodes: ast.AST) -> Names:
-    return frozenset(
-        each.id
-        for node in nodes
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    )
+    """Those that get a value."""
+    return names(*nodes, kind=ast.Store)
 
 
 def is_endless(node: ast.stmt) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 from tools.sim.cuda.numbers import mathematics
 from tools.sim.cuda.numbers.promotion import dtype_of
 from tools.sim.cuda.translate.findings import Finding, nodes
+from tools.sim.cuda.translate.liveness import assigned
 from tools.sim.cuda.translate.not_simulated import REASON
 from tools.sim.cuda.translate.syntax_rules import TEXT
 from tools.sim.faults import WIDTH
@@ -64,8 +65,7 @@ class Names:
     """Looks up what the names in a function stand for while it is compiled."""
 
     def __init__(self, tree: ast.FunctionDef, function: Callable) -> None:
-        stored = {node.id for node in nodes(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        self.local = stored | {each.arg for each in ast.walk(tree.args) if isinstance(each, ast.arg)}
+        self.local = assigned(*tree.body) | {each.arg for each in ast.walk(tree.args) if isinstance(each, ast.arg)}
         self.outer = {**vars(builtins), **function.__globals__, **_outer_variables(function)}
 
     def value(self, node: ast.AST) -> object:

@@ -12,6 +12,7 @@ from tools.sim.cuda.run.phi import Phi
 from tools.sim.cuda.run.values import type_of
 from tools.sim.cuda.session import session
 from tools.sim.cuda.translate.inference import infer
+from tools.sim.cuda.translate.liveness import names, read
 from tools.sim.cuda.translate.rewrite import RESULT, Rewriter
 from tools.sim.cuda.translate.syntax import LANES, OPERATIONS
 from tools.sim.cuda.translate.unsupported import refuse
@@ -121,10 +122,9 @@ def _written(tree: ast.FunctionDef) -> set[str]:
     """Names that appear other than as `name[...]` that is read, or `name.attribute`: stored to, or handed on."""
     only_read = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
-            only_read.add(node.value)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            only_read.add(node.value)
+        match node:
+            case ast.Subscript(ctx=ast.Load(), value=ast.Name() as value) | ast.Attribute(value=ast.Name() as value):
+                only_read.add(value)
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in only_read}
 
 
@@ -132,14 +132,13 @@ def _waits(node: ast.AST) -> bool:
     """A while loop whose test reads memory, or a variable that its body reads from memory."""
     if not isinstance(node, ast.While):
         return False
-    tested = {name.id for name in ast.walk(node.test) if isinstance(name, ast.Name)}
     reads = [each for each in ast.walk(node) if isinstance(each, ast.Assign) and any(map(_reads, ast.walk(each.value)))]
-    targets = {
-        name.id for each in reads for target in each.targets for name in ast.walk(target) if isinstance(name, ast.Name)
-    }
-    return any(map(_reads, ast.walk(node.test))) or bool(tested & targets)
+    targets = [target for each in reads for target in each.targets]
+    return any(map(_reads, ast.walk(node.test))) or not read(node.test).isdisjoint(names(*targets))
 
 
 def _reads(node: ast.AST) -> bool:
-    atomic = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.value.attr == "atomic"
-    return atomic or isinstance(node, ast.Subscript)
+    match node:
+        case ast.Subscript() | ast.Attribute(value=ast.Attribute(attr="atomic")):
+            return True
+    return False

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from tools.sim.cuda.run.values import Undefined
 from tools.sim.cuda.translate.expressions import OPERATOR, Expressions
 from tools.sim.cuda.translate.liveness import Liveness, assigned
+from tools.sim.cuda.translate.meetings import Meeting, hand_over, keep, merge, swap
 from tools.sim.cuda.translate.syntax import (
     LANES,
     OPERATIONS,
@@ -38,20 +39,12 @@ from tools.sim.cuda.translate.syntax import (
 RESULT = "_result"  # the phi of what a function returns
 
 
-class _Meeting(NamedTuple):
-    """A variable where ways meet: the name under which the values of other lanes wait, and the phi."""
-
-    variable: str
-    waiting: str
-    phi: str
-
-
 class _Loop(NamedTuple):
     """again: where lanes have another turn. out: where those that break out meet the others."""
 
     name: str
-    again: list[_Meeting]
-    out: list[_Meeting]
+    again: list[Meeting]
+    out: list[Meeting]
 
 
 class Rewriter(Expressions):
@@ -162,12 +155,12 @@ class Rewriter(Expressions):
         return [
             step(),
             assign(split, runtime("split", test)),
-            *_keep(kept),
+            *keep(kept),
             if_active(body),
-            *map(_swap, kept),
+            *map(swap, kept),
             run("other", name(split)),
             *([if_active(self._block(node.orelse))] if node.orelse else []),
-            *_merge("merge", split, meetings),
+            *merge("merge", split, meetings),
             run("join", name(split)),
         ]
 
@@ -197,9 +190,9 @@ class Rewriter(Expressions):
         return self._loops[-1]
 
     def _turn(self, loop: _Loop, node: ast.For | ast.While, start: list[ast.stmt]) -> list[ast.stmt]:
-        body = [at(each, node) for each in [*_keep(loop.again), *start]] + self._block(node.body)
+        body = [at(each, node) for each in [*keep(loop.again), *start]] + self._block(node.body)
         self._loops.pop()
-        return body + [at(each, node) for each in _merge("turn", loop.name, loop.again)]
+        return body + [at(each, node) for each in merge("turn", loop.name, loop.again)]
 
     def _loop(
         self, loop: _Loop, node: ast.For | ast.While, before: list[ast.stmt], statement: ast.stmt
@@ -210,47 +203,18 @@ class Rewriter(Expressions):
         new += [statement]
         if node.orelse or loop.out:
             new += [run("otherwise", name(loop.name)), if_active(self._block(node.orelse))]
-        return [*new, *_merge("merge", loop.name, loop.out), run("leave", name(loop.name))]
+        return [*new, *merge("merge", loop.name, loop.out), run("leave", name(loop.name))]
 
     def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
         loop = self._loops[-1]
-        return [*_hand_over("merge", loop.name, loop.out), run("break_")]
+        return [*hand_over("merge", loop.name, loop.out), run("break_")]
 
     def visit_Continue(self, node: ast.Continue) -> list[ast.stmt]:
         loop = self._loops[-1]
-        return [*_hand_over("turn", loop.name, loop.again), run("continue_")]
+        return [*hand_over("turn", loop.name, loop.again), run("continue_")]
 
-    def _meetings(self, variables: Iterable[str]) -> list[_Meeting]:
-        return [_Meeting(each, self.new(each), self.phi(each)) for each in sorted(variables)]
-
-
-# Pieces of the new tree --------------------------------------------------------------------------
-
-
-def _keep(meetings: list[_Meeting]) -> list[ast.stmt]:
-    return [assign(each.waiting, name(each.variable)) for each in meetings]
-
-
-def _swap(each: _Meeting) -> ast.stmt:
-    """x, waiting = waiting, x"""
-    pair = each.variable, each.waiting
-    return ast.Assign(
-        [ast.Tuple(list(map(stored, pair)), ast.Store())], ast.Tuple(list(map(name, reversed(pair))), ast.Load())
-    )
-
-
-def _merge(method: str, place: str, meetings: list[_Meeting]) -> list[ast.stmt]:
-    """The active lanes keep their value, all others get what waits for them."""
-    return [assign(each.variable, _merged(method, place, each)) for each in meetings]
-
-
-def _hand_over(method: str, place: str, meetings: list[_Meeting]) -> list[ast.stmt]:
-    """The values of the active lanes wait from here on."""
-    return [assign(each.waiting, _merged(method, place, each)) for each in meetings]
-
-
-def _merged(method: str, place: str, each: _Meeting) -> ast.expr:
-    return runtime(method, name(each.variable), name(each.waiting), name(place), name(each.phi))
+    def _meetings(self, variables: Iterable[str]) -> list[Meeting]:
+        return [Meeting(each, self.new(each), self.phi(each)) for each in sorted(variables)]
 
 
 def _may_leave(statement: ast.stmt) -> bool:

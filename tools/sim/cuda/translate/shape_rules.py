@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from tools.sim.cuda.translate.findings import Finding, nodes
+from tools.sim.cuda.translate.liveness import assigned
 from tools.sim.cuda.translate.name_rules import Missing, Names
 from tools.sim.cuda.translate.pruning import Pruning
 
@@ -67,8 +68,7 @@ class _Shapes:
             for each, part in zip(target.elts, value.elts):
                 self._assign(each, part, on_all_ways)
         else:
-            names = (each for each in ast.walk(target) if isinstance(each, ast.Name))
-            self.moving.update(each.id for each in names if isinstance(each.ctx, ast.Store))
+            self.moving |= assigned(target)
 
     def varies(self, node: ast.expr) -> bool:
         """It is surely no plain number, and no tuple of them, to Numba."""

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from tools.sim.cuda.translate.findings import Finding, nodes
+from tools.sim.cuda.translate.liveness import assigned
 
 LEAST, MOST = -(2**63), 2**64 - 1  # the integers that Numba knows
 
@@ -78,7 +79,7 @@ def findings(tree: ast.FunctionDef) -> Iterator[Finding]:
     if tree.args.vararg:
         yield Finding(tree, *STARS, unknown=True)
     tuples = _become_tuples(tree)
-    stored = {node.id for node in nodes(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    stored = assigned(*tree.body)
     for node in nodes(tree):
         if type(node) in REFUSED:
             yield Finding(node, *REFUSED[type(node)])

@@ -1,0 +1,84 @@
+"""Accesses to memory as the search for races compares them: grouped by element, and by who may not share one."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tools.models.units import WARP
+from tools.sim.cuda.memory.lanes import Lanes
+from tools.sim.faults import Spot
+
+
+class Access(NamedTuple):
+    """One access of the lanes `who`: keys, where in the storage. epochs: of their blocks and of their warps."""
+
+    spot: Spot
+    operation: str
+    keys: np.ndarray
+    who: np.ndarray
+    block_epochs: np.ndarray
+    warp_epochs: np.ndarray
+
+
+class Members(NamedTuple):
+    """Single accesses of lanes to suspect elements, in the order in which they happened; all int64[n]."""
+
+    keys: np.ndarray
+    who: np.ndarray
+    warps: np.ndarray
+    blocks: np.ndarray
+    block_epochs: np.ndarray
+    warp_epochs: np.ndarray
+    writes: np.ndarray
+    atomics: np.ndarray
+    numbers: np.ndarray  # of the Access
+
+
+def members_of(accesses: list[Access], suspects: np.ndarray, lanes: Lanes) -> Members:
+    rows = []
+    for number, access in enumerate(accesses):
+        among = np.isin(access.keys, suspects)
+        keys, who = access.keys[among], access.who[among]
+        block, warp = who // lanes.width, who // WARP
+        writes, atomics = (np.full(who.size, access.operation == each) for each in ("store", "atomic"))
+        rows.append(
+            (
+                keys,
+                who,
+                warp,
+                block,
+                access.block_epochs[block],
+                access.warp_epochs[warp],
+                writes,
+                atomics,
+                np.full(who.size, number),
+            )
+        )
+    return Members(*(np.concatenate(column) for column in zip(*rows)))
+
+
+def racing(group: tuple, party: np.ndarray, members: Members) -> np.ndarray:
+    """Numbers of the members in the first group that several parties share, and that is not only read or updated."""
+    order = np.lexsort(group[::-1])
+    changes = np.any([column[order][1:] != column[order][:-1] for column in group], axis=0)
+    starts = np.flatnonzero(np.concatenate(([True], changes)))
+    several = np.maximum.reduceat(party[order], starts) != np.minimum.reduceat(party[order], starts)
+    written, updated = (np.logical_or.reduceat(each[order], starts) for each in (members.writes, members.atomics))
+    read = np.logical_or.reduceat(~(members.writes | members.atomics)[order], starts)
+    bad = np.flatnonzero(several & (written | (updated & read)))
+    if not bad.size:
+        return bad
+    ends = np.append(starts[1:], order.size)
+    groups = [np.sort(order[starts[each] : ends[each]]) for each in bad[:64]]  # of so many, the one that ends first
+    return min(groups, key=lambda members: members[1])
+
+
+def pair(members: Members, racing: np.ndarray, party: np.ndarray) -> tuple[int, int]:
+    """The first access of the group with an earlier one that it races with, and that one."""
+    for place, second in enumerate(racing):
+        for first in racing[:place]:
+            both_atomic = members.atomics[first] and members.atomics[second]
+            changes = members.writes[[first, second]].any() or members.atomics[[first, second]].any()
+            if party[first] != party[second] and changes and not both_atomic:
+                return first, second
+    raise AssertionError("a group of racing accesses has a pair that races")
