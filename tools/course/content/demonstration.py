@@ -11,20 +11,21 @@ import numpy as np
 from tools.models.units import SECTOR
 from tools.sim import cuda
 from tools.sim.counters import Counters
+from tools.sim.cuda.jit import jit
 from tools.sim.recording import record
 
 SIDE = 256  # rows and columns
 BLOCK = (32, 8)  # threads, x first: a warp is 32 threads that differ in x
 
 
-@cuda.jit
+@jit
 def slow(image, out):
     row, col = cuda.grid(2)
     if row < image.shape[0] and col < image.shape[1]:
         out[row, col] = 2 * image[row, col]
 
 
-@cuda.jit
+@jit
 def fast(image, out):
     col, row = cuda.grid(2)
     if row < image.shape[0] and col < image.shape[1]:
