@@ -1,4 +1,4 @@
-"""`python -m tools.doctor`: every finding, printed plainly where what ./course needs is not installed."""
+"""`python -m tools.doctor`: every finding, printed plainly; it runs where packages of the commands are missing."""
 
 from tools.doctor import run
 from tools.doctor.findings import Finding

@@ -1,5 +1,6 @@
 """The variants of a lesson that its tests must tell apart, written out as files."""
 
+import ast
 import zlib
 from pathlib import Path
 
@@ -53,5 +54,6 @@ def sample(every: list[Mutant], most: int | None) -> list[Mutant]:
 def unit_mutants(unit: Unit, root: Path) -> list[Mutant]:
     """The mutants of the reference of `unit`, in its gaps and in the functions it hands over for repair."""
     stub = unit.lesson.read_text(encoding="utf-8")
+    ast.parse(stub, str(unit.lesson))  # a stub that Python cannot read seems to have no gaps
     given = dict.fromkeys(repaired(unit, stub), 0) | {gap.function: gap.given for gap in find_gaps(stub)}
     return mutants(reference_file(unit.name, root).read_text(encoding="utf-8"), given)

@@ -24,5 +24,7 @@ def test_the_tree_in_the_docstring_is_the_one_that_is_checked():
 
 
 def test_every_room_has_a_floor():
-    rooms = {path.stem for path in (ROOT / "tools").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    rooms = {
+        path.stem for path in (ROOT / "tools").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
     assert rooms - {"tests", "__init__"} == set.union(*FLOORS)

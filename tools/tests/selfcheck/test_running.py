@@ -37,7 +37,7 @@ def test_a_sound_unit_comes_out_with_nothing_to_mend(course):
 @pytest.mark.parametrize("path, text, words", [
     ("reference/week1/day1/wrong.toml", "[[wrong]\n", "reference/week1/day1/wrong.toml is not valid TOML: "),
     ("reference/week1/day1/excused.toml", "[[excused]\n", "excused.toml is not valid TOML: "),
-    ("week1/day1/adding.py", "def total(:\n", "invalid syntax (<unknown>, line 1)"),
+    ("week1/day1/adding.py", "def total(:\n", "invalid syntax (adding.py, line 1)"),
 ])  # fmt: skip
 def test_a_unit_whose_files_cannot_be_read_is_one_fault(course, path, text, words):
     course.write(path, text)
