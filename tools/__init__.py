@@ -1,7 +1,7 @@
 """Everything that is not a lesson. Rooms stand on floors, and a room imports only from the floors below its own.
 
-0 words, processes, requirements  1 models  2 sim, compiler  3 gpu  4 wire  5 worker  6 check, doctor  7 course, draw
-8 pytest_course, bench, selfcheck, notebook, report  9 cli
+0 marker, processes, words, requirements  1 models  2 sim, compiler  3 gpu  4 wire  5 worker  6 check, doctor
+7 course, draw  8 pytest_course, bench, selfcheck, notebook, report  9 cli
 """
 
 import sys

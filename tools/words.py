@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Sequence
 
 WIDTH = 80  # columns of a screen, at the most
+LONGEST = 40  # letters of a name in a message
 _CODE = re.compile(r"`[^`\n]+`")
 _GLUE = "\0"  # in place of spaces where a line must not break
 
@@ -15,10 +16,10 @@ def quantity(count: int, thing: str) -> str:
 
 
 def plural(thing: str, count: int) -> str:
-    """Its noun for so many: launch, launches; query, queries."""
+    """Its noun for so many: launch, launches; query, queries; day, days."""
     if count == 1:
         return thing
-    if thing.endswith("y"):
+    if thing.endswith("y") and thing[-2] not in "aeou":
         return f"{thing[:-1]}ies"
     return f"{thing}es" if thing.endswith("ch") else f"{thing}s"
 
@@ -32,6 +33,11 @@ def listed(names: Sequence[str], before_last: str = "and") -> str:
 def cut(text: str, width: int) -> str:
     """The text; its end left out where it is longer than `width`."""
     return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def quoted(name: str) -> str:
+    """A name that somebody typed, for a message: in quotes, and not of any length."""
+    return repr(cut(name, LONGEST))
 
 
 def wrapped(text: str, width: int = WIDTH, lead: str = "", indent: str | None = None) -> list[str]:

@@ -15,7 +15,8 @@ from tools.bench.classes import Speed
 from tools.check import arrays, timing, tolerances
 from tools.check.case import copied
 from tools.course.content.catalogue import Unit
-from tools.course.content.workload import OnTensors, Workload, lesson_of, lines_of_code
+from tools.course.content.workload import OnTensors, Workload
+from tools.course.learner.lesson import lesson_of, lines_of_code
 from tools.models.roofline import Ceiling, lowest
 from tools.worker import Prepared, call
 

@@ -12,7 +12,7 @@ from statistics import median
 
 from tools import ROOT
 from tools.course.content import catalogue
-from tools.course.content.workload import lesson_of
+from tools.course.learner.lesson import lesson_of
 
 FILE = ROOT / "week1/README.md"
 BETWEEN = re.compile(r"(?<=<!-- journey -->\n).*?(?=<!-- end of journey -->)", re.DOTALL)

@@ -16,7 +16,8 @@ import numpy as np
 from tools import gpu
 from tools.check import count
 from tools.course.content import catalogue
-from tools.course.content.workload import lesson_of, workloads
+from tools.course.content.workload import workloads
+from tools.course.learner.lesson import lesson_of
 from tools.worker import repeat
 
 SEEN = 5  # functions that a CPU profile names

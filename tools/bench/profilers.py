@@ -14,10 +14,10 @@ from tools import gpu, worker
 from tools.bench import words
 from tools.bench.simulated import why_simulated
 from tools.bench.words import Kernel
-from tools.check import profiler
-from tools.check.count import NoProfiler
+from tools.check import NoProfiler, profiler
 from tools.course.content.catalogue import Unit
-from tools.course.content.workload import LessonBroken, Workload, require_written, workloads
+from tools.course.content.workload import Workload, workloads
+from tools.course.learner.lesson import LessonBroken, require_written
 from tools.sim.counters import Counters
 
 FOLDER = ".course/profiles"

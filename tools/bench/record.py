@@ -12,7 +12,8 @@ from tools.bench import contest, machine
 from tools.check import timing
 from tools.course.content import catalogue
 from tools.course.content.catalogue import Unit
-from tools.course.content.workload import Workload, lesson_of, workloads
+from tools.course.content.workload import Workload, workloads
+from tools.course.learner.lesson import lesson_of
 from tools.worker import Prepared
 
 RUNS = 3  # single readings lie; the page shows the worst

@@ -20,7 +20,8 @@ from tools.bench import contest, machine, simulated
 from tools.check import timing
 from tools.course.content import catalogue
 from tools.course.content.catalogue import Unit
-from tools.course.content.workload import LessonBroken, Workload, workloads
+from tools.course.content.workload import Workload, workloads
+from tools.course.learner.lesson import LessonBroken
 
 PATIENCE = 180.0  # seconds without an event: rivals that compile need some
 QUICK = 1.0  # seconds for the stopwatch at sizes below the largest, of which a line is shown

@@ -9,7 +9,8 @@ from tools import gpu
 from tools.bench import machine
 from tools.check import count
 from tools.course.content.catalogue import Unit
-from tools.course.content.workload import Workload, lesson_of
+from tools.course.content.workload import Workload
+from tools.course.learner.lesson import lesson_of
 from tools.models import chips
 from tools.models.roofline import Ceiling, lowest
 from tools.models.units import SECTOR

@@ -1,8 +1,9 @@
 """Everything that a test may use: `from tools.check import assert_matches, speed_ratio`."""
 
 from tools.check.compiled import CompileError, NoCompiler, compiled
-from tools.check.count import NoProfiler, count
+from tools.check.count import count
 from tools.check.matching import Mismatch, assert_matches
+from tools.check.profiler import NoProfiler
 from tools.check.terms import terms
 from tools.check.timing import Undecided, speed_ratio
 
@@ -13,11 +14,8 @@ __all__ = [
     "NoProfiler",
     "Undecided",
     "assert_matches",
-    "auditing",
     "compiled",
     "count",
     "speed_ratio",
     "terms",
 ]
-
-auditing = False  # when True, assert_matches also asks whether each tolerance would reject what it should

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter
+from typing import Any
 
 import numpy as np
 
@@ -96,13 +97,13 @@ class Case:
 
     @property
     def exact_args(self) -> tuple:
-        """What the oracle is given: float arrays in float64."""
+        """The arguments as the oracle is given them: float arrays in float64."""
         return arrays.change_arrays(arrays.in_float64, self.args)
 
     def oracle_of(self, part: str) -> Callable:
         """The oracle for one part of its result, as `leaves` names it; returns NumPy arrays."""
 
-        def oracle(*args):
+        def oracle(*args: Any) -> np.ndarray:
             want = self.wanted(args)
             right = next(right for name, _, right in leaves(want, want) if name == part)
             return arrays.to_numpy(right) if arrays.is_array(right) else np.asarray(right)
@@ -114,7 +115,7 @@ class Case:
         return tolerances.cancelled(want, self.exact_args, self.oracle_of(part))
 
 
-def copied(value: object) -> object:
+def copied(value: object) -> Any:
     """A nest of tuples, lists and dicts with copies of its arrays and given objects; all else is shared.
 
     What occurs twice occurs twice in the copy: a clock and its `work` stay together.
@@ -122,7 +123,7 @@ def copied(value: object) -> object:
     return _copied(value, {})
 
 
-def _copied(value: object, memo: dict) -> object:
+def _copied(value: Any, memo: dict) -> Any:
     if isinstance(value, (tuple, list)):
         return type(value)(_copied(part, memo) for part in value)
     if isinstance(value, dict):

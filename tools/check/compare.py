@@ -1,10 +1,11 @@
-"""Did the right value come back? First its form (type, dtype, shape, device), then what it holds.
+"""A result beside the right one: first its form (type, dtype, shape, device), then what it holds.
 
-Both questions are answered with a Fault: what is wrong, as data. text.py finds the words.
+Both questions are answered with a Discrepancy: what is wrong, as data. text.py finds the words.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +23,11 @@ class Rule:
     tolerance: Tolerance | None = None
     dtype: str | None = None
 
-    def dtype_of(self, want: object) -> str:
+    def dtype_of(self, want: Any) -> str:
         asked = self.tolerance and self.tolerance.dtype or self.dtype
         return asked if asked and not self.exact and arrays.is_float(want) else arrays.dtype_name(want.dtype)
 
-    def tolerance_of(self, want: object) -> Tolerance | None:
+    def tolerance_of(self, want: Any) -> Tolerance | None:
         """None: equal means equal."""
         if self.exact or not arrays.is_float(want):
             return None
@@ -34,42 +35,42 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Fault:
+class Discrepancy:
     """One thing that is wrong. `part` says of what: "result[1]" of a tuple, or the name of an argument."""
 
-    name: str
-    got: object = None
-    want: object = None
+    kind: str
+    got: Any = None
+    want: Any = None
     part: str = ""
-    wrong: np.ndarray | None = None  # boolean, which elements
+    wrong: Any = None  # boolean array, which elements; None where it is not about elements
     tolerance: Tolerance | None = None  # the one that was exceeded
 
 
-def form(got: object, want: object, rule: Rule) -> Fault | None:
-    """The first fault of type, dtype, shape or device."""
+def form(got: Any, want: Any, rule: Rule) -> Discrepancy | None:
+    """The first discrepancy in type, dtype, shape or device."""
     for part, mine, right in leaves(got, want):
-        judge = array_form if arrays.is_array(right) else plain_form
-        if fault := judge(mine, right, rule, part):
-            return fault
+        compared = array_form if arrays.is_array(right) else plain_form
+        if discrepancy := compared(mine, right, rule, part):
+            return discrepancy
     return None
 
 
-def contents(got: object, want: object, rule: Rule, cancelled: Callable = lambda part, want: 0.0) -> Fault | None:
-    """The first fault of value, in results whose form is right.
+def contents(got: Any, want: Any, rule: Rule, cancelled: Callable = lambda part, want: 0.0) -> Discrepancy | None:
+    """The first discrepancy in value, in results whose form is right.
 
     cancelled: of a part and what it should be, the sizes of what cancelled in its elements; asked where they differ.
     """
     for part, mine, right in leaves(got, want):
         if arrays.is_array(right):
-            fault = array_contents(mine, right, rule, part, cancelled)
+            discrepancy = array_contents(mine, right, rule, part, cancelled)
         else:
-            fault = plain_contents(mine, right, rule, part)
-        if fault:
-            return fault
+            discrepancy = plain_contents(mine, right, rule, part)
+        if discrepancy:
+            return discrepancy
     return None
 
 
-def leaves(got: object, want: object, part: str = "") -> Iterator[tuple[str, object, object]]:
+def leaves(got: Any, want: Any, part: str = "") -> Iterator[tuple[str, Any, Any]]:
     """(part, got, want) for each array of a result, or for the whole of it when it holds none.
 
     Where the nest itself differs (another length, other keys), the pair of nests comes instead.
@@ -87,7 +88,7 @@ def keys(nest: tuple | list | dict) -> list:
     return list(nest) if isinstance(nest, dict) else list(range(len(nest)))
 
 
-def scalar(got: object, want: object) -> object:
+def scalar(got: Any, want: Any) -> Any:
     """An oracle's NumPy scalar is an array without axes if the lesson returned an array, else a number."""
     if not isinstance(want, np.generic):
         return want
@@ -97,27 +98,27 @@ def scalar(got: object, want: object) -> object:
 # Form -----------------------------------------------------------------------------------------------------
 
 
-def array_form(got: object, want: object, rule: Rule, part: str) -> Fault | None:
+def array_form(got: Any, want: Any, rule: Rule, part: str) -> Discrepancy | None:
     library = "numpy" if isinstance(got, np.generic) else arrays.library(got)
     if library != arrays.library(want):
-        return Fault("nothing_returned" if got is None else "wrong_type", got, want, part)
+        return Discrepancy("nothing_returned" if got is None else "wrong_type", got, want, part)
     dtype = rule.dtype_of(want)
     if arrays.dtype_name(got.dtype) != dtype:
-        return Fault("wrong_dtype", got, dtype, part)
+        return Discrepancy("wrong_dtype", got, dtype, part)
     if tuple(got.shape) != tuple(want.shape):
-        return Fault("wrong_shape", got, want, part)
+        return Discrepancy("wrong_shape", got, want, part)
     if arrays.is_tensor(got) and got.device != want.device:
-        return Fault("wrong_device", got, want.device, part)
+        return Discrepancy("wrong_device", got, want.device, part)
     return None
 
 
-def plain_form(got: object, want: object, rule: Rule, part: str) -> Fault | None:
+def plain_form(got: Any, want: Any, rule: Rule, part: str) -> Discrepancy | None:
     if same_type(got, want):
         return None
-    return Fault("nothing_returned" if got is None else "wrong_type", got, want, part)
+    return Discrepancy("nothing_returned" if got is None else "wrong_type", got, want, part)
 
 
-def same_type(got: object, want: object) -> bool:
+def same_type(got: Any, want: Any) -> bool:
     """Exactly the same type; but np.float64, which is a float, is welcome as one."""
     return isinstance(got, float) if type(want) is float else type(got) is type(want)
 
@@ -125,13 +126,13 @@ def same_type(got: object, want: object) -> bool:
 # Contents -------------------------------------------------------------------------------------------------
 
 
-def array_contents(got: object, want: object, rule: Rule, part: str, cancelled: Callable) -> Fault | None:
+def array_contents(got: Any, want: Any, rule: Rule, part: str, cancelled: Callable) -> Discrepancy | None:
     tolerance = rule.tolerance_of(want)
     mine, right = arrays.to_numpy(got), arrays.to_numpy(want)
     wrong = ~(equal(mine, right) if tolerance is None else errors(mine, right) <= tolerance.relative)
     if tolerance and wrong.any():
         wrong = ~(errors(mine, right, cancelled(part, right)) <= tolerance.relative)
-    return Fault("values", got, want, part, wrong, tolerance) if wrong.any() else None
+    return Discrepancy("values", got, want, part, wrong, tolerance) if wrong.any() else None
 
 
 def equal(got: np.ndarray, want: np.ndarray) -> np.ndarray:
@@ -143,14 +144,32 @@ def equal(got: np.ndarray, want: np.ndarray) -> np.ndarray:
     return np.logical_and.reduce(same)
 
 
-def plain_contents(got: object, want: object, rule: Rule, part: str) -> Fault | None:
+def wrong_elements(discrepancy: Discrepancy) -> np.ndarray | None:
+    """Mask of the elements that are wrong; None where they are not what is wrong.
+
+    A plain number, and a row of them, are compared as a whole and have no mask: they are given the one that says so.
+    """
+    got, want = discrepancy.got, discrepancy.want
+    if discrepancy.wrong is not None or discrepancy.kind != "values":
+        return discrepancy.wrong
+    if is_row(got) and is_row(want):
+        return np.array([not plain_equal(*pair, discrepancy.tolerance) for pair in zip(got, want)], bool)
+    return np.array(True)
+
+
+def is_row(value: object) -> bool:
+    """A tuple or list of plain numbers."""
+    return isinstance(value, (tuple, list)) and all(isinstance(part, (bool, int, float)) for part in value)
+
+
+def plain_contents(got: Any, want: Any, rule: Rule, part: str) -> Discrepancy | None:
     tolerance = None if rule.exact else rule.tolerance or PYTHON_FLOAT
     if plain_equal(got, want, tolerance):
         return None
-    return Fault("values", *first_entry(got, want, part, tolerance), tolerance=tolerance)
+    return Discrepancy("values", *first_entry(got, want, part, tolerance), tolerance=tolerance)
 
 
-def first_entry(got: object, want: object, part: str, tolerance: Tolerance | None) -> tuple[object, object, str]:
+def first_entry(got: Any, want: Any, part: str, tolerance: Tolerance | None) -> tuple[Any, Any, str]:
     """(got, want, part) of the first wrong entry of a dict; of any other value the value itself.
 
     Of a tuple or list too, if its entries are equal and only their types are not.
@@ -163,7 +182,7 @@ def first_entry(got: object, want: object, part: str, tolerance: Tolerance | Non
     return first_entry(got[wrong], want[wrong], f"{part or 'result'}[{wrong!r}]", tolerance)
 
 
-def plain_equal(got: object, want: object, tolerance: Tolerance | None) -> bool:
+def plain_equal(got: Any, want: Any, tolerance: Tolerance | None) -> bool:
     """Python values, nested ones too; types count, and floats may differ by the tolerance."""
     if not same_type(got, want):
         return False
@@ -178,5 +197,5 @@ def plain_equal(got: object, want: object, tolerance: Tolerance | None) -> bool:
 
 def float_equal(got: float, want: float, tolerance: Tolerance | None) -> bool:
     if tolerance is None:
-        return bool(equal(np.float64(got), np.float64(want)))
-    return bool(errors(got, want) <= tolerance.relative)
+        return bool(equal(np.asarray(got), np.asarray(want)))
+    return bool(errors(np.asarray(got), np.asarray(want)) <= tolerance.relative)

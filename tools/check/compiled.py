@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from tools.check import arrays
 from tools.check.count import on_cpu
@@ -9,7 +10,7 @@ from tools.compiler import CompileError, Evidence, NoCompiler, evidence_from
 from tools.worker import Died, Lesson, lesson_at, lesson_of
 
 
-def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h100", **kwargs: object):
+def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h100", **kwargs: object) -> Any:
     """Evidence for every kernel that function(*args, **kwargs) launches, compiled for `chip` and not run.
 
     chip: a name of tools/models/chips.toml, or several: then a dict of Evidence by chip. The call is made
@@ -17,7 +18,7 @@ def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h10
     Raises CompileError, NoCompiler, ValueError for an unknown chip, and what the function's own Python raises.
     """
     chips = (chip,) if isinstance(chip, str) else tuple(chip)
-    moved: dict[int, object] = {}
+    moved: dict[int, arrays.Array] = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
     answer = compiling(function).ask("compile", function.__name__, args, kwargs, chips).result()
     found = _read(answer, chips, function.__name__)
@@ -37,7 +38,7 @@ def compiling(function: Callable) -> Lesson:
     return lesson_of(function, "compile")
 
 
-def _read(answer: object, chips: tuple[str, ...], caller: str) -> dict[str, Evidence]:
+def _read(answer: Any, chips: tuple[str, ...], caller: str) -> dict[str, Evidence]:
     match answer:
         case ("rejected", str(text)):
             raise CompileError(text)

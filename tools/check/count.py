@@ -6,16 +6,14 @@ from typing import NamedTuple
 
 from tools import gpu
 from tools.check import arrays, notes
+from tools.check.arrays import Array
 from tools.check.case import copied
+from tools.check.profiler import measured
 from tools.check.text import call_lines
 from tools.sim import tables
 from tools.sim.counters import Counters
 from tools.sim.recording import record
 from tools.worker import Died, OwnTimeOfAll, RemoteFunction, lesson_of
-
-
-class NoProfiler(Exception):
-    """count(..., profiler=True) cannot measure here: what is missing, and the remedy."""
 
 
 def count(function: Callable, *args: object, profiler: bool = False, **kwargs: object) -> Counters:
@@ -30,14 +28,12 @@ def count(function: Callable, *args: object, profiler: bool = False, **kwargs: o
     handed = args, kwargs
     args, kwargs = copied(handed)
     if profiler:
-        from tools.check.profiler import measured  # here, because few ask for it
-
-        counters = measured(function, args, kwargs)
-        notes.taken.append(f"{tables.quantity(len(counters.launches), 'launch')} measured by Nsight Compute")
-        return counters
+        figures = measured(function, args, kwargs)
+        notes.taken.append(f"{tables.quantity(len(figures.launches), 'launch')} measured by Nsight Compute")
+        return figures
     clock = OwnTimeOfAll()
     counters = _count(function, args, kwargs)
-    counters.call = Call(function, *handed, clock.lap())
+    counters.call = Call(function, args=handed[0], keywords=handed[1], seconds=clock.lap())  # type: ignore[attr-defined]
     notes.taken.append(_in_short(counters))
     return counters
 
@@ -89,7 +85,7 @@ def _count(function: Callable, args: tuple, kwargs: dict) -> Counters:
         with record() as counters:
             function(*args, **kwargs)
         return counters
-    moved = {}
+    moved: dict[int, Array] = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
     plain = lesson_of(function, "interpret").ask("count", function.__name__, args, kwargs).result()
     try:
@@ -98,7 +94,7 @@ def _count(function: Callable, args: tuple, kwargs: dict) -> Counters:
         raise Died("something else than counters came out of the lesson's process") from None
 
 
-def on_cpu(array: object, moved: dict[int, object]) -> object:
+def on_cpu(array: Array, moved: dict[int, Array]) -> Array:
     """The same view of a copy of a tensor's memory; `moved` holds the memory that was copied before."""
     if not arrays.is_tensor(array) or array.device.type == "cpu":
         return array

@@ -163,7 +163,7 @@ GROUPS = ("warps", "transfers")  # of counters, not counters
 
 def meanings(kind: type) -> dict[tuple[str, ...], str]:
     """Counters that share a line -> what the docstring of their class says of them."""
-    found = re.findall(r"^(\w+(?:, \w+)*): (.+(?:\n    .+)*)", inspect.getdoc(kind), re.MULTILINE)
+    found = re.findall(r"^(\w+(?:, \w+)*): (.+(?:\n    .+)*)", inspect.getdoc(kind) or "", re.MULTILINE)
     return {
         tuple(names.split(", ")): " ".join(words.split()).rstrip(".") for names, words in found if names not in GROUPS
     }
@@ -185,7 +185,7 @@ def _made() -> Iterator[str]:
     yield "\n## Made of others\n"
     for name, parts in DERIVED.items():
         owner = next((kind for kind in (Counts, Warps) if name in vars(kind)), None)
-        meaning = MADE.get(name) or inspect.getdoc(vars(owner)[name]).rstrip(".")
+        meaning = MADE.get(name) or (inspect.getdoc(vars(owner)[name]) or "").rstrip(".")
         yield _entry([name], meaning[0].lower() + meaning[1:], [(*ADVICE[name], f"from {', '.join(parts)}")])
 
 
@@ -205,7 +205,7 @@ def _profilers(name: str, kind: type) -> str:
 
 
 def _entry(names: Sequence[str], meaning: str, advice: Sequence[tuple[str, str, str]]) -> str:
-    """What it means, then good, bad and the profiler's name of each."""
+    """The meaning, then good, bad and the profiler's name of each."""
     lines = [f"**{', '.join(names)}**: {meaning}."]
     for name, (good, bad, profiler) in zip(names, advice):
         lead = f"{name}: good" if len(names) > 1 else "Good"

@@ -1,16 +1,20 @@
-"""From a fault to its likely cause. What is called here only explains a failure that is certain already."""
+"""From a discrepancy to its likely cause. What is called here only explains a failure that is certain already."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from tools import worker
 from tools.check import arrays
 from tools.check.case import Case, copied
-from tools.check.compare import Fault, contents, form, plain_equal
+from tools.check.compare import Discrepancy, contents, form, wrong_elements
 from tools.check.text import is_refusal
+from tools.sim.counters import Counters
 
-NUMBERS = (bool, int, float)
+if TYPE_CHECKING:
+    from tools.check.diagnosis import Symptoms
+
 SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
 GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned", "raised")  # others say it all
 
@@ -24,21 +28,21 @@ def may_call_again(case: Case, outcome: worker.Outcome) -> bool:
     return outcome.seconds < SLOW and not case.holds_lesson_objects
 
 
-def cause(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
-    """(words, name) of the likely cause; words are None where the fault says all that is known."""
-    itself = None if fault.name == "values" else fault.name
+def cause(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> tuple[str | None, str | None]:
+    """(words, name) of the likely cause; words are None where the discrepancy says all that is known."""
+    itself = None if discrepancy.kind == "values" else discrepancy.kind
     try:
-        guessing = fault.name in GUESSED or is_refusal(fault)
-        words, name = guess(case, fault, outcome) if guessing else (None, None)
-    except worker.NoAnswer:  # a further call crashed, or time is up: the fault stands without its cause
+        guessing = discrepancy.kind in GUESSED or is_refusal(discrepancy)
+        words, name = guess(case, discrepancy, outcome) if guessing else (None, None)
+    except worker.NoAnswer:  # a further call crashed, or time is up: the discrepancy stands without its cause
         return None, itself
     return words, name or itself
 
 
-def guess(case: Case, fault: Fault, outcome: worker.Outcome) -> tuple[str | None, str | None]:
+def guess(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> tuple[str | None, str | None]:
     from tools.check import diagnosis  # here, because a run that passes never needs it
 
-    found = diagnosis.diagnose(evidence(case, fault, outcome))
+    found = diagnosis.diagnose(symptoms(case, discrepancy, outcome))
     return (found.words, found.name) if found else (None, None)
 
 
@@ -49,19 +53,19 @@ def repeats(case: Case, outcome: worker.Outcome) -> bool:
     return not (second.error or form(*both) or contents(*both))
 
 
-def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
+def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> Symptoms:
     """All that a recogniser may look at, in NumPy arrays; of a result with parts, only the faulty one."""
-    from tools.check.diagnosis import Evidence
+    from tools.check.diagnosis import Symptoms
     from tools.check.diagnosis.source import source_of
 
-    whole, source = not fault.part, source_of(case.function)
+    whole, source = not discrepancy.part, source_of(case.function)
     again = whole and may_call_again(case, outcome)
-    tolerance = fault.tolerance if fault.name == "values" else case.rule.tolerance
-    return Evidence(
-        "refusal" if is_refusal(fault) else fault.name,
-        got=as_numpy(fault.got),
-        want=as_numpy(fault.want),
-        wrong=wrong_of(fault),
+    tolerance = discrepancy.tolerance if discrepancy.kind == "values" else case.rule.tolerance
+    return Symptoms(
+        "refusal" if is_refusal(discrepancy) else discrepancy.kind,
+        got=as_numpy(discrepancy.got),
+        want=as_numpy(discrepancy.want),
+        wrong=wrong_elements(discrepancy),
         args=as_numpy(case.args),
         names=tuple(case.arguments)[: len(case.args)],
         keywords=as_numpy(case.kwargs),
@@ -69,29 +73,17 @@ def evidence(case: Case, fault: Fault, outcome: worker.Outcome) -> object:
         oracle=numpy_oracle(case) if whole else None,
         again=numpy_call(case) if again else None,
         parts=case.parts if whole else None,
-        repeats=lambda: repeats(case, outcome) if again and fault.name == "values" else True,
+        repeats=lambda: repeats(case, outcome) if again and discrepancy.kind == "values" else True,
         outcome=outcome,
         tolerance=tolerance.relative if tolerance else 0.0,
-        dtype=case.rule.dtype_of(fault.want) if arrays.is_array(fault.want) else case.rule.dtype,
+        dtype=case.rule.dtype_of(discrepancy.want) if arrays.is_array(discrepancy.want) else case.rule.dtype,
         count=counted_call(case) if again and source and source.has_kernels else None,
         source=source,
     )
 
 
-def wrong_of(fault: Fault) -> np.ndarray | None:
-    """The judge's mask; of a plain number or a row of them, which is not judged as an array, one that says the same."""
-    if fault.wrong is not None or fault.name != "values":
-        return fault.wrong
-    if all(
-        isinstance(row, (tuple, list)) and all(isinstance(part, NUMBERS) for part in row)
-        for row in (fault.got, fault.want)
-    ):
-        return np.array([not plain_equal(*pair, fault.tolerance) for pair in zip(fault.got, fault.want)], bool)
-    return np.array(True)
-
-
 def numpy_oracle(case: Case) -> Callable:
-    def oracle(*args, **keywords):
+    def oracle(*args: Any, **keywords: Any) -> Any:
         return as_numpy(case.wanted(as_given(args, case.args), **keywords))
 
     oracle.__name__ = getattr(case.oracle, "__name__", "<lambda>")  # appears in causes: "equals add(x, x)"
@@ -99,7 +91,7 @@ def numpy_oracle(case: Case) -> Callable:
 
 
 def numpy_call(case: Case) -> Callable:
-    def again(*args, **keywords):
+    def again(*args: Any, **keywords: Any) -> Any:
         given = as_given(args, case.args), case.kwargs | keywords
         args, kwargs = copied(given)  # all at once: a clock and its work stay together
         outcome = worker.call(case.function, args, kwargs)
@@ -111,7 +103,7 @@ def numpy_call(case: Case) -> Callable:
 
 
 def counted_call(case: Case) -> Callable:
-    def counted(*args):
+    def counted(*args: Any) -> Counters:
         from tools.check.count import count
 
         args, kwargs = copied((as_given(args, case.args), case.kwargs))
@@ -120,7 +112,7 @@ def counted_call(case: Case) -> Callable:
     return counted
 
 
-def as_numpy(value: object) -> object:
+def as_numpy(value: object) -> Any:
     return arrays.change_arrays(arrays.in_numpy, value)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from tools.check import arrays
+from tools.check.arrays import Array
 
 MARGIN = 4096  # elements: more than one block of any lesson, so that a forgotten mask hits the margin
 SENTINEL = 3  # every number format of the course holds it exactly
@@ -11,7 +12,7 @@ SENTINEL = 3  # every number format of the course holds it exactly
 class Fence:
     """`window` is a contiguous array in the shape, dtype and device of `like`, inside a larger one."""
 
-    def __init__(self, like: object, fill: object):
+    def __init__(self, like: Array, fill: object):
         count = arrays.size(like)
         self.memory = arrays.full(like, (count + 2 * MARGIN,), SENTINEL)
         self.sentinel = arrays.to_numpy(self.memory[:1]).copy()  # True where the array holds bools

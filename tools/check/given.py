@@ -5,6 +5,7 @@ assert_matches(lesson.measure, clock.work, clock, oracle=...)
 """
 
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def fake_clock(durations: list[float]) -> FakeClock:
 
 @dataclass
 class Notes:
-    """What was done with a watched array: one record, shared with all its parts."""
+    """A record of what was done with a watched array: one, shared with all its parts."""
 
     products: list = field(default_factory=list)
     sizes: list = field(default_factory=list)
@@ -61,9 +62,9 @@ class Watched(np.ndarray):
     """An array that notes what is done with it or with any part of it."""
 
     def __array_finalize__(self, parent: np.ndarray | None) -> None:
-        self.notes = getattr(parent, "notes", None)
+        self.notes: Any = getattr(parent, "notes", None)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs, out: tuple = (), **kwargs):
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: tuple = (), **kwargs: Any) -> Any:
         self._note(
             ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}",
             inputs,
@@ -76,7 +77,7 @@ class Watched(np.ndarray):
         self.notes.sizes.append(int(np.size(result)))
         return result
 
-    def __array_function__(self, function, types, args, kwargs):
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function not in PRODUCTS:
             return super().__array_function__(function, types, args, kwargs)
         into_out = kwargs.get("out") is not None or function is np.dot and len(args) > 2
@@ -88,12 +89,12 @@ class Watched(np.ndarray):
         if is_product:
             self.notes.products.append(tuple(np.shape(each) for each in inputs if isinstance(each, np.ndarray)))
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)
         self.notes.numbers_read += not isinstance(part, np.ndarray)
         return part
 
-    def dot(self, other: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    def dot(self, other: Any, out: Any = None) -> Any:
         return np.dot(self, other, out=out)
 
     def state(self) -> dict:
@@ -106,7 +107,7 @@ class Watched(np.ndarray):
 PRODUCTS = (np.dot, np.inner, np.vdot, np.tensordot, np.einsum)  # beside ufuncs that have a signature, such as matmul
 
 
-def _plain(value: object) -> object:
+def _plain(value: object) -> Any:
     return value.view(np.ndarray) if isinstance(value, Watched) else value
 
 

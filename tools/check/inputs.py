@@ -8,9 +8,10 @@ one size: a large mean would hide what differs from element to element.
 """
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 
-def matrices(rng: np.random.Generator, *shapes: tuple[int, ...], dtype=np.float64) -> list[np.ndarray]:
+def matrices(rng: np.random.Generator, *shapes: tuple[int, ...], dtype: DTypeLike = np.float64) -> list[np.ndarray]:
     """NumPy arrays of these shapes. The last length of the first shape counts as that of the sums to come."""
     length = max(1, shapes[0][-1])
     lean = length**-0.25  # a product's mean, length * lean**2, then equals its spread, length**0.5

@@ -3,19 +3,16 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-import numpy as np
-
-import tools.check
 from tools import worker
-from tools.check import arrays, explain, text, tolerances
+from tools.check import arrays, auditing, explain, text, tolerances
 from tools.check import layouts as memory_layouts
 from tools.check.case import Case, copied
-from tools.check.compare import PYTHON_FLOAT, Fault, Rule, leaves
+from tools.check.compare import Discrepancy, Rule
 from tools.check.fence import Fence
-from tools.check.gaps import gap_in
-from tools.check.judge import judge, judge_out
+from tools.check.verify import verify, verify_out
+from tools.marker import marker_in
 
-OUT_FAULTS = ("outside_out", "never_written", "reads_out")  # which only a call with out can tell
+ONLY_WITH_OUT = ("outside_out", "never_written", "reads_out")  # which only a call with out can tell
 LAYOUT_CAUSE = "With {} contiguous the result was right. Which line counts on how it is stored?"
 
 
@@ -23,7 +20,8 @@ class Mismatch(AssertionError):
     """A lesson's function did something else than it should.
 
     text: what the learner reads, at most 12 lines of at most 76 columns.
-    cause: name of the likely cause, or of the fault where that says it all ("wrong_dtype"); None if unknown.
+    cause: name of the likely cause, or the kind of discrepancy where that says it all ("wrong_dtype"); None if
+        unknown.
     """
 
     def __init__(self, text: str, cause: str | None):
@@ -58,7 +56,8 @@ def assert_matches(
     if exact and tolerance or layouts not in ("contiguous", "any") or "out" in kwargs:
         raise ValueError("exact or tolerance, not both; layouts is 'contiguous' or 'any'; out is made here")
     rule = Rule(exact, tolerance, widest_float((args, kwargs)))
-    case = Case(function, *copied((args, kwargs)), oracle, rule, handed=(args, kwargs))
+    own_args, own_kwargs = copied((args, kwargs))  # together: a clock and its work stay together
+    case = Case(function, own_args, own_kwargs, oracle, rule, handed=(args, kwargs))
     try:
         outcome = worker.call(function, args, kwargs)
     except worker.NoAnswer as silence:
@@ -67,8 +66,7 @@ def assert_matches(
     raise_gap(outcome)
     want = None if outcome.error else case.wanted()
     check_plain(case, outcome, want)
-    if tools.check.auditing:
-        audit(case, outcome.value, want)
+    auditing.audit(case, outcome.value, want)
     if case.takes_out:
         check_out(case, outcome.value, want)
     if layouts == "any":
@@ -84,7 +82,7 @@ def widest_float(values: object) -> str | None:
 def raise_gap(outcome: worker.Outcome) -> None:
     __tracebackhide__ = True
     error = outcome.error
-    if error and error.type_name == "NotImplementedError" and gap_in(error.message):
+    if error and error.type_name == "NotImplementedError" and marker_in(error.message):
         raise NotImplementedError(error.message)
 
 
@@ -93,57 +91,41 @@ def raise_gap(outcome: worker.Outcome) -> None:
 
 def check_plain(case: Case, outcome: worker.Outcome, want: object) -> None:
     __tracebackhide__ = True
-    fault = judge(case, outcome, want)
-    if fault and fault.name == "values" and case.takes_out and explain.may_call_again(case, outcome):
-        with suppress(worker.NoAnswer):  # this call only explains: the fault stands
-            check_out(case, outcome.value, want, only=OUT_FAULTS)
-    if fault:
-        fail(case, fault, *explain.cause(case, fault, outcome))
+    discrepancy = verify(case, outcome, want)
+    if discrepancy and discrepancy.kind == "values" and case.takes_out and explain.may_call_again(case, outcome):
+        with suppress(worker.NoAnswer):  # this call only explains: the discrepancy stands
+            check_out(case, outcome.value, want, only=ONLY_WITH_OUT)
+    if discrepancy:
+        fail(case, discrepancy, *explain.cause(case, discrepancy, outcome))
 
 
 def check_out(case: Case, like: object, want: object, only: tuple[str, ...] = ()) -> None:
-    """The call with `out`. only: the faults to look for, when the call without out has failed."""
+    """The call with `out`. only: the kinds to look for, when the call without out has failed."""
     __tracebackhide__ = True
     if not arrays.is_array(like):
         raise TypeError(f"{case.name} takes out, so it must return one array")
     fence = Fence(like, arrays.poison(like))
     outcome = case.call(out=fence.window)
-    fault = judge_out(case, outcome, want, fence)
-    if fault and (not only or fault.name in only):
-        fail(case, fault, *explain.cause(case, fault, outcome), out=like)
+    discrepancy = verify_out(case, outcome, want, fence)
+    if discrepancy and (not only or discrepancy.kind in only):
+        fail(case, discrepancy, *explain.cause(case, discrepancy, outcome), out=like)
 
 
 def check_layouts(case: Case, want: object) -> None:
     __tracebackhide__ = True
     for name, array in case.arguments.items():
         for words, moved in memory_layouts.others(name, array) if arrays.is_array(array) else ():
-            fault = judge(case, case.call(**{name: moved}), want)
-            if fault:
-                fail(case, fault, LAYOUT_CAUSE.format(name), "layout", words)
+            discrepancy = verify(case, case.call(**{name: moved}), want)
+            if discrepancy:
+                fail(case, discrepancy, LAYOUT_CAUSE.format(name), "layout", words)
 
 
-def fail(case: Case, fault: Fault, words: str | None, cause: str | None, layout: str = "", **extra) -> None:
+def fail(
+    case: Case, found: Discrepancy, words: str | None, cause: str | None, layout: str = "", **extra: object
+) -> None:
     """extra: arguments of the call besides those of the test."""
     __tracebackhide__ = True
     head = text.call_lines(case.name, case.arguments | extra)
     if layout:
         head += text.wrapped(f"the same values with {layout}")
-    raise Mismatch(text.compose(head, fault, words), cause)
-
-
-# The reference's own answer -------------------------------------------------------------------------------
-
-
-def audit(case: Case, got: object, want: object) -> None:
-    """Would each tolerance reject what it should? Raises tolerances.WeakTolerance."""
-    for part, mine, right in leaves(got, want):
-        if arrays.is_array(right):
-            tolerance, dtype = case.rule.tolerance_of(right), case.rule.dtype_of(right)
-            mine, right = arrays.to_numpy(mine), arrays.to_numpy(right)
-        else:
-            floating = isinstance(right, float) and not case.rule.exact
-            tolerance, dtype = (case.rule.tolerance or PYTHON_FLOAT) if floating else None, "float64"
-        if tolerance and np.size(right):
-            mine, right = np.asarray(mine), np.asarray(right)
-            stand_ins = tolerances.impostors(right, case.exact_args, case.oracle_of(part), dtype, tolerance.length)
-            tolerances.audit(mine, right, tolerance, stand_ins, case.cancelled(part, right))
+    raise Mismatch(text.compose(head, found, words), cause)

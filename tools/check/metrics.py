@@ -3,9 +3,9 @@
 import textwrap
 from collections.abc import Iterable
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from tools.sim.counters import OF_WARPS, Counters, Counts, Launch, NotCounted, Warps
+from tools.sim.counters import FIGURES, OF_WARPS, Counters, Counts, Launch, NotCounted, Warps
 
 WIDTH = 80  # columns
 
@@ -76,6 +76,7 @@ UNTOLD = {
     "flops": Untold("the profiler counts instructions, not what a dot product is worth"),
     "branches": Untold("the profiler counts the targets of branches, not the decisions"),
 }
+OF_THE_WARPS = Untold("it stands among the figures of the warps")
 UNSEEN = {
     "library_operations": Untold("the profiler sees kernels, those of libraries among the launches"),
     "library_float64": Untold("the profiler sees kernels, those of libraries among the launches"),
@@ -86,22 +87,35 @@ UNSEEN = {
 class _Measured:
     """Counters of which some figures are Untold: whoever reads one gets NotCounted and the reason."""
 
-    def __getattribute__(self, name: str):
-        value = super().__getattribute__(name)
-        if isinstance(value, Untold):
-            raise NotCounted(name)  # Python then asks __getattr__
-        return value
-
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> object:
         for each in (name, *DERIVED.get(name, ())):
             value = vars(self).get(each)
             if isinstance(value, Untold):
                 raise NotCounted(f"{each} is not among the measured figures: {value.reason}.")
-        return super().__getattr__(name)
+        return super().__getattr__(name)  # type: ignore[misc]
+
+
+def _property(name: str) -> property:
+    """The figure of that name. Where it is Untold, or one of the warps', Python asks `__getattr__`."""
+
+    def read(counts: _Measured) -> object:
+        value = vars(counts).get(name, OF_THE_WARPS)
+        if isinstance(value, Untold):
+            raise NotCounted(name)  # an AttributeError
+        return value
+
+    def write(counts: _Measured, value: object) -> None:
+        vars(counts)[name] = value
+
+    return property(read, write)
+
+
+for _name in (*FIGURES, *OF_WARPS, *UNSEEN):
+    setattr(_Measured, _name, _property(_name))
 
 
 class MeasuredCounts(_Measured, Counts):
-    """What the profiler measured of one launch."""
+    """The figures that the profiler measured of one launch."""
 
     def __str__(self) -> str:
         told = {name: value for name, value in (vars(self.warps) | vars(self)).items() if name in OF_LAUNCH}
@@ -111,7 +125,7 @@ class MeasuredCounts(_Measured, Counts):
 
 
 class MeasuredCounters(_Measured, Counters):
-    """What the profiler measured of one call: of the machine's instructions, so the compiler has a hand in all of it.
+    """The figures that the profiler measured of one call: of the machine's instructions, as the compiler made them.
 
     Launches have no lines. bytes: what several lanes of a warp load from one address counts once, where the simulator
     counts each lane's. bytes_shared: without atomics. divergent_branches: of those that are no predicates now.
@@ -130,11 +144,14 @@ class MeasuredCounters(_Measured, Counters):
         )
 
 
+MEASURED = TypeVar("MEASURED", MeasuredCounts, MeasuredCounters)
+
+
 def counters(launches: Iterable[tuple[str, tuple[int, ...], dict[str, float | None]]]) -> MeasuredCounters:
     """Counters from (kernel, grid, metrics) of each launch; a metric that was not measured is None, or missing."""
     figures = [(kernel, grid, _figures(grid, metrics)) for kernel, grid, metrics in launches]
     total = {name: _sum([each[name] for _, _, each in figures]) for name in (*OF_LAUNCH, "programs")}
-    measured = _filled(MeasuredCounters(**UNSEEN), total)
+    measured = _filled(MeasuredCounters(), {**total, **UNSEEN})
     measured.launches = tuple(
         Launch(kernel, grid, _filled(MeasuredCounts(), each), ()) for kernel, grid, each in figures
     )
@@ -152,18 +169,15 @@ def _figure(metric: str, value: float | None) -> int | Untold:
 
 
 def _sum(values: list[int | Untold]) -> int | Untold:
-    return next((value for value in values if not _told(value)), None) or sum(values)
+    untold = next((value for value in values if isinstance(value, Untold)), None)
+    return untold or sum(value for value in values if not isinstance(value, Untold))
 
 
-def _filled(counts: Counts, figures: dict[str, int | Untold]):
+def _filled(counts: MEASURED, figures: dict[str, int | Untold]) -> MEASURED:
     """Put figures where they belong; what is Untold stands before those of the warps."""
-    told = {name: value for name, value in figures.items() if _told(value)}
+    told = {name: value for name, value in figures.items() if not isinstance(value, Untold)}
     counts.warps = Warps(**{name: value for name, value in told.items() if name in OF_WARPS})
-    others = {name: value for name, value in figures.items() if name not in OF_WARPS or not _told(value)}
+    others = {name: value for name, value in figures.items() if name not in OF_WARPS or name not in told}
     for name, value in (others | UNTOLD).items():
         setattr(counts, name, value)
     return counts
-
-
-def _told(value: object) -> bool:
-    return not isinstance(value, Untold)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tools import gpu, processes, worker
 from tools.check import metrics
-from tools.check.count import NoProfiler
 from tools.check.metrics import MeasuredCounters
 from tools.check.show import cut
 from tools.worker.deadlines import around
@@ -24,8 +23,12 @@ FORBIDDEN = "ERR_NVGPUCTRPERM"
 SAID, WIDTH = 3, 80  # lines of ncu's own words, and their columns
 
 
+class NoProfiler(Exception):
+    """count(..., profiler=True) cannot measure here: what is missing, and the remedy."""
+
+
 def measured(function: Callable, args: tuple, kwargs: dict) -> MeasuredCounters:
-    """What function(*args, **kwargs) does on the GPU. Its arguments cross to a fresh process, where they lie before.
+    """The figures of function(*args, **kwargs) on the GPU. Its arguments lie in a fresh process before.
 
     Raises NoProfiler; what the function raises; worker.NoAnswer when its process crashes or takes too long.
     """

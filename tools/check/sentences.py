@@ -1,90 +1,97 @@
-"""One sentence for each fault of form: what is wrong, and which line to look for."""
+"""One sentence for each discrepancy of form: what is wrong, and which line to look for."""
+
+from typing import Any
 
 import numpy as np
 
 from tools.check import arrays, show
-from tools.check.compare import Fault
+from tools.check.compare import Discrepancy
 from tools.check.show import literal
 
 KINDS = {"numpy": "an array", "torch": "a tensor", "cupy": "a cupy array"}
 
 
-def in_words(fault: Fault) -> str:
-    return SENTENCES[fault.name](fault)
+def in_words(discrepancy: Discrepancy) -> str:
+    return SENTENCES[discrepancy.kind](discrepancy)
 
 
-def it(fault: Fault) -> str:
-    return fault.part or "the result"
+def it(discrepancy: Discrepancy) -> str:
+    return discrepancy.part or "the result"
 
 
-def nothing_returned(fault: Fault) -> str:
-    return f"{fault.part} is None." if fault.part else f"It returned None; wanted {wanted_kind(fault.want)}."
+def nothing_returned(discrepancy: Discrepancy) -> str:
+    if discrepancy.part:
+        return f"{discrepancy.part} is None."
+    return f"It returned None; wanted {wanted_kind(discrepancy.want)}."
 
 
-def wanted_kind(want: object) -> str:
+def wanted_kind(want: Any) -> str:
     """Of an array without its dtype, which may be the oracle's float64 and not the one that is wanted."""
-    if not arrays.is_array(want):
+    library = arrays.library(want)
+    if library is None:
         return show.kind(want)
-    return f"{KINDS[arrays.library(want)]} of shape {literal(tuple(want.shape))}"
+    return f"{KINDS[library]} of shape {literal(tuple(want.shape))}"
 
 
-def wrong_type(fault: Fault) -> str:
-    got, want = fault.got, wanted_kind(fault.want)
-    if fault.part:
-        return f"{fault.part} is {show.kind(got)}; wanted {want}."
+def wrong_type(discrepancy: Discrepancy) -> str:
+    got, want = discrepancy.got, wanted_kind(discrepancy.want)
+    if discrepancy.part:
+        return f"{discrepancy.part} is {show.kind(got)}; wanted {want}."
     shown = literal(got)
     if arrays.is_array(got) or isinstance(got, (list, tuple, dict)) or shown == f"<{show.type_name(got)}>":
         return f"It returned {show.kind(got)}; wanted {want}."
     return f"It returned {show.cut(shown, 40)}, {show.kind(got)}; wanted {want}."
 
 
-def wrong_dtype(fault: Fault) -> str:
-    return f"Wrong dtype: {it(fault)} is {literal(fault.got)}, wanted {fault.want}. Which line decides the dtype?"
+def wrong_dtype(discrepancy: Discrepancy) -> str:
+    got, want = literal(discrepancy.got), discrepancy.want
+    return f"Wrong dtype: {it(discrepancy)} is {got}, wanted {want}. Which line decides the dtype?"
 
 
-def wrong_shape(fault: Fault) -> str:
-    shape = literal(tuple(fault.want.shape))
-    return f"Wrong shape: {it(fault)} is {literal(fault.got)}, wanted shape {shape}. Which line decides the shape?"
+def wrong_shape(discrepancy: Discrepancy) -> str:
+    got, shape = literal(discrepancy.got), literal(tuple(discrepancy.want.shape))
+    return f"Wrong shape: {it(discrepancy)} is {got}, wanted shape {shape}. Which line decides the shape?"
 
 
-def wrong_device(fault: Fault) -> str:
-    return f"Wrong device: {it(fault)} is on {fault.got.device}, wanted on {fault.want}. Where is it allocated?"
+def wrong_device(discrepancy: Discrepancy) -> str:
+    got, want = discrepancy.got.device, discrepancy.want
+    return f"Wrong device: {it(discrepancy)} is on {got}, wanted on {want}. Where is it allocated?"
 
 
-def input_modified(fault: Fault) -> str:
-    index = show.first_of(fault.wrong)
-    before, after = show.pair(fault.want[index].item(), fault.got[index].item(), 24)
+def input_modified(discrepancy: Discrepancy) -> str:
+    index = show.first_of(discrepancy.wrong)
+    before, after = show.pair(discrepancy.want[index].item(), discrepancy.got[index].item(), 24)
     return (
-        f"It changed its input {fault.part}: {fault.part}{show.place(index)} was {before}, "
+        f"It changed its input {discrepancy.part}: {discrepancy.part}{show.place(index)} was {before}, "
         f"now it is {after}. Which line writes there?"
     )
 
 
-def never_written(fault: Fault) -> str:
-    were, first = verb(fault.wrong, "was", "were"), show.place(show.first_of(fault.wrong))
-    return f"{share(fault.wrong)} of out {were} never written. First: {first}."
+def never_written(discrepancy: Discrepancy) -> str:
+    were, first = verb(discrepancy.wrong, "was", "were"), show.place(show.first_of(discrepancy.wrong))
+    return f"{share(discrepancy.wrong)} of out {were} never written. First: {first}."
 
 
-def returns_its_input(fault: Fault) -> str:
-    return f"It returned its input {fault.part} itself, not memory of its own. Where is the result allocated?"
+def returns_its_input(discrepancy: Discrepancy) -> str:
+    return f"It returned its input {discrepancy.part} itself, not memory of its own. Where is the result allocated?"
 
 
-def returns_a_view(fault: Fault) -> str:
+def returns_a_view(discrepancy: Discrepancy) -> str:
     return (
-        f"It returned a view of its input {fault.part}: whoever writes to one changes the other. "
+        f"It returned a view of its input {discrepancy.part}: whoever writes to one changes the other. "
         "Where is the result allocated?"
     )
 
 
-def out_not_returned(fault: Fault) -> str:
-    return f"Given out, it returned {show.kind(fault.got)} that is not out. Write into out and return it."
+def out_not_returned(discrepancy: Discrepancy) -> str:
+    return f"Given out, it returned {show.kind(discrepancy.got)} that is not out. Write into out and return it."
 
 
-def outside_out(fault: Fault) -> str:
-    return f"It wrote to memory {fault.part} out, which has {fault.want} elements. Which positions exist?"
+def outside_out(discrepancy: Discrepancy) -> str:
+    return f"It wrote to memory {discrepancy.part} out, which has {discrepancy.want} elements. Which positions exist?"
 
 
-def reads_out(fault: Fault) -> str:
+def reads_out(discrepancy: Discrepancy) -> str:
     return "The result depends on what out held before the call. Is out set, or added to?"
 
 
@@ -114,4 +121,4 @@ SENTENCES = {
         never_written,
         reads_out,
     )
-}  # by the name of the fault
+}  # by the kind of discrepancy

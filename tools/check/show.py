@@ -1,6 +1,7 @@
 """Values as short text: no longer than asked, and two different ones never look alike."""
 
 import types
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def cut(text: str, limit: int) -> str:
     return text[: limit - 3 - tail] + "..." + text[len(text) - tail :]
 
 
-def literal(value: object) -> str:
+def literal(value: Any) -> str:
     """One line for any value: Python values as they are written, arrays as float64[2,3] or cupy float64[2,3]."""
     if arrays.is_array(value):
         whose = "cupy " if arrays.library(value) == "cupy" else ""
@@ -48,11 +49,11 @@ def literal(value: object) -> str:
 
 
 def kind(value: object) -> str:
-    """What a value is, with its article: 'an int', 'a tensor float32[3]'."""
+    """The kind of a value, with its article: 'an int', 'a tensor float32[3]'."""
     if value is None:
         return "None"
-    if arrays.is_array(value):
-        return ARTICLES[arrays.library(value)] + literal(value)
+    if library := arrays.library(value):
+        return ARTICLES[library] + literal(value)
     name = type_name(value)
     return ("an " if name[0] in "aeiou" else "a ") + name
 
@@ -146,7 +147,7 @@ def table(got: np.ndarray, want: np.ndarray, wrong: np.ndarray, room: int) -> li
         return []
     indices = [tuple(map(int, index)) for index in np.argwhere(wrong)[: min(ROWS, room - 1)]]
     pairs = [(got[index].item(), want[index].item()) for index in indices]
-    mine, right = numbers(*map(list, zip(*pairs)), [True] * len(pairs))
+    mine, right = numbers([mine for mine, _ in pairs], [right for _, right in pairs], [True] * len(pairs))
     columns = ["", *map(place, indices)], ["got", *aligned(mine)], ["wanted", *aligned(right)]
     first, second, third = (max(map(len, column)) for column in columns)
     return [f"  {index:{first}}  {a:>{second}}  {b:>{third}}".rstrip() for index, a, b in zip(*columns)]

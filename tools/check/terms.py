@@ -12,7 +12,7 @@ from tools.sim.counters import Counters
 
 @dataclass(frozen=True)
 class Terms:
-    """What is wanted is the sum of these."""
+    """The terms whose sum is wanted."""
 
     parts: dict[str, int | float]
 
@@ -28,7 +28,7 @@ def terms(**parts: int | float) -> Terms:
 
 def by_line(counters: Counters, figure: str) -> Terms:
     """A figure of counters ("bytes", "sectors", ...) as the sum of those of the source lines."""
-    parts: dict[str, int] = {}
+    parts: dict[str, int | float] = {}
     for launch in counters.launches:
         for line in launch.lines:
             name = f"line {line.line}"

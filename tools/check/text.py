@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tools import ROOT
 from tools.check import arrays, show
-from tools.check.compare import Fault
+from tools.check.compare import Discrepancy
 from tools.check.sentences import in_words, share, verb
 from tools.check.show import WIDTH, literal
 from tools.check.tolerances import errors
@@ -44,11 +44,11 @@ def argument(name: str, value: object, limit: int) -> str:
     return text
 
 
-def compose(head: list[str], fault: Fault, cause: str | None) -> str:
+def compose(head: list[str], discrepancy: Discrepancy, cause: str | None) -> str:
     """The whole text: head (the call, and under which layout), what is wrong, the likely cause."""
     last = ["", *wrapped(cause)] if cause else []
-    told = describe(fault, LINES - len(head) - 1 - len(last))
-    if cause and is_refusal(fault) and "" in told:
+    told = describe(discrepancy, LINES - len(head) - 1 - len(last))
+    if cause and is_refusal(discrepancy) and "" in told:
         told = told[: told.index("")]  # the question that it ends with: there is a better one
     return printable("\n".join([*head, "", *told, *last]))
 
@@ -58,13 +58,13 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
 
 
-def describe(fault: Fault, room: int) -> list[str]:
-    """What is wrong, in at most `room` lines."""
-    if fault.name == "raised":
-        return raised(fault.got, room)
-    if fault.name == "values":
-        return values(fault, room)
-    return wrapped(in_words(fault))[:room]
+def describe(discrepancy: Discrepancy, room: int) -> list[str]:
+    """The discrepancy in at most `room` lines."""
+    if discrepancy.kind == "raised":
+        return raised(discrepancy.got, room)
+    if discrepancy.kind == "values":
+        return values(discrepancy, room)
+    return wrapped(in_words(discrepancy))[:room]
 
 
 def wrapped(text: str) -> list[str]:
@@ -90,12 +90,12 @@ def raised(error: Raised, room: int) -> list[str]:
     return (lines if len(lines) <= most else [*lines[: most - 1], "..."]) + where
 
 
-def is_refusal(fault: Fault) -> bool:
-    return fault.name == "raised" and fault.got.type_name in REFUSALS
+def is_refusal(discrepancy: Discrepancy) -> bool:
+    return discrepancy.kind == "raised" and discrepancy.got.type_name in REFUSALS
 
 
 def refused(error: Raised) -> list[str]:
-    """What a simulator refused, in its own words: it names the line, and asks. Only the task is added."""
+    """A simulator's refusal in its own words: it names the line, and asks. Only the task is added."""
     head, *rest = error.message.splitlines()
     if error.frames:
         frame = error.frames[-1]
@@ -128,23 +128,23 @@ def task_of(frame: Frame) -> str:
 # Values that differ ----------------------------------------------------------------------------------------
 
 
-def values(fault: Fault, room: int) -> list[str]:
-    lead = f"In {fault.part}: " if fault.part else ""
-    if fault.wrong is None:
-        return plain_values(fault.got, fault.want, lead) + error_lines(fault, "its size")
-    got, want = arrays.to_numpy(fault.got), arrays.to_numpy(fault.want)
+def values(discrepancy: Discrepancy, room: int) -> list[str]:
+    lead = f"In {discrepancy.part}: " if discrepancy.part else ""
+    if discrepancy.wrong is None:
+        return plain_values(discrepancy.got, discrepancy.want, lead) + error_lines(discrepancy, "its size")
+    got, want = arrays.to_numpy(discrepancy.got), arrays.to_numpy(discrepancy.want)
     if got.size == 1:
-        return plain_values(got.item(), want.item(), lead) + error_lines(fault, "its size")
-    error = error_lines(fault, "the typical size")
-    whole = show.grid(got, want, fault.wrong, room - 2 - len(error))
-    count = f"{lead}{share(fault.wrong)} {verb(fault.wrong, 'differs', 'differ')}"
-    several = fault.wrong.sum() > 1 and not whole
-    listed = show.table(got, want, fault.wrong, room - 1 - len(error)) if several else []
+        return plain_values(got.item(), want.item(), lead) + error_lines(discrepancy, "its size")
+    error = error_lines(discrepancy, "the typical size")
+    whole = show.grid(got, want, discrepancy.wrong, room - 2 - len(error))
+    count = f"{lead}{share(discrepancy.wrong)} {verb(discrepancy.wrong, 'differs', 'differ')}"
+    several = discrepancy.wrong.sum() > 1 and not whole
+    listed = show.table(got, want, discrepancy.wrong, room - 1 - len(error)) if several else []
     if listed:
         return [f"{count}{'.' if error else ':'}", *error, *listed]
-    index = show.first_of(fault.wrong)
+    index = show.first_of(discrepancy.wrong)
     mine, right = show.pair(got[index].item(), want[index].item(), 24)
-    where = f"{verb(fault.wrong, ', at', '. First:')} {show.place(index)}"
+    where = f"{verb(discrepancy.wrong, ', at', '. First:')} {show.place(index)}"
     return wrapped(f"{count}{where}: got {mine}, wanted {right}.") + error + whole
 
 
@@ -158,13 +158,13 @@ def plain_values(got: object, want: object, lead: str) -> list[str]:
     return [lead.rstrip() or "Another value:", f"  got     {mine}", f"  wanted  {right}"]
 
 
-def error_lines(fault: Fault, size: str) -> list[str]:
+def error_lines(discrepancy: Discrepancy, size: str) -> list[str]:
     """The error beside the tolerance, when the result is nearly right. size: what the error is a part of."""
-    if fault.tolerance is None or (fault.wrong is None and not isinstance(fault.want, float)):
+    if discrepancy.tolerance is None or (discrepancy.wrong is None and not isinstance(discrepancy.want, float)):
         return []
-    got, want = arrays.change_arrays(arrays.to_numpy, (fault.got, fault.want))
-    error = float(errors(got, want)[... if fault.wrong is None else fault.wrong].max())
+    got, want = arrays.change_arrays(arrays.to_numpy, (discrepancy.got, discrepancy.want))
+    error = float(errors(got, want)[... if discrepancy.wrong is None else discrepancy.wrong].max())
     if not 0 < error <= SUBTLE:
         return []
-    allowed = f"{fault.tolerance.relative:.1e} ({fault.tolerance.why})"
+    allowed = f"{discrepancy.tolerance.relative:.1e} ({discrepancy.tolerance.why})"
     return wrapped(f"Error {error:.1e} of {size}, allowed {allowed}.")

@@ -88,21 +88,22 @@ def measure(function: Prepared, baseline: Prepared, clock: Callable[[], float] =
     both = [Timed(function, clock), Timed(baseline, clock)]
     order = random.Random(0)
     start = clock()
-    ratios = []
+    ratios: list[float] = []
     while not enough(ratios, clock() - start):
         for timed in order.sample(both, 2):
             timed.batch()
         ratios.append(both[1].seconds[-1] / both[0].seconds[-1])
-    medians = [float(np.median(timed.seconds)) for timed in both]
     pairs = tuple(zip(both[0].seconds, both[1].seconds))
-    return Ratio(float(np.median(ratios)), *median_interval(ratios), *medians, len(ratios), pairs)
+    own, other = (float(np.median(timed.seconds)) for timed in both)
+    return Ratio(float(np.median(ratios)), *median_interval(ratios), own, other, len(ratios), pairs)
 
 
 class Timed:
     """A prepared function, warm, and how many calls fill a batch. `seconds`: of one call, batch by batch."""
 
     def __init__(self, prepared: Prepared, clock: Callable[[], float]):
-        self.prepared, self.clock, self.calls, self.seconds = prepared, clock, 1, []
+        self.prepared, self.clock, self.calls = prepared, clock, 1
+        self.seconds: list[float] = []
         slow = self.measured() >= BUDGET  # so slow that one call fills a batch, even if the first was special
         while not slow and self.calls < MOST_CALLS and (seconds := self.measured()) < BATCH:
             self.calls *= 10 if seconds * 10 < BATCH else 2
@@ -134,7 +135,9 @@ def median_interval(ratios: list[float]) -> tuple[float, float]:
 
 
 def times(value: float) -> str:
-    return f"{value:.0f}x" if value >= 10 else f"{value:.2f}x" if value >= 0.1 else f"{value:.2g}x"
+    if value >= 10:
+        return f"{value:.0f}x"
+    return f"{value:.2f}x" if value >= 0.1 else f"{value:.2g}x"
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""How far a floating-point result may lie from the exact one, and whether that bound is worth anything.
+"""Tolerances: how far a floating-point result may lie from the exact one, and an audit of that bound.
 
 The error of an element is its distance from the float64 result, divided by the element's own size or by the
 typical size (root mean square) of the result, whichever is larger: a small element next to large ones is
@@ -139,7 +139,7 @@ def moved(args: tuple, step: float, seed: int) -> tuple:
 
 
 def impostors(want: np.ndarray, args: tuple, oracle: Callable, dtype: object, length: int = 1) -> dict:
-    """What careless programs return instead of `want`: NumPy arrays by name.
+    """The results of careless programs in place of `want`: NumPy arrays by name.
 
     args: the arguments, float arrays in float64. oracle(*args) returns `want`. Left out is what happens to be
     right, and less precise arithmetic where `want` has fewer than ENOUGH elements.

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tools.course.content import catalogue
 from tools.course.content.catalogue import NoSuchUnit, Unit
@@ -13,6 +14,9 @@ from tools.course.learner import journal
 from tools.course.learner.current import current
 from tools.course.learner.progress import Progress
 from tools.words import WIDTH, wrapped
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 LEAST = 20  # columns: a terminal that says less of itself is not believed
 
@@ -51,14 +55,14 @@ def room() -> int:
     return max(LEAST, min(WIDTH, shutil.get_terminal_size().columns))
 
 
-def console():
+def console() -> "Console":
     """A rich console for plain text: as wide as there is room, no colour where there is no terminal."""
     from rich.console import Console  # late: this package must import where rich is missing
 
     return Console(highlight=False, markup=False, emoji=False, width=room())
 
 
-def say(text: str, lead: str = "", indent: str | None = None, style: str = "", page=None) -> None:
+def say(text: str, lead: str = "", indent: str | None = None, style: str = "", page: "Console | None" = None) -> None:
     """Print a text in lines that fit, as tools.words.wrapped makes them. page: a rich console, which knows styles."""
     for line in wrapped(text, room(), lead, indent):
         if page is None:
@@ -68,7 +72,7 @@ def say(text: str, lead: str = "", indent: str | None = None, style: str = "", p
 
 
 @contextmanager
-def busy(page, on: str) -> Iterator[None]:
+def busy(page: "Console", on: str) -> Iterator[None]:
     """A sign of life on a terminal while there is nothing to print: PyTorch alone takes seconds to load."""
     with page.status(on) if page.is_terminal else nullcontext():
         yield
@@ -81,6 +85,13 @@ def complain(message: object) -> int:
         text = "\n".join(wrapped(text, room()))
     print(text, file=sys.stderr)
     return 2
+
+
+def keep(kind: str, unit: Unit, *findings: dict) -> None:
+    """Tell the journal what a command found; where it cannot be written, say so once: the screen has it all."""
+    problems = (journal.tell(kind, unit.name, facts, unit.root) for facts in findings)
+    if problem := next(filter(None, problems), None):
+        complain(problem)
 
 
 def stopped(message: str = "Stopped.") -> int:

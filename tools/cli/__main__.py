@@ -1,6 +1,7 @@
-"""What ./course COMMAND runs: python -m tools.cli COMMAND. Exit code 2 comes with one line that says why."""
+"""The program behind ./course COMMAND: python -m tools.cli COMMAND. Exit code 2 comes with one line that says why."""
 
 import importlib
+import io
 import os
 import sys
 from contextlib import suppress
@@ -20,7 +21,8 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
     if sys.stdout is None:
         return complain("Standard output is closed, so there is nowhere to print to.")
     for stream in (sys.stdout, sys.stderr):  # a title must not fail where one of its letters is missing
-        stream.reconfigure(errors="replace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = _run(arguments, root)
         sys.stdout.flush()
@@ -35,7 +37,7 @@ def _run(arguments: list[str], root: Path) -> int:
             importlib.import_module(package)
         from tools.cli.commands import app
     except ModuleNotFoundError as missing:
-        package = missing.name.split(".")[0]
+        package = str(missing.name).split(".")[0]
         if package == "tools":
             raise
         return complain(f"This command needs {package}; lessons run without it: python3 -m pytest week1/day1")

@@ -11,7 +11,7 @@ from tools.bench.classes import Speed
 from tools.bench.contest import YOURS
 from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
-from tools.cli import busy, chosen, complain, console, files, say, stopped, table
+from tools.cli import busy, chosen, complain, console, files, keep, say, stopped, table
 from tools.cli.table import Row
 from tools.course.content.catalogue import Unit
 from tools.course.content.workload import workloads
@@ -40,26 +40,16 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
     except KeyboardInterrupt:
         return stopped("Stopped: nothing was kept.")
     _print(page, unit, found)
-    if journal.wanted():
-        _keep(unit, found, root)
+    facts = (records.journal_facts(record, unit, found.ceilings[record["function"]]) for record in found.records)
+    keep(journal.BENCH, unit, *facts)
     _write(csv, plot, unit, found, root)
     return 1 if found.refused else 0
 
 
-def _keep(unit: Unit, found: "Found", root: Path) -> None:
-    """Tell the journal; where that cannot be written, the figures are on the page all the same."""
-    try:
-        for record in found.records:
-            facts = records.journal_facts(record, unit, found.ceilings[record["function"]])
-            journal.add(journal.BENCH, unit.name, facts, root)
-    except journal.NotKept as problem:
-        complain(problem)
-
-
 class Found:
-    """What the events have told so far."""
+    """The events' news so far."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.records: list[dict] = []
         self.refused: dict[str, str] = {}
         self.ceilings: dict[str, dict] = {}  # by function
@@ -133,7 +123,10 @@ def _print_function(page: Console, of_function: list[dict]) -> None:
         page,
         "",
         ("time", "+-", "GB/s", "GFLOP/s", "ceiling", "memory", "lines"),
-        [Row(row["name"], cells.competitor(row), "bold" if row["name"] == YOURS else "") for row in last["rows"]],
+        [
+            Row(row["name"], tuple(cells.competitor(row)), "bold" if row["name"] == YOURS else "")
+            for row in last["rows"]
+        ],
     )
     for name, why in last["left_out"].items():
         say(f"{name} is left out: {why}", page=page)
@@ -142,7 +135,7 @@ def _print_function(page: Console, of_function: list[dict]) -> None:
             page,
             "smaller",
             (YOURS, "strongest rival", "its time", "of its speed"),
-            [Row(record["shape"], cells.against_strongest(record)) for record in smaller],
+            [Row(record["shape"], tuple(cells.against_strongest(record))) for record in smaller],
         )
 
 
@@ -183,7 +176,7 @@ def _bound(record: dict) -> Row:
 
 
 def _footer(found: Found) -> list[str]:
-    """What the figures are, and where they were measured."""
+    """The lines below: what the figures are, and where they were measured."""
     machine = found.timed[-1]["machine"]
     ceiling = found.ceilings[found.timed[-1]["function"]]
     driver = f", driver for CUDA {machine['driver']}" if "driver" in machine else ""

@@ -14,7 +14,8 @@ from tools.check import CompileError, NoCompiler
 from tools.cli import busy, complain
 from tools.cli.guarded import at_work
 from tools.course.content.catalogue import Unit
-from tools.course.content.workload import LessonBroken, Workload, lesson_of, workloads
+from tools.course.content.workload import Workload, workloads
+from tools.course.learner.lesson import LessonBroken, lesson_of
 from tools.words import wrapped
 from tools.worker import NoAnswer, TooSlow, raised_from
 
@@ -73,7 +74,7 @@ class Calls:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """What the lesson raises inside becomes a problem, and the next call can be made."""
+        """An attempt: what the lesson raises inside becomes a problem, and the next call can be made."""
         try:
             with _said(self.unit.lesson), at_work(self.at):
                 yield
@@ -119,7 +120,7 @@ def _said(lesson: Path) -> Iterator[None]:
 
 
 def failure(error: Exception, lesson: Path) -> str:
-    """What a lesson's function raised, and where, in at most five lines."""
+    """The error of a lesson's function, and its place, in at most five lines."""
     facts = getattr(error, "raised", None) or raised_from(error, [lesson])
     where = f"{lesson.name}, line {facts.frames[-1].line}: " if facts.frames else f"{lesson.name}: "
     if text := getattr(error, "text", ""):  # a fault of the simulator names its line itself

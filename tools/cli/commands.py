@@ -4,7 +4,7 @@ A command's module is imported when it runs: nobody who asks for a hint waits fo
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -35,7 +35,7 @@ def _named(name: str | Path) -> Path:
     return where_typed(Path(name))
 
 
-def _file(says: str):
+def _file(says: str) -> Any:
     """An option that names a file."""
     return Option(parser=_named, metavar="FILE", help=says)
 

@@ -14,7 +14,7 @@ from tools.cli.calls import Calls
 from tools.compiler import Kernel, sass_lines, table
 from tools.course.content.catalogue import Unit
 from tools.models import chips
-from tools.words import cut, wrapped
+from tools.words import cut, quoted, wrapped
 
 DEFAULT = "h100"
 STAGES = "ttir", "ttgir", "ptx"
@@ -29,7 +29,7 @@ def run(day: str | None, root: Path, chip: str | None = None, mlir: bool = False
     if chip is not None and chip not in chips.chips():
         near = difflib.get_close_matches(chip.lower(), chips.chips(), 1, cutoff=0.3)
         return complain(
-            f"No chip is called {cut(chip, 40)!r}.{f' Did you mean {near[0]}?' if near else ''}\n"
+            f"No chip is called {quoted(chip)}.{f' Did you mean {near[0]}?' if near else ''}\n"
             + "\n".join(wrapped(f"There are {', '.join(chips.chips())}.", room()))
         )
     unit, shown = chosen(day, root), 0
@@ -75,7 +75,7 @@ def _print(page: Console, kernel: Kernel, unit: Unit) -> None:
 
 
 def _sass_rows(kernel: Kernel, lesson: Path, width: int) -> list[str]:
-    """How many machine instructions come from each line, and those that tell most."""
+    """Lines of the lesson with the number of machine instructions from each, and those that tell most."""
     try:
         found = sass_lines.by_line(kernel.text("sass"), lesson.name)
     except OSError:  # the cache was emptied meanwhile
@@ -89,7 +89,7 @@ def _sass_rows(kernel: Kernel, lesson: Path, width: int) -> list[str]:
 
 
 def _write(page: Console, kernel: Kernel, unit: Unit, root: Path) -> None:
-    """What the compiler wrote on its way, beside the learner's progress."""
+    """Keep the compiler's texts of each stage beside the learner's progress."""
     for stage in STAGES:
         try:
             text = kernel.text(stage)

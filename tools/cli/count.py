@@ -76,7 +76,7 @@ def _totals(call: Call, counters: Counters) -> list[str]:
 
 
 def _crossed(moved: Transfers) -> Iterator[str]:
-    """What crossed between host and GPU, what was copied, and how often the host waited."""
+    """Sentences on what crossed between host and GPU, what was copied, and how often the host waited."""
     ways = ("upload", moved.uploads, moved.bytes_uploaded), ("download", moved.downloads, moved.bytes_downloaded)
     if crossed := [f"{quantity(times, way)} ({size:,} bytes)" for way, times, size in ways if times]:
         yield f"Between host and GPU: {listed(crossed)}."
@@ -88,7 +88,7 @@ def _crossed(moved: Transfers) -> Iterator[str]:
 
 
 def _beside_least(call: Call, counters: Counters) -> str:
-    """How many times the bytes that any program must move; nothing where a library moves some of them."""
+    """The share of the bytes that any program must move; nothing where a library moves some of them."""
     least = call.workload.moved(call.workload.small)
     if counters.library_operations or not least:
         return ""
@@ -109,14 +109,15 @@ def _short_list(names: list[str]) -> str:
 
 def _print_profiled(page: Console, call: Call, simulated: Counters) -> None:
     """On a machine with a GPU, the profiler's figures of the same call."""
-    if gpu.card() is None or not simulated.launches:
+    card = gpu.card()
+    if card is None or not simulated.launches:
         return
     try:
         measured = count(call.function, *call.arguments, profiler=True)
     except NoProfiler as missing:
         say(str(missing), style="dim", page=page)
         return
-    page.print(f"{'':22}{'simulated':>14}{'profiler':>14}  ({gpu.card().name})", style="bold")
+    page.print(f"{'':22}{'simulated':>14}{'profiler':>14}  ({card.name})", style="bold")
     for name in OF_LAUNCH:
         one, other = _told(simulated, name), _told(measured, name)
         if one or other:
@@ -150,8 +151,5 @@ def _keep(call: Call, counters: Counters, calls: Calls, root: Path) -> None:
         "simulated": True,
         "lesson": file_hash(calls.unit.lesson),
     }
-    try:
-        if journal.wanted():
-            journal.add(journal.COUNT, calls.unit.name, facts, root)
-    except journal.NotKept as error:
-        calls.problems.append(str(error))
+    if problem := journal.tell(journal.COUNT, calls.unit.name, facts, root):
+        calls.problems.append(problem)

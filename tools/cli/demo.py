@@ -3,12 +3,17 @@
 import textwrap
 import time
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from tools import pip_install
 from tools.cli import complain, room, say, table, whats_next
 from tools.cli.table import Row
 from tools.cli.terminal import interactive
 from tools.course.content.catalogue import BrokenCourseFile
+
+if TYPE_CHECKING:
+    from tools.course.content.demonstration import Measured
 
 
 class Stopped(Exception):
@@ -18,11 +23,9 @@ class Stopped(Exception):
 def run(root: Path) -> int:
     """Show it, at the learner's pace in a terminal. Returns the exit code: 2 where NumPy is missing."""
     try:
-        from tools.course.content import (
-            demonstration,
-        )  # late: it needs NumPy, and no other command waits for the simulator
+        from tools.course.content import demonstration  # late: it needs NumPy, and takes long to load
     except ModuleNotFoundError as missing:
-        return complain(f"The demo needs {missing.name}. To install it: {pip_install(missing.name)}")
+        return complain(f"The demo needs {missing.name}. To install it: {pip_install(str(missing.name))}")
     began = time.perf_counter()
     slow, fast = demonstration.run(demonstration.slow), demonstration.run(demonstration.fast)
     seconds = time.perf_counter() - began
@@ -36,7 +39,7 @@ def run(root: Path) -> int:
     return 0
 
 
-def _show_slow(slow, facts) -> None:
+def _show_slow(slow: "Measured", facts: ModuleType) -> None:
     warp = facts.BLOCK[0]
     _tell(f"This kernel doubles an image of {facts.SIDE} x {facts.SIDE} numbers, one thread for each. {warp} threads "
          "run together: they are a warp.")  # fmt: skip
@@ -54,7 +57,7 @@ def _show_slow(slow, facts) -> None:
     _pause("Enter shows the fix")
 
 
-def _show_fix(slow, fast) -> None:
+def _show_fix(slow: "Measured", fast: "Measured") -> None:
     for old, new in zip(slow.source.splitlines(), fast.source.splitlines(), strict=True):
         if old != new and "def " not in old:
             _code(f"-{old}\n+{new}")
@@ -64,7 +67,7 @@ def _show_fix(slow, fast) -> None:
     _pause("Enter goes on")
 
 
-def _show_both(slow, fast, seconds: float) -> None:
+def _show_both(slow: "Measured", fast: "Measured", seconds: float) -> None:
     _figures(
         ("bytes used", "bytes asked for", "used"),
         [
@@ -82,12 +85,12 @@ def _show_both(slow, fast, seconds: float) -> None:
     _tell(f"Both were run just now by the simulator, in {seconds:.1f} s. It counts what a GPU would do, not how long.")
 
 
-def _right(kernel) -> str:
+def _right(kernel: "Measured") -> str:
     return "right" if kernel.right else "wrong"
 
 
-def _table(kernel) -> None:
-    """What each line of the kernel that touches memory did."""
+def _table(kernel: "Measured") -> None:
+    """Print the counts of each line of the kernel that touches memory."""
     _figures(
         ("requests", "sectors", "bytes used"),
         [
@@ -118,7 +121,7 @@ def _tell(text: str) -> None:
 
 
 def _pause(prompt: str) -> str:
-    """What is typed before Enter in a terminal; "" at once elsewhere. Raises Stopped."""
+    """The line that is typed in a terminal; "" at once elsewhere. Raises Stopped."""
     if not interactive():
         return ""
     try:

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from tools.cli import complain, console, stopped
 from tools.doctor import run as examination
-from tools.doctor.checks import Finding
+from tools.doctor.findings import Finding
 from tools.doctor.run import Group
 from tools.doctor.surroundings import Surroundings
+from tools.words import quantity
 
 NAME, STATE = 19, 9  # columns; what was found stands to the right of them
 INDENT = 2 + NAME + 1 + STATE + 2
@@ -65,13 +66,9 @@ def _wrapped(text: str, room: int) -> list[str]:
 def _conclusion(groups: list[Group], problems: list[Finding]) -> str:
     if problems:
         names = ", ".join(finding.name for finding in problems)
-        return f"{_count(len(problems), 'problem')} to mend before lessons run: {names}."
+        return f"{quantity(len(problems), 'problem')} to mend before lessons run: {names}."
     missing = sum(finding.state == "missing" for group in groups for finding in group.findings)
     if not missing:
         return "Lessons run here, and nothing is missing."
     says = "line above says" if missing == 1 else "lines above say"
     return f'Lessons run here. {missing} {says} "missing": that can wait.'
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -8,10 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from tools.course.learner.progress import file_hash
-from tools.words import cut
+from tools.words import LONGEST, cut
 
 KNOWN = ".course/written.json"
-LONGEST = 40  # letters of a name in a message
 
 
 class NotWritten(Exception):
@@ -81,7 +80,7 @@ def _known(root: Path) -> dict[str, str]:
 
 
 def _remember(file: Path, root: Path) -> None:
-    """Where that cannot be kept, the file counts as the learner's from now on."""
+    """Keep the file's hash; where that cannot be, the file counts as the learner's from now on."""
     known = {name: hash for name, hash in _known(root).items() if os.path.exists(name)}
     with suppress(OSError):
         (root / KNOWN).parent.mkdir(exist_ok=True)

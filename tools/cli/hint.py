@@ -17,7 +17,7 @@ def show(day: str | None, task: int | None, root: Path) -> int:
     A number in the place of the day is a task of the current day.
     """
     if day is not None and day.isdecimal() and task is None:
-        day, task = None, int(day)
+        task, day = int(day), None
     unit = chosen(day, root)
     progress = Progress.load(root)
     if task is None:

@@ -11,7 +11,7 @@ from tools.course.learner.current import current
 from tools.course.learner.journal import Journal
 from tools.course.learner.progress import OPEN, Progress
 from tools.course.learner.todo import SHORT, due, sitting, whats_left
-from tools.words import plural, wrapped
+from tools.words import plural, quantity, wrapped
 
 INDENT = 9  # columns, of what a line goes on with below itself: as wide as "  next   "
 MOST = 3  # things that are due; the others can wait until these are done
@@ -43,8 +43,8 @@ def _where(unit: Unit, progress: Progress) -> Iterator[str]:
 
 
 def _share(unit: Unit, progress: Progress) -> str:
-    """What of the unit belongs to one sitting, where that is not all of it."""
-    if progress.plan.track != SHORT:
+    """The tasks that belong to one sitting, where that is not all of the unit."""
+    if not progress.plan or progress.plan.track != SHORT:
         return ""
     numbers = [str(number) for number in sitting(unit, progress.state(unit))]
     return f": {plural('task', len(numbers))} {', '.join(numbers)} now" if numbers else ""
@@ -62,10 +62,10 @@ def _now(here: Unit | None, units: list[Unit], progress: Progress, past: Journal
 
 
 def _command(unit: Unit, progress: Progress, past: Journal) -> tuple[str, str]:
-    """What to type next in the current unit, after "./course", and why."""
+    """The next command in the current unit, after "./course", and its reason."""
     asks = unit.recommend and not progress.plan and not past.of(journal.QUIZ, unit.name)
     if asks and progress.state(unit).overall == OPEN:
-        return f"quiz {unit.name}", f"{len(unit.quiz)} questions say where to begin"
+        return f"quiz {unit.name}", f"{quantity(len(unit.quiz), 'question')} say where to begin"
     return f"watch {unit.name}", "runs its tests whenever you save"
 
 

@@ -9,7 +9,7 @@ from tools.bench import profilers
 from tools.bench.profilers import FOLDER, Said
 from tools.bench.simulated import why_simulated
 from tools.cli import busy, chosen, complain, console, files, say, stopped
-from tools.course.content.workload import LessonBroken
+from tools.course.learner.lesson import LessonBroken
 
 MARGIN = 16  # columns for the tools' names
 SIMULATED = "What follows is simulated, because {}. A simulator counts, and knows no time."
@@ -17,7 +17,8 @@ SIMULATED = "What follows is simulated, because {}. A simulator counts, and know
 
 def run(day: str | None, root: Path) -> int:
     """Profile each function of a unit's workloads. Returns the exit code: 1 where one could not be called."""
-    page, failed, absent = console(), False, {}
+    page, failed = console(), False
+    absent: dict[str, tuple[str, ...]] = {}
     unit = chosen(day, root)
     with busy(page, f"loading {unit.name}"):
         calls = profilers.calls(unit, root)
@@ -49,7 +50,7 @@ def run(day: str | None, root: Path) -> int:
 
 
 def _print(page: Console, said: Said, absent: dict[str, tuple[str, ...]]) -> None:
-    """What a tool says; one that is missing is told once, at the end."""
+    """Print a tool's lines; one that is missing is told once, at the end."""
     if said.missing and said.tool in profilers.TOOLS:
         absent.setdefault(said.tool, said.lines)
         return

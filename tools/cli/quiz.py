@@ -6,23 +6,20 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 
 from rich.console import Console
 
-from tools.cli import chosen, complain, console, say
+from tools.cli import chosen, complain, console, keep, say
 from tools.course.content import catalogue, quiz
 from tools.course.content.catalogue import Question, Unit
 from tools.course.content.quiz import DAY, INTERVIEW, REVIEW, Asked, NotAnAnswer, Verdict, judge, letters
-from tools.course.learner import journal
-from tools.course.learner.progress import OPEN, Plan, Progress
+from tools.course.learner import journal, quizzes
+from tools.course.learner.journal import Journal
+from tools.course.learner.progress import Plan, Progress
+from tools.course.learner.quizzes import NoQuestions
 from tools.words import quantity
 
 MARGIN = "    "  # numbers of questions stand in it, all else to the right of it
-
-
-class Nothing(LookupError):
-    """There is no question to put; str() says what to do."""
 
 
 def run(day: str | None, root: Path, review: bool = False, interview: bool = False) -> int:
@@ -33,8 +30,8 @@ def run(day: str | None, root: Path, review: bool = False, interview: bool = Fal
     mode = INTERVIEW if interview else REVIEW if review else DAY
     past = journal.read(root)
     try:
-        unit, asked = _questions(mode, day, root, quiz.missed(past))
-    except Nothing as error:
+        unit, asked = _questions(mode, day, root, past)
+    except NoQuestions as error:
         return complain(error)
     page = console()
     say(f"{_title(mode, unit, asked)}: {quantity(len(asked), 'question')}, q to stop", page=page)
@@ -43,7 +40,7 @@ def run(day: str | None, root: Path, review: bool = False, interview: bool = Fal
     if mode == DAY and len(verdicts) == len(asked):
         _print_advice(page, unit, verdicts, root)
     if verdicts:
-        _keep(unit, quiz.facts(mode, asked, verdicts, quiz.missed(past)), root)
+        keep(journal.QUIZ, unit, quizzes.facts(mode, asked, verdicts, quizzes.missed(past)))
     return 0
 
 
@@ -54,33 +51,14 @@ def _title(mode: str, unit: Unit, asked: Sequence[Asked]) -> str:
     return f"{unit.title}, and what came before" if mixed else unit.title
 
 
-# Which questions ----------------------------------------------------------------------------------
-
-
-def _questions(mode: str, day: str | None, root: Path, missed_texts: Sequence[str]) -> tuple[Unit, list[Asked]]:
-    """The unit that the journal will name, and the questions to put. Raises Nothing, NoSuchUnit, BrokenCourseFile."""
-    if mode == DAY:
-        unit = chosen(day, root)
-        if not unit.quiz:
-            raise Nothing(f"{unit.name} has no quiz. To work it: ./course {unit.name}")
-        return unit, quiz.all_of(unit)
-    units = catalogue.units(root)
-    states = Progress.load(root).state
+def _questions(mode: str, day: str | None, root: Path, past: Journal) -> tuple[Unit, list[Asked]]:
+    """The unit that the journal will name, and the questions to put. Raises NoQuestions."""
     if mode == INTERVIEW:
-        done = [unit for unit in units if states(unit).finished]
-        asked = quiz.interview(done, Random())
-        if not asked:
-            raise Nothing("No day is done yet, so there is nothing to ask about.\nWhat is next: ./course next")
-        return done[-1], asked
+        return quizzes.interview(catalogue.units(root), Progress.load(root))
     unit = chosen(day, root)
-    quizzed = {entry.unit for entry in journal.read(root).of(journal.QUIZ)}
-    known = [
-        other for other in units if other.name != unit.name and (other.name in quizzed or states(other).overall != OPEN)
-    ]
-    asked = quiz.review(unit, known, missed_texts, Random())
-    if not asked:
-        raise Nothing(f"{unit.name} has no quiz, and no other day is begun.\nWhat is next: ./course next")
-    return unit, asked
+    if mode == DAY:
+        return unit, quizzes.of_day(unit)
+    return unit, quizzes.review(unit, catalogue.units(root), Progress.load(root), past)
 
 
 # Asking -------------------------------------------------------------------------------------------
@@ -173,13 +151,3 @@ def _print_advice(page: Console, unit: Unit, verdicts: list[Verdict], root: Path
     progress.follow(Plan(advice.start, advice.track))
     if progress.warning:
         complain(progress.warning)
-
-
-def _keep(unit: Unit, result: dict, root: Path) -> None:
-    """Tell the journal."""
-    if not journal.wanted():
-        return
-    try:
-        journal.add(journal.QUIZ, unit.name, result, root)
-    except journal.NotKept as problem:
-        complain(problem)

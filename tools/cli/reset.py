@@ -21,8 +21,8 @@ def run(day: str, root: Path) -> int:
     if kept is None:
         say(f"{lesson} is the stub: there is nothing to put back.")
     else:
-        kept = kept.relative_to(root).as_posix()
+        copy = kept.relative_to(root).as_posix()
         say(f"{lesson} is the stub of commit {original.commit[:10]}, {original.date}.")
-        print(f"Your work is kept; this brings it back:\n  cp {kept} {lesson}")
+        print(f"Your work is kept; this brings it back:\n  cp {copy} {lesson}")
     print(f"Next: ./course {unit.name}")
     return 0

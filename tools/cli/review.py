@@ -11,9 +11,8 @@ from tools.course.learner import diary, journal
 from tools.course.learner.diary import HIGHEST, LOWEST, REVIEW
 from tools.course.learner.journal import NotKept
 from tools.course.learner.progress import Progress
-from tools.words import cut
+from tools.words import quoted
 
-LONGEST = 40  # letters of a name in a message
 ADVICE = {
     "explain": "./course note DAY asks for a day in three sentences.",
     "redo": "./course reset DAY gives you the empty page, and keeps what you wrote.",
@@ -56,11 +55,11 @@ def run(week: str, root: Path) -> int:
 
 def _no_week(week: str, units: list[Unit]) -> str:
     known = ", ".join(dict.fromkeys(unit.week for unit in units if not unit.is_kata)) or "none"
-    return f"There is no week {cut(week, LONGEST)!r} here. Weeks with days: {known}."
+    return f"There is no week {quoted(week)} here. Weeks with days: {known}."
 
 
 def _not_green(week: str, days: list[Unit], progress: Progress) -> str | None:
-    """What is missing from the week, or None."""
+    """The sentence on what is missing from the week, or None."""
     waiting = [day for day in days if not progress.state(day).finished]
     if not waiting:
         return None
@@ -93,7 +92,7 @@ def _score(question: str) -> int | None:
     return None
 
 
-def _print_scores(answers: dict[str, tuple[int, str]], last) -> None:
+def _print_scores(answers: dict[str, tuple[int, str]], last: tuple[str, datetime, dict[str, int]] | None) -> None:
     """A line for each question, with the last review's score beside it, and what to do about the lowest."""
     before = last[2] if last else {}
     if last:

@@ -37,7 +37,7 @@ def _watched(call: Call) -> list[Touches | Moved]:
     recorder = Recorder()
     with heard_by(recorder), record() as counters:
         call.function(*call.arguments)
-    return recorder.pictures(call.title) or list(filter(None, [moved.moved(call.title, counters)]))
+    return [*recorder.pictures(call.title)] or list(filter(None, [moved.moved(call.title, counters)]))
 
 
 def _print(page: Console, call: Call, pictures: list[Touches | Moved]) -> None:

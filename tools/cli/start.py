@@ -1,13 +1,11 @@
 """course start NAME: a git branch of the learner's own, learner/NAME, made or taken up again."""
 
-import re
 from pathlib import Path
 
 from tools.cli import complain, say, whats_next
-from tools.course.versions.git import BRANCH, GitProblem, Repository
-from tools.words import cut
+from tools.course.versions import branch
+from tools.course.versions.git import GitProblem, Repository
 
-LONGEST = 40  # letters of a name
 ADVICE = (
     'To keep your work: git add -A && git commit -m "what I did"',
     "journal/ is kept with it; .course/ stays on this machine.",
@@ -17,53 +15,9 @@ ADVICE = (
 def run(name: str, root: Path) -> int:
     """Switch to learner/NAME. Returns the exit code: 2 when git cannot."""
     try:
-        branch = _branch(name)
-        switched = _switch(Repository(root), branch)
+        switched = branch.switch(Repository(root), branch.named(name))
     except GitProblem as problem:
         return complain(problem)
     for line in (switched, *ADVICE, whats_next(root)):
         say(line)
     return 0
-
-
-def _branch(name: str) -> str:
-    """The branch of that name. Raises GitProblem for a name that git, a shell or a file system may trip over."""
-    short = name.removeprefix(BRANCH)
-    plain = re.sub(r"[^a-z0-9]+", "-", short.lower())[:LONGEST].strip("-") or "ada"
-    if len(short) > LONGEST:
-        raise GitProblem(
-            f"{cut(name, LONGEST)!r} is longer than the {LONGEST} letters that a branch may have here:\n"
-            f"./course start {plain}"
-        )
-    if re.fullmatch(r"[A-Za-z0-9](?!.*\.\.)([\w.-]*[\w-])?", short, re.ASCII) and not short.endswith(".lock"):
-        return BRANCH + short
-    raise GitProblem(f"{name!r} cannot be the name of a branch. Letters, digits, - and _ can:\n./course start {plain}")
-
-
-def _switch(repository: Repository, branch: str) -> str:
-    """Make or take up the branch, uncommitted changes and all; says which."""
-    if not repository.commit_of("HEAD"):
-        raise GitProblem("This repository has no commit yet. First: git add -A && git commit -m 'the course'")
-    before = repository.branch()
-    if before == branch:
-        return f"You are on {branch} already."
-    repository.refuse_if_busy()
-    if repository.commit_of(f"refs/heads/{BRANCH.rstrip('/')}"):
-        raise GitProblem(
-            f"A branch called learner is in the way of {branch}.\nFirst: git branch -m learner old-learner"
-        )
-    if repository.commit_of(f"refs/heads/{branch}"):
-        _take_up(repository, branch)
-        return f"You are on {branch} again."
-    repository.run("switch", "--create", branch)
-    return f"You are on {branch}, a new branch of your own, made from {before or 'where you stood'}."
-
-
-def _take_up(repository: Repository, branch: str) -> None:
-    try:
-        repository.run("switch", branch)
-    except GitProblem as problem:
-        if "would be overwritten" not in str(problem):
-            raise
-        raise GitProblem(f"What you changed and did not commit would be overwritten on {branch}.\n"
-                         f"First: git add -A && git commit -m 'work so far'") from None  # fmt: skip

@@ -11,12 +11,12 @@ from tools.cli import WIDTH, complain, console, units_of
 from tools.course.content.catalogue import Unit
 from tools.course.learner import journal, waiting
 from tools.course.learner.current import current
-from tools.course.learner.progress import CONFIRMED, HERE, SIMULATED, STARTED, Progress, UnitState
+from tools.course.learner.progress import CONFIRMED, HERE, PASSED, SIMULATED, STARTED, Progress, UnitState
 from tools.course.learner.todo import whats_left
 from tools.words import quantity
 
 TITLE_WIDTH = 34  # leaves one line for "confirmed on NVIDIA H200, 2026-11-20" beside a day
-STYLES = {CONFIRMED: "bold green", SIMULATED: "green", HERE: "green", STARTED: "yellow"}
+STYLES = {CONFIRMED: "bold green", SIMULATED: "green", PASSED: "green", HERE: "green", STARTED: "yellow"}
 
 
 def show(root: Path) -> int:
@@ -61,10 +61,8 @@ def describe(state: UnitState, tasks: int) -> str:
 
 
 def _reached(state: UnitState, tasks: int) -> str:
-    if state.overall == CONFIRMED:
-        return f"confirmed on {state.confirmation.card}, {state.confirmation.date}"
+    if state.overall == CONFIRMED and (proof := state.confirmation):
+        return f"confirmed on {proof.card}, {proof.date}"
     if state.overall == STARTED:
         return f"started, {len(state.done)} of {tasks} tasks"
-    if state.overall == SIMULATED and not state.needs_gpu:
-        return "passed"  # nothing in it needs a GPU, so nothing was simulated
     return state.overall

@@ -10,7 +10,7 @@ HEAD = "dim"  # the style of headings
 
 
 class Row(NamedTuple):
-    """What it is about, its figures, and the style in which it is printed."""
+    """A row: what it is about, its figures, and the style in which it is printed."""
 
     title: str
     cells: tuple[str, ...]

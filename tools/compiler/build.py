@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,12 @@ class Built:
 
 
 def compile_call(
-    function: Callable, args: tuple, kwargs: dict, chips: tuple[str, ...], captured: Callable = nullcontext
+    function: Callable, args: tuple, kwargs: dict, chips: tuple[str, ...], captured: Callable | None = None
 ) -> list[dict]:
     """Call `function` once for each chip, with its kernels compiled and not run. Evidence as plain data.
 
-    captured: inside captured(take), launches of CUDA kernels are handed to `take`, and no kernel runs.
+    captured: inside captured(take, rejection), launches of CUDA kernels are handed to `take`, and no kernel runs;
+    rejection(error) is raised for a kernel that is refused before. None where there are no CUDA kernels.
     Raises CompileError, ValueError for a chip that is unknown, and whatever the function's own Python raises.
     """
     cache.use()
@@ -49,14 +51,15 @@ def compile_call(
 
 
 def _built(
-    function: Callable, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor, captured: Callable
+    function: Callable, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor, captured: Callable | None
 ) -> list[Built]:
     with launches_on(target) as launches:
-        with captured(lambda configuration, types: launches.append(cuda_launch(configuration, types, target))):
-            try:
-                function(*args, **kwargs)
-            except Exception as error:
-                raise refused(error, target) or error
+
+        def take(configuration: Any, types: tuple) -> None:
+            launches.append(cuda_launch(configuration, types, target))
+
+        with captured(take, partial(refused, chip=target)) if captured else nullcontext():
+            function(*args, **kwargs)
     found: dict[str, Built] = {}
     for launch in launches:
         if launch.key not in found:

@@ -1,1 +1,1 @@
-"""What the course knows: of its content, of its learner, and of the versions of both."""
+"""The course's knowledge: of its content, of its learner, and of the versions of both."""

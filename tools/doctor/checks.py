@@ -1,66 +1,19 @@
-"""Is this machine ready for the course, what is real on it and what is simulated?
+"""Checks of this machine: is it ready for the course, what is real on it and what is simulated?
 
-Each `check_*` judges one concern; `python -m tools.doctor.checks` prints them all. A machine is never at fault
-for having no GPU: what it lacks is simulated.
+Each `check_*` judges one concern by the facts (tools.doctor.machine). A machine is never at fault for having no GPU:
+what it lacks is simulated.
 """
 
 import re
-import shutil
-import sys
-import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 
-from tools import ROOT
 from tools.doctor import self_tests
-from tools.doctor.machine import Facts, answer, facts
+from tools.doctor.findings import COMPILERS, REINSTALL, Finding, install, pip
+from tools.doctor.machine import Facts, answer
 
 OLDEST_PYTHON = (3, 11)
-FLOORS = {"numpy": (2, 0), "torch": (2, 11), "triton": (3, 6)}  # what lessons import; as in pyproject.toml
 VOLTA, NEWEST_CUDA_FOR_VOLTA = (7, 0), 12  # CUDA 13 begins at Turing
 LEAST_FREE_GB = 0.5  # Triton and CuPy keep compiled kernels on disk
 NO_GPU = "no GPU in use"
-COMPILERS = "compilers"  # the extra of pyproject.toml that brings NVIDIA's
-
-
-def pip(arguments: str) -> str:
-    """The command that has the pip of this very environment do that, from the course's folder."""
-    python = Path(sys.executable)
-    if find_spec("pip") is None:  # uv makes such environments
-        return f"uv pip {arguments} --python {python}"
-    if python.is_relative_to(ROOT):
-        return f"{python.relative_to(ROOT)} -m pip {arguments}"
-    found = shutil.which("python3")
-    return f"{'python3' if found and Path(found) == python else python} -m pip {arguments}"
-
-
-def install(extra: str = "") -> str:
-    """The command that installs the course's packages, with those of an extra."""
-    what = f"'.[{extra}]'" if extra else "."
-    return pip(f"install -e {what} -c constraints.txt")
-
-
-REINSTALL = f"In the folder of the course:\n  {install()}"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One concern, judged. `remedy` says what to do, commands on lines of their own; empty: nothing to do."""
-
-    name: str
-    state: str  # "real", "simulated", "missing" (it can wait), or "problem" (lessons would fail)
-    found: str
-    remedy: str = ""
-
-    @property
-    def text(self) -> str:
-        """What a learner reads when it is a problem: at most five lines of 76 columns."""
-        parts = [f"{self.name}: {self.found}.", *self.remedy.splitlines()]
-        return "\n".join(
-            line for part in parts for line in textwrap.wrap(part, 76, break_long_words=False, break_on_hyphens=False)
-        )
 
 
 # What every lesson needs --------------------------------------------------------------------------
@@ -71,15 +24,6 @@ def check_python(facts: Facts) -> Finding:
         found = f"{_dotted(facts.python)} is older than {_dotted(OLDEST_PYTHON)}"
         return Finding("Python", "problem", found, "Install a newer Python and set the course up with it.")
     return Finding("Python", "real", _dotted(facts.python))
-
-
-def check_packages(facts: Facts) -> Finding:
-    """NumPy, PyTorch and, where it exists at all, Triton: there, and new enough."""
-    needed = [name for name in FLOORS if name != "triton" or facts.system == "linux"]
-    faults = [fault for name in needed if (fault := _fault(name, facts.packages.get(name)))]
-    if faults:
-        return Finding("packages", "problem", "; ".join(faults), REINSTALL)
-    return Finding("packages", "real", ", ".join(f"{name} {facts.packages[name]}" for name in needed))
 
 
 def check_numpy(facts: Facts) -> Finding:
@@ -120,7 +64,7 @@ def check_compilers(facts: Facts) -> Finding:
 
 def check_card(facts: Facts) -> Finding:
     """A GPU that works, or none at all; in between lies a broken driver."""
-    if facts.card:
+    if facts.card and facts.capability:
         return Finding("GPU", "real", f"{facts.card}, compute capability {_dotted(facts.capability)}")
     if facts.listed:
         remedy = "A restart after a driver update often cures that. Until then, --sim works without the GPU."
@@ -131,7 +75,7 @@ def check_card(facts: Facts) -> Finding:
 
 def check_driver(facts: Facts) -> Finding:
     """Do driver and card serve the CUDA version that each library was built for?"""
-    if not facts.card:
+    if not (facts.card and facts.driver and facts.capability):
         return Finding("driver", "simulated", NO_GPU)
     serves = facts.driver[0]
     for library, built in _cuda_builds(facts).items():
@@ -190,12 +134,6 @@ def check_cuda_compilers(facts: Facts) -> Finding:
     )
 
 
-CHECKS: tuple[Callable[[Facts], Finding], ...] = (
-    check_python, check_packages, check_numpy, check_torch, check_triton, check_disk, check_compilers,
-    check_cuda_compilers, check_card, check_driver, check_cupy, check_numba,
-)  # fmt: skip
-
-
 # Small pieces -------------------------------------------------------------------------------------
 
 
@@ -204,13 +142,6 @@ def _self_test(facts: Facts, name: str, library: str, state: str, well: str, rem
     if says == self_tests.RIGHT:
         return Finding(name, state, well)
     return Finding(name, "problem", f"asked to add 1 to 0 1 2 3 4 5 6 7, it answered {says}", remedy)
-
-
-def _fault(name: str, version: str | None) -> str | None:
-    if version is None:
-        return f"{name} is missing"
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-    return f"{name} {version} is older than {_dotted(FLOORS[name])}" if numbers < FLOORS[name] else None
 
 
 def _cuda_builds(facts: Facts) -> dict[str, int]:
@@ -229,19 +160,3 @@ def _install(facts: Facts) -> str:
 
 def _dotted(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
-
-
-# The report ---------------------------------------------------------------------------------------
-
-
-def report(facts: Facts) -> str:
-    """All findings as a table, with what to do below each."""
-    lines = []
-    for finding in (check(facts) for check in CHECKS):
-        lines.append(f"{finding.name:<14} {finding.state:<10} {finding.found}")
-        lines += [" " * 26 + line for line in finding.remedy.splitlines()]
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(report(facts()))

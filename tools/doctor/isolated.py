@@ -1,18 +1,18 @@
 """Self-tests in processes of their own: a library that crashes or hangs spoils no answer but its own."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tools.doctor.subprocesses import ask
 
 SECONDS = 30.0  # for the tests of one process; a cold disk takes ten to import PyTorch
 
 
-def answers(names: Sequence[str], seconds: float = SECONDS, **environment: str) -> dict[str, str]:
-    """What each of these self-tests answers. One that ends its process says how; those after it get another one."""
+def answers(names: Sequence[str], environment: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
+    """The answer of each of these self-tests. One that ends its process says how; those after it get another one."""
     found: dict[str, str] = {}
     while left := [name for name in names if name not in found]:
-        reply = ask([sys.executable, "-m", "tools.doctor.self_tests", *left], seconds, **environment)
+        reply = ask([sys.executable, "-m", "tools.doctor.self_tests", *left], seconds, environment=environment)
         lines = (line.split("\t", 1) for line in reply.text.splitlines() if "\t" in line)
         found |= {name: said for name, said in lines if name in left}
         if silent := next((name for name in left if name not in found), None):

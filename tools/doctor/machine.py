@@ -1,4 +1,4 @@
-"""What there is on this machine that matters to the course: found without changing or importing anything.
+"""The facts of this machine that matter to the course: found without changing or importing anything.
 
 tools.doctor.checks judges it.
 """
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tools import ROOT, gpu
 from tools.doctor import self_tests
@@ -24,7 +25,7 @@ PACKAGES = ("numpy", "torch", "triton", "cupy-cuda11x", "cupy-cuda12x", "cupy-cu
 
 @dataclass(frozen=True)
 class Facts:
-    """What was found. Versions are tuples of numbers; None or "" stands for what is not there."""
+    """The facts that were found. Versions are tuples of numbers; None or "" stands for what is not there."""
 
     python: tuple[int, ...]
     system: str  # as sys.platform: "linux", "darwin", "win32"
@@ -52,24 +53,26 @@ def _gather() -> Facts:
     return gather()
 
 
-def gather() -> Facts:
-    """The facts of this machine now, asked anew."""
-    card = gpu.card()
+def gather(simulated: bool = False) -> Facts:
+    """The facts of this machine now, asked anew. simulated: as with --sim, without a word to the GPU's driver."""
+    simulated = simulated or os.environ.get(gpu.SIMULATE) == "1"
+    card = None if simulated else gpu.card()
     return Facts(
         python=sys.version_info[:3],
         system=sys.platform,
-        packages={name: version for name in PACKAGES if (version := _installed(name))},
+        packages={name: version for name in PACKAGES if (version := installed(name))},
         torch_cuda=_cuda_of_torch(),
         card=card.name if card else None,
         capability=card.capability if card else None,
         driver=card.driver if card else None,
-        listed=None if os.environ.get(gpu.SIMULATE) == "1" else _listed_card(),
+        listed=None if simulated else _listed_card(),
         compilers=tuple(name for name in ("g++", "nvcc") if shutil.which(name)),
         free_gb=shutil.disk_usage(ROOT).free / 1e9,
     )
 
 
-def _installed(name: str) -> str:
+def installed(name: str) -> str:
+    """The version of a package, "" if it is not there."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -96,7 +99,7 @@ def _listed_card() -> str | None:
 
 
 def answer(facts: Facts, library: str) -> str:
-    """What the self-test of `library` printed; see tools.doctor.self_tests."""
+    """The answer of the self-test of `library`; see tools.doctor.self_tests."""
     return facts.answers[library] if library in facts.answers else self_tests.ask(library)
 
 
@@ -124,7 +127,8 @@ def pretend(changes: Mapping[str, object]) -> Iterator[Facts]:
     """Let `facts()` describe LAPTOP with these changes; tables are merged, and "" removes an entry."""
     global _pretended
     before = _pretended
-    _pretended = replace(LAPTOP, **{name: _changed(name, new) for name, new in changes.items()})
+    changed: dict[str, Any] = {name: _changed(name, new) for name, new in changes.items()}
+    _pretended = replace(LAPTOP, **changed)
     try:
         yield _pretended
     finally:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.doctor.checks import Finding
+from tools.doctor.findings import Finding
 from tools.doctor.subprocesses import Reply, ask
 
 SECONDS = 3.0  # for one answer
@@ -104,7 +104,7 @@ def may_count(place: Place) -> bool:
 
 
 def _version(name: str, path: str, place: Place) -> tuple[str, bool]:
-    """What to say of it, and whether it runs."""
+    """The words about it, and whether it runs."""
     if name == "proton":
         return "comes with Triton", True  # it has no --version, and importing Triton takes a second
     reply = place.ask([path, "--version"], SECONDS)

@@ -1,15 +1,13 @@
 """The whole machine, examined: every finding of the doctor, in groups, within a limited time and without fail."""
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from unittest import mock
 
 from tools import gpu
 from tools.doctor import checks, isolated, machine, packages, programs, self_tests, subprocesses, surroundings
-from tools.doctor.checks import REINSTALL, Finding
+from tools.doctor.findings import REINSTALL, Finding
 from tools.doctor.machine import Facts
 from tools.doctor.programs import PROGRAMS, Program
 from tools.doctor.surroundings import Surroundings
@@ -42,7 +40,7 @@ def examine(here: Surroundings) -> Iterator[Group]:
     subprocesses.begin()
     facts, driver = _facts()
     with ThreadPoolExecutor(max_workers=16) as pool:
-        answers = [pool.submit(isolated.answers, names, **environment) for names, environment in self_tests_of(facts)]
+        answers = [pool.submit(isolated.answers, names, environment) for names, environment in self_tests_of(facts)]
         steps = _steps(here, facts, answers, driver)  # some wait for the answers, which have workers by now
         asked = {title: [pool.submit(_safely, step) for step in several] for title, several in steps.items()}
         try:
@@ -54,7 +52,7 @@ def examine(here: Surroundings) -> Iterator[Group]:
 
 
 def problems(groups: Iterable[Group]) -> list[Finding]:
-    """What stops lessons."""
+    """The findings that stop lessons."""
     return [finding for group in groups for finding in group.findings if finding.state == "problem"]
 
 
@@ -69,7 +67,7 @@ def _steps(here: Surroundings, facts: Facts, answers: list[Future], driver: Find
         return lambda: check(_told(facts, answers))
 
     return {
-        "Python": [judged(checks.check_python), lambda: check_packages(here, facts),
+        "Python": [judged(checks.check_python), lambda: of_packages(here, facts),
                    around(surroundings.check_environment)],
         "Computer": [*map(around, (surroundings.check_system, surroundings.check_terminal, surroundings.check_clock,
                                    surroundings.check_git)), judged(checks.check_disk)],
@@ -108,8 +106,8 @@ def _facts() -> tuple[Facts, Finding | None]:
     if found:
         return found[0], None
     remedy = "A restart often cures that. Until then, --sim works without the GPU."
-    with mock.patch.dict(os.environ, {gpu.SIMULATE: "1"}):  # then nobody asks the driver
-        return machine.gather(), Finding("GPU", "problem", f"its driver said nothing for {PATIENCE:.0f} s", remedy)
+    silent = Finding("GPU", "problem", f"its driver said nothing for {PATIENCE:.0f} s", remedy)
+    return machine.gather(simulated=True), silent
 
 
 def self_tests_of(facts: Facts) -> Iterator[tuple[list[str], dict[str, str]]]:
@@ -128,23 +126,19 @@ def _told(facts: Facts, answers: list[Future]) -> Facts:
     return replace(facts, answers=dict(facts.answers) | said)
 
 
-# What tools.doctor.checks does not ask --------------------------------------------------------------
+# Packages, simulators and cards -------------------------------------------------------------------
 
 
-def check_packages(here: Surroundings, facts: Facts) -> list[Finding]:
+def of_packages(here: Surroundings, facts: Facts) -> list[Finding]:
     """All that pyproject.toml names; what facts tells of comes from there."""
-
-    def version(name: str) -> str:
-        return facts.packages.get(name, "") if name in machine.PACKAGES else packages.installed(name)
-
-    return packages.check_packages(packages.of_project(here.root), version)
+    return packages.check_packages(packages.of_project(here.root), packages.versions_in(facts))
 
 
 def check_simulators(facts: Facts) -> Iterator[Finding]:
     """Each counts on a GPU machine too, where it is not what runs the lessons."""
     for test, name in SIMULATORS.items():
         if test == "interpreter" and not (facts.card and "triton" in facts.packages):
-            continue  # it is what doctor.check_triton asks where there is no GPU
+            continue  # it is what checks.check_triton asks where there is no GPU
         says = machine.answer(facts, test)
         if says == self_tests.RIGHT:
             yield Finding(name, "simulated", "adds right")

@@ -4,13 +4,11 @@ Broken pairs of libraries have been seen to import well and then return zeros: i
 `python -m tools.doctor.self_tests NAME ...` runs them in a process that may crash.
 """
 
-import os
 import sys
 import textwrap
 import warnings
 from collections.abc import Callable
 from functools import cache
-from unittest import mock
 
 from tools import gpu
 
@@ -21,7 +19,7 @@ LONGEST = 80  # so that the doctor's words about it stay within five lines
 
 @cache
 def ask(library: str) -> str:
-    """What `library` answers: RIGHT if all is well, other numbers, or its error, cut to LONGEST characters."""
+    """The answer of `library`: RIGHT if all is well, other numbers, or its error, cut to LONGEST characters."""
     try:
         return " ".join(str(number) for number in SELF_TESTS[library]())
     except Exception as error:  # whatever goes wrong is the answer
@@ -41,15 +39,16 @@ def _torch() -> list[int]:
 
 
 def _triton() -> list[int]:
-    # Whether a kernel is compiled or interpreted, Triton decides where the kernel is defined.
-    with mock.patch.dict(os.environ, {"TRITON_INTERPRET": "0" if gpu.card() else "1"}):
-        global tl  # a kernel looks names up in its module
-        import torch
-        import triton
-        import triton.language as tl
+    global tl  # a kernel looks names up in its module
+    import torch
+    import triton
+    import triton.language as tl
+
+    with triton.knobs.runtime.scope():
+        triton.knobs.runtime.interpret = gpu.card() is None  # Triton decides where the kernel is defined
 
         @triton.jit
-        def add_one(x_ptr, SIZE: tl.constexpr):
+        def add_one(x_ptr, SIZE: tl.constexpr):  # type: ignore[no-untyped-def, name-defined]
             mine = tl.arange(0, SIZE)
             tl.store(x_ptr + mine, tl.load(x_ptr + mine) + 1)
 
@@ -64,13 +63,7 @@ def _cupy() -> list[int]:
     return (cupy.arange(8) + 1).tolist()  # compiles a kernel, so it needs CuPy's compiler too
 
 
-# The simulators, on a machine with a GPU too ------------------------------------------------------
-
-
-def _interpreter() -> list[int]:
-    """Triton's; in a process that has not imported Triton before."""
-    with mock.patch.dict(os.environ, {gpu.SIMULATE: "1"}):
-        return _triton()
+# The simulators; on a machine with a GPU in a process that simulates ------------------------------
 
 
 def _cuda_simulator() -> list[int]:
@@ -79,7 +72,7 @@ def _cuda_simulator() -> list[int]:
     from tools.sim import cuda
 
     @cuda.jit
-    def add_one(x):
+    def add_one(x):  # type: ignore[no-untyped-def]
         mine = cuda.grid(1)
         if mine < x.size:
             x[mine] += 1
@@ -112,7 +105,7 @@ def _compilers() -> list[str]:
     from tools.sim import cuda
 
     @cuda.jit
-    def add_one(x):
+    def add_one(x):  # type: ignore[no-untyped-def]
         x[cuda.grid(1)] += 1
 
     code.assemble(code.compile_kernel(code.compiler(), add_one, (cuda.int64[::1],), chip("h100")))
@@ -122,7 +115,7 @@ def _compilers() -> list[str]:
 
 SELF_TESTS: dict[str, Callable[[], list]] = {
     "numpy": _numpy, "torch": _torch, "triton": _triton, "cupy": _cupy,
-    "interpreter": _interpreter, "cuda simulator": _cuda_simulator, "cupy stand-in": _cupy_stand_in,
+    "interpreter": _triton, "cuda simulator": _cuda_simulator, "cupy stand-in": _cupy_stand_in,
     "raw kernel": _raw_kernel, "compilers": _compilers,
 }  # fmt: skip
 

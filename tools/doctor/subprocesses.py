@@ -4,7 +4,7 @@ import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,13 +17,15 @@ _stopped = threading.Event()
 
 @dataclass(frozen=True)
 class Reply:
-    """What a program said, standard output and error together. code: None when it had not ended in time."""
+    """The output of a program, standard output and error together. code: None when it had not ended in time."""
 
     code: int | None
     text: str
 
 
-def ask(command: Sequence[str], seconds: float, *, folder: Path = ROOT, **environment: str) -> Reply:
+def ask(
+    command: Sequence[str], seconds: float, *, folder: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> Reply:
     """Run a command for at most so many seconds. Never raises for what the command does, or for not being there."""
     if _stopped.is_set():
         return Reply(None, "")
@@ -35,7 +37,7 @@ def ask(command: Sequence[str], seconds: float, *, folder: Path = ROOT, **enviro
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 cwd=folder,
-                env=os.environ | {"LC_ALL": "C"} | environment,
+                env={**os.environ, "LC_ALL": "C", **(environment or {})},
                 start_new_session=True,
             )
         except OSError as error:

@@ -1,4 +1,4 @@
-"""What a lesson runs in: system, container, terminal, clock, git, and the Python of ./course."""
+"""The surroundings of a lesson: system, container, terminal, clock, git, and the Python of ./course."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tools import ROOT
-from tools.doctor.checks import Finding
+from tools.doctor.findings import Finding
 from tools.doctor.programs import SECONDS, Place
 
 COLUMNS = 80

@@ -1,6 +1,7 @@
 """Writes the notebook of a day, as the plain data of which an .ipynb consists (nbformat 4.5). No package is needed."""
 
 import json
+from typing import Any
 
 from tools.course.content import answers
 from tools.course.content.catalogue import Unit
@@ -37,6 +38,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 places = [Path.cwd(), *Path.cwd().parents, Path("/content/{folder}")]
 root = next((place for place in places if (place / UNIT / "day.toml").is_file()), None)
@@ -96,7 +98,7 @@ def _markdown(name: str, source: str) -> dict:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source.splitlines(keepends=True)}
 
 
-def _code(name: str, source: str, **metadata) -> dict:
+def _code(name: str, source: str, **metadata: Any) -> dict:
     return {
         "cell_type": "code",
         "id": name,
@@ -144,7 +146,7 @@ def _explore(says: dict[str, str]) -> list[dict]:
 
 def _concept(unit: Unit, says: dict[str, str]) -> list[dict]:
     cells = [_markdown("concept", "## Concept\n\n" + text.markdown(says.get("Concept", "")))]
-    shown = {}
+    shown: dict[str, Any] = {}
     for concept in unit.concepts:
         if concept in PICTURES:
             shown.setdefault(*PICTURES[concept])

@@ -1,4 +1,4 @@
-"""What the cells of a day's notebook do: %%task writes code into the lesson and tests it, %tests, %hint, shell, lesson.
+"""The cells of a day's notebook: %%task writes code into the lesson and tests it, %tests, %hint, shell, lesson.
 
 Tests run in a process of their own, as on the command line: what a cell defined before cannot help them.
 """
@@ -18,12 +18,13 @@ from types import ModuleType
 from tools import ROOT
 from tools.course.content import catalogue
 from tools.course.content.catalogue import Unit
+from tools.course.content.gaps import gap_line
 from tools.course.content.source import NotText, decode
-from tools.course.content.workload import LessonBroken, lesson_of
+from tools.course.content.syntax import definitions, task_comments
 from tools.course.learner import hints
+from tools.course.learner.lesson import LessonBroken, lesson_of
 from tools.course.learner.progress import Progress
-from tools.course.learner.written import definitions, gap_line, given
-from tools.course.versions.reset import keep
+from tools.course.versions.reset import given, keep
 from tools.notebook import text
 
 FOLDER = ".course/notebook"  # solutions run here
@@ -70,7 +71,7 @@ class Day:
         return told
 
     def _lesson(self) -> str:
-        """What the lesson says now; only UTF-8, in which it is written."""
+        """The lesson's text of now; only UTF-8, in which it is written."""
         found = self.unit.lesson.read_bytes()
         try:
             lesson = decode(found)
@@ -116,7 +117,7 @@ def _check(task: int, code: str, before: str) -> None:
         raise NotWritten(f"Line {line} of this cell: {error.msg}.\nNothing was written.") from None
     if lost := [name for name in definitions(before) if name not in definitions(code)]:
         raise NotWritten(f"Task {task} needs {', '.join(lost)}, which this cell does not define.\nNothing was written.")
-    if any(text.TASK_LINE.match(line) for line in code.split("\n")):
+    if task_comments(code):
         raise NotWritten(
             "A line '# Task N' begins a task in the lesson; it cannot stand in a cell.\nNothing was written."
         )
@@ -126,11 +127,14 @@ def tests_of(unit: Unit, task: int) -> list[str]:
     """The names of the tests for which this is the last task that they need."""
     names = []
     for node in ast.parse(unit.tests.read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
         tasks = [
             number.value
-            for decorator in getattr(node, "decorator_list", ())
+            for decorator in node.decorator_list
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.task"
             for number in decorator.args
+            if isinstance(number, ast.Constant) and isinstance(number.value, int)
         ]
         if tasks and max(tasks) == task:
             names.append(node.name)
@@ -152,7 +156,7 @@ def _show(command: list[str], folder: Path) -> None:
         errors="replace",
     ) as process:
         try:
-            for line in process.stdout:
+            for line in process.stdout or ():
                 print(line, end="")
         finally:
             process.terminate()  # when the cell is interrupted; one that has ended does not mind
@@ -176,12 +180,20 @@ def begin(name: str, solution: bool = False) -> None:
     print(f"{_day.unit.title}: ready. Its tasks are written into {_day.shown}.")
 
 
+def _opened() -> Day:
+    """The day of this notebook. RuntimeError before its first cell has run."""
+    if _day is None:
+        raise RuntimeError("Run the first cell of this notebook first: it opens the day.")
+    return _day
+
+
 def lesson() -> ModuleType | None:
-    """What you have written, imported anew: lesson().vector_add(x, y)."""
+    """Your lesson, imported anew: lesson().vector_add(x, y)."""
     try:
-        return lesson_of(_day.unit)
+        return lesson_of(_opened().unit)
     except LessonBroken as error:
         print(error)
+        return None
 
 
 def shell(command: str) -> None:
@@ -198,24 +210,24 @@ def _task(line: str, cell: str) -> None:
     if (task := _number(number)) is None:
         return
     try:
-        print(_day.write(task, cell), end="")
+        print(_opened().write(task, cell), end="")
     except NotWritten as error:
         print(error)
     except OSError as error:
-        print(f"{_day.shown} cannot be written ({error.strerror}).")
+        print(f"{_opened().shown} cannot be written ({error.strerror}).")
     else:
         if later.strip() == LATER:
             print(f"Task {task} is written. %tests {task} tests it.")
         else:
-            _day.test(task)
+            _opened().test(task)
 
 
 def _tests(line: str) -> None:
     """%tests: all tests of the day; %tests N: those of a task."""
     if not line.strip():
-        _day.test()
+        _opened().test()
     elif (task := _number(line)) is not None:
-        _day.test(task)
+        _opened().test(task)
 
 
 def _hint(line: str) -> None:
@@ -223,14 +235,14 @@ def _hint(line: str) -> None:
     if (task := _number(line)) is None:
         return
     try:
-        rung = hints.next_rung(_day.unit, task, Progress.load(_day.unit.root))
+        rung = hints.next_rung(_opened().unit, task, Progress.load(_opened().unit.root))
         print(f"{rung.heading}: {rung.text}")
     except hints.NoHints as error:
         print(error)
 
 
 def _number(line: str) -> int | None:
-    known = [task.number for task in _day.unit.tasks]
+    known = [task.number for task in _opened().unit.tasks]
     if line.strip().isdecimal() and int(line) in known:
         return int(line)
     print(f"Name a task: {', '.join(map(str, known))}.")

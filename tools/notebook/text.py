@@ -8,8 +8,8 @@ import re
 import textwrap
 
 from tools.course.content.day_file import STEPS
+from tools.course.content.syntax import task_comments
 
-TASK_LINE = re.compile(r"# Task (\d+)\b")  # as in the catalogue: where a task's section begins
 COMMAND = re.compile(r"(?:python|pytest|marimo|\./course) ")
 LABEL = re.compile(r"([A-Z][\w,()'-]*(?: [\w,()'-]+){0,4}): ")  # at most five words
 EMPHASIS = re.compile(r"(?<![\w*])\*(\w[\w -]*)\*(?![\w*])")
@@ -103,7 +103,7 @@ def explore(text: str) -> list[tuple[str, str]]:
 
 
 def task_lines(text: str) -> dict[int, str]:
-    """What the step "Code it" says of each task, as one line of Markdown."""
+    """The words of the step "Code it" on each task, as one line of Markdown."""
     found: dict[int, list[str]] = {}
     for line in text.split("\n"):
         match = re.match(r"Task (\d+)\s+(.*)", line)
@@ -128,21 +128,21 @@ def docstring(source: str) -> str:
 
 
 def sections(source: str) -> dict[int, str]:
-    """What stands below each line `# Task N`, up to the next, without blank lines around it."""
+    """The text below each line `# Task N`, up to the next, without blank lines around it."""
     lines = source.split("\n")
-    starts = [(number, int(match[1])) for number, line in enumerate(lines) if (match := TASK_LINE.match(line))]
-    ends = [number for number, _ in starts[1:]] + [len(lines)]
-    return {task: "\n".join(lines[start + 1 : end]).strip("\n") for (start, task), end in zip(starts, ends)}
+    starts = task_comments(source)
+    ends = [line - 1 for line, _ in starts[1:]] + [len(lines)]
+    return {task: "\n".join(lines[start:end]).strip("\n") for (start, task), end in zip(starts, ends)}
 
 
 def replace_section(source: str, task: int, code: str) -> str:
     """The lesson with other code below `# Task N`. KeyError where it has no such line."""
     lines = source.split("\n")
-    starts = [number for number, line in enumerate(lines) if TASK_LINE.match(line)]
-    own = {int(TASK_LINE.match(lines[number])[1]): number for number in starts}[task]
-    following = next((number for number in starts if number > own), None)
-    rest = ["", "", *lines[following:]] if following is not None else [""]
-    return "\n".join([*lines[: own + 1], *code.strip("\n").split("\n"), *rest])
+    starts = task_comments(source)
+    own = {number: line for line, number in starts}[task]
+    following = next((line for line, _ in starts if line > own), None)
+    rest = ["", "", *lines[following - 1 :]] if following is not None else [""]
+    return "\n".join([*lines[:own], *code.strip("\n").split("\n"), *rest])
 
 
 def given(source: str) -> str:
@@ -150,5 +150,5 @@ def given(source: str) -> str:
     body = ast.parse(source).body
     start = body[0].end_lineno if ast.get_docstring(ast.parse(source), clean=False) is not None else 0
     lines = source.split("\n")[start:]
-    first = next((number for number, line in enumerate(lines) if TASK_LINE.match(line)), len(lines))
+    first = next((line - 1 for line, _ in task_comments("\n".join(lines))), len(lines))
     return "\n".join(lines[:first]).strip("\n")

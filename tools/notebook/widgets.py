@@ -1,4 +1,4 @@
-"""What answers in a notebook: questions with a reason for every choice, and pictures with sliders.
+"""Widgets of a notebook: questions with a reason for every choice, and pictures with sliders.
 
 With ipywidgets both react at once. Without it a question unfolds its reasons, and a picture stands still.
 """
@@ -6,6 +6,8 @@ With ipywidgets both react at once. Without it a question unfolds its reasons, a
 import base64
 from collections.abc import Callable, Sequence
 from html import escape
+from types import ModuleType
+from typing import Any
 
 from tools import pip_install
 from tools.course.content.day_file import Choice, Question
@@ -44,7 +46,7 @@ def image(svg: str) -> str:
 
 
 def verdict(said: Verdict) -> str:
-    """What is said of an answer, as HTML; the right one always, with its reason."""
+    """The words on an answer, as HTML; the right one always, with its reason."""
     word, _, reason = str(said).partition(" ")
     colour = "#1a7f37" if said.right else "#cf222e"
     return (
@@ -53,7 +55,7 @@ def verdict(said: Verdict) -> str:
     )
 
 
-def _widgets():
+def _widgets() -> ModuleType | None:
     try:
         import ipywidgets
     except ImportError:
@@ -67,13 +69,13 @@ def _display(html: str) -> None:
     display(HTML(html))
 
 
-def _display_widget(widget) -> None:
+def _display_widget(widget: Any) -> None:
     from IPython.display import display
 
     display(widget)
 
 
-def _control(widgets, name: str, known: tuple[int, int, int] | list[int]):
+def _control(widgets: ModuleType, name: str, known: tuple[int, int, int] | list[int]) -> Any:
     if isinstance(known, list):
         return widgets.Dropdown(options=known, value=known[0], description=name)
     value, least, most = known
@@ -87,23 +89,23 @@ def _heading(question: str) -> str:
     return f'<p style="max-width: 44em"><b>{escape(question)}</b></p>'
 
 
-def _radio(widgets, asked: Question):
+def _radio(widgets: ModuleType, asked: Question) -> Any:
     """Radio buttons, none chosen, and below them what is said of the one that is."""
     options = [(f"{letter}  {choice.text}", letter) for letter, choice in letters(asked).items()]
     buttons = widgets.RadioButtons(options=options, value=None, layout=widgets.Layout(width="auto"))
     return _judged(widgets, asked, buttons)
 
 
-def _field(widgets, asked: Question):
+def _field(widgets: ModuleType, asked: Question) -> Any:
     """A field for a number, judged when Enter is pressed or the field is left."""
     return _judged(widgets, asked, widgets.Text(placeholder="a number, then Enter", continuous_update=False))
 
 
-def _judged(widgets, asked: Question, control):
+def _judged(widgets: ModuleType, asked: Question, control: Any) -> Any:
     """The question, what answers it, and what is said of the answer."""
     reason = widgets.HTML()
 
-    def given(change) -> None:
+    def given(change: dict[str, Any]) -> None:
         try:
             reason.value = verdict(judge(asked, change["new"]))
         except NotAnAnswer as problem:

@@ -8,7 +8,8 @@ import textwrap
 from tools import ROOT
 from tools.check.show import WIDTH
 from tools.course.content.catalogue import Unit
-from tools.course.learner import written
+from tools.course.content.syntax import definitions, statements
+from tools.course.versions.reset import given as given_text
 
 
 def told(error: BaseException, unit: Unit) -> str | None:
@@ -24,7 +25,7 @@ def told(error: BaseException, unit: Unit) -> str | None:
 
 
 def _missing(unit: Unit, name: str) -> str | None:
-    stub, shown = written.given(unit), _shown(unit)
+    stub, shown = given_text(unit), _shown(unit)
     given, has = names(stub or ""), names(_text(unit))
     if stub is not None and name not in given:
         return None
@@ -44,8 +45,8 @@ def _missing(unit: Unit, name: str) -> str | None:
 
 def _overwritten(unit: Unit) -> str | None:
     """Of a function that the lesson overwrote with something else."""
-    module, stub = sys.modules.get(unit.module), written.given(unit) or ""
-    for name, node in written.definitions(stub).items():
+    module, stub = sys.modules.get(unit.module), given_text(unit) or ""
+    for name, node in definitions(stub).items():
         if not callable(thing := getattr(module, name, callable)):
             said = f"The tests call {name}, and in {_shown(unit)} it stands for {thing!r:.40}."
             return _together(unit, said, stub.splitlines()[node.lineno - 1])
@@ -55,7 +56,7 @@ def _overwritten(unit: Unit) -> str | None:
 def names(source: str) -> dict[str, int]:
     """The functions, classes and constants of a file, with their lines; none where it does not parse."""
     found = {}
-    for node in written.statements(source):
+    for node in statements(source):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found[node.name] = node.lineno
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):

@@ -10,11 +10,11 @@ import pytest
 
 from tools import ROOT, worker
 from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
-from tools.check.gaps import Gap, gap_of
 from tools.check.show import WIDTH
 from tools.check.text import refused
 from tools.compiler import Evidence, Kernel, NoSuchKernel
 from tools.course.content.catalogue import Unit
+from tools.marker import Marker, marker_of
 from tools.pytest_course import absent
 from tools.pytest_course.run import run_of, unit_of
 from tools.sim.counters import Counters, NotCounted
@@ -27,7 +27,7 @@ QUESTION = "Does every loop come closer to its end?"
 
 def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
-    if gap := gap_of(error):
+    if gap := marker_of(error):
         return _gap(gap, run_of(item.config).unit(gap.unit))
     if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoSuchKernel, NoProfiler, NotCounted)):
         return str(error)
@@ -61,7 +61,7 @@ def lesson_error(error: BaseException) -> worker.Raised | None:
 # The words ---------------------------------------------------------------------------------------
 
 
-def _gap(gap: Gap, unit: Unit) -> str:
+def _gap(gap: Marker, unit: Unit) -> str:
     line = next((task.line for task in unit.tasks if task.number == gap.task), None)
     where = unit.lesson.relative_to(ROOT).as_posix() + (f", at line {line}" if line else "")
     return f"Task {gap.task} is yours to write: {gap.function},\nin {where}."

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tools.check import Undecided, notes
-from tools.check.gaps import gap_of
+from tools.marker import marker_of
 from tools.pytest_course.marks import lacks, needs_gpu, needs_program, stage_of, tasks_of
 from tools.pytest_course.run import Run, item_unit, run_of, unit_of
 from tools.worker import TooSlow
@@ -80,7 +80,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 def _classify(report: Any, error: BaseException, run: Run) -> None:
     """Note in the report what kind of failure or skip this is, and in the run that a task's correctness failed."""
-    course, marker = report.course, gap_of(error)
+    course, marker = report.course, marker_of(error)
     if report.skipped and str(error).startswith("after task"):
         course["after"] = str(error)
     elif report.skipped:

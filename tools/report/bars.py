@@ -1,11 +1,13 @@
-"""Bars of the page, one below the other. Widths are shares, so that they fit any column, and letters stay as large as
-the page's own; the colours are the page's too."""
+"""Bars of the page, one below the other: widths are shares, so that they fit any column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import NamedTuple
 
-ROW, BAR, TOP = 40, 12, 16  # pixels: from one bar to the next; its height; of its label above it
+from tools.course.learner.changes import Change
+from tools.report import words
+
+ROW, THICKNESS, TOP = 40, 12, 16  # pixels: from one bar to the next; its height; of its label above it
 LEAST = 0.4  # percent: what is there at all can be seen
 
 
@@ -19,24 +21,41 @@ class Bar:
     ours: bool = False
 
 
-def svg(bars: Sequence[Bar], title: str) -> str:
-    """An SVG element as wide as where it is put; the longest bar takes all of that. It has no viewBox: what grows
-    with the page are the bars, not the letters."""
+class Placed(NamedTuple):
+    """A bar in the picture: the base line of its letters in pixels, its width in percent."""
+
+    label: str
+    text: str
+    top: int
+    width: float
+    ours: bool
+
+
+class Picture(NamedTuple):
+    """Bars, how thick each is, and the height of all in pixels."""
+
+    bars: list[Placed]
+    thickness: int
+    height: int
+
+
+def draw(bars: Sequence[Bar]) -> Picture:
+    """The bars, each in its place; the longest takes all of the width."""
     longest = max((bar.value for bar in bars), default=0) or 1
-    lines = [_line(number, bar, longest) for number, bar in enumerate(bars)]
-    height = len(bars) * ROW - (ROW - TOP - BAR - 8)
-    return (
-        f'<svg class="bars" role="img" aria-label="{escape(title)}" width="100%" height="{max(height, 0)}">'
-        f"<title>{escape(title)}</title>{''.join(lines)}</svg>"
-    )
+    placed = [
+        Placed(bar.label, bar.text, number * ROW + TOP - 4, _width(bar.value, longest), bar.ours)
+        for number, bar in enumerate(bars)
+    ]
+    return Picture(placed, THICKNESS, max(len(bars) * ROW - (ROW - TOP - THICKNESS - 8), 0))
 
 
-def _line(number: int, bar: Bar, longest: float) -> str:
-    top = number * ROW + TOP - 4
-    width = max(100 * bar.value / longest, LEAST) if bar.value else 0
-    name = ' class="ours"' if bar.ours else ""
-    return (
-        f'<text x="0" y="{top}">{escape(bar.label)}</text>'
-        f'<text x="100%" y="{top}" text-anchor="end"{name}>{escape(bar.text)}</text>'
-        f'<rect x="0" y="{top + 6}" width="{width:.2f}%" height="{BAR}" rx="2"{name}/>'
-    )
+def _width(value: float, longest: float) -> float:
+    return max(100 * value / longest, LEAST) if value else 0
+
+
+def before_and_after(change: Change) -> list[Bar]:
+    """The first and the last value."""
+    return [
+        Bar(f"first, {words.short_day(change.began)}", change.first, words.value(change, change.first)),
+        Bar(f"last, {words.short_day(change.ended)}", change.last, words.value(change, change.last), ours=True),
+    ]

@@ -1,17 +1,22 @@
 """The plots of a function's benchmarks: speed over sizes under the measured ceiling, and the roofline."""
 
+from collections.abc import Callable
+
+from markupsafe import Markup
+
 from tools.course.learner.history import YOURS as LEARNER
 from tools.course.learner.history import Bench, Row
 from tools.draw.plot import LIMIT, RIVAL, YOURS, Curve, Panel, number, roof, svg
 from tools.report import words
 
+Point = Callable[[Bench, Row], tuple[float | None, float | None]]
 MEMORY = 4  # flop per byte: with fewer, GB/s tells more than GFLOP/s
 
 
-def over_sizes(function: str, benches: list[Bench]) -> str:
-    """The plots as HTML; "" where nothing that they need was recorded."""
+def over_sizes(function: str, benches: list[Bench]) -> tuple[Markup, ...]:
+    """The plots as SVG, whose texts are escaped; none where nothing that they need was recorded."""
     panels = [panel for panel in (_speed(function, benches), _roofline(function, benches)) if panel]
-    return f'<div class="plots">{"".join(svg("", [[panel]]) for panel in panels)}</div>' if panels else ""
+    return tuple(Markup(svg("", [[panel]])) for panel in panels)
 
 
 def _speed(function: str, benches: list[Bench]) -> Panel | None:
@@ -48,9 +53,9 @@ def _measured_roof(benches: list[Bench]) -> Curve | None:
     if last.bandwidth and last.peak:
         return roof(intensities, last.peak, last.bandwidth)
     told = sorted(
-        (_intensity(bench.own), bench.own.gflop_s / bench.own.share_of_ceiling)
-        for bench in benches
-        if _intensity(bench.own) and bench.own.share_of_ceiling
+        (intensity, own.gflop_s / own.share_of_ceiling)
+        for own in (bench.own for bench in benches)
+        if (intensity := _intensity(own)) and own.gflop_s and own.share_of_ceiling
     )
     if not last.on_gpu or len(told) < 2 or told[-1][0] < 1.5 * told[0][0]:
         return None
@@ -62,7 +67,7 @@ def _label(size: float) -> str:
     return f"{size:g}" if size < 10**5 else number(float(f"{size:.3g}"))
 
 
-def _curves(benches: list[Bench], point, joined: bool = True) -> list[Curve]:
+def _curves(benches: list[Bench], point: Point, joined: bool = True) -> list[Curve]:
     """A curve for each competitor, of the points that were recorded and can be drawn on logarithmic axes."""
     found: dict[str, list[tuple[float, float]]] = {}
     for bench in benches:

@@ -1,11 +1,11 @@
-"""How the page writes figures and states; HTML-escaped wherever a text may come from the learner."""
+"""Figures and states in words, as plain text."""
 
 from datetime import date, timedelta
-from html import escape
 
 from tools.course.content.catalogue import Unit
 from tools.course.learner import waiting
-from tools.course.learner.history import SECONDS, YOURS, Change
+from tools.course.learner.changes import SECONDS, Change
+from tools.course.learner.history import YOURS
 from tools.course.learner.portfolio import Section
 from tools.course.learner.progress import CONFIRMED, STARTED
 from tools.words import quantity
@@ -31,7 +31,8 @@ UNITS_OF_SIZE = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
 def metric(name: str) -> str:
-    return escape(name.replace("_", " "))
+    """bytes_loaded, as words."""
+    return name.replace("_", " ")
 
 
 def figure(value: float) -> str:
@@ -89,18 +90,18 @@ def anchor(unit: Unit) -> str:
 
 
 def reached(section: Section) -> str:
-    """The state in a line, as HTML."""
-    if section.reached == CONFIRMED:
-        proof = section.state.confirmation
-        return f"confirmed on {escape(proof.card)}, {day(date.fromisoformat(proof.date))}"
+    """The state in a line."""
+    proof = section.state.confirmation
+    if section.reached == CONFIRMED and proof:
+        return f"confirmed on {proof.card}, {day(date.fromisoformat(proof.date))}"
     if section.reached == STARTED:
         return f"started: {len(section.state.done)} of {quantity(len(section.unit.tasks), 'task')}"
     waits = [f": {'; '.join(waiting.words(section.state.waits))}"] if section.state.waits else []
-    return escape("".join([section.reached, *waits]))
+    return "".join([section.reached, *waits])
 
 
 def change(changed: Change) -> str:
-    """8 times fewer sectors; 7.8 times as fast; as HTML."""
+    """8 times fewer sectors; 7.8 times as fast"""
     factor = changed.factor
     if changed.quantity == SECONDS:
         return f"{times(factor)} as fast" if factor >= 1 else f"{times(1 / factor)} as slow"
@@ -110,13 +111,18 @@ def change(changed: Change) -> str:
     return f"{times(factor)} fewer {name}" if factor >= 1 else f"{times(1 / factor)} more {name}"
 
 
+def about(changed: Change) -> str:
+    """The function, and which quantity of it changed."""
+    return f"{changed.function}: {'time' if changed.quantity == SECONDS else changed.quantity.replace('_', ' ')}"
+
+
 def times(factor: float) -> str:
     text = f"{factor:,.0f}" if factor >= 20 else f"{factor:.1f}".removesuffix(".0")
     return f"{text} times"
 
 
 def competitor(name: str) -> str:
-    """What a stranger reads for the row called "yours"."""
+    """The name of a row for a stranger, who reads nothing called "yours"."""
     return "this code" if name == YOURS else name
 
 

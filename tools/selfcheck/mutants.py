@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tools.course.content.answers import after_docstring, find_function
+from tools.course.content.syntax import after_docstring, find_function
 from tools.selfcheck.faults import FAULTS
 
 CONTEXT = 30  # characters of the line shown on either side of a change

@@ -12,13 +12,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from unittest import mock
 
 import pytest
 
-from tools import check
+from tools.check import auditing
 from tools.doctor import machine
-from tools.doctor.packages import installed
+from tools.doctor.machine import installed
 from tools.selfcheck.results import TRIES, Variant
 
 LESSON_MODULE = re.compile(r"week\d+(\.|$)")
@@ -64,7 +63,7 @@ def forget_lessons() -> None:
 
 
 def _auditing(on: bool) -> AbstractContextManager:
-    return mock.patch.object(check, "auditing", on)
+    return auditing.enabled() if on else nullcontext()
 
 
 def _machine(facts: dict) -> AbstractContextManager:

@@ -4,8 +4,8 @@ import zlib
 from pathlib import Path
 
 from tools.course.content.answers import broken_machines, materialise, reference_file, wrong_answers
-from tools.course.content.catalogue import Unit
-from tools.course.content.gaps import find_gaps, repaired
+from tools.course.content.catalogue import Unit, repaired
+from tools.course.content.gaps import find_gaps
 from tools.selfcheck.mutants import Mutant, mutants
 from tools.selfcheck.results import Variant
 

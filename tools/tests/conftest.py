@@ -1,6 +1,9 @@
 """For the tools' own tests: a copy of the course that a test may harm, and runs of it as a learner would run it."""
 
+import atexit
+import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +15,11 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
+from tools.tests import warm
+
+# A check has a process for each core: threads of several would wait for each other, at twice the cost. The processes
+# that tests start inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 if find_spec("hypothesis"):
     from hypothesis import HealthCheck, settings
@@ -28,7 +36,6 @@ LEFT_BEHIND = (
     ".venv",
     ".course",
     ".github",
-    "__pycache__",
     ".pytest_cache",
     ".hypothesis",
     "build",
@@ -42,6 +49,10 @@ LEFT_BEHIND = (
 needs_solutions = pytest.mark.skipif(
     not (ROOT / "reference").is_dir(), reason="needs reference/; this is the learners' edition; nothing to do"
 )
+
+
+def pytest_addoption(parser):
+    parser.addoption("--thorough", action="store_true", help="for the tools' tests: all of what they take a sample of")
 
 
 @dataclass(frozen=True)
@@ -59,12 +70,17 @@ class Ran:
 class Course:
     """A copy of the course in a folder of its own, under git."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, given: Path | None = None):
+        """given: such a copy that is as it was made; else it is made anew."""
         self.folder = folder
-        shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+        if given is not None:
+            shutil.copytree(given, folder)
+            return
+        shutil.copytree(ROOT, folder, ignore=_left_behind)
         (folder / "tools/tests").mkdir()
         self._git("init", "-q")
         self.commit()
+        self._git("gc", "-q")  # into one file, which is soon copied
 
     def write(self, path: str, text: str) -> None:
         (self.folder / path).write_text(text, encoding="utf-8")
@@ -94,23 +110,50 @@ class Course:
 
     def run(self, *command: str, cwd: str = ".", **environment: str) -> Ran:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COURSE_"))}
-        done = subprocess.run(
-            command,
-            cwd=self.folder / cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=120,
-            env=kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
-        )
-        return Ran(done.returncode, done.stdout)
+        how = {
+            "cwd": self.folder / cwd,
+            "env": kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
+            "timeout": 120,
+        }
+        if warm.HERE and command[:2] == (sys.executable, "-m"):
+            library = "torch" if self._imports_torch(command) else "numpy"
+            code, printed = _warm("rich.table", library).run([*command[2:]], **how)
+        else:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how
+            )
+            code, printed = done.returncode, done.stdout
+        return Ran(code, printed.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n"))
+
+    def _imports_torch(self, command: tuple[str, ...]) -> bool:
+        """Will a run of pytest import PyTorch, since the lessons that it names or their tests do?"""
+        folders = [self.folder / name for name in command if command[2] == "pytest" and name.startswith("week")]
+        files = [file for folder in folders for file in folder.glob("test_*.py")]
+        return any(re.search(r"^import torch$", file.read_text(encoding="utf-8"), re.M) for file in files)
 
     def _git(self, *args: str) -> subprocess.CompletedProcess:
         return subprocess.run(["git", *args], cwd=self.folder, check=True, capture_output=True, text=True)
 
 
+def _left_behind(folder: str, names: list[str]) -> set[str]:
+    """Of the compiled files those of the tools are copied too: or each run would compile the tools anew."""
+    compiled = set() if Path(folder).is_relative_to(ROOT / "tools") else {"__pycache__"}
+    return shutil.ignore_patterns(*LEFT_BEHIND)(folder, names) | compiled.intersection(names)
+
+
+@functools.cache
+def _warm(*modules: str) -> warm.Warm:
+    process = warm.Warm(*modules)
+    atexit.register(process.end)
+    return process
+
+
+@pytest.fixture(scope="session")
+def given(tmp_path_factory) -> Path:
+    """A copy of the course that stays as it is."""
+    return Course(tmp_path_factory.mktemp("given") / "course").folder
+
+
 @pytest.fixture
-def course(tmp_path) -> Course:
-    return Course(tmp_path / "course")
+def course(given, tmp_path) -> Course:
+    return Course(tmp_path / "course", given)

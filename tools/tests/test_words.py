@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.words import cut, listed, plural, quantity, wrapped
+from tools.words import LONGEST, cut, listed, plural, quantity, quoted, wrapped
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,7 @@ from tools.words import cut, listed, plural, quantity, wrapped
         (1, "launch", "1 launch"),
         (2, "copy", "2 copies"),
         (1, "query", "1 query"),
+        (3, "day", "3 days"),
     ],
 )
 def test_a_quantity_has_its_noun_in_the_right_number(count, thing, said):
@@ -25,6 +26,11 @@ def test_a_quantity_has_its_noun_in_the_right_number(count, thing, said):
 @pytest.mark.parametrize("names, said", [(["x"], "x"), (["x", "y"], "x and y"), (("x", "y", "z"), "x, y and z")])
 def test_the_last_name_of_a_list_comes_after_and(names, said):
     assert listed(names) == said
+
+
+def test_a_name_of_any_length_fits_a_message():
+    assert quoted("week1/day1") == "'week1/day1'"
+    assert quoted("x" * 1000) == f"'{'x' * (LONGEST - 3)}...'"
 
 
 def test_what_is_cut_is_as_wide_as_asked_and_shows_it():

@@ -12,7 +12,7 @@ import itertools
 import os
 import signal
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
 
@@ -111,7 +111,7 @@ class Worker(wire.End):
 
         gpu.mend_numpy()
         launches_cuda = "tools.sim.cuda" in sys.modules
-        captured = importlib.import_module("tools.sim.cuda.capture").captured if launches_cuda else nullcontext
+        captured = importlib.import_module("tools.sim.cuda.host.capture").captured if launches_cuda else None
         try:
             return compile_call(vars(self.module)[name], args, kwargs, chips, captured)
         except CompileError as error:

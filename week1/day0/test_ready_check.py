@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tools.check import Mismatch, assert_matches
-from tools.doctor import checks, machine
+from tools.doctor import checks, machine, packages
 from tools.check.terms import terms
 from week1.day0 import ready_check as lesson
 
@@ -40,7 +40,7 @@ def ready(record_property):
 @pytest.mark.task(0)
 def test_python_and_the_packages_are_new_enough(ready):
     ready(checks.check_python)
-    ready(checks.check_packages)
+    ready(packages.check_imported)
 
 
 @pytest.mark.task(0)

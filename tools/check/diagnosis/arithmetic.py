@@ -1,4 +1,4 @@
-"""What counters say of numbers in float64, of conversions and of barriers: the lines, and what may bring them in."""
+"""Counters of float64, of conversions and of barriers, in words: the lines, and what may bring them in."""
 
 from collections.abc import Iterator
 

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tools.check.diagnosis.words import factor_text
 from tools.check.show import cut, literal
@@ -24,8 +24,8 @@ class Sides(NamedTuple):
     asked: the expression that was counted. Of a tuple all this is about its first wrong entry.
     """
 
-    counted: object
-    other: object
+    counted: Any
+    other: Any
     name: str
     asked: str
 
@@ -108,7 +108,7 @@ def told_of_two(asked: str, counters: list[str], names: Mapping[str, object]) ->
 def _bounds(asked: str, names: Mapping[str, object]) -> list[str]:
     """A number beside what it is compared with: copies is 200, needed less than 10."""
     try:
-        test = ast.parse(asked).body[0].test
+        test = ast.parse(asked).body[0].test  # type: ignore[attr-defined]
         parts = [test.left, *test.comparators]
         place = next(i for i, part in enumerate(parts) if isinstance(part, ast.Name) and _is_plain(names.get(part.id)))
         values = [_value(part, names) for part in parts]
@@ -125,7 +125,7 @@ def _is_plain(value: object) -> bool:
     return type(value) in (int, float)
 
 
-def _value(part: ast.expr, names: Mapping[str, object]) -> object:
+def _value(part: ast.expr, names: Mapping[str, object]) -> Any:
     """Of an expression that calls nothing but what is SAFE."""
     for node in ast.walk(part):
         if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in SAFE):

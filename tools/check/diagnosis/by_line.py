@@ -1,6 +1,6 @@
 """The source lines behind a figure: which of them cost most, and what a prediction makes of them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 
 from tools.check.diagnosis.asserted import Sides
@@ -24,11 +24,11 @@ def worst(lines: Iterable[Line], cost: Callable, fact: Callable) -> Iterator[str
     yield from list(dict.fromkeys(told))[:MOST_LINES]  # a line that loads and stores alike stands there once
 
 
-def short(line) -> str:
+def short(line: Line) -> str:
     return cut(line.source.partition("  #")[0], 32)
 
 
-def compared(sides: Sides | None, parts: dict[str, int]) -> Iterator[str]:
+def compared(sides: Sides | None, parts: Mapping[str, float]) -> Iterator[str]:
     """Both sides; of a prediction also the line that makes the difference, if there is one such."""
     if sides is None:
         return
@@ -41,7 +41,7 @@ def compared(sides: Sides | None, parts: dict[str, int]) -> Iterator[str]:
             yield said_of(predicted, *found)
 
 
-def _only_one(name: str, parts: dict[str, int]) -> bool:
+def _only_one(name: str, parts: Mapping[str, float]) -> bool:
     """Does no other line, and no group of lines, come to as much as this one?"""
     groups = (group for count in range(1, len(parts) + 1) for group in combinations(parts, count))
     return sum(sum(parts[each] for each in group) == parts[name] for group in groups) == 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 from tools.check.given import FakeClock
 from tools.sim import tables
@@ -25,20 +25,20 @@ class Misreading:
 
     seen: str
     asks: str
-    seconds: Callable[[list[list[float]], list[list[float]]], float]
+    seconds: Callable[[list[list[float]], list[list[float]]], float | None]
 
 
-def clock_not_read(evidence: Evidence) -> Cause | None:
+def clock_not_read(symptoms: Symptoms) -> Cause | None:
     """The clock that was handed over stood still for all that the lesson knows."""
-    for name, clock in evidence.used.items():
-        if isinstance(clock, FakeClock) and evidence.fault == "values" and not clock.readings:
+    for name, clock in symptoms.used.items():
+        if isinstance(clock, FakeClock) and symptoms.kind == "values" and not clock.readings:
             return cause("clock_not_read", f"{name} was never read.", "Which clock does it read instead?")
     return None
 
 
-def work_not_done(evidence: Evidence) -> Cause | None:
-    """What the clock times was called more often than warmup and repeats ask for, or less."""
-    if (timed := _timed(evidence)) is None or timed.clock.calls == timed.asked:
+def work_not_done(symptoms: Symptoms) -> Cause | None:
+    """The work that is timed was called more often than warmup and repeats ask for, or less."""
+    if (timed := _timed(symptoms)) is None or timed.clock.calls == timed.asked:
         return None
     ran = tables.quantity(timed.clock.calls, "time") + " together" * (timed.parts > 1)
     of_each = " of each" * (timed.parts > 1)
@@ -46,9 +46,9 @@ def work_not_done(evidence: Evidence) -> Cause | None:
     return cause("work_not_done", seen, "Which call is missing, or one too many?")
 
 
-def clock_misread(evidence: Evidence) -> Cause | None:
+def clock_misread(symptoms: Symptoms) -> Cause | None:
     """One entry of MISREADINGS fits exactly, and no other."""
-    timed = _timed(evidence)
+    timed = _timed(symptoms)
     if timed is None or timed.clock.calls != timed.asked:
         return None
     last = len(timed.clock.durations) - 1
@@ -56,7 +56,7 @@ def clock_misread(evidence: Evidence) -> Cause | None:
     intervals = [parts[start : start + timed.parts] for start in range(0, len(parts), timed.parts)]
     counted, before = intervals[timed.warmup :], intervals[: timed.warmup]
     right = statistics.median(map(sum, counted))
-    taken = _seconds(evidence.got, evidence.want, right)
+    taken = _seconds(symptoms.got, symptoms.want, right)
     fitting = [each for each in MISREADINGS if _near(_try(each, counted, before), taken)]
     if len({each.seen for each in fitting}) != 1 or _near(right, taken):
         return None
@@ -81,25 +81,25 @@ class Timed(NamedTuple):
         return self.parts * (self.warmup + self.repeats)
 
 
-def _timed(evidence: Evidence) -> Timed | None:
-    clock = next((each for each in evidence.used.values() if isinstance(each, FakeClock)), None)
-    arguments = dict(zip(evidence.names, evidence.args)) | evidence.keywords
+def _timed(symptoms: Symptoms) -> Timed | None:
+    clock = next((each for each in symptoms.used.values() if isinstance(each, FakeClock)), None)
+    arguments = dict(zip(symptoms.names, symptoms.args)) | symptoms.keywords
     works = [name for name, value in arguments.items() if isinstance(getattr(value, "__self__", None), FakeClock)]
-    warmup, repeats = (evidence.keywords.get(name) for name in ("warmup", "repeats"))
-    if clock is None or not works or not (_are_numbers(evidence) or _took_no_time(evidence)):
+    warmup, repeats = (symptoms.keywords.get(name) for name in ("warmup", "repeats"))
+    if clock is None or not works or not (_are_numbers(symptoms) or _took_no_time(symptoms)):
         return None
     if type(warmup) is not int or type(repeats) is not int:
         return None
     return Timed(clock, works, warmup, repeats) if repeats > 0 else None
 
 
-def _took_no_time(evidence: Evidence) -> bool:
+def _took_no_time(symptoms: Symptoms) -> bool:
     """Did it divide by a time of 0, or ask for the median of no times?"""
-    return evidence.fault == "raised" and evidence.outcome.error.type_name in ("ZeroDivisionError", "StatisticsError")
+    return symptoms.kind == "raised" and symptoms.outcome.error.type_name in ("ZeroDivisionError", "StatisticsError")
 
 
-def _are_numbers(evidence: Evidence) -> bool:
-    return evidence.fault == "values" and isinstance(evidence.got, float) and isinstance(evidence.want, float)
+def _are_numbers(symptoms: Symptoms) -> bool:
+    return symptoms.kind == "values" and isinstance(symptoms.got, float) and isinstance(symptoms.want, float)
 
 
 def _seconds(got: float, want: float, right: float) -> float | None:
@@ -119,7 +119,7 @@ def _try(misreading: Misreading, counted: list, before: list) -> float | None:
 
 
 def _near(one: float | None, other: float | None) -> bool:
-    return None not in (one, other) and abs(one - other) <= NEAR * max(abs(one), abs(other))
+    return one is not None and other is not None and abs(one - other) <= NEAR * max(abs(one), abs(other))
 
 
 def _median(intervals: list[list[float]]) -> float:

@@ -1,4 +1,4 @@
-"""What counters say, in words, where a test asserts something else about them."""
+"""Counters in words, where a test asserts something else about them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from tools.check.diagnosis.arithmetic import barriers, conversions, float64, library_float64
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
 from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
-from tools.check.diagnosis.evidence import SLOW_SECONDS
 from tools.check.diagnosis.source import source_of
+from tools.check.diagnosis.unused import unused_keyword
 from tools.models.units import SECTOR
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
@@ -151,18 +151,6 @@ def _asked_of_neighbours(counters: Counters, lines: list[Line]) -> str:
     return "How far apart in memory are the neighbours of a block?"
 
 
-def unused_keyword(counters: Counters) -> str | None:
-    """A number that the call was given by its name, and that changes nothing of what is counted."""
-    call = getattr(counters, "call", None)
-    for name, value in call.keywords.items() if call and call.seconds < SLOW_SECONDS else ():
-        if type(value) is not int or not 1 < value < call.longest:
-            continue  # a block that holds all there is may be any larger size
-        others = [other for size in (2 * value, value // 2) if (other := call.counted(**{name: size})) is not None]
-        if others and all(other.to_plain() == counters.to_plain() for other in others):
-            return f"With another {name} than {value} the same is counted. Where is {name} used?"
-    return None
-
-
 def _requests(counters: Counters, sides: Sides | None) -> list[str]:
     told = worst(
         lines_of(counters),
@@ -189,7 +177,7 @@ def _wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
         lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests",
     )
     if wide := [line for line in lines_of(counters) if line.counts.wavefronts and _is_wide(line)]:
-        size = wide[0].counts.bytes_shared // wide[0].counts.warps.lanes
+        size = wide[0].counts.bytes_shared // wide[0].counts.lanes
         yield f"Each element there has {size} bytes, and a wavefront brings {WORD} to each of 32 threads."
         yield "Which dtype has the shared array?"
     else:
@@ -197,7 +185,8 @@ def _wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
 
 
 def _is_wide(line: Line) -> bool:
-    return line.counts.warps.lanes > 0 and line.counts.bytes_shared > WORD * line.counts.warps.lanes
+    lanes = line.counts.warps.lanes if line.counts.warps else 0
+    return lanes > 0 and line.counts.bytes_shared > WORD * lanes
 
 
 def _branches(counters: Counters, sides: Sides | None) -> list[str]:

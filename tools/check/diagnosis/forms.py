@@ -4,45 +4,45 @@ import math
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim import tables
 
 
-def no_return(evidence: Evidence) -> Cause | None:
+def no_return(symptoms: Symptoms) -> Cause | None:
     """None, from a function that has no return, or a way to its end without one."""
-    if evidence.fault != "nothing_returned" or evidence.source is None or not evidence.source.returns_nothing():
+    if symptoms.kind != "nothing_returned" or symptoms.source is None or not symptoms.source.returns_nothing():
         return None
     return Cause("nothing_returned", "Is a return missing?")
 
 
-def another_length(evidence: Evidence) -> Cause | None:
+def another_length(symptoms: Symptoms) -> Cause | None:
     """More or fewer entries than are wanted, in a tuple or a list."""
-    got, want = evidence.got, evidence.want
+    got, want = symptoms.got, symptoms.want
     rows = all(isinstance(each, (tuple, list)) for each in (got, want))
-    if evidence.fault != "values" or not rows or len(got) == len(want):
+    if symptoms.kind != "values" or not rows or len(got) == len(want):
         return None
     asks = "Which ones are left out?" if len(got) < len(want) else "Which ones are too many?"
     return cause("another_length", f"It has {tables.quantity(len(got), 'entry')}, wanted {len(want)}.", asks)
 
 
-def rounded_down(evidence: Evidence) -> Cause | None:
-    """What // leaves of a fraction, or an int of a float."""
-    got, want = evidence.got, evidence.want
+def rounded_down(symptoms: Symptoms) -> Cause | None:
+    """A fraction rounded down, as // or an int leaves it."""
+    got, want = symptoms.got, symptoms.want
     if not isinstance(want, float) or not math.isfinite(want) or isinstance(got, bool):
         return None
     if type(got) is int and got == math.floor(want):
         seen = "An int came back" if got == want else f"{got} is {want:.6g} rounded down"
         return cause("rounded_down", f"{seen}, as // gives it.", "Is there a division that should keep the fraction?")
-    if evidence.fault == "values" and evidence.holds(lambda case: np.floor(case.want)):
+    if symptoms.kind == "values" and symptoms.holds(lambda call: np.floor(call.want)):
         return cause("rounded_down", "It is what was wanted, rounded down.", "Is there a // that should be a / ?")
     return None
 
 
-def reshaped(evidence: Evidence) -> Cause | None:
+def reshaped(symptoms: Symptoms) -> Cause | None:
     """Last of all that speaks about shapes: the recognisers of order and axes know more."""
-    got, want = evidence.here.got, evidence.here.want
-    if evidence.fault != "wrong_shape" or got is None or want is None:
+    got, want = symptoms.here.got, symptoms.here.want
+    if symptoms.kind != "wrong_shape" or got is None or want is None:
         return None
     if got.size == want.size > 0 and np.array_equal(got.reshape(-1), want.reshape(-1), equal_nan=True):
         asks = "Where is an axis added, or dropped?" if got.ndim != want.ndim else "Which axis comes first?"

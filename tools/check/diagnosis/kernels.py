@@ -1,40 +1,41 @@
-"""Mistakes that only kernels make in what they compute: strides, padding, accumulators of whole numbers.
+"""Mistakes that only kernels make in what they compute: strides, padding, the order of rows.
 
 Most mistakes in a kernel look like those of any function, and the other recognisers name them. What a test that
 asserts something about counters has to say is in counted.py.
 """
 
+from typing import Any
+
 import numpy as np
 
 from tools.check.diagnosis.arguments import with_argument
-from tools.check.diagnosis.evidence import Evidence
-from tools.check.diagnosis.numbers import is_float, sample
+from tools.check.diagnosis.numbers import is_float
 from tools.check.diagnosis.steps import named_blocks
+from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 PADDINGS = 4  # powers of two that are tried as the length of a padded row
-FEWEST = 8  # numbers before "every number is whole" is more than luck
 
 
-def misread_strides(evidence: Evidence) -> Cause | None:
+def misread_strides(symptoms: Symptoms) -> Cause | None:
     """Right for what lies in memory where other strides would have led, in one matrix argument."""
-    for i, arg in enumerate(evidence.args):
+    for i, arg in enumerate(symptoms.args):
         if not isinstance(arg, np.ndarray) or arg.ndim != 2 or min(arg.shape) < 2:
             continue
         own = tuple(step // arg.itemsize for step in arg.strides)
-        for strides in _other_strides(arg, own, named_blocks(evidence)):
+        for strides in _other_strides(arg, own, named_blocks(symptoms)):
 
-            def misread(case):
-                return evidence.ask(*with_argument(case.args, i, _reread(case.args[i], own, strides)))
+            def misread(call: Call) -> Any:
+                return symptoms.ask(*with_argument(call.args, i, _reread(call.args[i], own, strides)))
 
-            if evidence.holds(misread):
-                name = evidence.name_of(i)
+            if symptoms.holds(misread):
+                name = symptoms.name_of(i)
                 seen = f"It is right for {name} read with strides {strides}; those of {name} are {own}."
                 return cause("misread_strides", seen, "Which number is one step down, which one to the right?")
     return None
 
 
-def _other_strides(matrix, own, sizes) -> list[tuple[int, int]]:
+def _other_strides(matrix: np.ndarray, own: tuple[int, ...], sizes: list[int]) -> list[tuple[int, int]]:
     """Strides that a mistake leads to. Only of floats may they lead out of the matrix's memory, to NaN."""
     rows, columns = matrix.shape
     likely = [
@@ -55,12 +56,12 @@ def _other_strides(matrix, own, sizes) -> list[tuple[int, int]]:
     ]
 
 
-def _reach(shape, strides) -> int:
+def _reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
     return sum((length - 1) * step for length, step in zip(shape, strides))
 
 
-def _reread(array, own, strides):
-    """What lies where these strides lead: in the array's own memory, NaN beyond it."""
+def _reread(array: np.ndarray, own: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """The elements where these strides lead: in the array's own memory, NaN beyond it."""
     size = _reach(array.shape, own) + 1
     memory = np.lib.stride_tricks.as_strided(array, (size,), (array.itemsize,), writeable=False)
     row, col = np.ogrid[: array.shape[0], : array.shape[1]]
@@ -69,13 +70,13 @@ def _reread(array, own, strides):
     return np.where(places < size, found, np.nan).astype(array.dtype) if places.max() >= size else found
 
 
-def row_by_row(evidence: Evidence) -> Cause | None:
+def row_by_row(symptoms: Symptoms) -> Cause | None:
     """Stored as if the rows of the result lay end to end, in memory where its columns do."""
 
-    def turned(case):
-        return case.want.reshape(case.want.shape[::-1]).T
+    def turned(call: Call) -> Any:
+        return call.want.reshape(call.want.shape[::-1]).T
 
-    if getattr(evidence.here.want, "ndim", 0) != 2 or not evidence.holds(turned):
+    if getattr(symptoms.here.want, "ndim", 0) != 2 or not symptoms.holds(turned):
         return None
     return cause(
         "row_by_row",
@@ -84,23 +85,23 @@ def row_by_row(evidence: Evidence) -> Cause | None:
     )
 
 
-def padding_counted(evidence: Evidence) -> Cause | None:
+def padding_counted(symptoms: Symptoms) -> Cause | None:
     """Masked positions took part: right for an argument whose rows go on with zeros up to a power of two."""
-    if not evidence.comparable:
+    if not symptoms.comparable:
         return None
-    for i, arg in enumerate(evidence.args):
+    for i, arg in enumerate(symptoms.args):
         if not isinstance(arg, np.ndarray) or not is_float(arg.dtype):
             continue
         for axis, length in enumerate(arg.shape):
             for padded in _paddings(length):
 
-                def longer(case):
+                def longer(call: Call) -> Any:
                     zeros = [(0, padded - length if k == axis else 0) for k in range(arg.ndim)]
-                    said = evidence.ask(*with_argument(case.args, i, np.pad(case.args[i], zeros)))
-                    return _cut(said, case.got.shape)
+                    said = symptoms.ask(*with_argument(call.args, i, np.pad(call.args[i], zeros)))
+                    return _cut(said, call.got.shape)
 
-                if evidence.holds(longer) or evidence.holds_in_zeros(longer):
-                    name = evidence.name_of(i)
+                if symptoms.holds(longer) or symptoms.holds_in_zeros(longer):
+                    name = symptoms.name_of(i)
                     return cause(
                         "padding_counted",
                         f"It is right if {name} went on with zeros from {length} to {padded}.",
@@ -114,24 +115,7 @@ def _paddings(length: int) -> list[int]:
     return [size for size in (first << k for k in range(PADDINGS)) if length < size]
 
 
-def _cut(said, shape):
+def _cut(said: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray | None:
     if said is None or said.ndim != len(shape):
         return said
     return said[tuple(slice(length) for length in shape)]
-
-
-def whole_numbers(evidence: Evidence) -> Cause | None:
-    """Integers where fractions are wanted, and not those nearby: what an accumulator of integers leaves."""
-    if not evidence.comparable or evidence.here.got.dtype != np.float64:
-        return None
-    got, want = sample(evidence.here.got), sample(evidence.here.want)
-    if len(np.unique(got)) < FEWEST or not np.isfinite(got).all() or (got != np.round(got)).any():
-        return None
-    fractions = np.abs(want - np.round(want)) > evidence.slack * np.abs(want)
-    if np.count_nonzero(fractions) < want.size / 2 or np.max(np.abs(got - want)) <= 1:
-        return None
-    return cause(
-        "whole_numbers",
-        "Every number is whole, though the wanted ones are not.",
-        "Which variable on the way holds integers?",
-    )

@@ -1,22 +1,25 @@
-"""What was never written, and the launch that should have: no programs, too few of them, a store that is not reached;
+"""Elements that were never written, and the launch that should have: no programs, too few, a store that is not reached;
 and what was read before it had arrived."""
+
+from typing import Any
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim import tables
+from tools.sim.counters import Counters
 
 
-def never_launched(evidence: Evidence) -> Cause | None:
-    counters = _of_what_is_missing(evidence)
+def never_launched(symptoms: Symptoms) -> Cause | None:
+    counters = _of_what_is_missing(symptoms)
     if counters is None or counters.launches:
         return None
     return cause("never_launched", "No kernel was launched.", "Which line launches yours?")
 
 
-def no_programs(evidence: Evidence) -> Cause | None:
-    counters = _of_what_is_missing(evidence)
+def no_programs(symptoms: Symptoms) -> Cause | None:
+    counters = _of_what_is_missing(symptoms)
     if counters is None or not counters.launches or counters.programs:
         return None
     kernel = counters.launches[0].kernel
@@ -27,19 +30,19 @@ def no_programs(evidence: Evidence) -> Cause | None:
     )
 
 
-def store_not_reached(evidence: Evidence) -> Cause | None:
+def store_not_reached(symptoms: Symptoms) -> Cause | None:
     """A store in a loop that takes no turn: the sum over an axis of no length has no terms, or a number is 0."""
-    counters = _of_what_is_missing(evidence)
-    if counters is None or not counters.programs or counters.bytes_stored or evidence.source is None:
+    counters = _of_what_is_missing(symptoms)
+    if counters is None or not counters.programs or counters.bytes_stored or symptoms.source is None:
         return None
-    longer = tuple(_not_empty(arg) for arg in evidence.args)
-    more = evidence.counters_of(*longer)
-    store = more and next((line for launch in more.launches for line in launch.lines if line.kind == "store"), None)
-    loop = store and evidence.source.loop_around(store.line)
-    if not loop:
+    longer = tuple(_not_empty(arg) for arg in symptoms.args)
+    more = symptoms.counters_of(*longer)
+    launches = more.launches if more else ()
+    store = next((line for launch in launches for line in launch.lines if line.kind == "store"), None)
+    if store is None or (loop := symptoms.source.loop_around(store.line)) is None:
         return None
-    empty = [f"{name} = 0" for name in _names_of_empty_axes(evidence)]
-    turns = [f"{name} = 0" for name, arg in zip(evidence.names, evidence.args) if _is_zero(arg)]
+    empty = [f"{name} = 0" for name in _names_of_empty_axes(symptoms)]
+    turns = [f"{name} = 0" for name, arg in zip(symptoms.names, symptoms.args) if _is_zero(arg)]
     when = f"No store for {[*empty, *turns][0]}" if empty or turns else "Nothing is stored"
     what = "sum of no terms" if empty or not turns else "result of no turns"
     return cause(
@@ -49,7 +52,7 @@ def store_not_reached(evidence: Evidence) -> Cause | None:
     )
 
 
-def _not_empty(arg):
+def _not_empty(arg: Any) -> Any:
     """The same array with one element along each axis that has none; 1 for the number 0."""
     if _is_zero(arg):
         return 1
@@ -58,23 +61,23 @@ def _not_empty(arg):
     return np.ones([max(1, length) for length in arg.shape], arg.dtype)
 
 
-def _is_zero(arg) -> bool:
+def _is_zero(arg: object) -> bool:
     return type(arg) is int and arg == 0
 
 
-def _names_of_empty_axes(evidence: Evidence) -> list[str]:
+def _names_of_empty_axes(symptoms: Symptoms) -> list[str]:
     return [
         axes[axis]
-        for name, arg in zip(evidence.names, evidence.args)
+        for name, arg in zip(symptoms.names, symptoms.args)
         if isinstance(arg, np.ndarray)
         for axis, length in enumerate(arg.shape)
         if not length
-        if (axes := evidence.source.axes.get(name)) and axis < len(axes)
+        if (axes := symptoms.axes.get(name)) and axis < len(axes)
     ]
 
 
-def nothing_stored(evidence: Evidence) -> Cause | None:
-    counters = _of_what_is_missing(evidence)
+def nothing_stored(symptoms: Symptoms) -> Cause | None:
+    counters = _of_what_is_missing(symptoms)
     if counters is None or not counters.programs or counters.bytes_stored or counters.bytes_atomic:
         return None
     kernel = counters.launches[-1].kernel
@@ -86,34 +89,34 @@ def nothing_stored(evidence: Evidence) -> Cause | None:
     )
 
 
-def tail_not_stored(evidence: Evidence) -> Cause | None:
-    counters = _of_what_is_missing(evidence)
+def tail_not_stored(symptoms: Symptoms) -> Cause | None:
+    counters = _of_what_is_missing(symptoms)
     if counters is None or not counters.bytes_stored:
         return None
-    missing = evidence.missing.reshape(-1)
+    missing = symptoms.missing.reshape(-1)
     stored = int(np.count_nonzero(~missing))
     if missing[:stored].any():
         return None
     worker = "thread" if counters.warps else "program"
     ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements, none from element {stored} on."
-    block = _block(evidence)
+    block = _block(symptoms)
     if not counters.warps and counters.programs * block >= missing.size:
         ran = f"{tables.programs(counters)}, a block of {block} each, stored {stored} of {missing.size} elements."
         return cause("tail_not_stored", ran, "How large is a block there? Which positions does the mask let through?")
     return cause("tail_not_stored", ran, f"Which elements are each {worker}'s own, and how many {worker}s is that?")
 
 
-def _block(evidence: Evidence) -> int:
+def _block(symptoms: Symptoms) -> int:
     """The elements of a block, where the call was given their number; 0 else."""
-    block = evidence.keywords.get("block")
+    block = symptoms.keywords.get("block")
     return block if type(block) is int else 0
 
 
-def head_not_stored(evidence: Evidence) -> Cause | None:
+def head_not_stored(symptoms: Symptoms) -> Cause | None:
     """Elements before the first block."""
-    if _of_what_is_missing(evidence) is None:
+    if _of_what_is_missing(symptoms) is None:
         return None
-    missing = evidence.missing.reshape(-1)
+    missing = symptoms.missing.reshape(-1)
     first = int(np.argmin(missing))
     if not first or missing[first:].any():
         return None
@@ -124,11 +127,11 @@ def head_not_stored(evidence: Evidence) -> Cause | None:
     )
 
 
-def downloads_under_way(evidence: Evidence) -> Cause | None:
+def downloads_under_way(symptoms: Symptoms) -> Cause | None:
     """Copies to the host that go on while the host does, which never waited for the GPU."""
-    if not evidence.comparable or evidence.source is None or evidence.source.asks_whether_done:
+    if not symptoms.comparable or symptoms.source is None or symptoms.source.asks_whether_done:
         return None
-    counters = evidence.counters
+    counters = symptoms.counters
     if counters is None or not counters.transfers.downloads or counters.transfers.synchronizations:
         return None
     downloads = counters.transfers.downloads
@@ -140,16 +143,16 @@ def downloads_under_way(evidence: Evidence) -> Cause | None:
     )
 
 
-def row_not_stored(evidence: Evidence) -> Cause | None:
+def row_not_stored(symptoms: Symptoms) -> Cause | None:
     """Whole rows that a masked store left out, for what an argument holds there."""
-    counters = _of_what_is_missing(evidence)
-    if counters is None or not counters.bytes_stored or evidence.missing.ndim < 2:
+    counters = _of_what_is_missing(symptoms)
+    if counters is None or not counters.bytes_stored or symptoms.missing.ndim < 2:
         return None
-    rows = evidence.missing.reshape(len(evidence.missing), -1)
+    rows = symptoms.missing.reshape(len(symptoms.missing), -1)
     stores = {line.source for launch in counters.launches for line in launch.lines if line.kind == "store"}
     if (rows.any(1) != rows.all(1)).any() or not all("mask=" in source for source in stores):
         return None
-    for name, arg in zip(evidence.names, evidence.args):
+    for name, arg in zip(symptoms.names, symptoms.args):
         if isinstance(arg, np.ndarray) and arg.shape == (len(rows),) and arg.dtype.kind in "iu":
             odd = np.unique(arg[rows.all(1)])
             if odd.size and not np.isin(odd, arg[~rows.all(1)]).any():
@@ -162,6 +165,6 @@ def row_not_stored(evidence: Evidence) -> Cause | None:
     return None
 
 
-def _of_what_is_missing(evidence):
+def _of_what_is_missing(symptoms: Symptoms) -> Counters | None:
     """The counters of the call, where elements were never written and a kernel should have."""
-    return None if evidence.missing is None else evidence.counters
+    return None if symptoms.missing is None else symptoms.counters

@@ -1,11 +1,12 @@
 """Two lengths mixed up: right where they are equal, whatever the others are. Tried by calls with other lengths."""
 
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import is_float
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 SMALL = (3, 5, 6, 7, 9, 10, 11)  # lengths of axes, all different, and none of them that of a block
@@ -13,29 +14,29 @@ MOST_AXES = 4
 LARGEST = 64  # a block beyond which it would take too long to show what happens in the second one
 
 
-def stored_otherwise(evidence: Evidence) -> Cause | None:
+def stored_otherwise(symptoms: Symptoms) -> Cause | None:
     """Right where one array, or all of them, is stored row by row, as those of the call are not."""
-    odd = [i for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) and not arg.flags.c_contiguous]
-    if evidence.again is None or evidence.is_slow:
+    odd = [i for i, arg in enumerate(symptoms.args) if isinstance(arg, np.ndarray) and not arg.flags.c_contiguous]
+    if symptoms.again is None or symptoms.is_slow:
         return None
     for chosen in [[i] for i in odd] + [odd] * (len(odd) > 1):
-        args = tuple(arg.copy() if i in chosen else arg for i, arg in enumerate(evidence.args))
-        if evidence.is_right(evidence.compare(args)):
-            names = " and ".join(evidence.name_of(i) for i in chosen)
+        args = tuple(arg.copy() if i in chosen else arg for i, arg in enumerate(symptoms.args))
+        if symptoms.is_right(symptoms.compare(args)):
+            names = " and ".join(symptoms.name_of(i) for i in chosen)
             return cause("layout", f"With {names} contiguous it is right.", "Which line counts on how it is stored?")
     return None
 
 
-def lengths_mixed_up(evidence: Evidence) -> Cause | None:
+def lengths_mixed_up(symptoms: Symptoms) -> Cause | None:
     """Axes have the names that the docstring gives them; a block is a length too."""
-    lengths = lengths_of(evidence)
-    if not 2 <= len(lengths) + len(_blocks(evidence)) or evidence.again is None or evidence.is_slow:
+    lengths = lengths_of(symptoms)
+    if not 2 <= len(lengths) + len(_blocks(symptoms)) or symptoms.again is None or symptoms.is_slow:
         return None
-    base = next((base for base in _bases(evidence, lengths) if _right(evidence, base) is False), None)
+    base = next((base for base in _bases(symptoms, lengths) if _right(symptoms, base) is False), None)
     if base is None or not lengths:
         return None
-    found = [pair for pair in _pairs(evidence, lengths) if _right_where_equal(evidence, base, *pair)]
-    if not found and evidence.fault != "refusal" and _right_where_all_are_equal(evidence, base):
+    found = [pair for pair in _pairs(symptoms, lengths) if _right_where_equal(symptoms, base, *pair)]
+    if not found and symptoms.kind != "refusal" and _right_where_all_are_equal(symptoms, base):
         *most, last = lengths
         return cause(
             "lengths_mixed_up", f"It is right where {', '.join(most)} and {last} are equal.", "Where are they mixed up?"
@@ -47,12 +48,12 @@ def lengths_mixed_up(evidence: Evidence) -> Cause | None:
     return cause("lengths_mixed_up", f"It is right where {one} and {other} are equal.", asks)
 
 
-def lengths_of(evidence: Evidence) -> dict[str, int]:
+def lengths_of(symptoms: Symptoms) -> dict[str, int]:
     """The lengths of the arrays' axes by name; none if one name stands for two of them."""
-    axes = evidence.source.axes if evidence.source else {}
+    axes = symptoms.axes
     named = [
         (name, length)
-        for argument, value in zip(evidence.names, evidence.args)
+        for argument, value in zip(symptoms.names, symptoms.args)
         if isinstance(value, np.ndarray)
         for name, length in zip(axes.get(argument, ()), value.shape)
         if not name.isdigit()
@@ -60,13 +61,13 @@ def lengths_of(evidence: Evidence) -> dict[str, int]:
     return dict(named) if len(set(named)) == len(dict(named)) <= MOST_AXES else {}
 
 
-def _blocks(evidence: Evidence) -> dict[str, int]:
-    return {name: value for name, value in evidence.keywords.items() if type(value) is int and value > 1}
+def _blocks(symptoms: Symptoms) -> dict[str, int]:
+    return {name: value for name, value in symptoms.keywords.items() if type(value) is int and value > 1}
 
 
-def _bases(evidence: Evidence, lengths: dict[str, int]):
+def _bases(symptoms: Symptoms, lengths: dict[str, int]) -> Iterator[dict[str, int]]:
     """Lengths that all differ: small ones; then such that all go on in a second block; then those of the call."""
-    blocks = [block for block in (*_blocks(evidence).values(), *evidence.source.constants) if block <= LARGEST]
+    blocks = [block for block in (*_blocks(symptoms).values(), *symptoms.constants) if block <= LARGEST]
     small = [length for length in SMALL if length not in blocks]
     yield dict(zip(lengths, small))
     if blocks:
@@ -77,42 +78,42 @@ def _bases(evidence: Evidence, lengths: dict[str, int]):
         yield {name: length + place for place, (name, length) in enumerate(lengths.items())}
 
 
-def _pairs(evidence: Evidence, lengths: dict[str, int]):
+def _pairs(symptoms: Symptoms, lengths: dict[str, int]) -> Iterator[tuple]:
     """(length, length) or (length, block, value of the block), of which either could stand for the other."""
     yield from combinations(lengths, 2)
     yield from (
-        (name, block, value) for name in lengths for block, value in _blocks(evidence).items() if value <= LARGEST
+        (name, block, value) for name in lengths for block, value in _blocks(symptoms).items() if value <= LARGEST
     )
 
 
-def _right_where_equal(evidence: Evidence, base: dict[str, int], one: str, other: str, block: int = 0) -> bool:
+def _right_where_equal(symptoms: Symptoms, base: dict[str, int], one: str, other: str, block: int = 0) -> bool:
     """In two cases; and, of a block, not where the length is another multiple of it: then a mask is what is missing."""
     if not block:
-        return all(_right(evidence, base | equal) for equal in ({one: base[other]}, {other: base[one]}))
+        return all(_right(symptoms, base | equal) for equal in ({one: base[other]}, {other: base[one]}))
     return bool(
-        _right(evidence, base | {one: block})
-        and _right(evidence, base | {one: 2 * block}, {other: 2 * block})
-        and _right(evidence, base | {one: 2 * block}) is False
+        _right(symptoms, base | {one: block})
+        and _right(symptoms, base | {one: 2 * block}, {other: 2 * block})
+        and _right(symptoms, base | {one: 2 * block}) is False
     )
 
 
-def _right_where_all_are_equal(evidence: Evidence, base: dict[str, int]) -> bool:
+def _right_where_all_are_equal(symptoms: Symptoms, base: dict[str, int]) -> bool:
     """Of three lengths or more, also where all are as large as the largest: small ones may be right for being small."""
     sides = min(base.values()), max(base.values())
-    return len(base) > 2 and sides[1] <= LARGEST and all(_right(evidence, dict.fromkeys(base, side)) for side in sides)
+    return len(base) > 2 and sides[1] <= LARGEST and all(_right(symptoms, dict.fromkeys(base, side)) for side in sides)
 
 
-def _right(evidence: Evidence, lengths: dict[str, int], keywords: dict | None = None) -> bool | None:
-    return evidence.is_right(evidence.compare(_resized(evidence, lengths), **(keywords or {})))
+def _right(symptoms: Symptoms, lengths: dict[str, int], keywords: dict | None = None) -> bool | None:
+    return symptoms.is_right(symptoms.compare(_resized(symptoms, lengths), **(keywords or {})))
 
 
-def _resized(evidence: Evidence, lengths: dict[str, int]) -> tuple:
-    axes = evidence.source.axes
+def _resized(symptoms: Symptoms, lengths: dict[str, int]) -> tuple:
+    axes = symptoms.axes
     return tuple(
         _of_shape(value, [lengths.get(name, length) for name, length in zip(axes[argument], value.shape)])
         if isinstance(value, np.ndarray) and argument in axes
         else value
-        for argument, value in zip(evidence.names, evidence.args)
+        for argument, value in zip(symptoms.names, symptoms.args)
     )
 
 

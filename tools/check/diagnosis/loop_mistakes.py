@@ -11,13 +11,14 @@ MOST_DOUBLED = 6  # turns, each of which may double the sum so far; of two, it i
 
 @dataclass(frozen=True)
 class Mistake:
-    """taken: which of `length` steps are taken in blocks of `block`; None where that is nothing else.
+    """taken: which of `length` steps are taken in blocks of `block`; None where that is nothing else. Of those below
+    MISTAKES `candidates` says it.
 
     seen: what is true then, with {steps} and so on filled in: "96 steps of k", or "96 elements".
     """
 
     name: str
-    taken: Callable[[int, int], np.ndarray | None]
+    taken: Callable[[int, int], np.ndarray | None] | None
     seen: str
     asks: str
 
@@ -27,7 +28,7 @@ def candidates(length: int, block: int, named: list[int]) -> Iterator[tuple[Mist
     for mistake in MISTAKES:
         if block > length or block == length and mistake.name != "steps_overlap":
             continue
-        index = mistake.taken(length, block)
+        index = mistake.taken and mistake.taken(length, block)
         if index is not None and not np.array_equal(np.sort(index), np.arange(length)):
             yield mistake, index
     for apart in named if block in named and 1 < block < length else ():
@@ -46,14 +47,14 @@ def candidates(length: int, block: int, named: list[int]) -> Iterator[tuple[Mist
 def _one_apart(turns: Callable[[int, int], int]) -> Callable[[int, int], np.ndarray]:
     """Blocks that begin one step apart, as many of them as `turns` says."""
 
-    def taken(length, block):
+    def taken(length: int, block: int) -> np.ndarray:
         starts = range(min(turns(length, block), length))
         return np.concatenate([np.arange(start, min(start + block, length)) for start in starts] or [np.arange(0)])
 
     return taken
 
 
-def _left_over(length, block):
+def _left_over(length: int, block: int) -> np.ndarray | None:
     whole = length // block * block
     return np.r_[:length, length - block : whole] if 0 < whole < length else None
 

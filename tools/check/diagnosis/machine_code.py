@@ -1,4 +1,4 @@
-"""What compiled kernels say, in words, where a test asserts something else about them."""
+"""Compiled kernels in words, where a test asserts something else about them."""
 
 import re
 from collections.abc import Iterator

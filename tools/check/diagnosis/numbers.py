@@ -1,8 +1,10 @@
 """Arrays as recognisers compare them: in float64 or int64, equal up to a slack that the dtype explains."""
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from tools.check.arrays import in_elements
 from tools.check.tolerances import errors
@@ -12,18 +14,18 @@ SLACK = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}  
 SAMPLE = 1024
 
 
-def slack_of(dtype) -> float:
+def slack_of(dtype: DTypeLike) -> float:
     """How far two computations of one result may lie apart, relative to its rms. Integers: not at all."""
     dtype = np.dtype(dtype)
     return 0.0 if dtype.kind in "biu" else SLACK.get(dtype.name, 0.25)
 
 
-def is_float(dtype) -> bool:
+def is_float(dtype: DTypeLike) -> bool:
     """True for NumPy's floats and those that ml_dtypes adds (bfloat16, float8_e4m3fn, ...)."""
     return np.dtype(dtype).kind == "f" or np.dtype(dtype).name.startswith(("bfloat", "float"))
 
 
-def number(value):
+def number(value: object) -> Any:
     """`value` as a contiguous array of int64 or float64; None if it is no real number, or too large.
 
     Accepts arrays, NumPy and Python scalars, and tuples or lists of plain numbers.
@@ -42,21 +44,23 @@ def number(value):
     return None
 
 
-def rms(array) -> float:
+def rms(array: np.ndarray) -> float:
     """Root mean square of the finite elements; 0 if there are none."""
     square = np.abs(array) ** 2.0
     finite = np.isfinite(square)
-    return math.sqrt(square.mean() if finite.all() else square[finite].mean() if finite.any() else 0.0)
+    if not finite.any():
+        return 0.0
+    return math.sqrt(square.mean() if finite.all() else square[finite].mean())
 
 
-def excess(got, want, limit):
-    """How many times its limit each element is off, by the judge's own measure: 0 where equal, above 1 where wrong."""
+def excess(got: np.ndarray, want: np.ndarray, limit: float) -> np.ndarray:
+    """How many times its limit each element is off, by the check's own measure: 0 where equal, above 1 where wrong."""
     if limit:
         return errors(got, want) / limit
     return np.where((got == want) | ((got != got) & (want != want)), 0.0, np.inf)
 
 
-def sample(array):
+def sample(array: np.ndarray) -> np.ndarray:
     """About a thousand elements, the same ones from every array of one shape; all of a small one."""
     if array.size <= 4 * SAMPLE:
         return array.reshape(-1)
@@ -64,14 +68,14 @@ def sample(array):
     return array[np.unravel_index(chosen, array.shape)]
 
 
-def differ(got, want, slack) -> bool:
+def differ(got: np.ndarray, want: np.ndarray, slack: float) -> bool:
     """Whether any element is wrong. A sample is looked at first, because most guesses are far off."""
     if got.size > 4 * SAMPLE and (excess(sample(got), sample(want), 4 * slack) > 1).any():
         return True  # 4: the sample's rms is not that of the whole
     return bool((excess(got, want, slack) > 1).any())
 
 
-def bits(claim, telling, slack) -> float:
+def bits(claim: np.ndarray, telling: np.ndarray, slack: float) -> float:
     """How unlikely it is that numbers agree with `claim` by luck, in bits. Only its `telling` elements count.
 
     A float is worth the digits that its slack leaves, each value once; a whole number the range they span.
@@ -86,7 +90,7 @@ def bits(claim, telling, slack) -> float:
     return len(np.unique(values)) * -math.log2(slack)
 
 
-def copied(array):
+def copied(array: np.ndarray) -> np.ndarray:
     """A copy whose elements lie as far apart as those of the array, where each has a place of its own."""
     strides = in_elements(array)
     if strides is None:
@@ -97,7 +101,7 @@ def copied(array):
     return copy
 
 
-def varied(value, by: int):
+def varied(value: Any, by: int) -> Any:
     """Another value that is legal where `value` is: numbers some way off, those of a tuple too, array elements moved.
 
     Arrays of floats also shrink unevenly, and in others half of the elements repeat, so that no sum is kept.

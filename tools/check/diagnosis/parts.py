@@ -1,10 +1,10 @@
-"""Which term of a sum is missing, or counted more than once, where the oracle names them (tools/check/terms.py)."""
+"""The term of a sum that is missing, or counted more than once, where the oracle names them (tools/check/terms.py)."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
+from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
 from tools.check.diagnosis.words import BINARY, Cause, cause, factor_text
 
 MOST_NAMES = 3  # of equal terms
@@ -16,31 +16,31 @@ class Sum(NamedTuple):
     """One number that came back beside the terms of the one that was wanted."""
 
     got: float
-    parts: dict[str, float]
+    parts: Mapping[str, float]
 
     @property
     def off(self) -> float:
         return self.got - sum(self.parts.values())
 
 
-def one_term_off(evidence: Evidence) -> Cause | None:
+def one_term_off(symptoms: Symptoms) -> Cause | None:
     """One term, always the same one, is counted so many times in place of once."""
-    if not evidence.comparable or evidence.here.got.size > FEW or evidence.parts_of(evidence.args, 0) is None:
+    if not symptoms.comparable or symptoms.here.got.size > FEW or symptoms.parts_of(symptoms.args, 0) is None:
         return None
-    for place in range(evidence.here.got.size):
-        sums = list(_sums(evidence, place))
+    for place in range(symptoms.here.got.size):
+        sums = list(_sums(symptoms, place))
         if sums and sums[0].off and sum(map(_bits, sums)) >= ENOUGH_BITS and (found := odd_term(sums, TIMES)):
             times, names = found
             return cause("one_term_off", said_of(sums[0], times, names), f"What is there to count for {names[0]}?")
     return None
 
 
-def _sums(evidence: Evidence, place: int) -> Iterator[Sum]:
-    for case in evidence.cases:
-        parts = evidence.parts_of(case.args, place)
+def _sums(symptoms: Symptoms, place: int) -> Iterator[Sum]:
+    for call in symptoms.calls:
+        parts = symptoms.parts_of(call.args, place)
         if parts is None:
             return
-        yield Sum(float(case.got.flat[place]), parts)
+        yield Sum(float(call.got.flat[place]), parts)
 
 
 def _bits(each: Sum) -> float:

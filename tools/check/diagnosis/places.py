@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import sample
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 FEWEST = 4  # right elements (rows, columns) before "right up to here" is more than luck
@@ -31,16 +31,16 @@ class Region(NamedTuple):
     right: str
 
 
-def nothing_written(evidence: Evidence) -> Cause | None:
-    if evidence.missing is None or not evidence.missing.all():
+def nothing_written(symptoms: Symptoms) -> Cause | None:
+    if symptoms.missing is None or not symptoms.missing.all():
         return None
     return cause("nothing_written", "The result was never written:", "which line stores into it?")
 
 
-def partly_written(evidence: Evidence) -> Cause | None:
-    if evidence.missing is None:
+def partly_written(symptoms: Symptoms) -> Cause | None:
+    if symptoms.missing is None:
         return None
-    region = region_of(evidence.missing)
+    region = region_of(symptoms.missing)
     if region is None:  # how many there are has been said
         return Cause("partly_written", QUESTION["only_first_block"])
     if region.name == "only_first_block":
@@ -52,16 +52,16 @@ def partly_written(evidence: Evidence) -> Cause | None:
     return cause("partly_written", f"The result was never written {region.where}.", QUESTION[region.name])
 
 
-def wrong_region(evidence: Evidence) -> Cause | None:
+def wrong_region(symptoms: Symptoms) -> Cause | None:
     """Right in one part, and clearly wrong in all of the rest."""
-    if not evidence.comparable or evidence.wrong.all():
+    if not symptoms.comparable or symptoms.wrong.all():
         return None
-    if len(np.unique(sample(evidence.here.want[~evidence.wrong]))) < FEWEST:
+    if len(np.unique(sample(symptoms.here.want[~symptoms.wrong]))) < FEWEST:
         return None  # zeros, say, are right by luck
-    region = region_of(evidence.wrong)
-    if region is None or np.median(sample(evidence.excess[evidence.wrong])) < CLEARLY:
+    region = region_of(symptoms.wrong)
+    if region is None or np.median(sample(symptoms.excess[symptoms.wrong])) < CLEARLY:
         return None
-    if evidence.excess.reshape(-1)[np.argmax(evidence.wrong)] < CLEARLY:
+    if symptoms.excess.reshape(-1)[np.argmax(symptoms.wrong)] < CLEARLY:
         return None
     if region.name == "tail_wrong":
         seen = f"Right {region.right}; everything after it is wrong."
@@ -69,28 +69,28 @@ def wrong_region(evidence: Evidence) -> Cause | None:
         seen = f"Wrong {region.where}, right {region.right}."
     else:
         seen = f"Right {region.right}, wrong {region.where}."
-    in_parts = isinstance(evidence.got, np.ndarray)  # a list of numbers was hardly computed block by block
+    in_parts = isinstance(symptoms.got, np.ndarray)  # a list of numbers was hardly computed block by block
     asks = QUESTION[region.name] if in_parts or region.name not in OF_BLOCKS else "What is different there?"
     return cause(region.name, seen, asks)
 
 
-def block_repeated(evidence: Evidence) -> Cause | None:
+def block_repeated(symptoms: Symptoms) -> Cause | None:
     """The first elements (rows, columns) of the wanted result come again and again."""
-    if not evidence.comparable:
+    if not symptoms.comparable:
         return None
-    for axis in range(evidence.here.got.ndim):
-        length = evidence.here.got.shape[axis]
-        for period in _periods(evidence.here.got, axis):
+    for axis in range(symptoms.here.got.ndim):
+        length = symptoms.here.got.shape[axis]
+        for period in _periods(symptoms.here.got, axis):
             index = np.arange(length) % period
-            if evidence.holds(lambda case: case.want.take(index, axis)):
-                first = _plural(period, axis, evidence.here.got.ndim)
+            if symptoms.holds(lambda call: call.want.take(index, axis)):
+                first = _plural(period, axis, symptoms.here.got.ndim)
                 return cause(
                     "block_repeated", f"Only the first {first} came back, over and over.", QUESTION["only_first_block"]
                 )
     return None
 
 
-def _periods(array, axis):
+def _periods(array: np.ndarray, axis: int) -> list[int]:
     """Up to four distances at which the first row along `axis` comes again."""
     rows = np.moveaxis(array, axis, 0).reshape(array.shape[axis], -1)
     if len(rows) < 2 or not rows.shape[1]:
@@ -99,10 +99,10 @@ def _periods(array, axis):
     return [int(i) for i in again if np.array_equal(rows[i], rows[0])][:4]
 
 
-def region_of(bad) -> Region | None:
+def region_of(bad: np.ndarray) -> Region | None:
     """The region that a mask covers, if it is one that a loop or a grid leaves behind."""
     for axis in range(bad.ndim):
-        line = bad.any(axis=tuple(k for k in range(bad.ndim) if k != axis))
+        line = np.asarray(bad.any(axis=tuple(k for k in range(bad.ndim) if k != axis)))
         if bad.ndim == 1 or (np.moveaxis(bad, axis, -1) == line).all():
             return _region_of_line(line, axis, bad.shape)
     row_by_row = _region_of_line(bad.reshape(-1), None, bad.shape)
@@ -111,7 +111,7 @@ def region_of(bad) -> Region | None:
     return _beside_the_diagonal(bad) or row_by_row or _outside_a_corner(bad)
 
 
-def _region_of_line(bad, axis, shape) -> Region | None:
+def _region_of_line(bad: np.ndarray, axis: int | None, shape: tuple[int, ...]) -> Region | None:
     """Tail, head or every k-th block of a mask along one axis; axis None: of all elements, row by row."""
     edges = np.flatnonzero(bad[1:] != bad[:-1]) + 1
     good = int((~bad).sum())
@@ -127,7 +127,7 @@ def _region_of_line(bad, axis, shape) -> Region | None:
     return Region("only_first_block", f"from {after} on", f"in the first {_plural(good, axis, len(shape))}")
 
 
-def _every_kth(bad, edges, axis, ndim) -> Region | None:
+def _every_kth(bad: np.ndarray, edges: np.ndarray, axis: int | None, ndim: int) -> Region | None:
     """Runs of right and wrong elements that alternate with fixed lengths, one a multiple of the other."""
     runs = np.diff([0, *edges, len(bad)])
     if len(runs) < 4 or len(bad) < 8 or (runs[2:-1] != runs[:-3]).any() or runs[-1] > runs[-3]:
@@ -143,7 +143,7 @@ def _every_kth(bad, edges, axis, ndim) -> Region | None:
     return Region("every_kth_block", "elsewhere", f"only {every}")
 
 
-def _beside_the_diagonal(bad) -> Region | None:
+def _beside_the_diagonal(bad: np.ndarray) -> Region | None:
     """On, off, above or below the diagonal of a matrix."""
     if min(bad.shape) < FEWEST:
         return None
@@ -163,7 +163,7 @@ def _beside_the_diagonal(bad) -> Region | None:
     return None
 
 
-def _outside_a_corner(bad) -> Region | None:
+def _outside_a_corner(bad: np.ndarray) -> Region | None:
     """Right in the first rows and columns, wrong in all beyond: ragged tiles at both edges."""
     rows, columns = (int((~bad).any(axis=axis).sum()) for axis in (1, 0))
     inside = np.zeros_like(bad)
@@ -175,26 +175,24 @@ def _outside_a_corner(bad) -> Region | None:
     return Region(name, f"beyond {corner}", f"up to {corner}")
 
 
-def _place(index, axis, shape) -> str:
+def _place(index: int, axis: int | None, shape: tuple[int, ...]) -> str:
     """ "element 7", "row 7", "element (1, 2)"."""
-    index = int(index)
-    if axis is None:
-        index = tuple(int(i) for i in np.unravel_index(index, shape))
-    return f"{_unit(axis, len(shape))} {index}"
+    where = int(index) if axis is not None else tuple(int(i) for i in np.unravel_index(index, shape))
+    return f"{_unit(axis, len(shape))} {where}"
 
 
-def _plural(count, axis, ndim) -> str:
+def _plural(count: int, axis: int | None, ndim: int) -> str:
     """ "64 elements", "1 row"."""
     return f"{count} {_unit(axis, ndim)}{'' if count == 1 else 's'}"
 
 
-def _unit(axis, ndim) -> str:
-    """What one step along an axis passes; axis None: row by row."""
+def _unit(axis: int | None, ndim: int) -> str:
+    """The unit that one step along an axis passes; axis None: row by row."""
     if axis is None or ndim == 1:
         return "element"
     return ("row", "column")[axis] if ndim == 2 else f"axis-{axis} slice"
 
 
-def _ordinal(n) -> str:
+def _ordinal(n: int) -> str:
     ending = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th") if n // 10 % 10 != 1 else "th"
     return f"{n}{ending}"

@@ -1,33 +1,35 @@
 """Lower precision than asked for: in the numbers that came back, or as if the arguments had been rounded."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from tools.check.diagnosis.evidence import SLOW_ELEMENTS, Evidence
 from tools.check.diagnosis.numbers import is_float, sample
+from tools.check.diagnosis.symptoms import SLOW_ELEMENTS, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 DIGITS = {"bfloat16": 8, "float16": 11, "tf32": 11, "float32": 24, "float64": 53}  # significant binary digits
 FEWEST = 8  # numbers that must agree: one in eight that fit float16 also fit bfloat16
 
 
-def narrowed_to_16_bits(evidence: Evidence) -> Cause | None:
+def narrowed_to_16_bits(symptoms: Symptoms) -> Cause | None:
     """bfloat16 is asked first, because nearly all that fits it fits float16 too."""
-    return _narrowed(evidence, "bfloat16", 0.1) or _narrowed(evidence, "float16", 0.1)
+    return _narrowed(symptoms, "bfloat16", 0.1) or _narrowed(symptoms, "float16", 0.1)
 
 
-def narrowed_to_float32(evidence: Evidence) -> Cause | None:
-    return _narrowed(evidence, "float32", 4e-5)
+def narrowed_to_float32(symptoms: Symptoms) -> Cause | None:
+    return _narrowed(symptoms, "float32", 4e-5)
 
 
-def _narrowed(evidence, name, largest_error) -> Cause | None:
+def _narrowed(symptoms: Symptoms, name: str, largest_error: float) -> Cause | None:
     """Nearly right, and every number fits the format `name` exactly, which the wanted ones do not."""
-    if not _nearly_right(evidence) or evidence.here.got.dtype != np.float64:
+    if not _nearly_right(symptoms) or symptoms.here.got.dtype != np.float64:
         return None
-    got, want = evidence.here.got, evidence.here.want
-    wanted = evidence.dtype or str(evidence.got.dtype)
+    got, want = symptoms.here.got, symptoms.here.want
+    wanted = symptoms.dtype or str(symptoms.got.dtype)
     if (sample(got) == np.round(sample(got))).all():
         return None  # rounded to whole numbers, whatever the format
-    if DIGITS[name] >= DIGITS.get(wanted, 0) or evidence.largest_error > largest_error:
+    if DIGITS[name] >= DIGITS.get(wanted, 0) or symptoms.largest_error > largest_error:
         return None
     if not fits(sample(got), name).all() or not fits(got, name).all():
         return None
@@ -40,42 +42,42 @@ def _narrowed(evidence, name, largest_error) -> Cause | None:
     )
 
 
-def rounded_arguments(evidence: Evidence) -> Cause | None:
+def rounded_arguments(symptoms: Symptoms) -> Cause | None:
     """As right as it can be when the float arguments keep fewer digits."""
-    if evidence.elements > SLOW_ELEMENTS or not _nearly_right(evidence):
+    if symptoms.elements > SLOW_ELEMENTS or not _nearly_right(symptoms):
         return None
-    digits = DIGITS.get(evidence.dtype, 0)
+    digits = DIGITS.get(symptoms.dtype or "", 0)
     for name, narrow in ROUNDINGS:
         if DIGITS[name] >= digits:
             continue
-        said = evidence.ask(*_rounded(evidence.args, narrow))
-        if evidence.holds(lambda case: said) and evidence.telling(said, evidence.here.want).sum() >= FEWEST:
+        said = symptoms.ask(*_rounded(symptoms.args, narrow))
+        if symptoms.holds(lambda call: said) and symptoms.telling(said, symptoms.here.want).sum() >= FEWEST:
             like = "tf32 and float16 do" if name == "tf32" else f"{name} does"
             seen = f"As if the arguments kept only {DIGITS[name]} significant bits, as {like}."
             return cause(f"{name}_precision", seen, "In which precision are the products formed?")
     return None
 
 
-def _nearly_right(evidence) -> bool:
+def _nearly_right(symptoms: Symptoms) -> bool:
     """Some values are wrong, none by more than a tenth of the usual size."""
-    usable = evidence.comparable and evidence.here.got.size >= 4
-    return bool(usable and evidence.largest_error < 0.1)
+    usable = symptoms.comparable and symptoms.here.got.size >= 4
+    return bool(usable and symptoms.largest_error < 0.1)
 
 
-def fits(values, name):
+def fits(values: np.ndarray, name: str) -> np.ndarray:
     """Mask of the values that the format `name` holds exactly."""
     if name == "bfloat16":
         return to_digits(values, DIGITS[name]) == values
     return values.astype(name).astype(np.float64) == values
 
 
-def to_digits(values, digits, round=np.rint):
+def to_digits(values: np.ndarray, digits: int, round: Callable = np.rint) -> np.ndarray:
     """Values with so many significant binary digits; round: np.rint, np.trunc, or halves away from zero."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(round(np.ldexp(mantissa, digits)), exponent - digits)
 
 
-def away(values):
+def away(values: np.ndarray) -> np.ndarray:
     """Halves away from zero, as the conversion to tf32 rounds."""
     return np.trunc(values + np.copysign(0.5, values))
 
@@ -91,9 +93,9 @@ ROUNDINGS = [
 ]
 
 
-def _rounded(args, narrow) -> tuple:
+def _rounded(args: tuple, narrow: Callable) -> tuple:
     return tuple(narrow(arg.astype(np.float64)) if _is_float_array(arg) else arg for arg in args)
 
 
-def _is_float_array(arg) -> bool:
+def _is_float_array(arg: object) -> bool:
     return isinstance(arg, np.ndarray) and is_float(arg.dtype)

@@ -1,4 +1,4 @@
-"""Why a simulator refused an access: a better question than its own, from its words and the source line.
+"""Refused accesses: a better question than the simulator's own, from its words and the source line.
 
 Only what it said crosses from a lesson's process, so the facts are read from its words.
 """
@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Case, Evidence
-from tools.check.diagnosis.numbers import number
+from tools.check.diagnosis.of_values import VALUES, first_cause
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 OVERLAP = re.compile(r"programs (\d+) and (\d+) both store element (\d+) of (\w+)")
@@ -25,16 +25,16 @@ RACE = re.compile(
 )
 
 
-def said(evidence: Evidence) -> str:
+def said(symptoms: Symptoms) -> str:
     """In one line, wherever its lines were broken."""
-    return " ".join(evidence.outcome.error.message.split())
+    return " ".join(symptoms.outcome.error.message.split())
 
 
-def same_block(evidence: Evidence) -> Cause | None:
+def same_block(symptoms: Symptoms) -> Cause | None:
     """A program other than the first stores element 0."""
-    if not (found := OVERLAP.search(said(evidence))) or int(found[3]):
+    if not (found := OVERLAP.search(said(symptoms))) or int(found[3]):
         return None
-    if getattr(evidence.ask(*evidence.args), "size", 0) == 1:
+    if getattr(symptoms.ask(*symptoms.args), "size", 0) == 1:
         return cause(
             "same_element",
             f"One number is wanted, and programs {found[1]} and {found[2]} both store it.",
@@ -47,8 +47,8 @@ def same_block(evidence: Evidence) -> Cause | None:
     )
 
 
-def blocks_overlap(evidence: Evidence) -> Cause | None:
-    if not (found := OVERLAP.search(said(evidence))):
+def blocks_overlap(symptoms: Symptoms) -> Cause | None:
+    if not (found := OVERLAP.search(said(symptoms))):
         return None
     return cause(
         "blocks_overlap",
@@ -57,9 +57,9 @@ def blocks_overlap(evidence: Evidence) -> Cause | None:
     )
 
 
-def same_in_every_block(evidence: Evidence) -> Cause | None:
+def same_in_every_block(symptoms: Symptoms) -> Cause | None:
     """Threads of one number in two blocks store the element of that number."""
-    if not (found := RACE.search(said(evidence))) or found[2] != found[6] or found[4] != f"element {found[2]}":
+    if not (found := RACE.search(said(symptoms))) or found[2] != found[6] or found[4] != f"element {found[2]}":
         return None
     return cause(
         "same_in_every_block",
@@ -68,9 +68,9 @@ def same_in_every_block(evidence: Evidence) -> Cause | None:
     )
 
 
-def threads_overlap(evidence: Evidence) -> Cause | None:
+def threads_overlap(symptoms: Symptoms) -> Cause | None:
     """Two threads store one element, by the same line."""
-    if not (found := RACE.search(said(evidence))):
+    if not (found := RACE.search(said(symptoms))):
         return None
     return cause(
         "threads_overlap",
@@ -79,9 +79,9 @@ def threads_overlap(evidence: Evidence) -> Cause | None:
     )
 
 
-def one_too_many(evidence: Evidence) -> Cause | None:
+def one_too_many(symptoms: Symptoms) -> Cause | None:
     """A single element too many, the one right behind the last."""
-    if not (found := PAST.search(said(evidence))) or int(found[1]) != 1 or found[3] != found[4]:
+    if not (found := PAST.search(said(symptoms))) or int(found[1]) != 1 or found[3] != found[4]:
         return None
     return cause(
         "one_too_many",
@@ -90,12 +90,12 @@ def one_too_many(evidence: Evidence) -> Cause | None:
     )
 
 
-def index_from_data(evidence: Evidence) -> Cause | None:
+def index_from_data(symptoms: Symptoms) -> Cause | None:
     """The row that does not exist is one that an argument asks for."""
-    if not (found := OUTSIDE.search(said(evidence))):
+    if not (found := OUTSIDE.search(said(symptoms))):
         return None
     row, rows = int(found[3]), int(found[2])
-    for name, arg in zip(evidence.names, evidence.args):
+    for name, arg in zip(symptoms.names, symptoms.args):
         if isinstance(arg, np.ndarray) and arg.dtype.kind in "iu" and name != found[1] and (arg == row).any():
             return cause(
                 "index_from_data",
@@ -105,10 +105,10 @@ def index_from_data(evidence: Evidence) -> Cause | None:
     return None
 
 
-def mask_lets_through(evidence: Evidence) -> Cause | None:
+def mask_lets_through(symptoms: Symptoms) -> Cause | None:
     """There is a mask on that very line."""
-    frames = evidence.outcome.error.frames
-    if not (found := PAST.search(said(evidence))) or not frames or "mask=" not in frames[-1].source:
+    frames = symptoms.outcome.error.frames
+    if not (found := PAST.search(said(symptoms))) or not frames or "mask=" not in frames[-1].source:
         return None
     return cause(
         "mask_lets_through",
@@ -123,26 +123,24 @@ def _square(matrix: np.ndarray, side: int) -> np.ndarray:
     return square.copy() if matrix.flags.c_contiguous else square
 
 
-def right_when_square(evidence: Evidence) -> Cause | None:
+def right_when_square(symptoms: Symptoms) -> Cause | None:
     """Why an access left a matrix: a square one shows it, where the same mistake stays inside."""
-    tables = [arg for arg in evidence.args if isinstance(arg, np.ndarray) and arg.ndim == 2]
-    if not BEYOND.search(said(evidence)):  # of another refusal a smaller matrix tells nothing
+    tables = [arg for arg in symptoms.args if isinstance(arg, np.ndarray) and arg.ndim == 2]
+    if not BEYOND.search(said(symptoms)):  # of another refusal a smaller matrix tells nothing
         return None
     if not tables or len({arg.shape for arg in tables}) != 1 or len(set(tables[0].shape)) == 1:
         return None
     side = min(tables[0].shape)
-    args = tuple(_square(arg, side) if isinstance(arg, np.ndarray) and arg.ndim == 2 else arg for arg in evidence.args)
-    got, want = evidence.call_again(*args), evidence.ask(*args)
-    if got is None or want is None or want.size < 4:
+    args = tuple(_square(arg, side) if isinstance(arg, np.ndarray) and arg.ndim == 2 else arg for arg in symptoms.args)
+    square = symptoms.compare(args)
+    if square.got is None or square.want is None or square.want.size < 4:
         return None
-    if evidence.is_right(Case(args, number(got), want)):
+    if symptoms.is_right(square):
         return cause(
             "row_length",
             f"For its first {side} rows and columns alone it is right.",
             "Which of the two lengths is that of a row?",
         )
-    from tools.check.diagnosis import diagnose
-
-    found = diagnose(Evidence("values", got, want, args=args, names=evidence.names, oracle=evidence.oracle))
+    found = first_cause(VALUES, symptoms.instead(square))
     seen = f"For the first {side} rows and columns alone nothing is refused, but:"
     return found and Cause(found.name, f"{seen}\n{found.words}")

@@ -1,12 +1,12 @@
-"""What depends on more than the arguments."""
+"""Results that depend on more than the arguments."""
 
-from tools.check.diagnosis.evidence import Evidence
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause
 
 
-def differs_between_runs(evidence: Evidence) -> Cause | None:
+def differs_between_runs(symptoms: Symptoms) -> Cause | None:
     """The same call again gives something else."""
-    if evidence.fault != "values" or evidence.repeated:
+    if symptoms.kind != "values" or symptoms.repeated:
         return None
     return Cause(
         "differs_between_runs",

@@ -85,14 +85,14 @@ class Source:
         loops = [
             node
             for node in ast.walk(self.tree)
-            if isinstance(node, (ast.For, ast.While)) and node.lineno < line <= node.end_lineno
+            if isinstance(node, (ast.For, ast.While)) and node.lineno < line <= (node.end_lineno or 0)
         ]
         return max(loops, key=lambda node: node.lineno, default=None)
 
 
 def source_of(function: Callable) -> Source | None:
     """That of the module of a function, wherever it runs; None where there is no file that can be read."""
-    file = getattr(sys.modules.get(getattr(function, "__module__", None)), "__file__", None)
+    file = getattr(sys.modules.get(getattr(function, "__module__", "")), "__file__", None)
     try:
         text = Path(file).read_text(encoding="utf-8") if file else ""
         line = getattr(getattr(function, "__code__", None), "co_firstlineno", None)

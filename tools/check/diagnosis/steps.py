@@ -7,13 +7,14 @@ maximum or anything else in which an axis disappears.
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from tools.check.diagnosis.arguments import hangs_on_elements
-from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.loop_mistakes import Mistake, candidates
 from tools.check.diagnosis.numbers import differ
+from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim import tables
 
@@ -26,16 +27,16 @@ BLOCKS = tuple(2**power for power in range(9))
 class Loop:
     """An axis that disappears in the result, in all arguments that have it: places are (argument, axis)."""
 
-    def __init__(self, evidence: Evidence, places: tuple[tuple[int, int], ...]):
-        self.evidence, self.places = evidence, places
+    def __init__(self, symptoms: Symptoms, places: tuple[tuple[int, int], ...]):
+        self.symptoms, self.places = symptoms, places
         first, axis = places[0]
-        self.length = evidence.args[first].shape[axis]
+        self.length = symptoms.args[first].shape[axis]
 
     @property
     def steps(self) -> str:
         """96 steps of k; 96 elements where the axis has no name."""
-        axes = self.evidence.source.axes if self.evidence.source else {}
-        names = {axes.get(self.evidence.name_of(i), ())[axis : axis + 1] for i, axis in self.places}
+        axes = self.symptoms.axes
+        names = {axes.get(self.symptoms.name_of(i), ())[axis : axis + 1] for i, axis in self.places}
         name = names.pop() if len(names) == 1 else ()
         if not name:
             return tables.quantity(self.length, "element")
@@ -44,7 +45,7 @@ class Loop:
     @property
     def whose(self) -> str:
         """a and b"""
-        return " and ".join(dict.fromkeys(self.evidence.name_of(i) for i, _ in self.places))
+        return " and ".join(dict.fromkeys(self.symptoms.name_of(i) for i, _ in self.places))
 
     def gathered(self, args: tuple, index: np.ndarray) -> tuple:
         """The arguments with just these steps along the axis."""
@@ -53,74 +54,74 @@ class Loop:
             changed[i] = changed[i].take(index, axis)
         return tuple(changed)
 
-    def wanted(self, args: tuple, index: np.ndarray):
-        return self.evidence.ask(*self.gathered(args, index))
+    def wanted(self, args: tuple, index: np.ndarray) -> Any:
+        return self.symptoms.ask(*self.gathered(args, index))
 
 
-def some_steps_taken(evidence: Evidence) -> Cause | None:
+def some_steps_taken(symptoms: Symptoms) -> Cause | None:
     """The right result for other steps than all of them."""
-    if not evidence.comparable or not hangs_on_elements(evidence):
+    if not symptoms.comparable or not hangs_on_elements(symptoms):
         return None
     tried = set()
-    for loop in loops(evidence):
-        for block in blocks(evidence):
-            for mistake, index in candidates(loop.length, block, named_blocks(evidence)):
+    for loop in loops(symptoms):
+        for block in blocks(symptoms):
+            for mistake, index in candidates(loop.length, block, named_blocks(symptoms)):
                 key = (loop.places, tuple(np.sort(index)))
                 if key in tried:
                     continue
                 tried.add(key)
-                if index.size and evidence.holds(lambda case: loop.wanted(case.args, index)):
+                if index.size and symptoms.holds(lambda call: loop.wanted(call.args, index)):
                     return _said(mistake, loop, block, index)
     return None
 
 
-def no_steps_taken(evidence: Evidence) -> Cause | None:
+def no_steps_taken(symptoms: Symptoms) -> Cause | None:
     """Zeros, because the sum is shorter than a block and only whole blocks are added: longer sums show it."""
-    if not evidence.comparable or evidence.here.got.any() or evidence.is_slow:
+    if not symptoms.comparable or symptoms.here.got.any() or symptoms.is_slow:
         return None
-    for loop in loops(evidence):
-        for block in [size for size in blocks(evidence) if size > loop.length][:MOST_LONGER]:
-            if _takes_whole_blocks(evidence, loop, block):
+    for loop in loops(symptoms):
+        for block in [size for size in blocks(symptoms) if size > loop.length][:MOST_LONGER]:
+            if _takes_whole_blocks(symptoms, loop, block):
                 seen = f"Of {loop.steps} only whole blocks of {block} are added up."
                 return cause("no_whole_block", seen, "How many turns does the loop take?")
     return None
 
 
-def _takes_whole_blocks(evidence: Evidence, loop: Loop, block: int) -> bool:
+def _takes_whole_blocks(symptoms: Symptoms, loop: Loop, block: int) -> bool:
     """Of sums of a few blocks and a rest, it takes just the blocks."""
     total = 0.0
     for whole in (2, 1, 3, 4):
         length = whole * block + (block + 1) // 2
-        case = evidence.compare(loop.gathered(evidence.args, np.arange(length) % loop.length))
-        said = loop.wanted(case.args, np.arange(whole * block))
-        if said is None or case.got is None or case.got.shape != said.shape or differ(case.got, said, evidence.slack):
+        call = symptoms.compare(loop.gathered(symptoms.args, np.arange(length) % loop.length))
+        said = loop.wanted(call.args, np.arange(whole * block))
+        if said is None or call.got is None or call.got.shape != said.shape or differ(call.got, said, symptoms.slack):
             return False
-        total += evidence.telling_bits(said, case.want)
+        total += symptoms.telling_bits(said, call.want)
         if total >= ENOUGH_BITS:
             return True
     return False
 
 
-def each_block_alone(evidence: Evidence) -> Cause | None:
+def each_block_alone(symptoms: Symptoms) -> Cause | None:
     """An axis that stays, along which each block was treated as if there were no other."""
-    if not evidence.comparable:
+    if not symptoms.comparable:
         return None
-    want = evidence.here.want
+    want = symptoms.here.want
     for axis, length in enumerate(want.shape):
         places = [
-            (i, axis) for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) and arg.shape == want.shape
+            (i, axis) for i, arg in enumerate(symptoms.args) if isinstance(arg, np.ndarray) and arg.shape == want.shape
         ]
         if not places or length < 2:
             continue
-        loop = Loop(evidence, tuple(places))
-        for block in blocks(evidence):
-            if 1 < block < length and evidence.holds(lambda case: _joined(loop, case.args, axis, block)):
+        loop = Loop(symptoms, tuple(places))
+        for block in blocks(symptoms):
+            if 1 < block < length and symptoms.holds(lambda call: _joined(loop, call.args, axis, block)):
                 seen = f"It is right for each block of {block} alone."
                 return cause("each_block_alone", seen, "What must a block know of the ones before it?")
     return None
 
 
-def _joined(loop: Loop, args: tuple, axis: int, block: int):
+def _joined(loop: Loop, args: tuple, axis: int, block: int) -> np.ndarray | None:
     parts = [
         loop.wanted(args, np.arange(start, min(start + block, loop.length))) for start in range(0, loop.length, block)
     ]
@@ -130,35 +131,35 @@ def _joined(loop: Loop, args: tuple, axis: int, block: int):
 # Which axes, which blocks ---------------------------------------------------------------------------------
 
 
-def loops(evidence: Evidence) -> Iterator[Loop]:
+def loops(symptoms: Symptoms) -> Iterator[Loop]:
     """Axes of one length that may be made longer together without changing the shape of what is wanted."""
-    axes = [(i, axis) for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) for axis in range(arg.ndim)]
-    found, tried = [], 0
+    axes = [(i, axis) for i, arg in enumerate(symptoms.args) if isinstance(arg, np.ndarray) for axis in range(arg.ndim)]
+    found: list[tuple[tuple[int, int], ...]] = []
+    tried = 0
     for count in range(1, MOST_PLACES + 1):
         for places in combinations(axes, count):
-            loop = Loop(evidence, places)
-            lengths = {evidence.args[i].shape[axis] for i, axis in places}
+            loop = Loop(symptoms, places)
+            lengths = {symptoms.args[i].shape[axis] for i, axis in places}
             if len(lengths) > 1 or not loop.length or any(set(known) <= set(places) for known in found):
                 continue
             tried += 1
-            twice = loop.wanted(evidence.args, np.arange(2 * loop.length) % loop.length)
+            twice = loop.wanted(symptoms.args, np.arange(2 * loop.length) % loop.length)
             if tried > MOST_TRIED:
                 return
-            if twice is not None and twice.shape == evidence.here.want.shape:
+            if twice is not None and twice.shape == symptoms.here.want.shape:
                 found.append(places)
                 yield loop
 
 
-def named_blocks(evidence: Evidence) -> list[int]:
+def named_blocks(symptoms: Symptoms) -> list[int]:
     """Sizes that a block may have: numbers of the call by keyword, then constants of the lesson."""
-    asked = [value for value in evidence.keywords.values() if type(value) is int]
-    named = evidence.source.constants if evidence.source else []
-    return list(dict.fromkeys(size for size in [*asked, *named] if 1 <= size <= 1024))
+    asked = [value for value in symptoms.keywords.values() if type(value) is int]
+    return list(dict.fromkeys(size for size in [*asked, *symptoms.constants] if 1 <= size <= 1024))
 
 
-def blocks(evidence: Evidence) -> list[int]:
+def blocks(symptoms: Symptoms) -> list[int]:
     """Those, then powers of two."""
-    return list(dict.fromkeys([*named_blocks(evidence), *BLOCKS]))
+    return list(dict.fromkeys([*named_blocks(symptoms), *BLOCKS]))
 
 
 def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:

@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 
-from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.lengths import lengths_of
 from tools.check.diagnosis.numbers import differ
 from tools.check.diagnosis.steps import Loop, blocks, named_blocks
+from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 SMALLEST = 2  # of tiles: in tiles of one element nothing can be exchanged
@@ -32,69 +32,70 @@ class Mistake:
     asks: str
 
 
-def tiles_gone_wrong(evidence: Evidence) -> Cause | None:
-    if (factors := factors_of(evidence)) is None:
+def tiles_gone_wrong(symptoms: Symptoms) -> Cause | None:
+    if (factors := factors_of(symptoms)) is None:
         return None
-    sides = [size for i in factors for size in evidence.args[i].shape]
-    for tile in [size for size in blocks(evidence) if SMALLEST <= size < 2 * max(sides)]:
+    first, second = factors
+    sides = [*symptoms.args[first].shape, *symptoms.args[second].shape]
+    for tile in [size for size in blocks(symptoms) if SMALLEST <= size < 2 * max(sides)]:
         for mistake in MISTAKES:
-            if evidence.holds(lambda case: mistake.result(*(case.args[i] for i in factors), tile)):
-                return _said(mistake, evidence, factors, tile)
+            if symptoms.holds(lambda call: mistake.result(call.args[first], call.args[second], tile)):
+                return _said(mistake, symptoms, factors, tile)
     return None
 
 
-def bounds_exchanged(evidence: Evidence) -> Cause | None:
+def bounds_exchanged(symptoms: Symptoms) -> Cause | None:
     """A factor that was read only as far as another axis reaches."""
-    if (factors := factors_of(evidence)) is None:
+    if (factors := factors_of(symptoms)) is None:
         return None
-    shapes = [evidence.args[i].shape for i in factors]
+    shapes = [symptoms.args[i].shape for i in factors]
     for which, axis in ((0, 0), (1, 1), (0, 1)):  # rows of a, columns of b, and what both are summed along
         for length in sorted({length for shape in shapes for length in shape if 0 < length < shapes[which][axis]}):
 
-            def cut(case):
-                pair = [case.args[i] for i in factors]
+            def cut(call: Call) -> np.ndarray:
+                pair = [call.args[i] for i in factors]
                 pair[which] = _zero_beyond(pair[which], axis, length)
                 return np.matmul(*pair)
 
             along = (which, axis) == (0, 1)
-            if along and _is_whole_blocks(evidence, length, shapes[0][1]):
+            if along and _is_whole_blocks(symptoms, length, shapes[0][1]):
                 continue
-            if evidence.holds(cut) or evidence.holds_in_zeros(cut):
-                return _said_of_bounds(evidence, factors, which, axis, length)
+            if symptoms.holds(cut) or symptoms.holds_in_zeros(cut):
+                return _said_of_bounds(symptoms, factors, which, axis, length)
     return None
 
 
-def _is_whole_blocks(evidence: Evidence, length: int, of: int) -> bool:
+def _is_whole_blocks(symptoms: Symptoms, length: int, of: int) -> bool:
     """Then the loop may be what ends there, which steps.py knows how to tell."""
-    return any(length in (block, of // block * block, (of - 1) // block * block) for block in named_blocks(evidence))
+    return any(length in (block, of // block * block, (of - 1) // block * block) for block in named_blocks(symptoms))
 
 
-def _said_of_bounds(evidence: Evidence, factors: tuple[int, int], which: int, axis: int, length: int) -> Cause:
+def _said_of_bounds(symptoms: Symptoms, factors: tuple[int, int], which: int, axis: int, length: int) -> Cause:
     if which == 0 and axis == 1:
-        loop = Loop(evidence, ((factors[0], 1), (factors[1], 0)))
-        others = [name for name, other in lengths_of(evidence).items() if other == length]
+        loop = Loop(symptoms, ((factors[0], 1), (factors[1], 0)))
+        others = [name for name, other in lengths_of(symptoms).items() if other == length]
         seen = f"It is right for the first {length} of {loop.steps} alone"
         seen += f"; {others[0]} is {length}." if others else f"; another axis has {length}."
         return cause("bounds_exchanged", seen, "With which length is a position along the sum compared?")
-    name, unit = evidence.name_of(factors[which]), ("row", "column")[axis]
-    seen = f"As if {name} ended after {unit} {length - 1}; it has {evidence.args[factors[which]].shape[axis]}."
+    name, unit = symptoms.name_of(factors[which]), ("row", "column")[axis]
+    seen = f"As if {name} ended after {unit} {length - 1}; it has {symptoms.args[factors[which]].shape[axis]}."
     return cause("bounds_exchanged", seen, f"With which length is a {unit} of {name} compared?")
 
 
-def factors_of(evidence: Evidence) -> tuple[int, int] | None:
+def factors_of(symptoms: Symptoms) -> tuple[int, int] | None:
     """The two matrices among the arguments, if what is wanted is their product."""
-    if not evidence.comparable:
+    if not symptoms.comparable:
         return None
-    found = [i for i, arg in enumerate(evidence.args) if isinstance(arg, np.ndarray) and arg.ndim == 2]
-    if len(found) != 2 or evidence.args[found[0]].shape[1] != evidence.args[found[1]].shape[0]:
+    found = [i for i, arg in enumerate(symptoms.args) if isinstance(arg, np.ndarray) and arg.ndim == 2]
+    if len(found) != 2 or symptoms.args[found[0]].shape[1] != symptoms.args[found[1]].shape[0]:
         return None
-    product = np.matmul(*(evidence.args[i].astype(np.float64) for i in found))
-    same = product.shape == evidence.here.want.shape and not differ(product, evidence.here.want, evidence.slack)
-    return tuple(found) if same and product.size > 1 else None
+    product = np.matmul(*(symptoms.args[i].astype(np.float64) for i in found))
+    same = product.shape == symptoms.here.want.shape and not differ(product, symptoms.here.want, symptoms.slack)
+    return (found[0], found[1]) if same and product.size > 1 else None
 
 
-def _said(mistake: Mistake, evidence: Evidence, factors: tuple[int, int], tile: int) -> Cause:
-    a, b = map(evidence.name_of, factors)
+def _said(mistake: Mistake, symptoms: Symptoms, factors: tuple[int, int], tile: int) -> Cause:
+    a, b = map(symptoms.name_of, factors)
     return cause(mistake.name, mistake.seen.format(a=a, b=b, tile=f"{tile} x {tile}"), mistake.asks.format(a=a, b=b))
 
 
@@ -134,19 +135,19 @@ def from_elsewhere(where: Callable, a: np.ndarray, b: np.ndarray, tile: int) -> 
     return np.where(exists, product[tuple(np.where(exists, each, 0) for each in index)], 0.0)
 
 
-def other_tile(row, col, tile):
+def other_tile(row: np.ndarray, col: np.ndarray, tile: int) -> tuple[np.ndarray, np.ndarray]:
     return col // tile * tile + row % tile, row // tile * tile + col % tile
 
 
-def across_the_tile(row, col, tile):
+def across_the_tile(row: np.ndarray, col: np.ndarray, tile: int) -> tuple[np.ndarray, np.ndarray]:
     return row // tile * tile + col % tile, col // tile * tile + row % tile
 
 
-def row_of_the_column(row, col, tile):
+def row_of_the_column(row: np.ndarray, col: np.ndarray, tile: int) -> tuple[np.ndarray, np.ndarray]:
     return row // tile * tile + col % tile, col
 
 
-def column_of_the_row(row, col, tile):
+def column_of_the_row(row: np.ndarray, col: np.ndarray, tile: int) -> tuple[np.ndarray, np.ndarray]:
     return row, col // tile * tile + row % tile
 
 
@@ -158,15 +159,15 @@ def own_number(array: np.ndarray, tile: int, axis: int) -> np.ndarray:
     return joined(spread, *array.shape)
 
 
-def a_by_row(a, b, tile):
+def a_by_row(a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray:
     return own_number(a, tile, 1) @ b
 
 
-def b_by_column(a, b, tile):
+def b_by_column(a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray:
     return a @ own_number(b, tile, 0)
 
 
-def first_tile_alone(a, b, tile):
+def first_tile_alone(a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray | None:
     """Slices that end at `tile` wherever they begin: all but the first are empty."""
     whole = np.zeros((a.shape[0], b.shape[1]))
     whole[:tile, :tile] = a[:tile, :tile] @ b[:tile, :tile]

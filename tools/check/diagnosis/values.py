@@ -2,12 +2,13 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from tools.check import show
-from tools.check.diagnosis.evidence import ENOUGH_BITS, Evidence
 from tools.check.diagnosis.numbers import rms, sample
+from tools.check.diagnosis.symptoms import ENOUGH_BITS, Call, Symptoms
 from tools.check.diagnosis.whole_numbers import LEFT_AFTER, left_after_whole_blocks
 from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
 
@@ -23,100 +24,100 @@ WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
 BELOW_THE_ROOT = "Which terms are added up below the root, and by how many is the sum divided?"
 
 
-def all_zeros(evidence: Evidence) -> Cause | None:
-    if not evidence.comparable or evidence.here.got.size < 4 or evidence.here.got.any():
+def all_zeros(symptoms: Symptoms) -> Cause | None:
+    if not symptoms.comparable or symptoms.here.got.size < 4 or symptoms.here.got.any():
         return None
-    if np.count_nonzero(evidence.wrong) < 4:
+    if np.count_nonzero(symptoms.wrong) < 4:
         return None
-    return cause("all_zeros", f"Every element is {_first(evidence)}.", "Is it the computed value that is stored?")
+    return cause("all_zeros", f"Every element is {_first(symptoms)}.", "Is it the computed value that is stored?")
 
 
-def all_the_same(evidence: Evidence) -> Cause | None:
-    got = evidence.here.got
-    if not evidence.comparable or got.size < 4 or np.isnan(got.flat[0]) or (got != got.flat[0]).any():
+def all_the_same(symptoms: Symptoms) -> Cause | None:
+    got = symptoms.here.got
+    if not symptoms.comparable or got.size < 4 or np.isnan(got.flat[0]) or (got != got.flat[0]).any():
         return None
-    if np.count_nonzero(evidence.wrong) < 4 or len(np.unique(sample(evidence.here.want))) < 4:
+    if np.count_nonzero(symptoms.wrong) < 4 or len(np.unique(sample(symptoms.here.want))) < 4:
         return None
     return cause(
         "all_the_same",
-        f"Every element is {_first(evidence)}, though the wanted ones differ.",
+        f"Every element is {_first(symptoms)}, though the wanted ones differ.",
         "What changes from one element to the next?",
     )
 
 
-def _first(evidence) -> str:
-    first = np.asarray(evidence.got).flat[0]
+def _first(symptoms: Symptoms) -> str:
+    first = np.asarray(symptoms.got).flat[0]
     return show.number(first.item())
 
 
-def _varies(evidence) -> bool:
+def _varies(symptoms: Symptoms) -> bool:
     """Whether the wanted values are enough, and spread enough, to tell a factor from an offset."""
-    want = sample(evidence.here.want)
+    want = sample(symptoms.here.want)
     want = np.unique(want[np.isfinite(want) & (want != 0)])
-    return want.size >= 4 and np.ptp(want) > 100 * evidence.slack * rms(want)
+    return want.size >= 4 and np.ptp(want) > 100 * symptoms.slack * rms(want)
 
 
-def wrong_sign(evidence: Evidence) -> Cause | None:
-    if evidence.comparable and evidence.holds(lambda case: -case.want):
+def wrong_sign(symptoms: Symptoms) -> Cause | None:
+    if symptoms.comparable and symptoms.holds(lambda call: -call.want):
         return cause("wrong_sign", "Every number has the opposite sign.", "Where does the sign come from?")
     return None
 
 
-def inverted(evidence: Evidence) -> Cause | None:
-    if getattr(evidence.want, "dtype", None) == np.bool_ and evidence.holds(lambda case: 1 - case.want):
+def inverted(symptoms: Symptoms) -> Cause | None:
+    if getattr(symptoms.want, "dtype", None) == np.bool_ and symptoms.holds(lambda call: 1 - call.want):
         return cause(
             "inverted", "True where False is wanted, and False where True is.", "What does the condition select?"
         )
     return None
 
 
-def constant_factor(evidence: Evidence) -> Cause | None:
-    if not evidence.comparable or not _varies(evidence):
+def constant_factor(symptoms: Symptoms) -> Cause | None:
+    if not symptoms.comparable or not _varies(symptoms):
         return None
-    got, want = sample(evidence.here.got), sample(evidence.here.want)
+    got, want = sample(symptoms.here.got), sample(symptoms.here.want)
     largest = np.argmax(np.where(np.isfinite(want), np.abs(want), -1))
     factor = float(got[largest] / want[largest])
-    if not _is_another_factor(factor, evidence) or not evidence.holds(lambda case: factor * case.want):
+    if not _is_another_factor(factor, symptoms) or not symptoms.holds(lambda call: factor * call.want):
         return None
     times = factor_text(factor)
     asks = BELOW_THE_ROOT if times.startswith("sqrt") else WHICH_FACTOR
     return cause("constant_factor", f"Everything is {times} what was wanted.", asks)
 
 
-def factor_of_few_numbers(evidence: Evidence) -> Cause | None:
+def factor_of_few_numbers(symptoms: Symptoms) -> Cause | None:
     """One number, or those that are wrong of a few, the same multiple. Any single one is some multiple: it must be that
     in other calls too, or be a likely one."""
-    got, want = evidence.here.got, evidence.here.want
-    few = FEW_NAMED if isinstance(evidence.got, (tuple, list)) else FEW
-    if not evidence.comparable or not 1 <= got.size <= few or not got.all() or not want.all():
+    got, want = symptoms.here.got, symptoms.here.want
+    few = FEW_NAMED if isinstance(symptoms.got, (tuple, list)) else FEW
+    if not symptoms.comparable or not 1 <= got.size <= few or not got.all() or not want.all():
         return None
-    wrong = evidence.wrong
+    wrong = symptoms.wrong
     factor = float(got[wrong][0] / want[wrong][0])
 
-    def fits(case):
-        return _equal(case.got, np.where(wrong, factor, 1) * case.want, evidence)
+    def fits(call: Call) -> Any:
+        return _equal(call.got, np.where(wrong, factor, 1) * call.want, symptoms)
 
-    if not _is_another_factor(factor, evidence) or not fits(evidence.here):
+    if not _is_another_factor(factor, symptoms) or not fits(symptoms.here):
         return None
-    if not evidence.elsewhere:  # of small whole numbers nearly every ratio is simple
+    if not symptoms.elsewhere:  # of small whole numbers nearly every ratio is simple
         large = want.dtype.kind != "i" or np.abs([got[wrong], want[wrong]]).min() >= 10
-        if not large or not _often_wrong(factor, evidence):
+        if not large or not _often_wrong(factor, symptoms):
             return None
-    if not all(map(fits, evidence.elsewhere)) or not _tells(evidence):
+    if not all(map(fits, symptoms.elsewhere)) or not _tells(symptoms):
         return None
     seen = f"{which_of(wrong)} is {factor_text(factor)} what was wanted."
     return cause("constant_factor", seen, _which_part(factor) or WHICH_FACTOR)
 
 
-def _tells(evidence: Evidence) -> bool:
+def _tells(symptoms: Symptoms) -> bool:
     """Small whole numbers, and where nothing was wanted, are some multiple of each other by luck."""
-    if evidence.here.want.dtype.kind != "i" or not evidence.elsewhere:
+    if symptoms.here.want.dtype.kind != "i" or not symptoms.elsewhere:
         return True
-    apart = (np.abs(case.got - case.want).max() for case in evidence.cases)
+    apart = (np.abs(call.got - call.want).max() for call in symptoms.calls)
     return sum(math.log2(1 + float(each)) for each in apart) >= ENOUGH_BITS / 2
 
 
-def which_of(wrong) -> str:
+def which_of(wrong: np.ndarray) -> str:
     """Of a few numbers: It, Each, or Number 2."""
     if wrong.all():
         return "It" if wrong.size == 1 else "Each"
@@ -134,43 +135,43 @@ def _which_part(factor: float) -> str | None:
     return f"Is the last of {parts} equal parts one too many?"
 
 
-def _is_another_factor(factor, evidence) -> bool:
+def _is_another_factor(factor: float, symptoms: Symptoms) -> bool:
     """Not what rounding could make of 1."""
-    return bool(np.isfinite(factor)) and factor not in (0, -1) and abs(factor - 1) > 20 * evidence.slack
+    return bool(np.isfinite(factor)) and factor not in (0, -1) and abs(factor - 1) > 20 * symptoms.slack
 
 
-def _equal(one, other, evidence) -> bool:
-    return np.allclose(one, other, rtol=max(evidence.slack, 1e-12), atol=0)
+def _equal(one: Any, other: Any, symptoms: Symptoms) -> bool:
+    return np.allclose(one, other, rtol=max(symptoms.slack, 1e-12), atol=0)
 
 
-def _often_wrong(factor, evidence) -> bool:
+def _often_wrong(factor: float, symptoms: Symptoms) -> bool:
     """Powers of two and ten, the number of elements n, and n / (n - 1), or one over any of these."""
-    arrays = [arg for arg in evidence.args if isinstance(arg, np.ndarray)]
+    arrays = [arg for arg in symptoms.args if isinstance(arg, np.ndarray)]
     lengths = {n for array in arrays for n in (*array.shape, array.size) if n > 2}
     usual = {2.0**k for k in range(1, 41)} | {10.0**k for k in range(1, 13)}
     usual |= set(BINARY)
     usual |= {float(n) for n in lengths} | {n / (n - 1) for n in lengths}
-    return any(_equal(factor, number, evidence) or _equal(1 / factor, number, evidence) for number in usual)
+    return any(_equal(factor, number, symptoms) or _equal(1 / factor, number, symptoms) for number in usual)
 
 
-def off_by_one(evidence: Evidence) -> Cause | None:
+def off_by_one(symptoms: Symptoms) -> Cause | None:
     """Whole numbers, all one too high or all one too low; a single number, never by more in other calls."""
-    got, want = evidence.here.got, evidence.here.want
-    if not evidence.comparable or got.dtype.kind != "i" or want.dtype.kind != "i" or not got.size:
+    got, want = symptoms.here.got, symptoms.here.want
+    if not symptoms.comparable or got.dtype.kind != "i" or want.dtype.kind != "i" or not got.size:
         return None
-    if np.asarray(evidence.want).dtype == np.bool_:
+    if np.asarray(symptoms.want).dtype == np.bool_:
         return None
     steps = np.unique(got - want)
     by = int(steps[np.argmax(np.abs(steps))])
     if abs(by) != 1 or not np.isin(steps, (0, by)).all() or (got.size == 1 and abs(want.item()) < 8):
         return None
     few = 0 in steps and got.size <= FEW  # one of two or three, if it is that one alone elsewhere too
-    if (0 in steps and not few) or any(not np.isin(case.got - case.want, (0, by)).all() for case in evidence.elsewhere):
+    if (0 in steps and not few) or any(not np.isin(call.got - call.want, (0, by)).all() for call in symptoms.elsewhere):
         return None
-    if few and not evidence.elsewhere:
+    if few and not symptoms.elsewhere:
         return None
     which = which_of(got != want) if got.size <= FEW else "Every number"
-    rounded = by < 0 and left_after_whole_blocks(evidence)
+    rounded = by < 0 and left_after_whole_blocks(symptoms)
     return cause(
         "off_by_one",
         f"{which} is exactly one too {'high' if by > 0 else 'low'}.",
@@ -178,10 +179,10 @@ def off_by_one(evidence: Evidence) -> Cause | None:
     )
 
 
-def wrapped_around(evidence: Evidence) -> Cause | None:
+def wrapped_around(symptoms: Symptoms) -> Cause | None:
     """Whole numbers of which only the last 32 bits came back."""
-    got, want = evidence.here.got, evidence.here.want
-    if not evidence.comparable or got.dtype.kind != "i" or want.dtype.kind != "i":
+    got, want = symptoms.here.got, symptoms.here.want
+    if not symptoms.comparable or got.dtype.kind != "i" or want.dtype.kind != "i":
         return None
     wrong = got != want
     if not wrong.any() or ((got - want)[wrong] % 2**32).any() or (np.abs(got[wrong] - 2**30) > 3 * 2**30).any():
@@ -189,22 +190,22 @@ def wrapped_around(evidence: Evidence) -> Cause | None:
     return cause("wrapped_around", "It is what was wanted, modulo 2**32.", "Which number is kept in 32 bits?")
 
 
-def a_power(evidence: Evidence) -> Cause | None:
+def a_power(symptoms: Symptoms) -> Cause | None:
     """The square of what was wanted, its root, or one over it."""
-    if not evidence.comparable or evidence.here.want.dtype.kind != "f":
+    if not symptoms.comparable or symptoms.here.want.dtype.kind != "f":
         return None
     for power, seen, asks in POWERS:
-        if evidence.holds(lambda case: case.want**power):
+        if symptoms.holds(lambda call: call.want**power):
             return cause("power", f"What came back is {seen} what was wanted.", asks)
     return None
 
 
-def constant_offset(evidence: Evidence) -> Cause | None:
-    if not evidence.comparable or not _varies(evidence):
+def constant_offset(symptoms: Symptoms) -> Cause | None:
+    if not symptoms.comparable or not _varies(symptoms):
         return None
-    difference = sample(evidence.here.got) - sample(evidence.here.want)
+    difference = sample(symptoms.here.got) - sample(symptoms.here.want)
     by = np.median(difference[np.isfinite(difference)])
-    if not np.isfinite(by) or by == 0 or not evidence.holds(lambda case: case.want + by):
+    if not np.isfinite(by) or by == 0 or not symptoms.holds(lambda call: call.want + by):
         return None
     return cause(
         "constant_offset",
@@ -221,11 +222,11 @@ NAN_AND_INFINITY = {  # name: what is seen, and the question
 }
 
 
-def nan_and_infinity(evidence: Evidence) -> Cause | None:
+def nan_and_infinity(symptoms: Symptoms) -> Cause | None:
     """All that is wrong is a NaN or an infinity too many, or all that is wrong is one too few."""
-    if not evidence.comparable or evidence.finite:
+    if not symptoms.comparable or symptoms.finite:
         return None
-    got, want = evidence.here.got[evidence.wrong], evidence.here.want[evidence.wrong]
+    got, want = symptoms.here.got[symptoms.wrong], symptoms.here.want[symptoms.wrong]
     if (~np.isfinite(want) & np.isfinite(got)).all():
         name = "lost_nan" if np.isnan(want).any() else "lost_infinity"
     elif (np.isfinite(want) & ~np.isfinite(got)).all():
@@ -233,5 +234,5 @@ def nan_and_infinity(evidence: Evidence) -> Cause | None:
     else:
         return None
     seen, question = NAN_AND_INFINITY[name]
-    first = element(np.argwhere(evidence.wrong)[0])
+    first = element(np.argwhere(symptoms.wrong)[0])
     return cause(name, f"{seen}, first at {first}.", question)

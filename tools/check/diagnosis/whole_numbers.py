@@ -3,8 +3,8 @@ one divides the others. Tried by calls with other numbers."""
 
 from itertools import combinations
 
-from tools.check.diagnosis.evidence import Evidence
 from tools.check.diagnosis.numbers import varied
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 LEFT_AFTER = "What is left after whole blocks?"
@@ -14,17 +14,17 @@ APART = 0, 1, 3, 8  # how far further calls lie away
 ENOUGH = 2  # of these that are wrong
 
 
-def numbers_mixed_up(evidence: Evidence) -> Cause | None:
+def numbers_mixed_up(symptoms: Symptoms) -> Cause | None:
     """One number in place of another: right where they are equal, wrong where they are not."""
-    numbers = _numbers(evidence)
-    others = [other for by in APART if numbers and _right(evidence, other := _all_other(numbers, by)) is False][:ENOUGH]
+    numbers = _numbers(symptoms)
+    others = [other for by in APART if numbers and _right(symptoms, other := _all_other(numbers, by)) is False][:ENOUGH]
     if len(others) < ENOUGH:
         return None
     pairs = [
         (one, two)
         for one, two in combinations(numbers, 2)
         if all(
-            _right(evidence, other | {one: other[two]}) and _right(evidence, other | {two: other[one]})
+            _right(symptoms, other | {one: other[two]}) and _right(symptoms, other | {two: other[one]})
             for other in others
         )
     ]
@@ -34,23 +34,23 @@ def numbers_mixed_up(evidence: Evidence) -> Cause | None:
     return cause("lengths_mixed_up", f"It is right where {one} and {two} are equal.", "Where are the two mixed up?")
 
 
-def left_after_whole_blocks(evidence: Evidence) -> Cause | None:
+def left_after_whole_blocks(symptoms: Symptoms) -> Cause | None:
     """A quotient that was rounded: right where one number divides some of the others."""
-    numbers = _numbers(evidence)
+    numbers = _numbers(symptoms)
     for block in [name for name, value in numbers.items() if value > 1]:
         whole = _whole(numbers, block, [name for name in numbers if name != block], more=1)
         names = [
             name
             for name in numbers
             if name != block
-            and any(_right(evidence, whole | {name: whole[name] + by}) is False for by in (1, numbers[block] - 1))
+            and any(_right(symptoms, whole | {name: whole[name] + by}) is False for by in (1, numbers[block] - 1))
         ]
         tried = [
             _whole(numbers | {block: size}, block, names, more)
             for size in (numbers[block], 2 * numbers[block], numbers[block] + 1)
             for more in (0, 1, 2)
         ]
-        if names and _right(evidence, whole) and all(_right(evidence, other) for other in tried):
+        if names and _right(symptoms, whole) and all(_right(symptoms, other) for other in tried):
             return cause("left_after_blocks", f"It is right where {block} divides {' and '.join(names)}.", LEFT_AFTER)
     return None
 
@@ -61,12 +61,12 @@ def _whole(numbers: dict[str, int], block: str, names: list[str], more: int) -> 
     return numbers | {name: (-(-numbers[name] // size) + more * (place + 1)) * size for place, name in enumerate(names)}
 
 
-def _numbers(evidence: Evidence) -> dict[str, int]:
+def _numbers(symptoms: Symptoms) -> dict[str, int]:
     """The whole numbers of a call by name, where it takes at least two and no arrays; else none."""
-    named = dict(zip(map(evidence.name_of, range(len(evidence.args))), evidence.args)) | evidence.keywords
+    named = dict(zip(map(symptoms.name_of, range(len(symptoms.args))), symptoms.args)) | symptoms.keywords
     found = {name: value for name, value in named.items() if type(value) is int and value > 0}
     usual = all(isinstance(value, (int, float, str)) for value in named.values())
-    asks = evidence.comparable and evidence.here.got.size <= FEW and evidence.again is not None and not evidence.is_slow
+    asks = symptoms.comparable and symptoms.here.got.size <= FEW and symptoms.again is not None and not symptoms.is_slow
     return found if asks and usual and 2 <= len(found) <= MOST else {}
 
 
@@ -80,7 +80,7 @@ def _all_other(numbers: dict[str, int], by: int) -> dict[str, int]:
     )
 
 
-def _right(evidence: Evidence, numbers: dict[str, int]) -> bool | None:
-    args = tuple(numbers.get(evidence.name_of(i), arg) for i, arg in enumerate(evidence.args))
-    keywords = {name: value for name, value in numbers.items() if name in evidence.keywords}
-    return evidence.is_right(evidence.compare(args, **keywords))
+def _right(symptoms: Symptoms, numbers: dict[str, int]) -> bool | None:
+    args = tuple(numbers.get(symptoms.name_of(i), arg) for i, arg in enumerate(symptoms.args))
+    keywords = {name: value for name, value in numbers.items() if name in symptoms.keywords}
+    return symptoms.is_right(symptoms.compare(args, **keywords))

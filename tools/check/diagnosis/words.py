@@ -1,6 +1,7 @@
 """A cause, and phrases that several recognisers share: a call, a factor, an element."""
 
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -43,8 +44,8 @@ def cause(name: str, seen: str, question: str) -> Cause:
     return Cause(name, "\n".join(lines))
 
 
-def call_text(oracle, arguments: list[str]) -> str:
-    """What the oracle computes: "b @ a", "softmax(y)"; without a name "the right result for (y)"."""
+def call_text(oracle: Callable | None, arguments: list[str]) -> str:
+    """The oracle's computation: "b @ a", "softmax(y)"; without a name "the right result for (y)"."""
     name = getattr(oracle, "__name__", "<lambda>")
     if name in INFIX and len(arguments) == 2:
         return f" {INFIX[name]} ".join(arguments)
@@ -71,4 +72,6 @@ def factor_text(factor: float) -> str:
 def element(index: tuple[int, ...]) -> str:
     """ "element 7" or "element (3, 0)"."""
     index = tuple(int(i) for i in index)
-    return f"element {index[0] if len(index) == 1 else index}" if index else "the result"
+    if not index:
+        return "the result"
+    return f"element {index[0] if len(index) == 1 else index}"

@@ -4,6 +4,7 @@ import linecache
 import re
 import traceback
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from tools import ROOT
 from tools.compiler import CompileError
@@ -18,7 +19,6 @@ _PRECISE = re.compile(r"^\s*(\w+Error: .*)", re.M)
 _COMPLAINT = re.compile(r"error\s*: (.*)")
 _MANGLED = re.compile(r" '_Z\w+'")
 MOST_DECORATORS = 100  # lines
-REFUSED = "tools.sim.cuda.refused", "Refused"  # by name: this room does not know that one
 _BLOCKS = ("FunctionIR", "Block", "Scope")  # they know where the function begins, and not what is wrong
 
 
@@ -30,10 +30,8 @@ def rejected(error: Exception, function: Callable, chip: Chip) -> Exception:
     return rejection(head, *(_place(error) or definition(function)), _reason(error))
 
 
-def refused(error: Exception, chip: Chip) -> CompileError | None:
-    """What the stand-in refused, which knows what Numba does not compile; None for any other error."""
-    if (type(error).__module__, type(error).__name__) != REFUSED:
-        return None
+def refused(error: Any, chip: Chip) -> CompileError:
+    """What to tell about a kernel that the stand-in refused, which knows what Numba does not compile."""
     head = f"{error.function} does not compile for {chip.key}"
     return rejection(head, str(ROOT / error.file), error.line, f"{error.reason}\n{error.advice}")
 

@@ -7,10 +7,16 @@ import ast
 import difflib
 import textwrap
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tools import ROOT
+from tools.course.content.syntax import after_docstring, find_function
+from tools.words import cut
+
+SHOWN = 50  # letters of a text that is looked for
 
 
 class BadAnswer(ValueError):
@@ -49,12 +55,12 @@ class Broken:
 
 def wrong_answers(unit: str, root: Path = ROOT) -> list[Wrong]:
     """The wrong answers of `unit` ("week1/day1") in file order. Raises BadAnswer."""
-    return [_entry(Wrong, unit, table) for table in _tables(unit, "wrong", root)]
+    return [Wrong(unit=unit, **_entry(Wrong, unit, table)) for table in _tables(unit, "wrong", root)]
 
 
 def broken_machines(unit: str, root: Path = ROOT) -> list[Broken]:
     """The broken machines of `unit` in file order. Raises BadAnswer."""
-    return [_entry(Broken, unit, table) for table in _tables(unit, "broken", root)]
+    return [Broken(unit=unit, **_entry(Broken, unit, table)) for table in _tables(unit, "broken", root)]
 
 
 def reference_file(unit: str, root: Path = ROOT) -> Path:
@@ -100,21 +106,6 @@ def apply(wrong: Wrong, source: str) -> str:
     return changed
 
 
-def find_function(tree: ast.AST, name: str) -> ast.FunctionDef | None:
-    """The function `name` ("f", or "Class.f") in `tree`, or None."""
-    for part in name.split("."):
-        matches = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == part]
-        if not matches:
-            return None
-        tree = matches[-1]
-    return tree if isinstance(tree, ast.FunctionDef) else None
-
-
-def after_docstring(function: ast.FunctionDef) -> list[ast.stmt]:
-    """The statements of `function` that follow its docstring."""
-    return function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
-
-
 # The two kinds of edit ---------------------------------------------------------------------------
 
 
@@ -147,9 +138,10 @@ def _new_body(wrong: Wrong, source: str) -> str:
 
 
 def _signatures(tree: ast.Module) -> list[tuple[str, str, str]]:
+    owners: list[ast.Module | ast.ClassDef] = [tree, *(n for n in tree.body if isinstance(n, ast.ClassDef))]
     return [
         (node.name, ast.dump(node.args), " ".join(map(ast.dump, node.decorator_list)))
-        for owner in [tree, *(n for n in tree.body if isinstance(n, ast.ClassDef))]
+        for owner in owners
         for node in owner.body
         if isinstance(node, ast.FunctionDef)
     ]
@@ -157,8 +149,11 @@ def _signatures(tree: ast.Module) -> list[tuple[str, str, str]]:
 
 # Reading wrong.toml ------------------------------------------------------------------------------
 
-_NEEDED = {"name": str, "rejected_by": (str, list), "says": str}
-_OPTIONAL = {Wrong: {"find": str, "replace": str, "all": bool, "function": str, "code": str}, Broken: {"facts": dict}}
+_NEEDED: dict[str, Any] = {"name": str, "rejected_by": (str, list), "says": str}
+_OPTIONAL: dict[type, dict[str, Any]] = {
+    Wrong: {"find": str, "replace": str, "all": bool, "function": str, "code": str},
+    Broken: {"facts": dict},
+}
 
 
 def _tables(unit: str, kind: str, root: Path) -> list[dict]:
@@ -181,7 +176,8 @@ def _tables(unit: str, kind: str, root: Path) -> list[dict]:
     return tables
 
 
-def _entry(kind: type, unit: str, table: dict) -> Wrong | Broken:
+def _entry(kind: type, unit: str, table: dict) -> dict[str, Any]:
+    """The fields of a wrong answer or a broken machine, but for the unit. Raises BadAnswer."""
     where = f"reference/{unit}/wrong.toml: {table.get('name', '(no name)')}"
     allowed = _NEEDED | _OPTIONAL[kind]
     for key in _NEEDED:
@@ -199,14 +195,14 @@ def _entry(kind: type, unit: str, table: dict) -> Wrong | Broken:
     if kind is Wrong and by_text == by_code:
         raise BadAnswer(f"{where}: give find and replace, or function and code.")
     tests = table["rejected_by"]
-    return kind(unit=unit, **{**table, "rejected_by": (tests,) if isinstance(tests, str) else tuple(tests)})
+    return {**table, "rejected_by": (tests,) if isinstance(tests, str) else tuple(tests)}
 
 
-def _suggestion(name: str, known) -> str:
+def _suggestion(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(known)}."
 
 
 def _short(text: str) -> str:
     line = text.strip().splitlines()[0] if text.strip() else text
-    return repr(line if len(line) <= 50 else line[:47] + "...")
+    return repr(cut(line, SHOWN))

@@ -4,11 +4,13 @@ import ast
 import operator
 import re
 import warnings
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 LONGEST = 100  # letters
 POWER = 1024  # the largest exponent, and as many bits may its base have
-OPERATORS = {
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -21,7 +23,7 @@ GROUPED = re.compile(r"(?<![\d.,_])\d{1,3}(,\d{3})+(?![\d,_])")
 
 
 def value(text: str) -> Fraction:
-    """What the text comes to. Raises ValueError where it is no number, nor arithmetic with some."""
+    """The number that the text comes to. Raises ValueError where it is no number, nor arithmetic with some."""
     plain = GROUPED.sub(lambda number: number[0].replace(",", ""), text.strip()).replace("^", "**")
     if len(plain) > LONGEST:
         raise ValueError(f"more than {LONGEST} letters")

@@ -3,23 +3,18 @@
 Loading a unit reads that unit alone: a run of one day must neither wait for the other 73 nor fail for them.
 """
 
-import ast
 import difflib
 import hashlib
 import os
-import re
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools import ROOT
 from tools.course.content import day_file, source
 from tools.course.content.day_file import UNIT_NAME, BrokenCourseFile, Question, Reading, Recommendation
-from tools.words import cut, quantity
-
-LONGEST = 40  # letters of a name in a message
-_COMMENT = re.compile(r"# Task (\d+)\b")  # where a task's part of the lesson begins
-_MARKER = re.compile(r"\S+ task (\d+): .+")  # the text of a gap's NotImplementedError
+from tools.course.content.gaps import marked
+from tools.course.content.syntax import Definition, functions, parsed, statements, task_at, task_comments
+from tools.words import quantity, quoted
 
 
 class NoSuchUnit(LookupError):
@@ -37,7 +32,7 @@ class Task:
 
     @property
     def about(self) -> str:
-        """What it is about, for a list of tasks."""
+        """Its functions, or its kind, for a list of tasks."""
         return ", ".join(self.functions) or ("this machine" if self.kind == "setup" else "not in the lesson")
 
 
@@ -100,7 +95,7 @@ def unit(name: str, root: Path = ROOT) -> Unit:
     """One unit by name; "./week1/day1/" will do as well. Raises NoSuchUnit, BrokenCourseFile."""
     clean = name.replace("\\", "/").removeprefix("./").rstrip("/")
     if not UNIT_NAME.fullmatch(clean) or not os.path.exists(root / clean / "day.toml"):  # of any length
-        raise NoSuchUnit(f"There is no day or kata {cut(name, LONGEST)!r}.{_nearest(clean, root)}")
+        raise NoSuchUnit(f"There is no day or kata {quoted(name)}.{_nearest(clean, root)}")
     return _load(clean, root)
 
 
@@ -151,37 +146,23 @@ def _files(folder: Path, root: Path) -> tuple[Path, Path]:
 # Tasks --------------------------------------------------------------------------------------------
 
 
-def _tasks(text: str, kinds: dict[int, str], hints: dict) -> tuple[Task, ...]:
+def repaired(unit: Unit, stub: str) -> list[str]:
+    """Names of the functions ("f", "Class.f") that a repair task hands over to be changed."""
+    owners = {name for task in unit.tasks if task.kind == "repair" for name in task.functions}
+    tree = parsed(stub)
+    return [name for name, _ in functions(tree) if name.partition(".")[0] in owners] if tree else []
+
+
+def _tasks(text: str, kinds: dict[int, str], hints: dict[int, tuple[str, ...]]) -> tuple[Task, ...]:
     """The tasks that the lesson, the hints or the kinds name.
 
-    The lesson is the learner's to edit: a lost comment, a filled gap or a syntax error must not lose a task.
+    A lost comment, a filled gap or a syntax error in the learner's file must not lose a task.
     """
-    lines = enumerate(text.split("\n"), start=1)
-    comments = [(number, int(match[1])) for number, line in lines if (match := _COMMENT.match(line))]
-    functions: dict[int | None, list[str]] = {}
-    for node in _definitions(text):
-        above = [task for line, task in comments if line < node.lineno]
-        task = _marked(node) or (above[-1] if above else None)
-        functions.setdefault(task, []).append(node.name)
-    line_of = {task: line for line, task in comments}
+    of_task: dict[int, list[str]] = {}
+    for node in statements(text):
+        if isinstance(node, Definition) and not node.name.startswith("_"):
+            marker = marked(node)
+            of_task.setdefault(marker.task if marker else task_at(text, node.lineno), []).append(node.name)
+    line_of = {task: line for line, task in task_comments(text)}
     numbers = sorted(line_of.keys() | hints.keys() | kinds.keys())
-    return tuple(Task(n, kinds.get(n, "gap"), tuple(functions.get(n, ())), line_of.get(n)) for n in numbers)
-
-
-def _definitions(text: str) -> list[ast.stmt]:
-    """Its public functions and classes; none while it has a syntax error, which running it will show."""
-    try:
-        with warnings.catch_warnings():  # "invalid escape sequence" is said once, when the lesson is imported
-            warnings.simplefilter("ignore")
-            body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deep to parse
-        return []
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    return [node for node in body if isinstance(node, kinds) and not node.name.startswith("_")]
-
-
-def _marked(definition: ast.stmt) -> int | None:
-    """The task that a gap's marker names."""
-    constants = (node.value for node in ast.walk(definition) if isinstance(node, ast.Constant))
-    matches = (_MARKER.fullmatch(value) for value in constants if isinstance(value, str))
-    return next((int(match[1]) for match in matches if match), None)
+    return tuple(Task(n, kinds.get(n, "gap"), tuple(of_task.get(n, ())), line_of.get(n)) for n in numbers)

@@ -1,15 +1,21 @@
-"""What a day.toml says, read strictly: what a learner would stumble over is refused here, in one line."""
+"""The file day.toml, read strictly: what a learner would stumble over is refused here, in one line."""
 
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from tools.words import quantity
 
 STEPS = ("Challenge", "Explore", "Concept", "Code it", "Verify")
 STAGES = ("correctness", "edge", "nonfinite", "tolerance", "counters", "compiled", "speed")
 TRACKS = ("quick", "standard", "half an hour a day")
 RUNGS = 3  # of the ladder of hints that each task has
 UNIT_NAME = re.compile(r"week\d+/(day\d+|katas/[a-z][a-z0-9_]*)")
+
+Kinds = dict[str, type]  # of values, by key
 
 
 class BrokenCourseFile(ValueError):
@@ -58,7 +64,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Where to start and at which pace, for a learner who got `at_least` questions of the quiz right."""
+    """The start and the pace for a learner who got `at_least` questions of the quiz right."""
 
     at_least: int
     start: str
@@ -104,7 +110,7 @@ _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or 
 _WORDS |= {list: "a list", dict: "a table"}
 
 
-def _fields(raw: object, where: str, required: dict[str, type], optional: dict[str, type]) -> dict:
+def _fields(raw: object, where: str, required: Kinds, optional: Kinds) -> dict:
     """raw itself, if it is a table with all the required keys and no unknown ones, each of its type."""
     if not isinstance(raw, dict):
         raise _Fault(f"{where}is not a table")
@@ -127,10 +133,10 @@ def _is_a(kind: type, value: object) -> bool:
 
 
 def _day(raw: dict) -> dict:
-    required = {"title": str, "minutes": int}
-    lists = dict.fromkeys(("needs", "concepts", "in_passing", "quiz", "reading", "recommend"), list)
-    tables = dict.fromkeys(("points", "hints", "topics", "task_kinds"), dict)
-    day = _fields(raw, "", required, {"sittings": int} | lists | tables)
+    required: Kinds = {"title": str, "minutes": int}
+    lists: Kinds = dict.fromkeys(("needs", "concepts", "in_passing", "quiz", "reading", "recommend"), list)
+    tables: Kinds = dict.fromkeys(("points", "hints", "topics", "task_kinds"), dict)
+    day = _fields(raw, "", required, {"sittings": int, **lists, **tables})
     topics = {topic: _unit_name(name, f"topics: {topic}") for topic, name in day.get("topics", {}).items()}
     quiz = _each(_question, "quiz", day, topics)
     return {
@@ -156,7 +162,7 @@ def _at_least_one(key: str, value: int) -> int:
     return value
 
 
-def _each(rule, key: str, day: dict, *more) -> tuple:
+def _each(rule: Callable[..., Any], key: str, day: dict, *more: Any) -> tuple:
     return tuple(rule(raw, f"{key} {number}", *more) for number, raw in enumerate(day.get(key, []), start=1))
 
 
@@ -191,7 +197,7 @@ def _choice(raw: object, where: str) -> Choice:
 
 
 def _reading(raw: object, where: str) -> Reading:
-    required = dict.fromkeys(("step", "title", "author", "why"), str)
+    required: Kinds = dict.fromkeys(("step", "title", "author", "why"), str)
     reading = Reading(**_fields(raw, f"{where}: ", required, {}))
     _one_of(reading.step, STEPS, f"{where}: step")
     return reading
@@ -219,13 +225,13 @@ def _ladder(task: str, rungs: object) -> tuple[int, tuple[str, ...]]:
     number = _task(task, "hints")
     hints = _texts(rungs, f"hints for task {number}")
     if len(hints) != RUNGS:
-        raise _Fault(f"task {number} has {len(hints)} hint{'s' * (len(hints) != 1)}, not {RUNGS}")
+        raise _Fault(f"task {number} has {quantity(len(hints), 'hint')}, not {RUNGS}")
     return number, hints
 
 
 def _points(stage: str, value: object) -> tuple[str, int]:
     _one_of(stage, STAGES, "points: stage")
-    if not _is_a(int, value) or value < 0:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise _Fault(f"points: {stage} must be a whole number from 0")
     return stage, value
 

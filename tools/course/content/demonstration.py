@@ -1,7 +1,10 @@
 """Two kernels that do the same work, one of them slowly: what `course demo` runs, and what was counted."""
+# mypy: allow-untyped-defs
+# The kernels are shown as a learner writes them, without types.
 
 import inspect
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +33,7 @@ def fast(image, out):
 
 @dataclass(frozen=True)
 class Measured:
-    """What one kernel did: whether its result is right, and the counters of its one launch."""
+    """One kernel's run: whether its result is right, and the counters of its one launch."""
 
     name: str
     source: str
@@ -43,7 +46,7 @@ class Measured:
         return SECTOR * self.counters.sectors
 
 
-def run(kernel) -> Measured:
+def run(kernel: Any) -> Measured:
     """Run `slow` or `fast` on an image in the simulator, GPU or not: these figures are the same everywhere."""
     image = np.arange(SIDE * SIDE, dtype=np.float32).reshape(SIDE, SIDE)
     on_gpu, out = cuda.to_device(image), cuda.device_array(image.shape, np.float32)

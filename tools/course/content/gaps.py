@@ -1,14 +1,15 @@
-"""Where a stub leaves gaps: functions that end in a marker, after docstring and given statements."""
+"""Gaps: what is still to be written of a lesson. The one place that knows what a gap looks like.
+
+A gap holds the course's marker, `raise NotImplementedError("week1/day4 task 3: vector_add")`; or, in a kernel, it ends
+in `pass`. A finished kernel may end in `pass`, and a guard may raise NotImplementedError for what it does not take:
+so without the marker only a function that is as it was given is a gap, or one that holds nothing but `pass`.
+"""
 
 import ast
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tools.course.content.answers import after_docstring
-from tools.course.content.catalogue import Unit
-
-TASK_COMMENT = re.compile(r"^# Task (\d+)\b", re.MULTILINE)
+from tools.course.content.syntax import Definition, after_docstring, functions, parsed, same, task_at
+from tools.marker import Marker, marker_in
 
 
 @dataclass(frozen=True)
@@ -22,46 +23,40 @@ class Gap:
     message: str | None
 
 
-def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Every function of a module and every method of its classes, by name ("f", "Class.f")."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            yield node.name, node
-        elif isinstance(node, ast.ClassDef):
-            yield from (
-                (f"{node.name}.{inner.name}", inner) for inner in node.body if isinstance(inner, ast.FunctionDef)
-            )
+def gap_line(node: Definition, stub: Definition | None = None) -> int | None:
+    """The line where a function or class is still to be written; None where it is written.
+
+    stub: the same as it was given, where that is known.
+    """
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Raise) and marker_in(message(inner) or ""):
+            return inner.lineno
+    nothing = all(isinstance(statement, ast.Pass) for statement in after_docstring(node))
+    unchanged = is_placeholder(node.body[-1]) and same(node, stub)
+    return node.body[-1].lineno if nothing or unchanged else None
 
 
 def find_gaps(stub: str) -> list[Gap]:
-    """The gaps of the lesson text `stub`, in order. Raises SyntaxError."""
-    gaps = []
-    for name, function in functions(ast.parse(stub)):
+    """The gaps of a lesson as it is given, in order; none where it does not parse.
+
+    In a stub each function is as it was given. A marker before the end of its function is no gap, but a mistake.
+    """
+    tree, gaps = parsed(stub), []
+    for name, function in functions(tree) if tree else ():
         body = after_docstring(function)
-        if body and is_marker(body[-1]):
-            task = task_at(stub, function.lineno)
-            gaps.append(Gap(name, task, len(body) - 1, body[-1].lineno, _message(body[-1])))
+        if body and is_placeholder(body[-1]):
+            gaps.append(Gap(name, task_at(stub, function.lineno), len(body) - 1, body[-1].lineno, message(body[-1])))
     return gaps
 
 
-def repaired(unit: Unit, stub: str) -> list[str]:
-    """Names of the functions that a repair task hands over to be changed."""
-    owners = {name for task in unit.tasks if task.kind == "repair" for name in task.functions}
-    return [name for name, _ in functions(ast.parse(stub)) if name.partition(".")[0] in owners]
+def marked(node: Definition) -> Marker | None:
+    """The first marker in a function or class; None where it has none."""
+    raised = (message(inner) for inner in ast.walk(node) if isinstance(inner, ast.Raise))
+    return next((marker for text in raised if text and (marker := marker_in(text))), None)
 
 
-def task_at(text: str, line: int) -> int:
-    """The number of the last `# Task N` above `line` of `text`, or 0."""
-    above = "\n".join(text.splitlines()[: line - 1])
-    return int(([0] + TASK_COMMENT.findall(above))[-1])
-
-
-def is_marker(statement: ast.stmt) -> bool:
-    """Is this `pass`, or does it raise NotImplementedError?"""
-    return isinstance(statement, ast.Pass) or _message(statement) is not None
-
-
-def _message(statement: ast.stmt) -> str | None:
+def message(statement: ast.stmt) -> str | None:
+    """The text of a `raise NotImplementedError(text)`, "" where it has none; None for any other statement."""
     if not isinstance(statement, ast.Raise) or statement.exc is None:
         return None
     call = statement.exc if isinstance(statement.exc, ast.Call) else ast.Call(statement.exc, [], [])
@@ -69,3 +64,8 @@ def _message(statement: ast.stmt) -> str | None:
         return None
     first = call.args[0] if call.args else None
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+
+
+def is_placeholder(statement: ast.stmt) -> bool:
+    """Is this what a stub may put in place of what is to be written?"""
+    return isinstance(statement, ast.Pass) or message(statement) is not None

@@ -1,6 +1,6 @@
 """Quiz questions: what to choose from, what an answer is worth, where the score leads, what to ask again."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import zip_longest
@@ -10,7 +10,6 @@ from string import ascii_lowercase
 from tools.course.content import arithmetic
 from tools.course.content.catalogue import Unit
 from tools.course.content.day_file import Choice, Question, Recommendation
-from tools.course.learner.journal import QUIZ, Entry
 
 DAY, REVIEW, INTERVIEW = "day", "review", "interview"  # modes, as the journal calls them
 MIXED_IN = 5  # questions of other days in a review
@@ -23,7 +22,7 @@ class NotAnAnswer(ValueError):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, and the reason: of the choice taken, or of the number.
+    """The verdict on an answer: right or wrong, and the reason of the choice taken, or of the number.
 
     instead: of a wrong choice, the right one with its reason. taken: what was answered.
     """
@@ -34,7 +33,7 @@ class Verdict:
     taken: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        """What is said of the answer; the right one always, with its reason."""
+        """The words on the answer; the right one always, with its reason."""
         if self.right:
             return f"Right. {self.why}"
         return "\n".join(filter(None, [f"No. {self.why}", self.instead]))
@@ -96,31 +95,13 @@ class Asked:
 
     @property
     def topic(self) -> str:
-        """What a score is kept by: the question's topic, or else what its unit is about."""
+        """The subject that a score is kept by: the question's topic, or else its unit's title."""
         return self.question.topic or self.unit.title
 
 
 def all_of(unit: Unit) -> list[Asked]:
     """A unit's own quiz, in the order written."""
     return [Asked(unit, question) for question in unit.quiz]
-
-
-def missed(entries: Iterable[Entry]) -> list[str]:
-    """The texts of questions answered wrongly and not rightly since, the newest miss first."""
-    open_ones: dict[str, None] = {}
-    for entry in entries:
-        if entry.kind != QUIZ:
-            continue
-        for text in (*_texts(entry, "missed"), *_texts(entry, "mended")):
-            open_ones.pop(text, None)
-        open_ones.update(dict.fromkeys(_texts(entry, "missed")))
-    return list(open_ones)[::-1]
-
-
-def _texts(entry: Entry, fact: str) -> list[str]:
-    """A journal can be edited by hand: what is no list of texts is none."""
-    value = entry.facts.get(fact)
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def review(unit: Unit, earlier: Sequence[Unit], missed_texts: Sequence[str], rng: Random) -> list[Asked]:
@@ -152,24 +133,12 @@ def interview(units: Sequence[Unit], rng: Random) -> list[Asked]:
 
 
 def by_topic(asked: Sequence[Asked], verdicts: Sequence[Verdict]) -> dict[str, tuple[int, int]]:
-    """How many answers were right, of how many, by topic; the weakest topic first."""
+    """Right answers and all answers by topic; the weakest topic first."""
     scores: dict[str, tuple[int, int]] = {}
     for one, verdict in zip(asked, verdicts, strict=False):
         right, of = scores.get(one.topic, (0, 0))
         scores[one.topic] = (right + verdict.right, of + 1)
     return dict(sorted(scores.items(), key=lambda item: item[1][0] / item[1][1]))
-
-
-def facts(mode: str, asked: Sequence[Asked], verdicts: Sequence[Verdict], missed_texts: Sequence[str]) -> dict:
-    """What the journal keeps of a quiz. missed_texts: what was missed before and not mended until now."""
-    answered = [(one.question.question, verdict.right) for one, verdict in zip(asked, verdicts, strict=False)]
-    return {
-        "mode": mode,
-        "right": sum(right for _, right in answered),
-        "asked": len(answered),
-        "missed": [text for text, right in answered if not right],
-        "mended": [text for text, right in answered if right and text in missed_texts],
-    }
 
 
 def _shuffled(asked: Asked, rng: Random) -> Asked:

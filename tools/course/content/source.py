@@ -13,7 +13,7 @@ class NotText(Exception):
 
 
 def read(file: Path) -> str:
-    """What a lesson says, with a sign in place of what is no text. Raises OSError."""
+    """The text of a lesson, with a sign in place of what is no text. Raises OSError."""
     source = file.read_bytes()
     try:
         return decode(source)

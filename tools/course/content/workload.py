@@ -1,25 +1,21 @@
 """Calls of a lesson that are worth measuring, and how to get at them: WORKLOADS in bench_NAME.py beside a lesson."""
 
-import ast
 import importlib.util
-import sys
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tools import gpu
-from tools.course.content import source
 from tools.course.content.catalogue import BrokenCourseFile, Unit
-from tools.course.learner.written import definitions, gap_line, given
 from tools.wire import cupy_of
 
+if TYPE_CHECKING:
+    import torch
 
-class LessonBroken(Exception):
-    """A lesson, or one of its functions, that cannot be called yet; str() is one to five lines that say where."""
+Shape = int | tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -60,6 +56,7 @@ def workloads(unit: Unit) -> tuple[Workload, ...]:
         return ()
     name = f"{unit.name.replace('/', '.')}.{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None  # as of every file NAME.py
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -68,119 +65,22 @@ def workloads(unit: Unit) -> tuple[Workload, ...]:
         raise BrokenCourseFile(Path(unit.name, file.name), None, f"{type(error).__name__}: {error}") from error
 
 
-def lesson_of(unit: Unit, function: str | None = None) -> ModuleType:
-    """The learner's lesson, imported anew under its own name.
-
-    Raises LessonBroken where it cannot be imported; with `function`, also where that, or anything of the lesson that
-    it uses, is still to be written.
-    """
-    name = unit.lesson.name
-    try:
-        text = unit.lesson.read_bytes()
-        source.decode(text)
-        module = importlib.util.module_from_spec(importlib.util.spec_from_file_location(unit.module, unit.lesson))
-        sys.modules[unit.module] = module
-        exec(compile(text, str(unit.lesson), "exec", dont_inherit=True), vars(module))
-    except OSError as error:
-        raise LessonBroken(f"{unit.name}/{name} cannot be read ({error.strerror}).") from None
-    except ModuleNotFoundError as missing:
-        raise LessonBroken(
-            f"{unit.name}/{name} needs {missing.name}, which is not installed here.\n"
-            "docs/SETUP.md says what works where."
-        ) from missing
-    except source.NotText as error:
-        raise LessonBroken(f"{unit.name}/{name}, line {error.line}: {error.words}") from None
-    except (Exception, SystemExit) as error:
-        raise _broken(unit, error) from error
-    if function is not None:
-        require_written(unit, function)
-    return module
-
-
-def require_written(unit: Unit, function: str) -> None:
-    """Raise LessonBroken if `function`, or anything of the lesson that it uses, is missing or still a gap."""
-    try:
-        tree = ast.parse(unit.lesson.read_bytes(), str(unit.lesson))
-    except (SyntaxError, ValueError) as error:
-        raise _broken(unit, error) from None
-    if function not in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}:
-        raise LessonBroken(f"{unit.name}/{unit.lesson.name} has no function {function}.")
-    used = used_by(tree, function)
-    ends_in_pass = any(isinstance(node.body[-1], ast.Pass) for node in used)
-    stub = definitions(given(unit) or "") if ends_in_pass else {}  # git takes a moment
-    for node in used:
-        if (line := gap_line(node, stub.get(node.name))) is not None:
-            task = next((task.number for task in unit.tasks if node.name in task.functions), None)
-            of_task = f", of task {task}," if task is not None else ""
-            raise LessonBroken(
-                f"{unit.name}/{unit.lesson.name}, line {line}: {node.name}{of_task} is not "
-                f"written yet.\nTo work it: ./course {unit.name}"
-            )
-
-
-def _broken(unit: Unit, error: BaseException) -> LessonBroken:
-    line = _line_in(unit.lesson, error)
-    where = f", line {line}" if line else ""
-    return LessonBroken(f"{unit.name}/{unit.lesson.name}{where}: {_says(error)}\n./course {unit.name} shows more.")
-
-
-def used_by(tree: ast.Module, function: str) -> list[ast.FunctionDef]:
-    """The definition of `function`, then those of the lesson's functions that it names, and what these name."""
-    known = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    found, queue = [], [function]
-    while queue:
-        node = known.pop(queue.pop(0), None)  # each once, and no recursion without end
-        if node is not None:
-            found.append(node)
-            queue += [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
-    return found
-
-
-def lines_of_code(unit: Unit, function: str) -> int:
-    """Source lines of a function and of all in the lesson that it uses, without docstrings, comments and blanks."""
-    tree = ast.parse(source.read(unit.lesson))
-    return sum(len(_lines(node)) for node in used_by(tree, function))
-
-
-def _lines(function: ast.FunctionDef) -> set[int]:
-    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    inside = [inner for statement in body for inner in ast.walk(statement)]
-    signature = [part for part in ast.walk(function.args)] + function.decorator_list + [function.returns]
-    counted = {
-        line for part in inside + signature if hasattr(part, "lineno") for line in (part.lineno, part.end_lineno)
-    }
-    return counted | {function.lineno}
-
-
-def _line_in(file: Path, error: BaseException) -> int:
-    """The line of `file` that an import failed at; 0 where none is known."""
-    if isinstance(error, SyntaxError) and error.filename == str(file):
-        return error.lineno or 0
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == str(file)]
-    return lines[-1] if lines else 0
-
-
-def _says(error: BaseException) -> str:
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"{type(error).__name__}: {(text or '').splitlines()[0] if text else ''}".rstrip(": ")
-
-
 # For bench_NAME.py: inputs and rivals -------------------------------------------------------------
 
 
-def arrays(rng: np.random.Generator, *shapes, dtype=np.float32) -> tuple[np.ndarray, ...]:
+def arrays(rng: np.random.Generator, *shapes: Shape, dtype: type = np.float32) -> tuple[np.ndarray, ...]:
     """Random NumPy arrays of these shapes."""
     return tuple(rng.standard_normal(shape, dtype=dtype) for shape in shapes)
 
 
-def tensors(rng: np.random.Generator, *shapes) -> tuple:
+def tensors(rng: np.random.Generator, *shapes: Shape) -> tuple:
     """Random float32 tensors of these shapes, where lessons have theirs: on the GPU, if there is one."""
     import torch
 
     return tuple(torch.from_numpy(array).to(gpu.device) for array in arrays(rng, *shapes))
 
 
-def cupy_arrays(rng: np.random.Generator, *shapes) -> tuple:
+def cupy_arrays(rng: np.random.Generator, *shapes: Shape) -> tuple:
     """Random float32 arrays of CuPy, or of its stand-in."""
     return tuple(gpu.cupy.asarray(array) for array in arrays(rng, *shapes))
 
@@ -194,7 +94,7 @@ class OnTensors:
 
     function: Callable
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         return self.function(*self.convert(arguments))
 
     @staticmethod
@@ -202,7 +102,7 @@ class OnTensors:
         return tuple(_as_tensor(value) if cupy_of(value) else value for value in arguments)
 
 
-def _as_tensor(array):
+def _as_tensor(array: Any) -> "torch.Tensor":
     import torch
 
     return torch.as_tensor(array, device="cuda") if gpu.card() else torch.from_numpy(array.get())
@@ -212,9 +112,10 @@ class Compiled:
     """A function through torch.compile, compiled at the first call."""
 
     def __init__(self, function: Callable):
-        self.function, self._compiled = function, None
+        self.function = function
+        self._compiled: Callable | None = None
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         if self._compiled is None:
             import torch
 
@@ -222,14 +123,14 @@ class Compiled:
         return self._compiled(*arguments)
 
 
-def matmul_by_rows(a, b):
+def matmul_by_rows(a: "torch.Tensor", b: "torch.Tensor") -> "torch.Tensor":
     """The product of two matrices without a thought for traffic: a row of a times all of b, then the sums."""
     import torch
 
     return torch.stack([(row[:, None] * b).sum(0) for row in a])
 
 
-def matmul_by_library(a, b):
+def matmul_by_library(a: "torch.Tensor", b: "torch.Tensor") -> "torch.Tensor":
     """The product of two tensors by the vendor's library: cuBLAS on NVIDIA's GPUs."""
     import torch
 

@@ -1,6 +1,7 @@
-"""What a run of a unit's tests tells the journal: that it was opened, is still worked on, and what passed."""
+"""Runs in the journal: that a unit was opened, is still worked on, and which of its tasks passed."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from tools import ROOT
 from tools.course.content.catalogue import Unit
@@ -12,7 +13,7 @@ AMONG = "among"  # the fact of an entry that many units were run at once
 NEWS = timedelta(minutes=5)  # a run so long after the last entry says that work goes on; below journal.PAUSE
 
 
-def enter(unit: Unit, state: UnitState, began: datetime, root=ROOT, among: int = 1) -> None:
+def enter(unit: Unit, state: UnitState, began: datetime, root: Path = ROOT, among: int = 1) -> None:
     """Add to the journal what the run that began then, and left `state`, has shown anew. Raises NotKept.
 
     among: of how many units that run was; an entry says so where it was not of this one alone.

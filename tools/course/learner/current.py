@@ -11,7 +11,7 @@ WORK = {OPENED, WORKED, PASSED, HINT}  # entries of the journal that tell of wor
 
 
 def current(units: Sequence[Unit], progress: Progress, past: Journal) -> Unit | None:
-    """What the commands mean that are given no day; None when all is done."""
+    """The unit that commands without a day mean; None when all is done."""
     known = {unit.name: unit for unit in units}
     for entry in reversed(past.entries):
         unit = known.get(entry.unit)
@@ -25,7 +25,7 @@ def current(units: Sequence[Unit], progress: Progress, past: Journal) -> Unit | 
 
 
 def following(unit: Unit, units: Sequence[Unit], progress: Progress) -> Unit | None:
-    """What comes after a unit: the first day behind it that waits; where none does, or after a kata, the first of all.
+    """The unit that comes after this one: the first day behind it that waits; else, or after a kata, the first of all.
 
     A unit that was passed over comes last: whoever began with day 1 is not sent back to day 0.
     """

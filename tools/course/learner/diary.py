@@ -1,4 +1,4 @@
-"""What the learner writes about the learning: a page for each day, one for each week, added to and never rewritten."""
+"""The learner's own pages: one for each day, one for each week, added to and never rewritten."""
 
 import os
 import tempfile
@@ -79,6 +79,7 @@ def _tell(kind: str, unit: str, facts: dict, root: Path, now: datetime) -> str |
         journal.add(kind, unit, facts, root, now)
     except NotKept as problem:
         return str(problem)
+    return None
 
 
 def last_review(past: Journal) -> tuple[str, datetime, dict[str, int]] | None:

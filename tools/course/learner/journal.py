@@ -1,4 +1,4 @@
-"""What the learner did and when, one JSON object a line in journal/journal.jsonl; kept with the learner's branch.
+"""The learner's journal: what was done and when, a JSON object a line in journal/journal.jsonl, kept with the branch.
 
 Lines are only ever added. Two machines may have added lines of their own: git can join them in any order, so
 reading sorts by time.
@@ -17,6 +17,7 @@ from pathlib import Path
 from tools import ROOT
 from tools.course.content import source
 from tools.course.content.catalogue import Unit
+from tools.course.content.syntax import statements
 
 FOLDER, FILE = "journal", "journal/journal.jsonl"
 OPENED, WORKED, PASSED, HINT = "opened", "worked", "passed", "hint"
@@ -91,6 +92,16 @@ def add(kind: str, unit: str, facts: dict, root: Path = ROOT, when: datetime | N
         raise NotKept(f"{FILE} cannot be written ({error.strerror}).") from None
 
 
+def tell(kind: str, unit: str, facts: dict, root: Path = ROOT, when: datetime | None = None) -> str | None:
+    """Append one entry where a run tells of a learner. Returns why it could not be kept, if so."""
+    try:
+        if wanted():
+            add(kind, unit, facts, root, when)
+    except NotKept as problem:
+        return str(problem)
+    return None
+
+
 def read(root: Path = ROOT) -> Journal:
     """The journal of the course in root; an empty one where there is none."""
     try:
@@ -98,7 +109,7 @@ def read(root: Path = ROOT) -> Journal:
     except (FileNotFoundError, NotADirectoryError):
         return Journal()
     except OSError as error:
-        return Journal(unreadable=error.strerror)
+        return Journal(unreadable=str(error.strerror))
     entries = [_entry(line) for line in lines if line.strip()]
     sound = sorted(filter(None, entries), key=lambda entry: entry.when)
     return Journal(tuple(sound), len(entries) - len(sound))
@@ -110,15 +121,15 @@ def read(root: Path = ROOT) -> Journal:
 def minutes(entries: Iterable[Entry]) -> dict[str, float]:
     """Minutes of work by unit. The time between two entries counts for the later one's unit, unless it is so
     long that the learner was elsewhere."""
-    entries, spent = list(entries), Counter()
+    spent: dict[str, float] = {}
     for earlier, later in pairwise(entries):
         if later.when - earlier.when < PAUSE:
-            spent[later.unit] += (later.when - earlier.when) / timedelta(minutes=1)
-    return dict(spent)
+            spent[later.unit] = spent.get(later.unit, 0) + (later.when - earlier.when) / timedelta(minutes=1)
+    return spent
 
 
 def hints(entries: Iterable[Entry]) -> dict[str, int]:
-    """How many hints were taken, by unit."""
+    """The number of hints taken, by unit."""
     return dict(Counter(entry.unit for entry in entries if entry.kind == HINT))
 
 
@@ -133,8 +144,8 @@ def first_green_kernel(entries: Iterable[Entry]) -> timedelta | None:
 def kernels(unit: Unit) -> frozenset[int]:
     """The tasks in which a function is written for a GPU, in Triton or in Numba's CUDA."""
     try:
-        body = ast.parse(source.read(unit.lesson)).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        body = statements(source.read(unit.lesson))
+    except OSError:
         return frozenset()
     written = {node.name for node in body if isinstance(node, ast.FunctionDef)
                and any(ast.unparse(decorator).startswith(JIT) for decorator in node.decorator_list)}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which katas are due: those whose ground is laid, and those that were done so long ago that they are worth redoing."""
+"""Katas that are due: those whose ground is laid, and those done so long ago that they are worth redoing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Ahead:
 
 
 def due(units: Sequence[Unit], progress: Progress, today: date) -> list[Due]:
-    """What is due, the longest waiting first; all new ones before those to do again."""
+    """The katas that are due, the longest waiting first; all new ones before those to do again."""
     states = {unit.name: progress.state(unit) for unit in units}
     finished = {name: _date(state) for name, state in states.items() if state.finished}
     found = []
@@ -52,5 +52,5 @@ def ahead(units: Sequence[Unit], progress: Progress) -> list[Ahead]:
 
 
 def _date(state: UnitState) -> date:
-    """When the last part of a unit passed."""
+    """The day on which the last part of a unit passed."""
     return max(date.fromisoformat(entry.date) for entry in state.entries.values())

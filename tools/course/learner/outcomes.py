@@ -1,4 +1,4 @@
-"""What the tests of a run came to, and what that says about their unit: one answer for the screen and the progress."""
+"""Outcomes of a run's tests, and what they say about their unit: one answer for the screen and the progress."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -35,18 +35,18 @@ def results(tests: Iterable[Ended], card: str | None) -> list[Result]:
 
 
 def checks(tests: Iterable[Ended]) -> set[Check]:
-    """What the tests check on this machine."""
+    """The checks that the tests are on this machine."""
     return {Check(test.task, test.stage, test.needs_gpu) for test in tests if test.outcome != WAITS}
 
 
 def waits(tests: Iterable[Ended]) -> set[Wait]:
-    """What the tests wait for, and how many of them."""
+    """The packages and programs that tests wait for, and how many tests."""
     found = Counter((test.task, test.stage, test.what) for test in tests if test.outcome == WAITS)
     return {Wait(*key, count) for key, count in found.items()}
 
 
 def record_of(tests: Iterable[Ended], card: str | None = None) -> Record:
-    """What would be known of the unit, were these all of its tests and this its only run."""
+    """The record of the unit, were these all of its tests and this its only run."""
     tests, record = list(tests), Record()
     record.take(results(tests, card), "", date.min)
     record.expect(checks(tests), waits(tests))

@@ -1,4 +1,4 @@
-"""What there is to show of a learner's month: read from the progress, the journal, the notes and the lessons.
+"""The learner's month, as far as there is something to show: from the progress, the journal, the notes, the lessons.
 
 Nothing is computed here that was not recorded; the learner can edit all of it, so facts of another form are left out.
 """
@@ -11,15 +11,14 @@ from pathlib import Path
 from tools.course.content import catalogue
 from tools.course.content.catalogue import Unit
 from tools.course.learner import history, journal, written
-from tools.course.learner.history import Bench, Change, Count, Traffic
+from tools.course.learner.changes import Change, changes_of
+from tools.course.learner.history import Bench, Count, Traffic
 from tools.course.learner.journal import Entry
-from tools.course.learner.progress import CONFIRMED, OPEN, SIMULATED, STARTED, Progress, UnitState, file_hash
+from tools.course.learner.progress import CONFIRMED, OPEN, STARTED, Progress, UnitState, file_hash
 from tools.course.learner.record import FINISHED
 from tools.course.learner.written import Piece
 from tools.course.versions.git import BRANCH
 from tools.course.versions.remote import ask
-
-PASSED = "passed"  # the word for a unit that is done and has nothing that needs a GPU
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,12 @@ class Portfolio:
 
     @property
     def days(self) -> tuple[str, ...]:
-        """What was reached in each day."""
+        """The state of each day."""
         return tuple(reached for unit, reached in self.units if not unit.is_kata)
 
     @property
     def done(self) -> int:
-        return sum(reached in (PASSED, *FINISHED) for reached in self.days)
+        return sum(reached in FINISHED for reached in self.days)
 
 
 def gather(root: Path) -> Portfolio:
@@ -96,7 +95,7 @@ def _section(unit: Unit, state: UnitState, entries: list[Entry], root: Path, min
         dates=tuple(sorted({entry.when.date() for entry in entries})),
         minutes=minutes.get(unit.name, 0),
         hints=max(hints.get(unit.name, 0), sum(state.hints.values())),
-        changes=history.changes(unit.name, entries),
+        changes=changes_of(unit.name, entries),
         counts=history.counts(entries),
         benches=history.benches(entries),
         traffic=history.traffic(entries),
@@ -107,14 +106,13 @@ def _section(unit: Unit, state: UnitState, entries: list[Entry], root: Path, min
 
 
 def _reached(state: UnitState, worked: bool) -> str:
-    if state.overall == OPEN and worked:
-        return STARTED  # the journal tells of work, the progress does not
-    return PASSED if state.overall == SIMULATED and not state.needs_gpu else state.overall
+    """The journal may tell of work where the progress does not."""
+    return STARTED if state.overall == OPEN and worked else state.overall
 
 
 def _cards(sections: Iterable[Section]) -> dict[str, date]:
-    proofs = [section.state.confirmation for section in sections if section.reached == CONFIRMED]
-    return {proof.card: date.fromisoformat(proof.date) for proof in sorted(proofs, key=lambda proof: proof.date)}
+    proofs = [proof for section in sections if section.reached == CONFIRMED and (proof := section.state.confirmation)]
+    return {str(proof.card): date.fromisoformat(proof.date) for proof in sorted(proofs, key=lambda proof: proof.date)}
 
 
 def learner(root: Path) -> str:

@@ -1,20 +1,18 @@
-"""What the learner has reached, kept in .course/progress.json. Whatever happens to that file, runs go on.
+"""The learner's progress, kept in .course/progress.json. Whatever happens to that file, runs go on.
 
 Every change is: lock, read again, change, replace the file. So two runs at once both keep what they found.
 """
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import IO
 
 from tools import ROOT
 from tools.course.content.catalogue import Unit, file_hash
-from tools.course.learner import rebuilt, record
+from tools.course.learner import lock, rebuilt, record
 from tools.course.learner.record import (  # fmt: skip
     CONFIRMED,
     FINISHED,
@@ -32,11 +30,6 @@ from tools.course.learner.record import (  # fmt: skip
     Wait,
 )
 
-try:
-    import fcntl
-except ImportError:  # Windows: of two runs at once, one may be forgotten
-    fcntl = None
-
 __all__ = ["CONFIRMED", "HERE", "OPEN", "PASSED", "SIMULATED", "STARTED", "WAITING", "Check", "Plan", "Result", "Wait",
            "Progress", "UnitState", "file_hash"]  # fmt: skip
 
@@ -46,15 +39,14 @@ PATIENCE = 2.0  # seconds to wait for another run, which holds the lock for mill
 
 @dataclass(frozen=True)
 class UnitState:
-    """How far a unit is."""
+    """The state of a unit: how far the learner is."""
 
-    overall: str  # OPEN, STARTED, WAITING, HERE, SIMULATED or CONFIRMED
+    overall: str  # OPEN, STARTED, WAITING, HERE, PASSED, SIMULATED or CONFIRMED
     entries: dict[tuple[int, str], Entry]  # by task and stage; what is not here is open
     done: frozenset[int]  # tasks that passed all that this machine can run, GPU tests aside
     blocked: frozenset[int]  # tasks of which nothing can run here before a package is installed
     reached: dict[int, str]  # task -> OPEN, HERE, PASSED, SIMULATED or CONFIRMED
     waits: frozenset[Wait]  # what waits for a package or a program
-    needs_gpu: bool  # some of its tests need a GPU
     edited: bool  # the lesson changed after something in it passed
     hints: dict[int, int]  # task -> rungs shown
 
@@ -89,7 +81,7 @@ class Progress:
         return progress
 
     def state(self, unit: Unit) -> UnitState:
-        """How far unit is. What passed counts after an edit too, until a run of the new file."""
+        """The state of a unit. What passed counts after an edit too, until a run of the new file."""
         known, now = self._of(unit), file_hash(unit.lesson)
         return UnitState(
             overall=known.overall(),
@@ -98,7 +90,6 @@ class Progress:
             blocked=frozenset(task.number for task in unit.tasks if not known.can_run(task.number)),
             reached={task.number: known.reached(task.number) for task in unit.tasks},
             waits=known.waits,
-            needs_gpu=any(check.needs_gpu for check in known.checks),
             edited=any(entry.hash != now for entry in known.entries.values()),
             hints=dict(known.hints),
         )
@@ -120,7 +111,7 @@ class Progress:
             self.plan = plan
 
     def hint_shown(self, unit: Unit, task: int) -> int:
-        """How many rungs of this task's hints the learner has seen."""
+        """The number of rungs of this task's hints that the learner has seen."""
         return self._of(unit).hints.get(task, 0)
 
     def show_hint(self, unit: Unit, task: int) -> None:
@@ -157,7 +148,7 @@ class Progress:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """What the file holds now may be changed inside; then it is written."""
+        """The file's content of now may be changed inside; then it is written."""
         with suppress(OSError):  # why there can be no folder is said when the file is written
             self._file.parent.mkdir(exist_ok=True)
         with self._lock():
@@ -165,13 +156,9 @@ class Progress:
             yield
             self._write()
 
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Keep other runs out; where that cannot be done, carry on."""
-        with ExitStack() as stack:
-            with suppress(OSError):
-                _wait_for(stack.enter_context(open(self._file.with_suffix(".lock"), "w")))
-            yield
+    def _lock(self) -> AbstractContextManager[None]:
+        """Other runs are kept out inside."""
+        return lock.held(self._file.with_suffix(".lock"), PATIENCE)
 
     def _read(self) -> None:
         if not self._saves:
@@ -219,12 +206,3 @@ class Progress:
     def _give_up(self, reason: str) -> None:
         self._saves = False
         self.warning = f"Progress is not kept in {FILE}: {reason}."
-
-
-def _wait_for(lock: IO) -> None:
-    end = time.monotonic() + PATIENCE
-    while fcntl and time.monotonic() < end:
-        try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.02)

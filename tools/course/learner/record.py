@@ -1,4 +1,4 @@
-"""What is known of one unit: which stages of its tasks passed, what its tests check, what cannot run here, which hints
+"""The record of one unit: which stages of its tasks passed, what its tests check, what cannot run here, which hints
 were shown. Beside the units: where a quiz said to begin, and at which pace.
 
 How far a task or a unit is, is decided here and nowhere else: `Record.is_done`, `reached` and `overall`.
@@ -8,35 +8,36 @@ Read from JSON strictly: a record of the wrong shape is refused whole, so nobody
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import asdict, astuple, dataclass, field
 from datetime import date
+from typing import Any, TypeVar, get_type_hints
 
 OPEN, STARTED, SIMULATED, CONFIRMED = "open", "started", "simulated", "confirmed"
-PASSED = "passed"  # of a task: done, and nothing in it needs a GPU
+PASSED = "passed"  # done, and nothing in it needs a GPU
 HERE = "passed here"  # all that this machine can run passed, and some tests wait for a package or a program
 WAITING = "cannot run here"  # of a unit: all of its tests wait for a package
-FINISHED = (HERE, SIMULATED, CONFIRMED)  # states of a unit in which the learner goes on to the next
+FINISHED = (HERE, PASSED, SIMULATED, CONFIRMED)  # states of a unit in which the learner goes on to the next
 STRENGTH = {OPEN: 0, SIMULATED: 1, CONFIRMED: 2}  # of a stage; a unit as a whole may be STARTED too
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class Result:
-    """How one task's stage came out in a run: OPEN (something failed), SIMULATED, or CONFIRMED on `card`."""
+    """The result of one task's stage in a run: OPEN (something failed), SIMULATED, or CONFIRMED on `card`."""
 
     task: int
     stage: str
     state: str
     card: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.state not in STRENGTH or (self.state == CONFIRMED) != (self.card is not None):
             raise ValueError(f"not a result: {self}")
 
 
 @dataclass(frozen=True)
 class Check:
-    """That a task has tests of this stage which run anywhere, or which need a GPU."""
+    """Tests of a stage that a task has: they run anywhere, or need a GPU."""
 
     task: int
     stage: str
@@ -45,7 +46,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Wait:
-    """That tests of a task's stage cannot run on this machine for want of `what`, as "numba-cuda" or "a C compiler".
+    """Tests of a task's stage that cannot run on this machine for want of `what`, as "numba-cuda" or "a C compiler".
 
     tests: how many; 0 where nobody can tell, because the whole unit waits (its task is 0, its stage "").
     """
@@ -125,9 +126,13 @@ class Record:
             return WAITING
         anywhere = [check for check in self.checks if not check.needs_gpu]
         confirmed = len(anywhere) < len(self.checks) and all(map(self._passed, self.checks))
-        if confirmed or anywhere and all(map(self._passed, anywhere)):
-            return HERE if self.waits else CONFIRMED if confirmed else SIMULATED
-        return STARTED if self.entries else OPEN
+        if not confirmed and not (anywhere and all(map(self._passed, anywhere))):
+            return STARTED if self.entries else OPEN
+        if self.waits:
+            return HERE
+        if confirmed:
+            return CONFIRMED
+        return SIMULATED if len(anywhere) < len(self.checks) else PASSED
 
     def _passed(self, check: Check) -> bool:
         entry = self.entries.get((check.task, check.stage))
@@ -136,10 +141,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the quiz of a unit recommended: the unit to begin with, and the pace (one of day_file.TRACKS)."""
+    """The recommendation of a unit's quiz: the unit to begin with, and the pace (one of day_file.TRACKS)."""
 
     start: str
     track: str
+
+
+Made = TypeVar("Made", Entry, Check, Wait, Plan)
 
 
 # JSON ---------------------------------------------------------------------------------------------
@@ -205,10 +213,10 @@ def _record(raw: dict) -> Record:
     return Record({(entry.task, entry.stage): entry for entry in entries}, checks, waits, hints)
 
 
-def _strict(kind: type, raw: dict):
-    """kind(**raw), if every value has the type that its field declares."""
-    made = kind(**raw)
-    for each in fields(kind):
-        if not isinstance(getattr(made, each.name), each.type):
-            raise TypeError(each.name)
+def _strict(kind: type[Made], raw: Any) -> Made:
+    """kind(**raw), if every value has the type that its field declares. Raises TypeError."""
+    made, declared = kind(**raw), get_type_hints(kind)
+    for name, value in vars(made).items():
+        if not isinstance(value, declared[name]):
+            raise TypeError(name)
     return made

@@ -1,4 +1,4 @@
-"""What a learner can do now: the task that is next, how much is one sitting, and what is due beside the day's tasks."""
+"""The learner's next steps: the task that is next, how much is one sitting, and what is due beside the day's tasks."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from datetime import datetime
 from math import ceil
 from pathlib import Path
 
-from tools.course.content import quiz
 from tools.course.content.catalogue import Task, Unit
-from tools.course.learner import diary, katas, waiting
+from tools.course.learner import diary, katas, quizzes, waiting
 from tools.course.learner.current import current
 from tools.course.learner.journal import QUIZ, Journal
 from tools.course.learner.progress import OPEN, SIMULATED, Progress, UnitState
+from tools.words import quantity
 
 SHORT = "half an hour a day"  # the track that spreads a day over several sittings
 SITTING = 30  # minutes of one
@@ -53,13 +53,13 @@ def whats_left(units: Iterable[Unit], progress: Progress) -> str:
     states = [progress.state(unit) for unit in units]
     if waits := [wait for state in states for wait in state.waits]:
         return f"All that can run here is done; {'; '.join(waiting.lines(waits))}"
-    if any(state.overall == SIMULATED and state.needs_gpu for state in states):
+    if any(state.overall == SIMULATED for state in states):
         return "Next, on a machine with a GPU: ./course --all"
     return "Every day and kata is done."
 
 
 def due(units: Sequence[Unit], progress: Progress, journal: Journal, root: Path, now: datetime) -> list[Due]:
-    """What is due beside the tasks of the current unit, the most pressing first."""
+    """Things that are due beside the tasks of the current unit, the most pressing first."""
     states = {unit.name: progress.state(unit) for unit in units}
     done = [unit for unit in units if states[unit.name].finished]
     return [*_of_latest(done, states, journal, root), *_of_week(units, done, root),
@@ -72,7 +72,7 @@ def _of_latest(done: Sequence[Unit], states: dict[str, UnitState], journal: Jour
         return
     latest = max(reversed(done), key=lambda unit: max(entry.date for entry in states[unit.name].entries.values()))
     if latest.quiz and not journal.of(QUIZ, latest.name):
-        yield Due(f"quiz {latest.name}", f"{len(latest.quiz)} questions about what you just did")
+        yield Due(f"quiz {latest.name}", f"{quantity(len(latest.quiz), 'question')} about what you just did")
     if not (root / diary.note_file(latest.name)).exists():
         yield Due(f"note {latest.name}", "what, why, when not to use it")
 
@@ -88,11 +88,11 @@ def _of_week(units: Sequence[Unit], done: Sequence[Unit], root: Path) -> Iterabl
 def _missed(journal: Journal, units: Sequence[Unit], now: datetime) -> Iterable[Due]:
     """Questions that were missed before today and not mended since."""
     today = now.astimezone().date()
-    before = quiz.missed(entry for entry in journal if entry.when.astimezone().date() < today)
+    before = quizzes.missed(entry for entry in journal if entry.when.astimezone().date() < today)
     asked = {question.question for unit in units for question in unit.quiz}
-    again = set(before) & set(quiz.missed(journal)) & asked
+    again = set(before) & set(quizzes.missed(journal)) & asked
     if again:
-        yield Due("quiz --review", f"{len(again)} question{'s' * (len(again) != 1)} that you missed, and others")
+        yield Due("quiz --review", f"{quantity(len(again), 'question')} that you missed, and others")
 
 
 def _kata(units: Sequence[Unit], progress: Progress, journal: Journal, now: datetime) -> Iterable[Due]:

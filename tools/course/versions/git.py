@@ -16,7 +16,8 @@ UNWRITABLE = re.compile(r"Read-only file system|Permission denied|No space left 
 BUSY = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert",
         "rebase-merge": "rebase", "rebase-apply": "rebase"}  # fmt: skip
 
-Tree = dict[str, tuple[str, str]]  # path -> mode and blob
+Blob = tuple[str, str]  # mode and hash
+Tree = dict[str, Blob]  # by path
 
 
 class GitProblem(Exception):
@@ -43,7 +44,7 @@ class Repository:
                              "This command needs a repository of the course's own.")  # fmt: skip
 
     def run(self, *arguments: str, input: bytes | None = None, index: Path | None = None) -> bytes:
-        """What `git ARGUMENTS` prints; with `index` in place of the repository's own. Raises GitProblem."""
+        """The output of `git ARGUMENTS`; with `index` in place of the repository's own. Raises GitProblem."""
         done = self._run(arguments, input, index)
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
@@ -53,9 +54,9 @@ class Repository:
             raise GitProblem("\n".join([f"git {arguments[0]}: {words[0]}", *words[1:]]))
         return done.stdout
 
-    def text(self, *arguments: str, **how) -> str:
+    def text(self, *arguments: str, input: bytes | None = None, index: Path | None = None) -> str:
         """The same, as text without the last end of line."""
-        return self.run(*arguments, **how).decode(errors="surrogateescape").rstrip("\n")
+        return self.run(*arguments, input=input, index=index).decode(errors="surrogateescape").rstrip("\n")
 
     def says(self, *arguments: str) -> bool:
         """Does this git command succeed?"""
@@ -87,7 +88,7 @@ class Repository:
         return self._run(("merge-base", one, other), None, None).stdout.decode().strip() or None
 
     def content(self, commit: str, path: str) -> bytes | None:
-        """What a file held in a commit; None where it had no such file."""
+        """The content of a file in a commit; None where it had no such file."""
         done = self._run(("cat-file", "blob", f"{commit}:{path}"), None, None)
         return done.stdout if done.returncode == 0 else None
 
@@ -105,7 +106,9 @@ class Repository:
         """The file in which git keeps what is staged."""
         return self.root / self.text("rev-parse", "--git-path", "index")
 
-    def _run(self, arguments, input, index) -> subprocess.CompletedProcess:
+    def _run(
+        self, arguments: tuple[str, ...], input: bytes | None, index: Path | None
+    ) -> subprocess.CompletedProcess[bytes]:
         environment = {key: value for key, value in os.environ.items() if key not in REDIRECTS}
         environment |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
         if index is not None:
@@ -121,5 +124,5 @@ class Repository:
 
 
 def names(output: bytes) -> list[str]:
-    """What `git ... -z` lists."""
+    """The names that `git ... -z` lists."""
     return [os.fsdecode(name) for name in output.split(b"\0") if name]

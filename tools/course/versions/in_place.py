@@ -9,7 +9,7 @@ from tools.course.versions.git import GitProblem, Repository, Tree
 
 def put(repository: Repository, before: str, commit: str, merged: Tree) -> None:
     """Change the working tree and the branch; on any failure put both back."""
-    head = repository.commit_of("HEAD")
+    head = repository.text("rev-parse", "HEAD")
     new = [path for path in merged if not os.path.lexists(repository.root / path)]
     with _index_restored(repository), _files_restored(repository, before, new):
         repository.run("read-tree", before)

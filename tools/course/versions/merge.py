@@ -63,9 +63,9 @@ def with_ends_of(mine: bytes, text: bytes) -> bytes:
 # Ends of lines ------------------------------------------------------------------------------------
 
 
-def _unix(text: bytes) -> str:
+def _unix(content: bytes) -> str:
     """As text with plain ends of lines, the last line too; any bytes can be turned back."""
-    text = text.decode("utf-8", "surrogateescape").removeprefix(BOM).replace("\r\n", "\n")
+    text = content.decode("utf-8", "surrogateescape").removeprefix(BOM).replace("\r\n", "\n")
     return text if not text or text.endswith("\n") else text + "\n"
 
 
@@ -79,7 +79,7 @@ def _like(mine: bytes, text: str) -> bytes:
 # The two ways of merging --------------------------------------------------------------------------
 
 
-def _by_parts(base: str, mine: str, course: str):
+def _by_parts(base: str, mine: str, course: str) -> tuple[str, bool, tuple[str, ...], tuple[str, ...]] | None:
     """The merged text, whether both changed the same lines outside of bodies, and the names that Merged lists.
 
     None where that cannot be done.
@@ -90,7 +90,9 @@ def _by_parts(base: str, mine: str, course: str):
     names = [name for name in spans[0] if all(name in found for found in spans)]
     versions = list(zip((base, mine, course), spans, strict=True))
     around, elsewhere = _by_lines(*(_hollow(text, found, names) for text, found in versions))
-    kept, signatures, chosen = [], [], {}
+    kept: list[str] = []
+    signatures: list[str] = []
+    chosen: dict[str, str] = {}
     for name in names:
         was, is_mine, new = three = ["".join(lines_of(text)[slice(*found[name])]) for text, found in versions]
         if name.startswith(DOCSTRING):
@@ -126,7 +128,7 @@ def _by_lines(base: str, mine: str, course: str) -> tuple[str, bool]:
         files = [Path(folder, name) for name in ("mine", "base", "course")]
         for file, text in zip(files, (mine, base, course), strict=True):
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
-        command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={MARK}", *files]
+        command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={MARK}", *map(str, files)]
         merged = subprocess.run(command, capture_output=True).stdout.decode("utf-8", "surrogateescape")
     return _resolved(merged)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.course.versions import merge
-from tools.course.versions.git import GitProblem, Repository, Tree, names
+from tools.course.versions.git import Blob, GitProblem, Repository, Tree, names
 from tools.words import listed
 
 LESSON = re.compile(r"(?P<folder>week\d+/(?:day\d+|katas/\w+))/(?P<name>(?!test_)\w+)\.py")
@@ -15,7 +15,7 @@ PLAIN, RUNNABLE = "100644", "100755"
 
 @dataclass
 class Changes:
-    """What a merge did, file by file."""
+    """The changes that a merge made, file by file."""
 
     arrived: list[str] = field(default_factory=list)  # files that are now as the course has them
     joined: list[str] = field(default_factory=list)  # files with changes of both
@@ -24,7 +24,7 @@ class Changes:
 
 
 def merged(repository: Repository, base: str, mine: str, theirs: str, changes: Changes) -> Tree:
-    """What both made of `base`; `changes` learns what that is. Raises GitProblem where it cannot be one tree."""
+    """The tree of what both made of `base`; `changes` learns of it. Raises GitProblem where it cannot be one tree."""
     tree = _Merge(repository, base, mine, theirs, changes).tree()
     _refuse_clashes(tree)
     return tree
@@ -51,13 +51,13 @@ class _Merge:
                 merged[path] = entry
         return merged
 
-    def _decide(self, path: str, old: str, base, mine, theirs):
+    def _decide(self, path: str, old: str, base: Blob | None, mine: Blob | None, theirs: Blob | None) -> Blob | None:
         """The entry of one file, or None where there is to be none."""
         if theirs == base and path == old or theirs == mine:
             return mine
         if mine == base or (mine and base and theirs and self._only_ends_of_lines(base, mine)):
             (self.changes.arrived if theirs else self.changes.left).append(path)
-            return self._with_ends_of(mine, theirs) if mine != base else theirs
+            return self._with_ends_of(mine, theirs) if mine and theirs and mine != base else theirs
         if theirs is None:
             self._note(f"{path}: the course has given it up; you changed it, so it stays.")
             return mine
@@ -69,7 +69,7 @@ class _Merge:
             return None
         return self._join(path, old, base, mine, theirs)
 
-    def _join(self, path: str, old: str, base, mine, theirs):
+    def _join(self, path: str, old: str, base: Blob | None, mine: Blob, theirs: Blob) -> Blob:
         """Both changed it."""
         if base is None or not {entry[0] for entry in (mine, theirs)} <= {PLAIN, RUNNABLE}:
             self._note(f"{path}: you and the course each have one; yours stays. {self._see(path)}")
@@ -92,15 +92,15 @@ class _Merge:
         if result.elsewhere:
             self._note(f"{path}: {where}you and the course changed the same lines; yours stayed. {see}")
 
-    def _only_ends_of_lines(self, base, mine) -> bool:
+    def _only_ends_of_lines(self, base: Blob, mine: Blob) -> bool:
         return base[0] == mine[0] and merge.same(self._blob(base), self._blob(mine))
 
-    def _with_ends_of(self, mine, theirs):
+    def _with_ends_of(self, mine: Blob, theirs: Blob) -> Blob:
         """The course's version with the ends of lines that the learner's editor writes."""
         text = merge.with_ends_of(self._blob(mine), self._blob(theirs))
         return theirs[0], self.repository.text("hash-object", "-w", "--stdin", input=text)
 
-    def _blob(self, entry) -> bytes:
+    def _blob(self, entry: Blob) -> bytes:
         return self.repository.run("cat-file", "blob", entry[1])
 
     def _see(self, path: str) -> str:

@@ -2,13 +2,11 @@
 
 import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tools.course.content.answers import after_docstring
-from tools.course.content.gaps import functions
+from tools.course.content.syntax import after_docstring, find_function, functions, parsed
 
 DOCSTRING, LESSON = "docstring of ", "the lesson"
 _DEFINITION = re.compile(r"(?:async +)?def +(\w+)")
@@ -22,7 +20,7 @@ def parts(text: str) -> dict[str, tuple[int, int]]:
     a function that is there twice, and a part that shares a line with another.
     """
     lines = lines_of(text)
-    tree = tree_of(text)
+    tree = parsed(text)
     found = list(_measured(tree, lines) if tree else _estimated(lines))
     often = Counter(name for name, *_ in found)
     return {name: (start, end) for name, start, end in found if often[name] == 1 and start < end}
@@ -34,16 +32,21 @@ def _measured(tree: ast.Module, lines: list[str]) -> Iterator[tuple[str, int, in
         return not lines[statement.lineno - 1].encode("utf-8", "surrogateescape")[: statement.col_offset].strip()
 
     if ast.get_docstring(tree, clean=False) is not None:
-        yield DOCSTRING + LESSON, tree.body[0].lineno - 1, tree.body[0].end_lineno
+        yield DOCSTRING + LESSON, tree.body[0].lineno - 1, _end(tree.body[0])
     for name, function in functions(tree):
         body = after_docstring(function)
         docstring = function.body[: len(function.body) - len(body)]
         if all(map(alone, function.body)):
             for statement in docstring:
-                yield DOCSTRING + name, statement.lineno - 1, statement.end_lineno
+                yield DOCSTRING + name, statement.lineno - 1, _end(statement)
             for statement in body[:1]:
-                start = docstring[0].end_lineno if docstring else _first_comment(lines, statement.lineno - 1)
-                yield name, start, function.end_lineno
+                start = _end(docstring[0]) if docstring else _first_comment(lines, statement.lineno - 1)
+                yield name, start, _end(function)
+
+
+def _end(statement: ast.stmt) -> int:
+    """Its last line; a tree that was parsed knows that of each statement."""
+    return statement.end_lineno or statement.lineno
 
 
 def _estimated(lines: list[str]) -> Iterator[tuple[str, int, int]]:
@@ -87,23 +90,15 @@ def _first_comment(lines: list[str], start: int) -> int:
 
 
 def signature(text: str, name: str) -> str | None:
-    """What calls of a function depend on; None where Python cannot read the text."""
-    tree = tree_of(text)
-    function = dict(functions(tree)).get(name) if tree else None
-    return function and ast.dump(function.args)
+    """The arguments of a function, in a form to compare; None where Python cannot read the text."""
+    tree = parsed(text)
+    function = find_function(tree, name) if tree else None
+    return ast.dump(function.args) if function else None
 
 
 def parses(text: str) -> bool:
-    return tree_of(text) is not None
-
-
-def tree_of(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    """Can Python read it?"""
+    return parsed(text) is not None
 
 
 def lines_of(text: str) -> list[str]:

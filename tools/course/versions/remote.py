@@ -1,4 +1,4 @@
-"""Where others find the learner's copy of the course: the web address of its git remote."""
+"""The web address of the learner's copy of the course, where others find it: that of its git remote."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ def pushed_branch(root: Path) -> str | None:
 
 
 def ask(root: Path, *arguments: str) -> str | None:
-    """What git prints, without blanks around it; None where it fails, or is missing."""
+    """The output of git, without blanks around it; None where it fails, or is missing."""
     try:
         return Repository(root).text(*arguments).strip()
     except GitProblem:

@@ -1,17 +1,16 @@
 """The stub of a lesson back as it was, with the learner's work kept under .course/kept."""
 
 import os
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from tools.course.content.catalogue import Unit
+from tools.course.content.gaps import find_gaps
 from tools.course.versions import merge
 from tools.course.versions.git import GitProblem, Repository
 
 KEPT = ".course/kept"
-_GAP = re.compile(rb"^[ \t]+(pass\b|raise NotImplementedError\b)", re.MULTILINE)
 
 
 class NotReset(OSError):
@@ -42,7 +41,19 @@ def stub(unit: Unit) -> Stub:
                 if (text := repository.content(commit.split()[0], path)) is not None]  # fmt: skip
     if not versions:
         raise GitProblem(f"git has no earlier version of {path}, so there is nothing to go back to.")
-    return max(versions, key=lambda version: len(_GAP.findall(version.text)))  # the first of equals: the newest
+    return max(versions, key=lambda version: len(find_gaps(_text(version))))  # the first of equals: the newest
+
+
+def given(unit: Unit) -> str | None:
+    """The text of the stub; None where git does not know it."""
+    try:
+        return _text(stub(unit))
+    except GitProblem:
+        return None
+
+
+def _text(version: Stub) -> str:
+    return version.text.decode(errors="replace")
 
 
 def reset(unit: Unit, to: Stub, now: datetime) -> Path | None:

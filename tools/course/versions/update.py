@@ -13,14 +13,12 @@ from pathlib import Path
 from tools.course.versions import in_place
 from tools.course.versions.git import MAIN_LINES, GitProblem, Repository, Tree, names
 from tools.course.versions.merged_tree import Changes, merged
-from tools.words import cut, listed
-
-LONGEST = 40  # letters of a name in a message
+from tools.words import LONGEST, cut, listed, quoted
 
 
 @dataclass(kw_only=True)
 class Report(Changes):
-    """What an update did. `before` is the commit to go back to; `kept` says that it holds uncommitted work."""
+    """The report of an update. `before` is the commit to go back to; `kept` says that it holds uncommitted work."""
 
     source: str
     commit: str  # of the source
@@ -36,8 +34,7 @@ def update(root: Path, source: str | None = None, fetch: bool = True) -> Report:
     repository = Repository(root)
     _refuse_if_busy(repository)
     name, fetched = _source(repository, source, fetch)
-    theirs = repository.commit_of(name)
-    head = repository.commit_of("HEAD")
+    theirs, head = (repository.text("rev-parse", f"{commit}^{{commit}}") for commit in (name, "HEAD"))
     date = repository.text("show", "-s", "--format=%cs", theirs)
     report = Report(source=name, commit=theirs, date=date, before=head)
     report.warnings += fetched
@@ -73,9 +70,7 @@ def _source(repository: Repository, asked: str | None, fetch: bool) -> tuple[str
             return name, notes
     if asked:
         reason = f"{notes[0]}\n" if notes else ""
-        raise GitProblem(
-            f"{reason}There is no branch {cut(name, LONGEST)!r} here. git branch --all lists those that are."
-        )
+        raise GitProblem(f"{reason}There is no branch {quoted(name)} here. git branch --all lists those that are.")
     raise GitProblem(
         "\n".join(
             [

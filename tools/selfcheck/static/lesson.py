@@ -4,9 +4,10 @@ import ast
 import copy
 import re
 
-from tools.course.content.answers import after_docstring, find_function
+from tools.course.content.catalogue import repaired
 from tools.course.content.day_file import STEPS
-from tools.course.content.gaps import is_marker, repaired
+from tools.course.content.gaps import gap_line, message
+from tools.course.content.syntax import after_docstring, find_function
 from tools.selfcheck.static.material import Material, Problem, Problems
 
 MOST_LINES = 60
@@ -43,7 +44,7 @@ def markers_name_their_task(m: Material) -> Problems:
 def a_marker_ends_its_function(m: Material) -> Problems:
     known = {gap.line for gap in m.gaps}
     for node in ast.walk(m.stub_tree):
-        if isinstance(node, ast.Raise) and is_marker(node) and node.lineno not in known:
+        if isinstance(node, ast.Raise) and message(node) is not None and node.lineno not in known:
             yield Problem(m.at(m.unit.lesson, node.lineno), "NotImplementedError must be the last statement of a gap")
 
 
@@ -81,7 +82,7 @@ def reference_fills_the_gaps(m: Material) -> Problems:
     for gap in m.gaps:
         function = find_function(m.reference_tree, gap.function)
         body = after_docstring(function) if function else []
-        if function and (len(body) <= gap.given or is_marker(body[-1])):
+        if function and (len(body) <= gap.given or gap_line(function, find_function(m.stub_tree, gap.function))):
             yield Problem(m.at(m.reference_path, function.lineno), f"{gap.function} is still a gap")
 
 

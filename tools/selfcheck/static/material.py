@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tools.course.content.answers import Broken, Wrong, broken_machines, reference_file, wrong_answers
 from tools.course.content.catalogue import Unit
-from tools.course.content.gaps import TASK_COMMENT, Gap, find_gaps
+from tools.course.content.gaps import Gap, find_gaps
+from tools.course.content.syntax import task_comments
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Material:
     @cached_property
     def comments(self) -> list[int]:
         """The numbers of the `# Task N` comments, in file order."""
-        return [int(number) for number in TASK_COMMENT.findall(self.stub)]
+        return [number for _, number in task_comments(self.stub)]
 
     @cached_property
     def tasks(self) -> list[int]:

@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterator
 
 from tools.course.content import catalogue, glossary
-from tools.course.content.answers import after_docstring, find_function
-from tools.course.content.catalogue import Unit
-from tools.course.content.gaps import repaired
+from tools.course.content.catalogue import Unit, repaired
 from tools.course.content.glossary import Entry
+from tools.course.content.syntax import after_docstring, find_function
 from tools.selfcheck.static.material import Material, Problem, Problems
 from tools.words import quantity
 

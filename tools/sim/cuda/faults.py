@@ -1,8 +1,9 @@
-"""What a CUDA kernel must not do, said with the block and the thread that did it."""
+"""Faults of CUDA kernels, said with the block and the thread that did it; and what Numba or the simulator refuses."""
 
 import functools
 import os
 import textwrap
+from typing import Any
 
 from tools import sim
 from tools.sim import faults
@@ -14,24 +15,37 @@ HERE = os.path.dirname(sim.__file__) + os.sep
 class Fault(faults.ThreadFault):
     """At the line of the kernel that runs now, unless another spot is given."""
 
-    def __init__(self, kind: str, what: str, question: str = "", *, spot: faults.Spot | None = None, **where):
+    def __init__(
+        self, kind: str, what: str, question: str = "", *, spot: faults.Spot | None = None, **where: Any
+    ) -> None:
         if any(len(line) > WIDTH for line in what.splitlines()):  # names and numbers may be long
             what = textwrap.fill(" ".join(what.split()), WIDTH)
         super().__init__(spot or learner_spot(), kind, what, question, **where)
 
 
+class Refused(Fault):
+    """A fault of kind "refused". reason: why Numba does not compile it. advice: what to write instead, or "".
+
+    spot: where; without it, the line of the kernel that runs now.
+    """
+
+    def __init__(self, reason: str, advice: str = "", spot: faults.Spot | None = None) -> None:
+        self.reason, self.advice = reason, advice
+        super().__init__("refused", reason, advice, spot=spot)
+
+
 class Unknown(Exception):
-    """What a GPU would run and this simulator does not know. advice: what to write instead, or "".
+    """Something that a GPU would run and this simulator does not know. advice: what to write instead, or "".
 
     At the line of the kernel that runs now, or of the launch, unless another spot is given.
     """
 
-    def __init__(self, what: str, advice: str = "", spot: faults.Spot | None = None):
+    def __init__(self, what: str, advice: str = "", spot: faults.Spot | None = None) -> None:
         super().__init__(faults.Fault(spot or learner_spot(), "unknown", what, advice).text)
 
 
-def learner_frame():
-    """The kernel's: the innermost frame outside the simulator."""
+def learner_frame() -> Any:
+    """The kernel's: the innermost frame outside the simulator; None where there is none."""
     return faults.innermost(_is_inner)
 
 
@@ -47,7 +61,7 @@ def _is_inner(file: str) -> bool:
     return file.startswith(HERE)
 
 
-def position(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
-    """x, y, z of a thread or a block by its number: x counts first."""
+def position(number: Any, sizes: tuple[int, int, int]) -> tuple:
+    """x, y, z of a thread or a block by its number, or of many by theirs: x counts first."""
     x, y, _ = sizes
     return number % x, number // x % y, number // (x * y)

@@ -4,49 +4,39 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from tools.sim.cuda import source
-from tools.sim.cuda.arguments import best, typeof
-from tools.sim.cuda.configured import NOT_CONFIGURED, ForAll, LaunchConfiguration
-from tools.sim.cuda.conversion import cast
-from tools.sim.cuda.errors import DeprecationError
-from tools.sim.cuda.limits import MOST_THREADS
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.host.arguments import best, typeof
+from tools.sim.cuda.host.errors import DeprecationError
+from tools.sim.cuda.host.launch_config import NOT_CONFIGURED, ForAll, LaunchConfiguration
+from tools.sim.cuda.host.limits import MOST_THREADS
+from tools.sim.cuda.numbers.conversion import cast
+from tools.sim.cuda.translate.program import Program
+from tools.sim.cuda.translate.program import parse as parse_function
+from tools.sim.cuda.translate.program import program as program_of
 from tools.sim.cuda.types import NONE, NUMBERS, Number, Type, is_signature, parse
 from tools.sim.faults import Spot
 
 CHANGE_NOTHING = {"inline", "forceinline", "debug", "opt", "lineinfo", "cache", "lto", "fastmath", "max_registers"}
 CANNOT_BE_DONE = {"link", "extensions"}
 DEPRECATED = {"argtypes", "restype", "bind"}
-OF_THE_COMPILER = {
-    "inspect_asm",
-    "inspect_llvm",
-    "inspect_lto_ptx",
-    "inspect_sass",
-    "inspect_sass_cfg",
-    "inspect_types",
-    "inspect_cfg",
-    "get_regs_per_thread",
-    "get_const_mem_size",
-    "get_shared_mem_per_block",
-    "get_max_threads_per_block",
-    "get_local_mem_per_thread",
-    "overloads",
-    "stats",
-}
+OF_THE_COMPILER = """inspect_asm inspect_llvm inspect_lto_ptx inspect_sass inspect_sass_cfg inspect_types inspect_cfg
+    get_regs_per_thread get_const_mem_size get_shared_mem_per_block get_max_threads_per_block get_local_mem_per_thread
+    overloads stats""".split()
 
 
 def jit(
-    func_or_sig=None,
+    func_or_sig: Any = None,
     device: bool = False,
     *,
-    launch_bounds=None,
-    shared_memory_carveout=None,
-    boundscheck=None,
-    **options,
-):
+    launch_bounds: Any = None,
+    shared_memory_carveout: Any = None,
+    boundscheck: Any = None,
+    **options: Any,
+) -> Any:
     """Decorator for kernels and, with device=True, device functions; with a signature or a list of them, if any.
 
     launch_bounds: the most threads of a block, alone or first in a tuple. Other keywords of Numba's are accepted, and
@@ -115,7 +105,7 @@ class Dispatcher:
         signatures: Sequence = (),
         specialized: bool = False,
         options: dict | None = None,
-    ):
+    ) -> None:
         function = getattr(function, "py_func", function)
         functools.update_wrapper(self, function)
         self.options = options or {}
@@ -127,7 +117,7 @@ class Dispatcher:
             self.compile(signature)
         self._may_compile = not signatures
 
-    def __getitem__(self, configuration) -> LaunchConfiguration:
+    def __getitem__(self, configuration: Any) -> LaunchConfiguration:
         if not isinstance(configuration, tuple):
             raise TypeError(
                 f"{self.__name__}[{configuration!r}] lacks the block: "
@@ -137,20 +127,20 @@ class Dispatcher:
             raise ValueError("must specify at least the griddim and blockdim")
         return self.configure(*configuration)
 
-    def configure(self, griddim, blockdim, stream=0, sharedmem: int = 0) -> LaunchConfiguration:
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> LaunchConfiguration:
         """kernel[griddim, blockdim, stream, sharedmem]. Raises TypeError, ValueError."""
         return LaunchConfiguration(self, griddim, blockdim, stream, sharedmem)
 
-    def forall(self, ntasks: int, tpb: int = 0, stream=0, sharedmem: int = 0) -> ForAll:
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
         """A launch of at least so many threads along one axis. tpb: threads of a block; 0: as many as fit best."""
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.device:
             raise ValueError(f"{self.__name__} is a device function: only kernels and device functions call it.")
         raise ValueError(NOT_CONFIGURED)
 
-    def compile(self, signature) -> None:
+    def compile(self, signature: Any) -> None:
         """Take arguments of these types. Raises Refused for what Numba does not compile, TypeError for the types."""
         types, result = parse(signature)
         if not self.device and result not in (None, NONE):
@@ -164,7 +154,7 @@ class Dispatcher:
         """Types of the arguments that it was compiled for."""
         return list(self._results)
 
-    def specialize(self, *args) -> "Dispatcher":
+    def specialize(self, *args: Any) -> "Dispatcher":
         """The same kernel for arguments of these types alone."""
         types = tuple(map(typeof, args))
         if self.specialized:
@@ -189,11 +179,15 @@ class Dispatcher:
             self.compile(types)
         return types
 
-    def inside(self, call: Callable, arguments: tuple):
+    def program(self) -> Program:
+        """The program that runs inside a kernel that calls it."""
+        return program_of(self.py_func)
+
+    def inside(self, call: Callable, arguments: tuple) -> Any:
         """Call it inside a kernel; numbers as the types of its signature, if it has any, and the result too."""
         if self._may_compile or not all(isinstance(each, (np.ndarray, np.generic)) for each in arguments):
             return call(*arguments)
-        types = best(self._results, [NUMBERS[each.dtype] for each in arguments])
+        types: Any = best(self._results, [NUMBERS[each.dtype] for each in arguments])
         value = call(*(cast(each, wanted.of_numpy) for each, wanted in zip(arguments, types)))
         result = self._results[types]
         return cast(value, result.of_numpy) if isinstance(result, Number) else value
@@ -205,11 +199,11 @@ class Dispatcher:
             )
 
     def _check_source(self) -> None:
-        """What can be refused before it runs."""
-        source.program(self.py_func)
+        """Refuse what can be refused before it runs."""
+        program_of(self.py_func)
         if self.device:
             return
-        for node in ast.walk(source.parse(self.py_func)):
+        for node in ast.walk(parse_function(self.py_func)):
             if isinstance(node, ast.Return) and not _is_none(node.value):
                 raise Refused(
                     "A kernel gives nothing back.",
@@ -217,7 +211,7 @@ class Dispatcher:
                     Spot(self.py_func.__code__.co_filename, node.lineno, self.__name__),
                 )
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         if name in OF_THE_COMPILER:
             raise AttributeError(
                 f"{name} needs Numba's compiler, and the simulator compiles nothing.\n"
@@ -225,7 +219,7 @@ class Dispatcher:
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"CUDADispatcher({self.py_func})"
 
 

@@ -1,7 +1,8 @@
 """Numba's types, as far as signatures and arguments need them: cuda.float32, cuda.float32[:, ::1], cuda.void(...)."""
 
 import sys
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,28 +10,28 @@ import numpy as np
 class Type:
     """A type; those of one name are equal. Called with types, it is a signature that returns it."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.name = name
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         if all(isinstance(each, Type) for each in arguments):
             return Signature(arguments, self)
         raise NotImplementedError(f"a value of type {self} cannot be made by calling the type")
 
-    def __getitem__(self, axes) -> "Array":
+    def __getitem__(self, axes: Any) -> "Array":
         axes = axes if isinstance(axes, tuple) else (axes,)
         for each in axes:
             if not isinstance(each, slice) or (each.start, each.stop) != (None, None):
                 raise KeyError(f"Can only index numba types with slices with no start or stop, got {each}.")
         return Array(self, len(axes), "C" if axes[-1].step == 1 else "F" if axes[0].step == 1 else "A")
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Type) and self.name == other.name
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.name)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
     __repr__ = __str__
@@ -39,11 +40,11 @@ class Type:
 class Number(Type):
     """A type of numbers: float32(2.5) is such a number. of_numpy: its dtype; Numba's types are none themselves."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         super().__init__(name)
         self.of_numpy = np.dtype(name)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         if len(arguments) == 1 and not isinstance(arguments[0], Type):
             value = self.of_numpy.type(arguments[0])
             return value.item() if self.name == "bool" else value
@@ -53,18 +54,18 @@ class Number(Type):
 class Array(Type):
     """Array(float32, 2, "C"): dtype is a type. layout: "C", "F", or "A" for any strides."""
 
-    def __init__(self, dtype: Type, ndim: int, layout: str, readonly: bool = False):
+    def __init__(self, dtype: Type, ndim: int, layout: str, readonly: bool = False) -> None:
         super().__init__(f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
         self.dtype, self.ndim, self.layout, self.readonly = dtype, ndim, layout, readonly
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Array({self.dtype}, {self.ndim}, {self.layout!r}, {self.readonly}, aligned=True)"
 
 
 class Tuple(Type):
     """Tuple((int64, float32))."""
 
-    def __init__(self, types):
+    def __init__(self, types: Iterable[Type]) -> None:
         self.types = tuple(types)
         same = len(set(self.types)) == 1
         super().__init__(

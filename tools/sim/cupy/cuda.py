@@ -3,24 +3,22 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
+from tools.models.units import WARP
 from tools.sim import host
-from tools.sim.cupy.kernels.refusal import CompileException
-from tools.sim.cupy.memory import (
-    MemoryPointer,
-    MemoryPool,
-    OutOfMemoryError,
-    current_pool,
-    get_allocator,
-    set_allocator,
-)
-from tools.sim.cupy.streams import CUDARuntimeError, Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
+from tools.sim.cupy.arrays.ndarray import address
+from tools.sim.cupy.device.errors import CompileException, CUDARuntimeError, OutOfMemoryError
+from tools.sim.cupy.device.gpu import Device as Device
+from tools.sim.cupy.device.gpu import check_device, memory_info
+from tools.sim.cupy.device.memory import MemoryPointer, MemoryPool, current_pool, get_allocator, set_allocator
+from tools.sim.cupy.device.streams import Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
 
 VERSION = 13000  # CUDA 13.0, of the runtime and the driver
 PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Compute Capabilities
-    "warpSize": 32,
+    "warpSize": WARP,
     "maxThreadsPerBlock": 1024,
     "maxThreadsDim": (1024, 1024, 64),
     "maxGridSize": (2**31 - 1, 65535, 65535),
@@ -28,52 +26,6 @@ PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Com
     "regsPerBlock": 65536,
     "totalConstMem": 64 * 1024,
 }
-
-
-class Device:
-    """A GPU by its number. There is one, 0."""
-
-    def __init__(self, device: "int | Device | None" = None):
-        self.id = 0 if device is None else int(device)
-
-    def __int__(self):
-        return self.id
-
-    def __eq__(self, other):
-        return isinstance(other, Device) and self.id == other.id
-
-    def __hash__(self):
-        return self.id
-
-    def __repr__(self):
-        return f"<CUDA Device {self.id}>"
-
-    def use(self) -> "Device":
-        _set_device(self.id)
-        return self
-
-    def __enter__(self) -> "Device":
-        return self.use()
-
-    def __exit__(self, *exception) -> None:
-        pass
-
-    def synchronize(self) -> None:
-        """The host waits for all work."""
-        host.device().synchronize()
-
-    @property
-    def compute_capability(self) -> str:
-        return str(host.device().chip.capability)
-
-    @property
-    def mem_info(self) -> tuple[int, int]:
-        """Bytes free, and in all."""
-        return _mem_get_info()
-
-    @property
-    def pci_bus_id(self) -> str:
-        return "0000:00:00.0"
 
 
 def get_device_id() -> int:
@@ -90,7 +42,7 @@ def alloc(size: int) -> MemoryPointer:
 
 
 @contextmanager
-def using_allocator(allocator=None) -> Iterator[None]:
+def using_allocator(allocator: Any = None) -> Iterator[None]:
     """Another allocator inside."""
     before = get_allocator()
     set_allocator(allocator)
@@ -103,10 +55,10 @@ def using_allocator(allocator=None) -> Iterator[None]:
 class PinnedMemoryPointer(bytearray):
     """Pinned memory of the host, for numpy.frombuffer. ptr: where it lies."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         super().__init__(size)
         self._array = np.frombuffer(self, np.uint8)
-        self.ptr, self.mem = self._array.__array_interface__["data"][0], self
+        self.ptr, self.mem = address(self._array), self
         host.device().memory.pin(self._array)
 
     def size(self) -> int:
@@ -121,18 +73,9 @@ def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
 # The runtime -------------------------------------------------------------------------------------
 
 
-def _check_device(device: int) -> None:
-    if device != 0:
-        raise CUDARuntimeError(101, "cudaErrorInvalidDevice: invalid device ordinal")
-
-
-def _set_device(device: int) -> None:
-    _check_device(device)
-
-
 def _get_device_properties(device: int) -> dict:
-    """What a program may want to know about the device, under the names of cudaDeviceProp."""
-    _check_device(device)
+    """The device's properties under the names of cudaDeviceProp."""
+    check_device(device)
     chip = host.device().chip
     major, minor = divmod(chip.capability, 10)
     return PROPERTIES | {
@@ -143,7 +86,7 @@ def _get_device_properties(device: int) -> dict:
         "multiProcessorCount": chip.multiprocessors,
         "clockRate": chip.boost_mhz * 1000,
         "l2CacheSize": chip.l2,
-        "maxThreadsPerMultiProcessor": chip.limits.warps * 32,
+        "maxThreadsPerMultiProcessor": chip.limits.warps * WARP,
         "maxBlocksPerMultiProcessor": chip.limits.blocks,
         "regsPerMultiprocessor": chip.limits.registers,
         "sharedMemPerMultiprocessor": chip.limits.shared,
@@ -152,18 +95,13 @@ def _get_device_properties(device: int) -> dict:
     }
 
 
-def _mem_get_info() -> tuple[int, int]:
-    memory = host.device().memory
-    return memory.capacity - memory.used, memory.capacity
-
-
 runtime = SimpleNamespace(
     CUDARuntimeError=CUDARuntimeError,
     getDeviceCount=lambda: 1,
     getDevice=lambda: 0,
-    setDevice=_set_device,
+    setDevice=check_device,
     getDeviceProperties=_get_device_properties,
-    memGetInfo=_mem_get_info,
+    memGetInfo=memory_info,
     runtimeGetVersion=lambda: VERSION,
     driverGetVersion=lambda: VERSION,
     deviceSynchronize=lambda: host.device().synchronize(),

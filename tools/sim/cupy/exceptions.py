@@ -1,19 +1,6 @@
 """cupy.exceptions: NumPy's."""
 
-from numpy.exceptions import (
-    AxisError,
-    ComplexWarning,
-    ModuleDeprecationWarning,
-    RankWarning,
-    TooHardError,
-    VisibleDeprecationWarning,
-)
+import numpy as np
 
-__all__ = [
-    "AxisError",
-    "ComplexWarning",
-    "ModuleDeprecationWarning",
-    "RankWarning",
-    "TooHardError",
-    "VisibleDeprecationWarning",
-]
+NAMES = "AxisError ComplexWarning ModuleDeprecationWarning RankWarning TooHardError VisibleDeprecationWarning"
+globals().update({name: getattr(np.exceptions, name) for name in NAMES.split()})

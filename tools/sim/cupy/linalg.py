@@ -3,12 +3,15 @@
 A singular matrix gives NaN, not an error: the host does not look.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from tools.sim.cupy import functions, products
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.signatures import table
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.dispatch.calls import call
+from tools.sim.cupy.dispatch.signatures import table
+from tools.sim.cupy.functions import products
 
 ANY = """
     norm(x, ord=None, axis=None, keepdims=False)
@@ -33,19 +36,19 @@ SQUARE = """
 """
 
 
-def _function(name: str, bind, matrices: bool = True, square: bool = False):
+def _function(name: str, bind: Any, matrices: bool = True, square: bool = False) -> Any:
     function = getattr(np.linalg, name)
 
-    def checked(*args, **named):
+    def checked(*args: Any, **named: Any) -> Any:
         first, *_ = bind(*args, **named).values()
         if matrices:
             _check(first, square)
-        return functions.call(f"linalg.{name}", *args, function=lambda *plain: _solved(function, *plain, **named))
+        return call(f"linalg.{name}", *args, function=lambda *plain: _solved(function, *plain, **named))
 
     return checked
 
 
-def _check(a, square: bool) -> None:
+def _check(a: Any, square: bool) -> None:
     if not isinstance(a, ndarray):
         raise LinAlgError("cupy.linalg only supports cupy.ndarray")
     if a.ndim < 2:
@@ -56,7 +59,7 @@ def _check(a, square: bool) -> None:
         raise TypeError("float16 is unsupported in linalg")
 
 
-def _solved(function, *args, **named):
+def _solved(function: Any, *args: Any, **named: Any) -> Any:
     try:
         return function(*args, **named)
     except LinAlgError as error:
@@ -75,7 +78,7 @@ globals().update(
 )
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> None:
     if name in ("cross", "eig", "eigvals", "matrix_transpose", "tensorinv", "tensorsolve"):
         raise NotImplementedError(f"cupy.linalg.{name} is not part of the simulated CuPy. Run this on a GPU.")
     raise AttributeError(f"module 'cupy.linalg' has no attribute {name!r}")

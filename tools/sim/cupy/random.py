@@ -1,51 +1,33 @@
 """cupy.random: NumPy's generators, so that the same seed gives other numbers than on a GPU."""
 
+from typing import Any
+
 import numpy as np
 
-from tools.sim.cupy import launches
-from tools.sim.cupy.arrays import ndarray, on_device
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 
-FLOATS = (
-    "beta",
-    "chisquare",
-    "exponential",
-    "f",
-    "gamma",
-    "gumbel",
-    "laplace",
-    "logistic",
-    "lognormal",
-    "normal",
-    "pareto",
-    "power",
-    "rayleigh",
-    "standard_cauchy",
-    "standard_exponential",
-    "standard_gamma",
-    "standard_normal",
-    "standard_t",
-    "triangular",
-    "uniform",
-    "vonmises",
-    "wald",
-    "weibull",
-    "random",
-    "random_sample",
+FLOATS = tuple(
+    """
+    beta chisquare exponential f gamma gumbel laplace logistic lognormal normal pareto power rayleigh
+    standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises wald
+    weibull random random_sample
+""".split()
 )
 WHOLE = ("binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "zipf")
 
 
 class _Numbers:
-    """What RandomState and Generator share."""
+    """The part that RandomState and Generator share."""
 
-    def _made(self, name: str, values, dtype) -> ndarray:
+    def _made(self, name: str, values: Any, dtype: Any) -> ndarray:
         made = on_device(np.array(values, dtype=dtype, order="C"))
         launches.library(f"cupy.random.{name}", [made])
         return made
 
 
-def _distribution(name: str, default):
-    def draw(self, *args, size=None, dtype=default, **named) -> ndarray:
+def _distribution(name: str, default: Any) -> Any:
+    def draw(self: Any, *args: Any, size: Any = None, dtype: Any = default, **named: Any) -> ndarray:
         if name in ("random", "random_sample", "standard_normal", "standard_exponential", "standard_cauchy"):
             size, args = (args[0], args[1:]) if args else (size, args)
         parameters = [each.elements if isinstance(each, ndarray) else each for each in args]
@@ -58,27 +40,27 @@ def _distribution(name: str, default):
 class RandomState(_Numbers):
     """Draws from distributions. seed: a number, or None for another one each time."""
 
-    def __init__(self, seed=None, method=None):
+    def __init__(self, seed: Any = None, method: Any = None) -> None:
         self._numpy = np.random.RandomState(seed)
 
-    def seed(self, seed=None) -> None:
+    def seed(self, seed: Any = None) -> None:
         self._numpy.seed(seed)
 
-    def rand(self, *size, dtype=float) -> ndarray:
+    def rand(self, *size: Any, dtype: Any = float) -> ndarray:
         return self._made("rand", self._numpy.random_sample(size), dtype)
 
-    def randn(self, *size, dtype=float) -> ndarray:
+    def randn(self, *size: Any, dtype: Any = float) -> ndarray:
         return self._made("randn", self._numpy.standard_normal(size), dtype)
 
-    def randint(self, low, high=None, size=None, dtype=int) -> ndarray:
+    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> ndarray:
         return self._made("randint", self._numpy.randint(low, high, size, np.dtype(dtype)), dtype)
 
-    def choice(self, a, size=None, replace=True, p=None) -> ndarray:
+    def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> ndarray:
         pool = a.elements if isinstance(a, ndarray) else a
         values = np.asarray(self._numpy.choice(pool, size, replace, getattr(p, "elements", p)))
         return self._made("choice", values, values.dtype)
 
-    def permutation(self, a) -> ndarray:
+    def permutation(self, a: Any) -> ndarray:
         values = self._numpy.permutation(a.elements if isinstance(a, ndarray) else a)
         return self._made("permutation", values, values.dtype)
 
@@ -91,10 +73,12 @@ class RandomState(_Numbers):
 class Generator(_Numbers):
     """As default_rng makes it."""
 
-    def __init__(self, seed=None):
+    def __init__(self, seed: Any = None) -> None:
         self._numpy = np.random.default_rng(seed)
 
-    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False) -> ndarray:
+    def integers(
+        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
+    ) -> ndarray:
         return self._made("integers", self._numpy.integers(low, high, size, np.dtype(dtype), endpoint), dtype)
 
 
@@ -104,7 +88,7 @@ for _name, _default in {**dict.fromkeys(FLOATS, float), **dict.fromkeys(WHOLE, i
         setattr(Generator, _name, _distribution(_name, _default))
 
 
-def default_rng(seed=None) -> Generator:
+def default_rng(seed: Any = None) -> Generator:
     """A new generator."""
     return Generator(seed)
 
@@ -122,12 +106,12 @@ def set_random_state(rs: RandomState) -> None:
     _state = rs
 
 
-def seed(seed=None) -> None:
+def seed(seed: Any = None) -> None:
     """Begin anew."""
     _state.seed(seed)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     name = {"ranf": "random_sample", "sample": "random_sample"}.get(name, name)
     if not name.startswith("_") and hasattr(RandomState, name):
         return lambda *args, **named: getattr(_state, name)(*args, **named)

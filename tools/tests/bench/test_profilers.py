@@ -12,7 +12,7 @@ import pytest
 from tools import ROOT, gpu
 from tools.bench import profilers, words
 from tools.bench.words import Kernel
-from tools.course.content.workload import LessonBroken
+from tools.course.learner.lesson import LessonBroken
 from tools.tests.bench.test_words import MEASURED, REPORT
 from tools.tests.course.content.test_workload import BENCH, small
 

@@ -8,7 +8,8 @@ from tools.bench.contest import difference
 from tools.bench.record import reference
 from tools.check.arrays import to_numpy
 from tools.course.content import catalogue
-from tools.course.content.workload import Compiled, OnTensors, lesson_of, workloads
+from tools.course.content.workload import Compiled, OnTensors, workloads
+from tools.course.learner.lesson import lesson_of
 
 ALL = [(name, workload) for name in catalogue.names() for workload in workloads(catalogue.unit(name))]
 

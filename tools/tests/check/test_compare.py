@@ -132,22 +132,22 @@ def test_complex_arrays_compare_both_parts():
     ],
 )
 def test_faults_of_form_have_names(got, want, name):
-    assert form(got, want, Rule()).name == name
+    assert form(got, want, Rule()).kind == name
 
 
 def test_an_element_of_a_nest_is_named_by_its_place():
     fault = form({"a": (np.ones(2), None)}, {"a": (np.ones(2), np.ones(2))}, Rule())
-    assert (fault.name, fault.part) == ("nothing_returned", "result['a'][1]")
+    assert (fault.kind, fault.part) == ("nothing_returned", "result['a'][1]")
 
 
 def test_a_missing_part_is_a_difference_in_value():
     assert form((np.ones(2),), (np.ones(2), np.ones(2)), Rule()) is None
-    assert contents((np.ones(2),), (np.ones(2), np.ones(2)), Rule()).name == "values"
+    assert contents((np.ones(2),), (np.ones(2), np.ones(2)), Rule()).kind == "values"
 
 
 def test_a_numpy_scalar_is_an_array_without_axes_beside_an_oracles_numpy_scalar():
     assert same(np.float32(2.0), np.float64(2.0), Rule(dtype="float32"))
-    assert form(np.float64(2.0), np.float64(2.0), Rule(dtype="float32")).name == "wrong_dtype"
+    assert form(np.float64(2.0), np.float64(2.0), Rule(dtype="float32")).kind == "wrong_dtype"
     assert same(np.array(2.0, np.float32), np.float64(2.0), Rule(dtype="float32"))
 
 

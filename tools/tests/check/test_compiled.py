@@ -54,6 +54,18 @@ def tidied(x):
 
 def not_yet(x):
     raise NotImplementedError("week9 task 1: not_yet")
+
+
+class CompileError(Exception):
+    "A learner's own."
+
+
+class NoCompiler(Exception):
+    "Another."
+
+
+def own_error(x, kind):
+    raise globals()[kind]("mine")
 """
 
 
@@ -152,3 +164,9 @@ def test_an_error_of_the_lessons_own_is_not_the_compilers_whatever_its_name(here
     monkeypatch.setattr(compiling(here.one_and_two), "ask", lambda *_: own)
     with pytest.raises(worker.LessonError, match="CompileError: mine"):
         compiled(here.one_and_two, X)
+
+
+@pytest.mark.parametrize("kind", ["CompileError", "NoCompiler"])
+def test_a_learners_own_class_of_that_name_is_no_answer_of_the_compiler(lesson, kind):
+    with pytest.raises(worker.LessonError, match=f"{kind}: mine"):
+        compiled(lesson.own_error, X, kind)

@@ -19,12 +19,12 @@ def test_a_function_without_a_file_is_judged_like_any_other(monkeypatch):
         assert_matches(module.double, np.arange(4.0), oracle=lambda x: 2 * x)
 
 
-def test_a_learners_own_class_is_told_as_what_it_is():
-    class Fault(Exception):
-        pass
+@pytest.mark.parametrize("name", ["Fault", "Refused"])
+def test_a_learners_own_class_is_told_as_what_it_is(name):
+    own = type(name, (Exception,), {"__module__": __name__})
 
     def broken(x):
-        raise Fault("mine")
+        raise own("mine")
 
-    with pytest.raises(Mismatch, match=r"It raised test_explain\.Fault: mine"):
+    with pytest.raises(Mismatch, match=rf"It raised test_explain\.{name}: mine"):
         assert_matches(broken, 1, oracle=lambda x: x)

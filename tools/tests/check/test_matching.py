@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-import tools.check
 from tools import worker
-from tools.check import Mismatch, assert_matches
+from tools.check import Mismatch, assert_matches, auditing
 from tools.check.diagnosis import Cause
 from tools.check.given import fake_clock
 from tools.check.inputs import matrices
@@ -138,7 +137,7 @@ def scaled_in_place(x):
     ids=["None", "list", "tensor", "dtype", "shape", "input", "alias", "view", "values", "error"],
 )
 def test_the_plainest_fault_comes_first(function, cause, monkeypatch):
-    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda symptoms: None)
     assert cause_of(function, X.copy(), oracle=double) == cause
 
 
@@ -265,8 +264,8 @@ def test_a_clock_is_handed_out_afresh_for_each_call():
 def test_the_diagnosis_sees_numpy_arrays_and_may_call_lesson_and_oracle(monkeypatch):
     seen = []
 
-    def diagnose(evidence):
-        seen.append(evidence)
+    def diagnose(symptoms):
+        seen.append(symptoms)
         return Cause("known", "Words.")
 
     monkeypatch.setattr("tools.check.diagnosis.diagnose", diagnose)
@@ -276,12 +275,12 @@ def test_the_diagnosis_sees_numpy_arrays_and_may_call_lesson_and_oracle(monkeypa
         return 3 * x
 
     assert cause_of(triple, x, oracle=double) == "known"
-    (evidence,) = seen
-    assert [type(value) for value in (evidence.got, evidence.want, *evidence.args)] == [np.ndarray] * 3
-    assert evidence.got.dtype.name == "bfloat16" and evidence.names == ("x",)
-    np.testing.assert_array_equal(evidence.again(*evidence.args).astype(float), 3 * X)
-    np.testing.assert_array_equal(evidence.oracle(*evidence.args), 2 * X)
-    assert evidence.oracle.__name__ == "double"
+    (symptoms,) = seen
+    assert [type(value) for value in (symptoms.got, symptoms.want, *symptoms.args)] == [np.ndarray] * 3
+    assert symptoms.got.dtype.name == "bfloat16" and symptoms.names == ("x",)
+    np.testing.assert_array_equal(symptoms.again(*symptoms.args).astype(float), 3 * X)
+    np.testing.assert_array_equal(symptoms.oracle(*symptoms.args), 2 * X)
+    assert symptoms.oracle.__name__ == "double"
 
 
 # out ------------------------------------------------------------------------------------------------------
@@ -310,7 +309,7 @@ def test_a_torch_function_that_fills_and_returns_out_matches():
 @pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["NumPy", "PyTorch"])
 @pytest.mark.parametrize("values", [[3.0, 1.5, 2.0], [3, 1, 2], [True, False, True]], ids=["float", "int", "bool"])
 def test_elements_that_are_never_written_are_told_from_wrong_ones(make, values, monkeypatch):
-    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda symptoms: None)
 
     def opposite(x):
         return -x if len(set(values)) == 3 else ~x
@@ -335,7 +334,7 @@ def test_a_result_that_is_nan_by_computation_was_written():
 
 
 def test_a_function_that_leaves_elements_out_is_told_so_even_when_it_fails_without_out(monkeypatch):
-    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda symptoms: None)
 
     def partly(x, *, out=None):
         out = np.full_like(x, 77.0) if out is None else out
@@ -460,7 +459,7 @@ def remote(tmp_path_factory):
     ],
 )
 def test_a_remote_lesson_is_judged_alike(remote, name, cause, monkeypatch):
-    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: None)
+    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda symptoms: None)
     assert cause_of(getattr(remote, name), X.copy(), oracle=double) == cause
 
 
@@ -492,27 +491,28 @@ def test_a_remote_gap_is_a_gap(remote):
 
 
 @pytest.fixture
-def auditing(monkeypatch):
-    monkeypatch.setattr(tools.check, "auditing", True)
+def audited():
+    with auditing.enabled():
+        yield
 
 
 def matmul(a, b):
     return a @ b
 
 
-def test_the_audit_is_content_with_a_fitting_tolerance(auditing):
+def test_the_audit_is_content_with_a_fitting_tolerance(audited):
     rng = np.random.default_rng(5)
     a, b = matrices(rng, (12, 40), (40, 9), dtype=np.float32)
     assert_matches(matmul, a, b, oracle=matmul, tolerance=accumulated(np.float32, 40))
 
 
-def test_the_audit_objects_to_a_tolerance_that_lower_precision_would_meet(auditing):
+def test_the_audit_objects_to_a_tolerance_that_lower_precision_would_meet(audited):
     a, b = matrices(np.random.default_rng(5), (12, 40), (40, 9), dtype=np.float32)
     with pytest.raises(WeakTolerance, match="tf32 round trip"):
         assert_matches(matmul, a, b, oracle=matmul, tolerance=Tolerance(1e-3, "a guess"))
 
 
-def test_the_audit_objects_to_a_tolerance_that_the_reference_hardly_meets(auditing):
+def test_the_audit_objects_to_a_tolerance_that_the_reference_hardly_meets(audited):
     def rough(x):
         return 2 * x * (1 + 2e-7)
 
@@ -521,7 +521,7 @@ def test_the_audit_objects_to_a_tolerance_that_the_reference_hardly_meets(auditi
         assert_matches(rough, x, oracle=double, tolerance=Tolerance(4e-7, "a guess"))
 
 
-def test_the_audit_looks_at_every_part_of_a_result_and_at_python_floats(auditing):
+def test_the_audit_looks_at_every_part_of_a_result_and_at_python_floats(audited):
     def parts(x):
         return 2 * x, {"sum": float(x.sum()), "count": 3}
 

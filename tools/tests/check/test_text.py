@@ -8,7 +8,7 @@ import pytest
 
 from tools import worker
 from tools.check import Mismatch, assert_matches, text
-from tools.check.compare import Fault
+from tools.check.compare import Discrepancy
 from tools.check.diagnosis import Cause
 from tools.check.given import fake_clock
 from tools.check.tolerances import accumulated
@@ -495,7 +495,7 @@ def test_an_error_is_shown_with_the_learners_own_line(tmp_path, monkeypatch):
 def test_a_long_error_is_cut_and_control_characters_never_reach_the_terminal():
     frame = worker.Frame("f.py", 3, "f", "x" * 99)
     error = worker.Raised("ValueError", "\x1b[31mred\n" + "word " * 200, (frame,))
-    lines = text.compose(["f()"], Fault("raised", error), None).split("\n")
+    lines = text.compose(["f()"], Discrepancy("raised", error), None).split("\n")
     assert lines[:3] == ["f()", "", "It raised ValueError: ?[31mred"]
     assert lines[9:] == ["...", "f.py line 3, in f:", "    " + "x" * 33 + "..." + "x" * 36]
     assert max(map(len, lines)) <= 76

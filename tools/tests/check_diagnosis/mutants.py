@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tools.check import Mismatch
-from tools.tests.check_diagnosis.examine import evidence_of, examine
+from tools.tests.check_diagnosis.examine import examine, symptoms_of
 from tools.tests.check_diagnosis.functions import FUNCTIONS
 from tools.tests.check_diagnosis.operators import OPERATORS, NotApplicable
 from tools.tests.check_diagnosis.truths import literally_true
@@ -60,8 +60,8 @@ def judge_one(rng) -> Verdict | None:
     elif found.cause in causes:
         outcome = "named"
     else:
-        evidence = evidence_of(plain.right, wrong, args)  # None where the judge says all: that is certain
-        outcome = "wrongly named" if evidence and not literally_true(found.cause, evidence) else "otherwise"
+        symptoms = symptoms_of(plain.right, wrong, args)  # None where the judge says all: that is certain
+        outcome = "wrongly named" if symptoms and not literally_true(found.cause, symptoms) else "otherwise"
     return Verdict(plain.right.__name__, mutation, causes, found, outcome)
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tools.check import Mismatch, assert_matches, diagnosis
+from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.tests.check_diagnosis.corpus import CORPUS
-from tools.tests.check_diagnosis.examine import evidence_of, examine, handed_over
+from tools.tests.check_diagnosis.examine import examine, handed_over, symptoms_of
 
 ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
     "kernels": {
@@ -22,7 +23,6 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
         "misread_strides",
         "row_by_row",
         "padding_counted",
-        "whole_numbers",
         "store_not_reached",
         "same_in_every_block",
         "threads_overlap",
@@ -59,17 +59,25 @@ def test_what_the_judge_lets_pass_is_right_for_the_diagnosis_too():
 @pytest.mark.parametrize("entry", CORPUS, ids=[entry.name for entry in CORPUS])
 def test_the_mask_is_the_judges_own(entry):
     args = entry.inputs(np.random.default_rng(5))
-    evidence = evidence_of(entry.right, entry.wrong, args)
-    if evidence and evidence.comparable:
-        assert evidence.wrong.shape == evidence.here.got.shape and evidence.wrong.any()
+    symptoms = symptoms_of(entry.right, entry.wrong, args)
+    if symptoms and symptoms.comparable:
+        assert symptoms.wrong.shape == symptoms.here.got.shape and symptoms.wrong.any()
+
+
+def test_of_a_further_call_the_wrong_elements_are_known_as_well():
+    """Of a square that is cut from a matrix, say: a float32 that is rounded is right, and one that is not is wrong."""
+    want = np.linspace(1, 2, 6).reshape(2, 3)
+    got = want.astype(np.float32).astype(np.float64) + 0.1 * (np.arange(6) == 4).reshape(2, 3)
+    symptoms = Symptoms("refusal", args=(want,), dtype="float32").instead(Call((want,), got, want))
+    assert np.argwhere(symptoms.wrong).tolist() == [[1, 1]] and symptoms.comparable
 
 
 def test_every_recogniser_is_reached_by_a_check(monkeypatch):
     spoke = set()
 
     def heard(recognise):
-        def listening(evidence):
-            found = recognise(evidence)
+        def listening(symptoms):
+            found = recognise(symptoms)
             if found:
                 spoke.add(recognise.__name__)
             return found

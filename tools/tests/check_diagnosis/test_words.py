@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tools.check.diagnosis import Evidence, diagnose
+from tools.check.diagnosis import Symptoms, diagnose
 from tools.tests.check_diagnosis.corpus import CORPUS
-from tools.tests.check_diagnosis.examine import evidence_of, told
+from tools.tests.check_diagnosis.examine import symptoms_of, told
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def words(got, want, *args, **more) -> str:
 
 def words_of_missing(missing) -> str:
     """Of elements that were never written."""
-    return diagnose(Evidence("never_written", wrong=missing)).words
+    return diagnose(Symptoms("never_written", wrong=missing)).words
 
 
 def test_a_repeated_argument_is_shown_as_the_call_that_it_amounts_to(rng):
@@ -153,8 +153,8 @@ def test_a_call_with_many_arguments_is_cut_but_the_question_stays(rng):
 
 def test_all_words_fit_two_lines_of_76_and_end_in_a_question():
     for entry in CORPUS:
-        evidence = evidence_of(entry.right, entry.wrong, entry.inputs(np.random.default_rng(3)))
-        cause = evidence and diagnose(evidence)
+        symptoms = symptoms_of(entry.right, entry.wrong, entry.inputs(np.random.default_rng(3)))
+        cause = symptoms and diagnose(symptoms)
         if cause:
             lines = cause.words.splitlines()
             assert len(lines) <= 2 and max(map(len, lines)) <= 76 and cause.words.endswith("?"), cause

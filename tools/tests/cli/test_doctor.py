@@ -11,7 +11,7 @@ from tools import ROOT
 from tools.cli import doctor
 from tools.cli.__main__ import main
 from tools.doctor import run
-from tools.doctor.checks import Finding
+from tools.doctor.findings import Finding
 from tools.doctor.run import Group
 
 WELL = Group("Python", (Finding("Python", "real", "3.12.4"), Finding("GPU", "simulated", "no GPU in use")))

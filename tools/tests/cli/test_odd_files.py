@@ -1,6 +1,7 @@
 """Whatever a lesson, a day.toml or a name is, each command answers in a few plain lines and never with a traceback."""
 
 import io
+import shutil
 
 import pytest
 
@@ -58,17 +59,24 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """A course of one day under git."""
+    root = tmp_path_factory.mktemp("template")
+    under_git.begin(root, "week1/day1")
+    kernels.write_day(root)
+    (root / TOML).write_text((root / TOML).read_text().replace('"Small"', '"Small" # small'))
+    under_git.commit(root)
+    return root
+
+
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(template, tmp_path, monkeypatch):
     monkeypatch.setenv("CI", "true")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("COURSE_FROM", str(tmp_path))
     monkeypatch.setenv(gpu.SIMULATE, "1")
-    under_git.begin(tmp_path, "week1/day1")
-    kernels.write_day(tmp_path)
-    (tmp_path / TOML).write_text((tmp_path / TOML).read_text().replace('"Small"', '"Small" # small'))
-    under_git.commit(tmp_path)
-    return tmp_path
+    return shutil.copytree(template, tmp_path, dirs_exist_ok=True)
 
 
 def answers(command: str, root, capsys, monkeypatch) -> tuple[int, str]:

@@ -8,10 +8,15 @@ import tomllib
 import pytest
 
 from tools import ROOT
-from tools.doctor import checks, machine
+from tools.doctor import __main__ as plain
+from tools.doctor import checks, findings, machine, packages
+from tools.doctor.programs import Place
+from tools.doctor.subprocesses import Reply
+from tools.doctor.surroundings import Surroundings
 
 H200 = {"card": "NVIDIA H200", "capability": [9, 0], "driver": [13, 0], "torch_cuda": [13, 0],
         "packages": {"cupy-cuda13x": "14.2.0", "numba-cuda": "0.20.0"}}  # fmt: skip
+CHECKS = (packages.check_imported, *(each for name, each in vars(checks).items() if name.startswith("check_")))
 LIBCUDNN = "OSError: libcudnn.so.9: cannot open shared object file"
 
 
@@ -22,20 +27,20 @@ def examine(check, **changes):
 
 def test_a_laptop_without_a_gpu_has_no_problem_and_nothing_to_do():
     with machine.pretend({}) as facts:
-        for finding in (check(facts) for check in checks.CHECKS):
+        for finding in (check(facts) for check in CHECKS):
             assert finding.state in ("real", "simulated")
             assert finding.remedy == ""
 
 
 def test_a_complete_gpu_machine_is_real_throughout():
     with machine.pretend(H200) as facts:
-        assert {check(facts).state for check in checks.CHECKS} == {"real"}
+        assert {check(facts).state for check in CHECKS} == {"real"}
 
 
 def test_a_mac_without_triton_misses_it_and_has_no_problem():
     with machine.pretend({"system": "darwin", "packages": {"triton": ""}, "compilers": []}) as facts:
-        states = {check.__name__: check(facts).state for check in checks.CHECKS}
-    assert states["check_packages"] == "real"
+        states = {check.__name__: check(facts).state for check in CHECKS}
+    assert states["check_imported"] == "real"
     assert states["check_triton"] == states["check_compilers"] == "missing"
     assert "problem" not in states.values()
 
@@ -50,9 +55,9 @@ def test_a_gpu_machine_without_cupy_and_numba_can_go_on():
 
 PROBLEMS = [
     (checks.check_python, {"python": [3, 10, 12]}, "3.10.12 is older than 3.11"),
-    (checks.check_packages, {"packages": {"numpy": ""}}, "numpy is missing"),
-    (checks.check_packages, {"packages": {"torch": "2.4.1+cpu"}}, "torch 2.4.1+cpu is older than 2.11"),
-    (checks.check_packages, {"packages": {"triton": ""}}, "triton is missing"),
+    (packages.check_imported, {"packages": {"numpy": ""}}, "numpy is missing"),
+    (packages.check_imported, {"packages": {"torch": "2.4.1+cpu"}}, "torch 2.4.1+cpu is older than 2.11"),
+    (packages.check_imported, {"packages": {"triton": ""}}, "triton is missing"),
     (checks.check_numpy, {"answers": {"numpy": "0 1 2 3 4 5 6 7"}}, "it answered 0 1 2 3 4 5 6 7"),
     (checks.check_torch, {"answers": {"torch": LIBCUDNN}}, "constraints.txt"),
     (checks.check_torch, H200 | {"answers": {"torch": "AssertionError: not compiled with CUDA"}}, "--sim"),
@@ -82,7 +87,7 @@ def test_a_problem_is_found_and_said_in_at_most_five_lines(check, changes, words
 
 def test_every_check_can_find_a_problem_or_something_missing():
     never_worse_than_missing = {checks.check_compilers, checks.check_numba, checks.check_cuda_compilers}
-    assert {check for check, *_ in PROBLEMS} | never_worse_than_missing == set(checks.CHECKS)
+    assert {check for check, *_ in PROBLEMS} | never_worse_than_missing == set(CHECKS)
 
 
 @pytest.mark.parametrize(
@@ -130,13 +135,13 @@ def test_compilers_for_cuda_are_told_with_what_to_type(changes, state, found, re
 )
 def test_pip_is_the_one_of_this_environment(monkeypatch, python, here, command):
     monkeypatch.setattr(sys, "executable", str(python))
-    monkeypatch.setattr(checks.shutil, "which", lambda name: here)
-    assert checks.install() == command
+    monkeypatch.setattr(findings.shutil, "which", lambda name: here)
+    assert findings.install() == command
 
 
 def test_an_environment_without_pip_is_installed_into_by_uv(monkeypatch):
-    monkeypatch.setattr(checks, "find_spec", lambda name: None)
-    assert checks.install("pages") == f"uv pip install -e '.[pages]' -c constraints.txt --python {sys.executable}"
+    monkeypatch.setattr(findings, "find_spec", lambda name: None)
+    assert findings.install("pages") == f"uv pip install -e '.[pages]' -c constraints.txt --python {sys.executable}"
 
 
 # Drivers ------------------------------------------------------------------------------------------
@@ -164,28 +169,26 @@ def test_the_extra_to_install_follows_pytorch_and_then_the_driver(torch_cuda, dr
     assert f"'.[{extra}]'" in finding.remedy
 
 
-def test_floors_are_those_of_pyproject():
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    project = tomllib.loads(text)["project"]
+def test_the_oldest_python_is_that_of_pyproject():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     oldest = re.fullmatch(r">=(\d+)\.(\d+).*", project["requires-python"])
     assert tuple(map(int, oldest.groups())) == checks.OLDEST_PYTHON
-    floors = {}
-    for requirement in project["dependencies"]:
-        name, floor = re.match(r"([\w-]+)>=([\d.]+)", requirement).groups()
-        floors[name] = tuple(map(int, f"{floor}.0".split(".")[:2]))
-    assert {name: floors[name] for name in checks.FLOORS} == checks.FLOORS
 
 
-def test_the_report_has_a_line_for_each_finding_and_what_to_do_below():
-    with machine.pretend({"free_gb": 0.1}) as facts:
-        lines = checks.report(facts).splitlines()
-    assert len(lines) == len(checks.CHECKS) + 1
-    below = lines.index(next(line for line in lines if line.startswith("disk"))) + 1
-    assert lines[below].strip() == "Make room for 0.5 GB of compiled kernels."
+@pytest.mark.parametrize("changes, code", [({}, 0), ({"free_gb": 0.1}, 1)])
+def test_without_its_colours_the_doctor_prints_each_finding_with_what_to_do_below(capsys, monkeypatch, changes, code):
+    silent = Surroundings(place=Place(find=lambda name: None, ask=lambda command, seconds: Reply(127, "")))
+    monkeypatch.setattr(plain, "Surroundings", lambda: silent)
+    with machine.pretend(changes):
+        assert plain.main() == code
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("Python  ")] == ["Python         real       3.12.4"]
+    disk = next(number for number, line in enumerate(lines) if line.startswith("disk"))
+    assert (lines[disk + 1].strip() == "Make room for 0.5 GB of compiled kernels.") == bool(code)
 
 
 def test_the_doctor_runs_as_a_program():
-    command = [sys.executable, "-m", "tools.doctor.checks"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-m", "tools.doctor"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0].startswith("Python")
+    assert "\nPython         real  " in done.stdout and "\nCUDA simulator simulated  adds right" in done.stdout

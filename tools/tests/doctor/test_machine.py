@@ -66,6 +66,13 @@ def test_nvidia_smi_is_not_asked_when_the_run_simulates(fresh):
     assert machine.facts().listed is None
 
 
+def test_a_driver_that_is_not_to_be_asked_is_not_asked(monkeypatch):
+    monkeypatch.setattr(gpu, "card", lambda: pytest.fail("the driver was asked"))
+    monkeypatch.setattr(machine, "_listed_card", lambda: pytest.fail("nvidia-smi was asked"))
+    facts = machine.gather(simulated=True)
+    assert facts.card is facts.driver is facts.listed is None
+
+
 @pytest.mark.parametrize("script, listed", [
     ("echo NVIDIA H200\necho NVIDIA H200", "NVIDIA H200"),
     ("echo 'could not communicate with the driver'; exit 9", None),

@@ -9,14 +9,14 @@ import pytest
 
 from tools import ROOT, gpu
 from tools.doctor import isolated, machine, run
-from tools.doctor.checks import CHECKS, Finding
+from tools.doctor.findings import Finding
 from tools.doctor.machine import LAPTOP
 from tools.doctor.programs import PROGRAMS, Place
 from tools.doctor.run import SIMULATORS, Group, check_cards, check_simulators, problems, self_tests_of
 from tools.doctor.self_tests import RIGHT
 from tools.doctor.subprocesses import Reply
 from tools.doctor.surroundings import Surroundings
-from tools.tests.doctor.test_checks import H200
+from tools.tests.doctor.test_checks import CHECKS, H200
 
 SILENT = Surroundings(place=Place(find=lambda name: None, ask=lambda command, seconds: Reply(127, "")))
 
@@ -50,7 +50,7 @@ def test_a_gpu_machine_is_told_of_each_program_that_it_lacks():
 
 
 def test_every_check_of_day_0_but_two_is_made():
-    replaced = {"check_packages", "check_compilers"}  # by finer ones, of the same names and more
+    replaced = {"check_imported", "check_compilers"}  # by finer ones: every package, and every program
     text = (ROOT / "tools/doctor/run.py").read_text(encoding="utf-8")
     assert {check.__name__ for check in CHECKS if f"checks.{check.__name__}" not in text} == replaced
 
@@ -100,7 +100,7 @@ def test_what_was_answered_before_is_not_asked_again():
 
 
 def test_answers_arrive_at_the_checks(monkeypatch):
-    def wrong(names, **environment):
+    def wrong(names, environment):
         return {name: "0 0 0 0 0 0 0 0" if name == "raw kernel" else RIGHT for name in names}
 
     monkeypatch.setattr(isolated, "answers", wrong)
@@ -201,7 +201,7 @@ def test_a_check_that_fails_is_a_finding(monkeypatch):
 def test_a_driver_that_hangs_is_a_problem_and_all_else_is_told(monkeypatch):
     monkeypatch.setattr(run, "PATIENCE", 0.1)
     monkeypatch.setattr(machine, "facts", threading.Event().wait)
-    monkeypatch.setattr(machine, "gather", lambda: LAPTOP)
+    monkeypatch.setattr(machine, "gather", lambda simulated: LAPTOP if simulated else pytest.fail("asked again"))
     found = {finding.name: finding for group in run.examine(SILENT) for finding in group.findings}
     assert found["GPU"].state == "problem"
     assert "its driver said nothing" in found["GPU"].found

@@ -20,7 +20,9 @@ def shell(script):
 
 
 def test_both_outputs_and_the_exit_status_come_back(tmp_path):
-    reply = ask(shell("echo one; echo two >&2; pwd; echo $WORD; exit 3"), 5, folder=tmp_path, WORD="three")
+    reply = ask(
+        shell("echo one; echo two >&2; pwd; echo $WORD; exit 3"), 5, folder=tmp_path, environment={"WORD": "three"}
+    )
     assert (reply.code, reply.text.split()) == (3, ["one", "two", str(tmp_path), "three"])
 
 
@@ -81,13 +83,13 @@ def stand_in(tmp_path, monkeypatch, **behaviour):
 )
 def test_a_self_test_that_ends_its_process_is_blamed_and_the_others_answer(tmp_path, monkeypatch, does, said):
     stand_in(tmp_path, monkeypatch, first=r"printf 'first\t1 2\n'", second=does, third=r"printf 'third\t3 4\n'")
-    found = isolated.answers(["first", "second", "third"], seconds=1)
+    found = isolated.answers(["first", "second", "third"], {}, seconds=1)
     assert found == {"first": "1 2", "second": said, "third": "3 4"}
 
 
 def test_every_simulator_adds_right_in_a_process_of_its_own():
     names = ["numpy", "cuda simulator", "cupy stand-in"]
-    assert isolated.answers(names, COURSE_SIM="1") == dict.fromkeys(names, RIGHT)
+    assert isolated.answers(names, {"COURSE_SIM": "1"}) == dict.fromkeys(names, RIGHT)
 
 
 def test_cuda_cpp_adds_right_where_there_is_a_compiler():

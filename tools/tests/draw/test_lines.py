@@ -9,7 +9,7 @@ from tools.sim import cuda
 from tools.sim.counters import Counters, Counts, Launch, Line, Warps
 from tools.tests.draw.kernels import add, counted, down_columns, every_other, one_bank, product, shifted, zeros
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 
 RUNS = {
     "side by side": lambda: add[2, 64](zeros(128), zeros(128), zeros(128)),

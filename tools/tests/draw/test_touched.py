@@ -7,7 +7,7 @@ from tools.draw.touched import places, sizes
 from tools.sim.trace import Memory
 from tools.tests.draw.kernels import add, down_columns, one_bank, picture, pictures, product, shifted, zeros
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 BASE = np.zeros((6, 8), np.float32)
 
 

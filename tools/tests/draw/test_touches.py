@@ -12,7 +12,7 @@ from tools.draw.touches_svg import _regions
 from tools.draw.words import lanes, place, tint
 from tools.tests.draw.kernels import add, along_rows, corners, down_columns, one_bank, picture, product, zeros
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -16,8 +16,8 @@ CHEATS = {
         "_pytest.python.Function.runtest",
     ),
     "the course's own": (
-        "import tools.check.judge; tools.check.judge.judge = lambda *a: None",
-        "tools.check.judge.judge",
+        "import tools.check.verify; tools.check.verify.verify = lambda *a: None",
+        "tools.check.verify.verify",
     ),
     "the name in a test": ("import tools.check; tools.check.assert_matches = print", "tools.check.assert_matches"),
 }

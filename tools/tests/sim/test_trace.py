@@ -7,7 +7,7 @@ from tools import gpu
 from tools.sim import cuda, cupy, trace
 from tools.sim.recording import record, unrecorded
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 triton_is_real = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
 
 

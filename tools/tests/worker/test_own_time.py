@@ -78,13 +78,13 @@ def work(seconds):
 
 @pytest.fixture
 def crowded():
-    """One processor that this process and its children share with six others that never rest."""
+    """One processor that this process and its children share with three others that never rest."""
     if not hasattr(os, "sched_setaffinity"):
         pytest.skip("needs a system on which a process can be given a processor")
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
-    others = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(6)]
-    time.sleep(1)
+    others = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(3)]
+    time.sleep(0.5)
     yield
     for other in others:
         other.kill()

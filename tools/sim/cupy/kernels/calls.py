@@ -5,10 +5,11 @@ Their last bits are NumPy's: a GPU's sin or exp may differ by a few units in the
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from tools.sim.cupy.casts import flushed
+from tools.sim.cupy.arrays.casts import flushed
 from tools.sim.cupy.kernels.types import common, is_half, promoted
 
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -17,11 +18,11 @@ FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 class Ambiguous(Exception):
     """Arguments for which the compiler finds no function, or several. what: a sentence about it."""
 
-    def __init__(self, what: str):
+    def __init__(self, what: str) -> None:
         self.what = what
 
 
-def _round(x):
+def _round(x: Any) -> Any:
     """Halves away from zero."""
     whole = np.trunc(x)
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(x.dtype.type(1), x), whole)
@@ -41,46 +42,23 @@ def _each(function: Callable[[float], float], at_poles: float) -> Callable:
     return np.vectorize(value, [float])
 
 
-def _fma(x, y, z):
+def _fma(x: Any, y: Any, z: Any) -> Any:
     """Rounded once where they are floats."""
     if x.dtype == FLOAT:
         x, y, z = (each.astype(DOUBLE) for each in (x, y, z))
     return x * y + z
 
 
+def _of_numpy(names: str) -> dict[str, Callable]:
+    return {name: getattr(np, name) for name in names.split()}
+
+
 # Of floating-point numbers. sinf(x) takes and gives float; sin(x) is there for float and for double.
-ONE = {
-    **{
-        name: getattr(np, name)
-        for name in (
-            "sin",
-            "cos",
-            "tan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "exp",
-            "exp2",
-            "expm1",
-            "log",
-            "log2",
-            "log10",
-            "log1p",
-            "sqrt",
-            "cbrt",
-            "floor",
-            "ceil",
-            "trunc",
-            "rint",
-            "fabs",
-        )
-    },
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
+ONE: dict[str, Callable] = {
+    **_of_numpy(
+        "sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt floor ceil trunc rint fabs "
+        "asin acos atan asinh acosh atanh"
+    ),
     "nearbyint": np.rint,
     "round": _round,
     "rsqrt": lambda x: 1 / np.sqrt(x),
@@ -92,53 +70,20 @@ ONE = {
     "tgamma": _each(math.gamma, math.nan),
     "lgamma": _each(math.lgamma, math.inf),
 }
-TWO = {
-    "pow": np.power,
-    "atan2": np.arctan2,
-    "fmod": np.fmod,
-    "hypot": np.hypot,
-    "fmin": np.fmin,
-    "fmax": np.fmax,
-    "nextafter": np.nextafter,
-}
-THREE = {"fma": _fma}
-FLOATING = {1: ONE, 2: TWO, 3: THREE}
+TWO: dict[str, Callable] = {"pow": np.power, "atan2": np.arctan2, **_of_numpy("fmod hypot fmin fmax nextafter")}
+THREE: dict[str, Callable] = {"fma": _fma}
+FLOATING: dict[int, dict[str, Callable]] = {1: ONE, 2: TWO, 3: THREE}
 OF_HALVES = ("fmin", "fmax", "nextafter")  # that CuPy has for float16 as well
-ONLY_FLOAT = {  # the first ones are less exact on a GPU
+ONLY_FLOAT: dict[int, dict[str, Callable]] = {  # the first ones are less exact on a GPU
     1: {f"__{name}f": ONE[name] for name in ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10")},
     2: {"__powf": np.power, "__fdividef": np.divide, "fdividef": np.divide, "copysignf": np.copysign},
 }
-ABOUT = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit}
-WHOLE = {"llrint": np.rint, "lrint": np.rint, "llround": _round, "lround": _round}
-EITHER = {"min": np.fmin, "max": np.fmax, "copysign": np.copysign}  # of two of one type
-COMPLEX = {
-    "abs": np.abs,
-    "arg": np.angle,
-    "conj": np.conj,
-    "norm": lambda z: np.abs(z) ** 2,
-    "real": np.real,
-    "imag": np.imag,
-    **{
-        name: ONE[name]
-        for name in (
-            "exp",
-            "log",
-            "log10",
-            "sqrt",
-            "sin",
-            "cos",
-            "tan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "asin",
-            "acos",
-            "atan",
-            "asinh",
-            "acosh",
-            "atanh",
-        )
-    },
+ABOUT: dict[str, Callable] = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit}
+WHOLE: dict[str, Callable] = {"llrint": np.rint, "lrint": np.rint, "llround": _round, "lround": _round}
+EITHER: dict[str, Callable] = {"min": np.fmin, "max": np.fmax, "copysign": np.copysign}  # of two of one type
+COMPLEX: dict[str, Callable] = {
+    **{"abs": np.abs, "arg": np.angle, "conj": np.conj, "norm": lambda z: np.abs(z) ** 2},
+    **_of_numpy("real imag exp log log10 sqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh"),
 }
 FREE = ("abs", "fabs", "fabsf", "copysign", "copysignf")  # they change a sign
 ATOMIC = {
@@ -156,8 +101,8 @@ KNOWN = [
 ]
 
 
-def call(name: str, values: list):
-    """What a function gives for values of C++'s types; None if the translation knows no such function.
+def call(name: str, values: list) -> Any:
+    """The result of a function for values of C++'s types; None if the translation knows no such function.
 
     Raises Ambiguous where the compiler would not know which one is meant.
     """
@@ -176,7 +121,7 @@ def call(name: str, values: list):
     return _floats(name, values, types)
 
 
-def _floats(name: str, values: list, types: list[np.dtype]):
+def _floats(name: str, values: list, types: list[np.dtype]) -> Any:
     functions, only_float = FLOATING.get(len(values), {}), ONLY_FLOAT.get(len(values), {})
     if name in functions:
         function, dtype = functions[name], _floating(name, types)

@@ -1,22 +1,22 @@
 """cupy.ElementwiseKernel: a few lines of CUDA C++ for each element, run with NumPy and no compiler."""
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from tools.sim.counters import Counts
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import operand
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.kernels.evaluation import Indexer, Variable
-from tools.sim.cupy.kernels.machine import Machine
-from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
-from tools.sim.cupy.kernels.parser import functions, statements
-from tools.sim.cupy.kernels.raw import Raw
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import operand
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.kernels.machine import Held, Indexer, Variable
+from tools.sim.cupy.kernels.parameters import Kernel, common_shape, decide, type_of
+from tools.sim.cupy.kernels.raw_arrays import Raw
 from tools.sim.cupy.kernels.refusal import Code
+from tools.sim.cupy.kernels.statement_parser import statements
 
 
-class ElementwiseKernel:
+class ElementwiseKernel(Kernel):
     """in_params, out_params: as "T x, raw float32 y". operation: the statements; i is the number of the element."""
 
     __module__ = "cupy"
@@ -26,18 +26,15 @@ class ElementwiseKernel:
         in_params: str,
         out_params: str,
         operation: str,
-        name="kernel",
-        reduce_dims=True,
-        preamble="",
-        no_return=False,
-        return_tuple=False,
-        **options,
-    ):
-        check_name(name)
-        self.in_params, self.out_params = parameters(in_params), parameters(out_params)
-        self.nin, self.nout = len(self.in_params), len(self.out_params)
-        self.params, self.nargs = self.in_params + self.out_params, self.nin + self.nout
-        self.operation, self.preamble, self.name, self.__name__ = operation, preamble, name, name
+        name: str = "kernel",
+        reduce_dims: bool = True,
+        preamble: str = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(name, in_params, out_params, preamble)
+        self.operation = operation
         self.reduce_dims, self.no_return, self.return_tuple = reduce_dims, no_return, return_tuple
         self._code = Code(name, operation)
         for option in ("loop_prep", "after_loop"):
@@ -46,7 +43,7 @@ class ElementwiseKernel:
         if "i" in {each.name for each in self.params}:
             raise ValueError("Can not use 'i' as a parameter name")
 
-    def __call__(self, *args, size=-1, stream=None, block_size=128, **unknown):
+    def __call__(self, *args: Any, size: int = -1, stream: Any = None, block_size: int = 128, **unknown: Any) -> Any:
         if unknown:
             raise TypeError(f"Wrong arguments {unknown}")
         if block_size <= 0:
@@ -80,10 +77,10 @@ class ElementwiseKernel:
         return given
 
     def _launch(
-        self, inputs: list, outputs: list, letters: dict, shape: tuple[int, ...], blocks: int, stream, fresh: bool
+        self, inputs: list, outputs: list, letters: dict, shape: tuple[int, ...], blocks: int, stream: Any, fresh: bool
     ) -> None:
         threads = prod(shape)
-        names = {"i": Variable(np.arange(threads), constant=True), "_ind": Indexer(threads)}
+        names: dict[str, Held] = {"i": Variable(np.arange(threads), constant=True), "_ind": Indexer(threads)}
         for parameter, argument in zip(self.in_params, inputs):
             names[parameter.name] = _input(parameter, argument, shape, letters)
         for parameter, array in zip(self.out_params, outputs):
@@ -92,15 +89,14 @@ class ElementwiseKernel:
                 if parameter.raw
                 else Variable(array.elements.reshape(-1).copy(), written=np.zeros(threads, bool), fresh=fresh)
             )
-        types = frozenset(letters)
-        machine = Machine(self._code, threads, names, letters, functions(Code(self.name, self.preamble), types))
-        body, arithmetic = statements(self._code, types), Counts()
+        machine, arithmetic = self.machine(self._code, threads, names, letters), Counts()
+        body = statements(self._code, frozenset(letters))
 
         def run() -> list:
             with np.errstate(all="ignore"):
-                machine.check(body)
+                body.check(machine)
                 with machine.counted(arithmetic):
-                    machine.run(body)
+                    body.run(machine)
             return self._accessed(names, (*inputs, *outputs), shape)
 
         arrays = [each for each in (*inputs, *outputs) if isinstance(each, ndarray)]
@@ -108,7 +104,7 @@ class ElementwiseKernel:
 
     def _accessed(self, names: dict, arguments: tuple, shape: tuple[int, ...]) -> list[tuple[str, list]]:
         """Store the outputs; gives what the threads accessed, and how."""
-        done = {"load": [], "store": [], "atomic": []}
+        done: dict[str, list] = {"load": [], "store": [], "atomic": []}
         for parameter, argument in zip(self.params, arguments):
             variable = names[parameter.name]
             if isinstance(variable, Raw):
@@ -121,8 +117,8 @@ class ElementwiseKernel:
         return list(zip(launches.FIGURES, done.values()))
 
 
-def _input(parameter, argument, shape: tuple[int, ...], letters: dict) -> Variable | Raw:
-    """What an input is to the code."""
+def _input(parameter: Any, argument: Any, shape: tuple[int, ...], letters: dict) -> Variable | Raw:
+    """An input as the code finds it."""
     if not isinstance(argument, ndarray):
         return Variable(np.array(argument, type_of(parameter, letters)), constant=True)
     if parameter.raw:
@@ -130,11 +126,11 @@ def _input(parameter, argument, shape: tuple[int, ...], letters: dict) -> Variab
     return Variable(np.broadcast_to(argument.elements, shape).reshape(-1), constant=True)
 
 
-def _stored(array: ndarray, variable: Variable, shape: tuple[int, ...]):
+def _stored(array: ndarray, variable: Variable, shape: tuple[int, ...]) -> Any:
     """Write an output; gives what the threads stored to."""
-    written = variable.written.reshape(shape)
+    written = np.asarray(variable.written).reshape(shape)
     np.copyto(array.elements, np.broadcast_to(variable.value, written.size).reshape(shape), where=written)
     if written.all():
         return array
-    threads = np.flatnonzero(variable.written)
+    threads = np.flatnonzero(written)
     return launches.Scattered(array, threads, threads)

@@ -1,241 +1,238 @@
-"""Reads a kernel's code: expressions, by the precedence of their operators."""
+"""The parts of a kernel's expressions, and their values: NumPy numbers, or arrays with one element a thread."""
 
-from tools.sim.cupy.kernels import tree, types
-from tools.sim.cupy.kernels.refusal import Code
-from tools.sim.cupy.kernels.tokens import Token, tokens
+import builtins
+import difflib
+from dataclasses import dataclass
+from typing import Any
 
-LEVELS = (
-    ("||",),
-    ("&&",),
-    ("|",),
-    ("^",),
-    ("&",),
-    ("==", "!="),
-    ("<", "<=", ">", ">="),
-    ("<<", ">>"),
-    ("+", "-"),
-    ("*", "/", "%"),
-)
-ASSIGNMENTS = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
-PYTHON = {  # words at which it shows that this was meant for Python
-    "if": "\nC++ writes: condition ? one : other, and if (condition) statement.",
-    "for": "\nC++ writes: for (int j = 0; j < n; j++) statement.",
-    "while": "\nC++ writes: while (condition) statement.",
-    "def": "\nThis is Python; the code is C++.",
-    "import": "\nThis is Python; the code is C++.",
-    "lambda": "\nThis is Python; the code is C++.",
-}
-CASTS = ("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast")
+import numpy as np
+
+from tools.sim import floats
+from tools.sim.cupy.kernels import calls, operators, types
+from tools.sim.cupy.kernels.machine import Indexer, Machine, Variable
+from tools.sim.cupy.kernels.raw_arrays import Raw, fault
+from tools.words import quantity
 
 
-class Expressions:
-    """code: what is read. types: names that stand for types here, as T, beside C++'s own."""
+@dataclass(frozen=True)
+class Node:
+    """Any part. line: of the code it stands in, counted from 1."""
 
-    def __init__(self, code: Code, names: frozenset[str] = frozenset()):
-        self.code, self.names = code, names
-        self._tokens, self._at = tokens(code), 0
-        for token in self._tokens:
-            if token.text in types.ABSENT:
-                raise code.wrong(
-                    token.line, f"CuPy's headers do not declare {token.text}: write {types.ABSENT[token.text]}."
-                )
+    line: int
 
-    # Word by word --------------------------------------------------------------------------------
+    def value(self, machine: Machine) -> Any:
+        """The value; for threads that are not here it may be anything."""
+        raise NotImplementedError
 
-    @property
-    def now(self) -> Token:
-        return self._tokens[self._at]
+    def truth(self, machine: Machine) -> np.ndarray:
+        """For which threads it holds."""
+        value = machine.fitting(self.line, "as a condition", operators.truth, self.value(machine))
+        return np.broadcast_to(value, machine.mask.shape)
 
-    def ahead(self, distance: int) -> Token:
-        return self._tokens[min(self._at + distance, len(self._tokens) - 1)]
 
-    def take(self) -> Token:
-        token = self.now
-        self._at += token.kind != "end"
-        return token
+@dataclass(frozen=True)
+class Number(Node):
+    number: np.generic
 
-    def at_end(self) -> bool:
-        return self.now.kind == "end"
+    def value(self, machine: Machine) -> Any:
+        return floats.constant(self.number)
 
-    def accept(self, text: str) -> bool:
-        return bool(self.now.text == text and self.take())
 
-    def expect(self, text: str) -> Token:
-        if self.now.text != text:
-            hint = PYTHON.get(self.now.text) or PYTHON.get(self._tokens[self._at - 1].text, "")
-            raise self.code.wrong(
-                self.now.line, f"Here {text!r} is missing; {self._found()} stands in its place.{hint}"
-            )
-        return self.take()
+@dataclass(frozen=True)
+class Name(Node):
+    name: str
 
-    def expect_name(self) -> str:
-        if self.now.kind != "name":
-            raise self.code.wrong(self.now.line, f"Here a name is missing; {self._found()} stands in its place.")
-        return self.take().text
+    def value(self, machine: Machine) -> Any:
+        variable = machine.find(self.line, self.name)
+        if not isinstance(variable, Variable):
+            raise machine.code.unknown(self.line, f"{self.name!r} as a whole")
+        if variable.written is not None and variable.fresh and (machine.mask & ~variable.written).any():
+            what = f"{self.name!r} is read before it has a value."
+            question = "Does every way to this line store something in it first?"
+            raise fault(machine.code, self.line, "uninitialised", what, question, self.name)
+        return variable.value
 
-    def end_statement(self) -> None:
-        """A semicolon, or the end of the code, where CuPy adds one."""
-        if not self.at_end():
-            self.expect(";")
 
-    def _found(self) -> str:
-        return repr(self.now.text) if self.now.text else "the end of the code"
+@dataclass(frozen=True)
+class Unary(Node):
+    """operator: + - ! ~ &"""
 
-    # Types ---------------------------------------------------------------------------------------
+    operator: str
+    operand: Node
 
-    def type_ahead(self, distance: int = 0) -> bool:
-        """Does a type begin here?"""
-        text = self.ahead(distance).text
-        if self.ahead(distance + 1).text == "(" and text not in ("const",):
-            return False  # T(x) is a conversion
-        return text in ("const", "auto", "void", "complex", "thrust::complex") or self._names_type(text)
+    def value(self, machine: Machine) -> Any:
+        if self.operator == "&":
+            raise machine.code.unknown(self.line, "addresses, but for atomic functions")
+        operand = self.operand.value(machine)
+        return machine.fitting(self.line, self.operator, operators.unary, self.operator, operand)
 
-    def _names_type(self, text: str) -> bool:
-        return text in self.names or text in types.WORDS or types.named(text) is not None
 
-    def type(self) -> str:
-        """The type that begins here, as it is written."""
-        while self.accept("const"):
-            pass
-        words = [self.take().text]
-        while words[0] in types.WORDS and self.now.text in types.WORDS:
-            words.append(self.take().text)
-        name = " ".join(words)
-        if self.now.text == "<":
-            self.take()
-            name += f"<{self.type()}>"
-            self._close_type()
-        while self.accept("const"):
-            pass
-        if name not in ("auto", "void") and name not in self.names and types.named(name) is None:
-            raise self.code.unknown(self.now.line, f"the type {name}")
-        return name
+@dataclass(frozen=True)
+class Binary(Node):
+    operator: str
+    left: Node
+    right: Node
 
-    def _close_type(self) -> None:
-        """A >, which may be the first half of >>."""
-        if self.now.text == ">>":
-            self._tokens[self._at] = self.now._replace(text=">")
+    def value(self, machine: Machine) -> Any:
+        if self.operator not in ("&&", "||"):
+            return combined(machine, self.line, self.operator, self.left.value(machine), self.right.value(machine))
+        here, left = machine.mask, self.left.truth(machine)
+        machine.mask = here & (left if self.operator == "&&" else ~left)
+        right = self.right.truth(machine)
+        machine.mask = here
+        return left & right if self.operator == "&&" else left | right
+
+
+def combined(machine: Machine, line: int, operator: str, left: Any, right: Any) -> Any:
+    """left operator right"""
+    zero = operators.divides_by_zero(operator, left, right)
+    if zero is not None and (zero & machine.mask).any():
+        what = f"Thread {int(np.argmax(zero & machine.mask))} divides a whole number by 0."
+        question = "C++ says nothing about the result. Which threads must not come here?"
+        raise fault(machine.code, line, "division", what, question)
+    return machine.fitting(line, operator, operators.binary, operator, left, right)
+
+
+@dataclass(frozen=True)
+class Choice(Node):
+    """condition ? yes : no"""
+
+    condition: Node
+    yes: Node
+    no: Node
+
+    def value(self, machine: Machine) -> Any:
+        here, condition = machine.mask, self.condition.truth(machine)
+        branches = []
+        for chosen, branch in ((condition, self.yes), (~condition, self.no)):
+            machine.mask = here & chosen
+            branches.append(branch.value(machine))
+        machine.mask = here
+        dtype = machine.fitting(self.line, "choice between values", operators.chosen, *branches)
+        return floats.chosen(condition, *(floats.cast(branch, branch.astype(dtype)) for branch in branches))
+
+
+@dataclass(frozen=True)
+class Cast(Node):
+    type: str
+    operand: Node
+
+    def value(self, machine: Machine) -> Any:
+        return machine.converted(self.line, self.operand.value(machine), machine.dtype(self.line, self.type))
+
+
+@dataclass(frozen=True)
+class Element(Node):
+    """array[index]"""
+
+    array: Node
+    index: Node
+
+    def place(self, machine: Machine) -> tuple[Raw, Any]:
+        """The raw array and the places in it."""
+        raw = machine.find(self.array.line, self.array.name) if isinstance(self.array, Name) else None
+        if not isinstance(raw, Raw):
+            raise machine.code.wrong(self.line, "Only a raw argument can have an index.")
+        return raw, self.index.value(machine)
+
+    def value(self, machine: Machine) -> Any:
+        raw, index = self.place(machine)
+        return raw.load(machine.code, self.line, index, machine.mask)
+
+
+@dataclass(frozen=True)
+class Assign(Node):
+    """target = value, or with an operator: target += value. after: the value is that before it, as in i++."""
+
+    target: Node
+    operator: str | None
+    operand: Node
+    after: bool = False
+
+    def value(self, machine: Machine) -> Any:
+        code, line, before = machine.code, self.line, None
+        if isinstance(self.target, Element):
+            raw, index = self.target.place(machine)
+            before = raw.load(code, line, index, machine.mask) if self.operator else None
+            value = machine.converted(line, self._operated(machine, before), raw.array.dtype)
+            raw.store(code, line, index, value, machine.mask)
+        elif isinstance(self.target, Name):
+            before = self.target.value(machine) if self.operator else None
+            value = self._operated(machine, before)
+            variable = machine.find(self.target.line, self.target.name)
+            value = machine.assign(line, self.target.name, variable, value)
         else:
-            self.expect(">")
+            raise code.wrong(line, "Nothing can be stored in what stands on the left.")
+        return before if self.after else value
 
-    # Expressions ---------------------------------------------------------------------------------
+    def _operated(self, machine: Machine, before: Any) -> Any:
+        """The value on the right; with an operator, what becomes of the one before."""
+        value = self.operand.value(machine)
+        if not self.operator:
+            return value
+        if before.dtype.kind == "c" and not types.is_half(value.dtype):
+            value = value.astype(before.dtype)
+        return combined(machine, self.line, self.operator, before, value)
 
-    def expression(self) -> tree.Node:
-        found = self.assignment()
-        if self.now.text == ",":
-            raise self.code.unknown(self.now.line, "the comma between expressions", "Write two statements.")
-        return found
 
-    def assignment(self) -> tree.Node:
-        target = self._choice()
-        if self.now.text not in ASSIGNMENTS:
-            return target
-        token = self.take()
-        return tree.Assign(token.line, target, token.text[:-1] or None, self.assignment())
+@dataclass(frozen=True)
+class Member(Node):
+    """whole.name, or whole.name(arguments)"""
 
-    def _choice(self) -> tree.Node:
-        condition = self._binary(0)
-        if self.now.text != "?":
-            return condition
-        line = self.take().line
-        yes = self.assignment()
-        self.expect(":")
-        return tree.Choice(line, condition, yes, self.assignment())
+    whole: Node
+    name: str
+    arguments: tuple[Node, ...] | None
 
-    def _binary(self, level: int) -> tree.Node:
-        if level == len(LEVELS):
-            return self._unary()
-        left = self._binary(level + 1)
-        while self.now.text in LEVELS[level]:
-            token = self.take()
-            left = tree.Binary(token.line, token.text, left, self._binary(level + 1))
-        return left
+    def value(self, machine: Machine) -> Any:
+        whole = machine.find(self.whole.line, self.whole.name) if isinstance(self.whole, Name) else None
+        if isinstance(whole, (Raw, Indexer)) and self.name == "size" and self.arguments == ():
+            return np.int64(whole.array.size if isinstance(whole, Raw) else whole.size)
+        if isinstance(whole, Raw) and self.name == "ndim" and self.arguments is None:
+            return np.int32(whole.array.ndim)
+        if not isinstance(whole, (Raw, Indexer)) and self.name in ("real", "imag") and self.arguments == ():
+            return getattr(np, self.name)(self.whole.value(machine))
+        if isinstance(self.whole, Name) and isinstance(whole, Variable) and whole.value.dtype.kind in "biuf":
+            what = f"{self.whole.name!r} is one number here, a {whole.value.dtype}, which has no .{self.name}."
+            raise machine.code.wrong(self.line, what)
+        raise machine.code.unknown(self.line, f".{self.name}")
 
-    def _unary(self) -> tree.Node:
-        token = self.now
-        if token.text in ("+", "-", "!", "~", "&"):
-            self.take()
-            return tree.Unary(token.line, token.text, self._unary())
-        if token.text in ("++", "--"):
-            self.take()
-            return self._step(token, self._unary(), after=False)
-        if token.text == "*" and self._tokens[self._at - 1].text == "*":
-            raise self.code.wrong(token.line, "C++ has no operator **: a square is x * x, any power pow(x, y).")
-        if token.text == "*":
-            raise self.code.unknown(token.line, "pointers")
-        if token.text == "(" and self.type_ahead(1) and self.ahead(1).text != "(":
-            self.take()
-            type = self.type()
-            self.expect(")")
-            return tree.Cast(token.line, type, self._unary())
-        return self._postfix(self._primary())
 
-    def _step(self, token: Token, target: tree.Node, after: bool) -> tree.Node:
-        one = tree.Number(token.line, types.literal("1"))
-        return tree.Assign(token.line, target, token.text[0], one, after)
+@dataclass(frozen=True)
+class Call(Node):
+    function: str
+    arguments: tuple[Node, ...]
 
-    def _postfix(self, found: tree.Node) -> tree.Node:
-        while True:
-            token = self.now
-            if self.accept("["):
-                found = tree.Element(token.line, found, self.expression())
-                self.expect("]")
-            elif self.accept("."):
-                name = self.expect_name()
-                found = tree.Member(token.line, found, name, self._arguments() if self.now.text == "(" else None)
-            elif token.text in ("++", "--"):
-                found = self._step(self.take(), found, after=True)
-            else:
-                return found
+    def value(self, machine: Machine) -> Any:
+        if self.function in machine.functions:
+            return machine.functions[self.function].called(machine, self.line, self.arguments)
+        if self.function in calls.ATOMIC:
+            raise machine.code.unknown(self.line, f"the old value that {self.function} gives")
+        given = [argument.value(machine) for argument in self.arguments]
+        values = list(map(np.asarray, given))
+        dtype = types.named(self.function)
+        if dtype is not None and dtype.kind == "c" and len(values) in (1, 2):
+            return (values[0] if len(values) == 1 else values[0] + 1j * values[1]).astype(dtype)
+        try:
+            result = calls.call(self.function, values)
+        except calls.Ambiguous as error:
+            raise machine.code.wrong(self.line, error.what) from None
+        if result is None:
+            raise self._unknown(machine)
+        return floats.called(result, given, free=self.function in calls.FREE)
 
-    def _primary(self) -> tree.Node:
-        token = self.take()
-        if token.kind == "number":
-            try:
-                return tree.Number(token.line, types.literal(token.text))
-            except (ValueError, OverflowError):
-                raise self.code.wrong(token.line, f"{token.text} is no number of C++.") from None
-        if token.text == "(":
-            inside = self.expression()
-            self.expect(")")
-            return inside
-        if token.text in CASTS:
-            return self._cast(token)
-        if token.kind != "name":
-            shown = repr(token.text) if token.text else "the end of the code"
-            raise self.code.wrong(token.line, f"Here a value is missing; {shown} stands in its place.")
-        return self._named(token)
+    def _unknown(self, machine: Machine) -> Exception:
+        of_python = hasattr(builtins, self.function)
+        near = [] if of_python else difflib.get_close_matches(self.function, calls.KNOWN, 1, cutoff=0.8)
+        instead = "If CUDA has it, write a RawKernel; if it is yours, define it in the preamble."
+        what = f"the function {self.function} of {quantity(len(self.arguments), 'argument')}"
+        return machine.code.unknown(self.line, what, f"Is {near[0]} meant?" if near else instead)
 
-    def _named(self, token: Token) -> tree.Node:
-        """A variable, a call, or a conversion as T(x) or complex<float>(x, y)."""
-        if token.text in ("true", "false"):
-            return tree.Number(token.line, types.SIMPLE["bool"](token.text == "true"))
-        if self.now.text == "<" and token.text in ("complex", "thrust::complex"):
-            self._at -= 1
-            return tree.Call(token.line, self.type(), self._arguments())
-        if self.now.text != "(":
-            return tree.Name(token.line, token.text)
-        arguments = self._arguments()
-        if self._names_type(token.text) and len(arguments) == 1:
-            return tree.Cast(token.line, token.text, arguments[0])
-        return tree.Call(token.line, token.text, arguments)
-
-    def _cast(self, token: Token) -> tree.Cast:
-        if token.text != "static_cast":
-            raise self.code.unknown(token.line, token.text)
-        self.expect("<")
-        type = self.type()
-        self.expect(">")
-        self.expect("(")
-        operand = self.expression()
-        self.expect(")")
-        return tree.Cast(token.line, type, operand)
-
-    def _arguments(self) -> tuple[tree.Node, ...]:
-        self.expect("(")
-        found = []
-        while not self.accept(")"):
-            found.append(self.assignment())
-            if self.now.text != ")":
-                self.expect(",")
-        return tuple(found)
+    def update(self, machine: Machine) -> None:
+        """An atomic function as a statement. The threads take turns."""
+        target, *values = self.arguments
+        element = target.operand if isinstance(target, Unary) and target.operator == "&" else None
+        if not isinstance(element, Element) or len(values) != 1:
+            raise machine.code.unknown(self.line, f"{self.function} of anything but &array[index] and a value")
+        raw, index = element.place(machine)
+        value = values[0].value(machine)
+        raw.update(machine.code, self.line, calls.ATOMIC[self.function], index, value, machine.mask)

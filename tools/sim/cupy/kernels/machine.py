@@ -1,171 +1,161 @@
-"""Runs a kernel's statements for all threads at once.
+"""The state of a kernel's code while it runs for all threads at once: names, types, and the threads that are here.
 
 Branches and loops are masks: statements run for the threads that are there, and nothing that the others do can show.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tools.sim import floats
+from tools.sim import faults, floats
 from tools.sim.counters import Counts
-from tools.sim.cupy.kernels import calls, tree
-from tools.sim.cupy.kernels.evaluation import Evaluation, Indexer, Variable
-from tools.sim.cupy.kernels.raw import Raw
+from tools.sim.cupy.arrays.casts import convert
+from tools.sim.cupy.kernels import operators, types
+from tools.sim.cupy.kernels.raw_arrays import Raw
 from tools.sim.cupy.kernels.refusal import Code
 
-ROUNDS = 1_000_000  # of a loop, after which it is taken for endless
-DEPTH = 32  # of calls of device functions
+CONSTANTS: dict[str, np.generic] = {  # that CuPy's headers declare
+    "M_PI": np.float64(np.pi),
+    "CUDART_INF": np.float64(np.inf),
+    "CUDART_INF_F": np.float32(np.inf),
+    "CUDART_NAN": np.float64(np.nan),
+    "CUDART_NAN_F": np.float32(np.nan),
+    **{f"FLT_{name}": getattr(np.finfo(np.float32), of) for name, of in (("MAX", "max"), ("MIN", "tiny"))},
+    **{f"DBL_{name}": getattr(np.finfo(np.float64), of) for name, of in (("MAX", "max"), ("MIN", "tiny"))},
+    "FLT_EPSILON": np.finfo(np.float32).eps,
+    "DBL_EPSILON": np.finfo(np.float64).eps,
+}
+ELSEWHERE = {  # that other headers of C++ would
+    "INFINITY": "CUDART_INF_F",
+    "NAN": "CUDART_NAN_F",
+    "HUGE_VAL": "CUDART_INF",
+    "M_E": "2.718281828459045",
+    "INT_MAX": "2147483647",
+    "INT_MIN": "(-2147483647 - 1)",
+    **dict.fromkeys(("PI", "pi"), "M_PI"),
+}
+PYTHON = {
+    **{"True": "true", "False": "false", "None": "a number"},
+    **dict.fromkeys(("np", "math"), "its functions without a prefix, as exp(x)"),
+}
 
 
-class Machine(Evaluation):
-    """functions: the __device__ functions that the code may call, by name."""
+@dataclass(frozen=True)
+class Indexer:
+    """The number of elements, which the code knows as _ind.size()."""
+
+    size: int
+
+    def without_threads(self) -> "Indexer":
+        return self
+
+
+@dataclass
+class Variable:
+    """written: the threads that gave it its value; None: nobody asks. fresh: had it none before?"""
+
+    value: Any  # a number of NumPy, or an array with an element for each thread
+    constant: bool = False
+    written: np.ndarray | None = None
+    fresh: bool = True
+
+    def without_threads(self) -> "Variable":
+        """Another one of this type."""
+        return Variable(np.zeros(1, self.value.dtype), self.constant)
+
+
+Held = Variable | Raw | Indexer
+
+
+class Machine:
+    """code: for messages. threads: how many. names: the variables and raw arrays that the code finds.
+
+    named_types: dtypes by names such as T. functions: the __device__ functions that the code may call.
+    mask: the threads that are here now. everywhere: run also what no thread comes to.
+    """
 
     def __init__(
         self,
         code: Code,
         threads: int,
-        names: Mapping[str, Variable | Raw | Indexer],
+        names: Mapping[str, Held],
         named_types: Mapping[str, np.dtype],
-        functions: Mapping[str, tree.Function] = {},
-    ):
-        super().__init__(code, threads, names, named_types)
-        self._functions, self._depth, self._everywhere = functions, 0, False
-        self._broken = self._returned = self._nobody = np.zeros(threads, bool)
-        self._result: Variable | None = None
+        functions: Mapping[str, Any] = {},
+    ) -> None:
+        self.code, self.threads, self.named_types, self.functions = code, threads, named_types, functions
+        self.scopes: list[dict[str, Held]] = [dict(names)]
+        self.mask, self.nobody = np.ones(threads, bool), np.zeros(threads, bool)
+        self.broken = self.returned = self.nobody
+        self.result: Variable | None = None  # of the function that runs
+        self.depth, self.everywhere = 0, False
 
     @contextmanager
     def counted(self, arithmetic: Counts) -> Iterator[None]:
-        """What is done inside in float64, and converted, is added to these counts."""
-        who = floats.Floats(lambda: None, lambda: int(np.count_nonzero(self.mask)), lambda _: arithmetic)
+        """Add to these counts the float64 operations and conversions inside."""
+        spot = faults.Spot("", 0, self.code.kernel)
+        who = floats.Floats(lambda: spot, lambda: int(np.count_nonzero(self.mask)), lambda _: arithmetic)
         with floats.counted_by(who):
             yield
         who.finish()
 
-    def check(self, statement: tree.Node) -> None:
-        """Raise for what the compiler would refuse, also where no thread of this launch comes."""
+    def for_nobody(self) -> "Machine":
+        """Another one with the same names, in which every statement runs, and changes and counts nothing."""
         alone = {name: each.without_threads() for name, each in self.scopes[0].items()}
-        machine = Machine(self.code, 1, alone, self.named_types, self._functions)
-        machine.mask, machine._everywhere = machine._nobody, True
-        machine.run(statement)
+        machine = Machine(self.code, 1, alone, self.named_types, self.functions)
+        machine.mask, machine.everywhere = machine.nobody, True
+        return machine
 
-    def run(self, statement: tree.Node) -> None:
-        """Execute a statement."""
-        if self._everywhere or self.mask.any():
-            getattr(self, f"_run_{type(statement).__name__.lower()}")(statement)
-
-    def _run_evaluate(self, node: tree.Evaluate) -> None:
-        call = node.expression
-        if isinstance(call, tree.Call) and call.function in calls.ATOMIC:
-            self._update(call)
-        else:
-            self.value(call)
-
-    def _run_several(self, node: tree.Several) -> None:
-        for each in node.statements:
-            self.run(each)
-
-    def _run_block(self, node: tree.Block) -> None:
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """A scope: names that are declared inside are known there only."""
         self.scopes.append({})
-        for each in node.statements:
-            self.run(each)
+        yield
         self.scopes.pop()
 
-    def _run_declare(self, node: tree.Declare) -> None:
-        if node.name in self.scopes[-1]:
-            raise self.code.wrong(node.line, f"{node.name!r} is declared twice.")
-        if node.value is None:
-            empty = np.zeros(self.threads, self.dtype(node.line, node.type))
-            self.scopes[-1][node.name] = Variable(empty, written=self._nobody)
-        else:
-            value = self.value(node.value)
-            value = value if node.type == "auto" else self.converted(node.line, value, self.dtype(node.line, node.type))
-            self.scopes[-1][node.name] = Variable(value)
+    def dtype(self, line: int, name: str) -> np.dtype:
+        """The type that a name stands for."""
+        found = self.named_types.get(name) or types.named(name)
+        if found is None:
+            raise self.code.wrong(line, f"A value cannot have the type {name!r} here.")
+        return found
 
-    def _run_if(self, node: tree.If) -> None:
-        here, condition = self.mask, self.truth(node.condition)
-        self.mask = here & condition
-        self.run(node.yes)
-        left = self.mask
-        self.mask = here & ~condition
-        if node.no is not None:
-            self.run(node.no)
-        self.mask = left | self.mask
+    def find(self, line: int, name: str) -> Held:
+        """The variable, raw array or constant of this name."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        if name in CONSTANTS:
+            return Variable(floats.constant(CONSTANTS[name]), constant=True)
+        if name in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
+            raise self.code.unknown(line, name, "The index of an element is i; for blocks, use a RawKernel.")
+        instead = f" CuPy's headers do not: write {ELSEWHERE[name]}." if name in ELSEWHERE else ""
+        instead = f" C++ has {PYTHON[name]}." if name in PYTHON else instead
+        raise self.code.wrong(line, f"The name {name!r} is not declared.{instead}")
 
-    def _run_loop(self, node: tree.Loop) -> None:
-        here, outside = self.mask, self._broken
-        self._broken = self._nobody
-        self.scopes.append({})
-        if node.begin is not None:
-            self.run(node.begin)
-        running, asked = here, not node.once
-        for _ in range(ROUNDS):
-            if asked and node.condition is not None:
-                self.mask = running
-                running = running & self.truth(node.condition)
-            if not running.any() and not self._everywhere:
-                break
-            asked, self.mask = True, running
-            self.run(node.body)
-            self.mask = running = running & ~self._broken & ~self._returned
-            if node.step is not None and (running.any() or self._everywhere):
-                self.value(node.step)
-            if self._everywhere:
-                break
-        else:
-            raise self.code.wrong(node.line, f"This loop does not end: threads still run after {ROUNDS:,} rounds.")
-        self.scopes.pop()
-        self.mask, self._broken = here & ~self._returned, outside
-
-    def _run_jump(self, node: tree.Jump) -> None:
-        if node.word == "break":
-            self._broken = self._broken | self.mask
-        self.mask = self._nobody
-
-    def _run_return(self, node: tree.Return) -> None:
-        if self._result is not None and node.value is not None:
-            self.assign(node.line, "the result", self._result, self.value(node.value))
-        self._returned = self._returned | self.mask
-        self.mask = self._nobody
-
-    def _value_call(self, node: tree.Call):
-        if node.function not in self._functions:
-            return super()._value_call(node)
-        function = self._functions[node.function]
-        if len(node.arguments) != len(function.parameters):
-            raise self.code.wrong(
-                node.line, f"{function.name} takes {len(function.parameters)} arguments, not {len(node.arguments)}."
-            )
-        if self._depth == DEPTH:
-            raise self.code.unknown(node.line, "functions that call themselves")
-        arguments = {
-            name: Variable(self.converted(node.line, self.value(argument), self.dtype(node.line, type)))
-            for argument, (type, name) in zip(node.arguments, function.parameters)
-        }
-        return self._inside(function, arguments)
-
-    def _inside(self, function: tree.Function, arguments: dict[str, Variable]):
-        """The value that a __device__ function returns."""
-        kept = self.scopes, self.mask, self._returned, self._result
-        empty = None if function.type == "void" else np.zeros(self.threads, self.dtype(function.line, function.type))
-        self.scopes, self._returned, self._depth = [arguments], self._nobody, self._depth + 1
-        self._result = None if empty is None else Variable(empty)
-        self.run(function.body)
-        value = None if empty is None else self._result.value
-        self.scopes, self.mask, self._returned, self._result = kept
-        self._depth -= 1
+    def assign(self, line: int, name: str, variable: Held | None, value: Any) -> Any:
+        """Store in a variable, for the threads that are here; gives the value in the variable's type."""
+        if not isinstance(variable, Variable) or variable.constant:
+            raise self.code.wrong(line, f"{name!r} cannot be changed: it is an input, or has no index.")
+        value = self.converted(line, value, variable.value.dtype)
+        variable.value = value if self.mask.all() else floats.chosen(self.mask, value, variable.value)
+        if variable.written is not None:
+            variable.written = variable.written | self.mask
         return value
 
-    def _update(self, node: tree.Call) -> None:
-        """An atomic function. The threads take turns."""
-        target, *values = node.arguments
-        if not (
-            isinstance(target, tree.Unary)
-            and target.operator == "&"
-            and isinstance(target.operand, tree.Element)
-            and len(values) == 1
-        ):
-            raise self.code.unknown(node.line, f"{node.function} of anything but &array[index] and a value")
-        raw, index = self.element(target.operand)
-        raw.update(self.code, node.line, calls.ATOMIC[node.function], index, self.value(values[0]), self.mask)
+    def converted(self, line: int, value: Any, dtype: np.dtype) -> Any:
+        """The value in another type, as an assignment gives it."""
+        if value.dtype.kind == "c" and dtype.kind != "c":
+            raise self.code.wrong(line, f"A complex number becomes no {dtype} by itself: which part is meant?")
+        return floats.cast(value, convert(np.asarray(value), dtype))
+
+    def fitting(self, line: int, what: str, function: Callable, *arguments: Any) -> Any:
+        """The result of a function of C++. what: names it, where C++ has none for such operands."""
+        try:
+            return function(*arguments)
+        except operators.Unfit:
+            kinds = " and ".join(str(each.dtype) for each in arguments if not isinstance(each, str))
+            instead = " It combines bits; a square is x * x, any power pow(x, y)." if what == "^" else ""
+            raise self.code.wrong(line, f"C++ has no {what} for {kinds}.{instead}") from None

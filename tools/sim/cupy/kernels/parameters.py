@@ -1,13 +1,17 @@
 """The parameters of a kernel, as "raw T x, float32 y", and what the arguments make of them: types and shapes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.shapes import broadcast_shapes
+from tools.sim.cupy.arrays.ndarray import ndarray
+from tools.sim.cupy.arrays.shapes import broadcast_shapes
+from tools.sim.cupy.kernels.machine import Held, Machine
+from tools.sim.cupy.kernels.refusal import Code
+from tools.sim.cupy.kernels.statement_parser import functions
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,24 @@ def _parameter(text: str) -> Parameter:
     return Parameter(name, type if len(type) == 1 else np.dtype(type), "raw" in keywords)
 
 
-def check_name(name: str) -> None:
-    """ValueError unless a kernel can have this name."""
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", name):
-        raise ValueError(f'Invalid kernel name: "{name}"')
+class Kernel:
+    """The part that elementwise and reduction kernels share. in_params, out_params: as "T x, raw float32 y"."""
+
+    def __init__(self, name: str, in_params: str, out_params: str, preamble: str) -> None:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", name):
+            raise ValueError(f'Invalid kernel name: "{name}"')
+        self.in_params, self.out_params = parameters(in_params), parameters(out_params)
+        self.params = self.in_params + self.out_params
+        self.nin, self.nout, self.nargs = len(self.in_params), len(self.out_params), len(self.params)
+        self.name, self.__name__, self.preamble = name, name, preamble
+
+    def machine(self, code: Code, threads: int, names: Mapping[str, Held], letters: dict[str, np.dtype]) -> Machine:
+        """The machine that the code runs on. letters: the types of this call."""
+        device_functions = functions(Code(self.name, self.preamble), frozenset(letters))
+        return Machine(code, threads, names, letters, device_functions)
 
 
-def decide(takes: Sequence[Parameter], gives: Sequence[Parameter], inputs: Sequence, outputs: Sequence[ndarray]):
+def decide(takes: Sequence[Parameter], gives: Sequence[Parameter], inputs: Sequence, outputs: Sequence[ndarray]) -> Any:
     """The dtype of each letter. TypeError where arguments disagree with each other or with a parameter."""
     found: dict[str, np.dtype] = {}
     for parameter, argument in (*zip(gives, outputs), *zip(takes, inputs)):
@@ -60,7 +75,7 @@ def type_of(parameter: Parameter, letters: dict[str, np.dtype]) -> np.dtype:
 
 
 def common_shape(takes: Sequence[Parameter], arguments: Sequence, sized: bool) -> tuple[int, ...]:
-    """What the arrays that are not raw are stretched to. ValueError if there is none, or `size` was given too."""
+    """The shape that all arrays but raw ones are stretched to. ValueError: there is none, or `size` is given too."""
     stretched = [isinstance(each, ndarray) and not parameter.raw for parameter, each in zip(takes, arguments)]
     if sized and any(stretched):
         raise ValueError("Specified 'size' can be used only if all of the ndarray are 'raw'.")

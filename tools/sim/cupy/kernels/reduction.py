@@ -1,25 +1,26 @@
 """cupy.ReductionKernel: map, reduce and finish in CUDA C++ expressions, run with NumPy and no compiler."""
 
+from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from tools.sim import floats
 from tools.sim.counters import Counts
-from tools.sim.cupy import launches
-from tools.sim.cupy.arguments import operand
-from tools.sim.cupy.arrays import ndarray, on_device
-from tools.sim.cupy.casts import convert
+from tools.sim.cupy.arrays import launches
+from tools.sim.cupy.arrays.arguments import operand
+from tools.sim.cupy.arrays.casts import convert
+from tools.sim.cupy.arrays.ndarray import ndarray, on_device
+from tools.sim.cupy.arrays.shapes import axes_of
 from tools.sim.cupy.kernels import types
-from tools.sim.cupy.kernels.evaluation import Indexer, Variable
-from tools.sim.cupy.kernels.machine import Machine
-from tools.sim.cupy.kernels.parameters import check_name, common_shape, decide, parameters, type_of
-from tools.sim.cupy.kernels.parser import expression, functions, statements
+from tools.sim.cupy.kernels.machine import Held, Indexer, Variable
+from tools.sim.cupy.kernels.parameters import Kernel, common_shape, decide, type_of
 from tools.sim.cupy.kernels.refusal import Code
-from tools.sim.cupy.shapes import axes_of
+from tools.sim.cupy.kernels.statement_parser import expression, statements
 
 
-class ReductionKernel:
+class ReductionKernel(Kernel):
     """map_expr: of the inputs. reduce_expr: of a and b. post_map_expr: an assignment to the output, from a.
 
     The elements meet in pairs, as in a tree. A GPU's order is another one, so sums may differ in their last bits.
@@ -34,28 +35,23 @@ class ReductionKernel:
         map_expr: str,
         reduce_expr: str,
         post_map_expr: str,
-        identity,
-        name="reduce_kernel",
+        identity: Any,
+        name: str = "reduce_kernel",
         reduce_type: str | None = None,
-        reduce_dims=True,
-        preamble="",
-        options=(),
-    ):
-        check_name(name)
-        self.in_params, self.out_params = parameters(in_params), parameters(out_params)
-        self.nin, self.nout, self.nargs = (
-            len(self.in_params),
-            len(self.out_params),
-            len(self.in_params) + len(self.out_params),
-        )
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Any = (),
+    ) -> None:
+        super().__init__(name, in_params, out_params, preamble)
         self.map_expr, self.reduce_expr, self.post_map_expr = map_expr, reduce_expr, post_map_expr
-        self.identity, self.preamble = "" if identity is None else str(identity), preamble
-        self.name, self.__name__ = name, name
+        self.identity = "" if identity is None else str(identity)
         self.reduce_type = self.out_params[0].type if reduce_type is None else reduce_type
-        if self.nout != 1 or any(each.raw for each in (*self.in_params, *self.out_params)):
+        if self.nout != 1 or any(each.raw for each in self.params):
             raise Code(name, map_expr).unknown(1, "reductions with raw parameters or with several outputs")
 
-    def __call__(self, *args, out=None, axis=None, keepdims=False, stream=None, **unknown) -> ndarray:
+    def __call__(
+        self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False, stream: Any = None, **unknown: Any
+    ) -> ndarray:
         if unknown:
             raise TypeError(f"Wrong arguments {unknown}")
         if len(args) not in (self.nin, self.nargs):
@@ -74,17 +70,12 @@ class ReductionKernel:
         values = self._reduce(inputs, letters, shape, axes, arithmetic)
         if keepdims:
             kept = tuple(1 if along in axes else length for along, length in enumerate(shape))
-        made = self._output(values.reshape(kept), outputs)
+        values = values.reshape(kept)
+        made = self._output(values, outputs)
         loads = [launches.stretched(each, shape) for each in inputs if isinstance(each, ndarray)]
         if made.size:
-            launches.launch(
-                self.name,
-                (),
-                loads,
-                [made],
-                work=lambda: np.copyto(made.elements, values.reshape(kept)),
-                arithmetic=arithmetic,
-            )
+            store = partial(np.copyto, made.elements, values)
+            launches.launch(self.name, (), loads, [made], work=store, arithmetic=arithmetic)
         return made
 
     def _output(self, values: np.ndarray, outputs: list) -> ndarray:
@@ -111,9 +102,8 @@ class ReductionKernel:
             values[parameter.name] = argument
         width = prod(shape) // rows if rows else 0
         with np.errstate(all="ignore"):
-            mapped = self._expression(
-                self.map_expr, letters, values, (rows, width), self._reduced_type(letters), arithmetic
-            )
+            inside = self._reduced_type(letters)
+            mapped = self._expression(self.map_expr, letters, values, (rows, width), inside, arithmetic)
             total = self._tree(mapped, letters, arithmetic)
             return self._finished(total, letters, rows * width, arithmetic)
 
@@ -121,7 +111,7 @@ class ReductionKernel:
         name = self.reduce_type
         dtype = name if isinstance(name, np.dtype) else letters.get(name) or types.named(name)
         if dtype is None:
-            raise Code(self.name, name).unknown(1, f"the type {name}")
+            raise Code(self.name, str(name)).unknown(1, f"the type {name}")
         return dtype
 
     def _tree(self, values: np.ndarray, letters: dict, arithmetic: Counts) -> np.ndarray:
@@ -157,17 +147,13 @@ class ReductionKernel:
         name, dtype = self.out_params[0].name, type_of(self.out_params[0], letters)
         result = Variable(np.zeros(total.size, dtype), written=np.zeros(total.size, bool))
         code = Code(self.name, self.post_map_expr)
-        names = {
-            name: result,
-            "a": Variable(total, constant=True),
-            "_in_ind": Indexer(elements),
-            "_out_ind": Indexer(total.size),
-        }
-        machine = Machine(code, total.size, names, letters, self._functions(letters))
+        names: dict[str, Held] = {name: result, "a": Variable(total, constant=True)}
+        names |= {"_in_ind": Indexer(elements), "_out_ind": Indexer(total.size)}
+        machine = self.machine(code, total.size, names, letters)
         body = statements(code, frozenset(letters))
-        machine.check(body)
+        body.check(machine)
         with machine.counted(arithmetic):
-            machine.run(body)
+            body.run(machine)
         return np.broadcast_to(result.value, total.size)
 
     def _expression(
@@ -181,15 +167,12 @@ class ReductionKernel:
     ) -> np.ndarray:
         """The value of an expression for arrays of this shape, as `dtype`. arithmetic: takes what that costs."""
         code = Code(self.name, text)
-        names = {
+        names: dict[str, Held] = {
             name: Variable(np.broadcast_to(value, shape).reshape(-1) if value.ndim else value, constant=True)
             for name, value in values.items()
         }
-        machine = Machine(code, prod(shape), names, letters, self._functions(letters))
+        machine = self.machine(code, prod(shape), names, letters)
         with machine.counted(Counts() if arithmetic is None else arithmetic):
-            value = machine.value(expression(code, frozenset(letters)))
+            value = expression(code, frozenset(letters)).value(machine)
             value = floats.cast(value, convert(np.asarray(value), dtype))
         return np.broadcast_to(np.asarray(value).reshape(shape if np.ndim(value) else ()), shape)
-
-    def _functions(self, letters: dict) -> dict:
-        return functions(Code(self.name, self.preamble), frozenset(letters))

@@ -1,14 +1,9 @@
-"""What a kernel's code is refused with: errors of the code itself, and the stand-in's own limits."""
+"""Refusals of a kernel's code: for errors of the code itself, and for the stand-in's own limits."""
 
 from dataclasses import dataclass
 
-WIDTH = 80  # columns
-
-
-class CompileException(Exception):
-    """Code that the compiler would refuse too."""
-
-    __module__ = "cupy.cuda.compiler"
+from tools.sim.cupy.device.errors import CompileException
+from tools.words import WIDTH, cut
 
 
 class NotTranslated(NotImplementedError):
@@ -35,5 +30,4 @@ class Code:
     def place(self, line: int) -> str:
         lines = self.text.splitlines()
         source = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        head = f"kernel {self.kernel!r}, line {line}:  {source}"
-        return head if len(head) <= WIDTH else head[: WIDTH - 3] + "..."
+        return cut(f"kernel {self.kernel!r}, line {line}:  {source}", WIDTH)

@@ -46,7 +46,9 @@ def tokens(code: Code) -> list[Token]:
         if match.lastgroup != "space":
             text = match.group()
             found.append(
-                Token("sign", ALTERNATIVE[text], line) if text in ALTERNATIVE else Token(match.lastgroup, text, line)
+                Token("sign", ALTERNATIVE[text], line)
+                if text in ALTERNATIVE
+                else Token(match.lastgroup or "", text, line)
             )
         line += match.group().count("\n")
         at = match.end()

@@ -45,7 +45,7 @@ def named(name: str) -> np.dtype | None:
 
 
 def promoted(dtype: np.dtype) -> np.dtype:
-    """What an operand of this type computes as."""
+    """The type that an operand of this one computes as."""
     if dtype.kind in "biu" and dtype.itemsize < 4:
         return np.dtype(np.int32)
     return np.dtype(np.float32) if is_half(dtype) else dtype

@@ -3,12 +3,14 @@
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tools.sim.cupy.arrays import ndarray
-from tools.sim.cupy.memory import MemoryPointer
+from tools.sim.cupy.arrays.ndarray import address, ndarray
+from tools.sim.cupy.device.memory import MemoryPointer
 from tools.sim.cupy.raw.library import Library, Parameter
+from tools.words import quantity
 
 SCALARS = {bool: np.bool_, float: np.float64, complex: np.complex128}
 IN_CPP = {
@@ -47,7 +49,9 @@ class Region:
 class Arguments:
     """For one launch. Raises TypeError for what CuPy refuses, or would hand to the kernel as something else."""
 
-    def __init__(self, kernel: str, names: Sequence[str], parameters: Sequence[Parameter], values: Sequence[object]):
+    def __init__(
+        self, kernel: str, names: Sequence[str], parameters: Sequence[Parameter], values: Sequence[object]
+    ) -> None:
         if len(values) != len(parameters):
             raise TypeError(f"{kernel} takes {len(parameters)} arguments, and {len(values)} were given.")
         self.arrays: list[np.ndarray] = []  # as the host sees them
@@ -58,7 +62,7 @@ class Arguments:
             self._values.append(self._value(Described(kernel, name, parameter), value))
         self._join()
 
-    def place(self, library: Library):
+    def place(self, library: Library) -> Any:
         """Hand the arrays to the runtime; gives what simt_begin takes. The caller keeps the result until then."""
         for region in self.regions:
             region.placed = library.simt_argument(
@@ -102,16 +106,16 @@ class Arguments:
         if parameter.kind != "p":
             raise TypeError(f"{parameter} is given an array, and the kernel takes {parameter.in_cpp}.")
         if isinstance(value, MemoryPointer):
-            elements, address = value.mem.storage, value.mem.ptr
-            start = _pointer_to(elements) + value.ptr - value.mem.ptr
+            elements, on_device = value.mem.storage, value.mem.ptr
+            start = address(elements) + value.ptr - value.mem.ptr
         else:
             parameter.check_elements(value.dtype)
-            elements, address = value.elements, value.data.ptr
-            start = _pointer_to(elements)
+            elements, on_device = value.elements, value.data.ptr
+            start = address(elements)
         self.arrays.append(elements)
         low, high = np.lib.array_utils.byte_bounds(elements) if elements.size else (start, start)
-        address -= _pointer_to(elements) - low
-        self.regions.append(Region(parameter.name, low, high, address, elements.itemsize, parameter.read_only))
+        on_device -= address(elements) - low
+        self.regions.append(Region(parameter.name, low, high, on_device, elements.itemsize, parameter.read_only))
         return start
 
     def _join(self) -> None:
@@ -135,7 +139,7 @@ class Arguments:
 
 
 def as_scalar(value: object) -> np.ndarray:
-    """What CuPy makes of a number: int64, or uint64 if it must; float64; complex128; bool; or NumPy's own type."""
+    """A number as CuPy passes it: int64, or uint64 if it must; float64; complex128; bool; or NumPy's own type."""
     if type(value) is int:
         return np.array(value, np.uint64 if value >= 1 << 63 else np.int64)
     if type(value) in SCALARS:
@@ -145,14 +149,10 @@ def as_scalar(value: object) -> np.ndarray:
     raise TypeError(f"Unsupported type {type(value)}")
 
 
-def _pointer_to(elements: np.ndarray) -> int:
-    return elements.__array_interface__["data"][0]
-
-
 class Described:
     """A parameter, and how messages call it."""
 
-    def __init__(self, kernel: str, name: str, parameter: Parameter):
+    def __init__(self, kernel: str, name: str, parameter: Parameter) -> None:
         self.kernel, self.name = kernel, name
         self.kind, self.size = parameter.kind.decode(), parameter.size
         self.element = parameter.element_kind.decode(), parameter.element_size
@@ -186,7 +186,7 @@ class Described:
         passed = (
             f"the first {self.size} bytes, which mean something else there"
             if size >= self.size
-            else f"{size} byte{'s' * (size > 1)}, and the kernel would read {self.size}"
+            else f"{quantity(size, 'byte')}, and the kernel would read {self.size}"
         )
         raise TypeError(
             f"{self} is given a {scalar.dtype}, and the kernel takes {self.in_cpp}.\nCuPy would pass {passed}.{advice}"

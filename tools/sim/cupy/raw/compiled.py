@@ -5,13 +5,13 @@ import functools
 import re
 
 from tools.sim import faults
-from tools.sim.cupy.kernels.refusal import CompileException
+from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.raw import library, toolchain
 from tools.sim.cupy.raw.options import for_host
 from tools.sim.cupy.raw.origin import Origin
 from tools.sim.cupy.raw.source import Source, Unsupported
+from tools.words import WIDTH, cut, matched
 
-WIDTH = 80  # columns
 HEADERS = toolchain.CPP / "cuda"
 UNDEFINED = re.compile(r"undefined reference to [`'](.*?)'")
 ERROR = re.compile(r"^(?P<file>[^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.M)
@@ -34,7 +34,9 @@ POISONED = re.compile(r"poisoned (?:identifier|\")?\W*(\w+)")
 class Compiled:
     """kernels: name, or name expression, -> its number in the module. Raises CompileException, NoCompiler."""
 
-    def __init__(self, code: str, options: tuple[str, ...], backend: str, expressions: tuple[str, ...], origin: Origin):
+    def __init__(
+        self, code: str, options: tuple[str, ...], backend: str, expressions: tuple[str, ...], origin: Origin
+    ) -> None:
         self.origin = origin
         for_nvrtc = backend == "nvrtc"
         try:
@@ -60,11 +62,11 @@ class Compiled:
 
     def parameters(self, name: str) -> tuple[str, ...]:
         """Names of a kernel's parameters, as far as they are known."""
-        plain = re.match(r"[&\s]*(?:\w+::)*(\w*)", name)[1]
+        plain = matched(re.match(r"[&\s]*(?:\w+::)*(\w*)", name))[1]
         return self.source.kernels[plain].parameters if plain in self.source.kernels else ()
 
     def variable(self, name: str) -> tuple[int, int] | None:
-        """Where a __device__ or __constant__ variable lies in this process, and its bytes."""
+        """The address of a __device__ or __constant__ variable in this process, and its bytes."""
         size = ctypes.c_size_t()
         address = self.loaded.simt_variable(name.encode(), size)
         return (address, size.value) if address else None
@@ -92,9 +94,7 @@ class Compiled:
 
     def _wrong(self, line: int, what: str) -> CompileException:
         file, number, source = faults.describe(self.origin.spot(line, ""))
-        head = f"{file}, line {number}:  {source}"
-        head = head if len(head) <= WIDTH else head[: WIDTH - 3] + "..."
-        return CompileException(f"{head}\n{what}")
+        return CompileException(cut(f"{file}, line {number}:  {source}", WIDTH) + f"\n{what}")
 
 
 compiled = functools.cache(Compiled)  # CuPy, too, compiles equal sources once, and their variables are the same

@@ -15,9 +15,9 @@ BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomi
 
 
 class Counting:
-    """Of one launch."""
+    """The counts of one launch."""
 
-    def __init__(self, loaded: library.Library):
+    def __init__(self, loaded: library.Library) -> None:
         self._loaded = loaded
         self._counts: dict[tuple[int, str], Counts] = {}  # by place in the code and kind
 
@@ -32,46 +32,34 @@ class Counting:
         self._loaded.simt_forget_rows()
 
     def _add(self, rows: library.Rows, addresses: np.ndarray, operation: str, space: str) -> None:
-        kind = operation if space == "global" else f"shared {operation}"
-        counts = self._counts.setdefault((rows.place, kind), Counts(warps=Warps()))
-        mask = addresses >= 0
+        mask, requests = addresses >= 0, len(addresses)
         lanes = int(np.count_nonzero(mask))
-        counts.warps.instructions += len(addresses)
-        counts.warps.lanes += lanes
+        warps = Warps(instructions=requests, lanes=lanes)
         if space == "global":
             of_request = sectors.atomic_sectors if operation == "atomic" else sectors.sectors
-            counts.include(
-                Counts(
-                    **{BYTES[operation]: lanes * rows.size},
-                    accesses=lanes,
-                    sectors=int(of_request(addresses, rows.size, mask).sum()),
-                    lines=int(sectors.lines(addresses, rows.size, mask).sum()),
-                    warps=Warps(requests=len(addresses)),
-                )
-            )
+            pieces, lines = (int(count(addresses, rows.size, mask).sum()) for count in (of_request, sectors.lines))
+            counts = Counts(accesses=lanes, sectors=pieces, lines=lines, **{BYTES[operation]: lanes * rows.size})
+            warps.requests = requests
         else:
             wavefronts, conflicts = banks.count(addresses, rows.size, mask, operation)
-            counts.include(
-                Counts(
-                    warps=Warps(
-                        shared_requests=len(addresses),
-                        bytes_shared=lanes * rows.size,
-                        wavefronts=int(wavefronts.sum()),
-                        conflicts=int(conflicts.sum()),
-                    )
-                )
-            )
+            counts, warps.shared_requests, warps.bytes_shared = Counts(), requests, lanes * rows.size
+            warps.wavefronts, warps.conflicts = int(wavefronts.sum()), int(conflicts.sum())
+        counts.warps = warps
+        kind = operation if space == "global" else f"shared {operation}"
+        self._counts.setdefault((rows.place, kind), Counts(warps=Warps())).include(counts)
 
     def _barriers(self) -> dict[tuple[int, str], Counts]:
         """Warps that came to them, by line."""
-        tally, found = self._loaded.tally(of_barriers=True), {}
+        tally = self._loaded.tally(of_barriers=True)
+        found: dict[tuple[int, str], Counts] = {}
         for line, times in zip(self._loaded.lines(tally), tally.values()):
             found.setdefault((line, "barrier"), Counts(warps=Warps())).include(Counts(warps=Warps(barriers=times)))
         return found
 
     def _arithmetic(self) -> dict[tuple[int, str], Counts]:
-        """What lanes did in double, by line."""
-        lanes, found = self._loaded.tally(of_barriers=False), {}
+        """The lanes' work in double, by line."""
+        lanes = self._loaded.tally(of_barriers=False)
+        found: dict[tuple[int, str], Counts] = {}
         done = [each for each in self._loaded.doubles if lanes.get(each.block)]
         for each, line in zip(done, self._loaded.lines([each.place for each in done])):
             times = lanes[each.block]
@@ -90,7 +78,7 @@ class Counting:
         total = sum(lines.values(), Counts(programs=prod(grid), warps=Warps()))
         flow = library.Flow()
         self._loaded.simt_flow(flow)
-        for name, _ in flow._fields_:
+        for name in library.FLOW:
             setattr(total.warps, name, getattr(flow, name))
         used = max([axis for axis, size in enumerate(grid, start=1) if size > 1], default=1)
         return Launch(

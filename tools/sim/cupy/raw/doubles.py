@@ -1,4 +1,4 @@
-"""What a compiled module does in double, and what it converts: read off the instructions of the host's processor.
+"""The work of a compiled module in double, and its conversions: read off the instructions of the host's processor.
 
 Each basic block begins with a call of the coverage hook, so that how often lanes entered it says how often its
 instructions ran. Nothing is told of what NVIDIA's compiler does in float, as far as one basic block shows that: one
@@ -36,7 +36,7 @@ OF_CODE = re.compile(r"\(%rip\)")
 
 
 class Work(NamedTuple):
-    """What one instruction does each time. place: behind it, as a return address. block: where its block begins."""
+    """The work of one instruction each time. place: behind it, as a return address. block: where its block begins."""
 
     block: int
     place: int
@@ -45,7 +45,7 @@ class Work(NamedTuple):
 
 
 def work(file: Path) -> list[Work]:
-    """That of all instructions of a module that have any."""
+    """The work of all instructions of a module that have any."""
     told = subprocess.run(
         ["objdump", "-d", "-C", "--no-show-raw-insn", file], capture_output=True, text=True, check=True
     ).stdout
@@ -65,7 +65,7 @@ def _blocks(told: str) -> Iterator[tuple[int, list[_Code]]]:
     """Place and instructions of each basic block. A function that has no hook belongs to none."""
     for function in told.split("\n\n"):
         lines = list(INSTRUCTION.finditer(function))
-        block, code = 0, []
+        block, code = 0, list[_Code]()
         for number, line in enumerate(lines):
             after = int(lines[number + 1][1], 16) if number + 1 < len(lines) else int(line[1], 16) + 1
             if HOOK in line[3]:

@@ -1,17 +1,17 @@
-"""What a CUDA C++ kernel must not do, in words, from what the runtime noted."""
+"""Faults of a CUDA C++ kernel in words, from what the runtime noted."""
 
 import ctypes
-import textwrap
 from dataclasses import dataclass
 
 import numpy as np
 
 from tools.models.units import WARP
 from tools.sim import faults
+from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.raw import library
 from tools.sim.cupy.raw.origin import Origin
+from tools.words import plural, wrapped
 
-VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
 DID = {"load": "read", "store": "wrote", "atomic": "updated"}
 RACES = {(False, True): "write-after-read", (True, False): "read-after-write", (True, True): "write-after-write"}
@@ -26,9 +26,72 @@ KINDS = {
 }
 
 
+# What happened, and the question that leads to the cause. In braces: what Report._words says about the note.
+TEXTS = {
+    "out_of_bounds": (
+        "{who} {verb} {element}; it has {extent}.",
+        "Which threads have an element? The others must not touch the array.",
+    ),
+    "outside": (
+        "{who} {verb} {size} bytes where no array lies.",
+        "Does the pointer come from an argument, and is it moved by elements?",
+    ),
+    "index_refused": (
+        "{who} takes element {number} of an array of type {text}.",
+        "Its first element has the index 0. Which index goes too far?",
+    ),
+    "crash": ("{who} uses an address {where}.", "Which pointer or index leads there?"),
+    "misaligned": (
+        "{who} {verb} {size} bytes at a time, but they begin {offset} bytes into {array}.",
+        "The hardware wants multiples of {size} there. Is every part of the index one?",
+    ),
+    "read_only": ("{who} stores to {array}, which is constant.", "Where should the result go?"),
+    "uninitialised": (
+        "{who} reads {element}, to which nothing was stored.",
+        "Which thread should fill it, and has it done so by now?",
+    ),
+    "too_much_shared": (
+        "Here the kernel has declared {number:,} bytes of shared memory; 49,152 are allowed.",
+        "More must be dynamic: extern __shared__, and shared_mem= at the launch.",
+    ),
+    "division": ("{who} divides by 0.", "A GPU goes on with a meaningless number. Which divisor can be 0?"),
+    "stack_overflow": (
+        "{who} has no stack left.",
+        "What ends the recursion, or are there very large arrays in its functions?",
+    ),
+    "assertion": ("{who} asserts {text}, which is not so.", ""),
+    "trap": ("{who} calls __trap.", ""),
+    "endless_loop": (
+        "{who} is still here after {patience:g} seconds.",
+        "What should end its loop? A block cannot wait for a later one here.",
+    ),
+    "stuck": (
+        "{who} names lanes that are not here.\nThe mask of {text} is {mask}; {missing} would be waited for, and "
+        "{present} came.",
+        "Should all of them call it? Else __ballot_sync before the branch gives a mask.",
+    ),
+    "not_itself": (
+        "{who} calls {text} with a mask that leaves it out.\nIt is lane {lane} of its warp; the mask is {mask}.",
+        "A mask names the lane itself and those it works with. Which lanes come here?",
+    ),
+    "two_masks": (
+        "{who} calls {text} with the mask {mask}, and {other} with {other_mask}.",
+        "Lanes that work together pass one mask. Which lanes are they?",
+    ),
+    "nobody_gives": (
+        "{who} reads a value that nobody gives.\nLane {lane} of its warp asks lane {number} by {text}; {members} came.",
+        "Could all 32 lanes take part, those without data with a neutral value?",
+    ),
+    "divergent_barrier": (
+        "{who} waits here, but {absent}.",
+        "A barrier is for all threads of a block. Which condition keeps some from it?",
+    ),
+}
+
+
 @dataclass(frozen=True)
 class Scene:
-    """Where it happened. grid, block: sizes. patience: seconds that a block may take."""
+    """The launch of a fault. grid, block: sizes. patience: seconds that a block may take."""
 
     loaded: library.Library
     origin: Origin
@@ -46,9 +109,9 @@ class Scene:
 
 
 class Report:
-    """One note of the runtime. For each refusal a method says what happened, and asks for the cause."""
+    """One note of the runtime."""
 
-    def __init__(self, scene: Scene, note: library.Fault):
+    def __init__(self, scene: Scene, note: library.Fault) -> None:
         self.scene, self.note = scene, note
         self.refusal = library.REFUSALS[note.refusal]
         self.array, self.text = note.array.decode(errors="replace"), note.text.decode(errors="replace")
@@ -56,12 +119,12 @@ class Report:
     def exception(self) -> Exception:
         if self.refusal == "no_memory":
             return MemoryError(f"The host has no memory for the shared arrays of {self.scene.kernel}.")
-        what, question = getattr(self, f"_{self.refusal}")()
+        what, question = self._race() if self.refusal == "race" else self._told()
         thread, place, operation = self._parties()[-1]
         return faults.ThreadFault(
             self.scene.spot(place),
             KINDS.get(self.refusal, self.refusal),
-            _wrapped(what),
+            "\n".join(wrapped(what)),
             question,
             block=tuple(self.note.block),
             thread=self._position(thread),
@@ -70,83 +133,37 @@ class Report:
             operation=operation if self.array else None,
         )
 
-    def _parties(self) -> list[tuple[int, int, str]]:
-        """Thread, place and operation of those who are involved; of a race, the earlier one first."""
-        note = self.note
-        mine = note.thread, note.place, library.OPERATIONS[note.operation]
-        other = note.other_thread, note.other_place, library.OPERATIONS[note.other_operation]
-        if self.refusal != "race":
-            return [mine]
-        return [mine, other] if note.earlier else [other, mine]
+    def _told(self) -> tuple[str, str]:
+        refusal = "outside" if self.refusal == "out_of_bounds" and not self.array else self.refusal
+        words = self._words(refusal)
+        what, question = TEXTS[refusal]
+        return what.format_map(words), question.format_map(words)
 
-    # Names ---------------------------------------------------------------------------------------
+    def _words(self, refusal: str) -> dict[str, object]:
+        note, bits = self.note, [lane for lane in range(WARP) if self.note.number >> lane & 1]
+        words: dict[str, object] = {
+            "who": self._name(note.thread),
+            "other": self._name(note.other_thread),
+            "verb": launches.VERBS[library.OPERATIONS[note.operation]],
+            "lane": note.thread % WARP,
+            **{name: getattr(note, name) for name in ("size", "number", "offset")},
+            **{"array": self.array, "text": self.text, "patience": self.scene.patience},
+            **{"mask": f"{note.number:#010x}", "other_mask": f"{note.size:#010x}"},
+            "members": _lanes([lane for lane in range(WARP) if note.size >> lane & 1]),
+            "where": f"{note.offset} bytes from the start of {self.array}" if self.array else "where no array lies",
+        }
+        if note.element:
+            words["element"], words["extent"] = self._element()
+        if refusal == "stuck":
+            missing = [thread % WARP for thread in self._missing()]
+            words["missing"], words["present"] = _lanes(missing), _lanes([each for each in bits if each not in missing])
+        if refusal == "divergent_barrier":
+            absent = self._missing()
+            threads, comes = plural("thread", len(absent)), "come" if len(absent) > 1 else "comes"
+            words["absent"] = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
+        return words
 
-    def _position(self, thread: int) -> tuple[int, int, int]:
-        x, y, _ = self.scene.block
-        return thread % x, thread // x % y, thread // (x * y)
-
-    def _name(self, thread: int, block: tuple[int, ...] = ()) -> str:
-        block = faults.shown(tuple(block or self.note.block), self.scene.grid)
-        return f"thread {faults.shown(self._position(thread), self.scene.block)} of block {block}"
-
-    @property
-    def _who(self) -> str:
-        return self._name(self.note.thread)
-
-    @property
-    def _verb(self) -> str:
-        return VERBS[library.OPERATIONS[self.note.operation]]
-
-    def _element(self) -> tuple[str, str]:
-        """element 5 of x, and how many it has; or bytes 6 to 9, where these are no whole elements"""
-        note, unit, name = self.note, self.note.element, "element"
-        if note.offset % unit or note.size % unit:
-            unit, name = 1, "byte"
-        first, count = note.offset // unit, note.size // unit
-        which = f"{name} {first}" if count == 1 else f"{name}s {first} to {first + count - 1}"
-        return f"{which} of {self.array}", f"{note.array_size // unit}{' bytes' * (name == 'byte')}"
-
-    # Memory --------------------------------------------------------------------------------------
-
-    def _out_of_bounds(self):
-        if not self.array:
-            return (
-                f"{self._who} {self._verb} {self.note.size} bytes where no array lies.",
-                "Does the pointer come from an argument, and is it moved by elements?",
-            )
-        element, extent = self._element()
-        return (
-            f"{self._who} {self._verb} {element}; it has {extent}.",
-            "Which threads have an element? The others must not touch the array.",
-        )
-
-    def _index_refused(self):
-        return (
-            f"{self._who} takes element {self.note.number} of an array of type {self.text}.",
-            "Its first element has the index 0. Which index goes too far?",
-        )
-
-    def _crash(self):
-        where = f"{self.note.offset} bytes from the start of {self.array}" if self.array else "where no array lies"
-        return f"{self._who} uses an address {where}.", "Which pointer or index leads there?"
-
-    def _misaligned(self):
-        return (
-            f"{self._who} {self._verb} {self.note.size} bytes at a time, but they begin {self.note.offset} bytes "
-            f"into {self.array}.",
-            f"The hardware wants multiples of {self.note.size} there. Is every part of the index one?",
-        )
-
-    def _read_only(self):
-        return f"{self._who} stores to {self.array}, which is constant.", "Where should the result go?"
-
-    def _uninitialised(self):
-        return (
-            f"{self._who} reads {self._element()[0]}, to which nothing was stored.",
-            "Which thread should fill it, and has it done so by now?",
-        )
-
-    def _race(self):
+    def _race(self) -> tuple[str, str]:
         (first, place, before), (second, _, after) = self._parties()
         same_warp = first // WARP == second // WARP
         why = "Neither a barrier nor a __syncwarp lies" if same_warp else "No barrier lies"
@@ -160,91 +177,39 @@ class Report:
             f"A {kind} race: either may come first. What puts them in order?",
         )
 
-    def _too_much_shared(self):
-        return (
-            f"Here the kernel has declared {self.note.number:,} bytes of shared memory; 49,152 are allowed.",
-            "More must be dynamic: extern __shared__, and shared_mem= at the launch.",
-        )
-
-    # Other steps ---------------------------------------------------------------------------------
-
-    def _division(self):
-        return f"{self._who} divides by 0.", "A GPU goes on with a meaningless number. Which divisor can be 0?"
-
-    def _stack_overflow(self):
-        return (
-            f"{self._who} has no stack left.",
-            "What ends the recursion, or are there very large arrays in its functions?",
-        )
-
-    def _assertion(self):
-        return f"{self._who} asserts {self.text}, which is not so.", ""
-
-    def _trap(self):
-        return f"{self._who} calls __trap.", ""
-
-    def _endless_loop(self):
-        return (
-            f"{self._who} is still here after {self.scene.patience:g} seconds.",
-            "What should end its loop? A block cannot wait for a later one here.",
-        )
-
-    # Waiting -------------------------------------------------------------------------------------
-
     def _missing(self) -> list[int]:
         """Numbers of the threads that the one of the note waits for in vain."""
         flags = np.zeros(np.prod(self.scene.block), np.uint8)
         self.scene.loaded.simt_missing(flags.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)))
         return np.flatnonzero(flags).tolist()
 
-    def _divergent_barrier(self):
-        missing = self._missing()
-        several = len(missing) > 1
-        return (
-            f"{self._who} waits here, but {len(missing)} thread{'s' * several} of its block never "
-            f"come{'s' * (not several)}:\nthread{'s' * several} {faults.ranges(missing)}.",
-            "A barrier is for all threads of a block. Which condition keeps some from it?",
-        )
+    def _parties(self) -> list[tuple[int, int, str]]:
+        """Thread, place and operation of those who are involved; of a race, the earlier one first."""
+        note = self.note
+        mine = note.thread, note.place, library.OPERATIONS[note.operation]
+        other = note.other_thread, note.other_place, library.OPERATIONS[note.other_operation]
+        if self.refusal != "race":
+            return [mine]
+        return [mine, other] if note.earlier else [other, mine]
 
-    def _stuck(self):
-        mask, missing = self.note.number, [thread % WARP for thread in self._missing()]
-        present = [lane for lane in range(WARP) if mask >> lane & 1 and lane not in missing]
-        return (
-            f"{self._who} names lanes that are not here.\nThe mask of {self.text} is {mask:#010x}; "
-            f"{_lanes(missing)} would be waited for, and {_lanes(present)} came.",
-            "Should all of them call it? Else __ballot_sync before the branch gives a mask.",
-        )
+    def _position(self, thread: int) -> tuple[int, int, int]:
+        x, y, _ = self.scene.block
+        return thread % x, thread // x % y, thread // (x * y)
 
-    def _not_itself(self):
-        return (
-            f"{self._who} calls {self.text} with a mask that leaves it out.\nIt is lane {self.note.thread % WARP} "
-            f"of its warp; the mask is {self.note.number:#010x}.",
-            "A mask names the lane itself and those it works with. Which lanes come here?",
-        )
+    def _name(self, thread: int, block: tuple[int, ...] = ()) -> str:
+        where = faults.shown(tuple(block or self.note.block), self.scene.grid)
+        return f"thread {faults.shown(self._position(thread), self.scene.block)} of block {where}"
 
-    def _two_masks(self):
-        return (
-            f"{self._who} calls {self.text} with the mask {self.note.number:#010x}, and "
-            f"{self._name(self.note.other_thread)} with {self.note.size:#010x}.",
-            "Lanes that work together pass one mask. Which lanes are they?",
-        )
-
-    def _nobody_gives(self):
-        members = [lane for lane in range(WARP) if self.note.size >> lane & 1]
-        return (
-            f"{self._who} reads a value that nobody gives.\nLane {self.note.thread % WARP} of its warp asks lane "
-            f"{self.note.number} by {self.text}; {_lanes(members)} came.",
-            "Could all 32 lanes take part, those without data with a neutral value?",
-        )
-
-
-def _wrapped(text: str) -> str:
-    lines = (
-        textwrap.wrap(line, faults.WIDTH, break_long_words=False, break_on_hyphens=False) for line in text.splitlines()
-    )
-    return "\n".join(sum(lines, []))
+    def _element(self) -> tuple[str, str]:
+        """element 5 of x, and how many it has; or bytes 6 to 9, where these are no whole elements"""
+        note, unit, name = self.note, self.note.element, "element"
+        if note.offset % unit or note.size % unit:
+            unit, name = 1, "byte"
+        first, count = note.offset // unit, note.size // unit
+        which = f"{name} {first}" if count == 1 else f"{name}s {first} to {first + count - 1}"
+        return f"{which} of {self.array}", f"{note.array_size // unit}{' bytes' * (name == 'byte')}"
 
 
 def _lanes(numbers: list[int]) -> str:
     """lane 5, or lanes 0 to 15, 20"""
-    return f"lane{'s' * (len(numbers) != 1)} {faults.ranges(numbers)}" if numbers else "no lane"
+    return f"{plural('lane', len(numbers))} {faults.ranges(numbers)}" if numbers else "no lane"

@@ -3,24 +3,19 @@
 import ctypes
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from tools.sim.cupy.kernels.refusal import CompileException
-from tools.sim.cupy.memory import Memory, MemoryPointer
+from tools.sim.cupy.device.errors import CompileException
+from tools.sim.cupy.device.memory import Memory, MemoryPointer
 from tools.sim.cupy.raw import launch, origin
 from tools.sim.cupy.raw.compiled import Compiled, compiled
 
 MOST_SHARED, MOST_SHARED_OPTED_IN = 48 << 10, 227 << 10  # bytes of a block; of compute capability 9.0
-OF_COMPILER = (
-    "binary_version",
-    "cache_mode_ca",
-    "const_size_bytes",
-    "local_size_bytes",
-    "num_regs",
-    "ptx_version",
-    "shared_size_bytes",
-)
+OF_COMPILER = """
+    binary_version cache_mode_ca const_size_bytes local_size_bytes num_regs ptx_version shared_size_bytes
+""".split()
 
 
 class RawKernel:
@@ -40,10 +35,10 @@ class RawKernel:
         options: tuple[str, ...] = (),
         backend: str = "nvrtc",
         *,
-        translate_cucomplex=False,
-        enable_cooperative_groups=False,
-        jitify=None,
-    ):
+        translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False,
+        jitify: Any = None,
+    ) -> None:
         _check(options, backend, enable_cooperative_groups)
         self.code, self.name, self.options, self.backend = code, name, options, backend
         self.enable_cooperative_groups = False
@@ -53,12 +48,12 @@ class RawKernel:
         self._most_shared = MOST_SHARED
         self.preferred_shared_memory_carveout = -1
 
-    def __call__(self, grid: tuple, block: tuple, args: tuple, *, shared_mem: int = 0, stream=None) -> None:
+    def __call__(self, grid: tuple, block: tuple, args: tuple, *, shared_mem: int = 0, stream: Any = None) -> None:
         shape = launch.Shape(launch.sizes("grid", grid), launch.sizes("block", block), shared_mem)
         shape.check(self.name, self._most_shared)
         launch.run(self._compiled(), self.name, shape, args, stream)
 
-    def compile(self, log_stream=None) -> None:
+    def compile(self, log_stream: Any = None) -> None:
         """Compile it now."""
         self._compiled()
 
@@ -95,7 +90,7 @@ class RawKernel:
             raise launch.refused(f"A block can have 0 to {MOST_SHARED_OPTED_IN:,} bytes, not {size:,}.")
         self._most_shared = size
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> None:
         if name in OF_COMPILER or name == "attributes":
             raise AttributeError(
                 f"{name} is known to NVIDIA's compiler only, and this kernel was compiled for a CPU.\n"
@@ -119,11 +114,11 @@ class RawModule:
         path: str | None = None,
         options: tuple[str, ...] = (),
         backend: str = "nvrtc",
-        translate_cucomplex=False,
-        enable_cooperative_groups=False,
+        translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False,
         name_expressions: Iterable[str] | None = None,
-        jitify=None,
-    ):
+        jitify: Any = None,
+    ) -> None:
         if (code is None) == (path is None):
             raise TypeError("Exactly one of `code` and `path` keyword arguments must be given.")
         if code is None:
@@ -136,7 +131,7 @@ class RawModule:
         self.name_expressions = None if name_expressions is None else tuple(name_expressions)
         self.origin = origin.find(code, "module", sys._getframe(1))
 
-    def compile(self, log_stream=None) -> None:
+    def compile(self, log_stream: Any = None) -> None:
         """Compile it now."""
         self._compiled()
 
@@ -151,7 +146,7 @@ class RawModule:
         return kernel
 
     def get_global(self, name: str) -> MemoryPointer:
-        """Where a __device__ or __constant__ variable lies: the memptr of a cupy.ndarray."""
+        """A pointer to a __device__ or __constant__ variable: the memptr of a cupy.ndarray."""
         module = self._compiled()
         found = module.variable(name)
         if found is None:

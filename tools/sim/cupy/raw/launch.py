@@ -3,10 +3,11 @@
 import ctypes
 import time
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tools.sim import host, recording
-from tools.sim.cupy import streams
+from tools.sim.cupy.device import streams
+from tools.sim.cupy.device.errors import CUDADriverError
 from tools.sim.cupy.raw import library
 from tools.sim.cupy.raw.arguments import Arguments
 from tools.sim.cupy.raw.compiled import Compiled
@@ -18,12 +19,6 @@ LARGEST_BLOCK, LARGEST_GRID = (1024, 1024, 64), ((1 << 31) - 1, 65535, 65535)
 PATIENCE = 10.0  # seconds that a block may take
 
 Sizes = tuple[int, int, int]
-
-
-class CUDADriverError(RuntimeError):
-    """What the driver refuses, as CuPy reports it."""
-
-    __module__ = "cupy_backends.cuda.api.driver"
 
 
 def refused(reason: str) -> CUDADriverError:
@@ -63,7 +58,7 @@ def sizes(what: str, given: object) -> Sizes:
     return x, y, z
 
 
-def run(module: Compiled, name: str, shape: Shape, values: tuple, stream) -> None:
+def run(module: Compiled, name: str, shape: Shape, values: tuple, stream: Any) -> None:
     """Run the kernel of this name, and report it. Raises Fault; then no array has changed."""
     kernel = module.loaded.kernel(module.kernels[name])
     arguments = Arguments(name, module.parameters(name), kernel.parameters[: kernel.count], values)

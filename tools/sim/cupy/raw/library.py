@@ -7,80 +7,46 @@ import subprocess
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tools.sim.cupy.raw import doubles
 
 FINISHED, MORE, FULL, FAULT = range(4)  # what simt_run gives
-REFUSALS = (
-    "out_of_bounds",
-    "misaligned",
-    "read_only",
-    "uninitialised",
-    "race",
-    "divergent_barrier",
-    "stuck",
-    "not_itself",
-    "two_masks",
-    "nobody_gives",
-    "index_refused",
-    "division",
-    "stack_overflow",
-    "too_much_shared",
-    "assertion",
-    "trap",
-    "endless_loop",
-    "no_memory",
-    "crash",
-)
+REFUSALS = """
+    out_of_bounds misaligned read_only uninitialised race divergent_barrier stuck not_itself two_masks nobody_gives
+    index_refused division stack_overflow too_much_shared assertion trap endless_loop no_memory crash
+""".split()
 OPERATIONS = ("load", "store", "atomic")
 SPACES = ("global", "shared")
+FLOW = ("instructions", "lanes", "branches", "divergent_branches")
+
+
+def _fields(text: str) -> list[tuple[str, Any]]:
+    """The fields of a structure, a line for each type: its name in ctypes, and those of the fields."""
+    lines = filter(None, map(str.split, text.splitlines()))
+    return [(name, getattr(c, f"c_{kind}")) for kind, *names in lines for name in names]
 
 
 class Parameter(c.Structure):
     """See cpp/cuda/simt/runtime.h."""
 
-    _fields_ = [
-        ("size", c.c_uint),
-        ("kind", c.c_char),
-        ("element_size", c.c_uint),
-        ("element_kind", c.c_char),
-        ("read_only", c.c_bool),
-    ]
+    _fields_ = _fields("uint size\n char kind\n uint element_size\n char element_kind\n bool read_only")
 
 
 class Kernel(c.Structure):
     """See cpp/cuda/simt/runtime.h."""
 
-    _fields_ = [
-        ("call", c.c_void_p),
-        ("function", c.c_void_p),
-        ("count", c.c_uint),
-        ("parameters", c.POINTER(Parameter)),
-    ]
+    _fields_ = [*_fields("void_p call function\n uint count"), ("parameters", c.POINTER(Parameter))]
 
 
 class Fault(c.Structure):
     """See cpp/runtime/interface.h."""
 
     _fields_ = [
-        ("refusal", c.c_int32),
-        ("operation", c.c_int32),
-        ("place", c.c_uint64),
-        ("other_place", c.c_uint64),
-        ("thread", c.c_uint32),
-        ("other_thread", c.c_uint32),
-        ("block", c.c_uint32 * 3),
-        ("other_block", c.c_uint32 * 3),
-        ("of_blocks", c.c_int32),
-        ("other_operation", c.c_int32),
-        ("offset", c.c_int64),
-        ("size", c.c_int64),
-        ("array_size", c.c_int64),
-        ("element", c.c_int64),
-        ("number", c.c_int64),
-        ("earlier", c.c_int32),
-        ("array", c.c_char * 64),
-        ("text", c.c_char * 192),
+        *_fields("int32 refusal operation\n uint64 place other_place\n uint32 thread other_thread"),
+        *((name, c.c_uint32 * 3) for name in ("block", "other_block")),
+        *_fields("int32 of_blocks other_operation\n int64 offset size array_size element number\n int32 earlier"),
+        *(("array", c.c_char * 64), ("text", c.c_char * 192)),
     ]
 
 
@@ -88,11 +54,7 @@ class Rows(c.Structure):
     """See cpp/runtime/interface.h."""
 
     _fields_ = [
-        ("place", c.c_uint64),
-        ("operation", c.c_int32),
-        ("space", c.c_int32),
-        ("size", c.c_int64),
-        ("count", c.c_uint64),
+        *_fields("uint64 place\n int32 operation space\n int64 size\n uint64 count"),
         ("addresses", c.POINTER(c.c_int64)),
     ]
 
@@ -100,20 +62,13 @@ class Rows(c.Structure):
 class Flow(c.Structure):
     """See cpp/runtime/interface.h."""
 
-    _fields_ = [(name, c.c_uint64) for name in ("instructions", "lanes", "branches", "divergent_branches")]
+    _fields_ = [(name, c.c_uint64) for name in FLOW]
 
 
-SIGNATURES = {
+_THREE, _COUNTS = c.POINTER(c.c_uint32), c.POINTER(c.c_uint64)
+SIGNATURES: dict[str, tuple] = {
     "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t, c.c_bool),
-    "simt_begin": (
-        c.c_bool,
-        c.POINTER(Kernel),
-        c.POINTER(c.c_uint32),
-        c.POINTER(c.c_uint32),
-        c.c_size_t,
-        c.c_bool,
-        c.POINTER(c.c_void_p),
-    ),
+    "simt_begin": (c.c_bool, c.POINTER(Kernel), _THREE, _THREE, c.c_size_t, c.c_bool, c.POINTER(c.c_void_p)),
     "simt_run": (c.c_int,),
     "simt_blocks_done": (c.c_uint64,),
     "simt_give_up": (None,),
@@ -124,7 +79,7 @@ SIGNATURES = {
     "simt_rows": (c.c_bool, c.c_size_t, c.POINTER(Rows)),
     "simt_forget_rows": (None,),
     "simt_flow": (None, c.POINTER(Flow)),
-    "simt_tally": (c.c_size_t, c.c_bool, c.POINTER(c.c_uint64), c.POINTER(c.c_uint64), c.c_size_t),
+    "simt_tally": (c.c_size_t, c.c_bool, _COUNTS, _COUNTS, c.c_size_t),
     "simt_variable": (c.c_void_p, c.c_char_p, c.POINTER(c.c_size_t)),
 }
 
@@ -132,7 +87,11 @@ SIGNATURES = {
 class Library:
     """The functions of the runtime are attributes. lock: one launch at a time."""
 
-    def __init__(self, file: Path):
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, file: Path) -> None:
         self.file = file
         self.lock = threading.Lock()
         self._loaded = c.CDLL(str(file))
@@ -166,7 +125,7 @@ class Library:
         return self.lines([place])[0]
 
     def lines(self, places: Iterable[int]) -> list[int]:
-        """The same for several."""
+        """The source lines of several places."""
         places = list(places)
         new = [place for place in dict.fromkeys(places) if place not in self._lines]
         if new:

@@ -2,51 +2,23 @@
 
 from collections.abc import Iterator
 
-from tools.sim.cupy.kernels.refusal import CompileException
+from tools.sim.cupy.device.errors import CompileException
 
 PASSED = ("-D", "-U", "-I", "--define-macro=", "--undefine-macro=", "--include-path=")
 SHORT = {"--define-macro=": "-D", "--undefine-macro=": "-U", "--include-path=": "-I"}
 STANDARDS = ("11", "14", "17", "20", "23")
-IGNORED = (
-    "-arch",
-    "--gpu-architecture",
-    "-lineinfo",
-    "--generate-line-info",
-    "-G",
-    "--device-debug",
-    "-dopt",
-    "--dopt",
-    "-use_fast_math",
-    "--use_fast_math",
-    "-ftz",
-    "--ftz",
-    "-prec-",
-    "--prec-",
-    "-fmad",
-    "--fmad",
-    "-maxrregcount",
-    "--maxrregcount",
-    "-Xptxas",
-    "--ptxas-options",
-    "-default-device",
-    "--default-device",
-    "-restrict",
-    "--restrict",
-    "-w",
-    "--disable-warnings",
-    "-extra-device-vectorization",
-    "--extra-device-vectorization",
-    "-rdc",
-    "--relocatable-device-code",
-    "-ewp",
-    "-dw",
-    "-time",
-    "--time",
+IGNORED = tuple(
+    """
+    -arch --gpu-architecture -lineinfo --generate-line-info -G --device-debug -dopt --dopt -use_fast_math
+    --use_fast_math -ftz --ftz -prec- --prec- -fmad --fmad -maxrregcount --maxrregcount -Xptxas --ptxas-options
+    -default-device --default-device -restrict --restrict -w --disable-warnings -extra-device-vectorization
+    --extra-device-vectorization -rdc --relocatable-device-code -ewp -dw -time --time
+""".split()
 )
 
 
 def for_host(options: tuple[str, ...]) -> Iterator[str]:
-    """What the host's compiler is given. CompileException for an option that NVIDIA's do not have either."""
+    """The options for the host's compiler. CompileException for one that NVIDIA's do not have either."""
     for option in options:
         name, _, value = option.partition("=")
         if name in ("-std", "--std"):

@@ -1,4 +1,4 @@
-"""Where a kernel's source stands: the Python file with the string that holds it, or else a file of its own."""
+"""The place of a kernel's source: the Python file with the string that holds it, or else a file of its own."""
 
 import linecache
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ class Origin:
     above: int
 
     def spot(self, line: int, function: str) -> Spot:
-        """Where the source's line of this number stands."""
+        """The place of the source's line of this number."""
         return Spot(self.file, self.above + line, function)
 
 
 def find(code: str, name: str, frame: FrameType | None) -> Origin:
-    """Where the source came from: the innermost caller's file in which it stands letter by letter.
+    """The origin of the source: the innermost caller's file in which it stands letter by letter.
 
     If none has it, because the string has escapes or was put together, lines are those of NAME.cu.
     """

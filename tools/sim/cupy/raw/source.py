@@ -27,7 +27,7 @@ VARIABLES = {"__device__": "GLOBAL", "__managed__": "GLOBAL", "__constant__": "C
 class Unsupported(Exception):
     """A construct that the simulated GPU does not run. line: where it stands."""
 
-    def __init__(self, line: int, reason: str):
+    def __init__(self, line: int, reason: str) -> None:
         self.line, self.reason = line, reason
         super().__init__(reason)
 
@@ -56,11 +56,11 @@ class Source:
     includes: line and name of each header that is included in angle brackets.
     """
 
-    def __init__(self, code: str):
+    def __init__(self, code: str) -> None:
         self.code = code
         self.kernels: dict[str, Kernel] = {}
         self._tokens = [
-            Token(match.lastgroup, match[0], *match.span())
+            Token(match.lastgroup or "", match[0], *match.span())
             for match in TOKEN.finditer(code)
             if match.lastgroup != "space"
         ]
@@ -93,7 +93,7 @@ class Source:
     # Declarations --------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        start, scopes = 0, []  # of this declaration; of each open brace, what its declaration says
+        start, scopes = 0, list[list[str]]()  # of this declaration; of each open brace, what its declaration says
         for number, token in enumerate(self._tokens):
             outside = all("namespace" in words or words[:1] == ["extern"] and "(" not in words for words in scopes)
             if token.kind == "directive" and "__shared__" in token.text:
@@ -137,7 +137,7 @@ class Source:
             start = self._after(start)
 
     def _declarators(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Of each variable declared between: the numbers of its name, and of the token behind its declarator."""
+        """The variables declared between: the numbers of each name, and of the token behind its declarator."""
         while start < end:
             stop = self._end_of_declarator(start, end)
             before = self._top_level(start, min(self._find(start, "[={"), stop))
@@ -208,7 +208,7 @@ class Source:
         while self._tokens[opening - 1].text in ATTRIBUTES:
             opening = self._find(self._after(opening), "(")
         name, close = self._tokens[opening - 1].text, self._after(opening) - 1
-        parameters = ()
+        parameters: tuple[str, ...] = ()
         if self._words(opening + 1, close) != ["void"]:
             declared = self._declarators(opening + 1, min(close, len(self._tokens)))
             parameters = tuple(self._tokens[each].text for each, _ in declared)

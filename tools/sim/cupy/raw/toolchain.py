@@ -11,6 +11,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from tools import ROOT
 
@@ -75,7 +76,7 @@ def compiler() -> str:
 
 @functools.cache
 def version() -> str:
-    """What the compiler says of itself; "clang" is among it if it is one."""
+    """The compiler's words about itself; "clang" is among them if it is one."""
     return subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True).stdout
 
 
@@ -86,7 +87,7 @@ def module(text: str, options: tuple[str, ...] = ()) -> Path:
 
 
 def _own() -> tuple[str, ...]:
-    """What this compiler needs beside."""
+    """Further flags that this compiler needs."""
     if "clang" in version():
         return OF_CLANG
     number = re.search(r"\) (\d+)\.", version().partition("\n")[0])
@@ -139,7 +140,7 @@ def _run(*arguments: object, given: str = "") -> None:
 
 @functools.cache
 def folder() -> Path:
-    """Where compiled modules are kept: in the course's folder, or the user's if that cannot be written."""
+    """The folder of compiled modules: in the course's folder, or the user's if that cannot be written."""
     for place in (ROOT / ".course" / "cache", Path.home() / ".cache" / "gpu-course"):
         with suppress(OSError):
             (place / "cuda-cpp").mkdir(parents=True, exist_ok=True)
@@ -149,7 +150,7 @@ def folder() -> Path:
     return place / "cuda-cpp"
 
 
-def _kept(name: str, build) -> Path:
+def _kept(name: str, build: Any) -> Path:
     """The file of this name, made by build(path) if it is not there. Two processes may make it at once."""
     file = folder() / name
     if not file.exists():

@@ -49,8 +49,6 @@ def matmul_kernel(a_ptr, b_ptr, out_ptr, K, N, MISTAKE: tl.constexpr, TILE: tl.c
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     if MISTAKE == "accumulates in float16":
         acc = tl.zeros((TILE, TILE), tl.float16)
-    elif MISTAKE == "accumulates in int32":
-        acc = tl.zeros((TILE, TILE), tl.int32)
     else:
         acc = tl.zeros((TILE, TILE), tl.float32)
     for k in range(0, K, TILE):

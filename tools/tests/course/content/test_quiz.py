@@ -1,6 +1,5 @@
 """An answer is right, wrong for a reason, or no answer; a diagnostic quiz says where to go."""
 
-from datetime import datetime, timezone
 from random import Random
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from tools.course.content import quiz
 from tools.course.content.day_file import Choice, Question
 from tools.course.content.quiz import NotAnAnswer, Verdict, judge, letters, missed_topics, recommendation
-from tools.course.learner.journal import Entry
 from tools.tests.course.miniature import DAY, DIAGNOSTIC, QUIZ, make
 
 LANES = Question("How many lanes has a warp?", number=32, why="A warp is 32 threads.")
@@ -110,25 +108,6 @@ def test_missed_topics_are_named_once_with_the_day_that_teaches_them(tmp_path):
 # Questions of several units ---------------------------------------------------------------------
 
 
-def quizzed(*rounds: tuple[list[str], list[str]]) -> list[Entry]:
-    """The journal after quizzes that missed and mended these."""
-    when = datetime(2026, 11, 20, tzinfo=timezone.utc)
-    return [Entry(when, "quiz", "week1/day1", {"missed": missed, "mended": mended}) for missed, mended in rounds]
-
-
-def test_what_was_missed_counts_until_it_is_mended_and_the_newest_miss_comes_first():
-    assert quiz.missed(quizzed((["a", "b"], []), (["c"], ["a"]))) == ["c", "b"]
-    assert quiz.missed(quizzed((["a", "b"], []), (["a"], []))) == ["a", "b"]
-    assert quiz.missed(quizzed((["a"], []), ([], ["a"]), (["a"], []))) == ["a"]
-    assert quiz.missed([]) == []
-
-
-@pytest.mark.parametrize("facts", [{}, {"missed": "a"}, {"missed": None}, {"missed": [3, None]}])
-def test_a_journal_that_somebody_edited_is_read_as_far_as_it_makes_sense(facts):
-    entry = Entry(datetime(2026, 11, 20, tzinfo=timezone.utc), "quiz", "week1/day1", facts)
-    assert quiz.missed([entry]) == []
-
-
 def asks(*texts: str) -> str:
     """A day.toml whose quiz asks these."""
     return DAY + "".join(f'\n[[quiz]]\nquestion = "{text}"\nnumber = 1\nwhy = "Because."\n' for text in texts)
@@ -192,11 +171,3 @@ def test_the_score_by_topic_begins_with_the_weakest(tmp_path):
     asked = [*quiz.all_of(make(tmp_path, day=DAY + DIAGNOSTIC)), *quiz.all_of(other)]
     verdicts = [Verdict(right, "") for right in (True, False, True, False, False)]
     assert list(quiz.by_topic(asked, verdicts).items()) == [("Small", (0, 2)), ("strides", (1, 2)), ("flops", (1, 1))]
-
-
-def test_the_journal_keeps_what_was_missed_and_what_was_mended(three_days):
-    asked = quiz.all_of(three_days[0])
-    verdicts = [Verdict(False, ""), Verdict(True, ""), Verdict(True, "")]  # stopped before the fourth
-    assert quiz.facts("review", asked, verdicts, ["1b", "1d", "1a"]) == {
-        "mode": "review", "right": 2, "asked": 3, "missed": ["1a"], "mended": ["1b"],
-    }  # fmt: skip

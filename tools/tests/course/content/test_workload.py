@@ -5,7 +5,8 @@ import pytest
 
 from tools.course.content import catalogue
 from tools.course.content.catalogue import BrokenCourseFile
-from tools.course.content.workload import LessonBroken, Workload, lesson_of, lines_of_code, require_written, workloads
+from tools.course.content.workload import Workload, workloads
+from tools.course.learner.lesson import LessonBroken, lesson_of, lines_of_code, require_written
 from tools.tests.course.miniature import DAY, make
 
 BENCH = """

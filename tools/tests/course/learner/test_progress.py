@@ -51,13 +51,13 @@ def run(unit, root, results, when=TODAY, checks=CHECKS):
 )
 def test_a_unit_is_simulated_without_and_confirmed_with_its_gpu_tests(tmp_path, results, overall, done):
     state = run(make(tmp_path), tmp_path, results)
-    assert (state.overall, state.done, state.needs_gpu) == (overall, done, True)
+    assert (state.overall, state.done) == (overall, done)
 
 
-def test_a_unit_without_gpu_tests_is_simulated_on_any_machine(tmp_path):
+def test_a_unit_without_gpu_tests_is_passed_on_any_machine(tmp_path):
     checks = [Check(1, "correctness"), Check(2, "correctness")]
     state = run(make(tmp_path), tmp_path, [result(1, CONFIRMED), result(2, CONFIRMED)], checks=checks)
-    assert (state.overall, state.needs_gpu) == (SIMULATED, False)
+    assert state.overall == PASSED
 
 
 def test_a_unit_that_needs_a_gpu_throughout_is_confirmed_or_not(tmp_path):

@@ -1,42 +1,12 @@
-"""Which functions are still a gap: one answer, for every command that asks."""
-
-import ast
+"""One answer to what is still a gap, for every command that asks."""
 
 import pytest
 
-from tools.course.content.workload import LessonBroken, require_written
-from tools.course.learner.written import gap_line, pieces
+from tools.course.learner.lesson import LessonBroken, require_written
+from tools.course.learner.written import pieces
+from tools.notebook.magic import Day
 from tools.tests.course.miniature import LESSON, make
 from tools.tests.course.versions.under_git import begin, git
-
-STUB = 'def f(x):\n    """Doc."""\n    y = x\n    pass\n'
-MARKER = 'raise NotImplementedError("week1/day1 task 1: f")'
-
-
-def function(body: str) -> ast.stmt:
-    lines = "".join(f"\n    {line}" for line in body.split("\n"))
-    return ast.parse(f'def f(x):\n    """Doc."""{lines}\n').body[0]
-
-
-@pytest.mark.parametrize(("body", "line"), [
-    (MARKER, 3),
-    (f"y = x\n{MARKER}", 4),
-    (f"if x:\n    {MARKER}\nreturn x", 4),
-    ("pass", 3),
-    ("y = x\npass", 4),
-    ("y = x + 1\npass", None),
-    ("if x:\n    out[0] = x\nelse:\n    pass", None),
-    ('if x < 0:\n    raise NotImplementedError("negative")\nreturn x', None),
-    ('raise NotImplementedError("negative")', None),
-    ("return x", None),
-], ids=repr)  # fmt: skip
-def test_a_gap_is_the_marker_or_an_untouched_pass(body, line):
-    assert gap_line(function(body), ast.parse(STUB).body[0]) == line
-
-
-def test_without_a_stub_only_a_body_of_nothing_but_pass_is_a_gap():
-    assert gap_line(function("pass")) == 3
-    assert gap_line(function("y = x\npass")) is None
 
 
 @pytest.mark.parametrize(("body", "written"), [
@@ -54,3 +24,13 @@ def test_commands_and_report_agree_on_what_is_written(tmp_path, body, written):
     else:
         with pytest.raises(LessonBroken, match="kernel, of task 2, is not written yet"):
             require_written(unit, "kernel")
+
+
+@pytest.mark.parametrize(("body", "written"), [
+    ("x_ptr[0] = n\n    pass", True), ("pass  # store what double returns", False),
+    ('if n < 0:\n        raise NotImplementedError("negative")\n    x_ptr[0] = n', True),
+])  # fmt: skip
+def test_a_notebook_keeps_what_is_written_and_no_gap(tmp_path, body, written):
+    unit = make(tmp_path)  # under no git, so nobody knows how it was given
+    section = f"@staticmethod\ndef kernel(x_ptr, n):\n    {body}\n"
+    assert Day(unit, solution=False)._is_work(2, section) == written

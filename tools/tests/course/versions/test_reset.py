@@ -110,3 +110,10 @@ def test_where_the_work_cannot_be_kept_the_lesson_stays(root):
     with pytest.raises(NotReset, match="The lesson is as it was"):
         back(root)
     assert (root / PATH).read_text() == SOLVED
+
+
+def test_guards_in_committed_work_do_not_make_it_the_stub(root):
+    guards = "".join(f'    if x == {n}:\n        raise NotImplementedError("{n}")\n' for n in range(4))
+    (root / PATH).write_text(SOLVED.replace("    return 2 * x", f"{guards}    return 2 * x"))
+    commit(root, "solved, with guards")
+    assert back(root) == LESSON

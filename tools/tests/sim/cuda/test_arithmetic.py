@@ -17,7 +17,7 @@ if gpu.card():
 from tools.gpu import cuda  # noqa: E402
 from tools.tests.sim.cuda.arithmetic.kernels import KERNELS, THREADS  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 
 MACHINE_CODE = recorded()
 OTHERWISE = {  # kernels whose conversions cannot be read off the machine code

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tools.sim.cuda.errors import CUDAError
 from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.host.errors import CUDAError
 from tools.tests.sim.cuda.corpus.correct import CASES
 from tools.tests.sim.cuda.corpus.excused import EXCUSED
 from tools.tests.sim.cuda.corpus.faulty import FAULTY, Faulty, past_the_end
 from tools.tests.sim.cuda.corpus.inject import Mutant, inject
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 FILES = sorted({Path(case.make.__code__.co_filename) for case in CASES})
 MUTANTS = [mutant for file in FILES for mutant in inject(file)]
 

@@ -13,13 +13,18 @@ from tools.tests.sim.cuda.fuzz.memory import Memory
 from tools.tests.sim.cuda.fuzz.scalars import Undefined, arithmetic, convert, operate, power, to_float32, unified
 from tools.tests.sim.cuda.fuzz.trial import SIMULATOR, difference, trial
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 SLICE = range(100_000, 100_150)  # other kernels than those of the command
+SAMPLE = SLICE[::3]  # always the same fifty; with --thorough all of them
 
 
-@pytest.mark.parametrize("number", SLICE)
-def test_a_random_kernel_gives_what_the_oracle_gives(number, tmp_path):
-    result = trial(number, (SIMULATOR,), tmp_path)
+def pytest_generate_tests(metafunc):
+    if "random_kernel" in metafunc.fixturenames:
+        metafunc.parametrize("random_kernel", SLICE if metafunc.config.getoption("thorough") else SAMPLE)
+
+
+def test_a_random_kernel_gives_what_the_oracle_gives(random_kernel, tmp_path):
+    result = trial(random_kernel, (SIMULATOR,), tmp_path)
     assert result.outcome in ("same", "undefined"), result.says
 
 

@@ -9,7 +9,7 @@ from tools import ROOT
 from tools.sim.cuda.faults import Fault
 from tools.tests.sim.cuda.corpus.inject import Mutant, inject
 
-pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.errors.NumbaPerformanceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 FILES = [file for file in sorted((ROOT / "reference").rglob("*.py")) if "@cuda.jit" in file.read_text(encoding="utf-8")]
 MUTANTS = [mutant for file in FILES for mutant in inject(file)]
 

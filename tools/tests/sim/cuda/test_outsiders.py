@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda.faults import Fault, Unknown
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.faults import Fault, Refused, Unknown
 
 Colour = enum.IntEnum("Colour", "RED GREEN")
 POINT = np.dtype([("x", np.float32), ("n", np.int32)], align=True)

@@ -110,16 +110,10 @@ def test_work_of_two_streams_overlaps_on_the_clock_and_an_event_puts_it_in_order
     cp.cuda.Device().synchronize()
 
 
-@cp.fuse
-def fused_step(x):
-    x += 1
-
-
 @pytest.mark.parametrize(
     "change",
     [
         lambda x: cp.add(x, 1, out=x),
-        fused_step,
         lambda x: x.fill(0),
         lambda x: x.sum(),
         lambda x: cp.take(cp.arange(9.0), cp.arange(1 << 20), out=x),

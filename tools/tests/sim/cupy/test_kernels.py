@@ -1,4 +1,4 @@
-"""ElementwiseKernel, ReductionKernel and fuse: what they refuse that a GPU would get wrong without a word."""
+"""ElementwiseKernel and ReductionKernel: what they refuse that a GPU would get wrong without a word."""
 
 import numpy as np
 import pytest
@@ -118,35 +118,3 @@ def test_raw_arrays_of_any_layout_are_indexed_in_c_order():
     out = cp.zeros((3, 2)).T
     put(cp.arange(6.0), out)
     assert out.tolist() == values.tolist()
-
-
-def test_several_fused_results_and_a_reduction():
-    f = cp.fuse(kernel_name="fused")(lambda x, y: (x + y, cp.sum(x * y)))
-    both, total = f(cp.arange(3.0), cp.arange(3.0))
-    assert both.tolist() == [0, 2, 4] and float(total) == 5
-
-
-def test_a_fused_reduction_takes_its_axis_by_place_or_by_name():
-    x = cp.arange(6.0).reshape(2, 3)
-    for f in (lambda x: (x * x).sum(1), lambda x: cp.sum(x * x, 1), lambda x: (x * x).sum(axis=1)):
-        assert cp.fuse(kernel_name="fused")(f)(x).tolist() == [5, 50]
-
-
-def test_fused_arrays_of_shapes_that_have_nothing_in_common():
-    f = cp.fuse(kernel_name="fused")(lambda x, y: (x * 2, cp.sum(y * 2)))
-    doubled, total = f(cp.arange(2), cp.arange(3))
-    assert doubled.tolist() == [0, 2] and total == 6
-
-
-def test_a_fused_function_inside_another_is_part_of_it():
-    inner = cp.fuse(kernel_name="fused")(lambda x: x * 2)
-    outer = cp.fuse(kernel_name="fused")(lambda x: inner(x) + 1)
-    assert outer(cp.arange(3)).tolist() == [1, 3, 5]
-
-
-@pytest.mark.parametrize(
-    "use", [float, int, bool, lambda x: x[0], lambda x: x.shape, lambda x: cp.sort(x), lambda x: x.T]
-)
-def test_what_cannot_be_fused_is_refused(use):
-    with pytest.raises((TypeError, NotImplementedError, AttributeError)):
-        cp.fuse(use)(cp.arange(3.0))

@@ -181,30 +181,6 @@ def test_views_are_on_no_record():
     assert not counters.launches and not counters.library_operations
 
 
-def test_a_fused_function_is_one_launch_that_loads_and_stores_once():
-    @cp.fuse
-    def norm(x, y):
-        return cp.sqrt(x * x + y * y)
-
-    x, y = cp.ones(1000, dtype=cp.float32), cp.ones(1000, dtype=cp.float32)
-    apart, launch = recorded(lambda: cp.sqrt(x * x + y * y)), recorded(lambda: norm(x, y)).launches[0]
-    assert len(apart.launches) == 4 and apart.bytes == 4 * (3 + 3 + 3 + 2) * 1000
-    assert (launch.kernel, launch.counts.bytes_loaded, launch.counts.bytes_stored) == ("norm", 8000, 4000)
-    assert recorded(lambda: norm(x, y)).launches == (launch,)
-
-
-def test_a_fused_function_may_change_its_arguments():
-    @cp.fuse(kernel_name="step")
-    def step(x, y):
-        x += y
-        y[...] = 0
-
-    x, y = cp.ones(4), cp.ones(4)
-    (launch,) = recorded(lambda: step(x, y)).launches
-    assert (launch.kernel, launch.counts.bytes_loaded, launch.counts.bytes_stored) == ("step", 64, 64)
-    assert (x.tolist(), y.tolist()) == ([2] * 4, [0] * 4)
-
-
 def test_a_kernel_s_raw_accesses_are_counted_one_by_one():
     gather = cp.ElementwiseKernel("raw float32 x, int32 where", "float32 y", "y = x[where] + x[i]", "gather")
     x, where = cp.zeros(64, dtype=cp.float32), cp.full(64, 5, dtype=cp.int32)

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import tools.sim.cupy as cp
-from tools.sim.cupy import functions, names, reductions
-from tools.sim.cupy.loops import SIGNATURES, WEAK, choose
+from tools.sim.cupy import names
+from tools.sim.cupy.dispatch import reductions
+from tools.sim.cupy.dispatch.loops import SIGNATURES, WEAK, choose
+from tools.sim.cupy.functions import table as functions
 
 cupy = pytest.importorskip("cupy", reason="needs CuPy, whose tables are read; pip install cupy-cuda13x")
 TYPES = [*map(np.dtype, "?bBhHiIlLefdFD"), *WEAK]
@@ -36,16 +38,9 @@ def test_a_name_that_is_not_simulated_says_so(name):
         getattr(cp, name)
 
 
-TABLES = (
-    functions.ANYWHERE,
-    functions.COMPILED,
-    functions.DEVICE_ONLY,
-    functions.FORWARDED,
-    functions.UPLOADING,
-    reductions.FORWARDED,
-    reductions.OF_ARRAYS,
-)
+TABLES = (functions.ANYWHERE, functions.COMPILED, functions.DEVICE_ONLY, functions.FORWARDED, functions.UPLOADING)
 LINES = [line.strip() for table in TABLES for line in table.splitlines() if line.strip()]
+LINES += reductions.SIGNATURES.values()
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
+from tools.sim.cupy.device.errors import CompileException
+from tools.sim.cupy.dispatch.ufuncs import UNFLUSHED
 from tools.sim.cupy.kernels import calls, types
-from tools.sim.cupy.kernels.evaluation import CONSTANTS, ELSEWHERE, Variable
-from tools.sim.cupy.kernels.machine import Machine
-from tools.sim.cupy.kernels.parser import Parser
-from tools.sim.cupy.kernels.refusal import Code, CompileException, NotTranslated
-from tools.sim.cupy.ufuncs import UNFLUSHED
+from tools.sim.cupy.kernels.machine import CONSTANTS, ELSEWHERE, Machine, Variable
+from tools.sim.cupy.kernels.refusal import Code, NotTranslated
+from tools.sim.cupy.kernels.statement_parser import Parser
 from tools.tests.sim.cupy import in_cpp
 
 cupy = pytest.importorskip("cupy", reason="needs CuPy, whose headers are compiled; pip install cupy-cuda13x[ctk]")
@@ -67,7 +67,7 @@ def found(expression: str) -> str | None:
     machine.mask = np.zeros(1, bool)
     try:
         with np.errstate(all="ignore"):
-            return str(machine.value(Parser(place).expression()).dtype)
+            return str(Parser(place).expression().value(machine).dtype)
     except CompileException:
         return None
     except NotTranslated:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tools.sim.cupy.kernels.evaluation import Variable
-from tools.sim.cupy.kernels.machine import Machine
-from tools.sim.cupy.kernels.parser import Parser
-from tools.sim.cupy.kernels.refusal import Code, CompileException, NotTranslated
+from tools.sim.cupy.device.errors import CompileException
+from tools.sim.cupy.kernels.machine import Machine, Variable
+from tools.sim.cupy.kernels.refusal import Code, NotTranslated
+from tools.sim.cupy.kernels.statement_parser import Parser
 from tools.tests.sim.cupy import in_cpp
 
 needs_compiler = pytest.mark.skipif(in_cpp.COMPILER is None, reason="needs g++, the oracle; none was found on the path")
@@ -119,7 +119,7 @@ def machine(code: str) -> tuple[Machine, Parser]:
 def evaluated(expression: str) -> np.ndarray:
     runner, parser = machine(expression)
     with np.errstate(all="ignore"):
-        return np.broadcast_to(runner.value(parser.expression()), len(in_cpp.LANES))
+        return np.broadcast_to(parser.expression().value(runner), len(in_cpp.LANES))
 
 
 def executed(program: str) -> np.ndarray:
@@ -127,8 +127,8 @@ def executed(program: str) -> np.ndarray:
     runner, parser = machine(program.replace("show(", "shown = ("))
     runner.scopes[0]["shown"] = Variable(np.zeros(len(in_cpp.LANES), np.int32))
     body = parser.statements()
-    runner.check(body)
-    runner.run(body)
+    body.check(runner)
+    body.run(runner)
     return np.broadcast_to(runner.scopes[0]["shown"].value, len(in_cpp.LANES))
 
 
@@ -254,6 +254,6 @@ def test_a_message_says_which_line():
 
 
 def test_an_endless_loop_ends(monkeypatch):
-    monkeypatch.setattr("tools.sim.cupy.kernels.machine.ROUNDS", 100)
+    monkeypatch.setattr("tools.sim.cupy.kernels.statements.ROUNDS", 100)
     with pytest.raises(CompileException, match="does not end"):
         executed("while (true) { }")

@@ -12,7 +12,7 @@ import pytest
 
 import tools.sim.cupy as cp
 from tools import ROOT
-from tools.sim.cupy.kernels.refusal import CompileException
+from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.raw import NoCompiler, toolchain
 from tools.sim.cupy.raw.launch import CUDADriverError
 from tools.sim.cupy.raw.options import for_host

@@ -5,7 +5,7 @@ import re
 from tools.compiler.machine_code import sass_opcodes
 from tools.compiler.numba.code import assemble, compile_kernel, compiler
 from tools.models.chips import chip
-from tools.sim.cuda.arguments import typeof
+from tools.sim.cuda.host.arguments import typeof
 
 FLOAT64 = re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)|MUFU\..*64H|(RED|ATOM).*F64")
 CONVERSION = re.compile(r"F2F|I2F|F2I|HADD2\.F32|F2FP")

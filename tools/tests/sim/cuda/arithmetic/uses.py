@@ -197,18 +197,6 @@ def fused(x, out):
     out[i] = cuda.fma(x[i], x[i + 1], 1.0)
 
 
-@given(FLOAT32, FLOAT32)
-def of_libdevice(x, out):
-    i = cuda.grid(1)
-    out[i] = cuda.libdevice.sqrt(x[i])
-
-
-@given(FLOAT32, FLOAT32)
-def of_libdevice_in_float32(x, out):
-    i = cuda.grid(1)
-    out[i] = cuda.libdevice.sqrtf(x[i])
-
-
 @cuda.jit(device=True)
 def scaled(x, factor):
     return x * factor

@@ -5,8 +5,8 @@ import pytest
 
 from tools.sim import cuda, recording
 from tools.sim.counters import Counts, Launch
-from tools.sim.cuda import configured
-from tools.sim.cuda.storage import GlobalArray
+from tools.sim.cuda.host import launch_config
+from tools.sim.cuda.memory.storage import GlobalArray
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def received(monkeypatch):
                 each.array[...] += 1
         return Launch(named["name"], grid, Counts(sectors=100), ())
 
-    monkeypatch.setattr(configured.core, "launch", launch)
+    monkeypatch.setattr(launch_config.core, "launch", launch)
     return call
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda, recording
-from tools.sim.cuda.errors import CudaAPIError
+from tools.sim.cuda.host.errors import CudaAPIError
 
 
 def transfers_of(call) -> dict[str, int]:

@@ -6,9 +6,9 @@ import pytest
 from tools.models.timeline import COMPUTE
 from tools.sim import cuda, recording
 from tools.sim.counters import Counts, Launch
-from tools.sim.cuda import configured
-from tools.sim.cuda.errors import CUDAError, NumbaPerformanceWarning
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.host import launch_config
+from tools.sim.cuda.host.errors import CUDAError, NumbaPerformanceWarning
 
 
 @cuda.jit
@@ -25,7 +25,7 @@ def calls(monkeypatch):
         calls.append(dict(named, function=function, grid=grid, block=block))
         return Launch(named["name"], grid, Counts(sectors=10_000_000, programs=grid[0]), ())
 
-    monkeypatch.setattr(configured.core, "launch", launch)
+    monkeypatch.setattr(launch_config.core, "launch", launch)
     return calls
 
 
@@ -67,7 +67,7 @@ def test_a_kernel_that_fails_leaves_no_launch_and_no_result(monkeypatch):
     def launch(*_, **__):
         raise ArithmeticError
 
-    monkeypatch.setattr(configured.core, "launch", launch)
+    monkeypatch.setattr(launch_config.core, "launch", launch)
     array = np.zeros(3)
     with recording.record() as counters, pytest.raises(ArithmeticError):
         kernel[200, 32](array)

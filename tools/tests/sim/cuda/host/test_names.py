@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda import missing
+from tools.sim.cuda.translate import not_simulated
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +26,15 @@ def public(module) -> set[str]:
 
 def test_each_name_of_numba_cuda_is_here_or_says_why_not(numba_cuda):
     absent = {name for name in public(numba_cuda) if not hasattr(cuda, name)}
-    assert absent == public(numba_cuda) & set(missing.REASON)
+    assert absent == public(numba_cuda) & set(not_simulated.REASON)
 
 
 def test_nothing_is_both_here_and_missing():
-    assert [name for name in missing.REASON if hasattr(cuda, name)] == []
+    assert [name for name in not_simulated.REASON if hasattr(cuda, name)] == []
 
 
 def test_no_name_is_missing_that_numba_cuda_has_not(numba_cuda):
-    assert set(missing.REASON) <= set(dir(numba_cuda))
+    assert set(not_simulated.REASON) <= set(dir(numba_cuda))
 
 
 def test_only_debug_is_a_name_that_numba_cuda_has_not(numba_cuda):
@@ -54,7 +54,7 @@ def test_types_have_numbas_aliases(numba_cuda):
         for name in dir(numba_cuda)
         if isinstance(getattr(numba_cuda, name), numba_cuda.types.Type)
     }
-    theirs = {name: text for name, text in theirs.items() if name not in missing.REASON}
+    theirs = {name: text for name, text in theirs.items() if name not in not_simulated.REASON}
     assert {
         name: str(kind)
         for name, kind in ((name, getattr(cuda, name)) for name in dir(cuda))
@@ -128,7 +128,7 @@ def test_a_type_that_is_none_of_numbers_makes_no_values():
 def test_an_argument_has_numbas_type(numba_cuda, value):
     from numba.cuda.typing.typeof import Purpose, typeof
 
-    from tools.sim.cuda.arguments import typeof as ours
+    from tools.sim.cuda.host.arguments import typeof as ours
 
     assert str(ours(value)) == str(typeof(value, Purpose.argument))
 

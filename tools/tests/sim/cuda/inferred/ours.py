@@ -4,9 +4,9 @@ import sys
 
 import numpy as np
 
-from tools.sim.cuda.inference import Inference
-from tools.sim.cuda.source import program
-from tools.sim.cuda.values import OfArray, type_of
+from tools.sim.cuda.run.values import OfArray, type_of
+from tools.sim.cuda.translate.inference import Inference
+from tools.sim.cuda.translate.program import program
 
 
 def of_simulator(function, arguments) -> dict[str, set[str]]:

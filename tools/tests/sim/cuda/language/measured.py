@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tools.sim.cuda import operations
-from tools.sim.cuda.mathematics import meaning
-from tools.sim.cuda.promotion import TYPES
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.numbers import operations
+from tools.sim.cuda.numbers.mathematics import meaning
+from tools.sim.cuda.numbers.promotion import TYPES
 
 FILE = Path(__file__).with_name("h200.json")
 

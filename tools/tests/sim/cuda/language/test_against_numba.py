@@ -12,10 +12,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tools.sim.cuda import names, promotion
-from tools.sim.cuda.mathematics import NUMPY, meaning
-from tools.sim.cuda.promotion import TYPES, result_type, unary_type, unify
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.numbers import promotion
+from tools.sim.cuda.numbers.mathematics import NUMPY, meaning
+from tools.sim.cuda.numbers.promotion import TYPES, result_type, unary_type, unify
+from tools.sim.cuda.translate import name_rules
 from tools.tests.sim.cuda.language.verdicts import load
 
 pytest.importorskip("numba_cuda", minversion="0.30", reason="numba-cuda 0.30 is not installed, with which to compare")
@@ -212,13 +213,13 @@ def never_compiles(name: str, **space) -> bool:
     return True
 
 
-REFUSED = [f"np.{name}" for name in (*names.NUMPY_ARRAYS, *names.NUMPY_NUMBERS)] + [
+REFUSED = [f"np.{name}" for name in (*name_rules.NUMPY_ARRAYS, *name_rules.NUMPY_NUMBERS)] + [
     name
     for name, value in vars(builtins).items()
     if callable(value)
     and not name.startswith("_")
     and not (isinstance(value, type) and issubclass(value, BaseException))
-    and value not in (*names.SIMULATED, *names.COMPILED, str, repr)
+    and value not in (*name_rules.SIMULATED, *name_rules.COMPILED, str, repr)
     and meaning(value) is None
 ]
 
@@ -242,6 +243,6 @@ def test_numba_compiles_no_function_that_is_refused(name, compiled_by_numba):
     assert name not in compiled_by_numba
 
 
-@pytest.mark.parametrize("name", [value.__name__ for value in names.COMPILED])
+@pytest.mark.parametrize("name", [value.__name__ for value in name_rules.COMPILED])
 def test_numba_knows_the_built_in_functions_that_only_the_simulator_does_not(name):
     cuda_target.typing_context.resolve_value_type(getattr(builtins, name))

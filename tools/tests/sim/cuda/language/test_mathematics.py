@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tools.sim.cuda.mathematics import NUMPY, meaning
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.numbers.mathematics import NUMPY, meaning
 
 INF, NAN = math.inf, math.nan
 

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tools.sim.cuda import operations
-from tools.sim.cuda.mathematics import meaning
-from tools.sim.cuda.operations import convert
-from tools.sim.cuda.promotion import TYPES, dtype_of
-from tools.sim.cuda.refused import Refused
+from tools.sim.cuda.faults import Refused
+from tools.sim.cuda.numbers import operations
+from tools.sim.cuda.numbers.mathematics import meaning
+from tools.sim.cuda.numbers.operations import convert
+from tools.sim.cuda.numbers.promotion import TYPES, dtype_of
 from tools.tests.sim.cuda.language import measured
 
 MEASURED = json.loads(measured.FILE.read_text(encoding="utf-8"))["rows"]

@@ -9,10 +9,9 @@ import pytest
 
 from tools import ROOT
 from tools.sim import cuda
-from tools.sim.cuda.faults import Unknown
-from tools.sim.cuda.refusals import refuse
-from tools.sim.cuda.refused import Refused
-from tools.sim.cuda.source import parse
+from tools.sim.cuda.faults import Refused, Unknown
+from tools.sim.cuda.translate.program import parse
+from tools.sim.cuda.translate.unsupported import refuse
 from tools.tests.sim.cuda.language.verdicts import load
 
 KERNELS = load(cuda)

@@ -1,5 +1,5 @@
 // Memory between two barriers, and global memory over all blocks: who stored and who loaded, and whether anything
-// orders the two. The rules are those of tools/sim/cuda/races.py.
+// orders the two. The rules are those of tools/sim/cuda/memory/races.py.
 #pragma once
 
 #include <unordered_map>

@@ -1,0 +1,113 @@
+"""Arguments that are not used: with another value nothing changes, or a usual one explains the result."""
+
+import numpy as np
+
+from tools.check.diagnosis.arguments import equals, with_argument
+from tools.check.diagnosis.numbers import is_float, number, sample, varied
+from tools.check.diagnosis.symptoms import ENOUGH_BITS, SLOW_SECONDS, Symptoms
+from tools.check.diagnosis.words import Cause, cause
+from tools.sim.counters import Counters
+
+USUAL = (1, 4, 8, 2)  # bytes of float32, float64 and float16 among them
+FAR = 1024.0  # times an argument, to see whether it is used at all
+
+
+def neutral_argument(symptoms: Symptoms) -> Cause | None:
+    """One argument might as well have been all zeros, or all ones."""
+    if len(symptoms.args) < 2:
+        return None
+    for i, arg in enumerate(symptoms.args):
+        for filler in (0, 1) if isinstance(arg, (np.ndarray, float)) else ():
+            constant = _constant(arg, filler)
+            if symptoms.holds(lambda call: symptoms.ask(*with_argument(call.args, i, constant))):
+                return cause(
+                    "unused_argument",
+                    f"{equals(symptoms, {i: str(filler)})}:",
+                    f"is {symptoms.name_of(i)} used at all?",
+                )
+    return None
+
+
+def usual_number(symptoms: Symptoms) -> Cause | None:
+    """A whole number, a size or a count, might as well have been 1, or the size of a usual dtype."""
+    for usual in USUAL:
+        for i, arg in enumerate(symptoms.args):
+            if _is_another(arg, usual) and symptoms.holds(
+                lambda call: symptoms.ask(*with_argument(call.args, i, usual))
+            ):
+                return _right_for(symptoms.name_of(i), usual)
+        for name, value in symptoms.keywords.items():
+            if _is_another(value, usual) and symptoms.holds(lambda call: symptoms.ask(*call.args, **{name: usual})):
+                return _right_for(name, usual)
+    return None
+
+
+def _is_another(value: object, usual: int) -> bool:
+    return type(value) is int and value > 1 and value != usual
+
+
+def _right_for(name: str, usual: int) -> Cause:
+    return cause("unused_argument", f"It is right for {name} = {usual}.", f"Is {name} used at all?")
+
+
+def _constant(like: np.ndarray | float, value: int) -> np.ndarray | float:
+    """The number in the form of `like`; an array costs no memory."""
+    if isinstance(like, np.ndarray):
+        return np.broadcast_to(like.dtype.type(value), like.shape)
+    return float(value)
+
+
+def unused_argument(symptoms: Symptoms) -> Cause | None:
+    """Other values for one argument should change the result, and do not. Costs a call for each argument."""
+    if not symptoms.comparable or symptoms.is_slow:
+        return None
+    got = sample(symptoms.here.got)
+    if got.dtype.kind != "f" or not np.isfinite(got).all() or len(np.unique(got)) < 0.3 * len(got):
+        return None  # NaN, whole numbers and what saturates stay the same whatever the arguments are
+    for i, arg in list(enumerate(symptoms.args))[:4]:
+        telling = isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.size > 3)
+        others = (with_argument(symptoms.args, i, varied(arg, by)) for by in (3, 8))
+        if telling and all(_makes_no_difference(symptoms, each) for each in others) and _not_even_far_away(symptoms, i):
+            return cause(
+                "unused_argument", f"With another {symptoms.name_of(i)} the same comes back.", "Is it used at all?"
+            )
+    return None
+
+
+def _makes_no_difference(symptoms: Symptoms, args: tuple) -> bool:
+    """With these arguments something else is wanted, but the same comes back."""
+    want, got = symptoms.ask(*args), number(symptoms.call_again(*args))
+    if want is None or got is None or not got.shape == want.shape == symptoms.here.want.shape:
+        return False
+    if not np.array_equal(got, symptoms.here.got):
+        return False
+    return symptoms.telling_bits(want, symptoms.here.want) >= ENOUGH_BITS
+
+
+def _not_even_far_away(symptoms: Symptoms, i: int) -> bool:
+    """Nor where it is so large or so small that another term, or another bound, cannot hide it."""
+    arg = symptoms.args[i]
+    if not is_float(np.asarray(arg).dtype):
+        return True
+    far = (arg * factor for factor in (FAR, 1 / FAR))
+    calls = (
+        with_argument(symptoms.args, i, each.astype(arg.dtype) if isinstance(arg, np.ndarray) else each) for each in far
+    )
+    return all(
+        (got := number(symptoms.call_again(*args))) is not None and np.array_equal(got, symptoms.here.got)
+        for args in calls
+    )
+
+
+def unused_keyword(counters: Counters) -> str | None:
+    """A number that the call was given by its name, and that changes nothing of what is counted."""
+    call = getattr(counters, "call", None)
+    if call is None or call.seconds >= SLOW_SECONDS:
+        return None
+    for name, value in call.keywords.items():
+        if type(value) is not int or not 1 < value < call.longest:
+            continue  # a block that holds all there is may be any larger size
+        others = [other for size in (2 * value, value // 2) if (other := call.counted(**{name: size})) is not None]
+        if others and all(other.to_plain() == counters.to_plain() for other in others):
+            return f"With another {name} than {value} the same is counted. Where is {name} used?"
+    return None

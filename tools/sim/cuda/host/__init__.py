@@ -1,0 +1,1 @@
+"""Names that the host calls: arrays, streams, the device, and a launch with its arguments."""

@@ -1,0 +1,1 @@
+"""Memory of a launch: lanes and what they access, arrays and where they lie, counts, races."""

@@ -1,0 +1,1 @@
+"""The functions of the module cupy, by what they do with arrays."""
