@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 from tools import pip_install
 from tools.sim import triton as simulated_triton
@@ -48,7 +50,7 @@ class _WhenTritonIsImported(importlib.abc.MetaPathFinder):
     """Chooses then, and not before: a driver that was asked is of no use to processes forked afterwards, and
     COURSE_SIM may still be set."""
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name != "triton":
             return None
         sys.meta_path.remove(self)
@@ -75,7 +77,7 @@ def installed_card() -> Card | None:
     driver.cuDriverGetVersion(ctypes.byref(version))  # 13000 for CUDA 13.0
     name = ctypes.create_string_buffer(128)
     driver.cuDeviceGetName(name, len(name), handle)
-    capability = tuple(_attribute(driver, which, handle) for which in (MAJOR, MINOR))
+    capability = _attribute(driver, MAJOR, handle), _attribute(driver, MINOR, handle)
     return Card(name.value.decode(), capability, (version.value // 1000, version.value % 1000 // 10), count.value)
 
 
@@ -107,7 +109,7 @@ def _attribute(driver: ctypes.CDLL, which: int, handle: ctypes.c_int) -> int:
     return value.value
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     """Asked late, because --sim may still be read."""
     match name:
         case "device":  # where a lesson's tensors live
@@ -141,9 +143,11 @@ def _needed(module: str, package: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        install = pip_install(f"-e '.[cuda{card().driver[0]}]'")
+        found = card()
+        assert found is not None
+        install = pip_install(f"-e '.[cuda{found.driver[0]}]'")
         raise ImportError(
-            f"This machine has an {card().name}, but {package} cannot be imported: {error}\n"
+            f"This machine has an {found.name}, but {package} cannot be imported: {error}\n"
             f"To install it: {install}\nOr add --sim, to simulate the GPU."
         ) from error
 

@@ -14,7 +14,7 @@ try:
     import termios
     import tty
 except ImportError:  # Windows
-    termios = None
+    termios = None  # type: ignore[assignment]
 
 ESCAPE = "\x1b"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -103,11 +103,13 @@ class Keys:
                     self._pressed(key)
 
     def _listen_on_windows(self) -> None:
-        import msvcrt
+        import msvcrt  # has these two on Windows alone
 
+        key_waits: Callable[[], bool] = getattr(msvcrt, "kbhit")
+        next_key: Callable[[], str] = getattr(msvcrt, "getwch")
         while not self._stopped.wait(LOOK):
-            while msvcrt.kbhit():
-                self._pressed(msvcrt.getwch())
+            while key_waits():
+                self._pressed(next_key())
 
 
 class EndOfInput:

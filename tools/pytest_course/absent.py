@@ -18,7 +18,7 @@ def told(error: BaseException, unit: Unit) -> str | None:
     None for any other error, and for a name that the stub has not either: then the test is wrong.
     """
     if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == unit.module:
-        return _missing(unit, error.name)
+        return _missing(unit, str(error.name))
     if isinstance(error, TypeError) and "not callable" in str(error):
         return _overwritten(unit)
     return None

@@ -4,6 +4,7 @@ Under pytest -v all of them are there, as pytest shows them.
 """
 
 import textwrap
+import warnings
 from collections.abc import Iterator
 
 from tools.pytest_course.run import Run
@@ -16,10 +17,11 @@ LOW_OCCUPANCY = "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"  # Numba's advice to start m
 class Advice:
     """Collects the warnings of a run."""
 
-    def __init__(self, run: Run):
-        self.run, self.found = run, {}
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.found: dict[tuple[str, int, str], str] = {}
 
-    def pytest_warning_recorded(self, warning_message):
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
         if self.is_own(warning_message.filename):
             place = warning_message.filename, warning_message.lineno, warning_message.category.__name__
             self.found.setdefault(place, str(warning_message.message))

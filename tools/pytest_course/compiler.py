@@ -3,6 +3,10 @@
 Only for days that ask the compiler, and only once some kernel is written: a stub has nothing to compile.
 """
 
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tools.check.compiled import NoCompiler, begin_compiler
@@ -16,7 +20,7 @@ WRITTEN = (".store(", "cuda.grid(")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_pycollect_makemodule(module_path, parent):
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
     name = unit_name(module_path)
     if name is None:
         return
@@ -31,7 +35,7 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call():
+def pytest_pyfunc_call() -> Generator[None, Any, Any]:
     """Where there is no compiler for this kind of kernel, its test is skipped, and says what is missing."""
     try:
         return (yield)

@@ -1,59 +1,46 @@
-"""What a failure says: the learner's own line or the two values, never a page of traceback.
+"""The texts of failures, put where pytest shows them.
 
 A fault of the course itself keeps its full traceback: it must be seen, and it is not the learner's.
 """
 
-import re
-import sys
-import textwrap
-import traceback
-from pathlib import Path
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 
 from tools import ROOT, worker
-from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
-from tools.check.show import WIDTH
-from tools.check.text import refused
 from tools.check.timing import Ratio
-from tools.compiler import Evidence, Kernel, NoSuchKernel
-from tools.course.content.catalogue import Unit
-from tools.marker import Marker, marker_of
 from tools.pytest_course import absent, limits
+from tools.pytest_course.explanation import explain, line_of
 from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
 from tools.pytest_course.marks import lacks
-from tools.pytest_course.run import HUNG, item_unit, run_of, unit_name
-from tools.sim.counters import Counters, NotCounted
-from tools.worker.deadlines import AGAIN
-from tools.worker.raised import REFUSALS
+from tools.pytest_course.run import HUNG, item_unit, run_of, unit_name, unit_of
 
-MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
 OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
-QUESTION = "Does every loop come closer to its end?"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # outside order.py: it sees the final outcome
-def pytest_runtest_makereport(item, call):
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
     report = yield
     if report.failed and call.excinfo and item_unit(item) and not isinstance(report.longrepr, str):
         text = explain(call.excinfo.value, item)
         report.longrepr = text or f"{OURS}\n\n{call.excinfo.getrepr(style='short')}"
-        report.course["seeded"] = "rng" in item.fixturenames
+        report.course["seeded"] = "rng" in getattr(item, "fixturenames", ())
     return report
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item):
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """A test that hung in native code when this run was tried first is not given the chance to do it again."""
     end = item.config.stash.get(HUNG, None)
     if end and end.place == item.nodeid:
-        lesson = file_of(run_of(item.config), run_of(item.config).unit(item_unit(item)).module)
+        lesson = file_of(run_of(item.config), unit_of(item).module)
         raise hung_there(end, limits.of(item), lesson)
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector):
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
     report = yield
     call = getattr(report, "call", None)
     if report.failed and call and call.excinfo and (text := unimportable(call.excinfo.value, collector)):
@@ -64,7 +51,7 @@ def pytest_make_collect_report(collector):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_handlecrashitem(crashitem, report, sched):
+def pytest_handlecrashitem(crashitem: str, report: Any, sched: Any) -> None:
     """pytest-xdist lost one of its processes in the middle of a test."""
     report.longrepr = (
         f"{crashitem.rpartition('::')[2]} took its process down, in a crash or past the time limit.\n"
@@ -72,138 +59,10 @@ def pytest_handlecrashitem(crashitem, report, sched):
     )
 
 
-def pytest_assertrepr_compare(op, left, right):
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     if isinstance(left, Ratio) and op == ">=":
         return [f"{left} >= {right}", left.text]
     return None
-
-
-def explain(error: BaseException, item: pytest.Item) -> str | None:
-    """A failed test in words, or None when the fault is the course's own."""
-    if gap := marker_of(error):
-        return _gap(gap, run_of(item.config).unit(gap.unit))
-    if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoSuchKernel, NoProfiler, NotCounted)):
-        return str(error)
-    if isinstance(error, worker.Died):
-        return f"{_call(error)}It took its process down: {error}."
-    if isinstance(error, worker.TooSlow):
-        return _too_slow(error)
-    raised = lesson_error(error)
-    if raised is not None:
-        return _raised(raised)
-    if isinstance(error, (AssertionError, pytest.fail.Exception)):  # the latter: pytest.raises saw nothing raised
-        return _assertion(error, item)
-    if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
-        return _none(error, item)
-    return absent.told(error, run_of(item.config).unit(item_unit(item)))
-
-
-def lesson_error(error: BaseException) -> worker.Raised | None:
-    """What the lesson raised, if it was the lesson: by a frame of its file, or as its worker reported it."""
-    if hasattr(error, "raised"):
-        return error.raised
-    files = [
-        module.__file__
-        for name, module in list(sys.modules.items())
-        if MODULE.fullmatch(name) and getattr(module, "__file__", None)
-    ]
-    raised = worker.raised_from(error, files)
-    return raised if raised.frames else None
-
-
-# The words ---------------------------------------------------------------------------------------
-
-
-def _gap(gap: Marker, unit: Unit) -> str:
-    line = next((task.line for task in unit.tasks if task.number == gap.task), None)
-    where = unit.lesson.relative_to(ROOT).as_posix() + (f", at line {line}" if line else "")
-    return f"Task {gap.task} is yours to write: {gap.function},\nin {where}."
-
-
-def _none(error: BaseException, item: pytest.Item) -> str | None:
-    """A test that went on with None; None where that was not in the test itself."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    if Path(last.filename) != item.path:
-        return None
-    return (
-        f"The test could not go on:  {last.line}\n{error}.\n"
-        "A function of the lesson returned None. Is a return missing?"
-    )
-
-
-def _raised(raised: worker.Raised) -> str:
-    if raised.type_name in REFUSALS:
-        return "\n".join(refused(raised))
-    lines = [f"It raised {raised.type_name}: {raised.message}".rstrip(": ")]
-    for frame in raised.frames[-2:]:
-        lines += [f"  {frame.file}, line {frame.line}, in {frame.function}", f"    {frame.source}"]
-    return "\n".join(lines)
-
-
-def _call(error: BaseException) -> str:
-    """The call that never came back, where assert_matches noted it."""
-    return "".join(f"{note}\n\n" for note in getattr(error, "__notes__", ()))
-
-
-def _too_slow(error: worker.TooSlow) -> str:
-    raised = lesson_error(error)
-    where = _line_of(error.frames or (raised.frames if raised else ()))
-    within = f"{AGAIN:g} s, and not before either" if error.again else f"{error.seconds:g} s"
-    return f"{_call(error)}It did not end within {within}.{where}\n{QUESTION}"
-
-
-def _line_of(frames: tuple[worker.Frame, ...]) -> str:
-    """The line of the lesson in which it was ended, if that is known, below the text."""
-    return f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
-
-
-def _assertion(error: BaseException, item: pytest.Item) -> str:
-    """The assert of the test as it stands there, and with its values."""
-    entry = next(
-        (e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback) if e.path == item.path), None
-    )
-    asked = str(entry.statement).strip() if entry else "assert ..."
-    found, *more = str(error).strip().splitlines() or [""]
-    details = [line.strip() for line in more[:6] if line.strip() and "-v to get" not in line]
-    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked) if entry else []
-    return "\n".join(
-        [
-            _wrapped("The test says  ", asked),
-            _wrapped("         here  ", found),
-            *(_wrapped("", f"               {line}") for line in details),
-            *(["", *told] if told else []),
-        ]
-    )
-
-
-def _told(names: dict[str, object], asked: str) -> list[str]:
-    """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
-    from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
-    from tools.check.diagnosis.counted import told_by_counters
-    from tools.check.diagnosis.machine_code import told_by_kernel
-
-    witnesses = {
-        name: witness
-        for name, value in names.items()
-        for witness in (value.kernels if isinstance(value, Evidence) else [value])
-        if isinstance(witness, (Counters, Kernel))
-    }
-    spoken_of = [value for name, value in witnesses.items() if re.search(rf"\b{name}\b", asked)]
-    kernels = [value for value in witnesses.values() if isinstance(value, Kernel)]  # what was read off one may be asked
-    lines = [
-        line
-        for value in spoken_of or kernels[:1]
-        for line in (
-            told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked)
-        )
-    ]
-    lines = lines or told_by_numbers(asked, names)
-    calls = [line for value in spoken_of if hasattr(value, "call") for line in value.call.lines]
-    return calls + [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
-
-
-def _wrapped(lead: str, text: str) -> str:
-    return textwrap.fill(lead + text, WIDTH, subsequent_indent=" " * 15, break_long_words=False, break_on_hyphens=False)
 
 
 def unimportable(error: BaseException, collector: pytest.Collector) -> str | None:
@@ -211,16 +70,19 @@ def unimportable(error: BaseException, collector: pytest.Collector) -> str | Non
     if isinstance(error, BrokenLesson):
         return broken(error)
     name = unit_name(collector.path)
-    unit = name and run_of(collector.config).unit(name)
-    told = absent.told(error, unit) if unit else None
+    if name is None:
+        return None
+    unit = run_of(collector.config).unit(name)
+    told = absent.told(error, unit)
     return told and f"{unit.lesson.relative_to(ROOT).as_posix()}\n{told}"
 
 
 def broken(error: BrokenLesson) -> str:
     """A lesson that cannot be imported, in at most five lines."""
     cause = error.__cause__
+    assert cause is not None
     if isinstance(cause, worker.TooSlow):
-        where = _line_of(cause.frames or worker.raised_from(cause, [error.path]).frames)
+        where = line_of(cause.frames or worker.raised_from(cause, [error.path]).frames)
         return f"{error.shown}: importing it does not end.{where}\nIs there a loop outside the functions?"
     raised = getattr(cause, "raised", None) or worker.raised_from(cause, [error.path])
     if not raised.frames:

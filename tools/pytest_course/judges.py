@@ -14,7 +14,7 @@ PACKAGES = ("_pytest", "pluggy", "tools")  # Python's own names are put back: se
 class Judges:
     """As they are now."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._before = dict(_functions())
 
     def replaced(self) -> list[str]:

@@ -7,7 +7,10 @@ import re
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import NoReturn
+from types import ModuleType
+from typing import Any, NoReturn
+
+import pytest
 
 from tools import ROOT, gpu, worker
 from tools.pytest_course.marks import reason, skip
@@ -26,7 +29,7 @@ SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 class BrokenLesson(Exception):
     """A lesson that cannot even be imported; its cause is what the import raised."""
 
-    def __init__(self, shown: str, path: str, cause: BaseException):
+    def __init__(self, shown: str, path: str, cause: BaseException) -> None:
         super().__init__(f"{shown} cannot be imported")
         self.shown, self.path = shown, path
         self.__cause__ = cause
@@ -40,7 +43,7 @@ def missing_triton() -> str:
     return reason("Triton, which has wheels for Linux only", found, "Use WSL or a container: docs/SETUP.md says how.")
 
 
-def install(run: Run, config) -> None:
+def install(run: Run, config: pytest.Config) -> None:
     """Put the finder in front of all others for the length of the run."""
     finder = LessonFinder(run, float(config.getini("course_limit")), config.stash.get(HUNG, None))
     sys.meta_path.insert(0, finder)
@@ -73,10 +76,10 @@ def _has_tests(module: str) -> bool:
 class LessonFinder(importlib.abc.MetaPathFinder):
     """Answers for lesson modules only."""
 
-    def __init__(self, run: Run, limit: float, end: End | None):
+    def __init__(self, run: Run, limit: float, end: End | None) -> None:
         self.run, self.limit, self.end = run, limit, end
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if not LESSON.fullmatch(fullname) or not _has_tests(fullname):
             return None
         file = file_of(self.run, fullname)
@@ -95,14 +98,14 @@ class LessonFinder(importlib.abc.MetaPathFinder):
 class LessonLoader(SourceFileLoader):
     """Runs a lesson from its source (never from a stale cache) and keeps its accidents to itself."""
 
-    def __init__(self, fullname, path, shown, run, limit, end):
+    def __init__(self, fullname: str, path: Any, shown: str, run: Run, limit: float, end: End | None) -> None:
         super().__init__(fullname, path)
         self.shown, self.run, self.limit, self.end = shown, run, limit, end
 
-    def get_code(self, fullname):
+    def get_code(self, fullname: str) -> Any:
         return compile(Path(self.path).read_bytes(), self.path, "exec", dont_inherit=True)
 
-    def exec_module(self, module):
+    def exec_module(self, module: ModuleType) -> None:
         try:
             with kept(self.run), time_limit(self.limit):
                 super().exec_module(module)
@@ -122,7 +125,7 @@ class LessonLoader(SourceFileLoader):
 class RemoteLoader(LessonLoader):
     """Gives a module whose functions run in a worker."""
 
-    def create_module(self, spec):
+    def create_module(self, spec: Any) -> Any:
         try:
             if self.end:
                 raise hung_there(self.end, self.limit, Path(self.path))
@@ -131,5 +134,5 @@ class RemoteLoader(LessonLoader):
         except (worker.LessonError, worker.Died, worker.TooSlow) as cause:
             self.give_up(cause)
 
-    def exec_module(self, module):
+    def exec_module(self, module: ModuleType) -> None:
         pass

@@ -7,14 +7,16 @@ busy machine no honest test is ended, and a loop without end costs seconds.
 import os
 import sys
 import tempfile
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tools import gpu, worker
 from tools.pytest_course.marks import needs_gpu
-from tools.pytest_course.run import is_worker, item_unit
+from tools.pytest_course.run import from_controller, is_worker, item_unit
 from tools.worker.limit import Alarm, time_limit
 
 # Times the limit of other tests. The slowest honest tests of week 1, in own seconds on two slow cores: 3.6 of speed
@@ -22,7 +24,7 @@ from tools.worker.limit import Alarm, time_limit
 MEASURED, COMPILED, ON_GPU = 6.0, 3.0, 3.0  # on a GPU the first call of every kernel compiles it
 
 
-def of(item) -> float:
+def of(item: pytest.Item) -> float:
     """The limit of one test, in own seconds."""
     limit = float(item.config.getini("course_limit"))
     if item.get_closest_marker("speed") or needs_gpu(item):
@@ -33,18 +35,18 @@ def of(item) -> float:
 worker.passing.add(pytest.exit.Exception)  # quitting the debugger ends the run, even inside a lesson
 
 
-def pytest_enter_pdb():
+def pytest_enter_pdb() -> None:
     if Alarm.current:
         Alarm.current.stop()
 
 
-def pytest_leave_pdb():
+def pytest_leave_pdb() -> None:
     if Alarm.current:
         Alarm.current.start()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item):
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if item_unit(item) is None:
         return (yield)
     owner, limit = os.getpid(), of(item)
@@ -57,7 +59,7 @@ def pytest_runtest_call(item):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node):
+def pytest_configure_node(node: Any) -> None:
     """Give all of pytest-xdist's processes one lock."""
     if not hasattr(node.config, "course_lock"):
         handle, node.config.course_lock = tempfile.mkstemp(prefix="course-speed-")
@@ -67,13 +69,13 @@ def pytest_configure_node(node):
 
 
 @contextmanager
-def _alone_if_timed(item):
+def _alone_if_timed(item: pytest.Item) -> Iterator[None]:
     """Under pytest-xdist a speed test waits until no other test runs, and others wait for it."""
     if not is_worker(item.config) or sys.platform == "win32":
         yield
         return
     import fcntl
 
-    with open(item.config.workerinput["course_lock"], "w") as lock:
+    with open(from_controller(item.config, "course_lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX if item.get_closest_marker("speed") else fcntl.LOCK_SH)
         yield

@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 import zlib
+from collections.abc import Callable, Generator
 from importlib.util import find_spec
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def _reads_x86() -> bool:
 
 
 # Mark -> (what it stands for, is it on this machine, what to do where it is not)
-INSTALLED = {
+INSTALLED: dict[str, tuple[str, Callable[[], object], str]] = {
     "c_compiler": ("a C compiler", lambda: shutil.which("cc"), "Your system's packages have gcc and clang."),
     "numba": ("Numba", lambda: find_spec("numba"), f"To install it: {pip_install('numba')}"),
     "openmp": ("a C compiler with OpenMP", _knows_openmp, "Your system's packages have gcc."),
@@ -71,7 +72,7 @@ INSTALLED = {
 }
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "task(*numbers): the lesson's tasks that the test is about")
     for stage, meaning in STAGES.items():
         config.addinivalue_line("markers", f"{stage}: {meaning}")
@@ -82,31 +83,31 @@ def pytest_configure(config):
         config.addinivalue_line("markers", f"{mark}: needs {meaning}")
 
 
-def tasks_of(item) -> tuple[int, ...]:
+def tasks_of(item: pytest.Item) -> tuple[int, ...]:
     mark = item.get_closest_marker("task")
     return mark.args if mark else ()
 
 
-def stage_of(item) -> str:
+def stage_of(item: pytest.Item) -> str:
     return next((stage for stage in STAGES if item.get_closest_marker(stage)), "correctness")
 
 
-def needs_gpu(item) -> bool:
+def needs_gpu(item: pytest.Item) -> bool:
     return any(item.get_closest_marker(mark) for mark in (*CAPABILITIES, "multigpu"))
 
 
-def needs_program(item) -> bool:
+def needs_program(item: pytest.Item) -> bool:
     """Does it need a program or a package that the course can do without?"""
     return any(item.get_closest_marker(mark) for mark in INSTALLED)
 
 
-def pytest_itemcollected(item):
+def pytest_itemcollected(item: pytest.Item) -> None:
     if item.get_closest_marker("nonfinite"):
         item.add_marker(pytest.mark.filterwarnings("ignore::RuntimeWarning"))  # NaN is the point of these tests
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector):
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
     """A lesson test that names no task is an error of the course's author, found at collection."""
     report = yield
     if report.passed and isinstance(collector, pytest.Module) and unit_name(collector.path):
@@ -118,7 +119,7 @@ def pytest_make_collect_report(collector):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
+def pytest_runtest_setup(item: pytest.Item) -> None:
     if found := missing(item):
         skip(*found)
 
@@ -126,7 +127,7 @@ def pytest_runtest_setup(item):
 def skip(what: str, reason: str) -> NoReturn:
     """Skip a test, or a whole file, for want of `what`: a package or a program; "" stands for a GPU."""
     skipped = pytest.skip.Exception(reason, allow_module_level=True)
-    skipped.lacks = what
+    setattr(skipped, "lacks", what)
     raise skipped
 
 
@@ -140,7 +141,7 @@ def reason(needs: str, found: str, remedy: str) -> str:
     return f"needs {needs}; found {found}. {remedy}"
 
 
-def missing(item) -> tuple[str, str] | None:
+def missing(item: pytest.Item) -> tuple[str, str] | None:
     """What keeps this test from running here ("" for a GPU) and why, or None."""
     card = gpu.card()
     for mark, (meaning, has) in CAPABILITIES.items():
@@ -162,6 +163,6 @@ def _none() -> str:
 
 
 @pytest.fixture
-def rng(request) -> np.random.Generator:
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random inputs of this test: the run's seed and the test's name decide them, so --seed repeats them anywhere."""
     return np.random.default_rng([run_of(request.config).seed, zlib.crc32(request.node.nodeid.encode())])

@@ -4,6 +4,7 @@ import os
 import random
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,14 +16,14 @@ from tools.course.learner.current import current
 from tools.course.learner.progress import Progress
 from tools.pytest_course import lessons
 from tools.pytest_course.advice import LOW_OCCUPANCY
-from tools.pytest_course.run import KEY, Run, is_worker, run_of, unit_name, week_parts
+from tools.pytest_course.run import KEY, Run, from_controller, is_worker, run_of, unit_name, week_parts
 from tools.sim.triton import programs
 from tools.worker.deadlines import hung
 
 OPENS = {"explore_": "This opens it: marimo run {file}", "bench_": "This uses it: ./course bench {unit}"}
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("course", "the course")
     group.addoption("--hint", action="store_true", help="show the next hint for the first task that fails")
     group.addoption("--all", action="store_true", dest="course_all", help="run everything, not only your current day")
@@ -39,11 +40,11 @@ def pytest_addoption(parser):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     if config.option.sim:
         os.environ[gpu.SIMULATE] = "1"
     given = config.option.seed
-    shared = config.workerinput["course_seed"] if is_worker(config) else random.randrange(10_000)
+    shared = from_controller(config, "course_seed") if is_worker(config) else random.randrange(10_000)
     run = Run(
         seed=shared if given is None else given,
         # pytest-xdist gives up after a few crashed processes: there, no lesson runs in them
@@ -73,16 +74,16 @@ def pytest_configure(config):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node):
+def pytest_configure_node(node: Any) -> None:
     node.workerinput["course_seed"] = run_of(node.config).seed
 
 
-def _asked_units(config) -> list[str]:
+def _asked_units(config: pytest.Config) -> list[str]:
     names = (unit_name(_path(config, arg)) for arg in config.args)
     return [name for name in names if name and (UNIT_NAME.fullmatch(name) or not (ROOT / name).exists())]
 
 
-def _tests_of(config, run: Run, arg: str) -> str:
+def _tests_of(config: pytest.Config, run: Run, arg: str) -> str:
     """The tests of a lesson, where that was named; every other argument as it is."""
     path = _path(config, arg)
     name = unit_name(path)
@@ -95,16 +96,16 @@ def _tests_of(config, run: Run, arg: str) -> str:
     raise pytest.UsageError("\n".join([f"{shown} holds no tests; those of its unit: ./course {name}", *opens]))
 
 
-def _path(config, arg: str) -> Path:
+def _path(config: pytest.Config, arg: str) -> Path:
     return (config.invocation_params.dir / arg.split("::")[0]).resolve()
 
 
-def _is_bare(config) -> bool:
+def _is_bare(config: pytest.Config) -> bool:
     """Was it `pytest` at the root, with no path?"""
     return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.course_all
 
 
-def asks_for_lessons(config) -> bool:
+def asks_for_lessons(config: pytest.Config) -> bool:
     """Is nothing but lessons to be run?"""
     return _is_bare(config) or (
         not config.option.course_all
@@ -113,7 +114,7 @@ def asks_for_lessons(config) -> bool:
     )
 
 
-def _choose_current_day(config, run: Run) -> None:
+def _choose_current_day(config: pytest.Config, run: Run) -> None:
     """Bare `pytest` works the learner's current day."""
     if _is_bare(config) and run.own_files:
         run.chosen = current(catalogue.units(), Progress.load(ROOT), journal.read(ROOT))
@@ -121,7 +122,7 @@ def _choose_current_day(config, run: Run) -> None:
             config.args = [str(run.chosen.folder)]
 
 
-def _find_answers(config, run: Run) -> None:
+def _find_answers(config: pytest.Config, run: Run) -> None:
     """Turn --answers into a folder of lessons, or say why not."""
     if run.answers is None:
         return
@@ -157,5 +158,5 @@ def where() -> str:
     return "GPU simulated (--sim)" if gpu.installed_card() else "no GPU: simulated"
 
 
-def pytest_report_header(config):
+def pytest_report_header(config: pytest.Config) -> str:
     return f"course: {under_test(run_of(config))}"

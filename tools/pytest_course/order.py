@@ -1,38 +1,41 @@
 """Outcomes of lesson tests beyond pass and fail: "after task N" (an earlier test of the task failed first),
 "undecided" (a timing too noisy to judge), and --red turned round."""
 
+from collections.abc import Generator
+from typing import Any
+
 import pytest
 
 from tools.check import Undecided, notes
 from tools.marker import marker_of
 from tools.pytest_course.marks import lacks, needs_gpu, needs_program, stage_of, tasks_of
-from tools.pytest_course.run import Run, item_unit, run_of
+from tools.pytest_course.run import Run, item_unit, run_of, unit_of
 from tools.worker import TooSlow
 from tools.worker.deadlines import hung
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Interruptions(run_of(config)), "course-interruptions")
 
 
 class Interruptions:
     """Notes that a run did not come to its end."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run) -> None:
         self.run = run
 
-    def pytest_keyboard_interrupt(self, excinfo):
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C, or pytest.exit, which a debugger calls when it is left; pytest's own kind has a failure to show."""
         self.run.interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session):
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.run.interrupted:
             session.exitstatus = pytest.ExitCode.INTERRUPTED  # pytest.exit may have asked for another
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_runtest_setup(item):
+def pytest_runtest_setup(item: pytest.Item) -> None:
     run = run_of(item.config)
     run.busy = item.nodeid
     notes.taken.clear()
@@ -52,7 +55,7 @@ def _runs_everything(run: Run) -> bool:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
     report = yield
     unit = item_unit(item)
     if unit is None:
@@ -75,7 +78,7 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def _classify(report, error: BaseException, run: Run) -> None:
+def _classify(report: Any, error: BaseException, run: Run) -> None:
     """Note in the report what kind of failure or skip this is, and in the run that a task's correctness failed."""
     course, marker = report.course, marker_of(error)
     if report.skipped and str(error).startswith("after task"):
@@ -98,7 +101,7 @@ def _classify(report, error: BaseException, run: Run) -> None:
         run.gaps_met.add(str(error))
 
 
-def _note_hang(report, error: TooSlow, run: Run) -> None:
+def _note_hang(report: Any, error: TooSlow, run: Run) -> None:
     """One function that does not end is one failure: other tests of that task, or that need it, are not waited for."""
     unit = run.unit(report.course["unit"])
     run.hung_tasks.add((unit.name, max(report.course["tasks"])))
@@ -108,18 +111,18 @@ def _note_hang(report, error: TooSlow, run: Run) -> None:
         _becomes_after(report, culprit)
 
 
-def _becomes_after(report, task: int) -> None:
+def _becomes_after(report: Any, task: int) -> None:
     report.outcome, report.course["after"] = "skipped", f"after task {task}"
     report.longrepr = (report.course["unit"], 0, report.course["after"])
 
 
-def _is_setup(item) -> bool:
+def _is_setup(item: pytest.Item) -> bool:
     """Does the test ask the machine and not the lesson? A stub cannot turn such a test red."""
-    setup = {task.number for task in run_of(item.config).unit(item_unit(item)).tasks if task.kind == "setup"}
+    setup = {task.number for task in unit_of(item).tasks if task.kind == "setup"}
     return setup.issuperset(tasks_of(item))
 
 
-def _turn_round(report) -> None:
+def _turn_round(report: Any) -> None:
     if report.passed:
         report.outcome, report.longrepr = "failed", "It passes on the untouched stub."
     elif report.failed:
@@ -127,7 +130,7 @@ def _turn_round(report) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_report_teststatus(report):
+def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
     course = getattr(report, "course", {})
     if "after" in course and report.when != "teardown":
         return "after an open task", "-", course["after"]

@@ -8,7 +8,9 @@ that PyTorch's import takes, and a third of a second at the end of each run, whe
 import gc
 import importlib
 import sys
+from collections.abc import Generator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -23,7 +25,7 @@ def libraries(*sources: str) -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection(session):
+def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     if not run_of(session.config).only_lessons:
         return (yield)
     enabled = gc.isenabled()
@@ -37,7 +39,7 @@ def pytest_collection(session):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish(session):
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """Hypothesis's plugin imports Hypothesis to ask what it has to say, 0.3 s, also where no test has used it."""
     plugins = session.config.pluginmanager
     if (

@@ -3,6 +3,7 @@
 import textwrap
 from collections import defaultdict
 from datetime import date, datetime, timezone
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from tools.pytest_course.standing import ended
 WIDTH = 80
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     if run_of(config).own_files and not is_worker(config):
         config.pluginmanager.register(Recorder(config), "course-recorder")
 
@@ -25,7 +26,7 @@ def pytest_configure(config):
 class Recorder:
     """Collects the outcomes of a run and writes them down once, at its end."""
 
-    def __init__(self, config):
+    def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.began = datetime.now(timezone.utc)
         self.whole = not run_of(config).selected  # did it run all of its units' tests?
@@ -34,10 +35,10 @@ class Recorder:
         self.judges = None if run_of(config).remote else Judges()  # elsewhere, a lesson cannot reach them
         self.waiting: dict[str, set[Wait]] = {}  # unit name -> what the whole unit waits for
 
-    def pytest_deselected(self):  # by --lf or --deselect
+    def pytest_deselected(self) -> None:  # by --lf or --deselect
         self.whole = False
 
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: Any) -> None:
         if not hasattr(report, "course") or (report.passed and report.when != "call"):
             return
         name = report.course["unit"]
@@ -45,12 +46,13 @@ class Recorder:
         if name not in self.hashes:
             self.hashes[name] = file_hash(run_of(self.config).unit(name).lesson)
 
-    def pytest_collectreport(self, report):
-        if report.skipped and getattr(report, "lacks", None):
-            self.waiting[unit_name(report.nodeid)] = {Wait(0, "", report.lacks, 0)}
+    def pytest_collectreport(self, report: Any) -> None:
+        name = unit_name(report.nodeid)
+        if name and report.skipped and getattr(report, "lacks", None):
+            self.waiting[name] = {Wait(0, "", report.lacks, 0)}
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session, exitstatus):
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             return
         run = run_of(self.config)
@@ -58,14 +60,15 @@ class Recorder:
             self._say(f"{file} was deleted while it ran, and put back as it was.")
         if replaced := self.judges.replaced() if self.judges else []:
             run.untrusted = True
-            return self._say(f"Not recorded: the lesson put something else in place of {replaced[0]}, which judges it.")
+            self._say(f"Not recorded: the lesson put something else in place of {replaced[0]}, which judges it.")
+            return
         progress, card = Progress.load(ROOT), gpu.card()
         whole = self.whole and not (session.shouldfail or session.shouldstop)
         for name in self.tests | self.waiting:
             tests = self.tests.get(name, ())
             progress.record(
                 run.unit(name),
-                results(tests, card and card.name),
+                results(tests, card.name if card else None),
                 self.hashes.get(name, ""),
                 date.today(),
                 checks(tests) if whole else None,
@@ -88,3 +91,4 @@ class Recorder:
                 activity.enter(unit, progress.state(unit), self.began, among=len(self.tests))
         except journal.NotKept as problem:
             return str(problem)
+        return None

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,18 @@ def unit_name(path: Path | str) -> str | None:
 
 def item_unit(item: pytest.Item) -> str | None:
     return unit_name(item.path)
+
+
+def unit_of(item: pytest.Item) -> Unit:
+    """The unit that the test of a lesson belongs to."""
+    name = item_unit(item)
+    assert name is not None
+    return run_of(item.config).unit(name)
+
+
+def from_controller(config: pytest.Config, key: str) -> Any:
+    """A value that pytest-xdist's first process gave to this one, which is one of the others."""
+    return getattr(config, "workerinput")[key]
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -4,11 +4,12 @@ pytest -v gives pytest's own report, with every failure in full.
 """
 
 import textwrap
+from typing import Any
 
 import pytest
 
 from tools import ROOT
-from tools.course.content.catalogue import Task
+from tools.course.content.catalogue import Task, Unit
 from tools.course.learner import hints, waiting
 from tools.course.learner.outcomes import record_of, waits
 from tools.course.learner.progress import Progress
@@ -21,7 +22,7 @@ from tools.pytest_course.standing import GREEN, NOTHING, RED, ended, owner, stan
 WIDTH = 80
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     if not asks_for_short_screen(config):
         return
     config.option.verbose = -1  # no banner; the dots stay
@@ -32,31 +33,31 @@ def pytest_configure(config):
     config.pluginmanager.register(Screen(config), "course-screen")
 
 
-def asks_for_short_screen(config) -> bool:
+def asks_for_short_screen(config: pytest.Config) -> bool:
     return run_of(config).only_lessons and config.option.verbose == 0 and not is_worker(config)
 
 
 class Screen:
     """The short screen."""
 
-    def __init__(self, config):
+    def __init__(self, config: pytest.Config) -> None:
         self.config, self.run = config, run_of(config)
         self.advice = Advice(self.run)
         config.pluginmanager.register(self.advice)
         self.cut_short = False  # by Ctrl-C, or by -x at the first failure
 
-    def pytest_sessionfinish(self, session):
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self.cut_short = self.run.interrupted or bool(session.shouldfail or session.shouldstop)
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionstart(self):
+    def pytest_sessionstart(self) -> None:
         out = self.config.pluginmanager.getplugin("terminalreporter")
         if self.run.chosen:
             out.write_line(f"Your current day: {self.run.chosen.name} (pytest --all runs everything)")
         out.write_line(under_test(self.run))
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_terminal_summary(self, terminalreporter):
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         out, stats = terminalreporter, terminalreporter.stats
         out._report_keyboardinterrupt = lambda: None  # it is told below, without a place inside of pytest
         reports = [
@@ -78,14 +79,14 @@ class Screen:
         elif not (troubles or self.run.untrusted or self.run.selected) and self.run.own_files:
             self._next(out, reports)
 
-    def _next(self, out, reports):
+    def _next(self, out: Any, reports: Any) -> None:
         """Where to go from a day in which all passed that can run here."""
         units = {r.course["unit"] for r in reports}
         overall = record_of(map(ended, reports)).overall() if len(units) == 1 else OPEN
         if overall in FINISHED:
             out.write_line(f"\n{'Passed here' if overall == HERE else 'Green'}. Next: ./course quiz {units.pop()}")
 
-    def _unit(self, out, name, reports):
+    def _unit(self, out: Any, name: str, reports: Any) -> None:
         """A line for each task that is not green, one for all that are, one for what waits for a package."""
         unit = self.run.unit(name)
         out.write_line(f"{name}  {unit.title}", bold=True)
@@ -98,12 +99,12 @@ class Screen:
         for line in waiting.lines(waits(map(ended, reports))):
             _wrapped(out, "  ", line)
 
-    def _states(self, unit, reports) -> dict[Task, str]:
+    def _states(self, unit: Unit, reports: Any) -> dict[Task, str]:
         """How each task stands; none is green in a run that was cut short, as none counts as progress then."""
         record = Record() if self.cut_short or self.run.untrusted else record_of(map(ended, reports))
         return {task: standing(record, task.number, reports) for task in unit.tasks}
 
-    def _trouble(self, out, report):
+    def _trouble(self, out: Any, report: Any) -> None:
         file, _, test = report.nodeid.rpartition("::")
         text = str(report.longrepr).splitlines()
         out.write_line("")
@@ -121,7 +122,7 @@ class Screen:
         if course and self.run.own_files:
             self._hint(out, course["unit"], owner(report))
 
-    def _hint(self, out, name, task):
+    def _hint(self, out: Any, name: str, task: int) -> None:
         unit = self.run.unit(name)
         if task not in unit.hints:
             return
@@ -132,7 +133,7 @@ class Screen:
         _wrapped(out, f"{rung.heading}: ", rung.text)
 
 
-def _urgency(report) -> tuple[bool, int]:
+def _urgency(report: Any) -> tuple[bool, int]:
     """What was written and is wrong comes before what is not written yet, or not mended; then the earlier task."""
     course = getattr(report, "course", None)
     return (False, 0) if course is None else ("gap" in course or "given" in course, owner(report))
@@ -142,7 +143,7 @@ def _in(nodeid: str) -> str:
     return f" in {nodeid.rpartition('::')[2]}" if nodeid else ""
 
 
-def _skips(reports) -> dict[str, int]:
+def _skips(reports: Any) -> dict[str, int]:
     reasons: dict[str, int] = {}
     for report in reports:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
@@ -151,7 +152,7 @@ def _skips(reports) -> dict[str, int]:
     return reasons
 
 
-def _wrapped(out, lead: str, text: str) -> None:
+def _wrapped(out: Any, lead: str, text: str) -> None:
     for line in textwrap.wrap(
         lead + text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     ):

@@ -1,17 +1,19 @@
 """What the reports of a run say about the tasks of a unit."""
 
+from typing import Any
+
 from tools.course.learner.outcomes import FAILED, NO_GPU, PASSED, WAITS, Ended
 from tools.course.learner.record import Record
 
 GREEN, RED, NOTHING = "green", "red", ""  # states of a task on the screen
 
 
-def last_task(report) -> int:
+def last_task(report: Any) -> int:
     """The task that a test counts for: it needs the others that it names, and is about the last."""
     return max(report.course["tasks"], default=0)
 
 
-def ended(report) -> Ended:
+def ended(report: Any) -> Ended:
     """What a report says for the record of its unit."""
     course, what = report.course, report.course.get("lacks")
     if report.passed:
@@ -21,12 +23,12 @@ def ended(report) -> Ended:
     return Ended(last_task(report), course["stage"], course["needs_gpu"], outcome, what or "")
 
 
-def owner(report) -> int:
+def owner(report: Any) -> int:
     """The task that a failure is about: the one whose gap was met, or else the test's own."""
     return report.course.get("gap", last_task(report))
 
 
-def standing(record: Record, task: int, reports) -> str:
+def standing(record: Record, task: int, reports: Any) -> str:
     """How a task stands: green where the progress would say that it is done. record: of these reports."""
     if record.is_done(task):
         return GREEN

@@ -12,7 +12,8 @@ import random
 import signal
 import sys
 import threading
-from typing import NoReturn
+from collections.abc import Generator
+from typing import Any, NoReturn
 
 import pytest
 
@@ -25,7 +26,7 @@ SPOILED = 70  # exit status of a first try in which pytest itself failed
 LAST = "the end of the run"
 
 
-def _usable(config) -> bool:
+def _usable(config: pytest.Config) -> bool:
     option = config.option
     alone = sys.gettrace() is None and threading.active_count() == 1 and not config.invocation_params.plugins
     return (
@@ -40,11 +41,12 @@ def _usable(config) -> bool:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config):
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if not _usable(config):
         return None
     if config.option.seed is None:
         config.option.seed = random.randrange(10_000)  # here, so that a second run has the same inputs
+    status = 0
     for attempt in range(2):
         end = guard.split(signs=getattr(config.option, "capture", "no") != "no")
         if end is None:
@@ -52,6 +54,7 @@ def pytest_cmdline_main(config):
             if attempt == 0 and not config.option.remote:
                 config.pluginmanager.register(FirstTry())
             return None  # go on as pytest would have without us
+        status = end.status if end.status >= 0 else 128 - end.status
         if not end.place:
             break
         name = end.place.rpartition("::")[2]
@@ -63,11 +66,11 @@ def pytest_cmdline_main(config):
             print("Once more, with the lesson in its own process:\n", flush=True)
             config.option.remote = True
             config.stash[HUNG] = end if end.hung else guard.End(0)
-    return end.status if end.status >= 0 else 128 - end.status
+    return status
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     if heartbeat.watched or is_worker(config):
         faulthandler.disable()  # a crash is told in words; a dump of the stack would show this machine, not the lesson
 
@@ -75,11 +78,11 @@ def pytest_configure(config):
 class FirstTry:
     """Where pytest itself fails, a lesson may have spoilt what it needs: a second try tells, and is loud if not."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         sys.excepthook = lambda *error: self.give_up()
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_internalerror(self):
+    def pytest_internalerror(self) -> None:
         self.give_up()
 
     def give_up(self) -> NoReturn:
@@ -89,7 +92,7 @@ class FirstTry:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session):
+def pytest_sessionfinish(session: pytest.Session) -> None:
     global _status
     _status = int(session.exitstatus)
     heartbeat.enter(LAST)
@@ -117,7 +120,7 @@ def _obituary(end: guard.End) -> str:
     return f"Python was ended (exit status {end.status}) in"
 
 
-def _enter(config, place: str) -> None:
+def _enter(config: pytest.Config, place: str) -> None:
     """Say where we are, and flush what was written so far: a crash would swallow it."""
     column = 0
     if reporter := config.pluginmanager.getplugin("terminalreporter"):
@@ -127,7 +130,7 @@ def _enter(config, place: str) -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item):
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     _enter(item.config, item.nodeid)
     try:
         return (yield)
@@ -136,7 +139,7 @@ def pytest_runtest_protocol(item):
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_make_collect_report(collector):
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
     if not isinstance(collector, pytest.Module) or unit_name(collector.path) is None:
         return (yield)
     _enter(collector.config, collector.nodeid)
@@ -148,5 +151,5 @@ def pytest_make_collect_report(collector):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_logreport():
+def pytest_runtest_logreport() -> None:
     guard.clear_sign()  # before the letter of this test is written

@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ _names, _dict = builtins.__dict__, dict  # at hand, whatever a lesson makes of b
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)  # inside of pytest's own, which change the streams
-def pytest_runtest_call(item):
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if item_unit(item) is None:
         return (yield)
     with kept(run_of(item.config)):
@@ -57,7 +58,7 @@ def _stay_open() -> None:
     """In place of a stream's `close`: others write to it too."""
 
 
-def _handler():
+def _handler() -> Any:
     """Of Ctrl-C; None where this thread may not set it."""
     main = threading.current_thread() is threading.main_thread()
     return signal.getsignal(signal.SIGINT) if main else None

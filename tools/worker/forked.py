@@ -4,6 +4,7 @@ takes more than a second.
 The copy knows all that this process knows: it is for the compiler, which judges nobody, and never for --remote.
 """
 
+import importlib
 import os
 import signal
 import subprocess
@@ -87,9 +88,9 @@ def _serve(requests: int, replies: int, prints: int, environment: dict[str, str]
     sys.path[:] = [str(ROOT), *(place for place in sys.path if place not in ("", os.getcwd(), str(ROOT)))]
     sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_for_tests(finder)]
 
-    from tools.worker.__main__ import serve_lesson
-
-    serve_lesson(requests, replies)
+    # By name, as a new process is given it: what it runs stands above what starts it.
+    importlib.import_module("tools.worker.__main__").serve_lesson(requests, replies)
+    os._exit(0)
 
 
 def _close_others(kept: set[int]) -> None:

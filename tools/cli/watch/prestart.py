@@ -32,10 +32,8 @@ class Warm:
             text=True,
             start_new_session=True,  # Ctrl-C is ours to answer
         )
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+        assert self._process.stdin and self._process.stdout
+        self._orders, self._answers = self._process.stdin, self._process.stdout
 
     @property
     def lives(self) -> bool:
@@ -45,7 +43,7 @@ class Warm:
         """Let pytest run, and print to the file `text`: the number of its process, None where that is lost."""
         order = json.dumps({"arguments": arguments, "columns": columns, "text": str(text)})
         with suppress(OSError, ValueError):  # it has ended, or was closed by `end`
-            print(order, file=self._process.stdin, flush=True)
+            print(order, file=self._orders, flush=True)
             return self._number()
         return None
 
@@ -59,21 +57,21 @@ class Warm:
     def end(self) -> None:
         """End the process; a run under way is somebody else's to end. Harmless when it has ended."""
         with suppress(OSError):
-            self._process.stdin.close()  # it ends by itself then, and collects the run that it made
+            self._orders.close()  # it ends by itself then, and collects the run that it made
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE)
         processes.end_group(self._process)
-        self._process.stdout.close()
+        self._answers.close()
 
     def _number(self) -> int | None:
-        line = self._process.stdout.readline()
+        line = self._answers.readline()
         return int(line) if line else None
 
 
 class Ahead:
     """Keeps one process warm, for the unit that is worked at."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._warm: Warm | None = None
 
     def prepare(self, unit: Unit) -> Warm:

@@ -40,7 +40,8 @@ class Run:
 
     def __init__(self, unit: Unit, ended: Callable[["Run", Outcome], None], ahead: Ahead,
                  columns: int = 80, colour: bool = False):  # fmt: skip
-        self._ended, self._stopped, self._pid = ended, False, None
+        self._ended, self._stopped = ended, False
+        self._pid: int | None = None  # of the process that runs pytest, once that is known
         self._began = time.monotonic()
         self._keep = tempfile.TemporaryDirectory(prefix="course-watch-")
         self._report, self._text = Path(self._keep.name, "report.xml"), Path(self._keep.name, "text")

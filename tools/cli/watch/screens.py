@@ -43,7 +43,7 @@ class Printed:
         return None
 
     def ended(self, state: State) -> None:
-        print(state.outcome.text.rstrip())
+        print(state.result.text.rstrip())
         again = "" if state.last else f"; the next save of {state.unit.lesson.name} runs it again"
         print(f"({_when(state)}{again})\n", flush=True)
 
@@ -56,7 +56,8 @@ class Screen:
 
     def __init__(self, keys: terminal.Keys):
         self.colour = not os.environ.get("NO_COLOR")
-        self._keys, self._view, self._extra = keys, RESULT, []
+        self._keys, self._view = keys, RESULT
+        self._extra: list[str] = []
 
     # Events -------------------------------------------------------------------------------------
 
@@ -110,11 +111,11 @@ class Screen:
     def _lines(self, state: State, columns: int, room: int) -> tuple[list[str], int]:
         """What to show, and how many lines had to be cut."""
         if self._view == ALL:
-            return [*state.outcome.text.strip().splitlines(), *self._extra], 0
+            return [*state.result.text.strip().splitlines(), *self._extra], 0
         if self._view == LIST:
             return self._extra, 0
         room -= sum(terminal.rows(line, columns) for line in self._extra)
-        where, head, body = _parts(state.outcome.text)
+        where, head, body = _parts(state.result.text)
         shown, cut = terminal.fit([*where, *head], body, room, columns)
         if cut and head:
             shown, cut = terminal.fit(head, body, room, columns)
@@ -126,7 +127,7 @@ class Screen:
             return "any key: back, q quit"
         if state.green:
             return f"{_following(state)[1]}; l list, q quit"
-        focus = state.outcome.focus
+        focus = state.result.focus
         return f"h hint{f' for task {focus}' if focus else ''}, l list, a all, q quit"
 
     def _foot(self, text: str) -> None:
@@ -168,7 +169,7 @@ def _extra(state: State, view: str) -> Iterator[str]:
             yield f"{unit.name}  {unit.title}"
             yield from tasks.full(unit, Progress.load(state.root).state(unit))
         elif view == ALL:
-            for test, text in state.outcome.failures:
+            for test, text in state.result.failures:
                 yield from ("", f"FAILED {test}", *textwrap.indent(text.strip(), "  ").splitlines())
             yield ""
     except (NoSuchUnit, BrokenCourseFile) as error:
@@ -179,7 +180,7 @@ def _hint(state: State) -> Iterator[str]:
     """The next hint for the task in focus."""
     unit, progress = state.fresh(), Progress.load(state.root)
     waiting = next_task(unit, progress.state(unit))
-    task = state.outcome.focus or (waiting.number if waiting else None)
+    task = state.result.focus or (waiting.number if waiting else None)
     if task is None:
         yield f"Every task is done. To read a hint all the same: ./course hint {unit.name} 1"
         return
@@ -190,7 +191,7 @@ def _hint(state: State) -> Iterator[str]:
 
 
 def _when(state: State) -> str:
-    return f"{state.when:%H:%M:%S}, {state.outcome.seconds:.1f} s"
+    return f"{state.when:%H:%M:%S}, {state.result.seconds:.1f} s"
 
 
 def _write(text: str) -> None:

@@ -25,6 +25,12 @@ class State:
     when: datetime | None = None
     last: bool = False
 
+    @property
+    def result(self) -> Outcome:
+        """The outcome, where a run has ended."""
+        assert self.outcome is not None
+        return self.outcome
+
     def fresh(self) -> Unit:
         """The unit as its files are now. Raises NoSuchUnit, BrokenCourseFile."""
         return catalogue.unit(self.unit.name, self.root)

@@ -121,7 +121,7 @@ def test_a_run_sees_the_course_as_pytest_does_and_reads_nothing(start, tmp_path)
 
 def test_the_process_ends_with_whoever_made_it(start):
     warm = start.ahead.prepare(start.unit)
-    warm._process.stdin.close()
+    warm._orders.close()
     assert warm._process.wait(PATIENCE) == 0
 
 

@@ -1,0 +1,153 @@
+"""A failed test in words: the learner's own line or the two values, never a page of traceback."""
+
+import re
+import sys
+import textwrap
+import traceback
+from pathlib import Path
+
+import pytest
+
+from tools import ROOT, worker
+from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
+from tools.check.show import WIDTH
+from tools.check.text import refused
+from tools.compiler import Evidence, Kernel, NoSuchKernel
+from tools.course.content.catalogue import Unit
+from tools.marker import Marker, marker_of
+from tools.pytest_course import absent
+from tools.pytest_course.run import run_of, unit_of
+from tools.sim.counters import Counters, NotCounted
+from tools.worker.deadlines import AGAIN
+from tools.worker.raised import REFUSALS
+
+MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
+QUESTION = "Does every loop come closer to its end?"
+
+
+def explain(error: BaseException, item: pytest.Item) -> str | None:
+    """A failed test in words, or None when the fault is the course's own."""
+    if gap := marker_of(error):
+        return _gap(gap, run_of(item.config).unit(gap.unit))
+    if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoSuchKernel, NoProfiler, NotCounted)):
+        return str(error)
+    if isinstance(error, worker.Died):
+        return f"{_call(error)}It took its process down: {error}."
+    if isinstance(error, worker.TooSlow):
+        return _too_slow(error)
+    raised = lesson_error(error)
+    if raised is not None:
+        return _raised(raised)
+    if isinstance(error, (AssertionError, pytest.fail.Exception)):  # the latter: pytest.raises saw nothing raised
+        return _assertion(error, item)
+    if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
+        return _none(error, item)
+    return absent.told(error, unit_of(item))
+
+
+def lesson_error(error: BaseException) -> worker.Raised | None:
+    """What the lesson raised, if it was the lesson: by a frame of its file, or as its worker reported it."""
+    if hasattr(error, "raised"):
+        return error.raised
+    files = [
+        file
+        for name, module in list(sys.modules.items())
+        if MODULE.fullmatch(name) and (file := getattr(module, "__file__", None))
+    ]
+    raised = worker.raised_from(error, files)
+    return raised if raised.frames else None
+
+
+# The words ---------------------------------------------------------------------------------------
+
+
+def _gap(gap: Marker, unit: Unit) -> str:
+    line = next((task.line for task in unit.tasks if task.number == gap.task), None)
+    where = unit.lesson.relative_to(ROOT).as_posix() + (f", at line {line}" if line else "")
+    return f"Task {gap.task} is yours to write: {gap.function},\nin {where}."
+
+
+def _none(error: BaseException, item: pytest.Item) -> str | None:
+    """A test that went on with None; None where that was not in the test itself."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    if Path(last.filename) != item.path:
+        return None
+    return (
+        f"The test could not go on:  {last.line}\n{error}.\n"
+        "A function of the lesson returned None. Is a return missing?"
+    )
+
+
+def _raised(raised: worker.Raised) -> str:
+    if raised.type_name in REFUSALS:
+        return "\n".join(refused(raised))
+    lines = [f"It raised {raised.type_name}: {raised.message}".rstrip(": ")]
+    for frame in raised.frames[-2:]:
+        lines += [f"  {frame.file}, line {frame.line}, in {frame.function}", f"    {frame.source}"]
+    return "\n".join(lines)
+
+
+def _call(error: BaseException) -> str:
+    """The call that never came back, where assert_matches noted it."""
+    return "".join(f"{note}\n\n" for note in getattr(error, "__notes__", ()))
+
+
+def _too_slow(error: worker.TooSlow) -> str:
+    raised = lesson_error(error)
+    where = line_of(error.frames or (raised.frames if raised else ()))
+    within = f"{AGAIN:g} s, and not before either" if error.again else f"{error.seconds:g} s"
+    return f"{_call(error)}It did not end within {within}.{where}\n{QUESTION}"
+
+
+def line_of(frames: tuple[worker.Frame, ...]) -> str:
+    """The line of the lesson in which it was ended, if that is known, below the text."""
+    return f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
+
+
+def _assertion(error: BaseException, item: pytest.Item) -> str:
+    """The assert of the test as it stands there, and with its values."""
+    entry = next(
+        (e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback) if e.path == item.path), None
+    )
+    asked = str(entry.statement).strip() if entry else "assert ..."
+    found, *more = str(error).strip().splitlines() or [""]
+    details = [line.strip() for line in more[:6] if line.strip() and "-v to get" not in line]
+    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked) if entry else []
+    return "\n".join(
+        [
+            _wrapped("The test says  ", asked),
+            _wrapped("         here  ", found),
+            *(_wrapped("", f"               {line}") for line in details),
+            *(["", *told] if told else []),
+        ]
+    )
+
+
+def _told(names: dict[str, object], asked: str) -> list[str]:
+    """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
+    from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
+    from tools.check.diagnosis.counted import told_by_counters
+    from tools.check.diagnosis.machine_code import told_by_kernel
+
+    witnesses = {
+        name: witness
+        for name, value in names.items()
+        for witness in (value.kernels if isinstance(value, Evidence) else [value])
+        if isinstance(witness, (Counters, Kernel))
+    }
+    spoken_of = [value for name, value in witnesses.items() if re.search(rf"\b{name}\b", asked)]
+    kernels = [value for value in witnesses.values() if isinstance(value, Kernel)]  # what was read off one may be asked
+    lines = [
+        line
+        for value in spoken_of or kernels[:1]
+        for line in (
+            told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked)
+        )
+    ]
+    lines = lines or told_by_numbers(asked, names)
+    calls = [line for value in spoken_of if hasattr(value, "call") for line in value.call.lines]
+    return calls + [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
+
+
+def _wrapped(lead: str, text: str) -> str:
+    return textwrap.fill(lead + text, WIDTH, subsequent_indent=" " * 15, break_long_words=False, break_on_hyphens=False)
