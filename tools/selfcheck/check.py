@@ -9,17 +9,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from tools import ROOT
 from tools.course.content import catalogue
 from tools.course.content.catalogue import BrokenCourseFile, NoSuchUnit, Unit
 from tools.doctor.packages import lacking
-from tools.selfcheck import golden, parts, remembered, supervise
+from tools.selfcheck import golden, parts, supervise
 from tools.selfcheck.findings import Findings, below_floors, merged, report, unjudged
 from tools.selfcheck.judge import Verdict
 from tools.selfcheck.progress import Progress
-from tools.selfcheck.remembered import EVERYTHING, Part, Snapshot
 
 AT_ONCE = 2  # processes side by side
 SAMPLE = 20  # mutants of each unit, where no unit is named
@@ -37,14 +35,7 @@ For those who change the course. On two cores the whole takes 17 minutes,
 --quick 2, --dev 1, a day half a minute to three.
 """
 
-
-@dataclass(frozen=True)
-class Job:
-    """line: the line of the progress that it belongs to. run: called with `tell`. part: as what it is remembered."""
-
-    line: str
-    run: Callable[..., Findings]
-    part: Part
+Job = tuple[str, Callable[..., Findings]]  # the part it belongs to, and what to call with `tell`
 
 
 @dataclass(frozen=True)
@@ -92,8 +83,7 @@ def main(argv: list[str]) -> int:
         form = Form(["tools"])
     try:
         goes_on = form is WHOLE and _wants_dev()
-        most = SAMPLE if options.mutants is None and not options.units else options.mutants
-        found = _judged(form, units, most, options.fresh)
+        found = _judged(form, units, SAMPLE if options.mutants is None and not options.units else options.mutants)
     except KeyboardInterrupt:
         print("Stopped before the end; nothing was decided.", file=sys.stderr)
         return 130
@@ -123,7 +113,6 @@ def _parser() -> argparse.ArgumentParser:
         help="what the standard install leaves out: pages, notebooks, terminals, the linter",
     )
     forms.add_argument("--only", action="append", choices=PARTS, help="run this part only; may be given again")
-    parser.add_argument("--fresh", action="store_true", help="forget what passed before and has not changed since")
     parser.add_argument(
         "--mutants",
         type=_number,
@@ -164,10 +153,10 @@ def at_terminal_of_venv() -> bool:
 # Running ------------------------------------------------------------------------------------------
 
 
-def _judged(form: Form, units: list[Unit], most: int | None, fresh: bool) -> list[Findings]:
+def _judged(form: Form, units: list[Unit], most: int | None) -> list[Findings]:
     """Run the parts of the form, and hold what they found against the floors. most: mutants of each unit."""
     absent = lacking("compilers")
-    found = _run(_jobs(form.parts, units, most, absent), fresh)
+    found = _run(_jobs(form.parts, units, most, absent))
     if absent:
         found.append(unjudged(found, absent))
     elif form.floors:
@@ -177,16 +166,12 @@ def _judged(form: Form, units: list[Unit], most: int | None, fresh: bool) -> lis
     return found
 
 
-def _run(jobs: list[Job], fresh: bool) -> list[Findings]:
-    """Run the jobs, two at a time, but those that are remembered: unless `fresh`, that is all that passed and that
-    nothing has changed of since."""
-    now = remembered.snapshot(ROOT)
-    kept = {} if fresh else {job: found for job in jobs if (found := remembered.recall(job.part, now, ROOT))}
+def _run(jobs: list[Job]) -> list[Findings]:
+    """Run the jobs, two at a time."""
     pool = ThreadPoolExecutor(AT_ONCE)
-    with Progress(job.line for job in jobs if job not in kept) as progress:
+    with Progress(part for part, _ in jobs) as progress:
         try:
-            found = pool.map(lambda job: kept.get(job) or _timed(job, progress, now), jobs)
-            return merged([*found, *_said(len(kept), len(jobs))])
+            return merged(pool.map(lambda job: _timed(job, progress), jobs))
         except BaseException:  # Ctrl-C too: leave no process behind
             supervise.stop_all()
             raise
@@ -196,56 +181,24 @@ def _run(jobs: list[Job], fresh: bool) -> list[Findings]:
 
 def _jobs(wanted: Sequence[str], units: list[Unit], most: int | None, absent: list[str]) -> list[Job]:
     """The long ones come first."""
-    makers: dict[str, Callable[[], list[Job]]] = {
-        "tools": lambda: [_of_tools(path) for path in parts.tests_of_tools(ROOT)],
-        "units": lambda: [_of_unit(unit, most, absent) for unit in units],
-        "quick": lambda: [_of_unit_quickly(unit) for unit in units],
-        "static": lambda: [_of_everything("static", partial(parts.check_texts, units, ROOT), *(u.name for u in units))],
-        "golden": lambda: [_of_transcript(each) for each in golden.TRANSCRIPTS],
-        "dev": lambda: [_of_everything("dev", partial(parts.check_dev, ROOT))],
+    of_part: dict[str, list[Job]] = {
+        "tools": [("tools", partial(parts.check_tools, path, ROOT)) for path in parts.tests_of_tools(ROOT)],
+        "units": [(unit.name, partial(parts.check_unit, unit, ROOT, most=most, absent=absent)) for unit in units],
+        "quick": [(unit.name, partial(parts.check_quickly, unit, ROOT)) for unit in units],
+        "static": [("static", partial(parts.check_texts, units, ROOT))],
+        "golden": [("transcripts", partial(parts.check_transcript, each, ROOT)) for each in golden.TRANSCRIPTS],
+        "dev": [("dev", partial(parts.check_dev, ROOT))],
     }
-    return [job for part, make in makers.items() if part in wanted for job in make()]
+    return [job for part, jobs in of_part.items() if part in wanted for job in jobs]
 
 
-def _of_tools(path: Path) -> Job:
-    place = path.relative_to(ROOT).as_posix()
-    return Job("tools", partial(parts.check_tools, path, ROOT), Part(f"tools {place}", (place,)))
-
-
-def _of_unit(unit: Unit, most: int | None, absent: list[str]) -> Job:
-    run = partial(parts.check_unit, unit, ROOT, most=most, absent=absent)
-    return Job(unit.name, run, Part(f"unit {unit.name} mutants={most}", (unit.name, f"reference/{unit.name}")))
-
-
-def _of_unit_quickly(unit: Unit) -> Job:
-    part = Part(f"quick {unit.name}", (unit.name, f"reference/{unit.name}"))
-    return Job(unit.name, partial(parts.check_quickly, unit, ROOT), part)
-
-
-def _of_transcript(each: golden.Transcript) -> Job:
-    owns = ("tools/tests/golden", golden.UNIT, f"reference/{golden.UNIT}")
-    return Job("transcripts", partial(parts.check_transcript, each, ROOT), Part(f"transcript {each.name}", owns))
-
-
-def _of_everything(line: str, run: Callable[..., Findings], *of: str) -> Job:
-    """A job that reads whatever there is, in this process."""
-    return Job(line, run, Part(" ".join([line, *of]), (EVERYTHING,)))
-
-
-def _said(kept: int, of: int) -> list[Findings]:
-    note = f"{kept} of {of} parts are as they were when they last passed; --fresh runs all"
-    return [Findings("remembered", notes=[note])] if kept else []
-
-
-def _timed(job: Job, progress: Progress, now: Snapshot) -> Findings:
-    """Run a job. now: the course as it was when the check began."""
+def _timed(job: Job, progress: Progress) -> Findings:
+    name, run = job
     start = time.monotonic()
-    with remembered.noting() as reads:
-        try:
-            found = job.run(tell=partial(progress.tell, job.line))
-            remembered.remember(job.part, found, reads(), now, ROOT)
-        except Exception:  # a fault of ours: told in full, and what the other parts found is told too
-            found = Findings(job.line, [Verdict("parts that came to an end", job.line, False, traceback.format_exc())])
+    try:
+        found = run(tell=partial(progress.tell, name))
+    except Exception:  # a fault of ours: told in full, and what the other parts found is told too
+        found = Findings(name, [Verdict("parts that came to an end", name, False, traceback.format_exc())])
     found.seconds = time.monotonic() - start
-    progress.done(job.line)
+    progress.done(name)
     return found

@@ -17,7 +17,6 @@ from pathlib import Path
 from tools import ROOT
 from tools.course.content.answers import Wrong, apply, materialise, reference_file
 from tools.selfcheck.judge import Verdict
-from tools.selfcheck.remembered import watched
 from tools.selfcheck.results import TRIES
 
 UNIT = "week1/day1"
@@ -57,7 +56,7 @@ class Transcript:
             course = _copy_of_the_course(root, Path(folder))
             self._make_mistake(course)
             done = subprocess.run(
-                command, cwd=course, env=_environment() | watched(course, course), text=True, timeout=TIMEOUT,
+                command, cwd=course, env=_environment(), text=True, timeout=TIMEOUT,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         return normalised(

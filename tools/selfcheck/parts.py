@@ -24,7 +24,6 @@ Tell = Callable[..., None]  # phase, detail
 
 # What a failed verdict of these kinds may be due to is a package that some of the unit's tests wait for
 DUE_TO_ABSENCE = ("tests seen red", "wrong answers", "mutants that survived")
-LINTERS = (("ruff", "check", "--quiet", "--output-format=concise", "."), ("ruff", "format", "--check", "--quiet", "."))
 TO_BE_SHOWN = "to be shown red where nothing is skipped: "
 
 
@@ -46,12 +45,16 @@ def check_tools(path: Path, root: Path, tell: Tell) -> Findings:
 
 
 def check_dev(root: Path, tell: Tell) -> Findings:
-    """The linters, and the files of tests some of which are skipped where a package of the extra dev is missing."""
+    """The linter, and the files of tests some of which are skipped where a package of the extra dev is missing."""
     tell("running")
     found = _tested("dev", "dev tests", asking_for(of_extra("dev"), root), root)
-    for linter in LINTERS:
-        done = subprocess.run([sys.executable, "-m", *linter], capture_output=True, text=True, cwd=root)
-        found.verdicts.append(Verdict("dev tests", " ".join(linter), done.returncode == 0, done.stdout + done.stderr))
+    linted = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--quiet", "--output-format=concise", root],
+        capture_output=True,
+        text=True,
+        cwd=root,
+    )
+    found.verdicts.append(Verdict("dev tests", "ruff check .", linted.returncode == 0, linted.stdout + linted.stderr))
     return found
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools import ROOT, processes
-from tools.selfcheck.remembered import watched
 from tools.selfcheck.results import Result, TestResult, Variant
 
 START = 120.0  # seconds until the first word: Python, NumPy and PyTorch are loaded by then, on any machine
@@ -65,7 +64,7 @@ class UnitProcess:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tools.selfcheck.unit"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-            cwd=root, start_new_session=True, env={**os.environ, "COLUMNS": "80", **watched(root, ROOT)},
+            cwd=root, start_new_session=True, env={**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
         _live.add(self)
         self.lines: queue.Queue[bytes | None] = queue.Queue()

@@ -8,7 +8,6 @@ from tools.selfcheck import check, golden
 from tools.selfcheck.findings import Findings, below_floors, merged, report
 from tools.selfcheck.judge import Verdict
 from tools.selfcheck.progress import Progress
-from tools.selfcheck.remembered import Part
 
 GOOD = Verdict("lesson tests", "week1/day1: test_a", True)
 BAD = Verdict("lesson tests", "week1/day1: test_b", False, "failed\ngot 1")
@@ -73,7 +72,7 @@ def test_the_learners_edition_checks_the_tools_and_says_what_is_left_out(monkeyp
     (tmp_path / "tools" / "tests" / "test_it.py").write_text("")
     monkeypatch.setattr(check, "ROOT", tmp_path)
     monkeypatch.setattr(
-        check, "_run", lambda jobs, fresh: asked.extend(job.line for job in jobs) or [Findings("tools", [GOOD])]
+        check, "_run", lambda jobs: asked.extend(part for part, _ in jobs) or [Findings("tools", [GOOD])]
     )
     assert check.main([]) == 0
     assert asked == ["tools"]
@@ -89,16 +88,14 @@ def test_a_transcript_that_does_not_end_is_one_fault(monkeypatch, tmp_path):
     assert (verdict.passed, verdict.detail) == (False, "pytest had not ended after 300 s")
 
 
-def test_a_part_that_crashes_is_told_in_full_beside_what_the_others_found(monkeypatch, tmp_path):
+def test_a_part_that_crashes_is_told_in_full_beside_what_the_others_found(capsys):
     def sound(tell):
         return Findings("week1/day1", [GOOD])
 
     def broken(tell):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(check, "ROOT", tmp_path)
-    jobs = [check.Job("week1/day1", sound, Part("day1")), check.Job("static", broken, Part("static"))]
-    day, static = check._run(jobs, fresh=True)
+    day, static = check._run([("week1/day1", sound), ("static", broken)])
     assert day.verdicts == [GOOD]
     [fault] = static.verdicts
     assert not fault.passed and fault.detail.splitlines()[-1] == "ZeroDivisionError: division by zero"
