@@ -34,7 +34,8 @@ OFFER = """\
 that needs, 73 MB, and run it at the end? [y/N] """
 TIMES = """\
 For those who change the course. On two cores the whole takes 17 minutes,
---quick 2, --dev 1, a day half a minute to three.
+--quick 2, --dev 1, a day half a minute to three. What passed is remembered, and
+runs again when something that it depends on has changed.
 """
 
 Job = tuple[str, partial[Findings]]  # the part it belongs to, and what to call with `tell`

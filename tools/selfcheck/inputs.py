@@ -41,8 +41,12 @@ class Snapshot:
 def snapshot(root: Path = ROOT) -> Snapshot:
     """The course below `root` and this machine as they are now."""
     files = {path: _digest((root / path).read_bytes()) for path in paths(root)}
-    names = _digest("\n".join(files).encode("utf-8", "surrogateescape"))
-    return Snapshot({**files, NAMES: names, COMMIT: _commit(root)}, environment())
+    return Snapshot({**files, NAMES: names(files), COMMIT: _commit(root)}, environment())
+
+
+def names(paths: Iterable[str]) -> str:
+    """A hash of which files there are."""
+    return _digest("\n".join(sorted(paths)).encode("utf-8", "surrogateescape"))
 
 
 def paths(root: Path) -> list[str]:

@@ -74,8 +74,9 @@ def depends_on(read: Iterable[str], now: Snapshot) -> dict[str, str]:
 
 
 def always(path: str) -> bool:
-    """Does every job depend on it? So it is with settings, and with what compilers read without our seeing it."""
-    return path in EVERYWHERE or path.startswith("tools/") and not path.endswith(".py") and "/golden/" not in path
+    """Does every job depend on it? So it is with settings, the check itself, and what compilers read unseen."""
+    unseen = path.startswith("tools/") and not path.endswith(".py") and "/golden/" not in path
+    return path in EVERYWHERE or unseen or path.startswith("tools/selfcheck/")
 
 
 def holds(table: dict, now: Snapshot) -> bool:
