@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +16,10 @@ from tools.course.content.catalogue import BrokenCourseFile, NoSuchUnit, Unit
 from tools.doctor.packages import lacking
 from tools.selfcheck import golden, parts, supervise
 from tools.selfcheck.findings import Findings, below_floors, merged, report, unjudged
-from tools.selfcheck.judge import Verdict
+from tools.selfcheck.memory import Memory
 from tools.selfcheck.progress import Progress
+from tools.selfcheck.recording import read, recording
+from tools.selfcheck.verdicts import Verdict
 
 AT_ONCE = 2  # processes side by side
 SAMPLE = 20  # mutants of each unit, where no unit is named
@@ -32,10 +34,11 @@ OFFER = """\
 that needs, 73 MB, and run it at the end? [y/N] """
 TIMES = """\
 For those who change the course. On two cores the whole takes 17 minutes,
---quick 2, --dev 1, a day half a minute to three.
+--quick 2, --dev 1, a day half a minute to three. What passed is remembered, and
+runs again when something that it depends on has changed.
 """
 
-Job = tuple[str, Callable[..., Findings]]  # the part it belongs to, and what to call with `tell`
+Job = tuple[str, partial[Findings]]  # the part it belongs to, and what to call with `tell`
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def main(argv: list[str]) -> int:
         form = Form(["tools"])
     try:
         goes_on = form is WHOLE and _wants_dev()
-        found = _judged(form, units, SAMPLE if options.mutants is None and not options.units else options.mutants)
+        found = _judged(form, units, _most(options), options.fresh)
     except KeyboardInterrupt:
         print("Stopped before the end; nothing was decided.", file=sys.stderr)
         return 130
@@ -113,13 +116,23 @@ def _parser() -> argparse.ArgumentParser:
         help="what the standard install leaves out: pages, notebooks, terminals, the linter",
     )
     forms.add_argument("--only", action="append", choices=PARTS, help="run this part only; may be given again")
-    parser.add_argument(
+    mutants = parser.add_mutually_exclusive_group()
+    mutants.add_argument(
         "--mutants",
         type=_number,
         metavar="N",
         help=f"of each unit, always the same ones; else {SAMPLE}, and all of a unit that is named",
     )
+    mutants.add_argument("--thorough", action="store_true", help="all mutants of every unit")
+    parser.add_argument(
+        "--fresh", action="store_true", help="run what passed before too, though nothing that it depends on has changed"
+    )
     return parser
+
+
+def _most(options: argparse.Namespace) -> int | None:
+    """The mutants of each unit; None: all."""
+    return SAMPLE if options.mutants is None and not (options.units or options.thorough) else options.mutants
 
 
 def _number(text: str) -> int:
@@ -153,10 +166,10 @@ def at_terminal_of_venv() -> bool:
 # Running ------------------------------------------------------------------------------------------
 
 
-def _judged(form: Form, units: list[Unit], most: int | None) -> list[Findings]:
+def _judged(form: Form, units: list[Unit], most: int | None, fresh: bool) -> list[Findings]:
     """Run the parts of the form, and hold what they found against the floors. most: mutants of each unit."""
     absent = lacking("compilers")
-    found = _run(_jobs(form.parts, units, most, absent))
+    found = _run(_jobs(form.parts, units, most, absent), fresh)
     if absent:
         found.append(unjudged(found, absent))
     elif form.floors:
@@ -166,17 +179,39 @@ def _judged(form: Form, units: list[Unit], most: int | None) -> list[Findings]:
     return found
 
 
-def _run(jobs: list[Job]) -> list[Findings]:
-    """Run the jobs, two at a time."""
+def _run(jobs: list[Job], fresh: bool) -> list[Findings]:
+    """Run the jobs, two at a time, but for those whose verdicts are remembered; fresh: none is."""
+    memory = Memory(ROOT, fresh)
+    recalled = [memory.recall(identity(job)) for job in jobs]
     pool = ThreadPoolExecutor(AT_ONCE)
-    with Progress(part for part, _ in jobs) as progress:
+    with Progress(name for (name, _), known in zip(jobs, recalled, strict=True) if not known) as progress:
+
+        def found(job: Job, known: Findings | None) -> Findings:
+            return known or _timed(job, progress, memory)
+
         try:
-            return merged(pool.map(lambda job: _timed(job, progress), jobs))
+            return merged([*pool.map(found, jobs, recalled), *_remembered(memory.recalled, len(jobs))])
         except BaseException:  # Ctrl-C too: leave no process behind
             supervise.stop_all()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _remembered(recalled: int, jobs: int) -> list[Findings]:
+    note = f"{recalled} of {jobs} jobs, as nothing that they depend on has changed; --fresh runs them"
+    return [Findings("remembered", notes=[note])] if recalled else []
+
+
+def identity(job: Job) -> str:
+    """The job's name among those of all forms, with what it was asked."""
+    name, run = job
+    asked = [*run.args, *(value for _, value in sorted(run.keywords.items()))]
+    return " ".join([name, run.func.__name__, *map(_in_words, asked)])
+
+
+def _in_words(asked: object) -> str:
+    return asked.name if isinstance(asked, (Unit, golden.Transcript)) else str(asked)
 
 
 def _jobs(wanted: Sequence[str], units: list[Unit], most: int | None, absent: list[str]) -> list[Job]:
@@ -192,11 +227,13 @@ def _jobs(wanted: Sequence[str], units: list[Unit], most: int | None, absent: li
     return [job for part, jobs in of_part.items() if part in wanted for job in jobs]
 
 
-def _timed(job: Job, progress: Progress) -> Findings:
+def _timed(job: Job, progress: Progress, memory: Memory) -> Findings:
     name, run = job
     start = time.monotonic()
     try:
-        found = run(tell=partial(progress.tell, name))
+        with recording() as log:
+            found = run(tell=partial(progress.tell, name))
+            memory.keep(identity(job), found, {*read(log), *parts.reads(run)})
     except Exception:  # a fault of ours: told in full, and what the other parts found is told too
         found = Findings(name, [Verdict("parts that came to an end", name, False, traceback.format_exc())])
     found.seconds = time.monotonic() - start

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.selfcheck.judge import Verdict
+from tools.selfcheck.verdicts import Verdict
 
 
 @dataclass

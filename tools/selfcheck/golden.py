@@ -16,8 +16,9 @@ from pathlib import Path
 
 from tools import ROOT
 from tools.course.content.answers import Wrong, apply, materialise, reference_file
-from tools.selfcheck.judge import Verdict
+from tools.selfcheck.recording import recorded
 from tools.selfcheck.results import TRIES
+from tools.selfcheck.verdicts import Verdict
 
 UNIT = "week1/day1"
 MOST_LINES, MOST_COLUMNS = 25, 80
@@ -56,7 +57,7 @@ class Transcript:
             course = _copy_of_the_course(root, Path(folder))
             self._make_mistake(course)
             done = subprocess.run(
-                command, cwd=course, env=_environment(), text=True, timeout=TIMEOUT,
+                command, cwd=course, env=recorded(_environment(), course), text=True, timeout=TIMEOUT,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         return normalised(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tools.course.content.syntax import after_docstring, find_function
-from tools.selfcheck.faults import FAULTS
+from tools.selfcheck.mutation_operators import FAULTS
 
 CONTEXT = 30  # characters of the line shown on either side of a change
 

@@ -6,18 +6,20 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from tools.course.content.answers import BadAnswer, Broken, Wrong, broken_machines, wrong_answers
 from tools.course.content.catalogue import Unit
 from tools.doctor.packages import of_extra
-from tools.selfcheck import golden, judge, static
+from tools.selfcheck import golden, static, verdicts
 from tools.selfcheck.findings import Findings
-from tools.selfcheck.judge import Verdict
+from tools.selfcheck.memory import EVERYTHING
 from tools.selfcheck.results import Result, TestResult, Variant
 from tools.selfcheck.static.commands import commands_exist
 from tools.selfcheck.supervise import run_variants
 from tools.selfcheck.variants import quick_variants, variants
+from tools.selfcheck.verdicts import Verdict
 
 Tell = Callable[..., None]  # phase, detail
 
@@ -25,6 +27,15 @@ Tell = Callable[..., None]  # phase, detail
 # What a failed verdict of these kinds may be due to is a package that some of the unit's tests wait for
 DUE_TO_ABSENCE = ("tests seen red", "wrong answers", "mutants that survived")
 TO_BE_SHOWN = "to be shown red where nothing is skipped: "
+
+
+# By package: how it is run, as pyproject.toml configures it
+LINTERS = {
+    "ruff": ("-m", "ruff", "check", "."),
+    "ruff format": ("-m", "ruff", "format", "--check", "."),
+    "mypy": ("-m", "mypy"),
+    "import-linter": ("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"),
+}
 
 
 def tests_of_tools(root: Path) -> list[Path]:
@@ -45,17 +56,17 @@ def check_tools(path: Path, root: Path, tell: Tell) -> Findings:
 
 
 def check_dev(root: Path, tell: Tell) -> Findings:
-    """The linter, and the files of tests some of which are skipped where a package of the extra dev is missing."""
+    """The linters, and the files of tests some of which are skipped where a package of the extra dev is missing."""
     tell("running")
     found = _tested("dev", "dev tests", asking_for(of_extra("dev"), root), root)
-    linted = subprocess.run(
-        [sys.executable, "-m", "ruff", "check", "--quiet", "--output-format=concise", root],
-        capture_output=True,
-        text=True,
-        cwd=root,
-    )
-    found.verdicts.append(Verdict("dev tests", "ruff check .", linted.returncode == 0, linted.stdout + linted.stderr))
+    found.verdicts += [_linted(words, root) for words in LINTERS.values()]
     return found
+
+
+def _linted(words: Sequence[str], root: Path) -> Verdict:
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=root)
+    name = " ".join(words[1:]) if words[0] == "-m" else "lint-imports"
+    return Verdict("dev tests", name, done.returncode == 0, done.stdout + done.stderr)
 
 
 def asking_for(packages: Sequence[str], root: Path) -> list[Path]:
@@ -74,7 +85,7 @@ def _tested(name: str, kind: str, paths: Sequence[Path], root: Path) -> Findings
     for test in result.tests:
         if test.outcome != "skipped":
             passed = test.outcome in ("passed", "xfailed")
-            found.verdicts.append(Verdict(kind, test.nodeid, passed, judge.quote(test.text)))
+            found.verdicts.append(Verdict(kind, test.nodeid, passed, verdicts.quote(test.text)))
     return found
 
 
@@ -101,7 +112,7 @@ def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, abse
     with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
         try:
             plan = variants(unit, root, Path(folder), most)
-            excused = judge.excuses(root / "reference" / unit.name / "excused.toml")
+            excused = verdicts.excuses(root / "reference" / unit.name / "excused.toml")
             if most is not None:  # then those that do not run need no excuse
                 excused = {variant.name: excused[variant.name] for variant in plan if variant.name in excused}
         except (BadAnswer, SyntaxError) as problem:
@@ -131,8 +142,8 @@ def check_quickly(unit: Unit, root: Path, tell: Tell) -> Findings:
         skips=skips(reference.tests),
         verdicts=[
             Verdict("units", unit.name, bool(reference.tests), "no test ran"),
-            *judge.judge_reference(unit.name, reference, "lesson tests"),
-            *judge.judge_stub(unit.name, stub, entries),
+            *verdicts.judge_reference(unit.name, reference, "lesson tests"),
+            *verdicts.judge_stub(unit.name, stub, entries),
         ],
     )
 
@@ -158,17 +169,17 @@ def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str
     (reference,), (stub,), (remote,) = (of_kind[kind] for kind in ("reference", "stub", "remote"))
     entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     rejections = list(zip(entries, [*of_kind.get("wrong", []), *of_kind.get("broken", [])], strict=True))
-    judgements = {entry.name: judge.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
+    judgements = {entry.name: verdicts.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
     found = Findings(unit.name, skips=skips(reference.tests))
     found.verdicts = [
         Verdict("units", unit.name, bool(reference.tests), "no test ran"),
-        *judge.judge_reference(unit.name, reference, "lesson tests"),
-        *judge.judge_reference(unit.name, remote, "lesson tests, remote"),
-        *judge.judge_killed(unit.name, stub, rejections),
+        *verdicts.judge_reference(unit.name, reference, "lesson tests"),
+        *verdicts.judge_reference(unit.name, remote, "lesson tests, remote"),
+        *verdicts.judge_killed(unit.name, stub, rejections),
         *(verdict for verdict in judgements.values() if verdict),
-        *judge.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),
+        *verdicts.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),
     ]
-    waiting = [*judge.waiting(stub), *(name for name, verdict in judgements.items() if verdict is None)]
+    waiting = [*verdicts.waiting(stub), *(name for name, verdict in judgements.items() if verdict is None)]
     found.notes = [TO_BE_SHOWN + name for name in waiting]
     return found
 
@@ -177,6 +188,16 @@ def check_transcript(transcript: golden.Transcript, root: Path, tell: Tell) -> F
     """One run of pytest as a learner sees it."""
     tell("running", transcript.name)
     return Findings("transcripts", [golden.check(transcript, root, golden.GOLDEN)])
+
+
+def reads(job: partial[Findings]) -> set[str]:
+    """What the job reads in this process, where nobody records it: paths below the course, folders with a "/"."""
+    subject = job.args[0]
+    if isinstance(subject, Unit):
+        return {f"{subject.name}/", f"reference/{subject.name}/"}
+    if isinstance(subject, golden.Transcript):
+        return {f"{golden.UNIT}/", f"reference/{golden.UNIT}/", f"tools/tests/golden/{subject.name}.txt"}
+    return set() if job.func is check_tools else {EVERYTHING}
 
 
 def skips(tests: list[TestResult]) -> Counter:

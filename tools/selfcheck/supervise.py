@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools import ROOT, processes
+from tools.selfcheck.recording import recorded
 from tools.selfcheck.results import Result, TestResult, Variant
 
 START = 120.0  # seconds until the first word: Python, NumPy and PyTorch are loaded by then, on any machine
@@ -64,7 +65,7 @@ class UnitProcess:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tools.selfcheck.unit"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-            cwd=root, start_new_session=True, env={**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)},
+            cwd=root, start_new_session=True, env=recorded({**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)}),
         )  # fmt: skip
         _live.add(self)
         self.lines: queue.Queue[bytes | None] = queue.Queue()

@@ -8,8 +8,8 @@ import pytest
 from tools import ROOT
 from tools.selfcheck import check, parts
 from tools.selfcheck.findings import Findings
-from tools.selfcheck.judge import Verdict
 from tools.selfcheck.results import Result, TestResult, Variant
+from tools.selfcheck.verdicts import Verdict
 
 UNITS = ["week1/day1", "week1/day2"]
 
@@ -22,7 +22,7 @@ def run(monkeypatch, capsys):
 
     def run(*arguments: str, found: tuple[Findings, ...] = ()):
         jobs = []
-        monkeypatch.setattr(check, "_run", lambda those: jobs.extend(those) or list(found))
+        monkeypatch.setattr(check, "_run", lambda those, fresh: jobs.extend(those) or list(found))
         code = check.main(list(arguments))
         return code, jobs, capsys.readouterr()
 
@@ -240,7 +240,7 @@ def test_each_room_of_tests_has_a_process_of_its_own(course):
     assert [path.name for path in parts.tests_of_tools(course.root)] == ["large", "small", "test_it.py"]
 
 
-def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_linter(course, monkeypatch):
+def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_linters(course, monkeypatch):
     course.write("conftest.py", "")
     course.write("tools/tests/test_it.py", TESTS.format(package="surely_not_installed"))
     course.write("tools/tests/test_other.py", TESTS.format(package="pytest"))
@@ -249,10 +249,13 @@ def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_l
     assert [verdict.subject for verdict in verdicts] == [
         "tools/tests/test_it.py::test_b",
         "tools/tests/test_it.py::test_c",
-        *(" ".join(linter) for linter in parts.LINTERS),
+        "ruff check .",
+        "ruff format --check .",
+        "mypy",
+        "lint-imports",
     ]
 
 
-def test_every_package_for_authors_but_the_linter_is_asked_for_by_some_test():
-    for package in set(parts.of_extra("dev")) - {"ruff"}:
+def test_every_package_for_authors_is_asked_for_by_some_test_or_is_a_linter_that_runs():
+    for package in set(parts.of_extra("dev")) - parts.LINTERS.keys():
         assert parts.asking_for([package], ROOT), package

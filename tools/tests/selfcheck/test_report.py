@@ -6,8 +6,8 @@ import pytest
 
 from tools.selfcheck import check, golden
 from tools.selfcheck.findings import Findings, below_floors, merged, report
-from tools.selfcheck.judge import Verdict
 from tools.selfcheck.progress import Progress
+from tools.selfcheck.verdicts import Verdict
 
 GOOD = Verdict("lesson tests", "week1/day1: test_a", True)
 BAD = Verdict("lesson tests", "week1/day1: test_b", False, "failed\ngot 1")
