@@ -13,17 +13,16 @@ from functools import partial
 from tools import ROOT
 from tools.course.content import catalogue
 from tools.course.content.catalogue import BrokenCourseFile, NoSuchUnit, Unit
-from tools.doctor.packages import lacking
-from tools.selfcheck import golden, parts, supervise
-from tools.selfcheck.findings import Findings, below_floors, merged, report, unjudged
+from tools.doctor.packages import lacking, of_extra
+from tools.selfcheck import floors, golden, parts, supervise
+from tools.selfcheck.findings import Findings, merged, report, unjudged
 from tools.selfcheck.memory import Memory
 from tools.selfcheck.progress import Progress
 from tools.selfcheck.recording import read, recording
 from tools.selfcheck.verdicts import Verdict
 
 AT_ONCE = 2  # processes side by side
-SAMPLE = 20  # mutants of each unit, where no unit is named
-FLOORS = ROOT / ".ci" / "floors.toml"
+SAMPLE = 20  # mutants of each unit, where none is named
 LEARNERS_EDITION = """\
 This is the learners' edition: it has no reference/ folder. The tests of the tools run;
 lessons, wrong answers, mutants and transcripts need the solutions and are left out.
@@ -43,37 +42,23 @@ Job = tuple[str, partial[Findings]]  # the part it belongs to, and what to call 
 
 @dataclass(frozen=True)
 class Form:
-    """parts: what runs. floors: the kinds of check that are all made then, of which none may be lost."""
+    """parts: what runs. floors: are the counts held against the floors of what runs?"""
 
     parts: Sequence[str]
-    floors: Sequence[str] = ()
+    floors: bool = True
 
 
 PARTS = ("tools", "units", "static", "golden")
-WHOLE = Form(
-    PARTS,
-    (
-        "units",
-        "lesson tests",
-        "lesson tests, remote",
-        "tests seen red",
-        "wrong answers",
-        "broken machines",
-        "mutants killed",
-        "static rules",
-        "transcripts",
-        "tests of the tools",
-    ),
-)
-QUICK = Form(("quick", "static", "golden"), ("units", "lesson tests", "static rules", "transcripts"))
-DEV = Form(("dev",), ("dev tests",))
+WHOLE = Form(PARTS)
+QUICK = Form(("quick", "static", "golden"))
+DEV = Form(("dev",))
 
 
 def main(argv: list[str]) -> int:
     """Run what `argv` asks for and print the report. Returns 0 if all is well, 1 if not, 2 if misused."""
     options = _parser().parse_args(argv)
     try:
-        units = [catalogue.unit(name) for name in options.units or catalogue.names()]
+        units = catalogue.selected(options.units)
     except (NoSuchUnit, BrokenCourseFile) as problem:
         print(problem, file=sys.stderr)
         return 2
@@ -83,10 +68,10 @@ def main(argv: list[str]) -> int:
         return 2
     if form is not DEV and not (ROOT / "reference").is_dir():
         print(LEARNERS_EDITION)
-        form = Form(["tools"])
+        form = Form(["tools"], floors=False)
     try:
         goes_on = form is WHOLE and _wants_dev()
-        found = _judged(form, units, _most(options), options.fresh)
+        found = _judged(form, units, options)
     except KeyboardInterrupt:
         print("Stopped before the end; nothing was decided.", file=sys.stderr)
         return 130
@@ -104,7 +89,10 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "units", nargs="*", metavar="UNIT", help="a day or kata, such as week1/day1; all if none is named"
+        "units",
+        nargs="*",
+        metavar="UNIT",
+        help="a day, a kata or a week, such as week1/day1 or week1; all if none is named",
     )
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument(
@@ -123,16 +111,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help=f"of each unit, always the same ones; else {SAMPLE}, and all of a unit that is named",
     )
-    mutants.add_argument("--thorough", action="store_true", help="all mutants of every unit")
+    mutants.add_argument("--thorough", action="store_true", help="all mutants of every unit, all random kernels")
     parser.add_argument(
         "--fresh", action="store_true", help="run what passed before too, though nothing that it depends on has changed"
     )
+    parser.add_argument(
+        "--raise-floors", action="store_true", help="where all is well, write how many checks passed into floors.toml"
+    )
     return parser
-
-
-def _most(options: argparse.Namespace) -> int | None:
-    """The mutants of each unit; None: all."""
-    return SAMPLE if options.mutants is None and not (options.units or options.thorough) else options.mutants
 
 
 def _number(text: str) -> int:
@@ -146,6 +132,14 @@ def _form(options: argparse.Namespace) -> Form:
     if options.only:
         return Form(options.only)
     return Form([part for part in form.parts if part not in ("tools", "golden")]) if options.units else form
+
+
+def _most(options: argparse.Namespace) -> int | None:
+    """How many mutants of each unit; None for all, as where a day or a kata is named."""
+    if options.thorough:
+        return None
+    whole_weeks = all(catalogue.WEEK_NAME.fullmatch(catalogue.clean(name)) for name in options.units)
+    return SAMPLE if options.mutants is None and whole_weeks else options.mutants
 
 
 def _wants_dev() -> bool:
@@ -166,17 +160,24 @@ def at_terminal_of_venv() -> bool:
 # Running ------------------------------------------------------------------------------------------
 
 
-def _judged(form: Form, units: list[Unit], most: int | None, fresh: bool) -> list[Findings]:
-    """Run the parts of the form, and hold what they found against the floors. most: mutants of each unit."""
+def _judged(form: Form, units: list[Unit], options: argparse.Namespace) -> list[Findings]:
+    """Run the parts of the form, and hold what they found against the floors, or raise these."""
     absent = lacking("compilers")
-    found = _run(_jobs(form.parts, units, most, absent), fresh)
+    found = _run(_jobs(form.parts, units, options, absent), options.fresh)
     if absent:
         found.append(unjudged(found, absent))
     elif form.floors:
-        found.append(below_floors(found, FLOORS, form.floors))
+        raising = options.raise_floors and all(part.passed for part in found)
+        found.append(_on_floors(form, units, found, raising))
     if form is WHOLE and lacking("dev"):
         found.append(Findings("dev", notes=[LEFT_OUT]))
     return found
+
+
+def _on_floors(form: Form, units: list[Unit], found: list[Findings], raising: bool) -> Findings:
+    kinds = [kind for part in form.parts for kind in floors.OF_PART[part]]
+    passed = floors.counts(found, units if floors.MUTANTS in kinds else [], ROOT, of_extra("dev"))
+    return floors.raised(passed, kinds, ROOT) if raising else floors.kept(passed, kinds, units, ROOT)
 
 
 def _run(jobs: list[Job], fresh: bool) -> list[Findings]:
@@ -214,10 +215,13 @@ def _in_words(asked: object) -> str:
     return asked.name if isinstance(asked, (Unit, golden.Transcript)) else str(asked)
 
 
-def _jobs(wanted: Sequence[str], units: list[Unit], most: int | None, absent: list[str]) -> list[Job]:
+def _jobs(wanted: Sequence[str], units: list[Unit], options: argparse.Namespace, absent: list[str]) -> list[Job]:
     """The long ones come first."""
+    most, thorough = _most(options), options.thorough
     of_part: dict[str, list[Job]] = {
-        "tools": [("tools", partial(parts.check_tools, path, ROOT)) for path in parts.tests_of_tools(ROOT)],
+        "tools": [
+            ("tools", partial(parts.check_tools, path, ROOT, thorough=thorough)) for path in parts.tests_of_tools(ROOT)
+        ],
         "units": [(unit.name, partial(parts.check_unit, unit, ROOT, most=most, absent=absent)) for unit in units],
         "quick": [(unit.name, partial(parts.check_quickly, unit, ROOT)) for unit in units],
         "static": [("static", partial(parts.check_texts, units, ROOT))],

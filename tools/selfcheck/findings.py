@@ -1,10 +1,8 @@
 """What one part of the self-check found, and how all of it is shown."""
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from tools.selfcheck.verdicts import Verdict
 
@@ -37,16 +35,6 @@ def merged(parts: Iterable[Findings]) -> list[Findings]:
         one.unjudged += part.unjudged
         one.seconds += part.seconds
     return list(whole.values())
-
-
-def below_floors(parts: list[Findings], file: Path, kinds: Iterable[str]) -> Findings:
-    """A verdict for each of these kinds of check: no fewer may pass than `file` says, so that none is lost."""
-    least = tomllib.loads(file.read_text(encoding="utf-8"))["floors"]
-    counts = _passed(parts)
-    return Findings("floors", [
-        Verdict("floors kept", f"{counts[kind]} {kind}", counts[kind] >= least[kind], f"floor {least[kind]}")
-        for kind in kinds
-    ])  # fmt: skip
 
 
 def unjudged(parts: list[Findings], absent: list[str]) -> Findings:

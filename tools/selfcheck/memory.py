@@ -75,7 +75,7 @@ def depends_on(read: Iterable[str], now: Snapshot) -> dict[str, str]:
 
 def always(path: str) -> bool:
     """Does every job depend on it? So it is with settings, the check itself, and what compilers read unseen."""
-    unseen = path.startswith("tools/") and not path.endswith(".py") and "/golden/" not in path
+    unseen = path.startswith("tools/") and not path.endswith((".py", "/floors.toml")) and "/golden/" not in path
     return path in EVERYWHERE or unseen or path.startswith("tools/selfcheck/")
 
 

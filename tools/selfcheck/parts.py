@@ -49,10 +49,10 @@ def tests_of_tools(root: Path) -> list[Path]:
     return sorted(folders, key=lambda path: (-size(path), path))
 
 
-def check_tools(path: Path, root: Path, tell: Tell) -> Findings:
-    """The tests of the tools in one of tests_of_tools, in one process."""
+def check_tools(path: Path, root: Path, tell: Tell, thorough: bool = False) -> Findings:
+    """The tests of the tools in one of tests_of_tools, in one process. thorough: all of what is else a sample."""
     tell("running", path.name)
-    return _tested("tools", "tests of the tools", [path], root)
+    return _tested("tools", "tests of the tools", [path], root, *(["--thorough"] if thorough else []))
 
 
 def check_dev(root: Path, tell: Tell) -> Findings:
@@ -75,9 +75,9 @@ def asking_for(packages: Sequence[str], root: Path) -> list[Path]:
     return [file for file in sorted(root.glob("tools/tests/**/test_*.py")) if asks.search(file.read_text("utf-8"))]
 
 
-def _tested(name: str, kind: str, paths: Sequence[Path], root: Path) -> Findings:
+def _tested(name: str, kind: str, paths: Sequence[Path], root: Path, *options: str) -> Findings:
     """What became of tests that are no lesson's; a skip is no pass."""
-    variant = Variant("tools", "", ("-q", "-p", "no:cacheprovider", *map(str, paths)))
+    variant = Variant("tools", "", ("-q", "-p", "no:cacheprovider", *options, *map(str, paths)))
     result = run_variants([variant], root, tell=lambda variant: None)[0]
     found = Findings(name, skips=skips(result.tests))
     if result.died or not result.tests:

@@ -6,6 +6,8 @@ Loading a unit reads that unit alone: a run of one day must neither wait for the
 import difflib
 import hashlib
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from tools.course.content.day_file import UNIT_NAME, BrokenCourseFile, Question,
 from tools.course.content.gaps import marked
 from tools.course.content.syntax import Definition, functions, parsed, statements, task_at, task_comments
 from tools.words import quantity, quoted
+
+WEEK_NAME = re.compile(r"week\d+")
 
 
 class NoSuchUnit(LookupError):
@@ -93,10 +97,25 @@ def units(root: Path = ROOT) -> list[Unit]:
 
 def unit(name: str, root: Path = ROOT) -> Unit:
     """One unit by name; "./week1/day1/" will do as well. Raises NoSuchUnit, BrokenCourseFile."""
-    clean = name.replace("\\", "/").removeprefix("./").rstrip("/")
-    if not UNIT_NAME.fullmatch(clean) or not os.path.exists(root / clean / "day.toml"):  # of any length
-        raise NoSuchUnit(f"There is no day or kata {quoted(name)}.{_nearest(clean, root)}")
-    return _load(clean, root)
+    found = clean(name)
+    if not UNIT_NAME.fullmatch(found) or not os.path.exists(root / found / "day.toml"):  # of any length
+        raise NoSuchUnit(f"There is no day or kata {quoted(name)}.{_nearest(found, root)}")
+    return _load(found, root)
+
+
+def selected(wanted: Sequence[str], root: Path = ROOT) -> list[Unit]:
+    """The units that are named, each once; a week means all of its units, no name all units. Raises as `unit` does."""
+    every = names(root)
+    found: list[str] = []
+    for name in wanted or every:
+        of_week = [each for each in every if WEEK_NAME.fullmatch(clean(name)) and each.startswith(f"{clean(name)}/")]
+        found += of_week or [name]
+    return [unit(name, root) for name in dict.fromkeys(map(clean, found))]
+
+
+def clean(name: str) -> str:
+    """The name of a unit or a week as it is typed, as the catalogue writes it."""
+    return name.replace("\\", "/").removeprefix("./").rstrip("/")
 
 
 def file_hash(file: Path) -> str:

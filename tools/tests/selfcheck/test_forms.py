@@ -1,6 +1,5 @@
 """The forms of the self-check: whole, quick, for authors with more packages; and what it says where one is missing."""
 
-import tomllib
 from collections import Counter
 
 import pytest
@@ -18,7 +17,6 @@ UNITS = ["week1/day1", "week1/day2"]
 def run(monkeypatch, capsys):
     """run(arguments) -> exit code, names of the jobs that would run, what was printed; nothing is run."""
     monkeypatch.setattr(check, "lacking", lambda extra: run.lacks.get(extra, []))
-    monkeypatch.setattr(check, "FLOORS", ROOT / ".ci/floors.toml")
 
     def run(*arguments: str, found: tuple[Findings, ...] = ()):
         jobs = []
@@ -65,46 +63,25 @@ def test_two_forms_at_once_are_a_usage_error(run, capsys):
 
 @pytest.mark.parametrize(
     "arguments, most",
-    [([], 20), (["week1/day1"], None), (["--mutants", "3"], 3), (["week1/day1", "--mutants", "3"], 3)],
+    [
+        ([], 20),
+        (["week1"], 20),
+        (["week1/day1"], None),
+        (["week1", "week1/day1"], None),
+        (["--mutants", "3"], 3),
+        (["week1/day1", "--mutants", "3"], 3),
+    ],
 )
 def test_the_whole_takes_a_sample_of_the_mutants_and_a_unit_all_of_its_own(run, arguments, most):
     jobs = run(*arguments)[1]
     assert {job.keywords["most"] for _, job in jobs if job.func is parts.check_unit} == {most}
 
 
-# Floors -------------------------------------------------------------------------------------------
-
-
-def test_every_floor_is_held_by_some_form_and_the_quick_one_holds_none_of_its_own():
-    floors = tomllib.loads((ROOT / ".ci/floors.toml").read_text())["floors"]
-    assert set(floors) == {*check.WHOLE.floors, *check.DEV.floors}
-    assert set(check.QUICK.floors) < set(check.WHOLE.floors)
-
-
-@pytest.mark.parametrize(
-    "arguments, kinds",
-    [
-        ([], check.WHOLE.floors),
-        (["--quick"], check.QUICK.floors),
-        (["--dev"], check.DEV.floors),
-        (["week1/day1"], ()),
-        (["--quick", "week1/day1"], ()),
-        (["--only", "static"], ()),
-    ],
-)
-def test_counts_are_held_against_the_floors_of_the_form(run, arguments, kinds):
-    printed = run(*arguments)[2].out
-    assert [line.split(" ", 4)[4] for line in printed.splitlines() if line.startswith("FAILED floors kept: ")] == [
-        kind for kind in kinds if f"0 {kind}" in printed
-    ]
-    assert printed.count("FAILED floors kept") == len(kinds)
-
-
 # Packages that are missing ------------------------------------------------------------------------
 
 
 def test_the_whole_says_what_it_left_out_and_is_green_without(run, monkeypatch):
-    monkeypatch.setattr(check, "below_floors", lambda found, file, kinds: Findings("floors"))
+    monkeypatch.setattr(check.floors, "kept", lambda *_: Findings("floors"))
     run.lacks = {"dev": ["marimo"]}
     code, _, printed = run()
     assert code == 0
@@ -123,7 +100,7 @@ def test_check_dev_without_its_packages_names_them_and_runs_nothing(run):
 @pytest.mark.parametrize("typed, goes_on", [("y", True), ("YES", True), ("", False), ("n", False)])
 def test_on_a_terminal_it_offers_them_once_and_runs_them_at_the_end(run, monkeypatch, typed, goes_on):
     asked, went_on = [], []
-    monkeypatch.setattr(check, "below_floors", lambda found, file, kinds: Findings("floors"))
+    monkeypatch.setattr(check.floors, "kept", lambda *_: Findings("floors"))
     monkeypatch.setattr(check, "at_terminal_of_venv", lambda: True)
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or typed)
     monkeypatch.setattr(check.subprocess, "call", lambda command: went_on.append(command[1:]) or 7)

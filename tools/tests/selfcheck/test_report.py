@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from tools.selfcheck import check, golden
-from tools.selfcheck.findings import Findings, below_floors, merged, report
+from tools.selfcheck.findings import Findings, merged, report
 from tools.selfcheck.progress import Progress
 from tools.selfcheck.verdicts import Verdict
 
@@ -29,14 +29,6 @@ def test_the_report_names_faults_first_and_ends_with_two_counts():
 def test_parts_of_one_name_are_added_up():
     [one] = merged([Findings("transcripts", [GOOD], seconds=1.0), Findings("transcripts", [BAD], seconds=2.0)])
     assert (one.verdicts, one.seconds, one.passed) == ([GOOD, BAD], 3.0, False)
-
-
-def test_a_count_below_its_floor_is_a_fault(tmp_path):
-    file = tmp_path / "floors.toml"
-    file.write_text('[floors]\n"lesson tests" = 1\n"wrong answers" = 2\n')
-    kept, lost = below_floors([Findings("week1/day1", [GOOD, BAD])], file, ["lesson tests", "wrong answers"]).verdicts
-    assert kept.passed and not lost.passed
-    assert (lost.subject, lost.detail) == ("0 wrong answers", "floor 2")
 
 
 def test_progress_without_a_terminal_is_a_line_for_each_phase(capsys):
