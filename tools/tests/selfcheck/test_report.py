@@ -1,6 +1,7 @@
 """What the self-check prints: faults, counts, floors, progress, and transcripts that are fit to be read."""
 
 import subprocess
+from functools import partial
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_the_learners_edition_checks_the_tools_and_says_what_is_left_out(monkeyp
     (tmp_path / "tools" / "tests" / "test_it.py").write_text("")
     monkeypatch.setattr(check, "ROOT", tmp_path)
     monkeypatch.setattr(
-        check, "_run", lambda jobs: asked.extend(part for part, _ in jobs) or [Findings("tools", [GOOD])]
+        check, "_run", lambda jobs, fresh: asked.extend(part for part, _ in jobs) or [Findings("tools", [GOOD])]
     )
     assert check.main([]) == 0
     assert asked == ["tools"]
@@ -80,14 +81,15 @@ def test_a_transcript_that_does_not_end_is_one_fault(monkeypatch, tmp_path):
     assert (verdict.passed, verdict.detail) == (False, "pytest had not ended after 300 s")
 
 
-def test_a_part_that_crashes_is_told_in_full_beside_what_the_others_found(capsys):
+def test_a_part_that_crashes_is_told_in_full_beside_what_the_others_found(monkeypatch, tmp_path):
     def sound(tell):
         return Findings("week1/day1", [GOOD])
 
     def broken(tell):
         raise ZeroDivisionError("division by zero")
 
-    day, static = check._run([("week1/day1", sound), ("static", broken)])
+    monkeypatch.setattr(check, "ROOT", tmp_path)
+    day, static = check._run([("week1/day1", partial(sound)), ("static", partial(broken))], fresh=True)
     assert day.verdicts == [GOOD]
     [fault] = static.verdicts
     assert not fault.passed and fault.detail.splitlines()[-1] == "ZeroDivisionError: division by zero"
