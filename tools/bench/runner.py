@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from tools import ROOT, gpu, processes
 from tools.bench import contest, machine, simulated
@@ -81,7 +81,7 @@ def _lines(pipe: IO[str], patience: float) -> Iterator[dict]:
     """Events until the pipe is closed. Raises queue.Empty when none comes for too long."""
     lines: queue.Queue = queue.Queue()
 
-    def read():
+    def read() -> None:
         for line in pipe:
             lines.put(line)
         lines.put(None)
@@ -122,7 +122,7 @@ def child(name: str, number: int, root: Path) -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)  # what the lesson prints must not be taken for an event
 
-    def say(event: str, **facts) -> None:
+    def say(event: str, **facts: Any) -> None:
         out.write(json.dumps({"event": event, **facts}) + "\n")
 
     unit = catalogue.unit(name, root)
@@ -139,7 +139,7 @@ def child(name: str, number: int, root: Path) -> None:
         say("refused", function=workload.function, why=f"It raised {type(error).__name__}: {error}")
 
 
-def _time(unit: Unit, workload: Workload, root: Path, say) -> None:
+def _time(unit: Unit, workload: Workload, root: Path, say: Any) -> None:
     on = "gpu" if gpu.card() and workload.on == "gpu" else "cpu"
     if not machine.is_known(on, root):
         say("measuring")

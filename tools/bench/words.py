@@ -1,6 +1,7 @@
 """A profiler's figures in plain words. Each sentence is made of the value that it tells."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from tools.check.timing import duration
 from tools.words import quantity
@@ -115,7 +116,7 @@ def cpu_shares(found: dict) -> list[str]:
     ]
 
 
-def counted(counters) -> list[str]:
+def counted(counters: Any) -> list[str]:
     """What a simulated call did: kernels by traffic, sectors, shared memory, lanes, and what crossed."""
     kernels: dict[str, int] = {}
     for launch in counters.launches:
@@ -144,7 +145,7 @@ def _of_sectors(asked: int, brought: int) -> str:
     return f"Of the {brought:,} bytes in its sectors {asked:,} are asked for, which is {asked / brought:.0%}."
 
 
-def _of_warps(counters) -> list[str]:
+def _of_warps(counters: Any) -> list[str]:
     lines = [
         f"{counters.sectors_per_request:.1f} sectors for each request of a warp; "
         f"{counters.active_lanes:.1f} of 32 lanes at work in an average statement."

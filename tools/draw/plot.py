@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
+from typing import Any
 
 from tools.models.roofline import attainable, ridge_point
 
@@ -124,7 +125,7 @@ def _axis(values: list[float], start: float, end: float, whole: bool) -> _Axis:
     return _Axis(low, high, start, end)
 
 
-def _step(value: float, rounding) -> float:
+def _step(value: float, rounding: Any) -> float:
     """The next of 1, 2, 5, 10, 20, ... below or above."""
     decade = 10.0 ** floor(log10(value))
     steps = [decade * step for step in (1, 2, 5, 10)]

@@ -44,7 +44,7 @@ def _style(kind: str) -> str:
 class Canvas:
     """Elements in the order in which they are drawn; coordinates in pixels, y downwards."""
 
-    def __init__(self, width: float, title: str, description: str = ""):
+    def __init__(self, width: float, title: str, description: str = "") -> None:
         self.width, self.title, self.description = width, title, description
         self._parts: list[str] = []
 

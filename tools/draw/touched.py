@@ -118,7 +118,7 @@ WAYS = {"load": "loaded", "store": "stored", "atomic": "updated"}
 class Recorder:
     """Hears what kernels do. Of launches of one kernel with one grid, the first is remembered."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._launches: dict[tuple, _Launch] = {}
         self._current: _Launch | None = None
 
@@ -140,7 +140,7 @@ class Recorder:
 class _Launch:
     """What is remembered of a launch. pairs: of each array and way, element * units + unit."""
 
-    def __init__(self, kernel: str, grid: tuple, block: tuple | None):
+    def __init__(self, kernel: str, grid: tuple, block: tuple | None) -> None:
         self.kernel, self.grid, self.block, self.count = kernel, grid, block, 0
         blocks = prod(grid)
         self.unit = "program" if block is None else "block" if blocks > 1 else "warp"

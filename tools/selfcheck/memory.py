@@ -25,7 +25,7 @@ EVERYTHING = UNSEEN  # in place of a path
 class Memory:
     """The verdicts of the course at `root` that hold for its content now. fresh: none of them does."""
 
-    def __init__(self, root: Path, fresh: bool = False):
+    def __init__(self, root: Path, fresh: bool = False) -> None:
         self.root, self.folder, self.fresh = root, root / ".course" / "check", fresh
         self.before = snapshot(root)
         self.recalled = 0

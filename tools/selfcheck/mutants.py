@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tools.course.content.syntax import after_docstring, find_function
 from tools.selfcheck.mutation_operators import FAULTS
@@ -105,7 +106,7 @@ def _put(owner: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
         getattr(owner, field)[index] = node
 
 
-def _unique(key: str, taken) -> str:
+def _unique(key: str, taken: Any) -> str:
     if key not in taken:
         return key
     return next(f"{key} ({n})" for n in range(2, len(taken) + 2) if f"{key} ({n})" not in taken)

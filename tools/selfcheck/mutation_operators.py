@@ -6,6 +6,7 @@ new function here and a new entry in FAULTS.
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import Any
 
 Replacements = Iterator[ast.AST]
 
@@ -114,7 +115,7 @@ FAULTS: list[Callable[[ast.AST, ast.FunctionDef], Replacements]] = [
 # Small pieces of syntax --------------------------------------------------------------------------
 
 
-def _with(node: ast.AST, **changes) -> ast.AST:
+def _with(node: ast.AST, **changes: Any) -> ast.AST:
     return type(node)(**{**dict(ast.iter_fields(node)), **changes})
 
 

@@ -192,7 +192,7 @@ def check_transcript(transcript: golden.Transcript, root: Path, tell: Tell) -> F
 
 def reads(job: partial[Findings]) -> set[str]:
     """What the job reads in this process, where nobody records it: paths below the course, folders with a "/"."""
-    subject = job.args[0]
+    subject = job.args[0] if job.args else None
     if isinstance(subject, Unit):
         return {f"{subject.name}/", f"reference/{subject.name}/"}
     if isinstance(subject, golden.Transcript):

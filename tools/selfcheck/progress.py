@@ -4,6 +4,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 WIDTH = 80
 
@@ -23,7 +24,7 @@ class Progress:
             self.live.start()
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self.live:
             self.live.stop()
 
@@ -48,7 +49,7 @@ class Progress:
             print(f"{part:<16} {phase}", flush=True)
 
 
-def _live_display():
+def _live_display() -> Any:
     """Rich's, and what makes a line of code safe from its markup; nothing where rich is missing."""
     try:
         from rich.live import Live

@@ -60,7 +60,7 @@ def stop_all() -> None:
 class UnitProcess:
     """One `python -m tools.selfcheck.unit` and the lines that it writes."""
 
-    def __init__(self, variants: list[Variant], root: Path):
+    def __init__(self, variants: list[Variant], root: Path) -> None:
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tools.selfcheck.unit"],

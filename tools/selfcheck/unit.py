@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def main() -> None:
     channel = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)
 
-    def send(event: str, **facts) -> None:
+    def send(event: str, **facts: Any) -> None:
         print(json.dumps({"event": event, **facts}), file=channel)
 
     for table in json.load(sys.stdin):
@@ -73,28 +74,28 @@ def _machine(facts: dict) -> AbstractContextManager:
 class Collector:
     """A pytest plugin that passes on what became of each test; if it is patient, of those that were decided."""
 
-    def __init__(self, send: Callable[..., None], variant: Variant, patient: bool):
+    def __init__(self, send: Callable[..., None], variant: Variant, patient: bool) -> None:
         self.send, self.variant, self.patient = send, variant, patient
         self.undecided: list[str] = []
         self.items: dict[str, pytest.Item] = {}
 
-    def pytest_configure(self, config):
+    def pytest_configure(self, config: Any) -> None:
         self.config = config
 
-    def pytest_itemcollected(self, item):
+    def pytest_itemcollected(self, item: Any) -> None:
         self.items[item.nodeid] = item
 
-    def pytest_collection_modifyitems(self, items):
+    def pytest_collection_modifyitems(self, items: Any) -> None:
         if self.variant.kind == "mutant":
             items.sort(key=_is_slow)  # any failure will do
         if self.variant.rejected_by:
             items[:] = judged(items, self.variant.rejected_by)
 
-    def pytest_collectreport(self, report):
+    def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self.send("test", nodeid=report.nodeid, function="(collection)", outcome="failed", text=report.longreprtext)
 
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when != "call" and report.passed:
             return
         category = self.config.hook.pytest_report_teststatus(report=report, config=self.config)[0]
@@ -114,7 +115,7 @@ class Collector:
         )
 
 
-def _facts(report) -> dict:
+def _facts(report: Any) -> dict:
     """What the course's plugin says of a test. One that asks NVIDIA's compilers may miss them, as others a program."""
     if report.skipped and report.course["stage"] == "compiled" and not installed("numba-cuda"):
         return report.course | {"needs_program": True}
@@ -142,7 +143,7 @@ def _last_task(item: pytest.Item) -> int:
     return max(mark.args) if mark else 0
 
 
-def _text(report) -> str:
+def _text(report: Any) -> str:
     if report.skipped and isinstance(report.longrepr, tuple):
         return report.longrepr[2].removeprefix("Skipped: ")
     return report.longreprtext

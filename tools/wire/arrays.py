@@ -6,6 +6,7 @@ writes beside a view comes back too. Nothing that arrives is believed: bounds ar
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Memory:
     def copy(self) -> "Memory":
         return Memory(list(self.arrays), list(self.regions))
 
-    def add(self, array) -> int:
+    def add(self, array: Any) -> int:
         """The number of `array` in this message; the very same object keeps its number."""
         if is_tensor(array) and (array.is_conj() or array.is_neg()):
             array = array.resolve_conj().resolve_neg()  # their memory does not hold their values
@@ -64,14 +65,14 @@ class Memory:
         for number, contents in zip(changed, buffers[len(devices) :]):
             known[number].overwrite(contents)
 
-    def _region_behind(self, array) -> int | None:
+    def _region_behind(self, array: Any) -> int | None:
         device, low, high = extent(array)
         for number, region in enumerate(self.regions):
             if region.device == device and region.low <= low and high <= region.low + region.size:
                 return number
         return None
 
-    def _describe(self, array) -> list:
+    def _describe(self, array: Any) -> list:
         number = self._region_behind(array)
         place = [number, address(array) - self.regions[number].low if math.prod(array.shape) else 0]
         shape = list(array.shape)
@@ -82,7 +83,9 @@ class Memory:
         return [kind, dtype_name(array.dtype), shape, list(array.strides), *place, flag]
 
 
-def _rebuild(regions: list[Region], kind, dtype, shape, strides, number, offset, flag):
+def _rebuild(
+    regions: list[Region], kind: Any, dtype: Any, shape: Any, strides: Any, number: Any, offset: Any, flag: Any
+) -> Any:
     """The array that `_describe` described. ValueError when it would look beside its region."""
     region = regions[number]
     dtype = torch_dtype_named(dtype) if kind == "torch" else dtype_named(dtype)
@@ -97,7 +100,7 @@ def _rebuild(regions: list[Region], kind, dtype, shape, strides, number, offset,
     return array
 
 
-def _rebuild_tensor(region: Region, dtype, shape, strides, offset, requires_grad):
+def _rebuild_tensor(region: Region, dtype: Any, shape: Any, strides: Any, offset: Any, requires_grad: Any) -> Any:
     import torch
 
     if any(step % dtype.itemsize for step in [*strides, offset]):
@@ -108,7 +111,7 @@ def _rebuild_tensor(region: Region, dtype, shape, strides, offset, requires_grad
     return tensor.requires_grad_() if requires_grad is True else tensor
 
 
-def _check_bounds(shape, strides, offset, itemsize, size) -> None:
+def _check_bounds(shape: Any, strides: Any, offset: Any, itemsize: Any, size: Any) -> None:
     if not all(type(n) is int for n in [*shape, *strides, offset]) or min([*shape, offset]) < 0:
         raise ValueError("a shape of something else than whole numbers")
     if len(shape) != len(strides) or math.prod(shape) * itemsize > MAX_BYTES:

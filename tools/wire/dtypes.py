@@ -1,6 +1,7 @@
 """The names under which dtypes cross the wire. Only known names are accepted."""
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -37,11 +38,11 @@ def dtype_named(name: str) -> np.dtype:
     return dtype
 
 
-def torch_dtype_name(dtype) -> str:
+def torch_dtype_name(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def torch_dtype_named(name: str):
+def torch_dtype_named(name: str) -> Any:
     """The torch dtype of that name, such as "float32". ValueError for any other name."""
     import torch
 

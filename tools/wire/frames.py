@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def receive(fill: Callable[[memoryview], None]) -> tuple[int, bytes, list[np.nda
     return number, header, buffers
 
 
-def _bytes(fill, length: int) -> bytes:
+def _bytes(fill: Any, length: int) -> bytes:
     buffer = bytearray(length)
     fill(memoryview(buffer))
     return bytes(buffer)

@@ -5,6 +5,7 @@ import importlib
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def builder(function: Callable) -> Callable:
     _builders[function.__module__, function.__name__] = function
 
     @functools.wraps(function)
-    def build(*args, **kwargs):
+    def build(*args: Any, **kwargs: Any) -> Any:
         return _build(Recipe(function.__module__, function.__name__, args, kwargs, next(_numbers)))
 
     return build
@@ -43,7 +44,7 @@ def rebuild(recipe: Recipe) -> object:
     return _build(recipe)
 
 
-def recipe_of(value) -> Recipe | None:
+def recipe_of(value: Any) -> Recipe | None:
     """The recipe of a given object, None for any other object."""
     try:  # not getattr: a lesson's own __getattr__ may answer anything
         recipe = object.__getattribute__(value, "_recipe")

@@ -2,6 +2,7 @@
 
 import sys
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
@@ -11,26 +12,26 @@ from tools.wire.dtypes import dtype_name
 CUPY = ("cupy", "tools.sim.cupy")  # the real one, and its stand-in
 
 
-def is_tensor(value) -> bool:
+def is_tensor(value: Any) -> bool:
     """True for a plain torch tensor with strides. Never imports torch: without it nothing is a tensor."""
     torch = sys.modules.get("torch")
     return torch is not None and type(value) is torch.Tensor and value.layout is torch.strided
 
 
-def cupy_of(value) -> ModuleType | None:
+def cupy_of(value: Any) -> ModuleType | None:
     """The module whose array this is, CuPy or its stand-in; None for any other value."""
     modules = (sys.modules.get(name) for name in CUPY)
     return next((module for module in modules if type(value) is getattr(module, "ndarray", None)), None)
 
 
-def is_array(value) -> bool:
+def is_array(value: Any) -> bool:
     """True for what crosses as an array: a NumPy or CuPy array of numbers, a tensor in CPU or CUDA memory."""
     if is_tensor(value):
         return value.device.type in ("cpu", "cuda")
     return (type(value) is np.ndarray or cupy_of(value) is not None) and dtype_name(value.dtype) is not None
 
 
-def extent(array) -> tuple[str, int, int]:
+def extent(array: Any) -> tuple[str, int, int]:
     """Whose memory is behind an array ("cpu", "cuda" for PyTorch's, "cupy"), its first address and its end.
 
     It is all of what the array is a view of.
@@ -51,19 +52,19 @@ def extent(array) -> tuple[str, int, int]:
     return "cpu", low, high
 
 
-def address(array) -> int:
+def address(array: Any) -> int:
     """Of its first element."""
     if is_tensor(array):  # data_ptr() of an empty tensor is 0, whatever its offset
         return array.untyped_storage().data_ptr() + array.storage_offset() * array.itemsize
     return array.data.ptr if cupy_of(array) else array.__array_interface__["data"][0]
 
 
-def reach(shape, strides, itemsize: int) -> tuple[int, int]:
+def reach(shape: Any, strides: Any, itemsize: int) -> tuple[int, int]:
     """The first byte of an array and its end, counted from its first element. All sizes are in bytes."""
     steps = [stride * (length - 1) for stride, length in zip(strides, shape)]
     return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0) + itemsize
 
 
-def _cupy_bounds(array) -> tuple[int, int]:
+def _cupy_bounds(array: Any) -> tuple[int, int]:
     low, high = reach(array.shape, array.strides, array.itemsize) if array.size else (0, 0)
     return array.data.ptr + low, array.data.ptr + high

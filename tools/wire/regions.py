@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tools.wire.kinds import cupy_of, extent, is_tensor
 class _Stretch:
     """Somebody's memory, for np.asarray: the array that this makes keeps `owners` alive."""
 
-    def __init__(self, low: int, size: int, owners: list, writeable: bool):
+    def __init__(self, low: int, size: int, owners: list, writeable: bool) -> None:
         self.owners = owners
         self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (size,), "data": (low, not writeable)}
 
@@ -55,7 +56,7 @@ class Region:
         else:
             self.memory.copy_(sys.modules["torch"].from_numpy(contents))
 
-    def storage(self):
+    def storage(self) -> Any:
         """This memory as a torch storage."""
         memory = sys.modules["torch"].from_numpy(self.memory) if self.device == "cpu" else self.memory
         return memory.untyped_storage()
@@ -103,5 +104,5 @@ def _found_region(device: str, low: int, high: int, owners: list) -> Region:
     return Region(device, low, memory)
 
 
-def _is_writeable(array) -> bool:
+def _is_writeable(array: Any) -> bool:
     return is_tensor(array) or array.flags.writeable

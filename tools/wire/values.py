@@ -3,6 +3,7 @@
 import json
 import types
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -43,11 +44,11 @@ class Handle:
 class End:
     """One end of a wire: how objects that are no values cross it. Subclasses know more than handles."""
 
-    def refer(self, value) -> list | None:
+    def refer(self, value: Any) -> list | None:
         """A tag and plain fields that stand for `value`, or None when nothing can."""
         return ["handle", value.id, value.type_name] if type(value) is Handle else None
 
-    def find(self, tag: str, *fields) -> object:
+    def find(self, tag: str, *fields: Any) -> object:
         """What `refer` at the other end stood for. Any exception means that there is no such thing."""
         number, type_name = fields
         if tag != "handle" or type(number) is not int or type(type_name) is not str:
@@ -70,7 +71,7 @@ class Packet:
     buffers: list[np.ndarray] = field(default_factory=list)
 
 
-def encode(value, end: End | None = None, reply_to: Packet | None = None) -> Packet:
+def encode(value: Any, end: End | None = None, reply_to: Packet | None = None) -> Packet:
     """The packet whose `header` and `buffers` carry `value`.
 
     reply_to: the request that this answers. What lies in its memory is referred to, and what changed there
@@ -105,10 +106,10 @@ def _packet_after(request: Packet | None) -> Packet:
 
 
 class _Encoder:
-    def __init__(self, packet: Packet, end: End):
+    def __init__(self, packet: Packet, end: End) -> None:
         self.packet, self.end, self.over_there = packet, end, set(packet.given)
 
-    def tree(self, value, depth: int = 0):
+    def tree(self, value: Any, depth: int = 0) -> Any:
         kind = type(value)  # exactly: a subclass may behave as it likes
         if value is None or kind in (bool, str) or (kind is int and abs(value) < 2**63):
             return value
@@ -126,7 +127,7 @@ class _Encoder:
             raise TypeError(f"an object of type {kind.__name__} cannot cross to another process{instead}")
         return tree
 
-    def _given(self, value, depth: int):
+    def _given(self, value: Any, depth: int) -> Any:
         bound = type(value) is types.MethodType
         instance, method = (value.__self__, value.__name__) if bound else (value, None)
         recipe = recipe_of(instance)
@@ -140,13 +141,13 @@ class _Encoder:
         return ["given", recipe.number, method, *state_and_how]
 
 
-def _parts(container):
+def _parts(container: Any) -> Any:
     if type(container) is dict:
         return [part for pair in container.items() for part in pair]
     return (container.start, container.stop, container.step) if type(container) is slice else container
 
 
-def _dtype_tree(value) -> list | None:
+def _dtype_tree(value: Any) -> list | None:
     kind = type(value)
     if isinstance(value, np.generic) and dtypes.scalar_type_name(kind):
         return ["scalar", dtypes.scalar_type_name(kind), value.tobytes().hex()]
@@ -166,7 +167,7 @@ def _scalar(dtype: str, bits: str) -> np.generic:
 
 
 class _Decoder:
-    def __init__(self, packet: Packet, end: End):
+    def __init__(self, packet: Packet, end: End) -> None:
         self.packet, self.end = packet, end
         self.read = {
             **{kind.__name__: read for kind, (_, read) in _TEXTS.items()},
@@ -178,7 +179,7 @@ class _Decoder:
             "torch dtype": dtypes.torch_dtype_named,
         }
 
-    def value(self, tree, depth: int = 0):
+    def value(self, tree: Any, depth: int = 0) -> Any:
         if tree is None or type(tree) in (bool, int, str):
             return tree
         if type(tree) is not list or depth > MAX_DEPTH:
@@ -190,7 +191,7 @@ class _Decoder:
             return self._given(*fields, depth + 1)
         return self.read[tag](*fields) if tag in self.read else self.end.find(tag, *fields)
 
-    def _given(self, number, method, state, how, depth: int):
+    def _given(self, number: Any, method: Any, state: Any, how: Any, depth: int) -> Any:
         if number not in self.packet.given:
             self.packet.given[number] = self.end.build(Recipe(*self.value(how, depth)))
         instance = self.packet.given[number]

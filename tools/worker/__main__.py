@@ -12,9 +12,11 @@ import itertools
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 from tools import gpu, wire
 from tools.compiler import CompileError, NoCompiler
@@ -34,7 +36,7 @@ class Worker(wire.End):
     It is also the lesson's end of the wire: an object of the lesson that is no value gets a number and stays.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.file = ""
         self.module = None
         self.functions: dict[int, str] = {}  # names of the public ones, by identity
@@ -71,7 +73,7 @@ class Worker(wire.End):
             os._exit(0)
         return self._reply(request, value, error)
 
-    def _reply(self, request: wire.Packet, value, error: BaseException | None) -> wire.Packet:
+    def _reply(self, request: wire.Packet, value: Any, error: BaseException | None) -> wire.Packet:
         try:
             facts = error and astuple(raised_from(error, [self.file]))
             return wire.encode(("answer", value, facts, list(request.given.values())), self, reply_to=request)
@@ -96,7 +98,7 @@ class Worker(wire.End):
             _load_numba()
         return self.module.__doc__, facts, constants
 
-    def call(self, name: str, args: tuple, kwargs: dict):
+    def call(self, name: str, args: tuple, kwargs: dict) -> Any:
         return vars(self.module)[name](*args, **kwargs)
 
     def count(self, name: str, args: tuple, kwargs: dict) -> dict:
@@ -132,7 +134,7 @@ class Worker(wire.End):
 
     # The end of the wire
 
-    def refer(self, value) -> list:
+    def refer(self, value: Any) -> list:
         name = self.functions.get(id(value))
         if name and vars(self.module).get(name) is value:
             return ["function", name]
@@ -141,7 +143,7 @@ class Worker(wire.End):
             self.objects[number] = value
         return ["handle", self.numbers[id(value)], type(value).__name__]
 
-    def find(self, tag: str, *fields) -> object:
+    def find(self, tag: str, *fields: Any) -> object:
         if tag == "function":
             return vars(self.module)[fields[0]]
         number, type_name = fields
@@ -155,7 +157,7 @@ class Worker(wire.End):
         return self.given[recipe.number]
 
 
-def _is_function_of(thing, module: str) -> bool:
+def _is_function_of(thing: Any, module: str) -> bool:
     """Also of what a decorator made of a function, a kernel for example."""
     return callable(thing) and not isinstance(thing, type) and getattr(thing, "__module__", None) == module
 
@@ -167,7 +169,7 @@ def _load_numba() -> None:
         importlib.import_module("tools.compiler.numba.code").compiler()
 
 
-def _facts(name: str, function) -> tuple:
+def _facts(name: str, function: Callable) -> tuple:
     """Name, parameters as (name, kind, annotation or None, () or (default,)), annotation, docstring."""
     doc = inspect.getdoc(function)
     try:
@@ -181,7 +183,7 @@ def _facts(name: str, function) -> tuple:
     return name, parameters, _text(signature.return_annotation), doc
 
 
-def _text(annotation) -> str | None:
+def _text(annotation: Any) -> str | None:
     if annotation is inspect.Parameter.empty:
         return None
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)

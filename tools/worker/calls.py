@@ -2,8 +2,9 @@
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Outcome:
     seconds: float
 
 
-def call(function, args: tuple = (), kwargs: dict | None = None) -> Outcome:
+def call(function: Callable, args: tuple = (), kwargs: dict | None = None) -> Outcome:
     """Call `function` with the caller's own arrays, which it may change.
 
     Raises Died and TooSlow, and TypeError for arguments that cannot cross to a lesson's process.
@@ -56,7 +57,7 @@ def call(function, args: tuple = (), kwargs: dict | None = None) -> Outcome:
     return Outcome(value, error, changed, *_alias(value, arrays), printed, seconds)
 
 
-def repeat(function, args: tuple, kwargs: dict, times: int) -> None:
+def repeat(function: Callable, args: tuple, kwargs: dict, times: int) -> None:
     """Call a function of this process `times` times, and wait for the GPU if it is in use."""
     for _ in range(times):
         function(*args, **kwargs)
@@ -70,7 +71,7 @@ def repeat(function, args: tuple, kwargs: dict, times: int) -> None:
 class Prepared:
     """One call whose arguments already lie where it runs, so that `run` can be timed from outside."""
 
-    def __init__(self, function, args: tuple, kwargs: dict):
+    def __init__(self, function: Callable, args: tuple, kwargs: dict) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
 
     def run(self, times: int) -> None:
@@ -80,17 +81,17 @@ class Prepared:
     def close(self) -> None:
         """Let go of the arguments there."""
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: Any) -> None:
         self.close()
 
 
 class _PreparedThere(Prepared):
     """A prepared call in a lesson's process."""
 
-    def __init__(self, function: RemoteFunction, args: tuple, kwargs: dict):
+    def __init__(self, function: RemoteFunction, args: tuple, kwargs: dict) -> None:
         super().__init__(function, args, kwargs)
         self._lesson = function.lesson
         self._send()
@@ -112,13 +113,13 @@ class _PreparedThere(Prepared):
         return self._lesson.running and self._start == self._lesson.starts
 
 
-def prepare(function, args: tuple = (), kwargs: dict | None = None) -> Prepared:
+def prepare(function: Callable, args: tuple = (), kwargs: dict | None = None) -> Prepared:
     """Bring the arguments of a call to where it runs. For timing: no value and no change comes back."""
     kind = _PreparedThere if isinstance(function, RemoteFunction) else Prepared
     return kind(function, args, kwargs or {})
 
 
-def _answer(function, args: tuple, kwargs: dict) -> tuple[object, Raised | None, str]:
+def _answer(function: Callable, args: tuple, kwargs: dict) -> tuple[object, Raised | None, str]:
     """Value, error, and what was printed."""
     if isinstance(function, RemoteFunction):
         answer = function.ask(args, kwargs)
@@ -131,7 +132,7 @@ def _answer(function, args: tuple, kwargs: dict) -> tuple[object, Raised | None,
         return None, getattr(error, "raised", None) or raised_from(error, _files_of(function)), ""
 
 
-def _files_of(function) -> list[str]:
+def _files_of(function: Callable) -> list[str]:
     """That of its module; of a test's own function also those of the modules beside it: it may call the lesson."""
     module = sys.modules.get(getattr(function, "__module__", None))
     others = [value for value in vars(module).values() if inspect.ismodule(value)] if module else []
@@ -139,14 +140,14 @@ def _files_of(function) -> list[str]:
     return list(filter(None, (getattr(each, "__file__", None) for each in [module, *beside])))
 
 
-def _folder(module) -> str:
+def _folder(module: Any) -> str:
     return module.__name__.rpartition(".")[0]
 
 
 # Arrays before and after -------------------------------------------------------------------------
 
 
-def _array_arguments(function, args: tuple, kwargs: dict) -> dict[str, object]:
+def _array_arguments(function: Callable, args: tuple, kwargs: dict) -> dict[str, object]:
     """The arrays among the arguments: "a", "out", or "parts[1]" inside a container."""
     try:
         bound = inspect.signature(function).bind(*args, **kwargs).arguments
@@ -155,7 +156,7 @@ def _array_arguments(function, args: tuple, kwargs: dict) -> dict[str, object]:
     return {place: array for name, value in bound.items() for place, array in _arrays_in(value, name)}
 
 
-def _arrays_in(value, place: str) -> Iterator[tuple[str, object]]:
+def _arrays_in(value: Any, place: str) -> Iterator[tuple[str, object]]:
     if is_array(value):
         yield place, value
     elif type(value) in (tuple, list, dict):
@@ -163,7 +164,7 @@ def _arrays_in(value, place: str) -> Iterator[tuple[str, object]]:
             yield from _arrays_in(part, f"{place}[{key!r}]")
 
 
-def _elements(array):
+def _elements(array: Any) -> Any:
     """A copy of the elements in row-major order as bytes, so that NaN equals itself."""
     if is_tensor(array):
         flat = _copy(array).resolve_conj().resolve_neg().contiguous().flatten()
@@ -171,15 +172,15 @@ def _elements(array):
     return np.array(array.get() if cupy_of(array) else array, order="C").reshape(-1).view(np.uint8)
 
 
-def _copy(array):
+def _copy(array: Any) -> Any:
     return array.detach().clone() if is_tensor(array) else array.copy()
 
 
-def _equal(before, after) -> bool:
+def _equal(before: Any, after: Any) -> bool:
     return sys.modules["torch"].equal(before, after) if is_tensor(before) else np.array_equal(before, after)
 
 
-def _alias(value, arrays: dict[str, object]) -> tuple[str | None, bool]:
+def _alias(value: Any, arrays: dict[str, object]) -> tuple[str | None, bool]:
     """The argument that an array in `value` is or shares memory with, and whether it is the very object."""
     results = [result for _, result in _arrays_in(value, "value")]
     for related in (lambda result, array: result is array), _share_memory:
@@ -189,7 +190,7 @@ def _alias(value, arrays: dict[str, object]) -> tuple[str | None, bool]:
     return None, False
 
 
-def _share_memory(first, second) -> bool:
+def _share_memory(first: Any, second: Any) -> bool:
     if type(first) is not type(second):
         return False
     if is_tensor(first):

@@ -17,7 +17,7 @@ _deadlines: list["Deadline"] = []  # around us
 class Deadline:
     """Own seconds that are left of so many, and the moment after which it is too late in any case."""
 
-    def __init__(self, seconds: float):
+    def __init__(self, seconds: float) -> None:
         self.seconds = self.left = seconds
         self.end = time.monotonic() + MOST * seconds
 
@@ -48,7 +48,7 @@ class NoAnswer(Exception):
     frames: where in the lesson it was, the innermost last, as far as Python could tell.
     """
 
-    def __init__(self, reason: str, printed: str = "", frames: tuple[Frame, ...] = ()):
+    def __init__(self, reason: str, printed: str = "", frames: tuple[Frame, ...] = ()) -> None:
         self.reason, self.printed, self.frames = reason, printed, frames
         last = printed.strip().splitlines()[-3:]
         super().__init__("\n".join([reason, *(["Last printed:"] if last else []), *last]))
@@ -61,6 +61,6 @@ class Died(NoAnswer):
 class TooSlow(NoAnswer):
     """The deadline passed, so it was ended. again: at once, in a function in which it had been ended before."""
 
-    def __init__(self, seconds: float, printed: str = "", frames: tuple[Frame, ...] = (), again: bool = False):
+    def __init__(self, seconds: float, printed: str = "", frames: tuple[Frame, ...] = (), again: bool = False) -> None:
         self.seconds, self.again = seconds, again
         super().__init__(f"no answer within {seconds:g} s", printed, frames)

@@ -36,7 +36,7 @@ def usable() -> bool:
 class Forked:
     """A copy of this process that serves the two pipes: of Popen, as much as `Process` asks for."""
 
-    def __init__(self, requests: int, replies: int, environment: dict[str, str]):
+    def __init__(self, requests: int, replies: int, environment: dict[str, str]) -> None:
         read, write = os.pipe()
         for stream in (sys.stdout, sys.stderr):
             with suppress(Exception):  # whatever stands there by now

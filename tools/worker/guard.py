@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 from tools.worker.heartbeat import heartbeat
 from tools.worker.own_time import OwnTime
@@ -94,7 +94,7 @@ def _end_with(original: int) -> None:
 class _Watch:
     """Over one copy. ended: a pipe that it holds open. presses: when Ctrl-C was pressed."""
 
-    def __init__(self, copy: int, ended: int, report: IO, presses: list[float], signs: bool):
+    def __init__(self, copy: int, ended: int, report: IO, presses: list[float], signs: bool) -> None:
         self._copy, self._ended, self._report, self._presses, self._signs = copy, ended, report, presses, signs
         self._own, self._silent, self._beats = OwnTime(copy), 0.0, -1  # silent: own seconds since the last beat
         self._place, self._since = "", time.monotonic()
@@ -132,7 +132,7 @@ class _Watch:
         below, heartbeat.shown = "" if heartbeat.shown else "\n", True
         _write(f"{below}{ERASE}{text}")
 
-    def _kill(self, **why) -> End:
+    def _kill(self, **why: Any) -> End:
         with suppress(ProcessLookupError):
             os.kill(self._copy, signal.SIGUSR1)
             end = time.monotonic() + LAST_WORDS

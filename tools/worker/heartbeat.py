@@ -5,6 +5,7 @@ The one that watches is the parent, and guard.py is what it does; this memory ex
 
 import mmap
 import struct
+from typing import Any
 
 _ROOM = 4096
 _BEAT = struct.Struct("=IdI?")  # number of beats, seconds until the next one is overdue, column, is a sign shown
@@ -60,7 +61,7 @@ class Heartbeat:
     def _read(self) -> tuple:
         return _BEAT.unpack_from(_memory, _ROOM)
 
-    def _write(self, *fields) -> None:
+    def _write(self, *fields: Any) -> None:
         _BEAT.pack_into(_memory, _ROOM, *fields)
 
 

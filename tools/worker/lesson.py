@@ -8,8 +8,10 @@ import itertools
 import sys
 import types
 import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tools import wire
 from tools.worker.deadlines import Died
@@ -28,7 +30,7 @@ class Answer:
     error: Raised | None
     printed: str
 
-    def result(self):
+    def result(self) -> Any:
         """The value, or the error raised again."""
         if self.error:
             raise as_exception(self.error)
@@ -43,7 +45,7 @@ class Lesson:
     Once started it has `functions` and `constants` by public name, and the lesson's `doc`.
     """
 
-    def __init__(self, module: str, file: Path | str, mode: str = "interpret"):
+    def __init__(self, module: str, file: Path | str, mode: str = "interpret") -> None:
         self.module, self.file, self.mode = module, Path(file), mode
         self.functions: dict[str, RemoteFunction] = {}
         self.constants: dict[str, object] = {}
@@ -85,7 +87,7 @@ class Lesson:
         except Exception:  # the lesson shares that process, so this too may be anything
             raise self._not_an_answer() from None
 
-    def ask(self, operation: str, *fields) -> Answer:
+    def ask(self, operation: str, *fields: Any) -> Answer:
         """Have the worker do one of its operations. Raises Died, TooSlow; TypeError for what cannot cross."""
         self.start()
         return self._receive(self._send(operation, *fields))
@@ -96,7 +98,7 @@ class Lesson:
             self._process.end()
             self._process = self._loading = None
 
-    def request(self, operation: str, *fields) -> wire.Packet:
+    def request(self, operation: str, *fields: Any) -> wire.Packet:
         """What a worker is asked. Raises TypeError for what cannot cross."""
         return wire.encode((operation, *fields), self._end)
 
@@ -104,7 +106,7 @@ class Lesson:
         """A worker's reply to a request. wire.Malformed when it is none."""
         return Answer(*_checked_reply(wire.decode(header, buffers, self._end, reply_to=request).value), printed)
 
-    def _send(self, operation: str, *fields) -> wire.Packet:
+    def _send(self, operation: str, *fields: Any) -> wire.Packet:
         request = self.request(operation, *fields)
         with self._ended_by_accidents():
             self._process.send(request)
@@ -121,7 +123,7 @@ class Lesson:
             raise self._not_an_answer() from None
 
     @contextlib.contextmanager
-    def _ended_by_accidents(self):
+    def _ended_by_accidents(self) -> Iterator:
         try:
             yield
         except BaseException as lost:  # a KeyboardInterrupt too leaves the process in the middle of something
@@ -134,7 +136,7 @@ class Lesson:
         self.close()
         return Died("something else than an answer came out of the lesson's process")
 
-    def _describe(self, doc, functions, constants) -> None:
+    def _describe(self, doc: Any, functions: Any, constants: Any) -> None:
         self.doc, self.constants = doc, constants
         for name, parameters, returns, function_doc in functions:
             function = RemoteFunction(self, name, _signature(parameters, returns), function_doc)
@@ -148,7 +150,7 @@ class RemoteFunction:
     What it raises is the same builtin exception, or a LessonError; either has the facts in `.raised`.
     """
 
-    def __init__(self, lesson: Lesson, name: str, signature: inspect.Signature | None, doc: str | None):
+    def __init__(self, lesson: Lesson, name: str, signature: inspect.Signature | None, doc: str | None) -> None:
         self.lesson = lesson
         self.__name__ = self.__qualname__ = name
         self.__module__ = lesson.module
@@ -156,7 +158,7 @@ class RemoteFunction:
         if signature is not None:
             self.__signature__ = signature
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.ask(args, kwargs).result()
 
     def ask(self, args: tuple, kwargs: dict) -> Answer:
@@ -176,7 +178,7 @@ def lesson_at(module: str, file: Path, mode: str) -> Lesson:
     return Lesson(module, file, mode)
 
 
-def lesson_of(function, mode: str) -> Lesson:
+def lesson_of(function: Callable, mode: str) -> Lesson:
     """The Lesson in this mode of a function that a lesson defines, in this process or in another."""
     if isinstance(function, RemoteFunction):
         return (
@@ -210,21 +212,21 @@ def close_all() -> None:
 class _TestEnd(wire.End):
     """The tests' end of the wire: it knows the lesson's functions by name, and its objects as handles."""
 
-    def __init__(self, lesson: Lesson):
+    def __init__(self, lesson: Lesson) -> None:
         self.lesson = lesson
 
-    def refer(self, value) -> list | None:
+    def refer(self, value: Any) -> list | None:
         if type(value) is RemoteFunction and value.__module__ == self.lesson.module:
             return ["function", value.__name__]
         if callable(value):
             raise TypeError("a test's function cannot cross to the lesson's process; tools.check.given can")
         return super().refer(value)
 
-    def find(self, tag: str, *fields) -> object:
+    def find(self, tag: str, *fields: Any) -> object:
         return self.lesson.functions[fields[0]] if tag == "function" else super().find(tag, *fields)
 
 
-def _checked_reply(reply) -> tuple[object, Raised | None]:
+def _checked_reply(reply: Any) -> tuple[object, Raised | None]:
     """Value and error of a reply. Malformed when it is none, RuntimeError when it refuses the request."""
     match reply:
         case ("answer", value, None, list()):
@@ -236,7 +238,7 @@ def _checked_reply(reply) -> tuple[object, Raised | None]:
     raise wire.Malformed("a reply of another shape")
 
 
-def _checked_frame(fields) -> Frame:
+def _checked_frame(fields: Any) -> Frame:
     match fields:
         case (str(), int(), str(), str()):
             return Frame(*fields)

@@ -34,7 +34,7 @@ class Alarm:
 
     current: "Alarm | None" = None
 
-    def __init__(self, seconds: float):
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.start()
 

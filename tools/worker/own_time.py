@@ -16,7 +16,7 @@ class OwnTime:
 
     others_waited = 0.0
 
-    def __init__(self, process: int | None = None):
+    def __init__(self, process: int | None = None) -> None:
         self._folder, self._other = Path("/proc", str(process or "self")), process is not None
         self._told = (self._folder / "schedstat").exists() or sys.platform == "win32"
         self.seen, self._waited = time.monotonic(), self._waits()
@@ -52,7 +52,7 @@ class OwnTimeOfAll:
     """The same for this process and the lessons' together: while this one waits for an answer, the time in which that
     process waits for a processor does not count."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._here, self._others = OwnTime(), OwnTime.others_waited
 
     def lap(self) -> float:

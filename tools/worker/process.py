@@ -36,7 +36,7 @@ class Process:
     copied: make it from this process where that can be done, with all that is imported here.
     """
 
-    def __init__(self, file: Path, mode: str, copied: bool = False):
+    def __init__(self, file: Path, mode: str, copied: bool = False) -> None:
         self._file, self._compiles = str(file), mode == "compile"
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()

@@ -5,6 +5,7 @@ ncu --profile-from-start off ... python -m tools.worker.profiled REQUESTS REPLIE
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from tools import gpu, wire
 from tools.worker.__main__ import Worker
@@ -15,7 +16,7 @@ from tools.worker.lesson import Lesson
 class ProfiledWorker(Worker):
     """Knows one operation more."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.operations["profile"] = self.profile
 
@@ -52,7 +53,7 @@ def check_replies(file: Path, lesson: Lesson, requests: list[wire.Packet]) -> bo
     return True
 
 
-def _filler(stream):
+def _filler(stream: Any) -> Any:
     def fill(view: memoryview) -> None:
         if stream.readinto(view) < len(view):
             raise EOFError

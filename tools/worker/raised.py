@@ -44,7 +44,7 @@ class LessonError(Exception):
     raised: the facts.
     """
 
-    def __init__(self, raised: Raised):
+    def __init__(self, raised: Raised) -> None:
         super().__init__(f"{raised.type_name}: {raised.message}")
         self.raised = raised
 

@@ -8,6 +8,7 @@ that may have read anything. Lines are written at once: a process may die at any
 import os
 import re
 import sys
+from typing import Any
 
 LOG, ROOT = "COURSE_INPUTS", "COURSE_INPUTS_ROOT"
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -41,7 +42,7 @@ def start(log: str, root: str) -> None:
         finally:
             os.close(file)
 
-    def opened(path) -> None:
+    def opened(path: Any) -> None:
         if isinstance(path, int) or path is None or path in known:
             return
         text = os.fsdecode(path)
@@ -92,7 +93,7 @@ def is_seen(event: str, arguments: tuple) -> bool:
     return not _is_isolated(command) and _carries_on(os.environ if environment is None else environment)
 
 
-def _is_isolated(command) -> bool:
+def _is_isolated(command: Any) -> bool:
     """Does this command line of Python forbid what would import this module?"""
     if isinstance(command, (str, bytes)):
         return True
@@ -104,7 +105,7 @@ def _is_isolated(command) -> bool:
     return False
 
 
-def _carries_on(environment) -> bool:
+def _carries_on(environment: Any) -> bool:
     """Does the environment of a new process say what ours says about recording?"""
     table = {os.fsdecode(key): os.fsdecode(value) for key, value in dict(environment).items()}
     return (

@@ -1,5 +1,6 @@
 """Checks that run nothing: what the files of a unit, and the texts around it, must agree on."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from tools.course.content.answers import BadAnswer
@@ -19,7 +20,7 @@ def check_unit(unit: Unit, root: Path) -> dict[str, list[Problem]]:
     return {rule.__name__: list(rule(material)) for rule in RULES}
 
 
-def _files_can_be_read(m: Material):
+def _files_can_be_read(m: Material) -> Iterator:
     for name in ("stub_tree", "reference_tree", "tests_tree", "wrong", "broken"):
         try:
             getattr(m, name)
