@@ -1,4 +1,4 @@
-"""What one pytest run is about: the only state of the plugin, kept on `config.stash`."""
+"""One run of pytest and its subject: the only state of the plugin, kept on `config.stash`."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a run of lessons looks like: where it ran, each task's state, and one failure in full: the first to mend.
+"""The screen of a run of lessons: where it ran, each task's state, and one failure in full: the first to mend.
 
 pytest -v gives pytest's own report, with every failure in full.
 """

@@ -1,4 +1,4 @@
-"""What the reports of a run say about the tasks of a unit."""
+"""The standing of a unit's tasks, by the reports of a run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What one part of the self-check found, and how all of it is shown."""
+"""Findings of one part of the self-check, and the report of all of them."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a verdict may depend on: the files of the course, and the machine with its programs and packages.
+"""Inputs that a verdict may depend on: the files of the course, and the machine with its programs and packages.
 
 A `Snapshot` is taken before anything runs. What is compared is content, never a time, except for what is installed.
 """

@@ -1,4 +1,4 @@
-"""How far each part of the self-check is: a line each that changes on a terminal, plain lines elsewhere."""
+"""The progress of each part of the self-check: a line each that changes on a terminal, plain lines elsewhere."""
 
 import sys
 import threading

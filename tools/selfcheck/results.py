@@ -1,4 +1,4 @@
-"""What a run of a unit's tests came to, as the process that ran them reports it (one JSON object a line)."""
+"""Results of a run of a unit's tests, as the process that ran them reports it (one JSON object a line)."""
 
 from dataclasses import asdict, dataclass, field
 

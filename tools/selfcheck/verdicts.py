@@ -1,4 +1,4 @@
-"""What the results of a unit mean: which requirements hold, and what is to be done where one does not."""
+"""Verdicts on the results of a unit: the requirements that hold, and what to do where one does not."""
 
 import tomllib
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What crosses as an array: NumPy's, PyTorch's and CuPy's, and where the memory behind one lies."""
+"""The kinds of array that cross: NumPy's, PyTorch's and CuPy's, and where the memory behind one lies."""
 
 import sys
 from types import ModuleType

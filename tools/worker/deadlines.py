@@ -1,4 +1,4 @@
-"""How long a lesson may take, here or in a process of its own, and what is raised when it takes longer."""
+"""Deadlines for a lesson, here or in a process of its own, and what is raised when one passes."""
 
 import time
 from collections.abc import Iterator

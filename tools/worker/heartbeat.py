@@ -1,4 +1,4 @@
-"""What a process tells the one that watches over it, in memory that both share: where it is, and that it is alive.
+"""The heartbeat that a process shows to the one that watches over it, in memory that both share: where it is, and that it is alive.
 
 The one that watches is the parent, and guard.py is what it does; this memory exists before the fork.
 """

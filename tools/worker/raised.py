@@ -1,4 +1,4 @@
-"""What a lesson raised, as plain facts that look the same wherever it ran."""
+"""An exception of a lesson, as plain facts that look the same wherever it ran."""
 
 import builtins
 import linecache

@@ -1,4 +1,4 @@
-"""What `course watch` looks like: one screen that answers to keys, or a plain sequence of results."""
+"""The faces of `course watch`: one screen that answers to keys, or a plain sequence of results."""
 
 import os
 import re

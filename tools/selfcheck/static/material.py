@@ -1,4 +1,4 @@
-"""What the static rules read: the files of one unit, parsed once, and the problems they report."""
+"""The material of the static rules: the files of one unit, parsed once, and the problems they report."""
 
 import ast
 from collections.abc import Iterator
