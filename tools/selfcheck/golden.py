@@ -1,4 +1,4 @@
-"""Transcripts of what a learner sees, word for word: real runs of pytest in a copy of the course, and committed transcripts.
+"""Transcripts of what a learner sees: real runs of pytest in a copy of the course, and the committed texts.
 
 `python -m tools.selfcheck.golden --write` writes them anew, into tools/tests/golden; read the changes.
 """

@@ -1,4 +1,4 @@
-"""The heartbeat that a process shows to the one that watches over it, in memory that both share: where it is, and that it is alive.
+"""The heartbeat of a process, in memory shared with the one that watches over it: where it is, and that it is alive.
 
 The one that watches is the parent, and guard.py is what it does; this memory exists before the fork.
 """
