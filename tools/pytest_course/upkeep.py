@@ -1,4 +1,4 @@
-"""Upkeep of what a lesson may spoil for all: Python's own names, the streams, the folder, its own file. All of it is put
+"""Upkeep of what a lesson may spoil for all: the names of Python, the streams, the folder, its own file. All is put
 back after the import and after each test. What cannot be put back is the supervisor's affair.
 """
 
