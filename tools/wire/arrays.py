@@ -73,7 +73,7 @@ class Memory:
         return None
 
     def _describe(self, array: Any) -> list:
-        number = self._region_behind(array)
+        number: Any = self._region_behind(array)
         place = [number, address(array) - self.regions[number].low if math.prod(array.shape) else 0]
         shape = list(array.shape)
         if is_tensor(array):

@@ -17,16 +17,16 @@ class Malformed(Exception):
     """What arrived is no frame, or none that can be believed."""
 
 
-def send(write: Callable[[memoryview], None], number: int, header: bytes, buffers: list[np.ndarray]) -> None:
+def send(write: Callable[[memoryview], object], number: int, header: bytes, buffers: list[np.ndarray]) -> None:
     """Write one frame. A reply has the number of its request."""
     prelude = _PRELUDE.pack(_MAGIC, number, len(header), len(buffers))
     lengths = struct.pack(f"<{len(buffers)}Q", *(buffer.nbytes for buffer in buffers))
     write(memoryview(prelude + lengths + header))
     for buffer in buffers:
-        write(memoryview(buffer))
+        write(memoryview(buffer))  # type: ignore[arg-type]
 
 
-def receive(fill: Callable[[memoryview], None]) -> tuple[int, bytes, list[np.ndarray]]:
+def receive(fill: Callable[[memoryview], object]) -> tuple[int, bytes, list[np.ndarray]]:
     """Read one frame: number, header, buffers (flat uint8). `fill` reads until all it is given is full."""
     magic, number, header_length, count = _PRELUDE.unpack(_bytes(fill, _PRELUDE.size))
     if magic != _MAGIC or header_length > MAX_HEADER or count > MAX_BUFFERS:
@@ -37,7 +37,7 @@ def receive(fill: Callable[[memoryview], None]) -> tuple[int, bytes, list[np.nda
     header = _bytes(fill, header_length)
     buffers = [np.empty(length, np.uint8) for length in lengths]  # pages are taken only as bytes arrive
     for buffer in buffers:
-        fill(memoryview(buffer))
+        fill(memoryview(buffer))  # type: ignore[arg-type]
     return number, header, buffers
 
 

@@ -46,8 +46,8 @@ def extent(array: Any) -> tuple[str, int, int]:
     base = array.base
     while base is not None:  # also past the object that as_strided puts between a view and its owner
         if isinstance(base, np.ndarray):
-            bounds = byte_bounds(base)
-            low, high = min(low, bounds[0]), max(high, bounds[1])
+            base_low, base_high = byte_bounds(base)
+            low, high = min(low, base_low), max(high, base_high)
         base = getattr(base, "base", None)
     return "cpu", low, high
 

@@ -27,7 +27,7 @@ class Region:
 
     device: str
     low: int
-    memory: object
+    memory: Any
     before: np.ndarray | None = None  # what it held when `remember` was called
 
     @property
@@ -79,7 +79,7 @@ def received_region(device: str, contents: np.ndarray) -> Region:
 
 def find_regions(arrays: list) -> list[Region]:
     """The stretches of memory behind `arrays`. Arrays whose memory overlaps share one."""
-    merged = []
+    merged: list[list] = []
     for device, low, high, array in sorted([(*extent(a), a) for a in arrays], key=lambda found: found[:3]):
         if merged and merged[-1][0] == device and low < merged[-1][2]:
             merged[-1][2] = max(high, merged[-1][2])
@@ -93,7 +93,9 @@ def _found_region(device: str, low: int, high: int, owners: list) -> Region:
     first = owners[0]
     if device == "cupy":
         start = first.data + (low - first.data.ptr) if low < high else None
-        memory = cupy_of(first).ndarray((high - low,), np.uint8, start)
+        cupy = cupy_of(first)
+        assert cupy is not None
+        memory = cupy.ndarray((high - low,), np.uint8, start)
     elif device == "cuda":
         torch = sys.modules["torch"]
         memory = torch.empty(0, dtype=torch.uint8, device=first.device).set_(first.untyped_storage())

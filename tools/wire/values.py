@@ -2,6 +2,7 @@
 
 import json
 import types
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from tools.wire.given import Recipe, recipe_of
 from tools.wire.kinds import is_array
 
 MAX_DEPTH = 100  # of containers inside containers
-_TEXTS = {  # types that cross as a text: how it is written and read
+_TEXTS: dict[type, tuple[Callable, Callable]] = {  # types that cross as a text: how it is written and read
     int: (hex, lambda text: int(text, 16)),  # only those that need more than 64 bits
     float: (float.hex, float.fromhex),
     complex: (
@@ -24,7 +25,7 @@ _TEXTS = {  # types that cross as a text: how it is written and read
     bytes: (bytes.hex, bytes.fromhex),
     types.EllipsisType: (lambda _: "", lambda _: ...),
 }
-_CONTAINERS = {  # what to make of the parts
+_CONTAINERS: dict[str, Callable] = {  # what to make of the parts
     "tuple": tuple,
     "list": list,
     "dict": lambda parts: dict(zip(parts[::2], parts[1::2], strict=True)),
@@ -64,9 +65,9 @@ class End:
 class Packet:
     """A value and what its crossing met: the sender keeps it to read the reply, the receiver to write one."""
 
-    value: object  # only of a packet that was decoded
+    value: Any  # only of a packet that was decoded
     memory: Memory
-    given: dict[int, object] = field(default_factory=dict)  # by number of the instance
+    given: dict[int, Any] = field(default_factory=dict)  # by number of the instance
     header: bytes = b""
     buffers: list[np.ndarray] = field(default_factory=list)
 
@@ -156,7 +157,7 @@ def _dtype_tree(value: Any) -> list | None:
     if isinstance(value, type) and dtypes.scalar_type_name(value):
         return ["scalar type", dtypes.scalar_type_name(value)]
     if isinstance(value, type) and _NUMBER_TYPES.get(value.__name__) is value:
-        return ["type", value.__name__]
+        return ["type", value.__name__]  # type: ignore[union-attr]
     if (kind.__module__, kind.__name__) == ("torch", "dtype"):
         return ["torch dtype", dtypes.torch_dtype_name(value)]
     return None
@@ -169,7 +170,7 @@ def _scalar(dtype: str, bits: str) -> np.generic:
 class _Decoder:
     def __init__(self, packet: Packet, end: End) -> None:
         self.packet, self.end = packet, end
-        self.read = {
+        self.read: dict[str, Callable] = {
             **{kind.__name__: read for kind, (_, read) in _TEXTS.items()},
             "array": lambda number: packet.memory.arrays[number],
             "scalar": _scalar,
@@ -188,10 +189,10 @@ class _Decoder:
         if tag in _CONTAINERS:
             return _CONTAINERS[tag]([self.value(part, depth + 1) for part in fields])
         if tag == "given":
-            return self._given(*fields, depth + 1)
+            return self._given(depth + 1, *fields)
         return self.read[tag](*fields) if tag in self.read else self.end.find(tag, *fields)
 
-    def _given(self, number: Any, method: Any, state: Any, how: Any, depth: int) -> Any:
+    def _given(self, depth: int, number: Any, method: Any, state: Any, how: Any) -> Any:
         if number not in self.packet.given:
             self.packet.given[number] = self.end.build(Recipe(*self.value(how, depth)))
         instance = self.packet.given[number]

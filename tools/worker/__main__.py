@@ -38,14 +38,14 @@ class Worker(wire.End):
 
     def __init__(self) -> None:
         self.file = ""
-        self.module = None
+        self.module: Any = None
         self.functions: dict[int, str] = {}  # names of the public ones, by identity
         self.objects: dict[int, object] = {}  # by number
         self.numbers: dict[int, int] = {}  # of those objects, by identity
         self.given: dict[int, object] = {}
-        self.prepared: dict[int, tuple] = {}
+        self.prepared: dict[int, tuple[Callable, tuple, dict]] = {}
         self.next_numbers = itertools.count()
-        self.operations = {
+        self.operations: dict[str, Callable] = {
             "load": self.load,
             "call": self.call,
             "count": self.count,
@@ -86,6 +86,7 @@ class Worker(wire.End):
         """Import the lesson. Its docstring, the facts of its public functions, its public constants."""
         self.file, self.next_numbers = file, itertools.count(first_object)
         spec = importlib.util.spec_from_file_location(module, file)
+        assert spec is not None
         self.module = sys.modules[module] = importlib.util.module_from_spec(spec)
         # Compiled here and now: a .pyc may be stale when a file changes twice within a second.
         exec(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True), vars(self.module))
@@ -221,6 +222,7 @@ def serve_lesson(requests: int, replies: int) -> None:
     """Serve the two pipes in this process, which is for nothing else."""
     for pipe in (requests, replies):
         os.set_inheritable(pipe, False)
+    stream: Any
     for stream in (sys.stdout, sys.stderr):  # by lines, so that the last ones are out when the lesson crashes
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     faulthandler.enable(all_threads=False)

@@ -61,6 +61,7 @@ def repeat(function: Callable, args: tuple, kwargs: dict, times: int) -> None:
     """Call a function of this process `times` times, and wait for the GPU if it is in use."""
     for _ in range(times):
         function(*args, **kwargs)
+    cuda: Any
     torch, cupy, cuda = map(sys.modules.get, ("torch", "cupy", "numba.cuda"))
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.synchronize()
@@ -115,7 +116,7 @@ class _PreparedThere(Prepared):
 
 def prepare(function: Callable, args: tuple = (), kwargs: dict | None = None) -> Prepared:
     """Bring the arguments of a call to where it runs. For timing: no value and no change comes back."""
-    kind = _PreparedThere if isinstance(function, RemoteFunction) else Prepared
+    kind: Callable[..., Prepared] = _PreparedThere if isinstance(function, RemoteFunction) else Prepared
     return kind(function, args, kwargs or {})
 
 
@@ -134,7 +135,8 @@ def _answer(function: Callable, args: tuple, kwargs: dict) -> tuple[object, Rais
 
 def _files_of(function: Callable) -> list[str]:
     """That of its module; of a test's own function also those of the modules beside it: it may call the lesson."""
-    module = sys.modules.get(getattr(function, "__module__", None))
+    name: Any = getattr(function, "__module__", None)
+    module = sys.modules.get(name)
     others = [value for value in vars(module).values() if inspect.ismodule(value)] if module else []
     beside = [each for each in others if _folder(each) and _folder(each) == _folder(module)]
     return list(filter(None, (getattr(each, "__file__", None) for each in [module, *beside])))
@@ -200,6 +202,6 @@ def _share_memory(first: Any, second: Any) -> bool:
         (_, low, high), (_, other_low, other_high) = extent(first), extent(second)
         return low < other_high and other_low < high
     try:
-        return np.shares_memory(first, second, max_work=_SHARING_WORK)
+        return np.shares_memory(first, second, max_work=_SHARING_WORK)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True

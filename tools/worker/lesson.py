@@ -18,7 +18,7 @@ from tools.worker.deadlines import Died
 from tools.worker.process import Process
 from tools.worker.raised import LONGEST_MESSAGE, Frame, LessonError, Raised, as_exception
 
-_lessons = weakref.WeakSet()
+_lessons: weakref.WeakSet["Lesson"] = weakref.WeakSet()
 _process_numbers = itertools.count(1)
 
 
@@ -26,7 +26,7 @@ _process_numbers = itertools.count(1)
 class Answer:
     """What one request came to."""
 
-    value: object
+    value: Any
     error: Raised | None
     printed: str
 
@@ -108,11 +108,13 @@ class Lesson:
 
     def _send(self, operation: str, *fields: Any) -> wire.Packet:
         request = self.request(operation, *fields)
+        assert self._process is not None
         with self._ended_by_accidents():
             self._process.send(request)
         return request
 
     def _receive(self, request: wire.Packet) -> Answer:
+        assert self._process is not None
         with self._ended_by_accidents():
             reply = self._process.receive()
         printed = self._process.printed()
@@ -186,7 +188,8 @@ def lesson_of(function: Callable, mode: str) -> Lesson:
             if function.lesson.mode == mode
             else lesson_at(function.__module__, function.lesson.file, mode)
         )
-    return lesson_at(function.__module__, Path(sys.modules[function.__module__].__file__).resolve(), mode)
+    module: Any = sys.modules[function.__module__]
+    return lesson_at(function.__module__, Path(module.__file__).resolve(), mode)
 
 
 def proxy(module: str, file: Path | str, mode: str = "interpret") -> types.ModuleType:

@@ -84,7 +84,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     if not usable or sys.gettrace() is not None or Alarm.current is not None:
         yield
         return
-    before = signal.signal(signal.SIGALRM, lambda *rung: Alarm.current and Alarm.current.ring(*rung))
+    before = signal.signal(signal.SIGALRM, lambda *rung: Alarm.current.ring(*rung) if Alarm.current else None)
     Alarm.current = Alarm(seconds)
     try:
         yield

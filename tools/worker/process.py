@@ -44,6 +44,7 @@ class Process:
         self._child = start(request_end, reply_end, environment(mode))
         os.close(request_end)
         os.close(reply_end)
+        assert self._child.stdout is not None
         self._prints = self._child.stdout.fileno()
         for pipe in (self._requests, self._replies, self._prints):
             os.set_blocking(pipe, False)
@@ -76,6 +77,7 @@ class Process:
 
     def end(self) -> None:
         """End the process and all its children that stayed in its group. Harmless when it has ended."""
+        assert self._child.stdout is not None
         if self._child.stdout.closed:
             return
         processes.end_group(self._child)
@@ -166,7 +168,7 @@ class Process:
         if status is None:
             reason = "the lesson closed its connection to the tests"
         elif status < 0:
-            reason = f"{signal.strsignal(-status).lower()} (signal {-status})"
+            reason = f"{(signal.strsignal(-status) or 'a signal').lower()} (signal {-status})"
         else:
             reason = f"the lesson ended its own process (exit status {status})"
         printed, stack = self._last_words()

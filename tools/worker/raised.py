@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tools import ROOT
 from tools.sim.faults import Fault
@@ -82,7 +83,7 @@ def frame_at(file: str, line: int, function: str) -> Frame:
 
 def as_exception(raised: Raised) -> Exception:
     """An exception to raise again: of the same type when that is a builtin one, else a LessonError."""
-    kind = getattr(builtins, raised.type_name, None)
+    kind: Any = getattr(builtins, raised.type_name, None)
     try:
         error = kind(raised.message) if issubclass(kind, Exception) else None
     except TypeError:  # no class, or one that wants more than a message
