@@ -75,7 +75,7 @@ def contest(
     rows = []
     for name, (each, args) in found.items():
         lines = lines_of_code(unit, workload.function) if name == YOURS else None
-        peak = peak_bytes(each, args, watched=np.median(seconds[name]) <= WATCHED)
+        peak = peak_bytes(each, args, watched=bool(np.median(seconds[name]) <= WATCHED))
         rows.append(asdict(_row(name, seconds[name], workload, size, ceiling, peak, lines)))
     speeds = {name: _speed(name, seconds) for name in seconds if name != YOURS}
     strongest = min(speeds.values(), key=lambda speed: speed.value, default=None)
@@ -101,11 +101,11 @@ def competitors(workload: Workload, size: int, function: Callable, arguments: tu
     """name -> (function, arguments) of those whose results agree; and name -> why not, of rivals left out."""
     own = copied(arguments)
     got, left_out, found = _result(function, own, "The function"), {}, {YOURS: (function, own)}
-    for name, rival in workload.rivals.items():
-        args = arguments
+    for name, entered in workload.rivals.items():
+        rival, args = entered, arguments
         try:
-            if isinstance(rival, OnTensors):
-                rival, args = rival.function, rival.convert(arguments)
+            if isinstance(entered, OnTensors):
+                rival, args = entered.function, entered.convert(arguments)
             want = _result(rival, args, name)
         except (NotTimed, ImportError) as error:
             left_out[name] = str(error).splitlines()[0]

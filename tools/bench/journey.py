@@ -70,6 +70,7 @@ def _row(step: Step, contest: dict) -> str:
 def _traffic(step: Step) -> int:
     from tools.bench.record import reference
 
+    assert step.tiles is not None
     lesson = lesson_of(reference(catalogue.unit(step.unit)))
     return lesson.predict_traffic(SIDE, SIDE, SIDE, *step.tiles)
 

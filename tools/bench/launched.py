@@ -66,7 +66,8 @@ def _cpu(function: Callable, arguments: tuple, file: Path) -> None:
     """The functions with most time of their own: name, calls, seconds; and the seconds of all."""
     profiler = cProfile.Profile()
     profiler.runcall(function, *arguments)
-    stats = pstats.Stats(profiler).stats  # (file, line, name) -> (primitive calls, calls, own, total, callers)
+    # (file, line, name) -> (primitive calls, calls, own, total, callers)
+    stats = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
     rows = [(_name(*key), calls, own) for key, (_, calls, own, _, _) in stats.items() if "_lsprof" not in key[2]]
     rows.sort(key=lambda row: -row[2])
     whole = sum(own for _, _, own in rows)

@@ -67,6 +67,7 @@ def _of_child(unit: Unit, number: int, workload: Workload, root: Path, patience:
             start_new_session=True,
             cwd=ROOT,
         )
+        assert child.stdout is not None
         try:
             yield from _lines(child.stdout, patience)
             if status := child.wait(patience):
@@ -111,6 +112,7 @@ def _end(child: subprocess.Popen) -> None:
     """End the child and what it started. Harmless when it has ended."""
     if child.poll() is None:
         processes.end_group(child)
+    assert child.stdout is not None
     child.stdout.close()
 
 

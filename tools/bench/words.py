@@ -68,7 +68,7 @@ def limit(figures: dict[str, float | None]) -> str:
     busy = {unit: share for unit, metric in UNITS.items() if (share := figures.get(metric)) is not None}
     if not busy:
         return ""
-    unit = max(busy, key=busy.get)
+    unit = max(busy, key=busy.__getitem__)
     dram = f"; device memory: {busy[DRAM]:.1f}%" if DRAM in busy and unit != DRAM else ""
     if busy[unit] >= BUSY:
         return f"Limited by {unit}: {busy[unit]:.1f}% of its peak{dram}."
@@ -87,7 +87,7 @@ def top_stall(figures: dict[str, float | None]) -> str:
     stalls = {name: waited for name in STALLS if (waited := figures.get(STALL.format(name))) is not None}
     if not sum(stalls.values()):
         return ""
-    top = max(stalls, key=stalls.get)
+    top = max(stalls, key=stalls.__getitem__)
     return f"Top stall: {top}, {stalls[top] / sum(stalls.values()):.0%} of all waiting: for {STALLS[top]}."
 
 

@@ -214,7 +214,8 @@ def _mark(curve: Curve, number: int, px: float, py: float) -> str:
 
 def _legend(curves: Sequence[Curve]) -> list[str]:
     """Names side by side, in as many lines as they need."""
-    parts, px, py = [], LEFT, 38
+    px: float = LEFT
+    parts, py = [], 38
     for number, curve in sorted(_numbered(curves), key=lambda each: list(curves).index(each[1])):
         length = 40 + LETTER * len(curve.name)
         if px > LEFT and px + length > WIDTH:

@@ -156,7 +156,10 @@ class _Launch:
             self._ask(access)
 
     def _touch(self, access: Access) -> None:
-        unit = access.threads // WARP if self.unit == "warp" else access.programs
+        unit = access.programs
+        if self.unit == "warp":
+            assert access.threads is not None
+            unit = access.threads // WARP
         elements = places(access.memory, access.addresses)
         inside = elements >= 0
         pairs = self._pairs.setdefault((access.memory, access.kind), [])
@@ -165,6 +168,7 @@ class _Launch:
             pairs[:] = [np.unique(np.concatenate(pairs))]
 
     def _ask(self, access: Access) -> None:
+        assert access.threads is not None
         key = access.spot, access.kind, access.memory.name
         warps, row = np.unique(access.programs * self.warps + access.threads // WARP, return_inverse=True)
         rows, active = np.zeros((warps.size, WARP), np.int64), np.zeros((warps.size, WARP), bool)
@@ -220,8 +224,8 @@ class _Launch:
     def _maps(self) -> list[Map]:
         """One for all arrays that are touched alike."""
         alike: dict[tuple, Map] = {}
-        for (memory, kind), pairs in self._pairs.items():
-            pairs = np.unique(np.concatenate(pairs))
+        for (memory, kind), batches in self._pairs.items():
+            pairs = np.unique(np.concatenate(batches))
             shape = lengths(memory)
             way, key = (memory.name, WAYS[kind]), (shape, pairs.tobytes())
             if key in alike:
@@ -257,7 +261,8 @@ def places(memory: Memory, addresses: np.ndarray) -> np.ndarray:
             axes.append((abs(stride), length, weight, stride < 0))
             weight *= length
     lowest = sum((length - 1) * step for step, length, _, backwards in axes if backwards)
-    rest, number, inside = addresses - memory.address + lowest, np.zeros_like(addresses), True
+    rest, number = addresses - memory.address + lowest, np.zeros_like(addresses)
+    inside: np.ndarray | bool = True
     for step, length, weight, backwards in sorted(axes, reverse=True):
         index, rest = np.divmod(rest, step)
         inside = inside & (index >= 0) & (index < length)

@@ -150,8 +150,8 @@ def _regions(cells: Cells) -> Iterator[Region]:
 
 def _runs(cells: Cells, line: int) -> Iterator[tuple[int, int, int, bool]]:
     alike = zip(cells.who[line].tolist(), cells.followed[line].tolist())
-    for (who, followed), run in groupby(enumerate(alike), key=lambda each: each[1]):
-        run = list(run)
+    for (who, followed), group in groupby(enumerate(alike), key=lambda each: each[1]):
+        run = list(group)
         if who != OUTSIDE:
             yield run[0][0], len(run), who, followed
 

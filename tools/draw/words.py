@@ -123,7 +123,8 @@ def verdict(group: Sequence[Request]) -> str:
 
 def lanes(numbers: Sequence[int]) -> str:
     """0-7, or 0,2,4"""
-    pieces, numbers = [], sorted(set(numbers))
+    pieces: list[list[int]] = []
+    numbers = sorted(set(numbers))
     for number in numbers:
         if pieces and number == pieces[-1][-1] + 1:
             pieces[-1].append(number)

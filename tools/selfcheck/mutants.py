@@ -27,9 +27,11 @@ class Mutant:
 def mutants(reference: str, given: dict[str, int]) -> list[Mutant]:
     """Every distinct mutant of the functions in `given` (name -> statements the stub gives, left alone)."""
     tree = ast.parse(reference)
-    seen, found = {ast.unparse(tree)}, {}
+    seen = {ast.unparse(tree)}
+    found: dict[str, Mutant] = {}
     for name, count in given.items():
         function = find_function(tree, name)
+        assert function is not None
         for change in _changes(function, after_docstring(function)[count:]):
             source = ast.unparse(tree)
             if source not in seen:
@@ -48,7 +50,7 @@ def _changes(function: ast.FunctionDef, body: list[ast.stmt]) -> Iterator[str]:
                 yield from _in_force(function, (owner, field, index), new)
 
 
-def _in_force(function: ast.FunctionDef, place: tuple, new: ast.AST) -> Iterator[str]:
+def _in_force(function: ast.FunctionDef, place: tuple[ast.AST, str, int | None], new: ast.AST) -> Iterator[str]:
     old, before = _get(*place), ast.unparse(function).splitlines()
     _put(*place, new)
     after = ast.unparse(function).splitlines()

@@ -127,7 +127,7 @@ def _plus(node: ast.expr, step: int) -> ast.expr:
     return ast.BinOp(node, ast.Add() if step > 0 else ast.Sub(), ast.Constant(abs(step)))
 
 
-def _shifted(index: ast.expr) -> Iterator[ast.expr]:
+def _shifted(index: ast.expr) -> Replacements:
     """A literal index is left to nudge_integer."""
     if isinstance(index, ast.Slice):
         for bound in ("lower", "upper"):

@@ -117,7 +117,7 @@ def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, abse
                 excused = {variant.name: excused[variant.name] for variant in plan if variant.name in excused}
         except (BadAnswer, SyntaxError) as problem:
             return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
-        done = Counter()
+        done: Counter[str] = Counter()
 
         def begun(variant: Variant) -> None:
             done[variant.kind] += 1
@@ -126,14 +126,14 @@ def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, abse
 
         results = run_variants(plan, root, begun)
     found = judged(unit, root, results, excused)
-    entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
+    entries: list[Wrong | Broken] = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     return without_what_waits(found, results[0], entries) if absent else found
 
 
 def check_quickly(unit: Unit, root: Path, tell: Tell) -> Findings:
     """The reference and the stub."""
     try:
-        entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
+        entries: list[Wrong | Broken] = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     except BadAnswer as problem:
         return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
     reference, stub = run_variants(quick_variants(unit, root), root, lambda variant: tell(variant.kind))
@@ -167,7 +167,7 @@ def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str
     """The verdicts on a unit, from the results of all its variants."""
     of_kind = {kind: [r for r in results if r.variant.kind == kind] for kind in (r.variant.kind for r in results)}
     (reference,), (stub,), (remote,) = (of_kind[kind] for kind in ("reference", "stub", "remote"))
-    entries = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
+    entries: list[Wrong | Broken] = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     rejections = list(zip(entries, [*of_kind.get("wrong", []), *of_kind.get("broken", [])], strict=True))
     judgements = {entry.name: verdicts.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
     found = Findings(unit.name, skips=skips(reference.tests))

@@ -17,7 +17,8 @@ class Progress:
         self.left = Counter(parts)
         self.phases: dict[str, str] = {}
         self.lines: dict[str, str] = {}
-        self.live, self.as_text = _live_display() if sys.stdout.isatty() else (None, str)
+        display: tuple[Any, Any] = _live_display() if sys.stdout.isatty() else (None, str)
+        self.live, self.as_text = display
 
     def __enter__(self) -> "Progress":
         if self.live:
@@ -49,7 +50,7 @@ class Progress:
             print(f"{part:<16} {phase}", flush=True)
 
 
-def _live_display() -> Any:
+def _live_display() -> tuple[Any, Any]:
     """Rich's, and what makes a line of code safe from its markup; nothing where rich is missing."""
     try:
         from rich.live import Live

@@ -1,6 +1,7 @@
 """Results of a run of a unit's tests, as the process that ran them reports it (one JSON object a line)."""
 
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 TRIES = 3  # so often may a test of speed be undecided before that is its outcome: machines have other work too
 
@@ -24,7 +25,10 @@ class Variant:
 
     @classmethod
     def from_json(cls, table: dict) -> "Variant":
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+        }
+        return cls(**fields)
 
 
 @dataclass(frozen=True)

@@ -70,10 +70,12 @@ class UnitProcess:
         _live.add(self)
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
+        assert self.process.stdin is not None
         with self.process.stdin as pipe:
             pipe.write(json.dumps([variant.to_json() for variant in variants]).encode())
 
     def _read(self) -> None:
+        assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.put(line)
         self.lines.put(None)
@@ -126,5 +128,5 @@ def _test_result(event: dict) -> TestResult:
     return TestResult(**{**event, "tasks": tuple(event.get("tasks", ()))})
 
 
-def _cause(code: int) -> str:
+def _cause(code: int) -> str | None:
     return signal.strsignal(-code) if code < 0 else f"exit code {code}"

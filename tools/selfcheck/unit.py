@@ -40,7 +40,8 @@ def run(variant: Variant, send: Callable[..., None]) -> None:
     """Run one variant; `send` hears "begin", each "test", and "end"."""
     send("begin")
     start = time.monotonic()
-    arguments, most = variant.arguments, 1 if variant.kind == "mutant" else TRIES
+    arguments: Iterable[str] = variant.arguments
+    most = 1 if variant.kind == "mutant" else TRIES
     with _auditing(variant.audit), _machine(variant.facts):
         for tries in range(1, most + 1):
             forget_lessons()

@@ -32,7 +32,7 @@ def variants(unit: Unit, root: Path, folder: Path, most: int | None = None) -> l
         answers = materialise(f"{unit.name}/{wrong.name}", folder / wrong.name, root)
         found.append(Variant("wrong", wrong.name, (*common, f"--answers={answers}"), rejected_by=wrong.rejected_by))
     for machine in broken_machines(unit.name, root):
-        arguments = (*common, "--answers=reference")
+        arguments: tuple[str, ...] = (*common, "--answers=reference")
         found.append(Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by))
     found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
     for number, mutant in enumerate(sample(unit_mutants(unit, root), most)):

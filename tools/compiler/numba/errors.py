@@ -59,7 +59,7 @@ def _place(error: BaseException) -> tuple[str, int] | None:
 def _places(error: BaseException) -> Iterator[tuple[str, int]]:
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         for value in frame.f_locals.values():
-            place = value if type(value).__name__ == "Loc" else getattr(value, "loc", None)
+            place: Any = value if type(value).__name__ == "Loc" else getattr(value, "loc", None)
             if type(place).__name__ == "Loc" and type(value).__name__ not in _BLOCKS:
                 yield place.filename, place.line
 

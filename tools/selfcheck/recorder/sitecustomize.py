@@ -117,4 +117,4 @@ def _carries_on(environment: Any) -> bool:
 
 _ours = {name: os.environ.get(name) for name in (LOG, ROOT)}
 if __name__ == "sitecustomize" and all(_ours.values()):
-    start(_ours[LOG], _ours[ROOT])
+    start(os.environ[LOG], os.environ[ROOT])

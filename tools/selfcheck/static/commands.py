@@ -130,8 +130,8 @@ def _texts(root: Path) -> Iterator[tuple[str, str]]:
             yield f"{file.relative_to(root).as_posix()}, line {number}", line
     sources = [*root.glob("week*/**/*.py"), *root.glob("tools/**/*.py"), root / "course"]
     for file in sorted(f for f in sources if f.is_file() and "tests" not in f.relative_to(root).parts):
-        for line, text in _strings(ast.parse(file.read_text(encoding="utf-8"), str(file))):
-            yield f"{file.relative_to(root).as_posix()}, line {line}", text
+        for number, text in _strings(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+            yield f"{file.relative_to(root).as_posix()}, line {number}", text
 
 
 def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -139,7 +139,7 @@ def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            yield node.lineno, "".join(p.value if isinstance(p, ast.Constant) else "{}" for p in node.values)
+            yield node.lineno, "".join(str(p.value) if isinstance(p, ast.Constant) else "{}" for p in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
             for offset, line in enumerate(node.value.splitlines()):
                 yield node.lineno + offset, line

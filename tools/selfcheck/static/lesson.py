@@ -32,12 +32,14 @@ def module_has_a_name_of_its_own(m: Material) -> Problems:
 def markers_name_their_task(m: Material) -> Problems:
     for gap in m.gaps:
         where = m.at(m.unit.lesson, gap.line)
+        function = find_function(m.stub_tree, gap.function)
+        assert function is not None
         wanted = f"{m.unit.name} task {gap.task}: {gap.function.rpartition('.')[2]}"
         if gap.task == 0:
             yield Problem(where, f"{gap.function} stands above the first `# Task N`")
         elif gap.message is not None and gap.message != wanted:
             yield Problem(where, f"the marker says {gap.message!r}; it must say {wanted!r}")
-        elif gap.message is None and not find_function(m.stub_tree, gap.function).decorator_list:
+        elif gap.message is None and not function.decorator_list:
             yield Problem(where, f"`pass` marks a gap only in a kernel; raise NotImplementedError({wanted!r})")
 
 

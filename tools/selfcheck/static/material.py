@@ -79,7 +79,10 @@ class Material:
     @cached_property
     def test_functions(self) -> list[ast.FunctionDef]:
         """The tests, methods of test classes included, in file order."""
-        owners = [self.tests_tree, *(n for n in self.tests_tree.body if isinstance(n, ast.ClassDef))]
+        owners: list[ast.Module | ast.ClassDef] = [
+            self.tests_tree,
+            *(n for n in self.tests_tree.body if isinstance(n, ast.ClassDef)),
+        ]
         inner = (node for owner in owners for node in owner.body)
         return [n for n in inner if isinstance(n, ast.FunctionDef) and n.name.startswith("test_")]
 

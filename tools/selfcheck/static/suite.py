@@ -50,7 +50,7 @@ def no_literal_seeds(m: Material) -> Problems:
 def task_marks(test: ast.FunctionDef) -> set[int]:
     """The numbers in the @pytest.mark.task(...) of a test."""
     calls = [d for d in test.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "pytest.mark.task"]
-    return {arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)}
+    return {arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)}  # type: ignore[misc]
 
 
 RULES = [test_names_are_sentences, every_test_has_a_task, no_literal_seeds]

@@ -90,7 +90,9 @@ def _names(m: Material) -> Iterator[str]:
     kept = {gap.function: gap.given for gap in m.gaps} | dict.fromkeys(repaired(m.unit, m.stub), 0)
     imported = set(_imported(m.reference_tree))
     for name, given in kept.items():
-        for statement in after_docstring(find_function(m.reference_tree, name))[given:]:
+        function = find_function(m.reference_tree, name)
+        assert function is not None
+        for statement in after_docstring(function)[given:]:
             yield from _names_in(statement, imported)
 
 

@@ -4,7 +4,7 @@ import ast
 import itertools
 import re
 
-from tools.course.content.answers import BadAnswer, Wrong, apply
+from tools.course.content.answers import BadAnswer, Broken, Wrong, apply
 from tools.selfcheck.static.material import Material, Problem, Problems
 
 FEWEST_WRONG, FEWEST_WRONG_OF_A_KATA = 6, 4
@@ -33,7 +33,8 @@ def wrong_answers_differ_in_more_than_constants(m: Material) -> Problems:
 
 def rejecting_tests_exist(m: Material) -> Problems:
     known = {test.name for test in m.test_functions}
-    for entry in [*m.wrong, *m.broken]:
+    entries: list[Wrong | Broken] = [*m.wrong, *m.broken]
+    for entry in entries:
         for name in entry.rejected_by:
             if name not in known:
                 yield Problem(f"reference/{m.unit.name}/wrong.toml: {entry.name}", f"there is no test {name}")
@@ -43,7 +44,8 @@ def nothing_else_says_the_words(m: Material) -> Problems:
     """Words that always appear, in a hint or in a test's name, would prove nothing about a failure text."""
     hints = {f"hint {i} of task {n}": hint for n, task in m.unit.hints.items() for i, hint in enumerate(task, 1)}
     names = {f"the name {test.name}": f"{test.name} {test.name.replace('_', ' ')}" for test in m.test_functions}
-    for entry in [*m.wrong, *m.broken]:
+    entries: list[Wrong | Broken] = [*m.wrong, *m.broken]
+    for entry in entries:
         place = next((place for place, text in (hints | names).items() if entry.says in text), None)
         if place:
             where = f"reference/{m.unit.name}/wrong.toml: {entry.name}"
