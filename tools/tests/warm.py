@@ -112,6 +112,7 @@ def _become(command: list[str], cwd: str, env: dict[str, str], stream: int) -> N
     sys.argv, sys.path[:1] = command, [cwd, *places]
     sys.dont_write_bytecode = bool(env.get("PYTHONDONTWRITEBYTECODE"))
     if places:
+        sys.modules.pop("sitecustomize", None)  # the self-check's, which watches this process already
         site.execsitecustomize()
     runpy.run_module(command[0], run_name="__main__", alter_sys=True)
 
