@@ -86,11 +86,35 @@ def is_seen(event: str, arguments: tuple) -> bool:
     program, command = arguments[first], arguments[first + 1]
     environment = arguments[-1]
     name = os.path.basename(os.fsdecode(program))
-    if name in KNOWN or re.fullmatch(r"(\w+-)*(g\+\+|gcc|clang|clang\+\+)(-\d+)?", name):
+    if name in KNOWN or re.fullmatch(r"(\w+-)*(g\+\+|gcc|clang|clang\+\+)(-\d+)?|ptxas-\w+", name):
         return True
+    if name == "git" or _is_compiled(os.fsdecode(program)):
+        folder = arguments[2] if event == "subprocess.Popen" else None
+        return _is_elsewhere(command, os.environ if environment is None else environment, folder)
     if not name.startswith("python"):
         return False
     return not _is_isolated(command) and _carries_on(os.environ if environment is None else environment)
+
+
+def _is_compiled(program: str) -> bool:
+    """Is it machine code that a process of the job made, in a folder for what is temporary?"""
+    if not os.path.realpath(program).startswith(os.path.join(os.environ.get("TMPDIR", "/tmp"), "")):
+        return False
+    try:
+        with open(program, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def _is_elsewhere(command: Any, environment: Any, folder: Any) -> bool:
+    """Does a program start outside of the course, with nothing of the course among its words and git's variables?"""
+    root = os.path.realpath(str(_ours[ROOT]))
+    place = os.path.realpath(os.fsdecode(folder) if folder else os.getcwd())
+    words = list(map(os.fsdecode, [command] if isinstance(command, (str, bytes)) else list(command)))
+    variables = {os.fsdecode(name): os.fsdecode(value) for name, value in dict(environment).items()}
+    words += [value for name, value in variables.items() if name.startswith("GIT_")]
+    return not f"{place}/".startswith(f"{root}/") and not any(root in word for word in words)
 
 
 def _is_isolated(command: Any) -> bool:

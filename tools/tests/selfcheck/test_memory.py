@@ -189,6 +189,14 @@ def test_a_file_is_recorded_however_it_is_read(course, code):
         "import subprocess, sys; subprocess.run([sys.executable, '-sE', '-c', ''])",
         "import subprocess, sys; subprocess.run([sys.executable, '-c', ''], env={})",
         "import os, subprocess, sys; os.environ['PYTHONPATH'] = ''; subprocess.run([sys.executable, '-c', ''])",
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', ''], env={'PYTHONPATH': sys.path[-1]})",
+        "import subprocess, sys; subprocess.run([sys.executable, '-BI', '-c', ''])",
+        "import subprocess, sys; subprocess.run([sys.executable, '-B', '-s', '-I', '-c', ''])",
+        "import subprocess; subprocess.run(['git', 'status'])",
+        "import os, subprocess; here = os.getcwd(); subprocess.run(['git', '-C', here, 'status'], cwd='/')",
+        "import os, subprocess; subprocess.run(['git', 'log'], cwd='/', env={**os.environ, 'GIT_DIR': os.getcwd()})",
+        "import shutil, subprocess as s, tempfile as t; p = t.mkdtemp() + '/true';"
+        " shutil.copy('/bin/true', p); s.run([p])",
     ],
 )
 def test_a_program_that_nobody_can_look_into_may_have_read_anything(course, code):
@@ -196,7 +204,15 @@ def test_a_program_that_nobody_can_look_into_may_have_read_anything(course, code
 
 
 @pytest.mark.parametrize(
-    "code", ["", "import subprocess; subprocess.run(['g++', '--version'])", "import platform; platform.processor()"]
+    "code",
+    [
+        "",
+        "import subprocess; subprocess.run(['g++', '--version'])",
+        "import platform; platform.processor()",
+        "import subprocess; subprocess.run(['git', 'init', '-q'], cwd=__import__('tempfile').mkdtemp())",
+        "import shutil, subprocess as s, tempfile as t; f = t.mkdtemp(); shutil.copy('/bin/true', f + '/true');"
+        " s.run([f + '/true'], cwd=f)",
+    ],
 )
 def test_compilers_and_what_asks_about_the_machine_are_known(course, code):
     assert UNSEEN not in reads_of(course, code)
