@@ -19,7 +19,8 @@ from tools import ROOT
 NAMES = "(names of all files)"  # of the course: a conftest.py or a module that shadows another decides by being there
 COMMIT = "(commit)"  # for what asks git
 MADE = ("__pycache__", "build", "__marimo__", "*.egg-info", "*.pyc", "report.html")  # by programs, as .gitignore says
-HIDDEN = (".ci", ".github", ".gitignore", ".gitattributes")  # what belongs to the course of what begins with a dot
+# What belongs to the course of what begins with a dot, or would decide if it were there
+HIDDEN = (".ci", ".github", ".gitignore", ".gitattributes", ".pytest.ini", ".ruff.toml", ".mypy.ini", ".importlinter")
 VARIABLES = ("PYTEST", "COURSE", "PYTHON", "TRITON", "CUDA", "CUPY", "NUMBA", "OMP", "MKL", "TORCH", "HYPOTHESIS",
              "LANG", "LC_", "TZ", "CI", "PATH", "LD_", "CC", "CXX", "TERM", "NO_COLOR", "FORCE_COLOR")  # fmt: skip
 PROGRAMS = ("cc", "gcc", "g++", "clang", "clang++", "nvcc", "ncu", "ptxas", "cuobjdump", "nvdisasm", "nvidia-smi",

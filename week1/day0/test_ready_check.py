@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tools.check import Mismatch, assert_matches
-from tools.doctor import checks, machine, packages
 from tools.check.terms import terms
+from tools.doctor import checks, machine, packages
 from week1.day0 import ready_check as lesson
 
 ORDERS = list(itertools.permutations(range(3)))

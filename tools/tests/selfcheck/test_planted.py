@@ -75,7 +75,8 @@ CHANGES = [
     ("pyproject", "week1/day4", "pyproject.toml"),
     ("constraints", "draw", "constraints.txt"),
 ]
-ADDED = ("week1/day4/conftest.py", "numpy.py", "tools/tests/draw/test_more.py", "week1/day4/test_more.py", "pytest.ini")
+ADDED = ("week1/day4/conftest.py", "numpy.py", "tools/tests/draw/test_more.py", "week1/day4/test_more.py",
+         "pytest.ini", ".pytest.ini")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
