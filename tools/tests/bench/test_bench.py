@@ -17,11 +17,13 @@ from tools.tests.course.content.test_workload import small
 FILES = sorted((ROOT / "benchmarks").glob("*.json"))
 
 
-@pytest.mark.parametrize("week", [week for week in week_file.weeks() if week.journey], ids=lambda week: week.name)
-def test_a_running_table_has_a_row_for_each_step(week):
-    page = (ROOT / week.name / "README.md").read_text(encoding="utf-8")
-    table = page.partition("<!-- journey -->")[2].partition("<!-- end of journey -->")[0]
-    assert len(re.findall(r"^\| \d \|", table, re.M)) == len(week.journey.steps)
+def test_a_running_table_has_a_row_for_each_step():
+    weeks = [week for week in week_file.weeks() if week.journey]
+    assert weeks
+    for week in weeks:
+        page = (ROOT / week.name / "README.md").read_text(encoding="utf-8")
+        table = page.partition("<!-- journey -->")[2].partition("<!-- end of journey -->")[0]
+        assert len(re.findall(r"^\| \d \|", table, re.M)) == len(week.journey.steps)
 
 
 def test_a_step_that_nobody_measured_is_named():
