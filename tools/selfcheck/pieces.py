@@ -24,8 +24,8 @@ class Plan:
     @property
     def run(self) -> partial[Findings]:
         """What to call for what is left."""
-        name, run = self.job
-        return run if self.left == (WHOLE,) else partial(run, files=list(self.left))
+        _, run = self.job
+        return partial(run, files=list(self.left)) if self.known else run
 
     def keep(self, memory: Memory, found: Findings, log: Path) -> None:
         """Remember each piece that passed, with what was read for it."""

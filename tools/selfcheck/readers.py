@@ -76,8 +76,7 @@ def outlived(proc: Path = Path("/proc")) -> bool:
 def _is_of_a_file(child: Path, ours: bytes) -> bool:
     try:
         variables = (child / "environ").read_bytes().split(b"\0")
-        return (child / "cmdline").read_bytes() == ours or any(
-            each.startswith(f"{READER}=".encode()) and not each.endswith(b"=") for each in variables
-        )
+        readers = [each.partition(b"=")[2] for each in variables if each.startswith(f"{READER}=".encode())]
+        return (child / "cmdline").read_bytes() == ours or any(each.strip(b":") for each in readers)
     except OSError:
         return False  # it has ended meanwhile

@@ -22,7 +22,7 @@ from tools.selfcheck.recorder import sitecustomize as recorder
 
 UNSEEN, COPY, READER = recorder.UNSEEN, recorder.COPY, recorder.READER
 UNSURE = "!"  # in a log: what test files read cannot be told apart
-PREFIX = "COURSE_INPUTS"  # of the variables that processes of a job have to be given
+VARIABLES = (recorder.LOG, recorder.ROOT, READER)  # that processes of a job have to be given
 _log: ContextVar[Path | None] = ContextVar("log of this thread's job", default=None)
 
 
@@ -41,21 +41,18 @@ def recording() -> Iterator[Path]:
 def recorded(environment: Mapping[str, str], root: Path = ROOT) -> dict[str, str]:
     """The environment, with what has a process recorded if its job is; `root`: the course, or the copy it runs in."""
     log = _log.get()
-    ours = {recorder.LOG: str(log), recorder.ROOT: str(root)} if log else {}
+    ours = {recorder.LOG: str(log), recorder.ROOT: str(root), READER: ""} if log else {}
     inherited = _inherited()
-    if ours:  # a check inside a check: both records, of which this one knows no test file
-        inherited.pop(READER, None)
-    names = {*ours, *inherited}
-    wanted = {name: os.pathsep.join(filter(None, (ours.get(name), inherited.get(name)))) for name in names}
-    if not wanted:
+    if not (ours or inherited):
         return dict(environment)
+    wanted = {name: os.pathsep.join(each[name] for each in (ours, inherited) if each) for name in VARIABLES}
     paths = [recorder.FOLDER, *environment.get("PYTHONPATH", "").split(os.pathsep)]
     return {**environment, **wanted, "PYTHONPATH": os.pathsep.join(dict.fromkeys(filter(None, paths)))}
 
 
 def _inherited() -> dict[str, str]:
     """What this process was told, if it is itself recorded."""
-    return {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    return {name: os.environ.get(name, "") for name in VARIABLES} if recorder.LOG in os.environ else {}
 
 
 def read(log: Path) -> set[str]:

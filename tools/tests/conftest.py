@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
-from tools.selfcheck.recording import COPY, PREFIX, copying, recorded
+from tools.selfcheck.recording import COPY, copying, recorded
 from tools.tests import warm
 
 # A check has a process for each core: threads of several would wait for each other, at twice the cost. The processes
@@ -111,7 +111,7 @@ class Course:
         return self.run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args, cwd=cwd, **environment)
 
     def run(self, *command: str, cwd: str = ".", **environment: str) -> Ran:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COURSE_")) or k.startswith(PREFIX)}
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COURSE_"))}
         how = {
             "cwd": self.folder / cwd,
             "env": recorded(kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment),

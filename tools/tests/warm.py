@@ -111,7 +111,7 @@ def _become(command: list[str], cwd: str, env: dict[str, str], stream: int) -> N
     os.chdir(cwd)
     recorder = sys.modules.get("sitecustomize")  # the self-check's, if it watches this process already
     if hasattr(recorder, "read_by"):
-        recorder.read_by(env.get(READER, ""))
+        recorder.read_by(env.get(READER, "").split(os.pathsep)[0])
     places = [place for place in env.get("PYTHONPATH", "").split(os.pathsep) if place and place not in sys.path]
     sys.argv, sys.path[:1] = command, [cwd, *places]
     sys.dont_write_bytecode = bool(env.get("PYTHONDONTWRITEBYTECODE"))

@@ -41,13 +41,13 @@ records: list["Record"] = []
 class Record:
     """One log, of one course."""
 
-    def __init__(self, log: str, root: str) -> None:
+    def __init__(self, log: str, root: str, reader: str) -> None:
         self.log, self.root = log, os.path.realpath(root)
         self.elsewhere = tuple(
             os.path.join(path, "") for path in {sys.prefix, sys.base_prefix, "/proc", "/sys", "/dev", "/usr"}
             if not (self.root + os.sep).startswith(os.path.join(path, ""))
         )  # fmt: skip
-        self.reader = os.environ.get(READER, "")
+        self.reader = reader
         self.known: set = set()
         self.lines: set[str] = set()
 
@@ -112,9 +112,11 @@ def source_of(path: str) -> str:
     return BYTECODE.sub(r"\1.py", path)
 
 
-def start(logs: str, roots: str) -> None:
+def start(logs: str, roots: str, readers: str) -> None:
     """From now on and for ever, write down what this process reads below the roots."""
-    records.extend(map(Record, logs.split(os.pathsep), roots.split(os.pathsep)))
+    each_log = logs.split(os.pathsep)
+    each_reader = [*readers.split(os.pathsep), *("" for _ in each_log)]  # none is named to a process that serves all
+    records.extend(map(Record, each_log, roots.split(os.pathsep), each_reader))
     sys.addaudithook(hook)
     if sys.pycache_prefix:  # bytecode then lies where nothing says what it was made of
         for record in records:
@@ -122,11 +124,13 @@ def start(logs: str, roots: str) -> None:
 
 
 def read_by(reader: str) -> None:
-    """From now on what is read, here and by processes to come, is read by this test file; "" for all of the job."""
-    os.environ[READER] = reader
-    for record in records:
-        record.reader = reader
-        record.known.clear()
+    """From now on what is read, here and by processes to come, is read by this test file; "" for all of the job.
+
+    Of a check inside a check it is a test file of the inner one, whose record comes first.
+    """
+    records[0].reader = reader
+    records[0].known.clear()
+    os.environ[READER] = os.pathsep.join(record.reader for record in records)
 
 
 # Programs -----------------------------------------------------------------------------------------
@@ -249,5 +253,5 @@ def _next_of_this_name() -> None:
 
 
 if __name__ == "sitecustomize" and os.environ.get(LOG) and os.environ.get(ROOT):
-    start(os.environ[LOG], os.environ[ROOT])
+    start(os.environ[LOG], os.environ[ROOT], os.environ.get(READER, ""))
     _next_of_this_name()
