@@ -5,6 +5,7 @@ to every test file of the job: what is imported, what a fixture for all of them 
 collected, and everything where a process outlives the file that started it.
 """
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,17 +52,19 @@ class Readers:
             self._write(path)
 
     def _ended(self) -> None:
+        if workers := sys.modules.get("tools.worker.lesson"):
+            workers.close_all()  # the next request to one starts it anew
         if self.reader and outlived():
-            self._write(UNSURE)
+            self._write(UNSURE, self.reader)
 
     def _set(self, reader: str) -> None:
         if module := active():
             module.read_by(reader)
 
-    def _write(self, path: str) -> None:
+    def _write(self, path: str, reader: str = "") -> None:
         if module := active():
             for record in module.records:
-                record.write(path, "")
+                record.write(path, reader)
 
 
 def outlived(proc: Path = Path("/proc")) -> bool:

@@ -35,7 +35,7 @@ HARMS = [
         FEW,
         lambda text: f"{text}\ndel matmul_flops\n",
         [
-            f"The tests use matmul_flops. Line {line_of('def matmul_flops')} of {LESSON} has that name, "
+            f"The tests use matmul_flops. Line LINE of {LESSON} has that name, "
             "but what it stands for after the import is no function and no plain constant.",
             GIVEN,
             BACK,
@@ -58,7 +58,10 @@ def test_a_name_that_the_lesson_lost_is_told_with_the_way_back(course, tests, ha
     course.write(LESSON, harm(course.read(LESSON)))
     ran = course.pytest("week1/day1", *how)
     assert ran.code == 1
-    assert " ".join(message(ran)[1:]) == " ".join(told) and len(message(ran)) <= 6
+    assert (
+        " ".join(message(ran)[1:]) == " ".join(told).replace("LINE", str(line_of("def matmul_flops")))
+        and len(message(ran)) <= 6
+    )
     assert "fault of the course" not in ran.text and "this machine" not in ran.text
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tools.tests.conftest import needs_solutions
-from tools.tests.pytest_course.test_bad_input import BLOCK_LINE, at_import, message
+from tools.tests.pytest_course.test_bad_input import at_import, block_line, message
 from tools.tests.pytest_course.test_runs import FEW, LESSON, TESTS, fill
 
 LIMIT = ("-o", "course_limit=1")
@@ -73,7 +73,7 @@ def test_an_import_that_does_not_end_is_told_with_its_line(course, line, how):
     ran = course.pytest("week1/day1", *LIMIT, *how)
     assert message(ran) == [
         f"{LESSON}: importing it does not end.",
-        f"{LESSON}, line {BLOCK_LINE}: {line}",
+        f"{LESSON}, line {block_line()}: {line}",
         "Is there a loop outside the functions?",
     ]
 

@@ -9,7 +9,13 @@ from tools.worker import Frame, Raised
 pytest.importorskip("triton")
 
 LESSON = "week1/day4/vector_add.py"
-SECOND = (ROOT / LESSON).read_text().splitlines().index("# Task 2") + 2  # a line of task 2
+
+
+def second() -> int:
+    """A line of task 2 of the lesson."""
+    return (ROOT / LESSON).read_text().splitlines().index("# Task 2") + 2
+
+
 STORE = "tl.store(out_ptr + mine, x + y, mask=exists)"
 
 
@@ -68,7 +74,7 @@ def head(file: str, line: int) -> str:
 
 
 def test_the_task_is_that_of_the_comment_above():
-    assert head(LESSON, SECOND) == f"task 2, f, line {SECOND}:  x"
+    assert head(LESSON, second()) == f"task 2, f, line {second()}:  x"
     assert head(LESSON, 3) == "f, line 3:  x"
 
 
@@ -101,9 +107,9 @@ def test_a_refusal_without_a_line_of_the_lesson_keeps_its_own_words():
 
 @pytest.mark.parametrize("kind", ["Refused", "Fault"])  # by the compiler; or seen when the kernel had ended, as a race
 def test_what_is_refused_at_the_launch_stands_at_the_kernels_line(kind):
-    message = f"add_kernel, line {SECOND}:  with y:  # a comment\nNumba compiles no with statement for a GPU."
+    message = f"add_kernel, line {second()}:  with y:  # a comment\nNumba compiles no with statement for a GPU."
     launch = Frame(LESSON, 90, "add", "add_kernel[1, 32](x)")
     assert refused(Raised(kind, message, (launch,))) == [
-        f"task 2, add_kernel, line {SECOND}:  with y:",
+        f"task 2, add_kernel, line {second()}:  with y:",
         "Numba compiles no with statement for a GPU.",
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
+from tools.selfcheck.recording import recorded
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux; found another system; nothing to do")
 
@@ -49,7 +50,7 @@ def prints(tmp_path):
 
     def run(code: str) -> str:
         command = [sys.executable, "-c", SCRIPT.format(code)]
-        done = subprocess.run(command, cwd=tmp_path, env=kept | {"PYTHONPATH": f"{ROOT}:{tmp_path}"},
+        done = subprocess.run(command, cwd=tmp_path, env=recorded(kept | {"PYTHONPATH": f"{ROOT}:{tmp_path}"}),
                               capture_output=True, text=True, timeout=120)  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

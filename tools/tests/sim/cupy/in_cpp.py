@@ -63,7 +63,7 @@ def results(bodies: list[str], folder: Path) -> list[list[str]]:
     source, program = folder / "program.cpp", folder / "program"
     source.write_text(f"{PRELUDE}{functions}int main() {{\n{calls}}}\n", encoding="utf-8")
     subprocess.run([COMPILER, *OPTIONS, source, "-o", program], check=True)
-    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = subprocess.run([program], cwd=folder, check=True, capture_output=True, text=True).stdout.splitlines()
     return [lines[start : start + len(LANES)] for start in range(0, len(lines), len(LANES))]
 
 
