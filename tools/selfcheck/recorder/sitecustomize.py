@@ -159,22 +159,21 @@ def programs_reads(event: str, arguments: tuple, record: Record) -> Iterator[tup
     elif name.startswith("python") or _is_run_by_python(program):
         if isinstance(command, (str, bytes)) or _is_isolated(words) or not _carries_on(variables, record):
             yield UNSEEN, ""
-    elif not _is_machine_code(program) and not _carries_on(variables, record):
-        yield UNSEEN, ""
-    elif not (_is_of_the_job(program, record.root) and _is_elsewhere(words, {}, place, record.root)):
+    elif copy := next(filter(None, map(copy_of, (place, *words))), ""):
+        yield UNSEEN, copy
+    elif not (_is_of_the_job(program, record.root) and _is_elsewhere(words, {}, place, record.root)) or not (
+        _is_machine_code(program) or _carries_on(variables, record)
+    ):
         yield UNSEEN, ""
 
 
 def _is_of_the_job(program: str, root: str) -> bool:
-    """Is it machine code or a script that a process of the job made, in a folder for what is temporary, or a shell?"""
+    """Is it a shell, or machine code or a script that a process of the job made, in a folder for what is temporary?"""
     if program in ("sh", "/bin/sh", "bash", "/bin/bash"):
         return True
-    if not os.path.realpath(program).startswith(os.path.join(os.environ.get("TMPDIR", "/tmp"), "")):
-        return False
-    if _is_machine_code(program):
-        return True
-    script = _beginning(program, -1)
-    return script.startswith(b"#!") and os.fsencode(root) not in script
+    made = os.path.realpath(program).startswith(os.path.join(os.environ.get("TMPDIR", "/tmp"), ""))
+    script = _beginning(program, -1) if made else b""
+    return made and (_is_machine_code(program) or script.startswith(b"#!") and os.fsencode(root) not in script)
 
 
 def _is_machine_code(program: str) -> bool:
@@ -187,11 +186,10 @@ def _is_run_by_python(program: str) -> bool:
 
 
 def _beginning(program: str, size: int) -> bytes:
-    try:
-        with open(program, "rb") as file:
-            return file.read(size)
-    except OSError:
+    if not os.path.isfile(program):
         return b""
+    with open(program, "rb") as file:
+        return file.read(size)
 
 
 def _is_elsewhere(words: list[str], variables: dict[str, str], place: str, root: str) -> bool:
@@ -203,7 +201,7 @@ def _is_elsewhere(words: list[str], variables: dict[str, str], place: str, root:
 def _of_git(words: list[str], variables: dict[str, str], place: str, root: str) -> Iterator[tuple[str, str]]:
     place, rest = _git_command(words, place)
     redirected = [value for name, value in variables.items() if name.startswith("GIT_")]
-    copies = set(map(copy_of, (place, *rest, *redirected))) - {""}
+    copies = sorted(filter(None, map(copy_of, (place, *rest, *redirected))))
     if rest[:1] == ["--version"]:
         return
     if not _is_elsewhere(rest, variables, place, root):
@@ -211,7 +209,7 @@ def _of_git(words: list[str], variables: dict[str, str], place: str, root: str) 
         yield (COMMIT if asks_for_commit else UNSEEN), ""
     elif copies and rest and rest[0] not in WITHOUT_CONTENT:
         named = NAMED.fullmatch(rest[-1]) if rest[0] in ("show", "cat-file") else None
-        yield (named[1] if named else UNSEEN), min(copies)
+        yield (named[1] if named else UNSEEN), copies[0]
 
 
 def _git_command(words: list[str], place: str) -> tuple[str, list[str]]:
@@ -221,6 +219,8 @@ def _git_command(words: list[str], place: str) -> tuple[str, list[str]]:
         if rest[0] == "-C":
             place = os.path.realpath(os.path.join(place, rest[1]))
         rest = rest[2:]
+    if rest[:1] == ["merge-file"] and all(map(os.path.isabs, rest[-3:])):
+        place = os.path.dirname(rest[-1])  # it asks for no repository
     return place, rest
 
 

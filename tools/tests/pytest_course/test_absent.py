@@ -58,10 +58,8 @@ def test_a_name_that_the_lesson_lost_is_told_with_the_way_back(course, tests, ha
     course.write(LESSON, harm(course.read(LESSON)))
     ran = course.pytest("week1/day1", *how)
     assert ran.code == 1
-    assert (
-        " ".join(message(ran)[1:]) == " ".join(told).replace("LINE", str(line_of("def matmul_flops")))
-        and len(message(ran)) <= 6
-    )
+    wanted = " ".join(told).replace("LINE", str(line_of("def matmul_flops")))
+    assert " ".join(message(ran)[1:]) == wanted and len(message(ran)) <= 6
     assert "fault of the course" not in ran.text and "this machine" not in ran.text
 
 

@@ -154,6 +154,8 @@ GIT = "import subprocess; subprocess.run(['git', *{words!r}.split()])"
         (GIT.format(words="log -p"), {UNSEEN}),
         (GIT.format(words="diff"), {UNSEEN}),
         (GIT.format(words="cat-file --batch"), {UNSEEN}),
+        ("import subprocess; subprocess.run(['sh', '-c', 'cat week1/day1/adding.py'])", {UNSEEN}),
+        ("import subprocess; subprocess.run(['cat', 'week1/day1/adding.py'])", {UNSEEN}),
     ],
 )
 def test_a_read_in_a_copy_is_one_of_the_course(course, copy, code, seen):
