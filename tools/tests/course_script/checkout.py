@@ -15,6 +15,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from tools import ROOT
+from tools.selfcheck.recording import recorded
 
 PRESENT = '"pytest>=8"'
 ABSENT = '"pytest>=8", "surely-not-installed>=1"'
@@ -144,7 +145,7 @@ class Checkout:
         return subprocess.Popen(
             command,
             cwd=self.root / cwd,
-            env=variables,
+            env=recorded(variables),
             text=True,
             start_new_session=True,
             stdout=subprocess.PIPE,

@@ -25,7 +25,8 @@ LESSONS = {  # a unit of each kind -> one of its tests
     "week1/day3": "test_saxpy_of_four_elements_by_four_threads",
     "week1/day4": "test_adds_one_full_block",
 }
-ROOMS = ("bench", "cli", "compiler", "doctor", "draw", "notebook", "sim", "check_diagnosis")
+ROOMS = ("bench", "cli", "compiler", "course", "doctor", "draw", "notebook", "pytest_course", "sim", "check_diagnosis")
+OF_ONE_FILE = ("bench", "cli", "compiler", "course", "doctor", "draw", "pytest_course", "sim", "check_diagnosis")
 
 # room, the job that must notice, the file that is changed
 CHANGES = [
@@ -147,6 +148,12 @@ def test_a_file_that_is_added_is_noticed_by_every_job(jobs, now, path):
 def test_another_machine_or_package_is_noticed_by_every_job(jobs, now):
     elsewhere = replace(now, environment="another")
     assert [job for job, table in jobs.items() if memory.holds(table, elsewhere)] == []
+
+
+@pytest.mark.parametrize("room", OF_ONE_FILE)
+def test_no_lesson_is_read_while_tests_are_collected(jobs, room):
+    """Else every test file of the room would run again after an edit of it."""
+    assert [path for path in jobs[room]["inputs"] if path.startswith("week")] == []
 
 
 @pytest.mark.parametrize("name", LESSONS)

@@ -9,6 +9,7 @@ import pytest
 
 from tools.cli.watch.prestart import Ahead
 from tools.cli.watch.runs import Run
+from tools.selfcheck.recording import recorded
 from tools.tests.course.miniature import make
 
 PATIENCE = 30.0  # seconds
@@ -127,7 +128,7 @@ def test_the_process_ends_with_whoever_made_it(start):
 
 def test_without_a_fork_each_run_is_a_process_of_its_own(start, tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text("import os; del os.fork")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", recorded({"PYTHONPATH": str(tmp_path)})["PYTHONPATH"])
     says = "import os; print(os.getpid()); sys.exit(3)"
     first, second = outcome(start(says)[1]), outcome(start(says)[1])
     assert first.code == second.code == 3 and first.text != second.text

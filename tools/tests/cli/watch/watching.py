@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import ROOT
+from tools.selfcheck.recording import recorded
 
 DAY = "week1/day1"
 LESSON = f"{DAY}/numpy_baseline.py"
@@ -73,4 +74,4 @@ def running(place: Place) -> int:
 def environment() -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COURSE_", "COLUMNS", "LINES"))}
     more = {"PYTHONDONTWRITEBYTECODE": "1", "TERM": "xterm", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
-    return kept | more
+    return recorded(kept | more)
