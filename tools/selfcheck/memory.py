@@ -43,12 +43,15 @@ class Memory:
         file.unlink(missing_ok=True)
         return None
 
-    def keep(self, job: str, found: Findings, read: Iterable[str]) -> None:
-        """Remember what the job found, if all of it passed and none of its inputs changed meanwhile."""
+    def keep(self, job: str, found: Findings, read: Iterable[str], after: Snapshot | None = None) -> None:
+        """Remember what the job found, if all of it passed and none of its inputs changed meanwhile.
+
+        after: the course as it was when the job had ended; else as it is now.
+        """
         if not found.passed:
             return
         inputs = depends_on({*read, *loaded(self.root)}, self.before)
-        if snapshot(self.root).inputs(inputs) != inputs:
+        if (after or snapshot(self.root)).inputs(inputs) != inputs:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         table = {"form": FORM, "job": job, "environment": self.before.environment, "inputs": inputs,

@@ -7,6 +7,7 @@ from pathlib import Path
 from tools.course.content.catalogue import Unit
 from tools.selfcheck import golden, parts, recording
 from tools.selfcheck.findings import Findings
+from tools.selfcheck.inputs import snapshot
 from tools.selfcheck.memory import Memory
 
 Job = tuple[str, partial[Findings]]  # the part it belongs to, and what to call with `tell`
@@ -29,9 +30,10 @@ class Plan:
 
     def keep(self, memory: Memory, found: Findings, log: Path) -> None:
         """Remember each piece that passed, with what was read for it."""
+        after = snapshot(memory.root)
         for piece, findings in (found.pieces or {WHOLE: found}).items():
             read = recording.of(log, piece) if piece else recording.read(log)
-            memory.keep(identity(self.job, piece), findings, {*read, *parts.reads(self.job[1])})
+            memory.keep(identity(self.job, piece), findings, {*read, *parts.reads(self.job[1])}, after)
 
 
 def plan(job: Job, memory: Memory, root: Path) -> Plan:
