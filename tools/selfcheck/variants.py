@@ -2,6 +2,7 @@
 
 import ast
 import zlib
+from functools import lru_cache
 from pathlib import Path
 
 from tools.course.content.answers import broken_machines, materialise, reference_file, wrong_answers
@@ -74,4 +75,10 @@ def unit_mutants(unit: Unit, root: Path) -> list[Mutant]:
     stub = unit.lesson.read_text(encoding="utf-8")
     ast.parse(stub, str(unit.lesson))  # a stub that Python cannot read seems to have no gaps
     given = dict.fromkeys(repaired(unit, stub), 0) | {gap.function: gap.given for gap in find_gaps(stub)}
-    return mutants(reference_file(unit.name, root).read_text(encoding="utf-8"), given)
+    return list(_made(reference_file(unit.name, root).read_text(encoding="utf-8"), tuple(given.items())))
+
+
+@lru_cache
+def _made(reference: str, given: tuple[tuple[str, int], ...]) -> tuple[Mutant, ...]:
+    """Made once in a process: they are counted too, and each costs a walk through the reference."""
+    return tuple(mutants(reference, dict(given)))
