@@ -19,6 +19,8 @@ import pytest
 from tools.check import auditing, explain
 from tools.doctor import machine
 from tools.doctor.machine import installed
+from tools.selfcheck.readers import Readers
+from tools.selfcheck.recording import active
 from tools.selfcheck.results import TRIES, Variant
 
 LESSON_MODULE = re.compile(r"week\d+(\.|$)")
@@ -46,7 +48,8 @@ def run(variant: Variant, send: Callable[..., None]) -> None:
         for tries in range(1, most + 1):
             forget_lessons()
             collector = Collector(send, variant, patient=tries < most)
-            code = pytest.main([*arguments, "-o", f"course_limit={variant.limit:g}"], plugins=[collector])
+            plugins = [collector, *([Readers()] if variant.kind == "tools" and active() else [])]
+            code = pytest.main([*arguments, "-o", f"course_limit={variant.limit:g}"], plugins=plugins)
             if not collector.undecided:
                 break
             arguments = only(arguments, collector.undecided)
