@@ -22,9 +22,10 @@ KINDS = {
     "nobody_gives": "shuffle",
     "index_refused": "out_of_bounds",
     "crash": "out_of_bounds",
+    "whole_warp": "warp_mask",
     "assertion": "device_assert",
 }
-
+OF_WHOLE_WARPS = ("wmma::",)  # functions that take no mask: all lanes of a warp must call them together
 
 # What happened, and the question that leads to the cause. In braces: what Report._words says about the note.
 TEXTS = {
@@ -69,6 +70,10 @@ TEXTS = {
         "{who} names lanes that are not here.\nThe mask of {text} is {mask}; {missing} would be waited for, and "
         "{present} came.",
         "Should all of them call it? Else __ballot_sync before the branch gives a mask.",
+    ),
+    "whole_warp": (
+        "{who} calls {text}, which all 32 lanes of a warp call together;\n{missing} did not come.",
+        "Which condition, or which size of the block, keeps them from it?",
     ),
     "not_itself": (
         "{who} calls {text} with a mask that leaves it out.\nIt is lane {lane} of its warp; the mask is {mask}.",
@@ -134,7 +139,12 @@ class Report:
         )
 
     def _told(self) -> tuple[str, str]:
+        if self.refusal == "misused":
+            what, _, question = self.text.partition("|")
+            return f"{self._name(self.note.thread)} {what}.", question
         refusal = "outside" if self.refusal == "out_of_bounds" and not self.array else self.refusal
+        if refusal == "stuck" and self.text.startswith(OF_WHOLE_WARPS):
+            refusal = "whole_warp"
         words = self._words(refusal)
         what, question = TEXTS[refusal]
         return what.format_map(words), question.format_map(words)
@@ -154,7 +164,9 @@ class Report:
         }
         if note.element:
             words["element"], words["extent"] = self._element()
-        if refusal == "stuck":
+        if self.refusal == "whole_warp":
+            words["missing"] = _lanes([lane for lane in range(WARP) if lane not in bits])
+        if self.refusal == "stuck":
             missing = [thread % WARP for thread in self._missing()]
             words["missing"], words["present"] = _lanes(missing), _lanes([each for each in bits if each not in missing])
         if refusal == "divergent_barrier":

@@ -29,6 +29,8 @@ constexpr size_t LOG_LIMIT = 1 << 17;  // requests that are kept until Python re
 #include "refusals.h"
 #include "hooks.h"
 #include "meetings.h"
+#include "narrow.h"
+#include "tensor.h"
 #include "signals.h"
 #include "schedule.h"
 #include "launch.h"
