@@ -34,7 +34,7 @@ def _reversed(x: np.ndarray) -> np.ndarray:
 
 
 def _permuted(x: np.ndarray, y: np.ndarray, selector: np.ndarray) -> np.ndarray:
-    """Four of the eight bytes of x (the low ones) and y, each by three bits of the selector; a fourth asks for its sign."""
+    """Four of the bytes of x (the low ones) and y, by three bits of the selector each; a fourth asks for its sign."""
     both = _unsigned(x).astype(np.uint64) | _unsigned(y).astype(np.uint64) << np.uint64(32)
     chosen, result = _unsigned(selector).astype(np.uint64), np.zeros(both.shape, np.uint64)
     for place in range(4):

@@ -102,7 +102,8 @@ def test_a_function_that_is_not_simulated_says_so_at_its_line():
 
 
 def value(name: str, *numbers: float, dtype: str = "f4") -> np.generic:
-    return evaluated(name, [np.array([each], dtype) for each in numbers], np.dtype(dtype))[0]
+    with np.errstate(all="ignore"):  # as in a kernel
+        return evaluated(name, [np.array([each], dtype) for each in numbers], np.dtype(dtype))[0]
 
 
 OF_TORCH = {
@@ -205,11 +206,12 @@ def test_functions_of_bits():
 def test_conversions_round_saturate_and_make_zero_of_nan():
     x = np.array([2.5, -2.5, 1e20, np.nan], np.float32)
     got = {way: evaluated(f"float2int_{way}", [x], np.dtype("i4")).tolist() for way in ("rn", "rz", "rd", "ru")}
-    assert got == {
-        way: [a, b, 2**31 - 1, 0] for way, (a, b) in dict(rn=(2, -2), rz=(2, -2), rd=(2, -3), ru=(3, -2)).items()
-    }
+    ends = [2**31 - 1, 0]
+    assert got == {"rn": [2, -2, *ends], "rz": [2, -2, *ends], "rd": [2, -3, *ends], "ru": [3, -2, *ends]}
     big = np.array([2**24 + 1, -(2**24) - 1], np.int32)
     down, up = (evaluated(f"int2float_{way}", [big], np.dtype("f4")).tolist() for way in ("rd", "ru"))
     assert down == [2**24, -(2**24) - 2] and up == [2**24 + 2, -(2**24)]
     assert evaluated("float_as_int", [np.array([1.0], "f4")], np.dtype("i4"))[0] == 0x3F800000
+    x = np.array([0.75, -8, 0, np.inf], np.float32)
+    assert evaluated("ilogbf", [x], np.dtype("i4")).tolist() == [-1, 3, -(2**31), 2**31 - 1]
     assert evaluated("llroundf", [np.array([2.5], "f4")], np.dtype("i8"))[0] == 3
