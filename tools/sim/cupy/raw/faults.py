@@ -23,6 +23,7 @@ KINDS = {
     "index_refused": "out_of_bounds",
     "crash": "out_of_bounds",
     "assertion": "device_assert",
+    "grid_missed": "divergent_barrier",
 }
 
 
@@ -63,7 +64,19 @@ TEXTS = {
     "trap": ("{who} calls __trap.", ""),
     "endless_loop": (
         "{who} is still here after {patience:g} seconds.",
-        "What should end its loop? A block cannot wait for a later one here.",
+        "What should end its loop? A value that others store must be read as volatile.",
+    ),
+    "deadlock": (
+        "{who} waits here for ever: nobody changes what it looks at.\n{everyone}.",
+        "Who should change it, and what keeps that thread from it?",
+    ),
+    "not_cooperative": (
+        "{who} waits for the whole grid by {text}, in a launch that is\nnot cooperative: a GPU ends it with an error.",
+        "cupy.RawKernel(..., enable_cooperative_groups=True) lets all blocks run at once.",
+    ),
+    "grid_missed": (
+        "{who} waits here for all blocks by {text}, but {ended}.",
+        "Which condition keeps some of them from it?",
     ),
     "stuck": (
         "{who} names lanes that are not here.\nThe mask of {text} is {mask}; {missing} would be waited for, and "
@@ -118,7 +131,7 @@ class Report:
 
     def exception(self) -> Exception:
         if self.refusal == "no_memory":
-            return MemoryError(f"The host has no memory for the shared arrays of {self.scene.kernel}.")
+            return MemoryError(f"The host has no memory for the shared arrays and threads of {self.scene.kernel}.")
         what, question = self._race() if self.refusal == "race" else self._told()
         thread, place, operation = self._parties()[-1]
         return faults.ThreadFault(
@@ -154,6 +167,10 @@ class Report:
         }
         if note.element:
             words["element"], words["extent"] = self._element()
+        if refusal == "deadlock":
+            words["everyone"] = self._everyone()
+        if refusal == "grid_missed":
+            words["ended"] = f"{note.number:,} of them {'have' if note.number > 1 else 'has'} ended"
         if refusal == "stuck":
             missing = [thread % WARP for thread in self._missing()]
             words["missing"], words["present"] = _lanes(missing), _lanes([each for each in bits if each not in missing])
@@ -162,6 +179,14 @@ class Report:
             threads, comes = plural("thread", len(absent)), "come" if len(absent) > 1 else "comes"
             words["absent"] = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
         return words
+
+    def _everyone(self) -> str:
+        """What the others do in a deadlock. The note's number: of the first block that has not begun, 0 if all have."""
+        if not self.note.number:
+            return "All other threads wait, too, or have ended"
+        index = np.unravel_index(self.note.number, self.scene.grid[::-1])[::-1]
+        where = faults.shown(tuple(int(each) for each in index), self.scene.grid)
+        return f"A GPU runs {self.note.number:,} of these blocks at a time; block {where} begins when one has ended"
 
     def _race(self) -> tuple[str, str]:
         (first, place, before), (second, _, after) = self._parties()

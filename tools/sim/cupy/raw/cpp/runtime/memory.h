@@ -24,7 +24,7 @@ constexpr size_t SITES = 4096;
 struct Cell {
     uint32_t block;               // in which they were touched last; what follows is from another one otherwise
     bool stored;                  // since the block began
-    struct Touch { uint16_t thread; uint32_t epoch, clock; uint32_t place; unsigned long long when; };
+    struct Touch { uint16_t thread; bool is_flag; uint32_t epoch, clock, time, place; unsigned long long when; };
     Touch store;
     bool store_is_atomic;
     Touch load;                   // the last one
@@ -32,8 +32,9 @@ struct Cell {
     Touch other_load;             // by a thread of another warp than load's
 };
 
-// The last access of one kind by a block that global memory remembers. block: 0 for none; fences: of that block before.
-struct Past { uint32_t block, place, fences; uint16_t thread; };
+// An access of one kind by a block that global memory remembers. block: 0 for none; time: of the launch; generation:
+// how many barriers of the whole grid came before.
+struct Past { uint32_t block, place, time; uint16_t thread, generation; };
 
 // Of some bytes of global memory, over all blocks of a launch.
 struct History { Past of[3]; };  // by Operation
@@ -48,7 +49,9 @@ struct Range {
     unsigned granule = 0;         // bytes of a cell
     std::vector<Cell> cells = {}; // of shared memory
     bool watched = false;         // global memory that the kernel may store to
-    History* history = nullptr;   // of its cells, where there are several blocks
+    History* history = nullptr;   // of its cells, where there are several blocks: the first access of each kind,
+    History* later = nullptr;     // and the last one by another block, where blocks take turns
+    bool has_later = false;
 
     bool holds(uintptr_t at, size_t size) const { return at >= low && at + size <= high; }
 };
