@@ -28,6 +28,7 @@ MEANT = [  # what the host's compilers say, where the learner's line has this, a
         "template's parameter will do.",
     ),
 ]
+CALLED_AT = re.compile(r"^kernel\.cu:(\d+):\d+: ", re.M)  # the learner's line, of an error in a header
 POISONED = re.compile(r"poisoned (?:identifier|\")?\W*(\w+)")
 
 
@@ -84,7 +85,7 @@ class Compiled:
         if error["file"] == "entries":
             name = list(self.kernels)[int(error["line"]) - 1]
             return CompileException(f"This source has no kernel {name}:\n{error['what']}")
-        line = re.search(r"kernel\.cu:(\d+)", error[0]) or re.search(r"kernel\.cu:(\d+)", told)
+        line = re.search(r"^kernel\.cu:(\d+)", error[0]) or CALLED_AT.search(told) or re.search(r"kernel\.cu:(\d+)", told)
         number, poisoned = int(line[1]) if line else 1, POISONED.search(error["what"])
         if poisoned:
             return self._wrong(number, f"NVRTC, which compiles it on a GPU, has no {poisoned[1]}.")

@@ -81,7 +81,7 @@ TEXTS = {
     "stuck": (
         "{who} names lanes that are not here.\nThe mask of {text} is {mask}; {missing} would be waited for, and "
         "{present} came.",
-        "Should all of them call it? Else __ballot_sync before the branch gives a mask.",
+        "Should all of them call it? Else {remedy}.",
     ),
     "not_itself": (
         "{who} calls {text} with a mask that leaves it out.\nIt is lane {lane} of its warp; the mask is {mask}.",
@@ -172,6 +172,9 @@ class Report:
         if refusal == "grid_missed":
             words["ended"] = f"{note.number:,} of them {'have' if note.number > 1 else 'has'} ended"
         if refusal == "stuck":
+            words["remedy"] = "__ballot_sync before the branch gives a mask"
+            if not self.text.startswith("__"):
+                words["remedy"] = "coalesced_threads() is the group of a branch"
             missing = [thread % WARP for thread in self._missing()]
             words["missing"], words["present"] = _lanes(missing), _lanes([each for each in bits if each not in missing])
         if refusal == "divergent_barrier":

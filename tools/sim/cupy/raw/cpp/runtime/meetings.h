@@ -43,6 +43,8 @@ Votes barrier(bool truth, const char* name, void* here) {
     return {unsigned(me.result >> 32), unsigned(me.result)};
 }
 
+bool is_cooperative() { return block.cooperative; }
+
 void barrier_of_grid(const char* name, void* here) {
     if (!block.cooperative) {
         copy_text(describe(NOT_COOPERATIVE, place_of(here)).text, sizeof fault.text, name);

@@ -210,11 +210,16 @@ static bool enter_block(bool begins) {
 
 // The block that runs looks at flags in vain: others have their turn.
 static bool give_way() {
-    bool alone = residents.empty() && schedule.begun == schedule.blocks;
-    if (nobody_will_go_on(residents.size())) return refuse_deadlock(schedule.begun, schedule.blocks);
-    if (alone) return true;
+    bool for_ever = nobody_will_go_on(residents.size());
+    if (!for_ever && residents.empty() && schedule.begun == schedule.blocks) return true;
     park(schedule.number, false);
-    return enter_block(true);
+    if (!for_ever) return enter_block(true);
+    auto before = [](const Resident& a, const Resident& b) {
+        return std::pair(a.at_grid, a.number) < std::pair(b.at_grid, b.number);
+    };
+    std::sort(residents.begin(), residents.end(), before);
+    schedule.number = unpark();
+    return refuse_deadlock(schedule.begun, schedule.blocks);
 }
 
 static Progress run() {

@@ -85,6 +85,7 @@ uint64_t taken(const Meeting& meeting, unsigned source, const char* name, void* 
 [[noreturn]] void trapped();
 // All threads of the grid wait for each other; refused in a launch that is not cooperative.
 void barrier_of_grid(const char* name, void* here);
+bool is_cooperative();
 void pause();  // let others run
 // What the thread did so far, and those that it met at barriers, comes before what those do who then read a flag from
 // it. of_block: those of its block only.
