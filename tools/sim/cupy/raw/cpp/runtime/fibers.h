@@ -54,7 +54,8 @@ struct Fiber {
     uint64_t result;
     // Where it is in the kernel itself, and where it last accessed memory or waited.
     uint16_t depth, depth_of_kernel;
-    int64_t calls, call[LEVELS];  // how many so far; by depth, which one it is in
+    int64_t calls, call[LEVELS];  // how many so far; by depth, which one it is in,
+    void* from[LEVELS];           // and where it was called
     uint32_t place, acted_at, last_wait;
     uint32_t at;  // its last step, in whatever function
     unsigned long long steps, since_barrier;

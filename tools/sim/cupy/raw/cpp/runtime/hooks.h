@@ -32,11 +32,23 @@ static inline void act_at(Fiber& me, uint32_t place) {
     me.acted_at = me.place;
 }
 
+// A structure is copied where the learner has the copy, not where it is declared.
+static void* outside_of_copies(const Fiber& me, void* here) {
+    for (unsigned depth = me.depth; depth; depth--) {
+        Site& site = site_of(here);
+        if (site.in_copy < 0) site.in_copy = copies(here);
+        if (!site.in_copy) break;
+        here = me.from[depth % LEVELS];
+    }
+    return here;
+}
+
 static inline void access(uintptr_t at, size_t size, Operation operation, void* here, bool is_volatile = false) {
     Fiber* me = block.current;
     if (!me || at - reinterpret_cast<uintptr_t>(me->stack) < STACK) return;
     notice_store(__builtin_frame_address(0));
     end_turn_if_over(*me);
+    here = outside_of_copies(*me, here);
     Site& site = site_of(here);
     if (!site.range || !site.range->holds(at, size)) {
         if (site.page && site.page == at >> 12) return;
@@ -118,11 +130,12 @@ void __tsan_init() {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
-void __tsan_func_entry(void*) {
+void __tsan_func_entry(void* from) {
     simt::Fiber* me = simt::block.current;
     if (!me) return;
     me->depth++;
     me->call[me->depth % simt::LEVELS] = ++me->calls;
+    me->from[me->depth % simt::LEVELS] = from;
     char* top = static_cast<char*>(__builtin_frame_address(0));
     if (top < me->stack + simt::RESERVE && top >= me->stack) {
         simt::describe(simt::STACK_OVERFLOW, me->at);

@@ -127,13 +127,22 @@ inline bool in_module(uintptr_t at) {
     return dladdr(reinterpret_cast<void*>(at), &info) && info.dli_fbase == base;
 }
 
-// Where an instruction found its array the last time.
-struct Site { void* here; Range* range; uintptr_t page; };
+// Does this place lie in a function that copies a structure, as compilers make them?
+inline bool copies(void* here) {
+    Dl_info info;
+    if (!dladdr(static_cast<char*>(here) - 1, &info) || !info.dli_sname) return false;
+    for (const char* end : {"C1ERKS", "C2ERKS", "C1EOS", "C2EOS", "aSERKS", "aSEOS"})
+        if (std::strstr(info.dli_sname, end)) return true;
+    return false;
+}
+
+// Where an instruction found its array the last time. in_copy: see copies; -1 if that is not known.
+struct Site { void* here; Range* range; uintptr_t page; signed char in_copy; };
 extern Site sites[SITES];
 
 inline Site& site_of(void* here) {
     Site& site = sites[reinterpret_cast<uintptr_t>(here) % SITES];
-    if (site.here != here) site = {here, nullptr, 0};
+    if (site.here != here) site = {here, nullptr, 0, -1};
     return site;
 }
 
