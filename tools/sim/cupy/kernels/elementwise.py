@@ -36,7 +36,7 @@ class ElementwiseKernel(Kernel):
         super().__init__(name, in_params, out_params, preamble)
         self.operation = operation
         self.reduce_dims, self.no_return, self.return_tuple = reduce_dims, no_return, return_tuple
-        self._code = Code(name, operation)
+        self._code = self.code(operation)
         for option in ("loop_prep", "after_loop"):
             if options.get(option):
                 raise self._code.unknown(1, option)
