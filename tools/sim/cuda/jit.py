@@ -179,9 +179,14 @@ class Dispatcher:
             self.compile(types)
         return types
 
+    @property
+    def signatures_given(self) -> bool:
+        """It has the signatures that it was given, and no others."""
+        return not self._may_compile
+
     def program(self) -> Program:
         """The program that runs inside a kernel that calls it."""
-        return program_of(self.py_func)
+        return program_of(self.py_func, self.device)
 
     def inside(self, call: Callable, arguments: tuple) -> Any:
         """Call it inside a kernel; numbers as the types of its signature, if it has any, and the result too."""
@@ -200,7 +205,7 @@ class Dispatcher:
 
     def _check_source(self) -> None:
         """Refuse what can be refused before it runs."""
-        program_of(self.py_func)
+        program_of(self.py_func, self.device)
         if self.device:
             return
         for node in ast.walk(parse_function(self.py_func)):

@@ -55,8 +55,9 @@ class Warps(ControlFlow):
             )
         if isinstance(thing, np.ndarray):
             return self.space.constant(thing)
-        value = strong(thing)
-        return floats.constant(value) if isinstance(value, np.generic) else value
+        if getattr(thing, "__cuda_memory__", False):
+            return self.space.captured(thing)
+        return _constant(strong(thing))
 
     def constant(self, value: Any) -> Any:
         """A value that is computed from constants alone."""
@@ -104,6 +105,10 @@ class Warps(ControlFlow):
         if meaning is None:
             meaning = self._meanings[function] = calls.meaning(self, function)
         return meaning(*arguments, **named)
+
+    def begins(self, version: Any) -> None:
+        """A function begins to run, in the version for its arguments."""
+        self.space.begins(version)
 
     def stops(self) -> bool:
         """Should breakpoint() stop here?"""
@@ -215,6 +220,15 @@ class Warps(ControlFlow):
     def fence(self) -> None:
         """threadfence: what the active lanes wrote is for other blocks to read from now on."""
         self.races.fence(np.unique(np.flatnonzero(self.mask) // self.width))
+
+
+def _constant(value: Any) -> Any:
+    """Numbers, and whole numbers in tuples, as those that a compiler knows."""
+    if isinstance(value, np.generic):
+        return floats.constant(value)
+    if type(value) is tuple:
+        return tuple(_constant(each) if isinstance(each, np.integer) else each for each in value)
+    return value
 
 
 def _settled(value: Any) -> Any:
