@@ -8,8 +8,9 @@ import numpy as np
 from tools.sim import counters, floats, trace
 from tools.sim.cuda.faults import Unknown, learner_spot
 from tools.sim.cuda.host.outside import Outside
+from tools.sim.cuda.memory.between import Between
 from tools.sim.cuda.memory.counting import Counting
-from tools.sim.cuda.memory.races import Races, Touched
+from tools.sim.cuda.memory.races import Races
 from tools.sim.cuda.memory.space import Space
 from tools.sim.cuda.memory.storage import GlobalArray, Storage
 from tools.sim.cuda.run import debugger
@@ -29,7 +30,7 @@ def launch(
     Raises Fault for what a GPU would refuse or get wrong, Refused for what Numba does not compile.
     """
     kernel, counting = program(function), Counting()
-    known: dict[Storage, Touched] = {}
+    between = Between(kernel.fences)
     storages, outside = _storages(kernel, arguments), Outside(_storage)
     if trace.listener is not None:
         trace.listener.launch(name or function.__name__, grid, block)
@@ -38,7 +39,7 @@ def launch(
     with np.errstate(all="ignore"):
         for first in range(0, blocks, batch):
             lanes = debugger.warps_for(grid, block, first, min(batch, blocks - first), counting)
-            lanes.races, lanes.space = Races(lanes, known), Space(lanes, dynamic_shared, outside)
+            lanes.races, lanes.space = Races(lanes, between), Space(lanes, dynamic_shared, outside)
             _run(kernel, lanes, list(map(lanes.space.argument, arguments, storages)))
     return counters.Launch(name or function.__name__, grid, counting.total(blocks), counting.lines())
 

@@ -19,7 +19,10 @@ class Lanes:
     count = blocks * width lanes; the lanes of a block are padded to whole warps. exists: False for padding.
     mask: the active lanes; active: how many.
     counting, races, space: what is kept of the launch and of this batch; whoever launches sets the last two.
+    guesses: are the values that are read now only guesses, which a compare-and-swap checks?
     """
+
+    guesses = False
 
     counting: Any
     races: Any

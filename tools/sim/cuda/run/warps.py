@@ -166,6 +166,14 @@ class Warps(ControlFlow):
             raise TypeError(f"{type(array).__name__} cannot be indexed: it is no array.")
         return array.load(index)
 
+    def guess(self, array: Any, index: Any) -> Any:
+        """array[index], which a compare-and-swap of that element checks afterwards."""
+        self.guesses = True
+        try:
+            return self.load(array, index)
+        finally:
+            self.guesses = False
+
     def store(self, array: Any, index: Any, value: Any) -> None:
         """array[index] = value"""
         if not isinstance(array, (Array, Record)):
@@ -192,10 +200,13 @@ class Warps(ControlFlow):
             block = int(np.flatnonzero(late)[0])
             missing = ~self.mask & ~self.returned & (self.block_of == block)
             count = int(there[block] - here[block])
+            parts = np.any(self.warps(self.mask & (self.block_of == block)), axis=1)
+            apart = not (parts & np.any(self.warps(missing), axis=1)).any()
             come = "1 thread of its block never comes" if count == 1 else f"{count} threads of its block never come"
             raise self.fault(
                 "divergent_barrier",
-                f"waits here, but {come}: {ranges(self.thread[missing])}.",
+                f"waits here, but {come}: {ranges(self.thread[missing])}."
+                + "\nA GPU may let it pass if they wait at another barrier; CUDA promises nothing." * apart,
                 "A barrier is for all threads of a block. Which condition keeps some from it?",
                 lanes=self.mask & (self.block_of == block),
             )

@@ -1,4 +1,4 @@
-"""Names from outside a function, as they were when it was first compiled: Numba takes them as constants from then on."""
+"""Names from outside a function, as they were when it was first compiled: for Numba they are constants from then on."""
 
 from types import FunctionType
 from typing import Any

@@ -50,11 +50,17 @@ class Program:
     @cached_property
     def cooperates(self) -> bool:
         """Its blocks have a common barrier."""
-        return any(
-            isinstance(node, ast.Attribute) and node.attr == "this_grid"
-            for tree in self._trees.values()
-            for node in ast.walk(tree)
-        )
+        return self._names("this_grid")
+
+    @cached_property
+    def fences(self) -> bool:
+        """It has fences that other blocks heed."""
+        return self._names("threadfence", "threadfence_system")
+
+    def _names(self, *attributes: str) -> bool:
+        """Does something that runs in it have such a name, as in cuda.threadfence?"""
+        nodes = (node for tree in self._trees.values() for node in ast.walk(tree))
+        return any(isinstance(node, ast.Attribute) and node.attr in attributes for node in nodes)
 
     @cached_property
     def _trees(self) -> dict[Callable, ast.FunctionDef]:
