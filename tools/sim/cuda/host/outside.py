@@ -20,6 +20,7 @@ class Outside:
         self._storage = storage
         self._captured: dict[int, tuple[GlobalArray, Storage]] = {}
         self._begun: set[int] = set()
+        self._frame: Any = learner_frame()  # of the launch
 
     def captured(self, thing: Any) -> tuple[GlobalArray, Storage]:
         """Raises Unknown for elements that are not simulated."""
@@ -38,19 +39,15 @@ class Outside:
             return
         self._begun.add(id(version))
         for name, value in version.frozen.changed().items():
-            _warn(name, value, version.program.name)
+            _warn(name, value, version.program.name, self._frame)
 
 
-def _warn(name: str, value: object, function: str) -> None:
+def _warn(name: str, value: object, function: str, frame: Any) -> None:
     shown = f"{value!r}" if len(repr(value)) <= 40 and "\n" not in repr(value) else "something else"
     text = (
         f"{name} was {shown} when {function} was compiled, and a GPU goes on with that, as this launch does: to "
         "Numba, a name outside a kernel is a constant. Pass it as an argument, or define the kernel again."
     )
-    frame = learner_frame()
-    if frame is None:
-        warnings.warn(text, ConstantWarning, stacklevel=2)
-        return
     warnings.warn_explicit(
         text,
         ConstantWarning,

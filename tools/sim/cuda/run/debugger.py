@@ -83,6 +83,7 @@ class Watched(Warps):
         super().store(array, index, value)
 
     def overwrites(self, storage: Storage, keys: Any) -> None:
+        super().overwrites(storage, keys)
         self.past.append((self.moment, storage, keys, storage.flat[keys].copy()))
 
     def seen(self, array: Array) -> np.ndarray:
