@@ -25,8 +25,8 @@ MEANT = [  # what the host's compilers say, where the learner's line has this, a
     (
         re.compile(""),
         "<<<",
-        "A launch, kernel<<<grid, block>>>(...), is written in Python here: kernel(grid, block, args).\nWithin a kernel "
-        "it is dynamic parallelism, which is not simulated.",
+        "A launch, kernel<<<grid, block>>>(...), is written in Python here: kernel(grid, block, args).\n"
+        "Within a kernel it is dynamic parallelism, which is not simulated.",
     ),
     (
         re.compile(r"shared_array|variable.length array|variably modified"),
@@ -97,11 +97,15 @@ class Compiled:
         if error["file"] == "entries":
             name = list(self.kernels)[int(error["line"]) - 1]
             return CompileException(f"This source has no kernel {name}:\n{error['what']}")
-        line = re.search(r"^kernel\.cu:(\d+)", error[0]) or CALLED_AT.search(told) or re.search(r"kernel\.cu:(\d+)", told)
+        line = (
+            re.search(r"^kernel\.cu:(\d+)", error[0]) or CALLED_AT.search(told) or re.search(r"kernel\.cu:(\d+)", told)
+        )
         number, file = int(line[1]) if line else 1, NO_FILE.search(error["what"])
         absent = ABSENT.search(error["what"]) or ABSENT.search(" ".join(re.findall(r"simt_has_no_\w+", told)))
         if absent and self.for_nvrtc:
-            return self._wrong(number, f"NVRTC, which compiles it on a GPU, has no {absent[absent.lastgroup]}.\n{NVCC}")
+            return self._wrong(
+                number, f"NVRTC, which compiles it on a GPU, has no {absent[absent.lastgroup or 0]}.\n{NVCC}"
+            )
         if file:
             return self._wrong(number, f"The simulated GPU has no <{file[1] or file[2]}>, nor has the host's compiler.")
         source = self.source.code.splitlines()[number - 1 : number]

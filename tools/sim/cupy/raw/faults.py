@@ -183,7 +183,7 @@ class Report:
             words["everyone"] = self._everyone()
         if refusal == "grid_missed":
             words["ended"] = f"{note.number:,} of them {'have' if note.number > 1 else 'has'} ended"
-        if refusal == "stuck":
+        if self.refusal == "stuck":
             words["remedy"] = "__ballot_sync before the branch gives a mask"
             if not self.text.startswith("__"):
                 words["remedy"] = "coalesced_threads() is the group of a branch"
@@ -200,7 +200,7 @@ class Report:
         if not self.note.number:
             return "All other threads wait, too, or have ended"
         index = np.unravel_index(self.note.number, self.scene.grid[::-1])[::-1]
-        where = faults.shown(tuple(int(each) for each in index), self.scene.grid)
+        where = faults.shown((int(index[0]), int(index[1]), int(index[2])), self.scene.grid)
         return f"A GPU runs {self.note.number:,} of these blocks at a time; block {where} begins when one has ended"
 
     def _race(self) -> tuple[str, str]:
