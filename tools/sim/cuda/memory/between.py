@@ -1,6 +1,5 @@
 """The record of what the blocks of one launch did to global memory, also of those that ran before: nothing orders two
-blocks but chains
-of fences and atomic updates."""
+blocks but chains of fences and atomic updates."""
 
 from typing import NamedTuple
 
