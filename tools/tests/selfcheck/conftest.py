@@ -20,6 +20,7 @@ def pytest_addoption(parser):
     parser.addoption("--seed")
     parser.addoption("--remote", action="store_true")
     parser.addini("course_limit", "")
+    parser.addini("course_compiler", "")
 
 class Finder:
     def __init__(self, folder):
