@@ -26,6 +26,7 @@ KNOWN = set(
     """g++ gcc cc c++ clang clang++ nvcc ptxas cuobjdump nvdisasm nvidia-smi ncu addr2line objdump valgrind
     uname ldconfig ld lscpu""".split()
 )
+SHELLS = ("sh", "/bin/sh", "bash", "/bin/bash")
 # Commands of git that tell nothing of what stands in a file; others are asked about a file by name, or see everything
 WITHOUT_CONTENT = set(
     """init add commit gc status branch switch config remote rev-parse symbolic-ref merge-base ls-tree ls-files
@@ -161,15 +162,17 @@ def programs_reads(event: str, arguments: tuple, record: Record) -> Iterator[tup
             yield UNSEEN, ""
     elif copy := next(filter(None, map(copy_of, (place, *words))), ""):
         yield UNSEEN, copy
-    elif not (_is_of_the_job(program, record.root) and _is_elsewhere(words, {}, place, record.root)) or not (
-        _is_machine_code(program) or _carries_on(variables, record)
+    elif not (_is_of_the_job(program, record.root) and _is_elsewhere(words, {}, place, record.root)):
+        yield UNSEEN, ""
+    elif (program in SHELLS or not _is_machine_code(program)) and not (
+        _carries_on(variables, record) and _are_without(variables, (record.root, COPY))
     ):
         yield UNSEEN, ""
 
 
 def _is_of_the_job(program: str, root: str) -> bool:
     """Is it a shell, or machine code or a script that a process of the job made, in a folder for what is temporary?"""
-    if program in ("sh", "/bin/sh", "bash", "/bin/bash"):
+    if program in SHELLS:
         return True
     made = os.path.realpath(program).startswith(os.path.join(os.environ.get("TMPDIR", "/tmp"), ""))
     script = _beginning(program, -1) if made else b""
@@ -240,6 +243,12 @@ def _carries_on(variables: dict[str, str], record: Record) -> bool:
     return (record.log, record.root) in zip(logs, map(os.path.realpath, roots), strict=False) and (
         FOLDER in variables.get("PYTHONPATH", "").split(os.pathsep)
     )
+
+
+def _are_without(variables: dict[str, str], places: tuple[str, ...]) -> bool:
+    """Does no variable lead a shell into one of these places, but for those that processes have anyway?"""
+    own = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "PWD", "OLDPWD", "_", LOG, ROOT, READER)
+    return not any(place in value for name, value in variables.items() if name not in own for place in places)
 
 
 def _next_of_this_name() -> None:

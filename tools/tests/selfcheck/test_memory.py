@@ -182,6 +182,9 @@ def test_a_file_is_recorded_however_it_is_read(course, code):
     [
         "import subprocess; subprocess.run(['cat', 'README.md'])",
         "import subprocess; subprocess.run('true', shell=True)",
+        "import os, subprocess; e = {**os.environ, 'HERE': os.getcwd()};"
+        " subprocess.run('cat $HERE/x', shell=True, cwd='/', env=e)",
+        "import subprocess; subprocess.run('true', shell=True, cwd='/', env={})",
         "import os; os.system('true')",
         "import os; os.execv('/bin/true', ['true'])",
         "import os; os.spawnv(os.P_WAIT, '/bin/true', ['true'])",
@@ -209,6 +212,7 @@ def test_a_program_that_nobody_can_look_into_may_have_read_anything(course, code
         "",
         "import subprocess; subprocess.run(['g++', '--version'])",
         "import platform; platform.processor()",
+        "import subprocess; subprocess.run('true', shell=True, cwd='/')",
         "import subprocess; subprocess.run(['git', 'init', '-q'], cwd=__import__('tempfile').mkdtemp())",
         "import shutil, subprocess as s, tempfile as t; f = t.mkdtemp(); shutil.copy('/bin/true', f + '/true');"
         " s.run([f + '/true'], cwd=f)",
