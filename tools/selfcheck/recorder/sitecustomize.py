@@ -210,9 +210,15 @@ def _of_git(words: list[str], variables: dict[str, str], place: str, root: str) 
     if not _is_elsewhere(rest, variables, place, root):
         asks_for_commit = rest and rest[0] in ONLY_THE_COMMIT and not redirected
         yield (COMMIT if asks_for_commit else UNSEEN), ""
-    elif copies and rest and rest[0] not in WITHOUT_CONTENT:
+    elif copies and rest and rest[0] not in WITHOUT_CONTENT and not _lists_commits(rest):
         named = NAMED.fullmatch(rest[-1]) if rest[0] in ("show", "cat-file") else None
         yield (named[1] if named else UNSEEN), copies[0]
+
+
+def _lists_commits(rest: list[str]) -> bool:
+    """Is it `git log` that prints names of commits and their dates, and nothing of what changed in them?"""
+    options = [word for word in rest[1:] if word.startswith("-") and word != "--"]
+    return rest[0] == "log" and len(options) == 1 and options[0].startswith("--format=")
 
 
 def _git_command(words: list[str], place: str) -> tuple[str, list[str]]:

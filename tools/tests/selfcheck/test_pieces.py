@@ -151,6 +151,8 @@ GIT = "import subprocess; subprocess.run(['git', *{words!r}.split()])"
         (GIT.format(words="rev-parse HEAD"), set()),
         (GIT.format(words="show HEAD:week1/day1/adding.py"), {"week1/day1/adding.py"}),
         (GIT.format(words="cat-file blob HEAD:week1/day1/adding.py"), {"week1/day1/adding.py"}),
+        (GIT.format(words="log --format=%H -- week1"), set()),
+        (GIT.format(words="log --format=%H -p"), {UNSEEN}),
         (GIT.format(words="log -p"), {UNSEEN}),
         (GIT.format(words="diff"), {UNSEEN}),
         (GIT.format(words="cat-file --batch"), {UNSEEN}),
