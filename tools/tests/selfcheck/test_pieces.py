@@ -128,7 +128,8 @@ def reads_of(course, code: str, cwd) -> set[str]:
 def copy(tmp_path_factory):
     """A copy under git of one lesson."""
     copy = tmp_path_factory.mktemp("elsewhere") / COPY
-    (copy / "week1/day1").mkdir(parents=True)
+    with recording.copying(copy):  # or what is read in it would be every test file's
+        (copy / "week1/day1").mkdir(parents=True)
     (copy / "week1/day1/adding.py").write_text("x = 1\n")
     for command in (["init", "-q"], ["add", "-A"], ["-c", "user.name=t", "-c", "user.email=t@e", "commit", "-qm", "c"]):
         subprocess.run(["git", *command], cwd=copy, check=True)
