@@ -61,7 +61,14 @@ class _WhenTritonIsImported(importlib.abc.MetaPathFinder):
 def choose_triton() -> None:
     """Make `import triton` fit this run."""
     if card() is None and os.environ.get(COMPILE) != "1":
-        simulated_triton.install()
+        simulated_triton.install(_front_end)
+
+
+def _front_end(*launch: Any) -> None:
+    """Imported with the first launch: whoever only imports a lesson does not wait for it."""
+    from tools.compiler import front_end
+
+    front_end.check(*launch)
 
 
 @cache

@@ -108,9 +108,10 @@ class Recorder:
 
     def compiled(self, kernel: JITFunction, compile_it: Callable) -> Any:
         try:
-            compiled = compile_it()
+            with diagnostics.complaints() as said:
+                compiled = compile_it()
         except Exception as error:
-            raise diagnostics.rejected(error, kernel, self.chip) or error from None
+            raise diagnostics.rejected(error, kernel, self.chip, said) or error from None
         fault = diagnostics.too_large(kernel, self.chip, compiled.metadata)
         if fault:
             raise fault

@@ -4,7 +4,11 @@ import gc
 import linecache
 import os
 import re
+import sys
+import tempfile
 import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from triton.compiler.errors import CompilationError
@@ -19,17 +23,50 @@ from tools.models.chips import Chip
 
 WIDTH = 80
 LINES = 6  # of a whole text
+_TOLD_ELSEWHERE = ("PassManager", "error encountered during parsing")  # the reason is on standard error
+_COMPLAINT = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+):\d+: error: (?P<reason>.*?)\.?$")
+_FAILED_PASS = re.compile(r"Pipeline failed while executing \[`(\w+)`")
 _SAYS_NOTHING = (AttributeError, KeyError, IndexError, NotImplementedError)  # by itself
 
 
-def rejected(error: Exception, kernel: JITFunction, chip: Chip) -> CompileError | None:
-    """What to tell about an error of a launch; None when it is not the compiler's."""
-    failed_pass = isinstance(error, RuntimeError) and "PassManager" in str(error)
-    if not (failed_pass or isinstance(error, TritonError)):
-        return None
+@contextmanager
+def complaints() -> Iterator[list[str]]:
+    """What libraries write to standard error in this block, as lines, once it has ended; nothing of it is shown."""
+    said: list[str] = []
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield said
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            said += file.read().decode(errors="replace").splitlines()
+
+
+def rejected(error: Exception, kernel: JITFunction, chip: Chip, said: Sequence[str] = ()) -> CompileError | None:
+    """What to tell about an error of a launch; None when it is not the compiler's. said: on standard error."""
     head = f"{kernel.__name__} does not compile for {chip.key}"
+    if isinstance(error, RuntimeError) and any(words in str(error) for words in _TOLD_ELSEWHERE):
+        return _told_elsewhere(head, kernel, error, said)
+    if not isinstance(error, TritonError):
+        return None
     file, line = _place(error, kernel)
     return rejection(head, file, line, _reason(error))
+
+
+def _told_elsewhere(head: str, kernel: JITFunction, error: Exception, said: Sequence[str]) -> CompileError:
+    complaint = next(filter(None, map(_COMPLAINT.match, said)), None)
+    failed = next(filter(None, map(_FAILED_PASS.search, said)), None)
+    reason = f"The compiler says: {complaint['reason'] if complaint else error}."
+    if failed:
+        reason = f"The compiler's pass {failed[1]} fails on it and does not say why."
+    file, line = get_jit_fn_file_line(kernel)
+    if complaint:
+        file, line = complaint["file"], int(complaint["line"])
+    return rejection(head, file, line, reason)
 
 
 def too_large(kernel: JITFunction, chip: Chip, metadata: Any) -> CompileError | None:

@@ -4,34 +4,50 @@ import inspect
 import operator
 import os
 import random
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 from tools.sim import libraries, recording, trace
 from tools.sim.counters import Counts, Launch
 from tools.sim.faults import position
-from tools.sim.triton import memory
+from tools.sim.triton import memory, original
 
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
+
+front_end: Callable[..., None] | None = None  # Triton's own, by which a launch's kernel must pass: see tools/gpu.py
 
 
 def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> None:
     """Launch a kernel. executor: Triton's GridExecutor, which holds the kernel and the grid."""
     _check_names(executor, kwargs)
+    refused = _refused(executor.kernel, args, kwargs)
     kwargs = {name: value for name, value in kwargs.items() if name in executor.arg_names}  # not num_warps
     host_args, host_kwargs = executor._init_args_hst(args, kwargs)
     for hook in executor.pre_run_hooks:
         hook(*host_args, **host_kwargs)
     scope = interpreter._patch_lang(executor.fn)
     try:
-        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *host_args, **host_kwargs))
+        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *host_args, **host_kwargs), refused)
     finally:
         scope.restore()
         memory.current = None
     executor._restore_args_dev(args, host_args, kwargs, host_kwargs)
 
 
-def _launch(executor: Any, interpreter: Any, arguments: dict) -> None:
+def _refused(kernel: Any, args: tuple, kwargs: dict) -> Exception | None:
+    """What the compiler's front end has against the kernel."""
+    if front_end is None or "breakpoint" in kernel.fn.__code__.co_names:  # Python's debugger, which is for here alone
+        return None
+    try:
+        front_end(kernel, args, kwargs, original.in_place)
+    except Exception as refusal:
+        return refusal
+    return None
+
+
+def _launch(executor: Any, interpreter: Any, arguments: dict, refused: Exception | None) -> None:
+    """refused: why no GPU would run it. One program runs before it is raised: it may find plainer words."""
     grid = _grid(executor, arguments)
     _check(executor, arguments)
     memory.current = memory.Memory(counting=recording.recording())
@@ -50,6 +66,10 @@ def _launch(executor: Any, interpreter: Any, arguments: dict) -> None:
         builder.set_grid_idx(*position(number, sizes))
         memory.current.begin(number)
         executor.fn(**arguments)
+        if refused:
+            break
+    if refused:
+        raise refused
     _put_on_record(executor.fn.__name__, grid)
 
 
@@ -109,4 +129,11 @@ def patch(interpreter: Any) -> None:
         with libraries.unlisted():  # what moves the arguments is no operation of the learner's
             run(executor, interpreter, args, kwargs)
 
+    def run_interpreted(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
+        if not warmup:
+            executor = interpreter.GridExecutor(kernel.rewrite(), kernel.arg_names, grid, kernel.pre_run_hooks)
+            executor.kernel = kernel
+            executor(*args, **kwargs)
+
     interpreter.GridExecutor.__call__ = call
+    interpreter.InterpretedFunction.run = run_interpreted

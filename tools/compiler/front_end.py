@@ -1,0 +1,125 @@
+"""The front end of Triton's compiler in a process that simulates: a kernel that it refuses is refused at its launch.
+
+There `triton.jit` makes functions for the interpreter, which takes any Python. Here each is wrapped as for the
+compiler, specialized to the launch's arguments, and translated into Triton's intermediate representation (TTIR):
+25 ms for a kernel of ten lines, once for each signature. No pass of the compiler is run.
+"""
+
+import functools
+import io
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, redirect_stdout
+from typing import Any
+
+from triton import language
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, code_generator, make_backend
+from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.jit import JITFunction, compute_cache_key, create_function_from_signature
+
+from tools.compiler import diagnostics
+from tools.models.chips import chip
+
+CHIP = "h100"
+UNKNOWN = re.compile(r"Keyword argument (\w+) was specified but unrecognised")
+
+_taken: set[tuple[str, str]] = set()  # kernels, with signatures of which the front end has taken them
+
+
+def check(
+    kernel: InterpretedFunction,
+    args: tuple,
+    kwargs: Mapping[str, Any],
+    language_in_place: Callable[[], AbstractContextManager],
+) -> None:
+    """Translate a launch's kernel for CHIP, unless one of its signature has been.
+
+    args, kwargs: of the launch, options such as num_warps included. language_in_place: within, triton.language is what
+    the compiler knows it as. Raises CompileError; TypeError and ValueError for an option that a launch does not take.
+    """
+    function = for_compiler(kernel)
+    kwargs = {"debug": False, "instrumentation_mode": ""} | dict(kwargs)
+    try:
+        bound, specialization, options = _binder(kernel)(*args, **kwargs)
+    except Exception:
+        return  # arguments that do not fit, which the launch itself will say
+    key = function.hash, compute_cache_key({}, specialization, options)
+    if key not in _taken:
+        with language_in_place():
+            _translate(function, *_packed(function, kwargs, bound, specialization, options))
+        _taken.add(key)
+
+
+@functools.cache
+def for_compiler(function: InterpretedFunction) -> JITFunction:
+    """The same function as triton.jit would have made it for a GPU."""
+    made = JITFunction(function.fn, **function.kwargs)
+    made.hash = f"{made._fn_name}-{id(made)}"  # or Triton looks at all that it uses, and knows no interpreted function
+    return made
+
+
+class Generator(code_generator.CodeGenerator):
+    """Triton's, for code whose functions were made for the interpreter, Triton's own included."""
+
+    def __init__(self, context: Any, prototype: Any, gscope: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
+        names = {name: _for_compiler(value) for name, value in gscope.items()}
+        super().__init__(context, prototype, names, *args, **kwargs)
+
+    def get_Attribute(self, lhs: Any, attr: str) -> Any:
+        method = getattr(language, attr, None)
+        if isinstance(lhs, language.tensor) and isinstance(method, InterpretedFunction):
+            return code_generator.BoundJITMethod(lhs, for_compiler(method))
+        return _for_compiler(super().get_Attribute(lhs, attr))
+
+
+def _for_compiler(value: Any) -> Any:
+    # isinstance would ask lazy modules for their __class__
+    return for_compiler(value) if type(value) is InterpretedFunction else value
+
+
+@functools.cache
+def _target() -> tuple[GPUTarget, Any]:
+    target = GPUTarget("cuda", chip(CHIP).capability, 32)
+    return target, make_backend(target)
+
+
+@functools.cache
+def _binder(kernel: InterpretedFunction) -> Callable:
+    function = for_compiler(kernel)
+    return create_function_from_signature(function.signature, function.params, _target()[1])
+
+
+def _packed(function: JITFunction, kwargs: dict, bound: dict, specialization: list, options: dict) -> tuple:
+    """Options, signature, constants and what is known of arguments. Raises TypeError, ValueError for the options."""
+    try:
+        return function._pack_args(_target()[1], kwargs, bound, specialization, options)
+    except KeyError as error:
+        unknown = UNKNOWN.search(str(error))
+        if unknown is None:
+            raise
+        name, kernel = unknown[1], function.__name__
+        raise TypeError(f"{name} is neither an argument of {kernel} nor an option of a launch.") from None
+    except AssertionError as error:
+        raise ValueError(f"{function.__name__} cannot be launched like this: {error}.") from None
+
+
+def _translate(function: JITFunction, options: Any, signature: dict, constants: dict, facts: dict) -> None:
+    target, backend = _target()
+    kept, code_generator.CodeGenerator = code_generator.CodeGenerator, Generator
+    try:
+        context = ir.context()
+        ir.load_dialects(context)
+        backend.load_dialects(context)
+        constants = {path: _for_compiler(value) for path, value in constants.items()}
+        source = ASTSource(function, signature, constants, facts)
+        codegen = backend.get_codegen_implementation(options)
+        with diagnostics.complaints() as said, redirect_stdout(io.StringIO()):  # Triton prints what it cannot verify
+            source.make_ir(target, options, codegen, backend.get_module_map(), context)
+    except Exception as error:
+        rejected = diagnostics.rejected(error, function, chip(CHIP), said)
+        if rejected:  # else it is of no kind that the compiler tells a user
+            raise rejected from None
+    finally:
+        code_generator.CodeGenerator = kept
