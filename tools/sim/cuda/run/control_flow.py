@@ -10,7 +10,7 @@ from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.phi import Phi
-from tools.sim.cuda.run.turns import PATIENCE
+from tools.sim.cuda.run.turns import PATIENCE, same
 from tools.sim.cuda.run.values import NUMBER, bounds_of_range, merged, truth
 
 MOST_TURNS = 200_000  # of a loop whose end depends on the lanes
@@ -206,7 +206,7 @@ class ControlFlow(Lanes):
         """Refuse a loop that will not end: nothing changed in a whole turn, or too many turns."""
         if self.turns is None and loop.turns == STUCK:
             self._seen = self._snapshot(loop)
-        stuck = self.turns is None and loop.turns == STUCK + 1 and _same(self._seen, self._snapshot(loop))
+        stuck = self.turns is None and loop.turns == STUCK + 1 and same(self._seen, self._snapshot(loop))
         if stuck or loop.turns > MOST_TURNS:
             why = "nothing changes from turn to turn" if stuck else f"it has had {MOST_TURNS:,} turns"
             raise self.fault(
@@ -246,9 +246,3 @@ class ControlFlow(Lanes):
         value = self.frames.pop().value
         self._set(*before)
         return value
-
-
-def _same(before: list, after: list) -> bool:
-    return len(before) == len(after) and all(
-        one is other or np.array_equal(one, other, equal_nan=one.dtype.kind == "f") for one, other in zip(before, after)
-    )

@@ -136,9 +136,9 @@ class Turns:
         block = self.current
         changes = block.changes or any(map(_differs, block.notes))
         now = _variables(loop)
-        same = block.loop is loop and len(now) == len(block.before) and all(map(_equal, block.before, now))
+        stays = block.loop is loop and same(block.before, now)
         block.quiet = not changes
-        block.idle = block.quiet and (same or loop.turns > MOST_TURNS)
+        block.idle = block.quiet and (stays or loop.turns > MOST_TURNS)
         if changes:
             for other in self._waiting:
                 other.idle = False
@@ -177,6 +177,11 @@ def _variables(loop: Any) -> list:
 def _differs(note: tuple) -> bool:
     storage, keys, held = note
     return not _equal(storage.flat[keys], held)
+
+
+def same(before: list, after: list) -> bool:
+    """Are these the same values?"""
+    return len(before) == len(after) and all(map(_equal, before, after))
 
 
 def _equal(one: Any, other: Any) -> bool:
