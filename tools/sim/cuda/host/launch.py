@@ -113,7 +113,7 @@ def _storage(name: str, value: GlobalArray) -> Storage:
         )
     reach = [(length - 1) * stride for length, stride in zip(array.shape, array.strides)] if array.size else []
     low, high = sum(each for each in reach if each < 0), sum(each for each in reach if each > 0)
-    lowest = array[tuple(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides)]
+    lowest = array[(..., *(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides))]
     span = (high - low) // size + 1 if array.size else 0
     flat = np.lib.stride_tricks.as_strided(lowest, (span,), (size,))
     return Storage(

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from tools.sim.cuda.faults import Unknown, learner_frame
-from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.phi import Phi
+from tools.sim.cuda.run.sequences import element, length
 from tools.sim.cuda.run.turns import PATIENCE, same
 from tools.sim.cuda.run.values import NUMBER, bounds_of_range, merged, truth
 
@@ -169,12 +169,9 @@ class ControlFlow(Lanes):
         raise NotImplementedError
 
     def elements(self, loop: Loop, values: Any) -> Iterator:
-        """The same for a loop over a tuple or an array of one dimension."""
-        if not isinstance(values, (tuple, Array)):
-            raise Unknown("The simulator knows loops over range, tuples and arrays. A GPU may know others.")
-        length = len(values) if isinstance(values, tuple) else int(values.shape[0])
-        for number in self.range(loop, np.int64(length)):
-            yield self.load(values, number)
+        """The same for a loop over a tuple, an array, or several of them together."""
+        for number in self.range(loop, np.int64(length(values))):
+            yield element(self, values, number)
 
     def _depart(self, loop: Loop) -> None:
         """Every lane of this turn has had its last."""

@@ -102,13 +102,28 @@ def outer_variables(function: Callable) -> dict[str, object]:
 
 def findings(tree: ast.FunctionDef, function: Callable, names: Names) -> Iterator[Finding]:
     """About the names in the function, in any order."""
+    loops = _of_loops(tree)
     for node in nodes(tree):
+        if node in loops:
+            continue
         try:
             found = _finding(node, names)
         except Missing as missing:
             found = _missing(missing) if missing.node is node else None  # else it has a turn of its own
         if found:
             yield found
+
+
+def _of_loops(tree: ast.FunctionDef) -> set[ast.AST]:
+    """The names enumerate and zip where a for loop goes through them."""
+    found: set[ast.AST] = set()
+    waiting = [node.iter for node in nodes(tree) if isinstance(node, ast.For)]
+    while waiting:
+        match waiting.pop():
+            case ast.Call(func=ast.Name(id="zip" | "enumerate") as called, args=values, keywords=[]):
+                found.add(called)
+                waiting += values
+    return found
 
 
 def _finding(node: ast.AST, names: Names) -> Finding | None:
