@@ -153,6 +153,8 @@ def _missing(missing: Missing) -> Finding:
     if name in REASON and getattr(missing.owner, "__name__", "") == "tools.sim.cuda":
         reason = f"{REASON[name][0].upper()}{REASON[name][1:]}."
         return Finding(node, ast.unparse(node), textwrap.fill(reason, WIDTH), unknown=True)
+    if getattr(missing.owner, "__name__", "").endswith("device.libdevice"):
+        return Finding(node, ast.unparse(node), "The module math has most functions, too.", unknown=True)
     near = difflib.get_close_matches(name, missing.near, 1)
     if missing.owner is math and name in BUILT_IN:
         return Finding(node, what, BUILT_IN[name])
