@@ -50,8 +50,8 @@ def launch(
         lanes.races, lanes.space, lanes.turns = Races(lanes, between), Space(lanes, dynamic_shared, outside), turns
         _run(kernel, lanes, list(map(lanes.space.argument, arguments, storages)))
 
-    if kernel.waits and not kernel.cooperates and blocks > 1:
-        Turns(blocks, resident, lambda number, turns: run(number, 1, turns)).all()
+    if blocks > 1 and (kernel.spins if kernel.cooperates else kernel.waits):
+        Turns(blocks, resident, lambda number, turns: run(number, 1, turns), between.clear).all()
     else:
         batch = blocks if kernel.cooperates else max(1, AT_ONCE // math.prod(block))
         with np.errstate(all="ignore"):

@@ -221,7 +221,11 @@ class Warps(ControlFlow):
                 "waits here for all blocks, but some never come.",
                 "Which condition keeps them from it?",
             )
-        self.races.grid_barrier()
+        if self.turns is None:
+            self.races.grid_barrier()
+        else:
+            self.races.settle()
+            self.turns.meet(self)
 
     def warp_barrier(self, lanes: np.ndarray) -> None:
         """syncwarp: what these lanes wrote, they now see of each other."""
