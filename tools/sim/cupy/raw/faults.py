@@ -1,6 +1,7 @@
 """Faults of a CUDA C++ kernel in words, from what the runtime noted."""
 
 import ctypes
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,7 +162,15 @@ class Report:
             absent = self._missing()
             threads, comes = plural("thread", len(absent)), "come" if len(absent) > 1 else "comes"
             words["absent"] = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
+            words["absent"] += self._if_whole_warps(absent)
         return words
+
+    def _if_whole_warps(self, absent: list[int]) -> str:
+        """What a GPU does where whole warps are at another barrier."""
+        here = set(range(math.prod(self.scene.block))) - set(absent)
+        if {thread // WARP for thread in here} & {thread // WARP for thread in absent}:
+            return ""
+        return ".\nA GPU may let it pass if they wait at another barrier; CUDA promises nothing"
 
     def _race(self) -> tuple[str, str]:
         (first, place, before), (second, _, after) = self._parties()
