@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda.faults import Fault, Refused
+from tools.sim.cuda.faults import Fault, Refused, Unknown
 from tools.sim.cuda.host.arguments import conversion
 from tools.sim.cuda.host.outside import ConstantWarning
 from tools.sim.cuda.types import NUMBERS
@@ -449,3 +449,14 @@ def test_conversions_are_ranked_as_numba_ranks_them():
             if one != other:
                 found = default_type_manager.check_compatible(of_one, of_other)
                 assert conversion(np.dtype(one), np.dtype(other)) == (found and found.name), (one, other)
+
+
+@cuda.jit
+def vector_as_a_value(out):
+    both = cuda.float32x4(1, 2, 3, 4)
+    out[0] = both.x
+
+
+def test_vectors_as_values_are_said_to_be_unknown():
+    with pytest.raises(Unknown, match="cuda.float32x4. A GPU may run it."):
+        vector_as_a_value[1, 1](np.zeros(1))
