@@ -1,4 +1,4 @@
-"""What a compiled kernel needs, asked as in Numba: registers, shared and local memory, how many blocks fit.
+"""Registers, shared and local memory of a compiled kernel and how many of its blocks fit, asked as in Numba.
 
 Numba's own compiler says it for the simulated chip, where it is installed; nothing of that needs a GPU.
 """

@@ -1,5 +1,5 @@
-"""What the blocks of one launch did to global memory, also those that ran before: nothing orders two blocks but chains
-of fences and atomic updates."""
+"""The record of what the blocks of one launch did to global memory, also of those that ran before: nothing orders two
+blocks but chains of fences and atomic updates."""
 
 from typing import NamedTuple
 
