@@ -193,8 +193,8 @@ class Report:
         if refusal == "divergent_barrier":
             absent = self._missing()
             threads, comes = plural("thread", len(absent)), "come" if len(absent) > 1 else "comes"
-            words["absent"] = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
-            words["absent"] += self._if_whole_warps(absent)
+            who = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
+            words["absent"] = who + self._if_whole_warps(absent)
         return words
 
     def _if_whole_warps(self, absent: list[int]) -> str:

@@ -399,17 +399,14 @@ class Foreign:
         self.__cuda_array_interface__ = array.__cuda_array_interface__
 
 
-SCALAR = cuda.to_device(np.array(42.0))
-FOREIGN = Foreign(SCALAR)
+def test_arrays_without_axes_and_of_other_libraries_may_come_from_outside():
+    ours, out = cuda.to_device(np.array(42.0)), cuda.device_array((), np.float64)
+    theirs = Foreign(ours)
 
+    @cuda.jit
+    def from_arrays_without_axes(out):
+        out[()] = ours[()] + theirs[()]
 
-@cuda.jit
-def from_arrays_without_axes(out):
-    out[()] = SCALAR[()] + FOREIGN[()]
-
-
-def test_arrays_without_axes_and_of_other_libraries_may_be_globals():
-    out = cuda.device_array((), np.float64)
     from_arrays_without_axes[1, 1](out)
     assert out.copy_to_host() == 84
 
