@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 STAND_IN = "tools.sim.cuda"
-NAMESPACES = ("atomic", "fp16", "cg", "shared", "local", "const", "types")
+NAMESPACES = ("atomic", "fp16", "cg", "libdevice", "shared", "local", "const", "types")
 
 PLAIN = (bool, int, float, str, tuple, dict, type(None))  # what others may share: no name of the stand-in's own
 

@@ -13,7 +13,7 @@ from tools.sim.cuda import jit as _jit
 from tools.sim.cuda import types
 from tools.sim.cuda.device import arrays as _device_arrays
 from tools.sim.cuda.device import atomics as atomic
-from tools.sim.cuda.device import barriers, cg, fp16, geometry, scalars, shuffles
+from tools.sim.cuda.device import barriers, cache_hints, cg, fp16, geometry, libdevice, scalars, shuffles
 from tools.sim.cuda.host import allocation, arguments, arrays, device, errors, host_arrays, streams
 from tools.sim.cuda.run import debugger
 from tools.sim.cuda.translate import not_simulated
@@ -27,6 +27,7 @@ _NAMES: dict[ModuleType, str] = {
     shuffles: "activemask all_sync any_sync ballot_sync eq_sync lanemask_lt match_all_sync match_any_sync "
     "shfl_down_sync shfl_sync shfl_up_sync shfl_xor_sync",
     scalars: "brev cbrt clz ffs fma nanosleep popc selp",
+    cache_hints: "ldca ldcg ldcs ldcv ldlu stcg stcs stwb stwt",
     debugger: "debug",
     arguments: "In InOut Out",
     allocation: "is_cuda_array",
@@ -39,7 +40,7 @@ _NAMES: dict[ModuleType, str] = {
     errors: "CudaSupportError",
 }
 globals().update({name: getattr(module, name) for module, names in _NAMES.items() for name in names.split()})
-__all__ = ["atomic", "cg", "cudadrv", "fp16", "implementation", "types"]
+__all__ = ["atomic", "cg", "cudadrv", "fp16", "implementation", "libdevice", "types"]
 __all__ += " ".join(_NAMES.values()).split()
 
 _TYPES = {name: kind for name, kind in types.NAMES.items() if name not in ("float16", "f2")}  # as numba.cuda has them

@@ -23,6 +23,8 @@ from tools.sim.device_memory import pointer
 
 NO_ARGUMENTS = (str, bytes, bytearray, memoryview, list, set, slice, type, type(None))  # which Numba has types for
 KNOWN = "It knows numbers of at most 8 bytes, complex ones, and records of them."
+NOT_SAFE = (("uint8", "float16"), ("uint16", "float32"), ("uint16", "complex64"))  # to Numba; they lose nothing
+CONVERSIONS = ("unsafe", "safe", "promote")  # of Numba, the worst first
 TAKEN = "A kernel takes arrays, numbers, and tuples of them."
 
 
@@ -113,23 +115,40 @@ def _is_unsigned(value: Any) -> bool:
 
 
 def best(signatures: Iterable[tuple[Type, ...]], found: Sequence[Type]) -> tuple[Type, ...]:
-    """The signature that needs the fewest and safest conversions. Raises TypeError when none will do."""
+    """The signature that needs the fewest and safest conversions. Raises TypeError for none, and for several."""
     ranked = [(cost, types) for types in signatures if (cost := _cost(found, types)) is not None]
+    shown = ", ".join(map(str, found))
     if not ranked:
-        raise TypeError(f"No matching definition for argument type(s) {', '.join(map(str, found))}")
-    return min(ranked, key=lambda each: each[0])[1]
+        raise TypeError(f"No matching definition for argument type(s) {shown}")
+    least = min(cost for cost, _ in ranked)
+    equal = [types for cost, types in ranked if cost == least]
+    if len(equal) > 1:
+        several = "\n".join(f"({', '.join(map(str, types))})" for types in equal)
+        raise TypeError(f"Ambiguous overloading for ({shown}): these signatures fit equally well:\n{several}")
+    return equal[0]
 
 
-def _cost(found: Sequence[Type], wanted: Sequence[Type]) -> tuple[int, int] | None:
-    """How many conversions may lose something, and how many do not; None if one is impossible."""
-    losing = keeping = 0
+def _cost(found: Sequence[Type], wanted: Sequence[Type]) -> tuple[int, ...] | None:
+    """How many conversions may lose something, how many change the kind, and how many widen; None if one cannot be."""
+    cost = [0] * len(CONVERSIONS)
     for one, other in zip(found, wanted, strict=True):
         if isinstance(one, Number) and isinstance(other, Number) and one != other:
-            safe = np.can_cast(one.of_numpy, other.of_numpy)
-            losing, keeping = losing + (not safe), keeping + safe
+            kind = conversion(one.of_numpy, other.of_numpy)
+            if kind is None:
+                return None
+            cost[CONVERSIONS.index(kind)] += 1
         elif not _accepts(other, one):
             return None
-    return losing, keeping
+    return tuple(cost)
+
+
+def conversion(one: np.dtype, other: np.dtype) -> str | None:
+    """One of CONVERSIONS; None for what has an imaginary part and becomes real."""
+    if one.kind == "c" and other.kind != "c":
+        return None
+    if not np.can_cast(one, other) or (str(one), str(other)) in NOT_SAFE:
+        return "unsafe"
+    return "promote" if one.kind == other.kind else "safe"
 
 
 def _accepts(wanted: Type, found: Type) -> bool:

@@ -50,8 +50,8 @@ def launch(
         lanes.races, lanes.space, lanes.turns = Races(lanes, between), Space(lanes, dynamic_shared, outside), turns
         _run(kernel, lanes, list(map(lanes.space.argument, arguments, storages)))
 
-    if kernel.waits and not kernel.cooperates and blocks > 1:
-        Turns(blocks, resident, lambda number, turns: run(number, 1, turns)).all()
+    if blocks > 1 and (kernel.spins if kernel.cooperates else kernel.waits):
+        Turns(blocks, resident, lambda number, turns: run(number, 1, turns), between.clear).all()
     else:
         batch = blocks if kernel.cooperates else max(1, AT_ONCE // math.prod(block))
         with np.errstate(all="ignore"):
@@ -113,7 +113,7 @@ def _storage(name: str, value: GlobalArray) -> Storage:
         )
     reach = [(length - 1) * stride for length, stride in zip(array.shape, array.strides)] if array.size else []
     low, high = sum(each for each in reach if each < 0), sum(each for each in reach if each > 0)
-    lowest = array[tuple(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides)]
+    lowest = array[(..., *(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides))]
     span = (high - low) // size + 1 if array.size else 0
     flat = np.lib.stride_tricks.as_strided(lowest, (span,), (size,))
     return Storage(

@@ -4,7 +4,7 @@ import warnings
 from typing import Any
 
 from tools.sim.cuda.faults import Unknown, learner_frame
-from tools.sim.cuda.host.arrays import elements_of
+from tools.sim.cuda.host.arrays import elements_of, on_device
 from tools.sim.cuda.memory.storage import GlobalArray, Storage
 from tools.sim.cuda.types import NUMBERS
 
@@ -25,10 +25,11 @@ class Outside:
     def captured(self, thing: Any) -> tuple[GlobalArray, Storage]:
         """Raises Unknown for elements that are not simulated."""
         if id(thing) not in self._captured:
-            name, elements = "a device array", elements_of(thing)
+            there = on_device(thing)
+            name, elements = "a device array", elements_of(there)
             if elements.dtype not in NUMBERS:
                 raise Unknown("The simulator knows device arrays of numbers as globals. A GPU may know others.")
-            array = GlobalArray(name, elements, thing.address)
+            array = GlobalArray(name, elements, there.address)
             self._captured[id(thing)] = array, self._storage(name, array)
             self._captured[id(thing)][1].watched = True
         return self._captured[id(thing)]

@@ -69,12 +69,14 @@ class Touched:
     def __init__(self, size: int) -> None:
         self._size = size
         self._blocks: dict[str, np.ndarray] = {}
-        self._history: dict[str, list[tuple[np.ndarray, np.ndarray, int]]] = {}
+        self._moments: dict[str, np.ndarray] = {}
+        self._several: dict[tuple[str, int], dict[int, int]] = {}  # of SEVERAL blocks, each with its moment
 
     def blocks(self, operation: str) -> np.ndarray:
         """The block that did it to each element, NOBODY or SEVERAL."""
         if operation not in self._blocks:
             self._blocks[operation] = np.full(self._size, NOBODY, np.int32)
+            self._moments[operation] = np.zeros(self._size, np.int64)
         return self._blocks[operation]
 
     def foreign(self, operation: str, keys: np.ndarray, blocks: np.ndarray) -> np.ndarray:
@@ -85,18 +87,31 @@ class Touched:
         return np.flatnonzero((by != NOBODY) & (by != blocks))
 
     def note(self, operation: str, keys: np.ndarray, blocks: np.ndarray, moment: int, keep: bool) -> None:
-        """keep: also the moment."""
+        """An operation that is in conflict with none before. keep: remember the moment."""
         by = self.blocks(operation)
+        if keep and operation == "store":
+            self._forget(keys)  # what comes after this one comes after all that came before it
         before = by[keys]
         by[keys] = blocks
         several = (by[keys] != blocks) | ((before != NOBODY) & (before != blocks))
         by[keys[several]] = SEVERAL
         if keep:
-            self._history.setdefault(operation, []).append((keys, blocks, moment))
+            for place in np.flatnonzero(several).tolist():
+                known = self._several.setdefault((operation, int(keys[place])), {})
+                if before[place] >= 0:
+                    known.setdefault(int(before[place]), int(self._moments[operation][keys[place]]))
+                known[int(blocks[place])] = moment
+            self._moments[operation][keys] = moment
+
+    def _forget(self, keys: np.ndarray) -> None:
+        for operation, by in self._blocks.items():
+            for key in np.unique(keys[by[keys] == SEVERAL]).tolist():
+                del self._several[operation, key]
+            by[keys] = NOBODY
 
     def moments(self, operation: str, key: int) -> list[tuple[int, int]]:
         """Each block that did it to this element, and when."""
-        found = []
-        for keys, blocks, moment in self._history.get(operation, ()):
-            found += [(int(block), moment) for block in np.unique(blocks[keys == key])]
-        return found
+        block = int(self._blocks[operation][key])
+        if block == SEVERAL:
+            return list(self._several[operation, key].items())
+        return [(block, int(self._moments[operation][key]))]

@@ -4,6 +4,7 @@ updates the flag after that, and what it does from then on comes after what the 
 The second block needs no fence of its own here, as in the CUDA C++ Programming Guide's sum by the last block.
 """
 
+import bisect
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -66,16 +67,37 @@ class Chains:
         waiting = [(block, self.now)]
         while waiting:
             receiver, until = waiting.pop()
+            known = self._recall(receiver, until, seen)
             latest: dict[Hashable, tuple[int, int]] = {}
             for moment, turn, element in self._updates.get(receiver, ()):
-                if moment < until:
+                if known < moment < until:
                     latest[element] = moment, turn
             for element, before in latest.items():
-                for moment, turn, sender in self._changes.get(element, ()):
-                    if (moment, turn) >= before:
-                        break
-                    fence = max((each for each in self._fences.get(sender, ()) if each < moment), default=-1)
-                    if fence > seen.get(sender, -1):
-                        seen[sender] = fence
-                        waiting.append((sender, fence))
+                waiting += self._senders(element, before, seen)
         return seen
+
+    def _recall(self, block: int, until: int, seen: dict[int, int]) -> int:
+        """Add what an earlier search found for the block, if it was not later than that. Gives its moment, or -1."""
+        moment, found = self._seen.get(block, (-1, {}))
+        if moment > until:
+            return -1
+        for other, each in found.items():
+            if other != block and each > seen.get(other, -1):
+                seen[other] = each
+        return moment
+
+    def _senders(self, element: Hashable, before: tuple[int, int], seen: dict[int, int]) -> list[tuple[int, int]]:
+        """Blocks that changed the element before that, the last first, each with its fence: those that are news."""
+        changes = self._changes.get(element, [])
+        news = []
+        for moment, _, sender in reversed(changes[: bisect.bisect_left(changes, before)]):
+            fences = self._fences.get(sender, [])
+            place = bisect.bisect_left(fences, moment)
+            fence = fences[place - 1] if place else -1
+            if fence > seen.get(sender, -1):
+                seen[sender] = fence
+                moment_known, _ = self._seen.get(sender, (-1, {}))
+                if 0 <= moment_known <= fence:
+                    self._recall(sender, fence, seen)
+                news.append((sender, fence))
+        return news

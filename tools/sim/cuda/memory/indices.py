@@ -81,20 +81,20 @@ def _outside(array: Any, wrong: np.ndarray, length: Any, axis: int, index: tuple
 
 
 def bounds_of_slice(piece: slice, length: Any) -> tuple:
-    """First index, length and step of a slice, with Python's rules."""
+    """First index, length and step of a slice, with Python's rules. Raises Unknown for a step that threads compute."""
+    if np.ndim(piece.step) or piece.step == 0:
+        raise Unknown("The simulator knows slices whose step is a number. A GPU may know others.", "Write a loop.")
     step = 1 if piece.step is None else int(piece.step)
-    if step < 1:
-        raise Unknown(
-            "The simulator knows slices with a positive step only. A GPU knows others.",
-            "Count the indices down instead.",
-        )
+    first, last = (np.int64(0), length) if step > 0 else (length - 1, np.int64(-1))
+    least = 0 if step > 0 else -1
     begin, end = (
-        _clipped(bound, length, default) for bound, default in ((piece.start, np.int64(0)), (piece.stop, length))
+        _clipped(bound, length, default, least) for bound, default in ((piece.start, first), (piece.stop, last))
     )
     return begin, np.maximum(0, -(-(end - begin) // step)), step
 
 
-def _clipped(bound: Any, length: Any, default: Any) -> Any:
+def _clipped(bound: Any, length: Any, default: Any, least: int) -> Any:
+    """Inside the array; least: -1 where the slice goes down, and may end before the first element."""
     if bound is None:
         return default
-    return np.clip(np.where(bound < 0, bound + length, bound), 0, length)[()]
+    return np.clip(np.where(bound < 0, bound + length, bound), least, length + least)[()]

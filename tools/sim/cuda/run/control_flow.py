@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from tools.sim.cuda.faults import Unknown, learner_frame
-from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.phi import Phi
-from tools.sim.cuda.run.turns import PATIENCE
+from tools.sim.cuda.run.sequences import element, length
+from tools.sim.cuda.run.turns import PATIENCE, same
 from tools.sim.cuda.run.values import NUMBER, bounds_of_range, merged, truth
 
 MOST_TURNS = 200_000  # of a loop whose end depends on the lanes
@@ -169,12 +169,9 @@ class ControlFlow(Lanes):
         raise NotImplementedError
 
     def elements(self, loop: Loop, values: Any) -> Iterator:
-        """The same for a loop over a tuple or an array of one dimension."""
-        if not isinstance(values, (tuple, Array)):
-            raise Unknown("The simulator knows loops over range, tuples and arrays. A GPU may know others.")
-        length = len(values) if isinstance(values, tuple) else int(values.shape[0])
-        for number in self.range(loop, np.int64(length)):
-            yield self.load(values, number)
+        """The same for a loop over a tuple, an array, or several of them together."""
+        for number in self.range(loop, np.int64(length(values))):
+            yield element(self, values, number)
 
     def _depart(self, loop: Loop) -> None:
         """Every lane of this turn has had its last."""
@@ -206,7 +203,7 @@ class ControlFlow(Lanes):
         """Refuse a loop that will not end: nothing changed in a whole turn, or too many turns."""
         if self.turns is None and loop.turns == STUCK:
             self._seen = self._snapshot(loop)
-        stuck = self.turns is None and loop.turns == STUCK + 1 and _same(self._seen, self._snapshot(loop))
+        stuck = self.turns is None and loop.turns == STUCK + 1 and same(self._seen, self._snapshot(loop))
         if stuck or loop.turns > MOST_TURNS:
             why = "nothing changes from turn to turn" if stuck else f"it has had {MOST_TURNS:,} turns"
             raise self.fault(
@@ -246,9 +243,3 @@ class ControlFlow(Lanes):
         value = self.frames.pop().value
         self._set(*before)
         return value
-
-
-def _same(before: list, after: list) -> bool:
-    return len(before) == len(after) and all(
-        one is other or np.array_equal(one, other, equal_nan=one.dtype.kind == "f") for one, other in zip(before, after)
-    )

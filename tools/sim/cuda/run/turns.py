@@ -29,11 +29,12 @@ class _Ended(BaseException):
 class Block:
     """One of the blocks. done: has it ended? error: with what.
 
-    quiet: did it change no memory in its last turn? idle: nor a variable?
+    quiet: did it change no memory in its last turn? idle: nor a variable? meets: does it wait for the whole grid?
     """
 
     def __init__(self, number: int, run: Callable[[], None]) -> None:
         self.number, self.done, self.quiet, self.idle = number, False, False, False
+        self.meets = False
         self.error: BaseException | None = None
         self.order = ""  # what it is told when its turn comes: "", "stuck", "end"
         self.loop: Any = None
@@ -73,10 +74,15 @@ class Block:
 
 
 class Turns:
-    """run(block number, turns) for `blocks` blocks, of which the GPU holds `resident` at a time."""
+    """run(block number, turns) for `blocks` blocks, of which the GPU holds `resident` at a time.
 
-    def __init__(self, blocks: int, resident: int, run: Callable[[int, "Turns"], None]) -> None:
-        self.blocks, self.resident, self._run = blocks, resident, run
+    met: called when all of them have come to a barrier of the whole grid.
+    """
+
+    def __init__(
+        self, blocks: int, resident: int, run: Callable[[int, "Turns"], None], met: Callable[[], None] = lambda: None
+    ) -> None:
+        self.blocks, self.resident, self._run, self._met = blocks, resident, run, met
         self.current: Any = None
         self._waiting: list[Block] = []
         self._begun = 0
@@ -100,6 +106,10 @@ class Turns:
             self._begun += 1
             self._waiting.append(Block(number, lambda: self._run(number, self)))
             self._turn(self._waiting[-1])
+        if self._begun == self.blocks and self._waiting and all(block.meets for block in self._waiting):
+            self._met()
+            for block in self._waiting:
+                block.meets = block.idle = False
         if self._waiting and all(block.idle for block in self._waiting):
             self._waiting[0].order = "stuck"
 
@@ -133,19 +143,37 @@ class Turns:
 
     def pause(self, lanes: Any, loop: Any) -> None:
         """The block that runs has had some turns of a loop. Raises Fault when no block gets any further."""
-        block = self.current
-        changes = block.changes or any(map(_differs, block.notes))
-        now = _variables(loop)
-        same = block.loop is loop and len(now) == len(block.before) and all(map(_equal, block.before, now))
-        block.quiet = not changes
-        block.idle = block.quiet and (same or loop.turns > MOST_TURNS)
-        if changes:
-            for other in self._waiting:
-                other.idle = False
-        block.loop, block.before, block.notes, block.changes = loop, now, [], False
+        block, now = self.current, _variables(loop)
+        stays = block.loop is loop and same(block.before, now)
+        self._settle(block)
+        block.idle = block.quiet and (stays or loop.turns > MOST_TURNS)
+        block.loop, block.before = loop, now
         block.pause()
         if block.order == "stuck":
             raise self._deadlock(lanes, loop)
+
+    def meet(self, lanes: Any) -> None:
+        """The block that runs waits for all others. Raises Fault when one never comes."""
+        block = self.current
+        self._settle(block)
+        block.meets = True
+        while block.meets:
+            block.quiet = block.idle = True
+            block.pause()
+            if block.order == "stuck":
+                raise lanes.fault(
+                    "divergent_barrier",
+                    "waits here for all blocks, but some never come.",
+                    "Which condition keeps them from it?",
+                )
+
+    def _settle(self, block: Block) -> None:
+        """Has it changed any memory in this turn? That may help others."""
+        changes = block.changes or any(map(_differs, block.notes))
+        block.quiet, block.notes, block.changes = not changes, [], False
+        if changes:
+            for other in self._waiting:
+                other.idle = False
 
     def _deadlock(self, lanes: Any, loop: Any) -> Exception:
         missing = self.blocks - self._begun
@@ -157,9 +185,12 @@ class Turns:
                 "A block may wait for one that began before it, not for a later one.",
                 lanes=loop.running,
             )
+        why = "nothing changes from turn to turn"
+        if loop.turns > MOST_TURNS:
+            why = f"no memory changes in {MOST_TURNS:,} turns"
         return lanes.fault(
             "endless_loop",
-            "does not leave this loop: nothing changes from turn to turn,\nin any block that is left.",
+            f"does not leave this loop: {why},\nin any block that is left.",
             "What should end it, and who does that? Here, blocks take turns, not threads.",
             lanes=loop.running,
         )
@@ -177,6 +208,11 @@ def _variables(loop: Any) -> list:
 def _differs(note: tuple) -> bool:
     storage, keys, held = note
     return not _equal(storage.flat[keys], held)
+
+
+def same(before: list, after: list) -> bool:
+    """Are these the same values?"""
+    return len(before) == len(after) and all(map(_equal, before, after))
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -20,6 +20,7 @@ from tools.sim.cuda.run.attributes import attribute
 from tools.sim.cuda.run.control_flow import ControlFlow
 from tools.sim.cuda.run.intrinsic import Register
 from tools.sim.cuda.run.phi import Phi
+from tools.sim.cuda.run.sequences import item, together
 from tools.sim.cuda.run.values import NUMBER, merged, strong, truth
 from tools.sim.cuda.session import session
 from tools.sim.faults import ranges
@@ -55,7 +56,7 @@ class Warps(ControlFlow):
             )
         if isinstance(thing, np.ndarray):
             return self.space.constant(thing)
-        if getattr(thing, "__cuda_memory__", False):
+        if hasattr(thing, "__cuda_array_interface__"):
             return self.space.captured(thing)
         return _constant(strong(thing))
 
@@ -95,6 +96,10 @@ class Warps(ControlFlow):
         if not isinstance(values, tuple) or len(values) != count:
             raise TypeError(f"{count} variables need a tuple of {count} values.")
         return values
+
+    def together(self, name: str, *values: Any) -> Any:
+        """zip(...) or enumerate(...), as a for loop goes through it."""
+        return together(name, values)
 
     def call(self, function: Any, *arguments: Any, **named: Any) -> Any:
         """A call in the kernel: an intrinsic, a device function, or one of Python's functions that kernels know."""
@@ -155,13 +160,7 @@ class Warps(ControlFlow):
     def load(self, array: Any, index: Any) -> Any:
         """array[index]"""
         if isinstance(array, tuple):
-            if isinstance(index, np.ndarray) or isinstance(index, slice):
-                raise Unknown(
-                    "A tuple is indexed by a number that differs between threads.\n"
-                    "The simulator does not know that. A GPU may run it.",
-                    "An array can hold the values.",
-                )
-            return array[int(index)]
+            return item(self, array, index)
         if not isinstance(array, (Array, Record)):
             raise TypeError(f"{type(array).__name__} cannot be indexed: it is no array.")
         return array.load(index)
@@ -222,7 +221,11 @@ class Warps(ControlFlow):
                 "waits here for all blocks, but some never come.",
                 "Which condition keeps them from it?",
             )
-        self.races.grid_barrier()
+        if self.turns is None:
+            self.races.grid_barrier()
+        else:
+            self.races.settle()
+            self.turns.meet(self)
 
     def warp_barrier(self, lanes: np.ndarray) -> None:
         """syncwarp: what these lanes wrote, they now see of each other."""

@@ -13,7 +13,8 @@ _ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
 
 def direct(function: FunctionType) -> list[Any]:
     """Dispatchers of the device functions that its names stand for: lock, or locks.lock of a module or a class."""
-    return list({id(value): value for value in _values(function) if hasattr(value, "py_func")}.values())
+    dispatchers = (each for each in _values(function) if isinstance(getattr(each, "py_func", None), FunctionType))
+    return list({id(each): each for each in dispatchers}.values())
 
 
 def _values(function: FunctionType) -> Iterator[object]:

@@ -135,6 +135,14 @@ class Expressions(ast.NodeTransformer):
             name(self.phi()),
         )
 
+    def sequence(self, node: ast.expr) -> ast.expr:
+        """What a for loop goes through: also zip and enumerate, inside each other, and a range in them."""
+        match node:
+            case ast.Call(func=ast.Name(id="zip" | "enumerate" | "range" as called)) if self.is_outside(node.func):
+                values = map(self.visit if called == "range" else self.sequence, node.args)
+                return at(runtime("together", ast.Constant(called), *values), node)
+        return self.visit(node)
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id == "breakpoint":  # stays here, to stop in this frame
             return ast.BoolOp(ast.And(), [runtime("stops"), ast.Call(name("breakpoint"), [], [])])

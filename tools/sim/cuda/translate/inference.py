@@ -17,6 +17,7 @@ from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.memory.array import Array, Record
 from tools.sim.cuda.numbers import operations
 from tools.sim.cuda.run.phi import Phi
+from tools.sim.cuda.run.sequences import Range, Together
 from tools.sim.cuda.run.values import NUMBER, Undefined, bounds_of_range, rebuilt, truth, type_of
 from tools.sim.cuda.translate.abstract_warps import AbstractWarps, Decided
 
@@ -129,6 +130,12 @@ class Inference(AbstractWarps):
         return self.through(self.attempt(self._element, values))
 
     def _element(self, values: Any) -> Any:
+        if isinstance(values, Together):
+            parts = values.values if values.name == "zip" else values.values[:1]
+            found = tuple(map(self._element, parts))
+            return found if values.name == "zip" else (ZERO, *found)
+        if isinstance(values, Range):
+            return values.bounds[0]
         if isinstance(values, tuple) and len(set(map(type_of, values))) > 1:
             raise Refused("Numba loops over a tuple only if its values are of one type.", "Take them by number: t[0].")
         return super().load(values, ZERO)
@@ -159,6 +166,8 @@ class Inference(AbstractWarps):
 
     def load(self, array: Any, index: Any) -> Any:
         if isinstance(array, tuple) and array and isinstance(index, np.integer):
+            if not floats.is_constant(index) and len(set(map(type_of, array))) == 1:
+                return array[0]
             index = index % len(array)
         return self.attempt(super().load, array, index)
 

@@ -102,13 +102,28 @@ def outer_variables(function: Callable) -> dict[str, object]:
 
 def findings(tree: ast.FunctionDef, function: Callable, names: Names) -> Iterator[Finding]:
     """About the names in the function, in any order."""
+    loops = _of_loops(tree)
     for node in nodes(tree):
+        if node in loops:
+            continue
         try:
             found = _finding(node, names)
         except Missing as missing:
             found = _missing(missing) if missing.node is node else None  # else it has a turn of its own
         if found:
             yield found
+
+
+def _of_loops(tree: ast.FunctionDef) -> set[ast.AST]:
+    """The names enumerate and zip where a for loop goes through them."""
+    found: set[ast.AST] = set()
+    waiting = [node.iter for node in nodes(tree) if isinstance(node, ast.For)]
+    while waiting:
+        match waiting.pop():
+            case ast.Call(func=ast.Name(id="zip" | "enumerate") as called, args=values, keywords=[]):
+                found.add(called)
+                waiting += values
+    return found
 
 
 def _finding(node: ast.AST, names: Names) -> Finding | None:
@@ -138,6 +153,8 @@ def _missing(missing: Missing) -> Finding:
     if name in REASON and getattr(missing.owner, "__name__", "") == "tools.sim.cuda":
         reason = f"{REASON[name][0].upper()}{REASON[name][1:]}."
         return Finding(node, ast.unparse(node), textwrap.fill(reason, WIDTH), unknown=True)
+    if getattr(missing.owner, "__name__", "").endswith("device.libdevice"):
+        return Finding(node, ast.unparse(node), "The module math has most functions, too.", unknown=True)
     near = difflib.get_close_matches(name, missing.near, 1)
     if missing.owner is math and name in BUILT_IN:
         return Finding(node, what, BUILT_IN[name])

@@ -9,8 +9,6 @@ REASONS = {
     "vectors as values are not simulated; an array with an axis of 2 or 4 elements is": " ".join(VECTORS)
     + " dim3 Dim3",
     "bfloat16 is not simulated in CUDA kernels; Triton kernels know it": "bfloat16",
-    "the module math has most of its functions": "libdevice",
-    "caches are not simulated, so a hint would change nothing": "ldca ldcg ldcs ldcv ldlu stcg stcs stwb stwt",
     "it needs Numba's compiler, and the simulator compiles nothing": """compile compile_all compile_ptx
         compile_for_current_device compile_ptx_for_current_device literal_unroll alias optional deferred_type
         config_default_cc numba_cuda_default_ptx_cc""",

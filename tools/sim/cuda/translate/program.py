@@ -48,6 +48,11 @@ class Program:
         return waiting.waits(self._trees)
 
     @cached_property
+    def spins(self) -> bool:
+        """Such a loop looks at memory atomically until another block has changed it."""
+        return waiting.spins(self._trees)
+
+    @cached_property
     def cooperates(self) -> bool:
         """Its blocks have a common barrier."""
         return self._names("this_grid")

@@ -176,7 +176,7 @@ class Rewriter(Expressions):
         if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range":
             through = runtime("range", name(loop.name), *map(self.visit, node.iter.args))
         else:
-            through = runtime("elements", name(loop.name), self.visit(node.iter))
+            through = runtime("elements", name(loop.name), self.sequence(node.iter))
         body = self._turn(loop, node, self._store(node.target, name(value)))
         return self._loop(loop, node, [assign(values, through)], ast.For(stored(value), name(values), body, []))
 

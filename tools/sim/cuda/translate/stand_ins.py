@@ -21,7 +21,8 @@ class NoSpace(Space):
         return self.array("a constant array", "constant", values.dtype, values.shape)
 
     def captured(self, thing: Any) -> Array:
-        return self.array("a device array", "global", thing.dtype, thing.shape)
+        described = thing.__cuda_array_interface__
+        return self.array("a device array", "global", np.dtype(described["typestr"]), described["shape"])
 
     def _storage(self, name: str, dtype: np.dtype, shape: tuple[int, ...], kind: str) -> Storage:
         return _Element(name, kind, np.zeros(1, dtype), shape)

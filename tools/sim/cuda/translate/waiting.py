@@ -12,6 +12,12 @@ def waits(trees: Mapping[Callable, ast.FunctionDef]) -> bool:
     return any(_Loops(function).wait(tree) for function, tree in trees.items())
 
 
+def spins(trees: Mapping[Callable, ast.FunctionDef]) -> bool:
+    """Does one of them look at memory atomically in a loop?"""
+    loops = (node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.While))
+    return any(_looks(node) for loop in loops for node in ast.walk(loop))
+
+
 class _Loops:
     """The while loops of a function. reading: names of device functions of its that read memory."""
 

@@ -1,6 +1,7 @@
 """Faults of a CUDA C++ kernel in words, from what the runtime noted."""
 
 import ctypes
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -192,8 +193,16 @@ class Report:
         if refusal == "divergent_barrier":
             absent = self._missing()
             threads, comes = plural("thread", len(absent)), "come" if len(absent) > 1 else "comes"
-            words["absent"] = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
+            who = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
+            words["absent"] = who + self._if_whole_warps(absent)
         return words
+
+    def _if_whole_warps(self, absent: list[int]) -> str:
+        """What a GPU does where whole warps are at another barrier."""
+        here = set(range(math.prod(self.scene.block))) - set(absent)
+        if {thread // WARP for thread in here} & {thread // WARP for thread in absent}:
+            return ""
+        return ".\nA GPU may let it pass if they wait at another barrier; CUDA promises nothing"
 
     def _everyone(self) -> str:
         """What the others do in a deadlock. The note's number: of the first block that has not begun, 0 if all have."""

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from tools.sim import cuda
-from tools.sim.cuda.faults import Fault, Refused
+from tools.sim.cuda.faults import Fault, Refused, Unknown
+from tools.sim.cuda.host.arguments import conversion
 from tools.sim.cuda.host.outside import ConstantWarning
+from tools.sim.cuda.types import NUMBERS
 
 
 def refusal(kernel, *arguments, block=1) -> str:
@@ -291,3 +293,167 @@ def test_a_universal_function_fills_an_array_that_is_given():
 def test_every_thread_goes_through_the_whole_array_so_several_race():
     with pytest.raises(Fault, match="write-after-write"):
         sine_into[1, 2](np.zeros(3), np.ones(3))
+
+
+# Loops and parts ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def numbered(x, out):
+    for i, value in enumerate(x):
+        out[i] = value + i
+    for i, value in enumerate((7, 8), 5):
+        out[i] = value
+
+
+@cuda.jit
+def in_parallel(x, y, out):
+    for a, b in zip(x, y):
+        out[0] += a * b
+    for (i, a), b, c in zip(enumerate(x), (1, 2, 3), range(9, 0, -3)):
+        if i == 1:
+            continue
+        out[i + 1] = a + b + c
+
+
+@cuda.jit
+def of_several_types(x):
+    for i, value in enumerate((1, 2.5)):
+        x[i] = value
+
+
+def test_loops_go_through_enumerate_and_zip():
+    x, y, out = np.arange(4.0), np.arange(2.0, 8.0), np.zeros(7)
+    numbered[1, 1](x, out)
+    assert out.tolist() == [0, 2, 4, 6, 0, 7, 8]
+    out = np.zeros(4)
+    in_parallel[1, 1](x, y, out)
+    assert out.tolist() == [0 * 2 + 1 * 3 + 2 * 4 + 3 * 5, 0 + 1 + 9, 0, 2 + 3 + 3]
+    assert "of one type" in refusal(of_several_types, x)
+
+
+@cuda.jit
+def backwards_by_numbers(x, out):
+    out[0], out[1] = x[5:1:-2].size, x[5:1:-2][1]
+    out[2], out[3] = x[-1:-9:-3].size, x[::-3][2]
+    out[4], out[5] = x[2:5:-1].size, x[20:3:-1][0]
+    x[::-1][0] = 9
+
+
+def test_slices_may_go_down():
+    x, out = np.arange(8), np.zeros(6, np.int64)
+    backwards_by_numbers[1, 1](x, out)
+    assert out.tolist() == [2, 3, 3, 1, 0, 7] and x[7] == 9
+
+
+@cuda.jit
+def each_thread_down_to_its_own(x, out):
+    i = cuda.grid(1)
+    down = x[5 - i : 1 : -2]
+    out[0, i], out[1, i] = x[::-1][i], down.size
+    if i < 4:
+        out[2, i] = down[0]
+
+
+def test_slices_that_go_down_differ_between_threads():
+    x, out = np.arange(6), np.zeros((3, 6), np.int64)
+    each_thread_down_to_its_own[1, 6](x, out)
+    assert out[0].tolist() == x[::-1].tolist() and out[1].tolist() == [2, 2, 1, 1, 0, 0]
+    assert out[2].tolist() == [5, 4, 3, 2, 0, 0]
+
+
+@cuda.jit
+def from_a_tuple(out):
+    values = (10, 20, 30)
+    i = cuda.grid(1)
+    out[i] = values[i % 3] + values[-1 - i % 3]
+
+
+@cuda.jit
+def from_a_mixed_tuple(out):
+    values = (10, 2.5)
+    i = cuda.grid(1)
+    out[i] = values[i % 2]
+
+
+@cuda.jit
+def beyond_a_tuple(out):
+    values = (10, 20)
+    i = cuda.grid(1)
+    out[i] = values[i]
+
+
+def test_a_tuple_is_indexed_by_a_number_that_varies():
+    out = np.zeros(6)
+    from_a_tuple[1, 6](out)
+    assert out.tolist() == [40] * 6
+    assert "values are of one type" in refusal(from_a_mixed_tuple, out, block=6)
+    with pytest.raises(Fault, match="takes a value that a tuple of 2 has not"):
+        beyond_a_tuple[1, 6](out)
+
+
+class Foreign:
+    """An array of another library, as far as Numba sees it."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+def test_arrays_without_axes_and_of_other_libraries_may_come_from_outside():
+    ours, out = cuda.to_device(np.array(42.0)), cuda.device_array((), np.float64)
+    theirs = Foreign(ours)
+
+    @cuda.jit
+    def from_arrays_without_axes(out):
+        out[()] = ours[()] + theirs[()]
+
+    from_arrays_without_axes[1, 1](out)
+    assert out.copy_to_host() == 84
+
+
+# Signatures --------------------------------------------------------------------------------------
+
+
+def test_signatures_that_fit_equally_well_are_ambiguous():
+    @cuda.jit(["void(float64[:], int64, float64)", "void(float64[:], float64, int64)"])
+    def kernel(out, a, b):
+        out[0] = a + b
+
+    out = np.zeros(1)
+    kernel[1, 1](out, 1, 2.5)
+    with pytest.raises(TypeError, match="Ambiguous overloading"):
+        kernel[1, 1](out, 1, 1)
+
+
+def test_a_wider_number_fits_better_than_another_kind():
+    @cuda.jit(["void(float64[:], float64)", "void(float64[:], int64)"])
+    def kernel(out, a):
+        out[0] = a / 2 if a > 2**53 else a
+
+    out = np.zeros(1)
+    kernel[1, 1](out, np.int32(3))
+    assert kernel.types_for((out, np.int32(3)))[1] == cuda.int64
+
+
+def test_conversions_are_ranked_as_numba_ranks_them():
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed, with which to compare")
+    from numba.cuda import types
+    from numba.cuda.typeconv.rules import default_type_manager
+
+    names = {str(dtype): getattr(types, "boolean" if dtype.kind == "b" else str(dtype)) for dtype in NUMBERS}
+    for one, of_one in names.items():
+        for other, of_other in names.items():
+            if one != other:
+                found = default_type_manager.check_compatible(of_one, of_other)
+                assert conversion(np.dtype(one), np.dtype(other)) == (found and found.name), (one, other)
+
+
+@cuda.jit
+def vector_as_a_value(out):
+    both = cuda.float32x4(1, 2, 3, 4)
+    out[0] = both.x
+
+
+def test_vectors_as_values_are_said_to_be_unknown():
+    with pytest.raises(Unknown, match="cuda.float32x4. A GPU may run it."):
+        vector_as_a_value[1, 1](np.zeros(1))

@@ -111,8 +111,8 @@ def slice_of_values(a):
     a[1:] = 3
 
 
-def backwards(a):
-    a[::-1][0] = 1
+def part_of_a_tuple(a):
+    a[0] = a.shape[:1][0]
 
 
 def records_of_each_thread(a):
@@ -120,9 +120,8 @@ def records_of_each_thread(a):
     a[0] = own[0].x
 
 
-def counted_with_enumerate(a):
-    for i, x in enumerate(a):
-        a[i] = x
+def summed_by_python(a):
+    a[0] = sum(a)
 
 
 def larger_by_numpy(a):
@@ -137,9 +136,9 @@ def larger_by_numpy(a):
         (transposed, "a.T[0] = 1", "does not know a.T"),
         (summed, "a[0] = a.sum()", "does not know a.sum"),
         (slice_of_values, "a[1:] = 3", "Write a loop."),
-        (backwards, "a[::-1][0] = 1", "Count the indices down"),
+        (part_of_a_tuple, "a[0] = a.shape[:1][0]", "Take the values by number."),
         (records_of_each_thread, "own = cuda.local.array(2, POINT)", "Take an array for each field."),
-        (counted_with_enumerate, "for i, x in enumerate(a):", "range(len(x))"),
+        (summed_by_python, "a[0] = sum(a)", "Add in a loop."),
         (larger_by_numpy, "a[0] = np.maximum(a[0], a[1])", "max(a, b)"),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

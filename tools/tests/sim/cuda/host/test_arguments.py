@@ -192,12 +192,18 @@ def test_a_signature_decides_the_type(received, signature, value, expected):
 
 
 @pytest.mark.parametrize(
-    ("value", "dtype"), [(np.int32(3), "int32"), (3, "int64"), (np.int8(3), "int32"), (2.5, "float64")]
+    ("value", "dtype"), [(np.int32(3), "int32"), (3, "int64"), (np.float32(3), "float64"), (2.5, "float64")]
 )
 def test_of_several_signatures_the_one_with_the_safest_conversions_is_taken(received, value, dtype):
     kernel = cuda.jit(["void(int32)", "void(int64)", "void(float64)"])(one.py_func)
     kernel[200, 32](value)
     assert received["arguments"][0].dtype == dtype
+
+
+def test_a_number_that_widens_to_two_signatures_alike_is_ambiguous():
+    kernel = cuda.jit(["void(int32)", "void(int64)", "void(float64)"])(one.py_func)
+    with pytest.raises(TypeError, match="Ambiguous overloading"):
+        kernel[200, 32](np.int8(3))
 
 
 @pytest.mark.parametrize("value", [np.zeros(3, np.float32), np.zeros((2, 2)), np.zeros((4, 4))[:, ::2], 1.0])

@@ -65,6 +65,12 @@ def test_a_computed_index_below_zero_is_refused():
     assert "counts from the end in Numba" in one_line(fault)
 
 
+def test_a_negative_index_says_that_a_gpu_lets_it_pass():
+    text = fault_of(left_neighbour, (1, 32), np.zeros(32), np.zeros(32)).text
+    assert "On a GPU it passes, for Numba counts from the end; refused, as few mean that." in " ".join(text.split())
+    assert len(text.splitlines()) <= 6 and max(map(len, text.splitlines())) <= 80
+
+
 @cuda.jit
 def last_element(x, out):
     out[cuda.grid(1)] = x[-1]
@@ -188,6 +194,12 @@ def test_shared_memory_that_nobody_filled_is_not_zero():
     fault = fault_of(unfilled, (1, 32), np.zeros(32))
     assert (fault.kind, fault.array, fault.index, fault.thread) == ("uninitialised", "part", 5, (5, 0, 0))
     assert "thread 5 of block 0 reads element 5 of part, to which nothing was stored." in one_line(fault)
+
+
+def test_what_a_gpu_reads_by_chance_is_refused_in_those_words():
+    text = fault_of(unfilled, (1, 32), np.zeros(32)).text
+    assert "A GPU reads what lies there by chance: refused even if it is not used." in text
+    assert len(text.splitlines()) <= 6 and max(map(len, text.splitlines())) <= 80
 
 
 @cuda.jit

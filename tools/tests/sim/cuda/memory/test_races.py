@@ -363,3 +363,37 @@ def test_order_is_handed_on_from_block_to_block():
     data = np.zeros(2)
     handed_on[6, 1024](data, np.zeros(6, np.int32))
     assert data[0] >= 1
+
+
+@cuda.jit
+def warps_with_a_fence_between(x, out):
+    t = cuda.threadIdx.x
+    x[t] = t
+    cuda.threadfence()
+    out[t] = x[(t + 32) % 64]
+
+
+def test_a_fence_ends_the_search_within_a_block():
+    warps_with_a_fence_between[1, 64](np.zeros(64), np.zeros(64))
+
+
+@cuda.jit
+def a_barrier_for_each_warp(out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    part[t] = t
+    if t < 32:
+        cuda.syncthreads()
+    else:
+        cuda.syncthreads()
+    out[t] = part[63 - t]
+
+
+def test_a_barrier_that_whole_warps_leave_out_says_what_a_gpu_does():
+    for kernel, says in ((a_barrier_for_each_warp, True), (some_threads_wait, False)):
+        with pytest.raises(Fault) as caught:
+            kernel[1, 64](np.zeros(64))
+        assert caught.value.kind == "divergent_barrier"
+        text = caught.value.text
+        assert ("A GPU may let it pass if they wait at another barrier" in " ".join(text.split())) == says
+        assert len(text.splitlines()) <= 6 and max(map(len, text.splitlines())) <= 80

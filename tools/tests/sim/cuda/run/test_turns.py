@@ -147,7 +147,8 @@ def counts_its_turns(flag, out):
 
 def test_a_loop_that_only_counts_its_turns_is_a_deadlock_too(monkeypatch):
     monkeypatch.setattr("tools.sim.cuda.run.turns.MOST_TURNS", 640)
-    deadlock(counts_its_turns, (3, 32), np.zeros(1, np.int32), np.zeros(3))
+    text = deadlock(counts_its_turns, (3, 32), np.zeros(1, np.int32), np.zeros(3))
+    assert "no memory changes in 640 turns" in text
 
 
 @cuda.jit
@@ -187,3 +188,38 @@ def test_a_fault_of_a_block_ends_the_launch():
     out = np.zeros(6)
     waits_for_the_next_block[6, 32](np.zeros(6, np.int32), out)
     assert out[0] == 6
+
+
+@cuda.jit
+def locks_between_barriers(mutex, x, out):
+    grid = cuda.cg.this_grid()
+    for _ in range(3):
+        if cuda.threadIdx.x == 0:
+            lock(mutex)
+            x[0] += 1
+            unlock(mutex)
+        grid.sync()
+        out[cuda.grid(1)] += x[0]
+        grid.sync()
+
+
+def test_blocks_may_wait_for_the_whole_grid_and_for_each_other():
+    x, out = np.zeros(1, np.int32), np.zeros(96)
+    locks_between_barriers[3, 32](np.zeros(1, np.int32), x, out)
+    assert x[0] == 9 and (out == 3 + 6 + 9).all()
+
+
+@cuda.jit
+def some_blocks_stay_away(flag, x):
+    if cuda.blockIdx.x == 1:
+        if cuda.threadIdx.x == 0:
+            while cuda.atomic.add(flag, 0, 0) == 0:
+                pass
+    cuda.cg.this_grid().sync()
+    x[0] = 1
+
+
+def test_a_block_that_never_comes_to_the_barrier_of_the_grid_is_missed():
+    with pytest.raises(Fault, match=r"waits here for all blocks, but some never\scome") as caught:
+        some_blocks_stay_away[3, 32](np.zeros(1, np.int32), np.zeros(1))
+    assert caught.value.kind == "divergent_barrier"

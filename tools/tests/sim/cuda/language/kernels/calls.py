@@ -203,13 +203,13 @@ def vector_of_four(a):
     a[0] = v.x
 
 
-@unknown
+@runs
 def enumerate_function(a):
     for i, x in enumerate((1.0, 2.0)):
         a[i] = x
 
 
-@unknown
+@runs
 def zip_function(a):
     for x, y in zip((1.0, 2.0), (3.0, 4.0)):
         a[0] += x * y
