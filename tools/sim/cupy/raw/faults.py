@@ -23,6 +23,8 @@ KINDS = {
     "index_refused": "out_of_bounds",
     "crash": "out_of_bounds",
     "whole_warp": "warp_mask",
+    "in_flight": "race",
+    "endless_phase": "divergent_barrier",
     "assertion": "device_assert",
 }
 OF_WHOLE_WARPS = ("wmma::",)  # functions that take no mask: all lanes of a warp must call them together
@@ -74,6 +76,14 @@ TEXTS = {
     "whole_warp": (
         "{who} calls {text}, which all 32 lanes of a warp call together;\n{missing} did not come.",
         "Which condition, or which size of the block, keeps them from it?",
+    ),
+    "in_flight": (
+        "{who} {verb} {element},\nto which {other} copies asynchronously since line {line}.",
+        "Has the thread that copies waited for it, and do the others know that?",
+    ),
+    "endless_phase": (
+        "{who} waits in {text} for a phase that nobody ends:\n{number} of {size} arrivals are missing.",
+        "Whom does init() count, and does each of them arrive once in a phase?",
     ),
     "not_itself": (
         "{who} calls {text} with a mask that leaves it out.\nIt is lane {lane} of its warp; the mask is {mask}.",
@@ -164,6 +174,9 @@ class Report:
         }
         if note.element:
             words["element"], words["extent"] = self._element()
+        if refusal == "in_flight":
+            words["line"] = self.scene.spot(note.other_place).line
+            words["other"] = "it" if note.other_thread == note.thread else self._name(note.other_thread)
         if self.refusal == "whole_warp":
             words["missing"] = _lanes([lane for lane in range(WARP) if lane not in bits])
         if self.refusal == "stuck":

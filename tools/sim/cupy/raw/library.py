@@ -15,7 +15,7 @@ FINISHED, MORE, FULL, FAULT = range(4)  # what simt_run gives
 REFUSALS = """
     out_of_bounds misaligned read_only uninitialised race divergent_barrier stuck not_itself two_masks nobody_gives
     index_refused division stack_overflow too_much_shared assertion trap endless_loop no_memory crash
-    whole_warp misused
+    whole_warp misused in_flight endless_phase
 """.split()
 OPERATIONS = ("load", "store", "atomic")
 SPACES = ("global", "shared")

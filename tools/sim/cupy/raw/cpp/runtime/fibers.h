@@ -33,7 +33,9 @@ struct Step {
 struct Entered { int64_t call; uint32_t place; uint64_t step; unsigned leader, companions; };
 constexpr unsigned LEVELS = 16;  // of calls that are told apart
 
-enum class State : uint8_t { READY, AT_BARRIER, MEETING, CONVERGING, DONE };
+enum class State : uint8_t { READY, AT_BARRIER, MEETING, CONVERGING, BLOCKED, DONE };
+
+struct Arrivals;
 
 struct Fiber {
     // Who it is.
@@ -48,6 +50,8 @@ struct Fiber {
     void* waiting_at;
     const char* waiting_in;
     bool truth;          // at a barrier
+    const Arrivals* arrivals;  // BLOCKED, until they have another phase than this
+    uint64_t phase;
     unsigned mask;       // in a meeting, as its value, argument and rule
     uint64_t value, argument;
     Rule rule;

@@ -10,7 +10,7 @@ namespace simt {
 enum Refusal : int32_t {
     OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, UNSET, RACE, DIVERGENT_BARRIER, STUCK, NOT_ITSELF, TWO_MASKS, NOBODY_GIVES,
     INDEX, DIVISION, STACK_OVERFLOW, TOO_MUCH_SHARED, ASSERTION, TRAP, ENDLESS, NO_MEMORY, CRASH,
-    WHOLE_WARP, MISUSED,
+    WHOLE_WARP, MISUSED, IN_FLIGHT, NO_PHASE,
 };
 
 // Why a launch ended early, and where. Numbers that have no meaning for a refusal are 0.

@@ -4,6 +4,7 @@
 
 #include <unordered_map>
 
+#include "knowledge.h"
 #include "memory.h"
 
 namespace simt {
@@ -59,6 +60,9 @@ struct Recent {
     }
 };
 
+// How an access is made: as usual, to a volatile variable, by an atomic object, or by one that is for a block only.
+enum Strength : uint8_t { PLAIN, VOLATILE, STRONG, OF_BLOCK };
+
 struct Races {
     std::vector<Clock> clocks;  // of the warps
     uint32_t block = 0;         // number of the block that runs, over all launches
@@ -77,8 +81,9 @@ extern Races races;
 // now: the epoch of this memory.
 inline bool ordered(const Cell::Touch& before, const Fiber& me, uint32_t now) {
     if (before.epoch != now || before.thread == me.thread) return true;
-    if (before.thread / WARP != me.warp) return false;
-    return before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP];
+    if (before.thread / WARP == me.warp && before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP])
+        return true;
+    return knowledge.knows(me, before.thread, before.when, races.epoch);
 }
 
 [[noreturn]] void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
@@ -86,15 +91,19 @@ inline bool ordered(const Cell::Touch& before, const Fiber& me, uint32_t now) {
 [[noreturn]] void race_of_blocks(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
                                  const Past& other, Operation other_operation);
 
+[[noreturn]] void in_flight(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
+                            const Cell& cell);
+
 // A store or an atomic: is there a load before it that nothing orders?
 inline bool find_unordered_load(const Cell& cell, const Fiber& me, uint32_t now, Cell::Touch& load) {
     load = cell.other_load;
     if (load.epoch == now && !ordered(load, me, now)) return true;
     load = cell.load;
     if (load.epoch != now) return false;
-    if (load.thread / WARP != me.warp) return true;
+    if (load.thread / WARP != me.warp && !knowledge.in_use) return true;
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
-        load.thread = uint16_t(me.warp * WARP + __builtin_ctz(lanes));
+        load.thread = uint16_t(cell.load.thread / WARP * WARP + __builtin_ctz(lanes));
+        load.when = load.thread == cell.load.thread ? cell.load.when : cell.loaded_from;
         if (!ordered(load, me, now)) return true;
     }
     return false;
@@ -103,7 +112,8 @@ inline bool find_unordered_load(const Cell& cell, const Fiber& me, uint32_t now,
 inline void remember_load(Cell& cell, const Cell::Touch& load, unsigned lane) {
     bool current = cell.load.epoch == load.epoch, same_warp = cell.load.thread / WARP == load.thread / WARP;
     if (current && !same_warp) cell.other_load = cell.load;
-    if (!(current && same_warp && cell.load.clock == load.clock)) cell.loaders = 0;
+    if (!(current && same_warp && cell.load.clock == load.clock)) cell.loaders = 0, cell.loaded_from = load.when;
+    cell.loaded_from = std::min(cell.loaded_from, load.when);
     cell.load = load;
     cell.loaders |= 1u << lane;
 }
@@ -134,6 +144,7 @@ inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation op
     bool stored = operation == STORE;
     for (size_t number = first; number <= last; number++) {
         Cell& cell = range.cells[number];
+        if (cell.in_flight && cell.block == races.block) in_flight(range, at, touch, operation, cell);
         stored |= cell.block == races.block && cell.stored;
         touch_cell(range, cell, operation, at, touch);
     }
@@ -168,20 +179,23 @@ inline void check_volatile_load(Range& range, size_t number, Cell& cell, uintptr
     if (stored && !ordered(cell.store, *block.current, touch.epoch)) race(range, at, touch, LOAD, cell.store, STORE);
 }
 
-// is_volatile: as in CUDA's memory model, such a store races as little as an atomic.
-inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, bool is_volatile,
+// Anything but a plain store races as little as an atomic, as in CUDA's memory model; atomics of a block, with those
+// of others.
+inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, Strength strength,
                          uint32_t place) {
     Fiber& me = *block.current;
     Cell::Touch touch = {uint16_t(me.thread), races.global_epoch, races.clocks[me.warp].now, place, me.since_barrier};
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
-    if (is_volatile && operation == STORE) operation = ATOMIC;
+    if (strength != PLAIN && operation == STORE) operation = ATOMIC;
     for (size_t number = first; number <= last; number++) {
         Cell& cell = races.recent.cell(range.low + number * range.granule, races.global_epoch);
-        if (is_volatile && operation == LOAD) {
+        bool of_block = strength == OF_BLOCK;
+        if (range.history && (of_block || strength == PLAIN || operation != LOAD))
+            compare_blocks(range, range.history[number], at, of_block && operation == ATOMIC ? STORE : operation, touch);
+        if (strength != PLAIN && operation == LOAD) {
             check_volatile_load(range, number, cell, at, touch);
             continue;
         }
-        if (range.history) compare_blocks(range, range.history[number], at, operation, touch);
         touch_cell(range, cell, operation, at, touch);
     }
 }

@@ -32,6 +32,9 @@ static void begin_block() {
     races.global_epoch++;
     races.fences = 0;
     races.unset = nullptr;
+    knowledge.begin_block(block.threads);
+    copies.assign(block.threads, Copies());
+    arrivals.clear();
     races.clocks.assign((block.threads + WARP - 1) / WARP, Clock());
     for (unsigned thread = 0; thread < block.threads; thread++) {
         Fiber& fiber = block.fibers[thread];
@@ -73,6 +76,7 @@ static bool run_warp(unsigned warp, bool& moved) {
     bool ran = false;
     for (unsigned lane = 0; lane < count; lane++) {
         Fiber& fiber = *lanes[lane];
+        if (fiber.state == State::BLOCKED && phase_is_over(fiber)) fiber.state = State::READY;
         if (fiber.state != State::READY) continue;
         ran = true;
         make_room(fiber);
@@ -134,12 +138,14 @@ static bool release_barrier() {
 
 // Nobody can run: the block is over, or at a barrier, or stuck.
 static bool settle() {
-    const Fiber *alive = nullptr, *meeting = nullptr;
+    const Fiber *alive = nullptr, *meeting = nullptr, *blocked = nullptr;
     for (unsigned thread = 0; thread < block.threads; thread++) {
         const Fiber& fiber = block.fibers[thread];
         if (fiber.alive() && !alive) alive = &fiber;
         if (fiber.state == State::MEETING && !meeting) meeting = &fiber;
+        if (fiber.state == State::BLOCKED && !blocked) blocked = &fiber;
     }
+    if (blocked && !meeting) return refuse_phase(*blocked);
     if (meeting) return refuse_waiting(*meeting);
     if (alive) return release_barrier();
     schedule.inside = false;
