@@ -113,6 +113,8 @@ class Source:
                 self._note_kernel(number, sum([*scopes, self._words(start, number)], []))
             elif token.text == "while":
                 self._rewrite_while(number)
+            elif token.text == "std" and self._words(number - 3, number) == ["cuda", ":", ":"]:
+                self._replace(number, "simt_std")  # the word std alone is one that NVRTC does not know
             elif token.text == "{":
                 scopes.append(self._words(start, number))
             elif token.text == "}" and scopes:

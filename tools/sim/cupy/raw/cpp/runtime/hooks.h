@@ -49,7 +49,7 @@ static inline void access(uintptr_t at, size_t size, Operation operation, void* 
     }
     uint32_t place = place_of(here);
     act_at(*me, place);
-    if (range.space == SHARED) check_shared(range, at, unsigned(size), strength < STRONG ? operation : ATOMIC, place);
+    if (range.space == SHARED) check_shared(range, at, unsigned(size), operation, place, strength);
     if (range.watched) check_global(range, at, unsigned(size), operation, strength, place);
     step(*me, place, range.space == CONSTANT ? 0 : uint8_t(1 + operation + 4 * range.space), uint8_t(size), address);
 }

@@ -26,13 +26,15 @@ struct Known {
 
 // The objects that threads synchronise with, by their addresses, are those of the block that runs.
 struct Knowledge {
-    bool in_use = false;         // the module includes a header that has such objects
+    static inline bool in_use = false;  // the module includes a header that has such objects; set before main
     std::vector<Known> threads;  // by thread
+    std::vector<Known> fenced;   // by thread: what its last fence released, for relaxed stores after it
+    std::vector<Known> seen;     // by thread: what relaxed loads came upon, for a fence after them
     std::unordered_map<uintptr_t, Known> atomics;
 
     void begin_block(unsigned count) {
         if (!in_use) return;
-        threads.assign(count, Known());
+        for (std::vector<Known>* each : {&threads, &fenced, &seen}) each->assign(count, Known());
         atomics.clear();
     }
     Known& of(const Fiber& fiber, uint32_t epoch) {

@@ -137,7 +137,8 @@ inline void touch_cell(Range& range, Cell& cell, Operation operation, uintptr_t 
     }
 }
 
-inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, uint32_t place) {
+inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, uint32_t place,
+                         Strength strength = PLAIN) {
     Fiber& me = *block.current;
     Cell::Touch touch = {uint16_t(me.thread), races.epoch, races.clocks[me.warp].now, place, me.since_barrier};
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
@@ -146,7 +147,7 @@ inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation op
         Cell& cell = range.cells[number];
         if (cell.in_flight && cell.block == races.block) in_flight(range, at, touch, operation, cell);
         stored |= cell.block == races.block && cell.stored;
-        touch_cell(range, cell, operation, at, touch);
+        touch_cell(range, cell, strength < STRONG ? operation : ATOMIC, at, touch);
     }
     if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at;
 }
