@@ -14,7 +14,6 @@ namespace simt {
 
 Block block;
 Races races;
-Knowledge knowledge;
 Log log;
 Site sites[SITES];
 
@@ -28,6 +27,7 @@ constexpr size_t LOG_LIMIT = 1 << 17;  // requests that are kept until Python re
 }  // namespace simt
 
 #include "refusals.h"
+#include "waiting.h"
 #include "hooks.h"
 #include "meetings.h"
 #include "narrow.h"
@@ -36,5 +36,6 @@ constexpr size_t LOG_LIMIT = 1 << 17;  // requests that are kept until Python re
 #include "arrivals.h"
 #include "atomics.h"
 #include "signals.h"
+#include "residents.h"
 #include "schedule.h"
 #include "launch.h"

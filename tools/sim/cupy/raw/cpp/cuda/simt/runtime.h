@@ -125,7 +125,12 @@ void add_product(const double* a, const double* b, double* c, Extent size, void*
 
 [[noreturn]] void assertion_failed(const char* condition);
 [[noreturn]] void trapped();
+// All threads of the grid wait for each other; refused in a launch that is not cooperative.
+void barrier_of_grid(const char* name, void* here);
+bool is_cooperative();
 void pause();  // let others run
-void fence();  // what the block did so far comes before what others do from now on
+// What the thread did so far, and those that it met at barriers, comes before what those do who then read a flag from
+// it. of_block: those of its block only.
+void fence(bool of_block);
 
 }  // namespace simt
