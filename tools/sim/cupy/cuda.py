@@ -13,6 +13,7 @@ from tools.sim.cupy.arrays.ndarray import address
 from tools.sim.cupy.device.errors import CompileException, CUDARuntimeError, OutOfMemoryError
 from tools.sim.cupy.device.gpu import Device as Device
 from tools.sim.cupy.device.gpu import check_device, memory_info
+from tools.sim.cupy.device.graphs import Graph as Graph
 from tools.sim.cupy.device.memory import MemoryPointer, MemoryPool, current_pool, get_allocator, set_allocator
 from tools.sim.cupy.device.streams import Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
 
@@ -104,7 +105,7 @@ runtime = SimpleNamespace(
     memGetInfo=memory_info,
     runtimeGetVersion=lambda: VERSION,
     driverGetVersion=lambda: VERSION,
-    deviceSynchronize=lambda: host.device().synchronize(),
+    deviceSynchronize=lambda: Device().synchronize(),
     streamSynchronize=lambda ptr: ExternalStream(ptr).synchronize(),
     is_hip=False,
 )
