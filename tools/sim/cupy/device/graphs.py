@@ -107,8 +107,8 @@ def begin(stream: int, blocking: bool) -> None:
     _captures[stream].done[stream] = 0
 
 
-def end(stream: int) -> "Graph":
-    """The graph of all that was captured since `begin`."""
+def end(stream: int) -> list[Node]:
+    """All that was captured since `begin`."""
     capture = of(stream)
     if capture is None:
         raise error("IllegalState", "This stream is not capturing: begin_capture() comes first.")
@@ -121,7 +121,7 @@ def end(stream: int) -> "Graph":
         raise error("StreamCaptureInvalidated", "Nothing was captured. Which call in between was refused?")
     if not capture.is_joined():
         raise error("StreamCaptureUnjoined", "A stream that joined the capture must be waited for before it ends.")
-    return Graph._of(capture.nodes)
+    return capture.nodes
 
 
 def join(stream: int, mark: CapturedMark) -> None:
@@ -197,6 +197,7 @@ class Graph:
 
     __module__ = "cupy.cuda.graph"
     _nodes: list[Node]
+    _current: Callable[[], Any]  # the stream where a launch that names none goes
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(
@@ -204,23 +205,19 @@ class Graph:
         )
 
     @classmethod
-    def _of(cls, nodes: list[Node]) -> "Graph":
+    def _of(cls, nodes: list[Node], current: Callable[[], Any]) -> "Graph":
         graph = cls.__new__(cls)
-        graph._nodes = nodes
+        graph._nodes, graph._current = nodes, current
         return graph
 
     def launch(self, stream: Any = None) -> None:
         """Do all of it again, with the arrays and numbers of the capture, and what the arrays hold by now."""
-        from tools.sim.cupy.device import streams
-
         arrays = {id(array): array for node in self._nodes for array in node.arrays}
-        execute("graph", (stream or streams.get_current_stream()).number, list(arrays.values()), self._replay)
+        execute("graph", (stream or self._current()).number, list(arrays.values()), self._replay)
 
     def upload(self, stream: Any = None) -> None:
         """Bring it to the device before its first launch; nothing is done."""
-        from tools.sim.cupy.device import streams
-
-        forbid((stream or streams.get_current_stream()).number)
+        forbid((stream or self._current()).number)
 
     def _replay(self) -> int:
         with _replaying() as moved:

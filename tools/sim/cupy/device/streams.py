@@ -79,7 +79,7 @@ class _BaseStream:
 
     def end_capture(self) -> graphs.Graph:
         """A graph of all that was noted since begin_capture."""
-        return graphs.end(self.number)
+        return graphs.Graph._of(graphs.end(self.number), get_current_stream)
 
     def is_capturing(self) -> bool:
         return graphs.is_capturing(self.number)
