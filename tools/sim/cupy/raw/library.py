@@ -16,7 +16,7 @@ REFUSALS = """
     out_of_bounds misaligned read_only uninitialised race divergent_barrier stuck not_itself two_masks nobody_gives
     index_refused division stack_overflow too_much_shared assertion trap endless_loop no_memory crash
     whole_warp misused
-    deadlock not_cooperative grid_missed
+    deadlock not_cooperative grid_missed in_flight endless_phase
 """.split()
 OPERATIONS = ("load", "store", "atomic")
 SPACES = ("global", "shared")

@@ -1,4 +1,4 @@
-"""Numbers of 16 bits of both kinds, by names that cuda_fp16.h and cuda_bf16.h share, against NumPy and ml_dtypes."""
+"""Numbers of 16 bits of both kinds, by the names that their two headers share, against NumPy and ml_dtypes."""
 
 from fractions import Fraction
 
@@ -26,7 +26,6 @@ OF_TWO = {
     "__hmin(x, y)": np.minimum,
     "__hmax_nan(x, y)": np.maximum,
     "__hneg(x)": lambda x, y: -x,
-    "__hcopysign(x, y)": np.copysign,
     "T(__hlt(x, y))": lambda x, y: x < y,
     "T(__hne(x, x))": lambda x, y: x != x,
     "hsqrt(__habs(x))": lambda x, y: np.sqrt(np.abs(x)),
@@ -41,6 +40,8 @@ OF_TWO = {
     "__hneg2(T2{x, y}).y": lambda x, y: -y,
     "__heq2(T2{x, y}, T2{x, x}).x": lambda x, y: x == x,
     "T(__hbge2(T2{x, y}, T2{x, x}))": lambda x, y: (x >= x) & (y >= x),
+    "__hmul_rn(x, y)": lambda x, y: x * y,
+    "__hgtu2(T2{x, y}, T2{y, y}).x": lambda x, y: x > y,
     "h2sqrt(T2{x, __habs(y)}).y": lambda x, y: np.sqrt(np.abs(y)),
     "__lowhigh2highlow(T2{x, y}).x": lambda x, y: y,
     "T(__low2float(T2{x, y}) + __high2float(T2{x, y}))": lambda x, y: x.astype("f4") + y.astype("f4"),

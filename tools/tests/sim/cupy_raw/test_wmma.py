@@ -166,7 +166,7 @@ def test_a_tiled_product_through_shared_memory():
     c = cp.asarray(np.zeros((n, n), np.float32))
     counters = counted(cp.RawKernel(TILED, "tiled"), (2, 2), (128,), (cp.asarray(a), cp.asarray(b), c, np.int32(n)))
     assert np.allclose(c.get(), 2 * (a.astype("f4") @ b.astype("f4")), atol=1e-4)
-    assert counters.flops == 2 * n**3
+    assert counters.flops == 2 * n**3 and "524,288 flops" in str(counters)
     left, right = [line for line in per_line(counters, "shared load") if "load_matrix" in line.source]
     assert left.counts.shared_requests == 4 * 4 * 4  # blocks, warps, steps: one ldmatrix each
     assert left.counts.wavefronts == 4 * 64 and left.counts.conflicts == 0  # rows of 48 bytes lie in other banks
@@ -268,3 +268,39 @@ extern "C" __global__ void f(float* out, bool wait) {
     assert out.get().tolist() == [3.0] * 32
     fault = fault_of(kernel, (1,), (32,), (out, False))
     assert fault.kind == "race" and "line" in fault.text
+
+
+HELD = """
+#include <mma.h>
+using namespace nvcuda;
+template <class Use, int M, int N, int K, class T, class Stored, class Layout>
+__global__ void held(const Stored* from, float* out, int ldm) {
+    wmma::fragment<Use, M, N, K, T, Layout> part;
+    wmma::load_matrix_sync(part, from, ldm);
+    for (int i = 0; i < part.num_elements; i++) out[threadIdx.x * part.num_elements + i] = float(part.x[i]);
+}
+"""
+# Of lane 5, as an H100 gave them with CUDA 13 on 2026-11-23: numbers of the elements in memory.
+OF_LANE_5 = {
+    ("matrix_a, 16, 16, 16, half, half", "row", 16): [18, 19, 146, 147, 26, 27, 154, 155] * 2,
+    ("matrix_b, 16, 16, 16, half, half", "row", 16): [33, 49, 161, 177, 41, 57, 169, 185] * 2,
+    ("matrix_b, 8, 32, 16, __nv_bfloat16, __nv_bfloat16", "col", 16): [
+        *(18, 19, 146, 147, 26, 27, 154, 155),
+        *(18, 19, 146, 147, 26, 27, 154, 155),  # 256 is 0 there
+    ],
+    ("matrix_a, 16, 16, 16, unsigned char, unsigned char", "row", 16): [20, 21, 22, 23, 148, 149, 150, 151],
+    ("matrix_a, 16, 16, 8, wmma::precision::tf32, float", "row", 8): [9, 73, 13, 77],
+}
+
+
+def test_lanes_hold_the_elements_that_an_h100_gives_them():
+    names = [f"held<wmma::{which}, wmma::{order}_major>" for which, order, _ in OF_LANE_5]
+    module = cp.RawModule(code=HELD, name_expressions=names)
+    for name, ((which, _, ldm), wanted) in zip(names, OF_LANE_5.items()):
+        dtype = {"half": np.float16, "float": np.float32, "unsigned char": np.uint8}.get(
+            which.rpartition(", ")[2], ml_dtypes.bfloat16
+        )
+        numbers = (np.arange(512) % 256).astype(np.float32).astype(dtype)
+        out = cp.asarray(np.zeros(32 * len(wanted), np.float32))
+        module.get_function(name)((1,), (32,), (cp.asarray(numbers), out, np.int32(ldm)))
+        assert out.get().reshape(32, -1)[5].tolist() == wanted, name

@@ -1,7 +1,7 @@
 // nvcuda::wmma: products of matrices on tensor cores, by all lanes of a warp together.
 //
 // A lane holds elements of 8 x 8 blocks (8 x 4 or 8 x 16 for wider and narrower types), as the instructions of compute
-// capability 8.0 and later want them. Of which element x[i] is, CUDA promises nothing. Sums are exact in double and
+// capability 8.0 and later want them, and as an H100 was seen to hold them; CUDA promises nothing about x[i]. Sums are exact in double and
 // rounded once; a tensor core drops some of the last bits.
 #pragma once
 

@@ -98,6 +98,7 @@ static void meet_now(Fiber** lanes, const Meeting& meeting, bool orders) {
         fiber.last_wait = place_of(fiber.waiting_at);
     }
     if (orders) races.clocks[lanes[0]->warp].meet(meeting.members);
+    if (orders && Knowledge::in_use) races.knowledge.meet(lanes, meeting.members, races.epoch);
 }
 
 // Let the lanes that `fiber` waits for go on if all of them are here.

@@ -29,7 +29,10 @@ struct Cell {
     bool store_is_atomic;
     Touch load;                   // the last one
     uint32_t loaders;             // lanes of its warp that have loaded since the warp's clock was load.clock
+    unsigned long long loaded_from;  // the least step of theirs at which one did
     Touch other_load;             // by a thread of another warp than load's
+    uint16_t in_flight;           // 1 + the thread whose asynchronous copy goes there; 0: none
+    uint32_t flight_from;         // the place of that copy
 };
 
 // An access of one kind by a block that global memory remembers. block: 0 for none; time: of the launch; generation:

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "memory.h"
+#include "objects.h"
 #include "order.h"
 
 namespace simt {
@@ -60,6 +61,11 @@ struct Recent {
     }
 };
 
+// How an access is made. is_flag: to a volatile variable, or by an atomic object; of_block: one for its block only;
+// hears: it acquires what others released.
+struct Manner { bool is_flag, is_object, of_block, hears; };
+constexpr Manner PLAIN = {false, false, false, true}, VOLATILE = {true, false, false, true};
+
 // Of the block that runs; others keep theirs until it is their turn.
 struct RacesOfBlock {
     std::vector<Clock> clocks;  // of the warps
@@ -70,6 +76,9 @@ struct RacesOfBlock {
     Cell::Touch unset_by;       // by whom,
     uintptr_t unset_at;         // and where
     Recent recent;
+    Knowledge knowledge;
+    std::vector<Copies> copies;                        // by thread
+    std::unordered_map<uintptr_t, Arrivals> arrivals;  // by their objects' addresses
 
     void pass_barrier(uint32_t time) { epoch++, barrier = time; }
 };
@@ -87,6 +96,7 @@ inline bool ordered(const Cell::Touch& before, const Cell::Touch& now, const Fib
     if (before.epoch != now.epoch || before.thread == me.thread) return true;
     if (before.is_flag && now.is_flag && before.thread / WARP != me.warp) return true;
     if (races.order.is_known(me, races.block, before.thread, before.time, before.clock, false)) return true;
+    if (races.knowledge.knows(me, before.thread, before.when, races.epoch)) return true;
     if (before.thread / WARP != me.warp) return false;
     return before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP];
 }
@@ -96,15 +106,19 @@ inline bool ordered(const Cell::Touch& before, const Cell::Touch& now, const Fib
 [[noreturn]] void race_of_blocks(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
                                  const Past& other, Operation other_operation);
 
+[[noreturn]] void in_flight(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
+                            const Cell& cell);
+
 // A store or an atomic: is there a load before it that nothing orders?
 inline bool find_unordered_load(const Cell& cell, const Fiber& me, const Cell::Touch& now, Cell::Touch& load) {
     load = cell.other_load;
     if (load.epoch == now.epoch && !ordered(load, now, me)) return true;
     load = cell.load;
     if (load.epoch != now.epoch) return false;
-    if (load.thread / WARP != me.warp) return !ordered(load, now, me);
+    if (load.thread / WARP != me.warp && !Knowledge::in_use) return !ordered(load, now, me);
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
-        load.thread = uint16_t(me.warp * WARP + __builtin_ctz(lanes));
+        load.thread = uint16_t(cell.load.thread / WARP * WARP + __builtin_ctz(lanes));
+        load.when = load.thread == cell.load.thread ? cell.load.when : cell.loaded_from;
         if (!ordered(load, now, me)) return true;
     }
     return false;
@@ -125,7 +139,9 @@ inline uint32_t unheard(const Cell& cell, const Fiber& me) {
 inline void remember_load(Cell& cell, const Cell::Touch& load, const Fiber& me) {
     bool current = cell.load.epoch == load.epoch, same_warp = cell.load.thread / WARP == load.thread / WARP;
     if (current && !same_warp) cell.other_load = cell.load;
-    cell.loaders = current && same_warp && cell.load.clock == load.clock ? unheard(cell, me) : 0;
+    bool together = current && same_warp && cell.load.clock == load.clock;
+    cell.loaders = together ? unheard(cell, me) : 0;
+    cell.loaded_from = together ? std::min(cell.loaded_from, load.when) : load.when;
     cell.load = load;
     cell.loaders |= 1u << me.lane;
 }
@@ -154,19 +170,20 @@ inline Cell::Touch touch_of(const Fiber& me, uint32_t place, bool is_flag) {
             me.since_barrier};
 }
 
-inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, bool is_volatile,
+inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, Manner manner,
                          uint32_t place) {
     Fiber& me = *block.current;
-    bool is_flag = is_volatile || operation == ATOMIC;
+    bool is_flag = manner.is_flag || operation == ATOMIC;
     Cell::Touch touch = touch_of(me, place, is_flag);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
     bool stored = operation == STORE;
     for (size_t number = first; number <= last; number++) {
         Cell& cell = range.cells[number];
+        if (cell.in_flight && cell.block == races.block) in_flight(range, at, touch, operation, cell);
         stored |= cell.block == races.block && cell.stored;
         uint64_t flag = uint64_t(races.block) << 48 ^ (range.low + number * range.granule);
-        if (is_flag) races.order.meet_at(flag, me, operation != STORE, operation != LOAD);
-        touch_cell(range, cell, operation, at, touch);
+        if (is_flag) races.order.meet_at(flag, me, operation != STORE, operation != LOAD, manner.hears);
+        touch_cell(range, cell, manner.is_object ? ATOMIC : operation, at, touch);
     }
     if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at;
 }
@@ -202,22 +219,26 @@ inline void check_volatile_load(Range& range, size_t number, Cell& cell, uintptr
     if (stored && !ordered(cell.store, touch, *block.current)) race(range, at, touch, LOAD, cell.store, STORE);
 }
 
-// is_volatile: as in CUDA's memory model, such a store races as little as an atomic.
-inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, bool is_volatile,
+// A store to a flag races as little as an atomic, as in CUDA's memory model; an atomic object of a block, as a plain
+// store with other blocks.
+inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, Manner manner,
                          uint32_t place) {
     Fiber& me = *block.current;
     Cell::Touch touch = touch_of(me, place, false);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
-    if (is_volatile && operation == STORE) operation = ATOMIC;
+    bool reads = !manner.is_object || operation != STORE;
+    if (manner.is_flag && operation == STORE) operation = ATOMIC;
     for (size_t number = first; number <= last; number++) {
         uintptr_t key = range.low + number * range.granule;
-        if (operation == ATOMIC || is_volatile) races.order.meet_at(key, me, true, operation == ATOMIC);
+        if (operation == ATOMIC || manner.is_flag)
+            races.order.meet_at(key, me, reads, operation == ATOMIC, manner.hears);
         Cell& cell = races.recent.cell(key, races.epoch);
-        if (is_volatile && operation == LOAD) {
+        if (range.history && (manner.of_block || !manner.is_flag || operation != LOAD))
+            compare_blocks(range, number, at, manner.of_block && operation == ATOMIC ? STORE : operation, touch);
+        if (manner.is_flag && operation == LOAD) {
             check_volatile_load(range, number, cell, at, touch);
             continue;
         }
-        if (range.history) compare_blocks(range, number, at, operation, touch);
         touch_cell(range, cell, operation, at, touch);
     }
 }

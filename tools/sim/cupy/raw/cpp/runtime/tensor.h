@@ -3,11 +3,6 @@
 
 namespace simt {
 
-bool is_shared(const void* address) {
-    const Range* range = find(reinterpret_cast<uintptr_t>(address), 1);
-    return range && range->space == SHARED;
-}
-
 void need_whole_warp(const Meeting& meeting, const char* name, void* here) {
     if (meeting.members == ~0u) return;
     describe(WHOLE_WARP, place_of(here), *served).number = meeting.members;

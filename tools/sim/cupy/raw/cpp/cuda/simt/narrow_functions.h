@@ -30,6 +30,15 @@ SIMT_BINARY(__hsub, __hsub2, -)
 SIMT_BINARY(__hmul, __hmul2, *)
 SIMT_BINARY(__hdiv, __h2div, /)
 
+// These are never joined into a fused product and sum, which the simulated GPU does with none.
+#define SIMT_APART(name, name2)                                                                                \
+    SIMT_PLAIN static SIMT_NARROW name##_rn(SIMT_NARROW a, SIMT_NARROW b) { return name(a, b); }               \
+    SIMT_PLAIN static SIMT_NARROW2 name2##_rn(SIMT_NARROW2 a, SIMT_NARROW2 b) { return name2(a, b); }
+
+SIMT_APART(__hadd, __hadd2)
+SIMT_APART(__hsub, __hsub2)
+SIMT_APART(__hmul, __hmul2)
+
 SIMT_PLAIN static SIMT_NARROW __hfma(SIMT_NARROW a, SIMT_NARROW b, SIMT_NARROW c) {
     return SIMT_NARROW(simt::fused(simt::wide(a), simt::wide(b), simt::wide(c)));
 }
@@ -75,6 +84,12 @@ SIMT_FUSED(relu, simt_rectified)
     }                                                                                                          \
     SIMT_PLAIN static bool __hb##name##2(SIMT_NARROW2 a, SIMT_NARROW2 b) {                                     \
         return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                                     \
+    }                                                                                                          \
+    SIMT_PLAIN static SIMT_NARROW2 __h##name##u2(SIMT_NARROW2 a, SIMT_NARROW2 b) {                             \
+        return {SIMT_NARROW(__h##name##u(a.x, b.x)), SIMT_NARROW(__h##name##u(a.y, b.y))};                     \
+    }                                                                                                          \
+    SIMT_PLAIN static bool __hb##name##u2(SIMT_NARROW2 a, SIMT_NARROW2 b) {                                    \
+        return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y);                                               \
     }                                                                                                          \
     SIMT_PLAIN static bool operator symbol(SIMT_NARROW a, SIMT_NARROW b) { return __h##name(a, b); }           \
     SIMT_PLAIN static bool operator symbol(SIMT_NARROW2 a, SIMT_NARROW2 b) { return __hb##name##2(a, b); }
@@ -125,9 +140,6 @@ SIMT_PLAIN static SIMT_NARROW simt_of_bits(unsigned bits, SIMT_NARROW) {
 }
 SIMT_PLAIN static SIMT_NARROW __hneg(SIMT_NARROW a) { return simt_of_bits(a.bits ^ 0x8000, a); }
 SIMT_PLAIN static SIMT_NARROW __habs(SIMT_NARROW a) { return simt_of_bits(a.bits & 0x7fff, a); }
-SIMT_PLAIN static SIMT_NARROW __hcopysign(SIMT_NARROW a, SIMT_NARROW b) {
-    return simt_of_bits((a.bits & 0x7fff) | (b.bits & 0x8000), a);
-}
 SIMT_PLAIN static SIMT_NARROW2 __hneg2(SIMT_NARROW2 a) { return {__hneg(a.x), __hneg(a.y)}; }
 SIMT_PLAIN static SIMT_NARROW2 __habs2(SIMT_NARROW2 a) { return {__habs(a.x), __habs(a.y)}; }
 SIMT_PLAIN static SIMT_NARROW operator-(SIMT_NARROW a) { return __hneg(a); }
@@ -169,6 +181,7 @@ SIMT_OF_ONE(rint, nearbyint(x))
 #undef SIMT_PAIR
 #undef SIMT_ASSIGN
 #undef SIMT_BINARY
+#undef SIMT_APART
 #undef SIMT_SATURATED
 #undef SIMT_FUSED
 #undef SIMT_COMPARE

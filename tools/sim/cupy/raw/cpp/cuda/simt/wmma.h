@@ -38,7 +38,8 @@ template <class Use, int m, int n, int k, class T> struct Lanes {
     using element_type = T;
     using storage_element_type = Element;
     static constexpr bool of_sums = is_same<Use, accumulator>, of_b = is_same<Use, matrix_b>;
-    static constexpr bool transposed = of_sums && m == 8 && n == 32;  // the product is made of b and a
+    static constexpr bool swapped = m == 8 && n == 32;  // the product is made of b and a
+    static constexpr bool transposed = of_sums && swapped, by_inner = of_b && !swapped;  // in which order blocks come
     static constexpr int outer = of_b || transposed ? n : m, inner = !of_sums ? k : transposed ? m : n;
     static constexpr int run = of_sums ? 2 : sizeof(Element) < 4 ? 4 / int(sizeof(Element)) : 1;
     static constexpr int outer_blocks = outer / 8, inner_blocks = inner / (4 * run), blocks = outer_blocks * inner_blocks;
@@ -62,12 +63,12 @@ template <class Use, int m, int n, int k, class T> struct Lanes {
     }
 
     SIMT_PLAIN static int outer_block(int block) {
-        if (of_b) return block / inner_blocks;
+        if (by_inner) return block / inner_blocks;
         const int together = outer_blocks < 2 ? outer_blocks : 2;
         return block % together + together * (block / (together * inner_blocks));
     }
     SIMT_PLAIN static int inner_block(int block) {
-        if (of_b) return block % inner_blocks;
+        if (by_inner) return block % inner_blocks;
         return block / (outer_blocks < 2 ? outer_blocks : 2) % inner_blocks;
     }
     SIMT_PLAIN static int at_outer(int lane, int i) { return outer_block(i / run) * 8 + lane / 4; }
