@@ -12,7 +12,6 @@ from tools.sim.cupy.arrays.ndarray import ndarray
 from tools.sim.cupy.kernels.machine import Held, Indexer, Variable
 from tools.sim.cupy.kernels.parameters import Kernel, common_shape, decide, type_of
 from tools.sim.cupy.kernels.raw_arrays import Raw
-from tools.sim.cupy.kernels.refusal import Code
 from tools.sim.cupy.kernels.statement_parser import statements
 
 

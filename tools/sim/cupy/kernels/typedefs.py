@@ -5,7 +5,9 @@ import re
 from tools.sim.cupy.kernels import types
 
 Names = tuple[tuple[str, str], ...]  # of each: the type that it stands for, as C++ writes it
-DECLARED = re.compile(r"\btypedef\s+(?P<type>[\w\s]+?)\s+(?P<name>\w+)\s*;|\busing\s+(?P<new>\w+)\s*=\s*(?P<old>[\w\s]+?)\s*;")
+DECLARED = re.compile(
+    r"\btypedef\s+(?P<type>[\w\s]+?)\s+(?P<name>\w+)\s*;|\busing\s+(?P<new>\w+)\s*=\s*(?P<old>[\w\s]+?)\s*;"
+)
 
 
 def read(preamble: str) -> tuple[str, Names]:

@@ -187,8 +187,8 @@ class Report:
         """What the others do in a deadlock. The note's number: of the first block that has not begun, 0 if all have."""
         if not self.note.number:
             return "All other threads wait, too, or have ended"
-        index = np.unravel_index(self.note.number, self.scene.grid[::-1])[::-1]
-        where = faults.shown(tuple(int(each) for each in index), self.scene.grid)
+        z, y, x = (int(each) for each in np.unravel_index(self.note.number, self.scene.grid[::-1]))
+        where = faults.shown((x, y, z), self.scene.grid)
         return f"A GPU runs {self.note.number:,} of these blocks at a time; block {where} begins when one has ended"
 
     def _race(self) -> tuple[str, str]:
