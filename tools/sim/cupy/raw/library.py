@@ -69,7 +69,7 @@ class Flow(c.Structure):
 _THREE, _COUNTS = c.POINTER(c.c_uint32), c.POINTER(c.c_uint64)
 SIGNATURES: dict[str, tuple] = {
     "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t, c.c_bool),
-    "simt_begin": (c.c_bool, c.POINTER(Kernel), _THREE, _THREE, c.c_size_t, c.c_bool, c.c_bool, c.POINTER(c.c_void_p)),
+    "simt_begin": (c.c_bool, c.POINTER(Kernel), _THREE, _THREE, c.c_size_t, *[c.c_bool] * 3, c.POINTER(c.c_void_p)),
     "simt_run": (c.c_int, c.c_uint64),
     "simt_static_shared": (c.c_uint64,),
     "simt_progress": (c.c_uint64,),

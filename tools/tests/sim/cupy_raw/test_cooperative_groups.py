@@ -65,6 +65,24 @@ extern "C" __global__ void lanes_in_a_branch(int* out) {
     }
 }
 
+// Each turn of a loop has its own lanes, and those that had longer to go come up with the others.
+extern "C" __global__ void lanes_of_each_turn(int* out, volatile int* lock) {
+    int lane = threadIdx.x;
+    for (int turn = 0; turn < lane; turn++) {
+        for (volatile int i = 0; i < lane % 4 * 500; i++);
+        if (turn < 8) out[32 * turn + lane] = cg::coalesced_threads().size();
+    }
+    for (bool done = false; !done;)
+        if (atomicCAS((int*)lock, 0, 1) == 0) {
+            int count = lock[1];
+            for (volatile int i = 0; i < 2000; i++);
+            lock[1] = count + 1;
+            __threadfence();
+            atomicExch((int*)lock, 0);
+            done = true;
+        }
+}
+
 extern "C" __global__ void parts(int* out) {
     auto warp = cg::tiled_partition<32>(cg::this_thread_block());
     auto odd = cg::binary_partition(warp, threadIdx.x % 2);
@@ -186,6 +204,15 @@ def test_lanes_of_a_branch_are_numbered_by_rank(module):
     assert (got[:, 8] == 10).all() and (got[:, 9] == 2**11 - 1).all()
     assert got[:, 10].tolist() == np.cumsum(ranks).tolist()
     assert got[:, 11].tolist() == [0, *np.cumsum(ranks + 1)[:-1]]
+
+
+@pytest.mark.parametrize("run", ["plain", "counted"])
+def test_lanes_stand_together_turn_by_turn_and_may_wait_for_each_other(module, run):
+    out, lock = zeros((8, 32), np.int32), zeros(2, np.int32)
+    kernel = module.get_function("lanes_of_each_turn")
+    (kernel if run == "plain" else lambda *given: counted(kernel, *given))((1,), (32,), (out, lock))
+    turns, lanes = np.ogrid[:8, :32]
+    assert (out.get() == np.where(turns < lanes, 31 - turns, 0)).all() and lock.get().tolist() == [0, 32]
 
 
 def test_groups_fall_into_parts(module):

@@ -101,7 +101,8 @@ template <bool VECTORS> __global__ void square_each(int n, float* a, float* b, f
         for (int j = 0; j < EACH; j += VECTORS ? 4 : 1) {
             float* at = &c[(y * EACH + i) * n + x * EACH + j];
             if (VECTORS)
-                reinterpret_cast<float4*>(at)[0] = make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+                reinterpret_cast<float4*>(at)[0] =
+                    make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
             else
                 *at = sums[i][j];
         }

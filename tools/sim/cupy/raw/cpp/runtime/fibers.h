@@ -80,6 +80,7 @@ struct Block {
     std::vector<Fiber> fibers;  // those of the largest block so far
     Fiber* current = nullptr;   // nullptr: the scheduler runs
     bool cooperative = false;   // all blocks of the grid are there from the start
+    bool in_step = false;       // lanes go no further than a warp in lockstep would, as the kernel asks who is there
     jmp_buf scheduler;
     void (*body)() = nullptr;   // a thread's life
 

@@ -25,6 +25,7 @@ static inline void enter_block(void* here) {
     uint32_t place = place_of(here);
     if (me->depth <= me->depth_of_kernel) me->place = place;
     step(*me, place, 0, 0, me->call[me->depth % LEVELS]);
+    if (block.in_step) suspend();
 }
 
 static inline void act_at(Fiber& me, uint32_t place) {

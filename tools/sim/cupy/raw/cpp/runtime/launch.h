@@ -118,10 +118,10 @@ EXPORTED void* simt_argument(const char* name, const void* data, size_t size, in
     return window + into_page;
 }
 
-// Get ready to run. cooperative: all blocks are there from the start. values: where each argument's value is. False
-// when something does not fit.
+// Get ready to run. cooperative: all blocks are there from the start. in_step: see Block. values: where each argument's
+// value is. False when something does not fit.
 EXPORTED bool simt_begin(const Kernel* kernel, const uint32_t* grid, const uint32_t* size, size_t shared_bytes,
-                         bool count, bool cooperative, const void* const* values) {
+                         bool count, bool cooperative, bool in_step, const void* const* values) {
     Dl_info info;
     dladdr(reinterpret_cast<void*>(&simt_begin), &info);
     base = reinterpret_cast<uint64_t>(info.dli_fbase);
@@ -130,6 +130,7 @@ EXPORTED bool simt_begin(const Kernel* kernel, const uint32_t* grid, const uint3
     block.threads = size[0] * size[1] * size[2];
     block.body = run_kernel;
     block.cooperative = cooperative;
+    block.in_step = in_step;
     counting = count;
     schedule = {};
     schedule.kernel = kernel;
