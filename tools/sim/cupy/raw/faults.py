@@ -22,10 +22,13 @@ KINDS = {
     "nobody_gives": "shuffle",
     "index_refused": "out_of_bounds",
     "crash": "out_of_bounds",
+    "whole_warp": "warp_mask",
+    "in_flight": "race",
+    "endless_phase": "divergent_barrier",
     "assertion": "device_assert",
     "grid_missed": "divergent_barrier",
 }
-
+OF_WHOLE_WARPS = ("wmma::",)  # functions that take no mask: all lanes of a warp must call them together
 
 # What happened, and the question that leads to the cause. In braces: what Report._words says about the note.
 TEXTS = {
@@ -82,6 +85,18 @@ TEXTS = {
         "{who} names lanes that are not here.\nThe mask of {text} is {mask}; {missing} would be waited for, and "
         "{present} came.",
         "Should all of them call it? Else {remedy}.",
+    ),
+    "whole_warp": (
+        "{who} calls {text}, which all 32 lanes of a warp call together;\n{missing} did not come.",
+        "Which condition, or which size of the block, keeps them from it?",
+    ),
+    "in_flight": (
+        "{who} {verb} {element},\nto which {other} copies asynchronously since line {line}.",
+        "Has the thread that copies waited for it, and do the others know that?",
+    ),
+    "endless_phase": (
+        "{who} waits in {text} for a phase that nobody ends:\n{number} of {size} arrivals are missing.",
+        "Whom does init() count, and does each of them arrive once in a phase?",
     ),
     "not_itself": (
         "{who} calls {text} with a mask that leaves it out.\nIt is lane {lane} of its warp; the mask is {mask}.",
@@ -147,7 +162,12 @@ class Report:
         )
 
     def _told(self) -> tuple[str, str]:
+        if self.refusal == "misused":
+            what, _, question = self.text.partition("|")
+            return f"{self._name(self.note.thread)} {what}.", question
         refusal = "outside" if self.refusal == "out_of_bounds" and not self.array else self.refusal
+        if refusal == "stuck" and self.text.startswith(OF_WHOLE_WARPS):
+            refusal = "whole_warp"
         words = self._words(refusal)
         what, question = TEXTS[refusal]
         return what.format_map(words), question.format_map(words)
@@ -171,7 +191,12 @@ class Report:
             words["everyone"] = self._everyone()
         if refusal == "grid_missed":
             words["ended"] = f"{note.number:,} of them {'have' if note.number > 1 else 'has'} ended"
-        if refusal == "stuck":
+        if refusal == "in_flight":
+            words["line"] = self.scene.spot(note.other_place).line
+            words["other"] = "it" if note.other_thread == note.thread else self._name(note.other_thread)
+        if self.refusal == "whole_warp":
+            words["missing"] = _lanes([lane for lane in range(WARP) if lane not in bits])
+        if self.refusal == "stuck":
             words["remedy"] = "__ballot_sync before the branch gives a mask"
             if not self.text.startswith("__"):
                 words["remedy"] = "coalesced_threads() is the group of a branch"

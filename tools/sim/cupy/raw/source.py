@@ -3,10 +3,13 @@
 Lines stay where they are. All else that CUDA adds to C++ is in the headers under cpp/cuda.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from tools.sim.cupy.raw import inline_ptx
 
 TOKEN = re.compile(
     r"""
@@ -101,10 +104,12 @@ class Source:
         start, scopes = 0, list[list[str]]()  # of this declaration; of each open brace, what its declaration says
         for number, token in enumerate(self._tokens):
             outside = all("namespace" in words or words[:1] == ["extern"] and "(" not in words for words in scopes)
+            if token.kind == "directive" and "asm" in token.text:
+                self._rewrite_ptx(token.start, token.end)
             if token.kind == "directive" and "__shared__" in token.text:
                 raise Unsupported(self.line(token), "__shared__ in a macro is not simulated: write it out.")
             elif token.text in ("asm", "__asm__"):
-                raise Unsupported(self.line(token), "asm is PTX, which only a GPU runs.")
+                self._rewrite_ptx(token.start, len(self.code), most=1)
             elif token.text == "__shared__":
                 self._rewrite_shared(start, number, outside)
             elif token.text in VARIABLES and outside:
@@ -113,6 +118,8 @@ class Source:
                 self._note_kernel(number, sum([*scopes, self._words(start, number)], []))
             elif token.text == "while":
                 self._rewrite_while(number)
+            elif token.text == "std" and self._words(number - 3, number) == ["cuda", ":", ":"]:
+                self._replace(number, "simt_std")  # the word std alone is one that NVRTC does not know
             elif token.text == "{":
                 scopes.append(self._words(start, number))
             elif token.text == "}" and scopes:
@@ -162,6 +169,15 @@ class Source:
         return end
 
     # What is rewritten ---------------------------------------------------------------------------
+
+    def _rewrite_ptx(self, start: int, end: int, most: int | None = None) -> None:
+        """Inline PTX, also of macros, in this part of the code; its lines stay."""
+        for found in itertools.islice(inline_ptx.find(self.code[start:end]), most):
+            first, last = start + found.start, start + found.end
+            if found.call is None:
+                raise Unsupported(1 + self.code.count("\n", 0, first), inline_ptx.REFUSED)
+            lost = self.code.count("\n", first, last) - found.call.count("\n")
+            self._edits.append((first, last, found.call + ("\n" if most else "\\\n") * lost))
 
     def _rewrite_while(self, number: int) -> None:
         """`while (a) ...` -> `for (; a; (void)0) ...`: so that continue goes to the end, with every compiler.

@@ -19,6 +19,7 @@
 #include "simt/atomics.h"
 #include "simt/bits.h"
 #include "simt/mathematics.h"
+#include "simt/addresses.h"
 #ifdef SIMT_NVRTC
 #include "simt/nvrtc.h"
 #endif

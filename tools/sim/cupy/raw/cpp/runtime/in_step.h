@@ -41,7 +41,10 @@ static bool some_are_noted(Fiber** lanes, unsigned count) {
 
 // Turns for the lanes of a warp, a basic block at a time. moved: whether there was one.
 static bool run_in_step(Fiber** lanes, unsigned count, bool& moved) {
-    for (unsigned lane = 0; lane < count; lane++) make_room(*lanes[lane]), lanes[lane]->looks = 0;
+    for (unsigned lane = 0; lane < count; lane++) {
+        make_room(*lanes[lane]), lanes[lane]->looks = 0;
+        if (lanes[lane]->state == State::BLOCKED && phase_is_over(*lanes[lane])) lanes[lane]->state = State::READY;
+    }
     for (unsigned turns = 0; turns < TURN; turns++) {
         bool last = some_are_noted(lanes, count);
         unsigned chosen = furthest_behind(lanes, count), ready = in_state(lanes, chosen, State::READY);

@@ -227,11 +227,11 @@ EXPORTED void simt_flow(Flow* flow) {
     }
 }
 
-// By place, since the launch began: lanes that entered a basic block, or warps that came to a barrier. How many places
-// that are; `most` of them are written down.
-EXPORTED size_t simt_tally(bool of_barriers, uint64_t* places, uint64_t* counts, size_t most) {
+// By place, since the launch began: lanes that entered a basic block (0), warps that came to a barrier (1), operations
+// of products of matrices (2). How many places that are; `most` of them are written down.
+EXPORTED size_t simt_tally(int what, uint64_t* places, uint64_t* counts, size_t most) {
     size_t number = 0;
-    for (const auto& [place, count] : of_barriers ? log.barriers : log.lanes_of) {
+    for (const auto& [place, count] : what == 0 ? log.lanes_of : what == 1 ? log.barriers : log.products) {
         if (number < most) places[number] = place, counts[number] = count;
         number++;
     }

@@ -27,6 +27,7 @@ struct Log {
     uint64_t steps = 0, lanes = 0;  // basic blocks that warps entered, and their active lanes
     std::unordered_map<uint32_t, uint64_t> lanes_of;  // the latter by the blocks' places
     std::unordered_map<uint32_t, uint64_t> barriers;  // warps that came to a barrier, by its place
+    std::unordered_map<uint32_t, uint64_t> products;  // operations of products of matrices, by their place
 
     Requests& of(const Step& step) {
         uint64_t key = uint64_t(step.place) << 16 | step.access << 8 | step.size;

@@ -29,7 +29,10 @@ struct Cell {
     bool store_is_atomic;
     Touch load;                   // the last one
     uint32_t loaders;             // lanes of its warp that have loaded since the warp's clock was load.clock
+    unsigned long long loaded_from;  // the least step of theirs at which one did
     Touch other_load;             // by a thread of another warp than load's
+    uint16_t in_flight;           // 1 + the thread whose asynchronous copy goes there; 0: none
+    uint32_t flight_from;         // the place of that copy
 };
 
 // An access of one kind by a block that global memory remembers. block: 0 for none; time: of the launch; generation:
@@ -128,7 +131,7 @@ inline bool in_module(uintptr_t at) {
 }
 
 // Does this place lie in a function that copies a structure, as compilers make them?
-inline bool copies(void* here) {
+inline bool copies_structure(void* here) {
     Dl_info info;
     if (!dladdr(static_cast<char*>(here) - 1, &info) || !info.dli_sname) return false;
     for (const char* end : {"C1ERKS", "C2ERKS", "C1EOS", "C2EOS", "aSERKS", "aSEOS"})
@@ -136,7 +139,7 @@ inline bool copies(void* here) {
     return false;
 }
 
-// Where an instruction found its array the last time. in_copy: see copies; -1 if that is not known.
+// Where an instruction found its array the last time. in_copy: see copies_structure; -1 if that is not known.
 struct Site { void* here; Range* range; uintptr_t page; signed char in_copy; };
 extern Site sites[SITES];
 

@@ -4,6 +4,7 @@
 
 #include <unordered_map>
 
+#include "knowledge.h"
 #include "memory.h"
 #include "order.h"
 
@@ -60,6 +61,9 @@ struct Recent {
     }
 };
 
+// How an access is made: as usual, to a volatile variable, by an atomic object, or by one that is for a block only.
+enum Strength : uint8_t { PLAIN, VOLATILE, STRONG, OF_BLOCK };
+
 // Of the block that runs; others keep theirs until it is their turn.
 struct RacesOfBlock {
     std::vector<Clock> clocks;  // of the warps
@@ -85,10 +89,11 @@ extern Races races;
 // Warps may pass each other flags, by volatile variables and atomics; the lanes of one warp are held to __syncwarp.
 inline bool ordered(const Cell::Touch& before, const Cell::Touch& now, const Fiber& me) {
     if (before.epoch != now.epoch || before.thread == me.thread) return true;
-    if (before.is_flag && now.is_flag && before.thread / WARP != me.warp) return true;
-    if (races.order.is_known(me, races.block, before.thread, before.time, before.clock, false)) return true;
-    if (before.thread / WARP != me.warp) return false;
-    return before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP];
+    bool same_warp = before.thread / WARP == me.warp;
+    if (before.is_flag && now.is_flag && !same_warp) return true;
+    if (same_warp && before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP]) return true;
+    return races.order.is_known(me, races.block, before.thread, before.time, before.clock, false)
+        || knowledge.knows(me, before.thread, before.when, races.epoch);
 }
 
 [[noreturn]] void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
@@ -96,15 +101,19 @@ inline bool ordered(const Cell::Touch& before, const Cell::Touch& now, const Fib
 [[noreturn]] void race_of_blocks(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
                                  const Past& other, Operation other_operation);
 
+[[noreturn]] void in_flight(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
+                            const Cell& cell);
+
 // A store or an atomic: is there a load before it that nothing orders?
 inline bool find_unordered_load(const Cell& cell, const Fiber& me, const Cell::Touch& now, Cell::Touch& load) {
     load = cell.other_load;
     if (load.epoch == now.epoch && !ordered(load, now, me)) return true;
     load = cell.load;
     if (load.epoch != now.epoch) return false;
-    if (load.thread / WARP != me.warp) return !ordered(load, now, me);
+    if (load.thread / WARP != me.warp && !knowledge.in_use) return !ordered(load, now, me);
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
-        load.thread = uint16_t(me.warp * WARP + __builtin_ctz(lanes));
+        load.thread = uint16_t(cell.load.thread / WARP * WARP + __builtin_ctz(lanes));
+        load.when = load.thread == cell.load.thread ? cell.load.when : cell.loaded_from;
         if (!ordered(load, now, me)) return true;
     }
     return false;
@@ -125,7 +134,9 @@ inline uint32_t unheard(const Cell& cell, const Fiber& me) {
 inline void remember_load(Cell& cell, const Cell::Touch& load, const Fiber& me) {
     bool current = cell.load.epoch == load.epoch, same_warp = cell.load.thread / WARP == load.thread / WARP;
     if (current && !same_warp) cell.other_load = cell.load;
-    cell.loaders = current && same_warp && cell.load.clock == load.clock ? unheard(cell, me) : 0;
+    bool together = current && same_warp && cell.load.clock == load.clock;
+    cell.loaders = together ? unheard(cell, me) : 0;
+    cell.loaded_from = together ? std::min(cell.loaded_from, load.when) : load.when;
     cell.load = load;
     cell.loaders |= 1u << me.lane;
 }
@@ -154,19 +165,26 @@ inline Cell::Touch touch_of(const Fiber& me, uint32_t place, bool is_flag) {
             me.since_barrier};
 }
 
-inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, bool is_volatile,
-                         uint32_t place) {
+// What stands for this place among the flags (order.h).
+inline uint64_t flag_at(const Range& range, uintptr_t at) {
+    uintptr_t cell = range.low + (at - range.low) / range.granule * range.granule;
+    return range.space == SHARED ? uint64_t(races.block) << 48 ^ cell : cell;
+}
+
+inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, uint32_t place,
+                         Strength strength = PLAIN) {
     Fiber& me = *block.current;
-    bool is_flag = is_volatile || operation == ATOMIC;
+    bool is_flag = strength != PLAIN || operation == ATOMIC;
     Cell::Touch touch = touch_of(me, place, is_flag);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
     bool stored = operation == STORE;
     for (size_t number = first; number <= last; number++) {
         Cell& cell = range.cells[number];
+        if (cell.in_flight && cell.block == races.block) in_flight(range, at, touch, operation, cell);
         stored |= cell.block == races.block && cell.stored;
-        uint64_t flag = uint64_t(races.block) << 48 ^ (range.low + number * range.granule);
+        uint64_t flag = flag_at(range, range.low + number * range.granule);
         if (is_flag) races.order.meet_at(flag, me, operation != STORE, operation != LOAD);
-        touch_cell(range, cell, operation, at, touch);
+        touch_cell(range, cell, strength < STRONG ? operation : ATOMIC, at, touch);
     }
     if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at;
 }
@@ -202,22 +220,26 @@ inline void check_volatile_load(Range& range, size_t number, Cell& cell, uintptr
     if (stored && !ordered(cell.store, touch, *block.current)) race(range, at, touch, LOAD, cell.store, STORE);
 }
 
-// is_volatile: as in CUDA's memory model, such a store races as little as an atomic.
-inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, bool is_volatile,
+// Anything but a plain store races as little as an atomic, as in CUDA's memory model; atomics of a block, with those
+// of others.
+inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, Strength strength,
                          uint32_t place) {
     Fiber& me = *block.current;
     Cell::Touch touch = touch_of(me, place, false);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
-    if (is_volatile && operation == STORE) operation = ATOMIC;
+    bool reads = operation != STORE;
+    if (strength != PLAIN && operation == STORE) operation = ATOMIC;
     for (size_t number = first; number <= last; number++) {
         uintptr_t key = range.low + number * range.granule;
-        if (operation == ATOMIC || is_volatile) races.order.meet_at(key, me, true, operation == ATOMIC);
+        bool is_flag = strength != PLAIN || operation == ATOMIC, of_block = strength == OF_BLOCK;
+        if (is_flag) races.order.meet_at(key, me, reads, operation == ATOMIC);
         Cell& cell = races.recent.cell(key, races.epoch);
-        if (is_volatile && operation == LOAD) {
+        if (range.history && (of_block || strength == PLAIN || operation != LOAD))
+            compare_blocks(range, number, at, of_block && operation == ATOMIC ? STORE : operation, touch);
+        if (strength != PLAIN && operation == LOAD) {
             check_volatile_load(range, number, cell, at, touch);
             continue;
         }
-        if (range.history) compare_blocks(range, number, at, operation, touch);
         touch_cell(range, cell, operation, at, touch);
     }
 }

@@ -53,6 +53,15 @@ void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation o
     leave(FAULT);
 }
 
+void in_flight(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation, const Cell& cell) {
+    describe(IN_FLIGHT, mine.place);
+    describe_array(range, at);
+    fault.operation = operation;
+    fault.other_thread = cell.in_flight - 1u;
+    fault.other_place = cell.flight_from;
+    leave(FAULT);
+}
+
 void race_of_blocks(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation, const Past& other,
                     Operation other_operation) {
     Cell::Touch touch = {};

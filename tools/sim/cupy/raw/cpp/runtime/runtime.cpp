@@ -14,6 +14,7 @@ namespace simt {
 
 Block block;
 Races races;
+Knowledge knowledge;
 Log log;
 Site sites[SITES];
 
@@ -30,6 +31,11 @@ constexpr size_t LOG_LIMIT = 1 << 17;  // requests that are kept until Python re
 #include "waiting.h"
 #include "hooks.h"
 #include "meetings.h"
+#include "narrow.h"
+#include "tensor.h"
+#include "copies.h"
+#include "arrivals.h"
+#include "atomics.h"
 #include "signals.h"
 #include "residents.h"
 #include "schedule.h"

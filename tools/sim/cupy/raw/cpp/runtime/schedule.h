@@ -35,6 +35,9 @@ static bool begin_block() {
     races.block = races.first + uint32_t(schedule.number);
     races.pass_barrier(++races.order.now);
     races.unset = nullptr;
+    knowledge.begin_block(block.threads);
+    copies.assign(block.threads, Copies());
+    arrivals.clear();
     races.clocks.assign((block.threads + WARP - 1) / WARP, Clock());
     for (unsigned thread = 0; thread < block.threads; thread++) {
         Fiber& fiber = block.fibers[thread];
@@ -45,7 +48,8 @@ static bool begin_block() {
         fiber.steps = fiber.since_barrier = 0;
         std::fill(fiber.entered, fiber.entered + LEVELS, Entered());
         std::fill(fiber.call, fiber.call + LEVELS, fiber.calls = 0);
-        fiber.knows = fiber.fenced = fiber.looks = fiber.looked_at = 0;
+        fiber.acquires = true;
+        fiber.knows = fiber.fenced = fiber.seen = fiber.looks = fiber.looked_at = 0;
     }
     return true;
 }
@@ -125,12 +129,14 @@ static bool pass_barrier() {
 
 // Nobody can run: the block is over, or at a barrier, or stuck.
 static bool settle() {
-    const Fiber *alive = nullptr, *meeting = nullptr;
+    const Fiber *alive = nullptr, *meeting = nullptr, *blocked = nullptr;
     for (unsigned thread = 0; thread < block.threads; thread++) {
         const Fiber& fiber = block.fibers[thread];
         if (fiber.alive() && !alive) alive = &fiber;
         if (fiber.state == State::MEETING && !meeting) meeting = &fiber;
+        if (fiber.state == State::BLOCKED && !blocked) blocked = &fiber;
     }
+    if (blocked && !meeting) return refuse_phase(*blocked);
     if (meeting) return refuse_waiting(*meeting);
     if (alive) return pass_barrier();
     schedule.inside = false;

@@ -27,6 +27,7 @@ static bool run_warp(unsigned warp, bool& moved) {
     if (block.in_step && !run_in_step(lanes, count, ran)) return false;
     for (unsigned lane = 0; lane < count && !block.in_step; lane++) {
         Fiber& fiber = *lanes[lane];
+        if (fiber.state == State::BLOCKED && phase_is_over(fiber)) fiber.state = State::READY;
         if (fiber.state != State::READY) continue;
         ran = true;
         make_room(fiber);

@@ -81,6 +81,48 @@ unsigned converged(void* here);  // the lanes that stand here now
 // For rules: the value that lane `source` brought; refused when it is no member.
 uint64_t taken(const Meeting& meeting, unsigned source, const char* name, void* here);
 
+// Numbers of 16 bits, with so many of fraction: from a double, which is rounded, and as a double. fused: x * y + z in
+// double, which rounds to 16 bits as the exact result does.
+enum Rounding : uint8_t { NEAREST, TOWARDS_ZERO, DOWN, UP };
+unsigned short narrowed(double value, int fraction, Rounding rounding);
+double widened(unsigned short bits, int fraction);
+double fused(double x, double y, double z);
+
+// For functions of a whole warp: refused when some of its lanes are not there, or are none.
+void need_whole_warp(const Meeting& meeting, const char* name, void* here);
+// A fault in words: what the thread does, a bar, and a question.
+[[noreturn]] void misused(const char* sentence, void* here);
+bool is_shared(const void* address);
+size_t to_shared(const void* address);  // as PTX counts within shared memory, and back
+void* from_shared(size_t address);
+
+// Asynchronous copies from global to shared memory, of 4, 8 or 16 bytes, the last `zeros` of which become 0. They
+// arrive when the thread waits for its group of copies: for all groups but the last `prior`, or for all copies.
+void copy_async(void* to, const void* from, size_t size, size_t zeros, void* here);
+void commit_copies();
+void wait_for_copies(size_t prior);
+void wait_for_all_copies();
+
+// A barrier that is an object in shared memory, by its address. arrive: the phase that it is in. wait: for the end of
+// that phase. Copies of the thread that are in no group yet arrive with the phase.
+struct use_objects { use_objects(); };  // constructed where a module may use any, or atomics that are objects
+void init_arrivals(void* object, unsigned expected, void* here);
+unsigned long arrive(void* object, unsigned count, bool drop, void* here);
+void wait_for_phase(void* object, unsigned long phase, const char* name, void* here);
+bool phase_ended(void* object, unsigned long phase, void* here);
+unsigned long phase_of(void* object, void* here);
+void copies_arrive_with(void* object, void* here);
+
+// An access of an atomic object. acquires: what others released there is known now; releases: the other way round.
+// alone: by threads of the block only.
+void touch_atomic(const void* address, size_t size, Operation operation, bool acquires, bool releases, bool alone,
+                  void* here);
+void fence_atomics(bool acquires, bool releases, bool alone);
+
+// c += a * b, row by row; counted as one product of matrices at `here`.
+struct Extent { unsigned m, n, k; };
+void add_product(const double* a, const double* b, double* c, Extent size, void* here);
+
 [[noreturn]] void assertion_failed(const char* condition);
 [[noreturn]] void trapped();
 // All threads of the grid wait for each other; refused in a launch that is not cooperative.
