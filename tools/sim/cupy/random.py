@@ -13,7 +13,12 @@ FLOATS = (  # by how many parameters come before the size
     "beta f gamma gumbel laplace logistic lognormal normal uniform vonmises wald".split(),
     ["triangular"],
 )
-WHOLE = [], ["geometric", "logseries", "poisson", "zipf"], ["binomial", "negative_binomial"], ["hypergeometric"]
+WHOLE: tuple[list[str], ...] = (
+    [],
+    ["geometric", "logseries", "poisson", "zipf"],
+    ["binomial", "negative_binomial"],
+    ["hypergeometric"],
+)
 
 
 class _Numbers:

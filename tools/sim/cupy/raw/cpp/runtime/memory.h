@@ -24,7 +24,7 @@ constexpr size_t SITES = 4096;
 struct Cell {
     uint32_t block;               // in which they were touched last; what follows is from another one otherwise
     bool stored;                  // since the block began
-    struct Touch { uint16_t thread; bool is_flag; uint32_t epoch, clock, time, place; unsigned long long when; };
+    struct Touch { uint16_t thread; bool is_flag; uint32_t clock, time, place; unsigned long long when; };
     Touch store;
     bool store_is_atomic;
     Touch load;                   // the last one

@@ -11,7 +11,7 @@ struct Attention {
     // The last store or atomic: whether it changes anything is seen when the next access comes.
     const char* at = nullptr;
     size_t size;
-    char before[16];
+    uint64_t before[2];  // the bytes there
     Fiber* by;                       // nullptr: a plain store
     uint64_t changes = 0;            // of memory, and ends of threads
     bool changed, looked, computed;  // in this round of turns: memory, some in vain, others otherwise
@@ -52,19 +52,27 @@ static void notice_change() {
     attention.changes++;
 }
 
+static inline void read_bytes(const char* at, size_t size, uint64_t* bytes) {
+    if (size == 4) std::memcpy(bytes, at, 4);
+    else std::memcpy(bytes, at, std::min<size_t>(size, 16));
+}
+
 // What became of the last store. frame: see look; nullptr when its thread does not run.
-static void notice_store(const void* frame) {
+static inline void notice_store(const void* frame) {
     if (!attention.at) return;
-    if (std::memcmp(attention.at, attention.before, attention.size) != 0) notice_change();
+    uint64_t now[2] = {};
+    read_bytes(attention.at, attention.size, now);
+    if (now[0] != attention.before[0] || now[1] != attention.before[1]) notice_change();
     else if (attention.by && attention.by == block.current && frame)
         look(*attention.by, attention.by->acted_in, frame);
     attention.at = nullptr;
 }
 
-static void expect_store(Fiber& me, uintptr_t at, size_t size, Operation operation, uint32_t place) {
+static inline void expect_store(Fiber& me, uintptr_t at, size_t size, Operation operation, uint32_t place) {
     attention.at = reinterpret_cast<const char*>(at);
-    attention.size = std::min(size, sizeof attention.before);
-    std::memcpy(attention.before, attention.at, attention.size);
+    attention.size = size;
+    attention.before[0] = attention.before[1] = 0;
+    read_bytes(attention.at, size, attention.before);
     attention.by = operation == ATOMIC ? &me : nullptr;
     me.acted_in = place;
 }
