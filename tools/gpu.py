@@ -117,7 +117,7 @@ def __getattr__(name: str) -> Any:
         case "cuda":
             return _numba_cuda() if _for_real() else _simulated_cuda()
         case "cupy":
-            return _needed("cupy", "cupy") if _for_real() else importlib.import_module("tools.sim.cupy")
+            return _needed("cupy", "cupy") if _for_real() else _simulated_cupy()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -135,6 +135,18 @@ def _simulated_cuda() -> ModuleType:
 def _resources(dispatcher: Any, types: tuple, chip: Any) -> dict[str, int]:
     mend_numpy()
     return importlib.import_module("tools.compiler.numba.kernel").resources(dispatcher, types, chip)
+
+
+def _simulated_cupy() -> ModuleType:
+    """With the real compiler behind it, likewise."""
+    module = importlib.import_module("tools.sim.cupy")
+    importlib.import_module("tools.sim.cupy.raw.resources").compiler.ask = _resources_of_raw_kernel
+    return module
+
+
+def _resources_of_raw_kernel(kernel: Any, chip: Any) -> dict[str, int]:
+    nvrtc = importlib.import_module("tools.compiler.nvrtc")
+    return nvrtc.resources(nvrtc.Source.of(kernel), chip)
 
 
 def _numba_cuda() -> ModuleType:

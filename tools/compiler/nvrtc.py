@@ -10,13 +10,14 @@ from typing import Any
 
 from tools.compiler import CompileError, diagnostics, machine_code, memory
 from tools.compiler.evidence import Kernel
-from tools.compiler.numba.code import Code, Rejected, assemble, no_compiler
+from tools.compiler.numba.code import Assembled, Code, Rejected, assemble, no_compiler
 from tools.models.chips import Chip, chip
-from tools.models.occupancy import occupancy
+from tools.models.occupancy import BLOCK_WARPS, occupancy
 from tools.models.units import WARP
 from tools.words import matched
 
 _ENTRY = re.compile(r"^(?:\.visible|\.weak) \.entry (\S+?)\(.*?^\}$", re.M | re.S)
+_BOUNDS = re.compile(r"^\.maxntid (\d+(?:, *\d+)*)", re.M)
 _COMPLAINT = re.compile(r"^(.*)\((\d+)\): (?:catastrophic )?error: (.*)$", re.M)
 
 
@@ -80,11 +81,7 @@ def compiled(source: Source, key: str = "h100", shape: Shape = Shape()) -> Kerne
     Raises CompileError for what the compiler rejects, NoCompiler where there is none, ValueError for another chip.
     """
     target = chip(key)
-    code = Code(source.plain_name, target, to_ptx(source, target), _most_registers(source.options))
-    try:
-        assembled = assemble(code)
-    except Rejected as error:
-        raise _rejection(source, target, source.line, f"The assembler says: {error}") from None
+    code, assembled = _assembled(source, target)
     warps, shared = -(-prod(shape.block) // WARP), code.shared + shape.dynamic
     arguments = re.search(r"<(.*)>", source.name)
     return Kernel(
@@ -110,6 +107,29 @@ def compiled(source: Source, key: str = "h100", shape: Shape = Shape()) -> Kerne
         from_cache=assembled.from_cache,
         key=code.key,
     )
+
+
+def resources(source: Source, target: Chip) -> dict[str, int]:
+    """registers and local (bytes) of a thread, shared (bytes) of a block without dynamic memory, threads at most.
+
+    Raises CompileError, NoCompiler.
+    """
+    code, assembled = _assembled(source, target)
+    bounds = _BOUNDS.search(code.ptx)
+    return {
+        "registers": assembled.registers,
+        "local": assembled.local,
+        "shared": code.shared,
+        "threads": prod(map(int, bounds[1].split(","))) if bounds else BLOCK_WARPS * WARP,
+    }
+
+
+def _assembled(source: Source, target: Chip) -> tuple[Code, Assembled]:
+    code = Code(source.plain_name, target, to_ptx(source, target), _most_registers(source.options))
+    try:
+        return code, assemble(code)
+    except Rejected as error:
+        raise _rejection(source, target, source.line, f"The assembler says: {error}") from None
 
 
 # NVRTC -------------------------------------------------------------------------------------------

@@ -10,11 +10,13 @@ import numpy as np
 from tools.models.units import WARP
 from tools.sim import host
 from tools.sim.cupy.arrays.ndarray import address
-from tools.sim.cupy.device.errors import CompileException, CUDARuntimeError, OutOfMemoryError
+from tools.sim.cupy.device.errors import CompileException, CUDADriverError, CUDARuntimeError, OutOfMemoryError
 from tools.sim.cupy.device.gpu import Device as Device
 from tools.sim.cupy.device.gpu import check_device, memory_info
+from tools.sim.cupy.device.graphs import Graph as Graph
 from tools.sim.cupy.device.memory import MemoryPointer, MemoryPool, current_pool, get_allocator, set_allocator
 from tools.sim.cupy.device.streams import Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
+from tools.sim.cupy.raw import resources
 
 VERSION = 13000  # CUDA 13.0, of the runtime and the driver
 PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Compute Capabilities
@@ -104,9 +106,15 @@ runtime = SimpleNamespace(
     memGetInfo=memory_info,
     runtimeGetVersion=lambda: VERSION,
     driverGetVersion=lambda: VERSION,
-    deviceSynchronize=lambda: host.device().synchronize(),
+    deviceSynchronize=lambda: Device().synchronize(),
     streamSynchronize=lambda ptr: ExternalStream(ptr).synchronize(),
     is_hip=False,
+)
+driver = SimpleNamespace(
+    CUDADriverError=CUDADriverError,
+    get_build_version=lambda: VERSION,
+    occupancyMaxActiveBlocksPerMultiprocessor=resources.max_active_blocks,
+    occupancyMaxPotentialBlockSize=resources.max_potential_block_size,
 )
 compiler = SimpleNamespace(CompileException=CompileException)
 memory = SimpleNamespace(OutOfMemoryError=OutOfMemoryError, MemoryPool=MemoryPool)

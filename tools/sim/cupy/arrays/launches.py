@@ -9,7 +9,7 @@ import numpy as np
 
 from tools.models import sectors
 from tools.models.units import WARP
-from tools.sim import host, recording
+from tools.sim import recording
 from tools.sim.counters import Counts, Launch
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 from tools.sim.cupy.device import streams
@@ -118,7 +118,7 @@ def execute(
         accesses.extend((figure, each) for figure, accessed in run() for each in accessed)
         return sum(each.nbytes for _, each in accesses)
 
-    host.device().execute(kernel, streams.number(stream), [array.elements for array in arrays], all_of_it)
+    streams.execute(kernel, [array.elements for array in arrays], all_of_it, stream)
     if recording.recording():
         counts = Counts(programs=prod(grid) if grid else 0) + (arithmetic or Counts())
         for figure, each in accesses:
@@ -136,7 +136,8 @@ def clear(array: ndarray) -> None:
         return array.nbytes
 
     if array.size:
-        host.device().execute("memset", streams.number(), [array.elements], run)
+        if not streams.captured("memset", [array.elements], lambda: clear(array)):
+            streams.execute("memset", [array.elements], run)
 
 
 def library(name: str, arrays: list[ndarray], work: Callable[[], None] | None = None) -> None:
@@ -147,7 +148,7 @@ def library(name: str, arrays: list[ndarray], work: Callable[[], None] | None = 
             work()
         return sum(array.nbytes for array in arrays)
 
-    host.device().execute(name, streams.number(), [array.elements for array in arrays], run)
+    streams.execute(name, [array.elements for array in arrays], run)
     recording.operated(name, in_float64=any(array.dtype in WIDE for array in arrays))
 
 

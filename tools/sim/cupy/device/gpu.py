@@ -3,6 +3,7 @@
 from typing import Any
 
 from tools.sim import host
+from tools.sim.cupy.device import graphs
 from tools.sim.cupy.device.errors import CUDARuntimeError
 
 
@@ -48,6 +49,7 @@ class Device:
 
     def synchronize(self) -> None:
         """The host waits for all work."""
+        graphs.forbid_waiting()
         host.device().synchronize()
 
     @property

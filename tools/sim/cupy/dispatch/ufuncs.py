@@ -12,6 +12,7 @@ from tools.sim.cupy.arrays.arguments import check_cast, elements, operand, type_
 from tools.sim.cupy.arrays.casts import convert, flushed
 from tools.sim.cupy.arrays.ndarray import fresh, ndarray
 from tools.sim.cupy.arrays.shapes import broadcast_shapes
+from tools.sim.cupy.device import streams
 from tools.sim.cupy.dispatch.loops import SIGNATURES, WEAK, Loop, choose, loops
 from tools.sim.floats import WIDE, converts
 
@@ -59,6 +60,12 @@ class ufunc:
         shape = broadcast_shapes(*(getattr(each, "shape", ()) for each in (*inputs, *outs) if each is not None))
         operands, results = self._loop(inputs, dtype)
         _admit(outs, results, shape, casting or self._casting)
+        if 0 not in shape and streams.is_capturing():
+            outs = [ndarray(shape, of) if out is None else out for out, of in zip(outs, results)]
+            arrays = [each.elements for each in (*inputs, *outs) if isinstance(each, ndarray)]
+            again = partial(self, *inputs, out=tuple(outs), dtype=dtype, casting=casting)
+            if streams.captured(self.name, arrays, again):
+                return outs[0] if self.nout == 1 else tuple(outs)
         values = self.apply([elements(each) for each in inputs], (operands, results))
         made = [fresh(value) if out is None else out for value, out in zip(values, outs)]
         if 0 not in shape:

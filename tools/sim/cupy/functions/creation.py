@@ -11,6 +11,7 @@ from tools.sim.cupy.arrays.arguments import elements
 from tools.sim.cupy.arrays.casts import device_dtype
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device, poison
 from tools.sim.cupy.arrays.shapes import one_order
+from tools.sim.cupy.device import streams
 from tools.sim.cupy.dispatch.ufuncs import choose_elements, copy_elements, ufuncs
 from tools.sim.cupy.functions.conversion import array, asarray, astype
 
@@ -76,6 +77,10 @@ def fill(array: ndarray, value: Any) -> ndarray:
         value = np.asarray(value, dtype=array.dtype)
         if value.ndim:
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+    if streams.is_capturing():
+        read = [value.elements] if isinstance(value, ndarray) else []
+        if streams.captured("cupy_fill", [*read, array.elements], partial(fill, array, value)):
+            return array
     if value == 0 and array.elements.flags.c_contiguous:  # the host fetches a value that is on the device
         launches.clear(array)
     else:

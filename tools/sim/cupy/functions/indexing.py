@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tools.sim import host
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 from tools.sim.cupy.device import streams
@@ -74,7 +73,7 @@ def scatter(a: ndarray, slices: Any, value: Any, operation: str) -> None:
         copy_elements(value, target)
     elif target.data.ptr != value.data.ptr:  # else it is the same array
         if target.elements.flags.c_contiguous and target.dtype == value.dtype:
-            host.device().copy(target.elements, value.elements, streams.number())
+            streams.copy(target.elements, value.elements)
         else:
             copy_elements(value, target)
 

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from tools.sim import host
 from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.device.memory import Memory, MemoryPointer
-from tools.sim.cupy.raw import launch, origin
+from tools.sim.cupy.raw import launch, origin, resources
 from tools.sim.cupy.raw.compiled import Compiled, compiled
 
 MOST_SHARED, MOST_SHARED_OPTED_IN = 48 << 10, 227 << 10  # bytes of a block; of compute capability 9.0
 OF_COMPILER = """
     binary_version cache_mode_ca const_size_bytes local_size_bytes num_regs ptx_version shared_size_bytes
 """.split()
+
+FIGURES = {"num_regs": "registers", "local_size_bytes": "local", "shared_size_bytes": "shared"}
+VERSIONS = ("binary_version", "ptx_version")
 
 
 class RawKernel:
@@ -47,6 +51,7 @@ class RawKernel:
         self._expressions: tuple[str, ...] = ()
         self.origin = origin.find(code, name, sys._getframe(1))
         self._most_shared = MOST_SHARED
+        self._function: resources.Function | None = None
         self.preferred_shared_memory_carveout = -1
 
     def __call__(self, grid: tuple, block: tuple, args: tuple, *, shared_mem: int = 0, stream: Any = None) -> None:
@@ -80,7 +85,19 @@ class RawKernel:
 
     # Attributes ----------------------------------------------------------------------------------
 
-    max_threads_per_block = launch.MOST_THREADS
+    @property
+    def kernel(self) -> resources.Function:
+        """What the driver knows it by."""
+        self._function = self._function or resources.Function(self)
+        return self._function
+
+    @property
+    def max_threads_per_block(self) -> int:
+        """The largest block: by its registers where NVIDIA's compiler is there to tell, else the GPU's limit."""
+        try:
+            return resources.most_threads(self, launch.MOST_THREADS)
+        except (AttributeError, NotImplementedError, RuntimeError):
+            return launch.MOST_THREADS
 
     @property
     def max_dynamic_shared_size_bytes(self) -> int:
@@ -93,7 +110,11 @@ class RawKernel:
             raise launch.refused(f"A block can have 0 to {MOST_SHARED_OPTED_IN:,} bytes, not {size:,}.")
         self._most_shared = size
 
-    def __getattr__(self, name: str) -> None:
+    def __getattr__(self, name: str) -> int:
+        if name in FIGURES and resources.compiler.ask is not None:
+            return resources.needs(self)[FIGURES[name]]
+        if name in VERSIONS and resources.compiler.ask is not None:
+            return host.device().chip.capability
         if name in OF_COMPILER or name == "attributes":
             raise AttributeError(
                 f"{name} is known to NVIDIA's compiler only, and this kernel was compiled for a CPU.\n"

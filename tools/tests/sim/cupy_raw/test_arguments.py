@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tools.sim.cupy as cp
+from tools.sim.cupy.raw import resources
 from tools.sim.cupy.raw.launch import CUDADriverError
 from tools.sim.recording import record
 from tools.tests.sim.cupy_raw.running import floats, needs_compiler, zeros
@@ -247,7 +248,8 @@ def test_a_launch_may_name_a_stream(module):
 
 
 @pytest.mark.parametrize("name", ["num_regs", "local_size_bytes", "attributes"])
-def test_what_only_nvidias_compiler_knows_is_refused(module, name):
+def test_what_only_nvidias_compiler_knows_is_refused_without_it(module, name, monkeypatch):
+    monkeypatch.setattr(resources.compiler, "ask", None)
     with pytest.raises(AttributeError, match="known to NVIDIA's compiler only"):
         getattr(module.get_function("scale"), name)
     assert module.get_function("scale").max_threads_per_block == 1024

@@ -166,3 +166,74 @@ def test_other_ptx_is_refused(statement):
     with pytest.raises(CompileException, match="cp.async") as caught:
         cp.RawKernel(code, "f")((1,), (1,), (zeros(1, np.int32),))
     assert "line 3" in str(caught.value)
+
+
+GROUPS = r"""
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda/pipeline>
+#include <cuda/barrier>
+namespace cg = cooperative_groups;
+
+extern "C" __global__ void by_group(const float* x, float* out, bool wait) {
+    __shared__ __align__(16) float tile[2][128];
+    cg::thread_block block = cg::this_thread_block();
+    cg::memcpy_async(block, tile[0], x, sizeof(float) * 128);
+    cg::memcpy_async(block, tile[1], x + 128, cuda::aligned_size_t<16>(sizeof(float) * 128));
+    if (wait) cg::wait_prior<1>(block);
+    out[block.thread_rank()] = tile[0][127 - block.thread_rank()]; // read
+    cg::wait(block);
+    out[64 + block.thread_rank()] = tile[1][127 - block.thread_rank()];
+}
+
+extern "C" __global__ void by_tile(const float* x, float* out) {
+    __shared__ __align__(16) float part[2][32];
+    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+    cg::memcpy_async(tile, part[tile.meta_group_rank()], x + 32 * tile.meta_group_rank(), sizeof(float) * 32);
+    cg::wait(tile);
+    out[threadIdx.x] = part[tile.meta_group_rank()][31 - tile.thread_rank()];
+}
+
+extern "C" __global__ void staged(const float* x, float* out, int tiles) {
+    __shared__ __align__(16) float tile[2][64];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    auto block = cg::this_thread_block();
+    auto pipe = cuda::make_pipeline(block, &state);
+    for (int t = 0, ahead = 0; t < tiles; t++) {
+        for (; ahead < tiles && ahead < t + 2; ahead++) {
+            pipe.producer_acquire();
+            cuda::memcpy_async(block, tile[ahead % 2], x + 64 * ahead, 256, pipe);
+            pipe.producer_commit();
+        }
+        pipe.consumer_wait();
+        out[64 * t + block.thread_rank()] = tile[t % 2][63 - block.thread_rank()];
+        pipe.consumer_release();
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return cp.RawModule(code=GROUPS)
+
+
+def test_a_group_copies_together(groups):
+    x, out = floats(256), zeros(128)
+    counters = counted(groups.get_function("by_group"), (1,), (64,), (x, out, True))
+    assert out.get().tolist() == [*range(127, 63, -1), *range(255, 191, -1)]
+    assert counters.bytes_loaded == 1024 and counters.sectors == 32 + 16
+    fault = fault_of(groups.get_function("by_group"), (1,), (64,), (x, out, False))
+    assert fault.kind == "race" and fault.source.endswith("// read")
+
+
+def test_a_tile_copies_for_itself(groups):
+    out = zeros(64)
+    groups.get_function("by_tile")((1,), (64,), (floats(64), out))
+    assert out.get().tolist() == [*range(31, -1, -1), *range(63, 31, -1)]
+
+
+def test_a_pipeline_of_a_cooperative_group(groups):
+    out = zeros(192)
+    groups.get_function("staged")((1,), (64,), (floats(192), out, 3))
+    assert (out.get().reshape(3, 64) == np.arange(192).reshape(3, 64)[:, ::-1]).all()

@@ -135,7 +135,8 @@ extern "C" __global__ void parted(const float* x, float* out, int tiles, bool le
     Block block;
     bool gives = threadIdx.x < 32;
     int lane = threadIdx.x % 32;
-    auto pipe = cuda::make_pipeline(block, &state, gives ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer);
+    cuda::pipeline_role role = gives ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer;
+    auto pipe = cuda::make_pipeline(block, &state, role);
     for (int t = 0; t < tiles; t++) {
         if (gives) {
             pipe.producer_acquire(); // acquire

@@ -1,4 +1,4 @@
-"""Numbers of 16 bits of both kinds, by names that cuda_fp16.h and cuda_bf16.h share, against NumPy and ml_dtypes."""
+"""Numbers of 16 bits of both kinds, by the names that their two headers share, against NumPy and ml_dtypes."""
 
 from fractions import Fraction
 

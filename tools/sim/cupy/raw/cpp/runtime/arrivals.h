@@ -3,20 +3,11 @@
 
 namespace simt {
 
-struct Arrivals {
-    unsigned expected, pending;
-    uint64_t phase;
-    Known coming, known;       // by what arrivals of this phase released; what those who wait know at its end
-    std::vector<Copy> copies;  // that arrive with the phase
-};
-
-static std::unordered_map<uintptr_t, Arrivals> arrivals;  // by the objects' addresses; of the block that runs
-
-use_objects::use_objects() { knowledge.in_use = true; }
+use_objects::use_objects() { Knowledge::in_use = true; }
 
 static Arrivals& arrivals_at(void* object, void* here) {
-    auto found = arrivals.find(reinterpret_cast<uintptr_t>(object));
-    if (found == arrivals.end())
+    auto found = races.arrivals.find(reinterpret_cast<uintptr_t>(object));
+    if (found == races.arrivals.end())
         misused("uses a barrier that was not initialised in this block|"
                 "Does one thread call init(&barrier, count), and do all wait for it?", here);
     return found->second;
@@ -26,7 +17,7 @@ void init_arrivals(void* object, unsigned expected, void* here) {
     if (!is_shared(object))
         misused("initialises a barrier that is not in shared memory|Should it be declared __shared__?", here);
     touch(object, 8, STORE, here);
-    arrivals[reinterpret_cast<uintptr_t>(object)] = {expected, expected, 0, {}, {}, {}};
+    races.arrivals[reinterpret_cast<uintptr_t>(object)] = {expected, expected, 0, {}, {}, {}};
 }
 
 static void end_phase(Arrivals& all) {
@@ -42,13 +33,14 @@ static void end_phase(Arrivals& all) {
 }
 
 unsigned long arrive(void* object, unsigned count, bool drop, void* here) {
-    Arrivals& all = arrivals_at(object, here);
+    arrivals_at(object, here);
     touch(object, 8, ATOMIC, here);
+    Arrivals& all = arrivals_at(object, here);  // others may have had their turn
     if (count > all.pending)
         misused("arrives at a barrier at which all of its phase have arrived|"
                 "How many arrivals did init() announce, and how many threads arrive?", here);
     uint64_t phase = all.phase;
-    knowledge.release(*block.current, all.coming, races.epoch);
+    races.knowledge.release(*block.current, all.coming, races.epoch);
     notice_change();
     all.pending -= count;
     if (drop) all.expected -= count;
@@ -56,18 +48,18 @@ unsigned long arrive(void* object, unsigned count, bool drop, void* here) {
     return phase;
 }
 
-static bool phase_is_over(const Fiber& fiber) { return fiber.arrivals->phase != fiber.phase; }
+static bool phase_is_over(const Fiber& fiber) { return races.arrivals[fiber.object].phase != fiber.phase; }
 
 void wait_for_phase(void* object, unsigned long phase, const char* name, void* here) {
-    Arrivals& all = arrivals_at(object, here);
+    arrivals_at(object, here);
     Fiber& me = *block.current;
-    me.arrivals = &all;
+    me.object = reinterpret_cast<uintptr_t>(object);
     me.phase = phase;
     if (!phase_is_over(me)) {
         wait(State::BLOCKED, name, here);
         suspend();
     }
-    knowledge.acquire(me, all.known, races.epoch);
+    races.knowledge.acquire(me, arrivals_at(object, here).known, races.epoch);
 }
 
 bool phase_ended(void* object, unsigned long phase, void* here) {
@@ -76,7 +68,7 @@ bool phase_ended(void* object, unsigned long phase, void* here) {
         pause();
         return false;
     }
-    knowledge.acquire(*block.current, all.known, races.epoch);
+    races.knowledge.acquire(*block.current, all.known, races.epoch);
     return true;
 }
 
@@ -84,15 +76,16 @@ unsigned long phase_of(void* object, void* here) { return arrivals_at(object, he
 
 void copies_arrive_with(void* object, void* here) {
     Arrivals& all = arrivals_at(object, here);
-    std::vector<Copy>& open = copies[block.current->thread].open;
+    std::vector<Copy>& open = races.copies[block.current->thread].open;
     all.copies.insert(all.copies.end(), open.begin(), open.end());
     open.clear();
 }
 
 // Nobody can run, and this thread waits for a phase: who is missing there?
 static bool refuse_phase(const Fiber& waiting) {
-    describe(NO_PHASE, place_of(waiting.waiting_at), waiting).number = waiting.arrivals->pending;
-    fault.size = waiting.arrivals->expected;
+    const Arrivals& all = races.arrivals[waiting.object];
+    describe(NO_PHASE, place_of(waiting.waiting_at), waiting).number = all.pending;
+    fault.size = all.expected;
     copy_text(fault.text, sizeof fault.text, waiting.waiting_in);
     return false;
 }

@@ -14,30 +14,28 @@ void touch_atomic(const void* address, size_t size, Operation operation, bool ac
     uintptr_t at = reinterpret_cast<uintptr_t>(address);
     Fiber& me = *block.current;
     if (releases && !alone) release_to_other_blocks(me);
-    me.acquires = acquires;
-    access(at, size, operation, here, alone ? OF_BLOCK : STRONG);
-    me.acquires = true;
-    Known& object = knowledge.atomics[at];
+    access(at, size, operation, here, {true, true, alone, acquires});
+    Known& object = races.knowledge.atomics[at];
     object.begin(races.epoch, block.threads);
-    Known& seen = knowledge.seen[me.thread];
+    Known& seen = races.knowledge.seen[me.thread];
     seen.begin(races.epoch, block.threads);
     if (operation != STORE) seen.join(object);
-    if (acquires) knowledge.acquire(me, object, races.epoch);
+    if (acquires) races.knowledge.acquire(me, object, races.epoch);
     if (operation == LOAD) return;
     if (operation == STORE) object = Known(), object.begin(races.epoch, block.threads);
-    object.join(knowledge.fenced[me.thread]);
-    if (releases) knowledge.release(me, object, races.epoch);
+    object.join(races.knowledge.fenced[me.thread]);
+    if (releases) races.knowledge.release(me, object, races.epoch);
 }
 
 void fence_atomics(bool acquires, bool releases, bool alone) {
     if (!block.current) return;
     Fiber& me = *block.current;
     if (acquires) {
-        knowledge.acquire(me, knowledge.seen[me.thread], races.epoch);
-        me.knows = std::max(me.knows, me.seen);
+        races.knowledge.acquire(me, races.knowledge.seen[me.thread], races.epoch);
+        me.knows = std::max(me.knows, me.heard);
     }
     if (!releases) return;
-    knowledge.release(me, knowledge.fenced[me.thread], races.epoch);
+    races.knowledge.release(me, races.knowledge.fenced[me.thread], races.epoch);
     if (!alone) release_to_other_blocks(me);
 }
 

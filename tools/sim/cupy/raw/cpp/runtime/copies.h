@@ -13,16 +13,6 @@ bool is_shared(const void* address) {
 size_t to_shared(const void* address) { return size_t(static_cast<const char*>(address) - shared_windows()); }
 void* from_shared(size_t address) { return shared_windows() + address; }
 
-struct Copy { uintptr_t to; unsigned size; uint32_t place; unsigned char bytes[16]; };
-
-// Of one thread: those in no group yet, and the groups in their order.
-struct Copies {
-    std::vector<Copy> open;
-    std::deque<std::vector<Copy>> groups;
-};
-
-static std::vector<Copies> copies;  // by thread
-
 static void set_in_flight(const Copy& copy, bool in_flight) {
     Range& range = *find(copy.to, copy.size);
     size_t first = (copy.to - range.low) / range.granule, last = (copy.to - range.low + copy.size - 1) / range.granule;
@@ -53,7 +43,7 @@ void copy_async(void* to, const void* from, size_t size, size_t zeros, void* her
     Copy copy = {reinterpret_cast<uintptr_t>(to), unsigned(size), place_of(here), {}};
     std::memcpy(copy.bytes, from, size - zeros);
     set_in_flight(copy, true);
-    copies[block.current->thread].open.push_back(copy);
+    races.copies[block.current->thread].open.push_back(copy);
 }
 
 // The thread that waited stores them, as far as others can tell: now.
@@ -61,25 +51,25 @@ static void bring(const std::vector<Copy>& group) {
     for (const Copy& copy : group) {
         Range& range = *find(copy.to, copy.size);
         set_in_flight(copy, false);
-        check_shared(range, copy.to, copy.size, STORE, copy.place);
+        check_shared(range, copy.to, copy.size, STORE, PLAIN, copy.place);
         std::memcpy(reinterpret_cast<void*>(copy.to), copy.bytes, copy.size);
     }
 }
 
 void commit_copies() {
-    Copies& mine = copies[block.current->thread];
+    Copies& mine = races.copies[block.current->thread];
     mine.groups.emplace_back();
     mine.groups.back().swap(mine.open);
 }
 
 void wait_for_copies(size_t prior) {
-    Copies& mine = copies[block.current->thread];
+    Copies& mine = races.copies[block.current->thread];
     for (; mine.groups.size() > prior; mine.groups.pop_front()) bring(mine.groups.front());
 }
 
 void wait_for_all_copies() {
     wait_for_copies(0);
-    Copies& mine = copies[block.current->thread];
+    Copies& mine = races.copies[block.current->thread];
     bring(mine.open);
     mine.open.clear();
 }

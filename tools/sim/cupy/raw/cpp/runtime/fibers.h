@@ -35,8 +35,6 @@ constexpr unsigned LEVELS = 16;  // of calls that are told apart
 
 enum class State : uint8_t { READY, AT_BARRIER, AT_GRID, MEETING, CONVERGING, BLOCKED, DONE };
 
-struct Arrivals;
-
 struct Fiber {
     // Who it is.
     unsigned thread, lane, warp;
@@ -50,7 +48,7 @@ struct Fiber {
     void* waiting_at;
     const char* waiting_in;
     bool truth;          // at a barrier
-    const Arrivals* arrivals;  // BLOCKED, until they have another phase than this
+    uintptr_t object;    // BLOCKED, until the barrier there has another phase than this
     uint64_t phase;
     unsigned mask;       // in a meeting, as its value, argument and rule
     uint64_t value, argument;
@@ -63,10 +61,9 @@ struct Fiber {
     uint32_t place, acted_at, last_wait;
     uint32_t at;  // its last step, in whatever function
     unsigned long long steps, since_barrier;
-    // Fences (order.h): the latest that it has heard of, the latest that it can tell others of, and the latest that it
-    // will have heard of when it passes a fence itself.
-    uint32_t knows, fenced, seen;
-    bool acquires;  // what it reads at a flag it knows at once
+    // Fences (order.h): the latest that it has heard of, the latest that it will have heard of when it passes a fence
+    // itself, and the latest that it can tell others of.
+    uint32_t knows, heard, fenced;
     // Looks at flags (waiting.h): in vain in this turn, where the last one was, and what tells that they are.
     unsigned looks;
     uint32_t looked_at, acted_in;

@@ -47,7 +47,7 @@ static inline Site& site_outside_of_copies(const Fiber& me, void*& here) {
     }
 }
 
-static inline void access(uintptr_t at, size_t size, Operation operation, void* here, Strength strength = PLAIN) {
+static inline void access(uintptr_t at, size_t size, Operation operation, void* here, Manner manner = PLAIN) {
     Fiber* me = block.current;
     if (!me || at - reinterpret_cast<uintptr_t>(me->stack) < STACK) return;
     notice_store(__builtin_frame_address(0));
@@ -72,11 +72,11 @@ static inline void access(uintptr_t at, size_t size, Operation operation, void* 
     }
     uint32_t place = place_of(here);
     act_at(*me, place);
-    if (range.space == SHARED) check_shared(range, at, unsigned(size), operation, place, strength);
-    if (range.watched) check_global(range, at, unsigned(size), operation, strength, place);
+    if (range.space == SHARED) check_shared(range, at, unsigned(size), operation, manner, place);
+    if (range.watched) check_global(range, at, unsigned(size), operation, manner, place);
     note_step(*me, place, range.space == CONSTANT ? 0 : uint8_t(1 + operation + 4 * range.space), uint8_t(size), address);
     if (operation != LOAD) expect_store(*me, at, size, operation, place);
-    else if (strength != PLAIN) look(*me, place, __builtin_frame_address(0));
+    else if (manner.is_flag) look(*me, place, __builtin_frame_address(0));
 }
 
 // A structure is moved in pieces that its alignment allows. The compiler does not tell it; 4 bytes is the usual one.
@@ -108,15 +108,15 @@ struct OutOfBounds { SourceLocation where; const TypeDescriptor* array; const Ty
 
 }  // namespace simt
 
-#define HOOK(name, size, operation, strength)                                                             \
+#define HOOK(name, size, operation, manner)                                                               \
     extern "C" void __tsan_##name##size(void* at) {                                                       \
         simt::access(reinterpret_cast<uintptr_t>(at), size, simt::operation, __builtin_return_address(0), \
-                     simt::strength);                                                                     \
+                     simt::manner);                                                                       \
     }
 #define HOOKS(size)                                                                                       \
     HOOK(read, size, LOAD, PLAIN) HOOK(write, size, STORE, PLAIN)                                         \
     HOOK(unaligned_read, size, LOAD, PLAIN) HOOK(unaligned_write, size, STORE, PLAIN)                     \
-    HOOK(volatile_read, size, LOAD, VOLATILE) HOOK(volatile_write, size, STORE, VOLATILE)                         \
+    HOOK(volatile_read, size, LOAD, VOLATILE) HOOK(volatile_write, size, STORE, VOLATILE)                 \
     HOOK(unaligned_volatile_read, size, LOAD, VOLATILE) HOOK(unaligned_volatile_write, size, STORE, VOLATILE)
 HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
 

@@ -20,7 +20,6 @@ void pause() {
 void fence(bool of_block) {
     if (!block.current) return;
     Fiber& me = *block.current;
-    me.knows = std::max(me.knows, me.seen);
     Reach reach = of_block ? Reach::BLOCK : Reach::EVERYBODY;
     races.order.fence(me, races.block, races.barrier, races.clocks[me.warp].now, reach);
 }
@@ -100,7 +99,7 @@ static void meet_now(Fiber** lanes, const Meeting& meeting, bool orders) {
         fiber.last_wait = place_of(fiber.waiting_at);
     }
     if (orders) races.clocks[lanes[0]->warp].meet(meeting.members);
-    if (orders && knowledge.in_use) knowledge.meet(lanes, meeting.members, races.epoch);
+    if (orders && Knowledge::in_use) races.knowledge.meet(lanes, meeting.members, races.epoch);
 }
 
 // Let the lanes that `fiber` waits for go on if all of them are here.

@@ -25,15 +25,16 @@ struct Order {
 
     void fence(Fiber& me, uint32_t number, uint32_t barrier, uint32_t clock, Reach reach) {
         me.fenced = ++now;
+        if (reach != Reach::OTHER_BLOCKS) me.knows = std::max(me.knows, me.heard);
         fences[number].push_back({now, barrier, clock, uint16_t(me.thread), reach});
     }
 
-    // A thread reads or stores a flag.
-    void meet_at(uint64_t flag, Fiber& me, bool reads, bool stores) {
+    // A thread reads or stores a flag. hears: it knows at once what is told there, or else after its next fence.
+    void meet_at(uint64_t flag, Fiber& me, bool reads, bool stores, bool hears = true) {
         if (fences.empty()) return;
         auto found = told.find(flag);
-        uint32_t& hears = me.acquires ? me.knows : me.seen;
-        if (reads && found != told.end()) hears = std::max(hears, found->second);
+        uint32_t& mine = hears ? me.knows : me.heard;
+        if (reads && found != told.end()) mine = std::max(mine, found->second);
         if (stores && me.fenced) told[flag] = std::max(me.fenced, found == told.end() ? 0 : found->second);
     }
 

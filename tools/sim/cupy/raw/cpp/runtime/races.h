@@ -4,8 +4,8 @@
 
 #include <unordered_map>
 
-#include "knowledge.h"
 #include "memory.h"
+#include "objects.h"
 #include "order.h"
 
 namespace simt {
@@ -61,8 +61,10 @@ struct Recent {
     }
 };
 
-// How an access is made: as usual, to a volatile variable, by an atomic object, or by one that is for a block only.
-enum Strength : uint8_t { PLAIN, VOLATILE, STRONG, OF_BLOCK };
+// How an access is made. is_flag: to a volatile variable, or by an atomic object; of_block: one for its block only;
+// hears: it acquires what others released.
+struct Manner { bool is_flag, is_object, of_block, hears; };
+constexpr Manner PLAIN = {false, false, false, true}, VOLATILE = {true, false, false, true};
 
 // Of the block that runs; others keep theirs until it is their turn.
 struct RacesOfBlock {
@@ -74,6 +76,9 @@ struct RacesOfBlock {
     Cell::Touch unset_by;       // by whom,
     uintptr_t unset_at;         // and where
     Recent recent;
+    Knowledge knowledge;
+    std::vector<Copies> copies;                        // by thread
+    std::unordered_map<uintptr_t, Arrivals> arrivals;  // by their objects' addresses
 
     void pass_barrier(uint32_t time) { epoch++, barrier = time; }
 };
@@ -93,7 +98,7 @@ inline bool ordered(const Cell::Touch& before, const Cell::Touch& now, const Fib
     if (before.is_flag && now.is_flag && !same_warp) return true;
     if (same_warp && before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP]) return true;
     return races.order.is_known(me, races.block, before.thread, before.time, before.clock, false)
-        || knowledge.knows(me, before.thread, before.when, races.epoch);
+        || races.knowledge.knows(me, before.thread, before.when, races.epoch);
 }
 
 [[noreturn]] void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
@@ -110,7 +115,7 @@ inline bool find_unordered_load(const Cell& cell, const Fiber& me, const Cell::T
     if (!ordered(load, now, me)) return true;
     load = cell.load;
     if (load.time < races.barrier) return false;
-    if (load.thread / WARP != me.warp && !knowledge.in_use) return !ordered(load, now, me);
+    if (load.thread / WARP != me.warp && !Knowledge::in_use) return !ordered(load, now, me);
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
         load.thread = uint16_t(cell.load.thread / WARP * WARP + __builtin_ctz(lanes));
         load.when = load.thread == cell.load.thread ? cell.load.when : cell.loaded_from;
@@ -169,10 +174,10 @@ inline uint64_t flag_at(const Range& range, size_t number) {
     return uint64_t(races.block) << 48 ^ (range.low + number * range.granule);
 }
 
-[[gnu::always_inline]] inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, uint32_t place,
-                         Strength strength = PLAIN) {
+[[gnu::always_inline]] inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation,
+                                                Manner manner, uint32_t place) {
     Fiber& me = *block.current;
-    bool is_flag = strength != PLAIN || operation == ATOMIC;
+    bool is_flag = manner.is_flag || operation == ATOMIC;
     Cell::Touch touch = touch_of(me, place, is_flag);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
     bool stored = operation == STORE;
@@ -180,8 +185,9 @@ inline uint64_t flag_at(const Range& range, size_t number) {
         Cell& cell = range.cells[number];
         if (cell.in_flight && cell.block == races.block) in_flight(range, at, touch, operation, cell);
         stored |= cell.block == races.block && cell.stored;
-        if (is_flag) races.order.meet_at(flag_at(range, number), me, operation != STORE, operation != LOAD);
-        touch_cell(range, cell, strength < STRONG ? operation : ATOMIC, at, touch);
+        if (is_flag)
+            races.order.meet_at(flag_at(range, number), me, operation != STORE, operation != LOAD, manner.hears);
+        touch_cell(range, cell, manner.is_object ? ATOMIC : operation, at, touch);
     }
     if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at;
 }
@@ -217,23 +223,23 @@ inline void check_volatile_load(Range& range, size_t number, Cell& cell, uintptr
     if (stored && !ordered(cell.store, touch, *block.current)) race(range, at, touch, LOAD, cell.store, STORE);
 }
 
-// Anything but a plain store races as little as an atomic, as in CUDA's memory model; atomics of a block, with those
-// of others.
-inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, Strength strength,
+// A store to a flag races as little as an atomic, as in CUDA's memory model; an atomic object of a block, as a plain
+// store with other blocks.
+inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, Manner manner,
                          uint32_t place) {
     Fiber& me = *block.current;
     Cell::Touch touch = touch_of(me, place, false);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
     bool reads = operation != STORE;
-    if (strength != PLAIN && operation == STORE) operation = ATOMIC;
+    if (manner.is_flag && operation == STORE) operation = ATOMIC;
     for (size_t number = first; number <= last; number++) {
         uintptr_t key = range.low + number * range.granule;
-        bool is_flag = strength != PLAIN || operation == ATOMIC, of_block = strength == OF_BLOCK;
-        if (is_flag) races.order.meet_at(key, me, reads, operation == ATOMIC);
+        if (operation == ATOMIC || manner.is_flag)
+            races.order.meet_at(key, me, reads, operation == ATOMIC, manner.hears);
         Cell& cell = races.recent.cell(key, races.epoch);
-        if (range.history && (of_block || strength == PLAIN || operation != LOAD))
-            compare_blocks(range, number, at, of_block && operation == ATOMIC ? STORE : operation, touch);
-        if (strength != PLAIN && operation == LOAD) {
+        if (range.history && (manner.of_block || !manner.is_flag || operation != LOAD))
+            compare_blocks(range, number, at, manner.of_block && operation == ATOMIC ? STORE : operation, touch);
+        if (manner.is_flag && operation == LOAD) {
             check_volatile_load(range, number, cell, at, touch);
             continue;
         }

@@ -12,15 +12,6 @@ struct Resident {
     std::vector<Fiber> fibers;
     RacesOfBlock races;
     std::vector<SharedBytes> shared;
-    Knowledge knowledge;
-    std::vector<Copies> copies;
-    std::unordered_map<uintptr_t, Arrivals> arrivals;
-
-    void exchange_objects() {
-        std::swap(knowledge, simt::knowledge);
-        copies.swap(simt::copies);
-        arrivals.swap(simt::arrivals);
-    }
 };
 
 static std::deque<Resident> residents;
@@ -61,13 +52,12 @@ static bool take_fibers() {
 static void park(uint64_t number, bool at_grid) {
     Memory& all = memory();
     races.in_turns = true;
-    residents.push_back({number, at_grid, {}, races, {}, {}, {}, {}});
+    residents.push_back({number, at_grid, {}, std::move(races), {}});
+    static_cast<RacesOfBlock&>(races) = RacesOfBlock();
     Resident& resident = residents.back();
-    resident.exchange_objects();
     resident.fibers.swap(block.fibers);
     resident.shared.push_back(taken_out(all.dynamic));
     for (Range& range : all.shared) resident.shared.push_back(taken_out(range));
-    races.recent = Recent();
 }
 
 // Let the one that has waited longest go on. Its number.
@@ -78,7 +68,6 @@ static uint64_t unpark() {
     if (!block.fibers.empty()) spare_fibers.push_back(std::move(block.fibers));
     block.fibers = std::move(resident.fibers);
     static_cast<RacesOfBlock&>(races) = std::move(resident.races);
-    resident.exchange_objects();
     put_back(all.dynamic, resident.shared[0]);
     for (size_t number = 1; number < resident.shared.size(); number++)
         put_back(all.shared[number - 1], resident.shared[number]);

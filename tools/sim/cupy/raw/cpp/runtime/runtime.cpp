@@ -14,7 +14,6 @@ namespace simt {
 
 Block block;
 Races races;
-Knowledge knowledge;
 Log log;
 Site sites[SITES];
 

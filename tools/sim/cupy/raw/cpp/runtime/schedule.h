@@ -35,9 +35,9 @@ static bool begin_block() {
     races.block = races.first + uint32_t(schedule.number);
     races.pass_barrier(++races.order.now);
     races.unset = nullptr;
-    knowledge.begin_block(block.threads);
-    copies.assign(block.threads, Copies());
-    arrivals.clear();
+    races.knowledge.begin_block(block.threads);
+    races.copies.assign(block.threads, Copies());
+    races.arrivals.clear();
     races.clocks.assign((block.threads + WARP - 1) / WARP, Clock());
     for (unsigned thread = 0; thread < block.threads; thread++) {
         Fiber& fiber = block.fibers[thread];
@@ -48,8 +48,7 @@ static bool begin_block() {
         fiber.steps = fiber.since_barrier = 0;
         std::fill(fiber.entered, fiber.entered + LEVELS, Entered());
         std::fill(fiber.call, fiber.call + LEVELS, fiber.calls = 0);
-        fiber.acquires = true;
-        fiber.knows = fiber.fenced = fiber.seen = fiber.looks = fiber.looked_at = 0;
+        fiber.knows = fiber.heard = fiber.fenced = fiber.looks = fiber.looked_at = 0;
     }
     return true;
 }

@@ -2,6 +2,7 @@
 // for each thread, up to which of its steps since the last one.
 #pragma once
 
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct Known {
     }
 };
 
-// The objects that threads synchronise with, by their addresses, are those of the block that runs.
+// By barriers and atomics of the block that runs; atomics by their addresses.
 struct Knowledge {
     static inline bool in_use = false;  // the module includes a header that has such objects; set before main
     std::vector<Known> threads;  // by thread
@@ -65,6 +66,20 @@ struct Knowledge {
     }
 };
 
-extern Knowledge knowledge;
+// Asynchronous copies. Of one thread: those in no group yet, and the groups in their order.
+struct Copy { uintptr_t to; unsigned size; uint32_t place; unsigned char bytes[16]; };
+struct Copies {
+    std::vector<Copy> open;
+    std::deque<std::vector<Copy>> groups;
+};
+
+// A barrier that is an object. coming: what arrivals of this phase released; known: what those who wait know at its
+// end; copies: that arrive with the phase.
+struct Arrivals {
+    unsigned expected, pending;
+    uint64_t phase;
+    Known coming, known;
+    std::vector<Copy> copies;
+};
 
 }  // namespace simt
