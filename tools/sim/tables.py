@@ -66,6 +66,8 @@ def in_words(line: Any) -> str:
     things = {"float64 operation": line.counts.float64, "conversion": line.counts.conversions}
     if line.kind == "barrier":
         things = {"barrier": line.counts.barriers}
+    if line.kind == "dot" and line.counts.warps is not None:  # Triton's have a column
+        things = {"flop": line.counts.flops}
     return ", ".join(quantity(count, thing) for thing, count in things.items() if count)
 
 

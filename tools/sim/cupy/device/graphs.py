@@ -72,7 +72,7 @@ class Capture:
 
 
 class CapturedMark(NamedTuple):
-    """What an event marks that was recorded in a capture."""
+    """The mark of an event that was recorded in a capture. reached: by stream, up to which node it is over."""
 
     capture: Capture
     reached: dict[int, int]

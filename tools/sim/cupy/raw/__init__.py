@@ -15,6 +15,9 @@ together as if they had gone in lockstep. On Linux only (Windows: WSL). Limits:
 - What is done in double, and converted, is read off the instructions for the CPU: see doubles.py.
 - Instructions and branches are those of basic blocks, which differ a little between compilers.
 - Arithmetic is the CPU's: a product and a sum are rounded apart, and __expf and the like are as exact as expf.
+  Sums of tensor cores are exact and rounded once, where a tensor core drops some of the last bits.
+- Asynchronous copies are read when they are issued, and arrive when they are waited for; what changes their source in
+  between is not noticed.
 - An address without memory that nothing reported ends the launch with a fault, too. What can still harm the process:
   a function of the C library that writes through a wild pointer to memory that exists.
 """

@@ -125,10 +125,11 @@ def _check_headers(source: Source, options: tuple[str, ...]) -> None:
         return
     for line, name in source.includes:
         if not (HEADERS / name).is_file() or name == "assert.h":
+            files = [*HEADERS.glob("*.h"), *HEADERS.glob("cuda/*")]
             known = ", ".join(
                 sorted(
-                    file.name
-                    for file in HEADERS.glob("*.h")
+                    file.relative_to(HEADERS).as_posix()
+                    for file in files
                     if "#error" not in file.read_text() and file.name not in ("assert.h", "simt.h")
                 )
             )

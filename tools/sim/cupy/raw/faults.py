@@ -8,30 +8,25 @@ import numpy as np
 from tools.models.units import WARP
 from tools.sim import faults
 from tools.sim.cupy.arrays import launches
-from tools.sim.cupy.raw import library
+from tools.sim.cupy.raw import fault_texts, library
 from tools.sim.cupy.raw.origin import Origin
 from tools.words import plural, wrapped
 
 DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
 DID = {"load": "read", "store": "wrote", "atomic": "updated"}
 RACES = {(False, True): "write-after-read", (True, False): "read-after-write", (True, True): "write-after-write"}
-KINDS = {
+KINDS = fault_texts.KINDS | {
     "stuck": "warp_mask",
     "not_itself": "warp_mask",
     "two_masks": "warp_mask",
     "nobody_gives": "shuffle",
     "index_refused": "out_of_bounds",
     "crash": "out_of_bounds",
-    "whole_warp": "warp_mask",
-    "in_flight": "race",
-    "endless_phase": "divergent_barrier",
     "assertion": "device_assert",
-    "grid_missed": "divergent_barrier",
 }
-OF_WHOLE_WARPS = ("wmma::",)  # functions that take no mask: all lanes of a warp must call them together
 
 # What happened, and the question that leads to the cause. In braces: what Report._words says about the note.
-TEXTS = {
+TEXTS = fault_texts.TEXTS | {
     "out_of_bounds": (
         "{who} {verb} {element}; it has {extent}.",
         "Which threads have an element? The others must not touch the array.",
@@ -85,18 +80,6 @@ TEXTS = {
         "{who} names lanes that are not here.\nThe mask of {text} is {mask}; {missing} would be waited for, and "
         "{present} came.",
         "Should all of them call it? Else {remedy}.",
-    ),
-    "whole_warp": (
-        "{who} calls {text}, which all 32 lanes of a warp call together;\n{missing} did not come.",
-        "Which condition, or which size of the block, keeps them from it?",
-    ),
-    "in_flight": (
-        "{who} {verb} {element},\nto which {other} copies asynchronously since line {line}.",
-        "Has the thread that copies waited for it, and do the others know that?",
-    ),
-    "endless_phase": (
-        "{who} waits in {text} for a phase that nobody ends:\n{number} of {size} arrivals are missing.",
-        "Whom does init() count, and does each of them arrive once in a phase?",
     ),
     "not_itself": (
         "{who} calls {text} with a mask that leaves it out.\nIt is lane {lane} of its warp; the mask is {mask}.",
@@ -163,10 +146,9 @@ class Report:
 
     def _told(self) -> tuple[str, str]:
         if self.refusal == "misused":
-            what, _, question = self.text.partition("|")
-            return f"{self._name(self.note.thread)} {what}.", question
+            return fault_texts.misused(self._name(self.note.thread), self.text)
         refusal = "outside" if self.refusal == "out_of_bounds" and not self.array else self.refusal
-        if refusal == "stuck" and self.text.startswith(OF_WHOLE_WARPS):
+        if refusal == "stuck" and self.text.startswith(fault_texts.OF_WHOLE_WARPS):
             refusal = "whole_warp"
         words = self._words(refusal)
         what, question = TEXTS[refusal]

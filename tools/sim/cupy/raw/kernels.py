@@ -87,7 +87,7 @@ class RawKernel:
 
     @property
     def kernel(self) -> resources.Function:
-        """What the driver knows it by."""
+        """Its function, as the driver knows it."""
         self._function = self._function or resources.Function(self)
         return self._function
 

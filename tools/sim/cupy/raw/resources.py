@@ -1,4 +1,4 @@
-"""What a kernel needs of a GPU, asked as in CuPy: registers, local and shared memory, how many blocks fit.
+"""Needs of a kernel, asked as in CuPy: registers, local and shared memory, and how many blocks fit on a GPU.
 
 NVIDIA's compiler says it for the simulated chip, where it is installed; nothing of that needs a GPU.
 """

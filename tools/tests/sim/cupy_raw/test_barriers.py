@@ -8,15 +8,17 @@ from tools.tests.sim.cupy_raw.running import counted, fault_of, floats, needs_co
 
 pytestmark = needs_compiler
 
-CODE = r"""
-#include <cuda/barrier>
-using Barrier = cuda::barrier<cuda::thread_scope_block>;
-
+BLOCK = """
 struct Block {
     __device__ unsigned thread_rank() const { return threadIdx.x; }
     __device__ unsigned size() const { return blockDim.x; }
     __device__ void sync() const { __syncthreads(); }
 };
+"""
+
+BARRIERS = r"""
+#include <cuda/barrier>
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
 extern "C" __global__ void turned(const float* x, float* out, int expected, int waits) {
     __shared__ Barrier barrier;
@@ -89,12 +91,6 @@ extern "C" __global__ void copied(const float* x, float* out, bool wait) {
 PIPELINES = r"""
 #include <cuda/pipeline>
 
-struct Block {
-    __device__ unsigned thread_rank() const { return threadIdx.x; }
-    __device__ unsigned size() const { return blockDim.x; }
-    __device__ void sync() const { __syncthreads(); }
-};
-
 extern "C" __global__ void own(const float* x, float* out, int tiles) {
     __shared__ float tile[2][32];
     int i = threadIdx.x;
@@ -155,12 +151,12 @@ extern "C" __global__ void parted(const float* x, float* out, int tiles, bool le
 
 @pytest.fixture(scope="module")
 def module():
-    return cp.RawModule(code=CODE)
+    return cp.RawModule(code=BLOCK + BARRIERS)
 
 
 @pytest.fixture(scope="module")
 def pipelines():
-    return cp.RawModule(code=PIPELINES)
+    return cp.RawModule(code=BLOCK + PIPELINES)
 
 
 def words(fault) -> str:

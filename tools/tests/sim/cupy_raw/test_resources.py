@@ -1,4 +1,4 @@
-"""What a kernel needs of a GPU, as NVIDIA's compiler says it for the simulated chip, and how many blocks fit."""
+"""Needs of a kernel, as NVIDIA's compiler tells them for the simulated chip, and how many blocks fit."""
 
 import pytest
 
