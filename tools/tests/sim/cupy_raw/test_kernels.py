@@ -18,6 +18,7 @@ from tools.tests.sim.cupy_raw import (
     test_warps,
 )
 from tools.tests.sim.cupy_raw.kernels import all_of_them, cases
+from tools.tests.sim.cupy_raw.ladders import test_language_model, test_reductions, test_samples, test_sgemm
 from tools.tests.sim.cupy_raw.running import needs_compiler
 
 CASES = {case.kernel: case for case in cases()}
@@ -35,6 +36,10 @@ SOURCES = {
     "fences and flags": test_fences.CORRECT,
     "waiting": test_waiting.CODE,
     "structures": test_structures.CODE,
+    "reductions": test_reductions.CODE,
+    "products": test_sgemm.CODE,
+    "language model": test_language_model.CODE,
+    "samples": test_samples.CODE,
 }
 
 

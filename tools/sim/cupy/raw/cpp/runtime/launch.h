@@ -164,8 +164,8 @@ EXPORTED int simt_run(uint64_t most_resident) {
     return progress;
 }
 
-// How many blocks are over, and how many barriers of the grid.
-EXPORTED uint64_t simt_progress() { return schedule.done + schedule.grids; }
+// A number that grows when a block begins, ends, or comes to a barrier of the grid.
+EXPORTED uint64_t simt_progress() { return schedule.begun + schedule.done + schedule.arrived; }
 
 // The launch will not be continued: the fault of the thread that ran longest, as if it were in an endless loop.
 EXPORTED void simt_give_up() {

@@ -16,7 +16,7 @@ struct Resident {
 
 static std::deque<Resident> residents;
 static std::vector<std::vector<Fiber>> spare_fibers;  // with their stacks, for blocks to come
-constexpr size_t MOST_SPARE = 64;                     // blocks
+constexpr size_t MOST_SPARE = 4096;                   // threads
 
 static SharedBytes taken_out(Range& range) {
     const char* bytes = reinterpret_cast<const char*>(range.low);
@@ -82,7 +82,7 @@ static void forget_threads() {
     for (std::vector<Fiber>& fibers : spare_fibers)
         for (Fiber& fiber : fibers) fiber.begun = fiber.begun && !fiber.alive();
     for (Fiber& fiber : block.fibers) fiber.begun = fiber.begun && !fiber.alive();
-    while (spare_fibers.size() > MOST_SPARE) {
+    while (spare_fibers.size() * block.threads > MOST_SPARE) {
         for (Fiber& fiber : spare_fibers.back()) munmap(fiber.stack, STACK);
         spare_fibers.pop_back();
     }

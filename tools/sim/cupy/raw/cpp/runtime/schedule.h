@@ -8,7 +8,7 @@ struct Schedule {
     void* arguments[MOST_ARGUMENTS];
     uint64_t blocks, number;      // of them all, the one that runs
     bool inside;                  // a block runs
-    uint64_t begun, done, grids;  // blocks, and barriers of the grid
+    uint64_t begun, done, arrived;  // blocks; how often one came to a barrier of the grid
     uint64_t most_resident;       // blocks that a GPU runs at a time
     uint64_t turns;
 };
@@ -120,6 +120,7 @@ static bool pass_barrier() {
     bool of_grid = first->state == State::AT_GRID;
     release_barrier(votes);
     if (of_grid) {
+        schedule.arrived++;
         park(schedule.number, true);
         schedule.inside = false;
     }
@@ -155,7 +156,6 @@ static bool release_grid() {
     }
     for (Resident& resident : residents) resident.at_grid = false;
     races.order.generation++;
-    schedule.grids++;
     notice_change();
     return true;
 }
