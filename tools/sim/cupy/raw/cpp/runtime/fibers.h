@@ -65,7 +65,7 @@ struct Fiber {
     // itself, and the latest that it can tell others of.
     uint32_t knows, heard, fenced;
     // Looks at flags (waiting.h): in vain in this turn, where the last one was, and what tells that they are.
-    unsigned looks;
+    unsigned looks, glanced;  // glanced: in this turn, in vain or not
     uint32_t looked_at, acted_in;
     uint64_t changes, glances, anchor;
     // What it did in this turn, as far as its warp has not caught up.

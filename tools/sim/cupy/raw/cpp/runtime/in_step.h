@@ -13,7 +13,7 @@ static unsigned furthest_behind(Fiber** lanes, unsigned count) {
     unsigned chosen = 0;
     for (unsigned lane = 0; lane < count; lane++) {
         const Fiber& fiber = *lanes[lane];
-        if (is_last(fiber) || fiber.looks || fiber.last == TURN) continue;
+        if (is_last(fiber) || fiber.looks || fiber.glanced >= GLANCES || fiber.last == TURN) continue;
         uint64_t own = rank({fiber.at, fiber.depth, 0, 0, 0});
         if (own < least) least = own, chosen = 0;
         if (own == least) chosen |= 1u << lane;
@@ -42,7 +42,8 @@ static bool some_are_noted(Fiber** lanes, unsigned count) {
 // Turns for the lanes of a warp, a basic block at a time. moved: whether there was one.
 static bool run_in_step(Fiber** lanes, unsigned count, bool& moved) {
     for (unsigned lane = 0; lane < count; lane++) {
-        make_room(*lanes[lane]), lanes[lane]->looks = 0;
+        make_room(*lanes[lane]);
+        lanes[lane]->looks = lanes[lane]->glanced = 0;
         if (lanes[lane]->state == State::BLOCKED && phase_is_over(*lanes[lane])) lanes[lane]->state = State::READY;
     }
     for (unsigned turns = 0; turns < TURN; turns++) {

@@ -31,6 +31,7 @@ static void run_kernel() {
 static bool begin_block() {
     if (!take_fibers()) return false;
     schedule.number = schedule.begun++;
+    attention.idle = 0;
     block.index = block.place(schedule.number);
     races.block = races.first + uint32_t(schedule.number);
     races.pass_barrier(++races.order.now);
@@ -180,6 +181,7 @@ static bool enter_block(bool begins) {
 // The block that runs looks at flags in vain: others have their turn.
 static bool give_way() {
     bool for_ever = nobody_will_go_on(residents.size());
+    attention.idle = 0;
     if (!for_ever && residents.empty() && schedule.begun == schedule.blocks) return true;
     park(schedule.number, false);
     if (!for_ever) return enter_block(true);

@@ -31,7 +31,7 @@ static bool run_warp(unsigned warp, bool& moved) {
         if (fiber.state != State::READY) continue;
         ran = true;
         make_room(fiber);
-        fiber.looks = 0;
+        fiber.looks = fiber.glanced = 0;
         if (fiber.last < TURN) {
             if (resume(fiber) == FAULT) return false;
             notice_turn(fiber);
@@ -51,7 +51,7 @@ static Progress run() {
         for (unsigned warp = 0; warp * WARP < block.threads; warp++)
             if (!run_warp(warp, moved)) return FAULT;
         if (!moved && !settle()) return FAULT;
-        if (moved && round_was_in_vain() && !give_way()) return FAULT;
+        if (moved && round_was_idle() && !give_way()) return FAULT;
         if (log.count >= LOG_LIMIT) return FULL;
         if (schedule.turns >= end) return MORE;
     }

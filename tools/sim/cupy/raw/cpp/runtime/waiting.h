@@ -5,6 +5,8 @@
 namespace simt {
 
 constexpr unsigned LOOKS = 2;         // of a thread in vain, until others have their turn
+constexpr unsigned GLANCES = 8;       // of a thread in one turn, after which it may be waiting, and counting
+constexpr unsigned IDLE_ROUNDS = 4;   // in which nothing changes but flags are looked at, until other blocks have theirs
 constexpr unsigned VAIN_ROUNDS = 16;  // and four for each block: then nobody will ever go on
 
 struct Attention {
@@ -14,8 +16,9 @@ struct Attention {
     uint64_t before[2];  // the bytes there
     Fiber* by;                       // nullptr: a plain store
     uint64_t changes = 0;            // of memory, and ends of threads
-    bool changed, looked, computed;  // in this round of turns: memory, some in vain, others otherwise
-    uint64_t vain = 0;               // rounds since something else happened
+    // In this round of turns: memory changed, some looked in vain, some looked, some did otherwise.
+    bool changed, looked, glanced, computed;
+    uint64_t vain = 0, idle = 0;     // rounds since something else happened
 };
 
 static Attention attention;
@@ -38,6 +41,8 @@ static void look(Fiber& me, uint32_t place, const void* frame) {
     uint64_t state = state_of(me, frame) ^ place;
     if (me.changes != attention.changes) me.changes = attention.changes, me.glances = 0;
     me.glances++;
+    me.glanced++;
+    attention.glanced = true;
     if (me.glances > 1 && state == me.anchor) {
         me.looks++;
         me.looked_at = place;
@@ -63,8 +68,8 @@ static inline void notice_store(const void* frame) {
     uint64_t now[2] = {};
     read_bytes(attention.at, attention.size, now);
     if (now[0] != attention.before[0] || now[1] != attention.before[1]) notice_change();
-    else if (attention.by && attention.by == block.current && frame)
-        look(*attention.by, attention.by->acted_in, frame);
+    else if (attention.by && attention.by == block.current && frame) look(*attention.by, attention.by->acted_in, frame);
+    else if (attention.by) attention.by->glanced++, attention.glanced = true;
     attention.at = nullptr;
 }
 
@@ -77,18 +82,21 @@ static inline void expect_store(Fiber& me, uintptr_t at, size_t size, Operation 
     me.acted_in = place;
 }
 
-static void begin_round() { attention.changed = attention.looked = attention.computed = false; }
+static void begin_round() { attention.changed = attention.looked = attention.glanced = attention.computed = false; }
 
 // A thread has had its turn.
 static void notice_turn(const Fiber& fiber) {
     if (fiber.state == State::READY && !fiber.looks) attention.computed = true;
 }
 
-static bool round_was_in_vain() {
+// Should other blocks have their turn now?
+static bool round_was_idle() {
     notice_store(nullptr);
-    bool in_vain = attention.looked && !attention.changed && !attention.computed;
+    bool idle = attention.glanced && !attention.changed;
+    bool in_vain = idle && attention.looked && !attention.computed;
     attention.vain = in_vain ? attention.vain + 1 : 0;
-    return in_vain;
+    attention.idle = idle && !in_vain ? attention.idle + 1 : 0;
+    return in_vain || attention.idle >= IDLE_ROUNDS;
 }
 
 static bool nobody_will_go_on(size_t residents) { return attention.vain > VAIN_ROUNDS + 4 * residents; }
