@@ -10,8 +10,8 @@ static size_t history_bytes(const Range& range) {
 }
 
 static History* new_history(const Range& range) {
-    void* place = mmap(nullptr, history_bytes(range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                       -1, 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* place = mmap(nullptr, history_bytes(range), PROT_READ | PROT_WRITE, flags, -1, 0);
     return place == MAP_FAILED ? nullptr : static_cast<History*>(place);
 }
 

@@ -74,7 +74,8 @@ static inline void access(uintptr_t at, size_t size, Operation operation, void* 
     act_at(*me, place);
     if (range.space == SHARED) check_shared(range, at, unsigned(size), operation, manner, place);
     if (range.watched) check_global(range, at, unsigned(size), operation, manner, place);
-    note_step(*me, place, range.space == CONSTANT ? 0 : uint8_t(1 + operation + 4 * range.space), uint8_t(size), address);
+    uint8_t counted_as = range.space == CONSTANT ? 0 : uint8_t(1 + operation + 4 * range.space);
+    note_step(*me, place, counted_as, uint8_t(size), address);
     if (operation != LOAD) expect_store(*me, at, size, operation, place);
     else if (manner.is_flag) look(*me, place, __builtin_frame_address(0));
 }

@@ -131,7 +131,8 @@ inline uint32_t unheard(const Cell& cell, const Fiber& me) {
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
         unsigned lane = unsigned(__builtin_ctz(lanes));
         uint16_t thread = uint16_t(me.warp * WARP + lane);
-        if (races.order.is_known(me, races.block, thread, cell.load.time, cell.load.clock, false)) left &= ~(1u << lane);
+        bool known = races.order.is_known(me, races.block, thread, cell.load.time, cell.load.clock, false);
+        if (known) left &= ~(1u << lane);
     }
     return left;
 }
@@ -159,7 +160,7 @@ inline void touch_cell(Range& range, Cell& cell, Operation operation, uintptr_t 
         if (find_unordered_load(cell, me, touch, load)) race(range, at, touch, operation, load, LOAD);
         cell.stored = true;
         bool own = cell.store.time >= races.barrier && cell.store.thread == touch.thread;
-        if (operation == ATOMIC && own && !cell.store_is_atomic) return;  // a thread's own plain store is what others race with
+        if (operation == ATOMIC && own && !cell.store_is_atomic) return;  // its plain store is what others race with
         cell.store = touch;
         cell.store_is_atomic = operation == ATOMIC;
     }

@@ -6,7 +6,7 @@ namespace simt {
 
 constexpr unsigned LOOKS = 2;         // of a thread in vain, until others have their turn
 constexpr unsigned GLANCES = 8;       // of a thread in one turn, after which it may be waiting, and counting
-constexpr unsigned IDLE_ROUNDS = 4;   // in which nothing changes but flags are looked at, until other blocks have theirs
+constexpr unsigned IDLE_ROUNDS = 4;   // in which flags are looked at in vain, until other blocks have theirs
 constexpr unsigned VAIN_ROUNDS = 16;  // and four for each block: then nobody will ever go on
 
 struct Attention {
