@@ -7,14 +7,18 @@ import numpy as np
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.ndarray import ndarray, on_device
 
-FLOATS = tuple(
-    """
-    beta chisquare exponential f gamma gumbel laplace logistic lognormal normal pareto power rayleigh
-    standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises wald
-    weibull random random_sample
-""".split()
+FLOATS = (  # by how many parameters come before the size
+    "random random_sample standard_cauchy standard_exponential standard_normal".split(),
+    "chisquare exponential pareto power rayleigh standard_gamma standard_t weibull".split(),
+    "beta f gamma gumbel laplace logistic lognormal normal uniform vonmises wald".split(),
+    ["triangular"],
 )
-WHOLE = ("binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "zipf")
+WHOLE: tuple[list[str], ...] = (
+    [],
+    ["geometric", "logseries", "poisson", "zipf"],
+    ["binomial", "negative_binomial"],
+    ["hypergeometric"],
+)
 
 
 class _Numbers:
@@ -26,12 +30,17 @@ class _Numbers:
         return made
 
 
-def _distribution(name: str, default: Any) -> Any:
-    def draw(self: Any, *args: Any, size: Any = None, dtype: Any = default, **named: Any) -> ndarray:
-        if name in ("random", "random_sample", "standard_normal", "standard_exponential", "standard_cauchy"):
-            size, args = (args[0], args[1:]) if args else (size, args)
-        parameters = [each.elements if isinstance(each, ndarray) else each for each in args]
-        return self._made(name, getattr(self._numpy, name)(*parameters, size=size, **named), dtype)
+def _distribution(name: str, count: int, default: Any) -> Any:
+    """The method of this name. count: how many parameters come before size and dtype."""
+
+    def draw(self: Any, *args: Any, **named: Any) -> ndarray:
+        behind = dict(zip(("size", "dtype"), args[count:]))
+        if len(args) > count + 2 or behind.keys() & named.keys():
+            raise TypeError(f"{name}() takes {count} parameters, then size and dtype, each of them once")
+        named |= behind
+        dtype = named.pop("dtype", default)
+        parameters = [each.elements if isinstance(each, ndarray) else each for each in args[:count]]
+        return self._made(name, getattr(self._numpy, name)(*parameters, **named), dtype)
 
     draw.__name__ = name
     return draw
@@ -82,10 +91,12 @@ class Generator(_Numbers):
         return self._made("integers", self._numpy.integers(low, high, size, np.dtype(dtype), endpoint), dtype)
 
 
-for _name, _default in {**dict.fromkeys(FLOATS, float), **dict.fromkeys(WHOLE, int)}.items():
-    setattr(RandomState, _name, _distribution(_name, _default))
-    if _name != "random_sample":
-        setattr(Generator, _name, _distribution(_name, _default))
+for _groups, _default in ((FLOATS, float), (WHOLE, int)):
+    for _count, _names in enumerate(_groups):
+        for _name in _names:
+            setattr(RandomState, _name, _distribution(_name, _count, _default))
+            if _name != "random_sample":
+                setattr(Generator, _name, _distribution(_name, _count, _default))
 
 
 def default_rng(seed: Any = None) -> Generator:

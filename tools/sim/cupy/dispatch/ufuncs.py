@@ -32,6 +32,7 @@ NO_BOOL = {
     "positive": "The cupy boolean positive, the `+` operator, is not supported.",
 }
 UNFLUSHED = ("copy", "where", "clip", "positive", "conjugate", "copysign", "signbit", "nextafter")  # compute nothing
+COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
 
 class ufunc:
@@ -77,6 +78,8 @@ class ufunc:
         """The results for NumPy arrays and plain numbers. loop: the types to compute with."""
         with np.errstate(all="ignore"):
             flush = (lambda value: value) if self.key in UNFLUSHED else flushed
+            if self.key in COMPARISONS and any(map(_is_beyond, values, loop[0])):
+                return (np.asarray(getattr(np, self.key)(*values)),)
             results = self._compute(*(flush(_as(value, dtype)) for value, dtype in zip(values, loop[0])))
         results = results if isinstance(results, tuple) else (results,)
         return tuple(convert(flush(np.asarray(result)), dtype) for result, dtype in zip(results, loop[1]))
@@ -149,6 +152,13 @@ class ufunc:
 def _as(value: Any, dtype: np.dtype) -> np.ndarray:
     """An operand in the type that the loop computes with. OverflowError for a whole number that does not fit."""
     return convert(value, dtype) if isinstance(value, np.ndarray) else np.array(value, dtype)
+
+
+def _is_beyond(value: Any, dtype: np.dtype) -> bool:
+    """Is it a whole number that does not fit? Compared with all that fit, it is the same for each."""
+    if type(value) is not int or dtype.kind not in "iu":
+        return False
+    return not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
 
 
 def _admit(outs: list, types: tuple, shape: tuple[int, ...], casting: str) -> None:

@@ -99,6 +99,8 @@ def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = None
         np.copyto(np.empty((), dst.dtype), src, casting=casting)
     elif not np.can_cast(src.dtype, dst.dtype, casting):
         raise TypeError(f"Cannot cast {src.dtype} to {dst.dtype} in {casting} casting mode")
+    if isinstance(src, ndarray) and src.ndim > dst.ndim and not any(n - 1 for n in src.shape[: src.ndim - dst.ndim]):
+        src = src.reshape(src.shape[src.ndim - dst.ndim :])
     if where is not None:
         src = choose_elements(where.astype("?", copy=False), src, dst)
     if isinstance(src, ndarray):
@@ -134,6 +136,8 @@ def linspace(
         start, stop = (asarray(each) * 1.0 for each in (start, stop))
         values = np.linspace(start.elements, stop.elements, num, endpoint, axis=axis)
         made = _launched("cupy_linspace", np.ascontiguousarray(values))
+        if dtype is not None and np.dtype(dtype).kind in "iu":
+            ufuncs["floor"](made, out=made)
         made = made if dtype is None else astype(made, dtype, copy=None)
         return (made, (stop - start) / steps) if retstep else made
     natural = np.result_type(start, stop, float(num))

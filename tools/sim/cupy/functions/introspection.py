@@ -60,7 +60,7 @@ def isscalar(element: Any) -> bool:
 
 
 def iscomplexobj(x: Any) -> bool:
-    return np.dtype(getattr(x, "dtype", type(x))).kind == "c"
+    return x.dtype.kind == "c" if isinstance(x, ndarray) else np.iscomplexobj(x)
 
 
 def isrealobj(x: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from tools.sim.cupy.arrays import launches
 from tools.sim.cupy.arrays.arguments import require, require_out
 from tools.sim.cupy.arrays.casts import quietly
-from tools.sim.cupy.arrays.ndarray import fresh, ndarray
+from tools.sim.cupy.arrays.ndarray import fresh, is_view, ndarray, on_device
 from tools.sim.cupy.dispatch.ufuncs import copy_elements, ufuncs
 
 
@@ -120,6 +120,10 @@ def einsum(*operands: Any, **named: Any) -> ndarray:
     for each in arrays:
         if not isinstance(each, ndarray):
             raise TypeError(f"Unsupported type {type(each)}")
+    if out is None and len(arrays) == 1 and not named:
+        view = np.einsum(subscripts, arrays[0].elements)
+        if isinstance(view, np.ndarray) and is_view(view, arrays[0]):
+            return on_device(view, arrays[0])
     return _product("einsum", lambda *arrays: np.einsum(subscripts, *arrays, **named), out, *arrays)
 
 

@@ -61,16 +61,23 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None) -> ndarray:
     one: bool = np.isscalar(indices)
     if one and a.size:  # the number travels with the launch
         there = a[(slice(None),) * axis + (int(indices) % a.shape[axis],)]
-        made = on_device(there.elements.copy())
-        launches.elementwise("cupy_take_scalar", made.shape, [there], [made])
+        _check_taken(a, axis, (), out)
+        made = on_device(there.elements.copy()) if out is None else out
+        work = partial(np.copyto, made.elements, there.elements.copy())
+        launches.elementwise("cupy_take_scalar", made.shape, [there], [made], work)
         return made
     places = indices if isinstance(indices, ndarray) else array(indices, dtype=int)
+    _check_taken(a, axis, places.shape, out)
+    return pick(a, (slice(None),) * axis + (places,), out)
+
+
+def _check_taken(a: ndarray, axis: int, shape: tuple[int, ...], out: Any) -> None:
+    """Refuse an `out` that does not fit elements taken at places of this shape."""
     require_out(out)
     if out is not None and out.dtype != a.dtype:
         raise TypeError("Output dtype mismatch")
-    if out is not None and out.shape != a.shape[:axis] + places.shape + a.shape[axis + 1 :]:
+    if out is not None and out.shape != a.shape[:axis] + shape + a.shape[axis + 1 :]:
         raise ValueError("Output shape mismatch")
-    return pick(a, (slice(None),) * axis + (places,), out)
 
 
 def nonzero(a: Any) -> tuple[ndarray, ...]:

@@ -34,9 +34,23 @@ def ravel(a: ndarray, order: str | None = "C") -> ndarray:
     """All elements along one axis: a view where their order in memory allows."""
     order = one_order(order)
     if order == "K":
-        axes = sorted(range(a.ndim), key=lambda axis: -abs(a.strides[axis]))
-        return reshape(transpose(a, axes), -1)
+        return reshape(transpose(a, _by_stride(a.strides)), -1)
     return reshape(a, -1, order)
+
+
+def _by_stride(strides: tuple[int, ...]) -> list[int]:
+    """The axes from the longest stride to the shortest. Those of stride 0 stay where they are, as NumPy has it."""
+    axes: list[int] = []
+    for axis, stride in enumerate(strides):
+        at = len(axes)
+        for place in reversed(range(len(axes))):
+            other = strides[axes[place]]
+            if stride and other and abs(other) >= abs(stride):
+                break
+            if stride and other:
+                at = place
+        axes.insert(at, axis)
+    return axes
 
 
 def flatten(a: ndarray, order: str | None = "C") -> ndarray:

@@ -25,8 +25,8 @@ MEANT = [  # what the host's compilers say, where the learner's line has this, a
     (
         re.compile(""),
         "<<<",
-        "A launch, kernel<<<grid, block>>>(...), is written in Python here: kernel(grid, block, args).\n"
-        "Within a kernel it is dynamic parallelism, which is not simulated.",
+        "A launch, kernel<<<grid, block>>>(...), is written in Python here: kernel(grid, block, args).\nWithin a kernel"
+        " it is dynamic parallelism, which is not simulated.",
     ),
     (
         re.compile(r"shared_array|variable.length array|variably modified"),
@@ -35,6 +35,7 @@ MEANT = [  # what the host's compilers say, where the learner's line has this, a
         "template's parameter will do.",
     ),
 ]
+ANYWHERE = re.compile(r"kernel\.cu:(\d+)")
 CALLED_AT = re.compile(r"^kernel\.cu:(\d+):\d+: ", re.M)  # the learner's line, of an error in a header
 ABSENT = re.compile(
     r"poisoned (?:identifier|\")?\W*(?P<poisoned>\w+)|\bsimt_has_no_(?P<type>\w+)"
@@ -97,9 +98,7 @@ class Compiled:
         if error["file"] == "entries":
             name = list(self.kernels)[int(error["line"]) - 1]
             return CompileException(f"This source has no kernel {name}:\n{error['what']}")
-        line = (
-            re.search(r"^kernel\.cu:(\d+)", error[0]) or CALLED_AT.search(told) or re.search(r"kernel\.cu:(\d+)", told)
-        )
+        line = re.match(r"kernel\.cu:(\d+)", error[0]) or CALLED_AT.search(told) or ANYWHERE.search(told)
         number, file = int(line[1]) if line else 1, NO_FILE.search(error["what"])
         absent = ABSENT.search(error["what"]) or ABSENT.search(" ".join(re.findall(r"simt_has_no_\w+", told)))
         if absent and self.for_nvrtc:

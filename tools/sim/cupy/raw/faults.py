@@ -170,15 +170,15 @@ class Report:
         }
         if note.element:
             words["element"], words["extent"] = self._element()
-        if refusal == "in_flight":
-            words["line"] = self.scene.spot(note.other_place).line
-            words["other"] = "it" if note.other_thread == note.thread else self._name(note.other_thread)
-        if refusal == "whole_warp":
-            words["missing"] = _lanes([lane for lane in range(WARP) if lane not in bits])
         if refusal == "deadlock":
             words["everyone"] = self._everyone()
         if refusal == "grid_missed":
             words["ended"] = f"{note.number:,} of them {'have' if note.number > 1 else 'has'} ended"
+        if refusal == "in_flight":
+            words["line"] = self.scene.spot(note.other_place).line
+            words["other"] = "it" if note.other_thread == note.thread else self._name(note.other_thread)
+        if self.refusal == "whole_warp":
+            words["missing"] = _lanes([lane for lane in range(WARP) if lane not in bits])
         if self.refusal == "stuck":
             words["remedy"] = "__ballot_sync before the branch gives a mask"
             if not self.text.startswith("__"):
@@ -203,8 +203,8 @@ class Report:
         """What the others do in a deadlock. The note's number: of the first block that has not begun, 0 if all have."""
         if not self.note.number:
             return "All other threads wait, too, or have ended"
-        index = np.unravel_index(self.note.number, self.scene.grid[::-1])[::-1]
-        where = faults.shown((int(index[0]), int(index[1]), int(index[2])), self.scene.grid)
+        z, y, x = (int(each) for each in np.unravel_index(self.note.number, self.scene.grid[::-1]))
+        where = faults.shown((x, y, z), self.scene.grid)
         return f"A GPU runs {self.note.number:,} of these blocks at a time; block {where} begins when one has ended"
 
     def _race(self) -> tuple[str, str]:

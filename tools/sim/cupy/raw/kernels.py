@@ -26,9 +26,9 @@ class RawKernel:
     """cupy.RawKernel(code, name, options=()): kernel(grid, block, args, shared_mem=0, stream=None) runs it.
 
     code: CUDA C++, in which the kernel is extern "C". options: as of NVRTC; what concerns a GPU's code only has no
-    effect. enable_cooperative_groups: all blocks run at once, and can wait for each other by grid.sync(). origin: where
-    the code stands. It is compiled at the first launch. Raises CompileException, Fault, CUDADriverError, TypeError,
-    NoCompiler.
+    effect. enable_cooperative_groups: all blocks run at once, and can wait for each other by grid.sync(). origin:
+    where the code stands. It is compiled at the first launch. Raises CompileException, Fault, CUDADriverError,
+    TypeError, NoCompiler.
     """
 
     __module__ = "cupy"

@@ -91,7 +91,7 @@ def run(module: Compiled, name: str, shape: Shape, values: tuple, stream: Any) -
     def work() -> int:
         with module.loaded.lock:
             try:
-                _begin(module.loaded, kernel, shape, arguments, counting is not None)
+                _begin(module, kernel, shape, arguments, counting is not None)
                 _go_on(scene, shape, counting)
                 arguments.bring_back(module.loaded)
             finally:
@@ -103,9 +103,11 @@ def run(module: Compiled, name: str, shape: Shape, values: tuple, stream: Any) -
         recording.launched(counting.launch(name, shape.grid, module.origin))
 
 
-def _begin(loaded: library.Library, kernel: library.Kernel, shape: Shape, arguments: Arguments, count: bool) -> None:
+def _begin(module: Compiled, kernel: library.Kernel, shape: Shape, arguments: Arguments, count: bool) -> None:
+    loaded, in_step = module.loaded, module.source.asks_for_lanes
     grid, block = ((ctypes.c_uint32 * 3)(*sizes) for sizes in (shape.grid, shape.block))
-    if not loaded.simt_begin(kernel, grid, block, shape.shared, count, shape.cooperative, arguments.place(loaded)):
+    modes = count, shape.cooperative, in_step
+    if not loaded.simt_begin(kernel, grid, block, shape.shared, *modes, arguments.place(loaded)):
         raise MemoryError(f"There is no room for the arguments and the {prod(shape.block)} threads of a block.")
 
 

@@ -15,8 +15,7 @@ FINISHED, MORE, FULL, FAULT = range(4)  # what simt_run gives
 REFUSALS = """
     out_of_bounds misaligned read_only uninitialised race divergent_barrier stuck not_itself two_masks nobody_gives
     index_refused division stack_overflow too_much_shared assertion trap endless_loop no_memory crash
-    whole_warp misused
-    deadlock not_cooperative grid_missed in_flight endless_phase
+    deadlock not_cooperative grid_missed whole_warp misused in_flight endless_phase
 """.split()
 OPERATIONS = ("load", "store", "atomic")
 SPACES = ("global", "shared")
@@ -75,7 +74,7 @@ class Flow(c.Structure):
 _THREE, _COUNTS = c.POINTER(c.c_uint32), c.POINTER(c.c_uint64)
 SIGNATURES: dict[str, tuple] = {
     "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t, c.c_bool),
-    "simt_begin": (c.c_bool, c.POINTER(Kernel), _THREE, _THREE, c.c_size_t, c.c_bool, c.c_bool, c.POINTER(c.c_void_p)),
+    "simt_begin": (c.c_bool, c.POINTER(Kernel), _THREE, _THREE, c.c_size_t, *[c.c_bool] * 3, c.POINTER(c.c_void_p)),
     "simt_run": (c.c_int, c.c_uint64),
     "simt_static_shared": (c.c_uint64,),
     "simt_progress": (c.c_uint64,),

@@ -72,6 +72,11 @@ class Source:
         self.translated = self._edited()
 
     @property
+    def asks_for_lanes(self) -> bool:
+        """Does it ask which lanes of a warp stand together?"""
+        return any(token.text in ("coalesced_threads", "__activemask") for token in self._tokens)
+
+    @property
     def includes(self) -> list[tuple[int, str]]:
         directives = ((token, INCLUDE.match(token.text)) for token in self._tokens if token.kind == "directive")
         return [(self.line(token), found[1]) for token, found in directives if found]

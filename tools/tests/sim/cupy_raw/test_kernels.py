@@ -5,8 +5,20 @@ import pytest
 
 import tools.sim.cupy as cp
 from tools.sim.recording import record
-from tools.tests.sim.cupy_raw import test_compiling, test_counts, test_functions, test_half, test_races, test_warps
+from tools.tests.sim.cupy_raw import (
+    test_compiling,
+    test_cooperative_groups,
+    test_counts,
+    test_fences,
+    test_functions,
+    test_half,
+    test_races,
+    test_structures,
+    test_waiting,
+    test_warps,
+)
 from tools.tests.sim.cupy_raw.kernels import all_of_them, cases
+from tools.tests.sim.cupy_raw.ladders import test_language_model, test_reductions, test_samples, test_sgemm
 from tools.tests.sim.cupy_raw.running import needs_compiler
 
 CASES = {case.kernel: case for case in cases()}
@@ -19,6 +31,15 @@ SOURCES = {
     "races": test_races.RACES,
     "warps": test_warps.CODE,
     "module": test_compiling.MODULE,
+    "groups": test_cooperative_groups.CODE,
+    "fences": test_fences.RACES,
+    "fences and flags": test_fences.CORRECT,
+    "waiting": test_waiting.CODE,
+    "structures": test_structures.CODE,
+    "reductions": test_reductions.CODE,
+    "products": test_sgemm.CODE,
+    "language model": test_language_model.CODE,
+    "samples": test_samples.CODE,
 }
 
 
@@ -56,7 +77,8 @@ def test_nvidias_compiler_takes_the_same_source(name):
 
     program = nvrtc.nvrtcCreateProgram(SOURCES[name].encode(), b"kernel.cu", 0, [], [])[1]
     headers = pathfinder.find_nvidia_header_directory("cudart")
-    options = [b"--gpu-architecture=compute_90", b"-std=c++17", b"-default-device", f"-I{headers}".encode()]
+    folders = [f"-I{folder}".encode() for folder in (headers, f"{headers}/cccl")]  # of CUDA, and of its C++ library
+    options = [b"--gpu-architecture=compute_90", b"-std=c++17", b"-default-device", *folders]
     status = nvrtc.nvrtcCompileProgram(program, len(options), options)[0]
     log = bytearray(nvrtc.nvrtcGetProgramLogSize(program)[1])
     nvrtc.nvrtcGetProgramLog(program, log)

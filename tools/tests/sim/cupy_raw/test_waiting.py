@@ -115,6 +115,22 @@ extern "C" __global__ void tries(volatile int* flag, int* out) {
     out[0] = turn;
 }
 
+extern "C" __global__ void counts_while_it_waits(volatile int* flag, int* out) {
+    if (threadIdx.x == 0) {
+        int turns = 0;
+        if (blockIdx.x == 0) while (flag[0] == 0) turns++;
+        else flag[0] = 1;
+        out[blockIdx.x] = turns > 0;
+    }
+}
+
+extern "C" __global__ void lanes_count_while_they_wait(volatile int* flag, int* out) {
+    int turns = 0;
+    if (threadIdx.x > 0) while (flag[0] == 0) turns++;
+    else flag[0] = 1;
+    out[threadIdx.x] = __popc(__activemask()) > 0;
+}
+
 extern "C" __global__ void many_times_the_largest(int* best, const int* x) {
     for (int i = 0; i < 20000; i++) atomicMax(best, x[i % 8]);
 }
@@ -207,6 +223,15 @@ def test_who_gives_up_after_some_tries_does_not_wait_for_ever(module):
     out = zeros(1, np.int32)
     module.get_function("tries")((1,), (1,), (zeros(1, np.int32), out))
     assert out.get()[0] == 30000
+
+
+def test_who_counts_while_it_waits_lets_others_run(run):
+    out = zeros(2, np.int32)
+    run("counts_while_it_waits", (2,), (32,), (zeros(1, np.int32), out))
+    assert out.get().tolist() == [1, 0]
+    out = zeros(32, np.int32)
+    run("lanes_count_while_they_wait", (1,), (32,), (zeros(1, np.int32), out))
+    assert out.get().all()
 
 
 def test_atomics_that_change_nothing_are_no_waiting(module):

@@ -181,7 +181,8 @@ template <class T = void> void this_cluster() {
     static_assert(sizeof(T*) == 0, "clusters of blocks are not simulated");
 }
 
-template <unsigned SIZE, class Parent> SIMT_PLAIN thread_block_tile<SIZE, Parent> tiled_partition(const Parent& parent) {
+template <unsigned SIZE, class Parent>
+SIMT_PLAIN thread_block_tile<SIZE, Parent> tiled_partition(const Parent& parent) {
     unsigned rank = unsigned(parent.thread_rank()), threads = unsigned(parent.size());
     return {rank / SIZE, (threads + SIZE - 1) / SIZE};
 }

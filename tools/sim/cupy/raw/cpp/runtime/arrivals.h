@@ -21,6 +21,7 @@ void init_arrivals(void* object, unsigned expected, void* here) {
 }
 
 static void end_phase(Arrivals& all) {
+    notice_change();
     all.phase++;
     all.pending = all.expected;
     all.known = all.coming;
@@ -40,6 +41,7 @@ unsigned long arrive(void* object, unsigned count, bool drop, void* here) {
                 "How many arrivals did init() announce, and how many threads arrive?", here);
     uint64_t phase = all.phase;
     races.knowledge.release(*block.current, all.coming, races.epoch);
+    notice_change();
     all.pending -= count;
     if (drop) all.expected -= count;
     if (!all.pending) end_phase(all);

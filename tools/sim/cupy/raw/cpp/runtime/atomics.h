@@ -3,13 +3,18 @@
 
 namespace simt {
 
+// Within the block, knowledge.h has more exactly who has heard of what.
+static void release_to_other_blocks(Fiber& me) {
+    races.order.fence(me, races.block, races.barrier, races.clocks[me.warp].now, Reach::OTHER_BLOCKS);
+}
+
 // What a relaxed store releases is what a fence before it did; what a relaxed load acquires waits for a fence.
 void touch_atomic(const void* address, size_t size, Operation operation, bool acquires, bool releases, bool alone,
                   void* here) {
-    if (releases && !alone) fence(false);
     uintptr_t at = reinterpret_cast<uintptr_t>(address);
-    access(at, size, operation, here, {true, true, alone, acquires});
     Fiber& me = *block.current;
+    if (releases && !alone) release_to_other_blocks(me);
+    access(at, size, operation, here, {true, true, alone, acquires});
     Known& object = races.knowledge.atomics[at];
     object.begin(races.epoch, block.threads);
     Known& seen = races.knowledge.seen[me.thread];
@@ -25,9 +30,13 @@ void touch_atomic(const void* address, size_t size, Operation operation, bool ac
 void fence_atomics(bool acquires, bool releases, bool alone) {
     if (!block.current) return;
     Fiber& me = *block.current;
-    fence(alone);
-    if (acquires) races.knowledge.acquire(me, races.knowledge.seen[me.thread], races.epoch);
-    if (releases) races.knowledge.release(me, races.knowledge.fenced[me.thread], races.epoch);
+    if (acquires) {
+        races.knowledge.acquire(me, races.knowledge.seen[me.thread], races.epoch);
+        me.knows = std::max(me.knows, me.heard);
+    }
+    if (!releases) return;
+    races.knowledge.release(me, races.knowledge.fenced[me.thread], races.epoch);
+    if (!alone) release_to_other_blocks(me);
 }
 
 }  // namespace simt

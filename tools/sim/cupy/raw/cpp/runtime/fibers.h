@@ -61,10 +61,11 @@ struct Fiber {
     uint32_t place, acted_at, last_wait;
     uint32_t at;  // its last step, in whatever function
     unsigned long long steps, since_barrier;
-    // Fences (order.h): the latest that it has heard of, and the latest that it can tell others of.
-    uint32_t knows, heard, fenced;  // heard: what it knows after its next fence
+    // Fences (order.h): the latest that it has heard of, the latest that it will have heard of when it passes a fence
+    // itself, and the latest that it can tell others of.
+    uint32_t knows, heard, fenced;
     // Looks at flags (waiting.h): in vain in this turn, where the last one was, and what tells that they are.
-    unsigned looks;
+    unsigned looks, glanced;  // glanced: in this turn, in vain or not
     uint32_t looked_at, acted_in;
     uint64_t changes, glances, anchor;
     // What it did in this turn, as far as its warp has not caught up.
@@ -82,6 +83,7 @@ struct Block {
     std::vector<Fiber> fibers;  // those of the largest block so far
     Fiber* current = nullptr;   // nullptr: the scheduler runs
     bool cooperative = false;   // all blocks of the grid are there from the start
+    bool in_step = false;       // lanes go no further than a warp in lockstep would, as the kernel asks who is there
     jmp_buf scheduler;
     void (*body)() = nullptr;   // a thread's life
 

@@ -9,13 +9,17 @@ static inline void end_turn_if_over(Fiber& me) {
     if (me.last == TURN || me.looks >= LOOKS) suspend();
 }
 
-static inline void step(Fiber& me, uint32_t place, uint8_t access, uint8_t size, int64_t address) {
-    end_turn_if_over(me);
+static inline void note_step(Fiber& me, uint32_t place, uint8_t access, uint8_t size, int64_t address) {
     me.at = place;
     me.steps++;
     me.since_barrier++;
     if (counting) me.trace[me.last] = {place, me.depth, access, size, address};
     me.last++;
+}
+
+static inline void step(Fiber& me, uint32_t place, uint8_t access, uint8_t size, int64_t address) {
+    end_turn_if_over(me);
+    note_step(me, place, access, size, address);
 }
 
 static inline void enter_block(void* here) {
@@ -25,6 +29,7 @@ static inline void enter_block(void* here) {
     uint32_t place = place_of(here);
     if (me->depth <= me->depth_of_kernel) me->place = place;
     step(*me, place, 0, 0, me->call[me->depth % LEVELS]);
+    if (block.in_step) suspend();
 }
 
 static inline void act_at(Fiber& me, uint32_t place) {
@@ -33,14 +38,13 @@ static inline void act_at(Fiber& me, uint32_t place) {
 }
 
 // A structure is copied where the learner has the copy, not where it is declared.
-static void* outside_of_copies(const Fiber& me, void* here) {
-    for (unsigned depth = me.depth; depth; depth--) {
+static inline Site& site_outside_of_copies(const Fiber& me, void*& here) {
+    for (unsigned depth = me.depth;; depth--) {
         Site& site = site_of(here);
-        if (site.in_copy < 0) site.in_copy = copies(here);
-        if (!site.in_copy) break;
-        here = me.from[depth % LEVELS];
+        if (!site.in_copy || !depth) return site;
+        if (site.in_copy < 0) site.in_copy = copies_structure(here);
+        if (site.in_copy) here = me.from[depth % LEVELS];
     }
-    return here;
 }
 
 static inline void access(uintptr_t at, size_t size, Operation operation, void* here, Manner manner = PLAIN) {
@@ -48,8 +52,7 @@ static inline void access(uintptr_t at, size_t size, Operation operation, void* 
     if (!me || at - reinterpret_cast<uintptr_t>(me->stack) < STACK) return;
     notice_store(__builtin_frame_address(0));
     end_turn_if_over(*me);
-    here = outside_of_copies(*me, here);
-    Site& site = site_of(here);
+    Site& site = site_outside_of_copies(*me, here);
     if (!site.range || !site.range->holds(at, size)) {
         if (site.page && site.page == at >> 12) return;
         Range* range = find(at, size);
@@ -71,7 +74,8 @@ static inline void access(uintptr_t at, size_t size, Operation operation, void* 
     act_at(*me, place);
     if (range.space == SHARED) check_shared(range, at, unsigned(size), operation, manner, place);
     if (range.watched) check_global(range, at, unsigned(size), operation, manner, place);
-    step(*me, place, range.space == CONSTANT ? 0 : uint8_t(1 + operation + 4 * range.space), uint8_t(size), address);
+    uint8_t counted_as = range.space == CONSTANT ? 0 : uint8_t(1 + operation + 4 * range.space);
+    note_step(*me, place, counted_as, uint8_t(size), address);
     if (operation != LOAD) expect_store(*me, at, size, operation, place);
     else if (manner.is_flag) look(*me, place, __builtin_frame_address(0));
 }

@@ -7,12 +7,6 @@ constexpr size_t STATIC_SHARED_LIMIT = 48 << 10;  // bytes that a kernel may dec
 constexpr int64_t ALIGNMENT = 512;                // of device memory
 constexpr size_t ARGUMENT_BYTES = 32764;          // of all of a kernel's parameters together
 
-constexpr size_t MOST_WATCHED = size_t(32) << 20;  // bytes of an array in which races are looked for
-
-static size_t history_bytes(const Range& range) {
-    return sizeof(History) * ((range.high - range.low) / range.granule + 1);
-}
-
 static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 Variable::Variable(const char* name, void* address, size_t size, size_t element, Space space) {
@@ -66,29 +60,6 @@ void* dynamic_shared(const char* name, Element element) {
     range.element = element.size;
     if (range.granule == 0 || element.alignment < range.granule) set_cells(range, element.alignment);
     return reinterpret_cast<void*>(range.low ? range.low : uintptr_t(open_window(ARGUMENTS, 1)));
-}
-
-static History* new_history(const Range& range) {
-    void* place = mmap(nullptr, history_bytes(range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                       -1, 0);
-    return place == MAP_FAILED ? nullptr : static_cast<History*>(place);
-}
-
-// Global memory that may be stored to is watched, unless that would take too much of the host's.
-static void watch(Range& range, bool several_blocks) {
-    size_t bytes = range.high - range.low;
-    range.granule = unsigned(std::min<size_t>(std::max<size_t>(range.element, 1), 4));
-    range.watched = bytes && bytes <= MOST_WATCHED;
-    if (!range.watched || !several_blocks) return;
-    range.history = new_history(range);
-    range.later = range.history ? new_history(range) : nullptr;
-    range.has_later = false;
-}
-
-static void forget_history(Range& range) {
-    for (History* history : {range.history, range.later})
-        if (history) munmap(history, history_bytes(range));
-    range.history = range.later = nullptr;
 }
 
 static bool set_dynamic_shared(size_t size) {
@@ -147,10 +118,10 @@ EXPORTED void* simt_argument(const char* name, const void* data, size_t size, in
     return window + into_page;
 }
 
-// Get ready to run. cooperative: all blocks are there from the start. values: where each argument's value is. False
-// when something does not fit.
+// Get ready to run. cooperative: all blocks are there from the start. in_step: see Block. values: where each argument's
+// value is. False when something does not fit.
 EXPORTED bool simt_begin(const Kernel* kernel, const uint32_t* grid, const uint32_t* size, size_t shared_bytes,
-                         bool count, bool cooperative, const void* const* values) {
+                         bool count, bool cooperative, bool in_step, const void* const* values) {
     Dl_info info;
     dladdr(reinterpret_cast<void*>(&simt_begin), &info);
     base = reinterpret_cast<uint64_t>(info.dli_fbase);
@@ -159,6 +130,7 @@ EXPORTED bool simt_begin(const Kernel* kernel, const uint32_t* grid, const uint3
     block.threads = size[0] * size[1] * size[2];
     block.body = run_kernel;
     block.cooperative = cooperative;
+    block.in_step = in_step;
     counting = count;
     schedule = {};
     schedule.kernel = kernel;
@@ -192,8 +164,8 @@ EXPORTED int simt_run(uint64_t most_resident) {
     return progress;
 }
 
-// How many blocks are over, and how many barriers of the grid.
-EXPORTED uint64_t simt_progress() { return schedule.done + schedule.grids; }
+// A number that grows when a block begins, ends, or comes to a barrier of the grid.
+EXPORTED uint64_t simt_progress() { return schedule.begun + schedule.done + schedule.arrived; }
 
 // The launch will not be continued: the fault of the thread that ran longest, as if it were in an endless loop.
 EXPORTED void simt_give_up() {

@@ -107,7 +107,8 @@ inline void advance(Fiber* const* lanes, unsigned count) {
             if (own < least) least = own, first = &fiber;
         }
         if (!first) return;
-        if (first->looks && behind) first = behind;  // nobody comes up to a lane that waits for one of these
+        bool waits = first->looks || first->glanced;  // maybe for the one that is behind, and which nobody comes up to
+        if (waits && behind) first = behind;
         Step step = first->trace[first->first];
         unsigned taking_part = 0;
         for (unsigned lane = 0; lane < count; lane++) {

@@ -20,7 +20,8 @@ void pause() {
 void fence(bool of_block) {
     if (!block.current) return;
     Fiber& me = *block.current;
-    races.order.fence(me, races.block, races.barrier, races.clocks[me.warp].now, of_block);
+    Reach reach = of_block ? Reach::BLOCK : Reach::EVERYBODY;
+    races.order.fence(me, races.block, races.barrier, races.clocks[me.warp].now, reach);
 }
 
 Alone::Alone() : me(block.current) { block.current = nullptr; }

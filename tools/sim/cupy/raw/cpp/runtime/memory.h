@@ -24,7 +24,7 @@ constexpr size_t SITES = 4096;
 struct Cell {
     uint32_t block;               // in which they were touched last; what follows is from another one otherwise
     bool stored;                  // since the block began
-    struct Touch { uint16_t thread; bool is_flag; uint32_t epoch, clock, time, place; unsigned long long when; };
+    struct Touch { uint16_t thread; bool is_flag; uint32_t clock, time, place; unsigned long long when; };
     Touch store;
     bool store_is_atomic;
     Touch load;                   // the last one
@@ -131,7 +131,7 @@ inline bool in_module(uintptr_t at) {
 }
 
 // Does this place lie in a function that copies a structure, as compilers make them?
-inline bool copies(void* here) {
+inline bool copies_structure(void* here) {
     Dl_info info;
     if (!dladdr(static_cast<char*>(here) - 1, &info) || !info.dli_sname) return false;
     for (const char* end : {"C1ERKS", "C2ERKS", "C1EOS", "C2EOS", "aSERKS", "aSEOS"})
@@ -139,7 +139,7 @@ inline bool copies(void* here) {
     return false;
 }
 
-// Where an instruction found its array the last time. in_copy: see copies; -1 if that is not known.
+// Where an instruction found its array the last time. in_copy: see copies_structure; -1 if that is not known.
 struct Site { void* here; Range* range; uintptr_t page; signed char in_copy; };
 extern Site sites[SITES];
 

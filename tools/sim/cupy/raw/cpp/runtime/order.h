@@ -11,8 +11,9 @@
 namespace simt {
 
 // A fence. time: of the launch, which grows with each fence and barrier. barrier: the time of the block's last one.
-// clock: of its warp. of_block: it concerns the block only.
-struct Fence { uint32_t time, barrier, clock; uint16_t thread; bool of_block; };
+// clock: of its warp.
+enum class Reach : uint8_t { EVERYBODY, BLOCK, OTHER_BLOCKS };
+struct Fence { uint32_t time, barrier, clock; uint16_t thread; Reach reach; };
 
 struct Order {
     uint32_t now = 1;
@@ -22,10 +23,10 @@ struct Order {
 
     void clear() { *this = Order(); }
 
-    void fence(Fiber& me, uint32_t number, uint32_t barrier, uint32_t clock, bool of_block) {
+    void fence(Fiber& me, uint32_t number, uint32_t barrier, uint32_t clock, Reach reach) {
         me.fenced = ++now;
-        me.knows = std::max(me.knows, me.heard);
-        fences[number].push_back({now, barrier, clock, uint16_t(me.thread), of_block});
+        if (reach != Reach::OTHER_BLOCKS) me.knows = std::max(me.knows, me.heard);
+        fences[number].push_back({now, barrier, clock, uint16_t(me.thread), reach});
     }
 
     // A thread reads or stores a flag. hears: it knows at once what is told there, or else after its next fence.
@@ -46,7 +47,7 @@ struct Order {
         auto after = [](uint32_t time, const Fence& fence) { return time < fence.time; };
         for (auto fence = std::upper_bound(all.begin(), all.end(), time, after); fence != all.end(); fence++) {
             if (fence->time > me.knows) return false;
-            if (other && fence->of_block) continue;
+            if (fence->reach == (other ? Reach::BLOCK : Reach::OTHER_BLOCKS)) continue;
             bool in_step = fence->thread / WARP == thread / WARP && fence->clock > clock;
             if (fence->thread == thread || in_step || fence->barrier > time) return true;
         }

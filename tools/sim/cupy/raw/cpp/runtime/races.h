@@ -93,12 +93,12 @@ extern Races races;
 
 // Warps may pass each other flags, by volatile variables and atomics; the lanes of one warp are held to __syncwarp.
 inline bool ordered(const Cell::Touch& before, const Cell::Touch& now, const Fiber& me) {
-    if (before.epoch != now.epoch || before.thread == me.thread) return true;
-    if (before.is_flag && now.is_flag && before.thread / WARP != me.warp) return true;
-    if (races.order.is_known(me, races.block, before.thread, before.time, before.clock, false)) return true;
-    if (races.knowledge.knows(me, before.thread, before.when, races.epoch)) return true;
-    if (before.thread / WARP != me.warp) return false;
-    return before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP];
+    if (before.time < races.barrier || before.thread == me.thread) return true;
+    bool same_warp = before.thread / WARP == me.warp;
+    if (before.is_flag && now.is_flag && !same_warp) return true;
+    if (same_warp && before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP]) return true;
+    return races.order.is_known(me, races.block, before.thread, before.time, before.clock, false)
+        || races.knowledge.knows(me, before.thread, before.when, races.epoch);
 }
 
 [[noreturn]] void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation,
@@ -112,9 +112,9 @@ inline bool ordered(const Cell::Touch& before, const Cell::Touch& now, const Fib
 // A store or an atomic: is there a load before it that nothing orders?
 inline bool find_unordered_load(const Cell& cell, const Fiber& me, const Cell::Touch& now, Cell::Touch& load) {
     load = cell.other_load;
-    if (load.epoch == now.epoch && !ordered(load, now, me)) return true;
+    if (!ordered(load, now, me)) return true;
     load = cell.load;
-    if (load.epoch != now.epoch) return false;
+    if (load.time < races.barrier) return false;
     if (load.thread / WARP != me.warp && !Knowledge::in_use) return !ordered(load, now, me);
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
         load.thread = uint16_t(cell.load.thread / WARP * WARP + __builtin_ctz(lanes));
@@ -131,13 +131,14 @@ inline uint32_t unheard(const Cell& cell, const Fiber& me) {
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
         unsigned lane = unsigned(__builtin_ctz(lanes));
         uint16_t thread = uint16_t(me.warp * WARP + lane);
-        if (races.order.is_known(me, races.block, thread, cell.load.time, cell.load.clock, false)) left &= ~(1u << lane);
+        bool known = races.order.is_known(me, races.block, thread, cell.load.time, cell.load.clock, false);
+        if (known) left &= ~(1u << lane);
     }
     return left;
 }
 
 inline void remember_load(Cell& cell, const Cell::Touch& load, const Fiber& me) {
-    bool current = cell.load.epoch == load.epoch, same_warp = cell.load.thread / WARP == load.thread / WARP;
+    bool current = cell.load.time >= races.barrier, same_warp = cell.load.thread / WARP == load.thread / WARP;
     if (current && !same_warp) cell.other_load = cell.load;
     bool together = current && same_warp && cell.load.clock == load.clock;
     cell.loaders = together ? unheard(cell, me) : 0;
@@ -150,7 +151,7 @@ inline void touch_cell(Range& range, Cell& cell, Operation operation, uintptr_t 
     Fiber& me = *block.current;
     if (cell.block != races.block) cell = {}, cell.block = races.block;
     bool both_atomic = operation == ATOMIC && cell.store_is_atomic;
-    if (cell.store.epoch && !both_atomic && !ordered(cell.store, touch, me))
+    if (!both_atomic && !ordered(cell.store, touch, me))
         race(range, at, touch, operation, cell.store, cell.store_is_atomic ? ATOMIC : STORE);
     if (operation == LOAD) {
         remember_load(cell, touch, me);
@@ -158,20 +159,24 @@ inline void touch_cell(Range& range, Cell& cell, Operation operation, uintptr_t 
         Cell::Touch load;
         if (find_unordered_load(cell, me, touch, load)) race(range, at, touch, operation, load, LOAD);
         cell.stored = true;
-        bool plain_before = cell.store.epoch == touch.epoch && cell.store.thread == touch.thread && !cell.store_is_atomic;
-        if (operation == ATOMIC && plain_before) return;  // a thread's own plain store is what others race with
+        bool own = cell.store.time >= races.barrier && cell.store.thread == touch.thread;
+        if (operation == ATOMIC && own && !cell.store_is_atomic) return;  // its plain store is what others race with
         cell.store = touch;
         cell.store_is_atomic = operation == ATOMIC;
     }
 }
 
 inline Cell::Touch touch_of(const Fiber& me, uint32_t place, bool is_flag) {
-    return {uint16_t(me.thread), is_flag, races.epoch, races.clocks[me.warp].now, races.order.now, place,
-            me.since_barrier};
+    return {uint16_t(me.thread), is_flag, races.clocks[me.warp].now, races.order.now, place, me.since_barrier};
 }
 
-inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, Manner manner,
-                         uint32_t place) {
+// What stands for a cell of shared memory among the flags (order.h).
+inline uint64_t flag_at(const Range& range, size_t number) {
+    return uint64_t(races.block) << 48 ^ (range.low + number * range.granule);
+}
+
+[[gnu::always_inline]] inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation,
+                                                Manner manner, uint32_t place) {
     Fiber& me = *block.current;
     bool is_flag = manner.is_flag || operation == ATOMIC;
     Cell::Touch touch = touch_of(me, place, is_flag);
@@ -181,8 +186,8 @@ inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation op
         Cell& cell = range.cells[number];
         if (cell.in_flight && cell.block == races.block) in_flight(range, at, touch, operation, cell);
         stored |= cell.block == races.block && cell.stored;
-        uint64_t flag = uint64_t(races.block) << 48 ^ (range.low + number * range.granule);
-        if (is_flag) races.order.meet_at(flag, me, operation != STORE, operation != LOAD, manner.hears);
+        if (is_flag)
+            races.order.meet_at(flag_at(range, number), me, operation != STORE, operation != LOAD, manner.hears);
         touch_cell(range, cell, manner.is_object ? ATOMIC : operation, at, touch);
     }
     if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at;
@@ -215,7 +220,7 @@ inline void compare_blocks(Range& range, size_t number, uintptr_t at, Operation 
 inline void check_volatile_load(Range& range, size_t number, Cell& cell, uintptr_t at, const Cell::Touch& touch) {
     if (range.history) compare_with_past(range, range.history[number].of[STORE], at, LOAD, STORE, touch);
     if (range.has_later) compare_with_past(range, range.later[number].of[STORE], at, LOAD, STORE, touch);
-    bool stored = cell.block == races.block && cell.store.epoch && !cell.store_is_atomic;
+    bool stored = cell.block == races.block && !cell.store_is_atomic;
     if (stored && !ordered(cell.store, touch, *block.current)) race(range, at, touch, LOAD, cell.store, STORE);
 }
 
@@ -226,7 +231,7 @@ inline void check_global(Range& range, uintptr_t at, unsigned size, Operation op
     Fiber& me = *block.current;
     Cell::Touch touch = touch_of(me, place, false);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
-    bool reads = !manner.is_object || operation != STORE;
+    bool reads = operation != STORE;
     if (manner.is_flag && operation == STORE) operation = ATOMIC;
     for (size_t number = first; number <= last; number++) {
         uintptr_t key = range.low + number * range.granule;

@@ -16,7 +16,7 @@ struct Resident {
 
 static std::deque<Resident> residents;
 static std::vector<std::vector<Fiber>> spare_fibers;  // with their stacks, for blocks to come
-constexpr size_t MOST_SPARE = 64;                     // blocks
+constexpr size_t MOST_SPARE = 4096;                   // threads
 
 static SharedBytes taken_out(Range& range) {
     const char* bytes = reinterpret_cast<const char*>(range.low);
@@ -52,12 +52,12 @@ static bool take_fibers() {
 static void park(uint64_t number, bool at_grid) {
     Memory& all = memory();
     races.in_turns = true;
-    residents.push_back({number, at_grid, {}, races, {}});
+    residents.push_back({number, at_grid, {}, std::move(races), {}});
+    static_cast<RacesOfBlock&>(races) = RacesOfBlock();
     Resident& resident = residents.back();
     resident.fibers.swap(block.fibers);
     resident.shared.push_back(taken_out(all.dynamic));
     for (Range& range : all.shared) resident.shared.push_back(taken_out(range));
-    races.recent = Recent();
 }
 
 // Let the one that has waited longest go on. Its number.
@@ -82,7 +82,7 @@ static void forget_threads() {
     for (std::vector<Fiber>& fibers : spare_fibers)
         for (Fiber& fiber : fibers) fiber.begun = fiber.begun && !fiber.alive();
     for (Fiber& fiber : block.fibers) fiber.begun = fiber.begun && !fiber.alive();
-    while (spare_fibers.size() > MOST_SPARE) {
+    while (spare_fibers.size() * block.threads > MOST_SPARE) {
         for (Fiber& fiber : spare_fibers.back()) munmap(fiber.stack, STACK);
         spare_fibers.pop_back();
     }

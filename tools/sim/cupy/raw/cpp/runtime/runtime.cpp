@@ -38,4 +38,6 @@ constexpr size_t LOG_LIMIT = 1 << 17;  // requests that are kept until Python re
 #include "signals.h"
 #include "residents.h"
 #include "schedule.h"
+#include "turns.h"
+#include "histories.h"
 #include "launch.h"

@@ -8,7 +8,7 @@ struct Schedule {
     void* arguments[MOST_ARGUMENTS];
     uint64_t blocks, number;      // of them all, the one that runs
     bool inside;                  // a block runs
-    uint64_t begun, done, grids;  // blocks, and barriers of the grid
+    uint64_t begun, done, arrived;  // blocks; how often one came to a barrier of the grid
     uint64_t most_resident;       // blocks that a GPU runs at a time
     uint64_t turns;
 };
@@ -31,6 +31,7 @@ static void run_kernel() {
 static bool begin_block() {
     if (!take_fibers()) return false;
     schedule.number = schedule.begun++;
+    attention.idle = 0;
     block.index = block.place(schedule.number);
     races.block = races.first + uint32_t(schedule.number);
     races.pass_barrier(++races.order.now);
@@ -43,7 +44,7 @@ static bool begin_block() {
         Fiber& fiber = block.fibers[thread];
         fiber.state = State::READY;
         fiber.depth = 0;
-        fiber.place = fiber.acted_at = fiber.last_wait = 0;
+        fiber.place = fiber.at = fiber.acted_at = fiber.last_wait = 0;
         fiber.first = fiber.last = 0;
         fiber.steps = fiber.since_barrier = 0;
         std::fill(fiber.entered, fiber.entered + LEVELS, Entered());
@@ -53,47 +54,10 @@ static bool begin_block() {
     return true;
 }
 
-// Lanes that asked who stands beside them, when nobody of their warp can run: those of the lowest place.
-static bool answer_converged(Fiber** lanes, unsigned count) {
-    void* lowest = nullptr;
-    for (unsigned lane = 0; lane < count; lane++)
-        if (lanes[lane]->state == State::CONVERGING && (!lowest || lanes[lane]->waiting_at < lowest))
-            lowest = lanes[lane]->waiting_at;
-    unsigned together = 0;
-    for (unsigned lane = 0; lane < count; lane++)
-        if (lanes[lane]->state == State::CONVERGING && lanes[lane]->waiting_at == lowest) together |= 1u << lane;
-    for (unsigned lane = 0; lane < count; lane++)
-        if (together >> lane & 1) lanes[lane]->result = together, lanes[lane]->state = State::READY;
-    return together != 0;
-}
-
 static void make_room(Fiber& fiber) {
     if (counting) std::move(&fiber.trace[fiber.first], fiber.trace.data() + fiber.last, fiber.trace.data());
     fiber.last = counting ? fiber.pending() : 0;
     fiber.first = 0;
-}
-
-// A turn for each lane that can run. moved: whether there was one.
-static bool run_warp(unsigned warp, bool& moved) {
-    Fiber* lanes[WARP];
-    unsigned count = warp_of(warp, lanes);
-    bool ran = false;
-    for (unsigned lane = 0; lane < count; lane++) {
-        Fiber& fiber = *lanes[lane];
-        if (fiber.state == State::BLOCKED && phase_is_over(fiber)) fiber.state = State::READY;
-        if (fiber.state != State::READY) continue;
-        ran = true;
-        make_room(fiber);
-        fiber.looks = 0;
-        if (fiber.last < TURN) {
-            if (resume(fiber) == FAULT) return false;
-            notice_turn(fiber);
-        }
-        schedule.turns++;
-    }
-    if (counting) advance(lanes, count);
-    moved |= ran || answer_converged(lanes, count);
-    return true;
 }
 
 static bool all_shared_reads_were_set() {
@@ -157,6 +121,7 @@ static bool pass_barrier() {
     bool of_grid = first->state == State::AT_GRID;
     release_barrier(votes);
     if (of_grid) {
+        schedule.arrived++;
         park(schedule.number, true);
         schedule.inside = false;
     }
@@ -192,7 +157,6 @@ static bool release_grid() {
     }
     for (Resident& resident : residents) resident.at_grid = false;
     races.order.generation++;
-    schedule.grids++;
     notice_change();
     return true;
 }
@@ -217,6 +181,7 @@ static bool enter_block(bool begins) {
 // The block that runs looks at flags in vain: others have their turn.
 static bool give_way() {
     bool for_ever = nobody_will_go_on(residents.size());
+    attention.idle = 0;
     if (!for_ever && residents.empty() && schedule.begun == schedule.blocks) return true;
     park(schedule.number, false);
     if (!for_ever) return enter_block(true);
@@ -226,21 +191,6 @@ static bool give_way() {
     std::sort(residents.begin(), residents.end(), before);
     schedule.number = unpark();
     return refuse_deadlock(schedule.begun, schedule.blocks);
-}
-
-static Progress run() {
-    for (uint64_t end = schedule.turns + TURNS; schedule.done < schedule.blocks;) {
-        if (!schedule.inside && !enter_block(false)) return FAULT;
-        bool moved = false;
-        begin_round();
-        for (unsigned warp = 0; warp * WARP < block.threads; warp++)
-            if (!run_warp(warp, moved)) return FAULT;
-        if (!moved && !settle()) return FAULT;
-        if (moved && round_was_in_vain() && !give_way()) return FAULT;
-        if (log.count >= LOG_LIMIT) return FULL;
-        if (schedule.turns >= end) return MORE;
-    }
-    return FINISHED;
 }
 
 }  // namespace simt

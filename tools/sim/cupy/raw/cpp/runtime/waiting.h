@@ -5,17 +5,20 @@
 namespace simt {
 
 constexpr unsigned LOOKS = 2;         // of a thread in vain, until others have their turn
+constexpr unsigned GLANCES = 8;       // of a thread in one turn, after which it may be waiting, and counting
+constexpr unsigned IDLE_ROUNDS = 4;   // in which flags are looked at in vain, until other blocks have theirs
 constexpr unsigned VAIN_ROUNDS = 16;  // and four for each block: then nobody will ever go on
 
 struct Attention {
     // The last store or atomic: whether it changes anything is seen when the next access comes.
     const char* at = nullptr;
     size_t size;
-    char before[16];
+    uint64_t before[2];  // the bytes there
     Fiber* by;                       // nullptr: a plain store
     uint64_t changes = 0;            // of memory, and ends of threads
-    bool changed, looked, computed;  // in this round of turns: memory, some in vain, others otherwise
-    uint64_t vain = 0;               // rounds since something else happened
+    // In this round of turns: memory changed, some looked in vain, some looked, some did otherwise.
+    bool changed, looked, glanced, computed;
+    uint64_t vain = 0, idle = 0;     // rounds since something else happened
 };
 
 static Attention attention;
@@ -38,6 +41,8 @@ static void look(Fiber& me, uint32_t place, const void* frame) {
     uint64_t state = state_of(me, frame) ^ place;
     if (me.changes != attention.changes) me.changes = attention.changes, me.glances = 0;
     me.glances++;
+    me.glanced++;
+    attention.glanced = true;
     if (me.glances > 1 && state == me.anchor) {
         me.looks++;
         me.looked_at = place;
@@ -52,35 +57,46 @@ static void notice_change() {
     attention.changes++;
 }
 
+static inline void read_bytes(const char* at, size_t size, uint64_t* bytes) {
+    if (size == 4) std::memcpy(bytes, at, 4);
+    else std::memcpy(bytes, at, std::min<size_t>(size, 16));
+}
+
 // What became of the last store. frame: see look; nullptr when its thread does not run.
-static void notice_store(const void* frame) {
+static inline void notice_store(const void* frame) {
     if (!attention.at) return;
-    if (std::memcmp(attention.at, attention.before, attention.size) != 0) notice_change();
-    else if (attention.by && attention.by == block.current && frame)
-        look(*attention.by, attention.by->acted_in, frame);
+    uint64_t now[2] = {};
+    read_bytes(attention.at, attention.size, now);
+    if (now[0] != attention.before[0] || now[1] != attention.before[1]) notice_change();
+    else if (attention.by && attention.by == block.current && frame) look(*attention.by, attention.by->acted_in, frame);
+    else if (attention.by) attention.by->glanced++, attention.glanced = true;
     attention.at = nullptr;
 }
 
-static void expect_store(Fiber& me, uintptr_t at, size_t size, Operation operation, uint32_t place) {
+static inline void expect_store(Fiber& me, uintptr_t at, size_t size, Operation operation, uint32_t place) {
     attention.at = reinterpret_cast<const char*>(at);
-    attention.size = std::min(size, sizeof attention.before);
-    std::memcpy(attention.before, attention.at, attention.size);
+    attention.size = size;
+    attention.before[0] = attention.before[1] = 0;
+    read_bytes(attention.at, size, attention.before);
     attention.by = operation == ATOMIC ? &me : nullptr;
     me.acted_in = place;
 }
 
-static void begin_round() { attention.changed = attention.looked = attention.computed = false; }
+static void begin_round() { attention.changed = attention.looked = attention.glanced = attention.computed = false; }
 
 // A thread has had its turn.
 static void notice_turn(const Fiber& fiber) {
     if (fiber.state == State::READY && !fiber.looks) attention.computed = true;
 }
 
-static bool round_was_in_vain() {
+// Should other blocks have their turn now?
+static bool round_was_idle() {
     notice_store(nullptr);
-    bool in_vain = attention.looked && !attention.changed && !attention.computed;
+    bool idle = attention.glanced && !attention.changed;
+    bool in_vain = idle && attention.looked && !attention.computed;
     attention.vain = in_vain ? attention.vain + 1 : 0;
-    return in_vain;
+    attention.idle = idle && !in_vain ? attention.idle + 1 : 0;
+    return in_vain || attention.idle >= IDLE_ROUNDS;
 }
 
 static bool nobody_will_go_on(size_t residents) { return attention.vain > VAIN_ROUNDS + 4 * residents; }
