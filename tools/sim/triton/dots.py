@@ -13,7 +13,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.backends.nvidia.compiler import min_dot_size
 
-from tools.sim.triton.casts import round_to_tf32, truncate_to_tf32
+from tools.sim.triton.casts import BF16, round_to_tf32, truncate_to_tf32
 
 PRECISION = ir.INPUT_PRECISION
 FORMATS = ir.ScaleDotElemTypeTY
@@ -28,7 +28,7 @@ def product(a: np.ndarray, b: np.ndarray, accumulator: np.ndarray, precision: An
         return a @ b + accumulator
     multiply: Callable = np.matmul
     if a.dtype == np.float32:
-        multiply = {PRECISION.TF32: _tf32, PRECISION.TF32x3: _tf32x3}.get(precision, np.matmul)
+        multiply = PRODUCTS.get(precision, np.matmul)
     total = multiply(a.astype(np.float32), b.astype(np.float32)) + accumulator.astype(np.float32)
     return total.astype(accumulator.dtype)
 
@@ -41,7 +41,43 @@ def _tf32x3(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Each operand as a sum of two tf32 numbers; the product of the two small parts is left out."""
     a_large, b_large = round_to_tf32(a), round_to_tf32(b)
     a_small, b_small = round_to_tf32(a - a_large), round_to_tf32(b - b_large)
-    return np.nan_to_num(a_small @ b_large + a_large @ b_small, posinf=0, neginf=0) + a_large @ b_large
+    return _without_nan(a_small @ b_large + a_large @ b_small) + a_large @ b_large
+
+
+def _bf16x3(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Each operand as a sum of two bfloat16 numbers; the product of the two small parts is left out."""
+    (a_large, a_small), (b_large, b_small) = _parts(a, 2), _parts(b, 2)
+    return _without_nan(a_small @ b_large + a_large @ b_small) + a_large @ b_large
+
+
+def _bf16x6(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Each as a sum of three; of nine products the three smallest are left out."""
+    (a_large, a_middle, a_small), (b_large, b_middle, b_small) = _parts(a, 3), _parts(b, 3)
+    small = a_middle @ b_middle + a_small @ b_large + a_large @ b_small
+    return _without_nan(small + a_middle @ b_large + a_large @ b_middle) + a_large @ b_large
+
+
+def _parts(values: np.ndarray, number: int) -> list[np.ndarray]:
+    """bfloat16 numbers, as float32, that add up to the values: the largest first, each what the ones before it leave."""
+    parts = []
+    for _ in range(number):
+        part = values.astype(BF16).astype(np.float32)
+        parts.append(part)
+        values = values - part
+    return parts
+
+
+def _without_nan(values: np.ndarray) -> np.ndarray:
+    """An infinity has no small parts: inf - inf is none of the product's."""
+    return np.nan_to_num(values, posinf=0, neginf=0)
+
+
+PRODUCTS: dict[Any, Callable] = {
+    PRECISION.TF32: _tf32,
+    PRECISION.TF32x3: _tf32x3,
+    PRECISION.BF16x3: _bf16x3,
+    PRECISION.BF16x6: _bf16x6,
+}
 
 
 def scaled(values: np.ndarray, scales: np.ndarray | None, form: Any, packed_along_k: bool) -> np.ndarray:

@@ -8,11 +8,12 @@ import ast
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import triton.language as tl
+from triton.backends.nvidia.compiler import CUDAOptions
 
 from tools.sim.triton import driver, tensors, undefined
 from tools.sim.triton.faults import Fault, running
@@ -142,8 +143,9 @@ def _patch_source(interpreter: Any) -> None:
         """The kernel becomes a closure over the helpers: nothing is added to the names of its module."""
         kernel = tree.body[0]
         assert isinstance(kernel, ast.FunctionDef)
+        outer = (*HELPERS, *self.fn.__code__.co_freevars)
         arguments = ast.arguments(
-            posonlyargs=[], args=[ast.arg(name) for name in HELPERS], kwonlyargs=[], kw_defaults=[], defaults=[]
+            posonlyargs=[], args=[ast.arg(name) for name in outer], kwonlyargs=[], kw_defaults=[], defaults=[]
         )
         body = [kernel, ast.Return(ast.Name(kernel.name, ast.Load()))]
         around = ast.copy_location(ast.FunctionDef("kernel_with_helpers", arguments, body, []), kernel)
@@ -153,10 +155,24 @@ def _patch_source(interpreter: Any) -> None:
             self.fn.__globals__,
             names,
         )
-        return names[around.name](*helpers)
+        return closed(names[around.name], helpers, self.fn)
 
     interpreter.FunctionRewriter.ast_transformer = Reader()
     interpreter.FunctionRewriter._compile_and_exec = compile_and_exec
+
+
+def closed(around: Callable, helpers: tuple, fn: FunctionType) -> FunctionType:
+    """The kernel inside `around`, over the helpers, and over the names of the functions that it was written in."""
+    outer = fn.__code__.co_freevars
+    kernel = around(*helpers, *outer)
+    if not outer:
+        return kernel
+    cells = dict(zip(kernel.__code__.co_freevars, kernel.__closure__ or ()))
+    cells |= dict(zip(outer, fn.__closure__ or ()))  # which see what these names come to mean later
+    closure = tuple(cells[name] for name in kernel.__code__.co_freevars)
+    rewritten = FunctionType(kernel.__code__, kernel.__globals__, kernel.__name__, kernel.__defaults__, closure)
+    rewritten.__annotations__, rewritten.__kwdefaults__ = kernel.__annotations__, kernel.__kwdefaults__
+    return rewritten
 
 
 def _helper(name: str) -> ast.expr:
@@ -218,7 +234,9 @@ def this_program() -> str:
 
 def _patch_asserts(interpreter: Any) -> None:
     # Triton's own check of overflow would refuse it everywhere, not only in addresses: see overflow.py
-    options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
+    options = interpreter.InterpreterOptions(
+        debug=True, sanitize_overflow=False, allowed_dot_input_precisions=CUDAOptions.allowed_dot_input_precisions
+    )
     interpreter.interpreter_builder.options = options
 
     def refuse(kind: str, words: str, question: str) -> Callable:
