@@ -58,7 +58,7 @@ def _bf16x6(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _parts(values: np.ndarray, number: int) -> list[np.ndarray]:
-    """bfloat16 numbers, as float32, that add up to the values: the largest first, each what the ones before it leave."""
+    """bfloat16 numbers, as float32, that add up to the values: the largest first, each of what those before leave."""
     parts = []
     for _ in range(number):
         part = values.astype(BF16).astype(np.float32)

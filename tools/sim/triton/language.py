@@ -8,7 +8,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from types import FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import triton.language as tl
 from triton.backends.nvidia.compiler import CUDAOptions
 
 from tools.sim.triton import driver, tensors, undefined
+from tools.sim.triton.closures import closed
 from tools.sim.triton.faults import Fault, running
 
 HELPERS = ("interpreter_semantic", "kernel_python")  # names that a rewritten kernel sees; the lesson does not
@@ -159,20 +160,6 @@ def _patch_source(interpreter: Any) -> None:
 
     interpreter.FunctionRewriter.ast_transformer = Reader()
     interpreter.FunctionRewriter._compile_and_exec = compile_and_exec
-
-
-def closed(around: Callable, helpers: tuple, fn: FunctionType) -> FunctionType:
-    """The kernel inside `around`, over the helpers, and over the names of the functions that it was written in."""
-    outer = fn.__code__.co_freevars
-    kernel = around(*helpers, *outer)
-    if not outer:
-        return kernel
-    cells = dict(zip(kernel.__code__.co_freevars, kernel.__closure__ or ()))
-    cells |= dict(zip(outer, fn.__closure__ or ()))  # which see what these names come to mean later
-    closure = tuple(cells[name] for name in kernel.__code__.co_freevars)
-    rewritten = FunctionType(kernel.__code__, kernel.__globals__, kernel.__name__, kernel.__defaults__, closure)
-    rewritten.__annotations__, rewritten.__kwdefaults__ = kernel.__annotations__, kernel.__kwdefaults__
-    return rewritten
 
 
 def _helper(name: str) -> ast.expr:
