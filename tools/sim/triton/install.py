@@ -14,6 +14,7 @@ SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpr
 PATCHES = (
     "numbers",
     "libdevice",
+    "assembly",
     "language",
     "methods",
     "memory",

@@ -15,6 +15,7 @@ from tools.sim.triton import casts, dots, reductions
 from tools.sim.triton.casts import NARROW, garbage, nearest
 
 EXTREMES = {ir.ATOMIC_OP.MIN: np.fmin, ir.ATOMIC_OP.MAX: np.fmax}  # of short floats, through a descriptor only
+OBSOLETE = ("fp8e4b15", "fp8e4b8", "fp8e5b16")  # of chips before Hopper, and of another maker's
 COMPARISONS = {
     "EQ": np.equal,
     "NE": np.not_equal,
@@ -40,6 +41,8 @@ def _patch_formats(interpreter: Any) -> None:
     def np_dtype(kind: Any) -> np.dtype:
         scalar = kind.scalar
         if scalar.name not in known:
+            if scalar.name in OBSOLETE:
+                raise TypeError(f"{scalar} is not simulated. tl.float8e4nv and tl.float8e5 are.")
             plain = scalar.is_ptr() or scalar not in NARROW
             known[scalar.name] = of_interpreter(scalar) if plain else NARROW[scalar]
         return known[scalar.name]

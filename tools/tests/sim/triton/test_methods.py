@@ -111,3 +111,14 @@ def test_to_shift_a_number_changes_neither_operand():
     x, y, out = torch.tensor([-8, 2]), torch.tensor([1, 3]), torch.zeros(4, dtype=torch.int64)
     shift[(1,)](x, triton.reinterpret(y, tl.uint64), out, N=2)
     assert out[2:].tolist() == [1 - 2**63, 3 - 2**63]
+
+
+@triton.jit
+def load_and_store(x_ptr):
+    tl.store(x_ptr, tl.load(x_ptr))
+
+
+def test_a_float8_that_no_chip_of_today_has_is_refused():
+    x = triton.reinterpret(torch.zeros(16, dtype=torch.int8), tl.float8e4b15)
+    with pytest.raises(TypeError, match="fp8e4b15 is not simulated. tl.float8e4nv and tl.float8e5 are."):
+        load_and_store[(1,)](x)
