@@ -10,6 +10,7 @@ import numpy as np
 from tools.sim import faults
 from tools.sim.faults import position
 from tools.sim.triton.arguments import View
+from tools.sim.triton.found import REAL
 
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
@@ -65,6 +66,13 @@ def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outs
     wrong, several = addresses[outside], addresses.size > 1
     what = f"{program_name()} {VERBS[operation]} {addresses.size} element{'s' * several}; "
     what += f"{wrong.size} of them lie{'s' * (wrong.size == 1)} " if several else "it lies "
+    if view is None and int(wrong[0]) < REAL:
+        return Fault(
+            "out_of_bounds",
+            what + "in no tensor.",
+            "Is the tensor whose data_ptr() this was still alive, and do the offsets stay inside it?",
+            operation=operation,
+        )
     if view is None:
         return Fault(
             "out_of_bounds",
@@ -90,6 +98,9 @@ def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool)
         if program[0] == grid[0] - 1:
             return "The last block is partly empty. Which of its positions exist?"
     if outside.all():
+        memory = view.storage + view.tensor.untyped_storage().nbytes()
+        if view.storage <= int(addresses.min()) and int(addresses.max()) < memory:
+            return f"A GPU would not notice: {view.name} is a part of a tensor. Is that one meant? Then pass it."
         return "From what is that place computed?"
     return "Which of these places exist, and what computes them?"
 

@@ -19,6 +19,7 @@ PATCHES = (
     "methods",
     "memory",
     "reducing",
+    "pointers",
     "gluon",
     "programs",
     "overflow",

@@ -8,7 +8,7 @@ from tools.models.units import LINE_BITS, SECTOR_BITS
 from tools.sim import trace
 from tools.sim.counters import Counts, Line
 from tools.sim.faults import describe, spot
-from tools.sim.triton import faults
+from tools.sim.triton import faults, found
 from tools.sim.triton.arguments import WINDOW, Arguments, View
 
 BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomic"}
@@ -23,7 +23,7 @@ class Memory:
     """
 
     def __init__(self, counting: bool) -> None:
-        self.arguments = Arguments()
+        self.arguments = Arguments(found.tensor_of)
         self.lines: dict[tuple, Line] | None = {} if counting else None
 
     def begin(self, program: int) -> None:
@@ -43,6 +43,10 @@ class Memory:
         if not existing.size:
             return addresses
         low, high = int(existing.min()), int(existing.max())
+        if low < found.REAL:
+            addresses = found.virtual(self.arguments, addresses, existing)
+            existing = addresses.ravel() if mask is None or mask.all() else addresses[mask]
+            low, high = int(existing.min()), int(existing.max())
         view = self.arguments.at(low)
         if view and view.low <= low and high + size <= view.high:
             self._admit(operation, view, existing, size)
