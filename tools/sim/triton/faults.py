@@ -69,7 +69,7 @@ def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outs
     if view is None and int(wrong[0]) < REAL:
         return Fault(
             "out_of_bounds",
-            what + "in no tensor.",
+            what + "in none of its arguments.\nNor is there another tensor at that address.",
             "Is the tensor whose data_ptr() this was still alive, and do the offsets stay inside it?",
             operation=operation,
         )

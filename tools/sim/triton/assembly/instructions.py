@@ -5,18 +5,11 @@ Approximations (ex2.approx, tanh.approx, ...) are as exact here as the others; a
 
 from collections.abc import Callable
 
-import ml_dtypes
 import numpy as np
 
+from tools.sim.triton.assembly.conversions import converted
+from tools.sim.triton.assembly.formats import FLOATS, MODIFIERS, PAIRS, PLAIN, as_numbers, bits_of, format_of
 from tools.sim.triton.assembly.source import Registers
-from tools.sim.triton.casts import BF16, E4M3, E5M2, nearest, to_integer, toward_zero
-
-E2M1 = np.dtype(ml_dtypes.float4_e2m1fn)
-PLAIN = {f"{kind}{8 * size}": np.dtype(f"{'u' if kind == 'b' else 'i' if kind == 's' else kind}{size}")
-         for kind in "bus" for size in (1, 2, 4, 8)}  # fmt: skip
-FLOATS = {"f16": np.dtype("f2"), "bf16": BF16, "f32": np.dtype("f4"), "f64": np.dtype("f8")}
-PAIRS = {"f16x2": np.dtype("f2"), "bf16x2": BF16, "e4m3x2": E4M3, "e5m2x2": E5M2, "e2m1x2": E2M1}
-MODIFIERS = {"rn", "rz", "approx", "full", "ftz", "sat", "satfinite", "lo", "hi", "wide", "rni", "rzi", "rmi", "rpi"}
 
 
 class Unknown(Exception):
@@ -78,14 +71,14 @@ def execute(opcode: str, operands: list[str], known: Registers) -> None:
 
 def _result(name: str, parts: list[str], given: list[np.ndarray]) -> np.ndarray:
     if name == "cvt":
-        return _converted(parts, given)
+        return converted(parts, given)
     if name == "mov":
-        return _bits(_as(given[0], PLAIN.get(parts[-1], FLOATS.get(parts[-1], np.dtype("u8")))))
+        return bits_of(as_numbers(given[0], PLAIN.get(parts[-1], FLOATS.get(parts[-1], np.dtype("u8")))))
     if name == "selp":
         return np.where(given[2] != 0, given[0], given[1])
     if name == "setp":
-        dtype = _number(parts[-1])
-        return COMPARED[parts[0]](*(_as(each, dtype) for each in given)).astype(np.uint64)
+        dtype = format_of(parts[-1])
+        return COMPARED[parts[0]](*(as_numbers(each, dtype) for each in given)).astype(np.uint64)
     if name in BITS:
         return BITS[name](parts, *given)
     if set(parts[:-1]) - MODIFIERS or "rz" in parts:
@@ -94,20 +87,8 @@ def _result(name: str, parts: list[str], given: list[np.ndarray]) -> np.ndarray:
     if kind in PAIRS:
         return _of_pairs(FLOAT[name], PAIRS[kind], given)
     if kind in FLOATS:
-        return _bits(_in_floats(name, parts, [_as(each, FLOATS[kind]) for each in given]))
-    return _bits(_in_whole(name, parts, [_as(each, PLAIN[kind]) for each in given]))
-
-
-def _number(kind: str) -> np.dtype:
-    return FLOATS[kind] if kind in FLOATS else PLAIN[kind]
-
-
-def _as(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    return bits.astype(f"u{dtype.itemsize}").view(dtype)
-
-
-def _bits(values: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(values).view(f"u{values.itemsize}").astype(np.uint64)
+        return bits_of(_in_floats(name, parts, [as_numbers(each, FLOATS[kind]) for each in given]))
+    return bits_of(_in_whole(name, parts, [as_numbers(each, PLAIN[kind]) for each in given]))
 
 
 # Arithmetic --------------------------------------------------------------------------------------
@@ -135,8 +116,8 @@ def _of_pairs(operate: Callable, dtype: np.dtype, given: list[np.ndarray]) -> np
     """Two short floats in each register."""
     halves = []
     for shift in (np.uint64(0), np.uint64(16)):
-        values = [_as(each >> shift, dtype).astype(np.float32) for each in given]
-        halves.append(_bits(operate(*values).astype(dtype)) << shift)
+        values = [as_numbers(each >> shift, dtype).astype(np.float32) for each in given]
+        halves.append(bits_of(operate(*values).astype(dtype)) << shift)
     return halves[0] | halves[1]
 
 
@@ -158,25 +139,25 @@ def _shifted(left: bool) -> Callable:
     def shift(parts: list[str], bits: np.ndarray, by: np.ndarray) -> np.ndarray:
         dtype = PLAIN[parts[-1]]
         width = 8 * dtype.itemsize
-        values, places = _as(bits, dtype), _as(by, np.dtype("u4"))
+        values, places = as_numbers(bits, dtype), as_numbers(by, np.dtype("u4"))
         most = places >= width  # then nothing is left but signs
         places = np.where(most, width - 1, places).astype(dtype)
         if left:
-            return _bits(np.where(most, dtype.type(0), values << places))
+            return bits_of(np.where(most, dtype.type(0), values << places))
         rest = values >> (dtype.type(width - 1)) if dtype.kind == "i" else np.zeros_like(values)
-        return _bits(np.where(most, rest, values >> places))
+        return bits_of(np.where(most, rest, values >> places))
 
     return shift
 
 
 def _chosen_by_table(parts: list[str], *given: np.ndarray) -> np.ndarray:
     """lop3: each bit of the result is that of a table of eight, by the three bits there."""
-    a, b, c = (_as(each, np.dtype("u4")) for each in given[:3])
+    a, b, c = (as_numbers(each, np.dtype("u4")) for each in given[:3])
     table, result = int(given[3][0]), np.zeros_like(a)
     for number in range(8):
         if table >> number & 1:
             result |= (a if number & 4 else ~a) & (b if number & 2 else ~b) & (c if number & 1 else ~c)
-    return _bits(result)
+    return bits_of(result)
 
 
 def _permuted(parts: list[str], x: np.ndarray, y: np.ndarray, selector: np.ndarray) -> np.ndarray:
@@ -208,53 +189,5 @@ BITS: dict[str, Callable] = {
     "lop3": _chosen_by_table,
     "prmt": _permuted,
     "bfe": _field,
-    "popc": lambda parts, bits: np.bitwise_count(_as(bits, PLAIN[parts[-1]])).astype(np.uint64),
+    "popc": lambda parts, bits: np.bitwise_count(as_numbers(bits, PLAIN[parts[-1]])).astype(np.uint64),
 }
-
-
-# Conversions -------------------------------------------------------------------------------------
-
-
-def _converted(parts: list[str], given: list[np.ndarray]) -> np.ndarray:
-    *how, target, source = parts
-    if set(how) - MODIFIERS:
-        raise KeyError("cvt")
-    if target in PAIRS and source in PAIRS:  # two short floats, from a byte or two
-        return _widened(PAIRS[target], PAIRS[source], given[0])
-    if target in PAIRS:  # the second operand becomes the lower half
-        dtype, (high, low) = PAIRS[target], [_as(each, FLOATS[source]) for each in given]
-        shift = 4 if dtype == E2M1 else 8 * dtype.itemsize
-        return _rounded(low, dtype, how) | _rounded(high, dtype, how) << np.uint64(shift)
-    values, dtype = _as(given[0], _number(source)), _number(target)
-    if dtype.kind in "iu":
-        if source in FLOATS:
-            whole = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
-            (direction,) = [each for each in how if each in whole]
-            return _bits(to_integer(whole[direction](values.astype(np.float64)).astype(values.dtype), dtype))
-        return _bits(values.astype(dtype))
-    return _rounded(values, dtype, how)
-
-
-def _rounded(values: np.ndarray, dtype: np.dtype, how: list[str]) -> np.ndarray:
-    """A number in another format, as bits."""
-    if dtype == E2M1:
-        limited = np.clip(np.nan_to_num(values, nan=6.0), -6, 6)  # NaN becomes the largest number
-        return limited.astype(dtype).view(np.uint8).astype(np.uint64)
-    if "rz" in how:
-        return _bits(toward_zero(values, dtype))
-    if dtype in FLOATS.values() and "satfinite" in how:
-        raise KeyError("satfinite")
-    converted = nearest(values, dtype) if values.dtype.kind not in "iu" else values.astype(dtype)
-    if "sat" in how:
-        converted = np.fmin(np.fmax(converted, dtype.type(0)), dtype.type(1)).astype(dtype)
-    return _bits(converted)
-
-
-def _widened(target: np.dtype, source: np.dtype, bits: np.ndarray) -> np.ndarray:
-    result = np.zeros_like(bits)
-    shift = 4 if source == E2M1 else 8 * source.itemsize
-    for number in range(2):
-        part = bits >> np.uint64(shift * number) & np.uint64((1 << shift) - 1)
-        values = part.astype(np.uint8).view(source) if source.itemsize == 1 else _as(part, source)
-        result |= _bits(values.astype(np.float32).astype(target)) << np.uint64(16 * number)
-    return result
