@@ -25,6 +25,7 @@ PATCHES = (
     "overflow",
     "arithmetic",
     "undefined",
+    "tracing",
 )  # later ones wrap earlier
 
 

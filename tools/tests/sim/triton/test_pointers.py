@@ -48,9 +48,7 @@ def copy_from(table_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def test_an_address_of_no_tensor_is_refused():
-    with pytest.raises(
-        Fault, match="8 of them .* arguments.\nNor is there another tensor at"
-    ) as caught:
+    with pytest.raises(Fault, match="8 of them .* arguments.\nNor is there another tensor at") as caught:
         copy_from[(1,)](torch.tensor([4096]), torch.empty(8), 8, BLOCK=8)
     assert (caught.value.kind, caught.value.function) == ("out_of_bounds", "copy_from")
     assert "still alive" in caught.value.text
