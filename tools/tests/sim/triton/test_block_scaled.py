@@ -76,6 +76,15 @@ def test_weights_in_four_bits_meet_inputs_in_sixteen_that_have_no_scale(dtype, r
     assert (np.abs(got - exact @ w_meant.T) <= 1e-6 * (np.abs(exact) @ np.abs(w_meant).T)).all()
 
 
+def test_beside_fp16_a_scale_from_two_to_the_sixteenth_on_is_infinite_as_the_compiler_widens_it():
+    """Seen in the compiler's ttgir: truncf of the scale to f16, and mulf in f16."""
+    w, scales = torch.full((16, 64), 0x11, dtype=torch.uint8), torch.full((16, 4), 127 + 16).byte()  # 0.5
+    scales[1:] = 127 + 15
+    for dtype, want in ((torch.float16, torch.inf), (torch.bfloat16, 128 * 2.0**15)):
+        got = block_scaled.weights_matmul(torch.ones(16, 128, dtype=dtype), w, scales, (16, 16, 64))
+        assert got[0, 0] == want and got[0, 1] == 128 * 2.0**14
+
+
 @pytest.mark.parametrize(("group", "scale"), [(16, 0.0), (32, 0)], ids=["e4m3", "e8m0"])
 def test_a_scale_of_zero_is_zero_in_e4m3_and_a_very_small_power_in_e8m0(group, scale):
     numbers = torch.full((16, 32), 0x22, dtype=torch.uint8)  # 1.0 everywhere
