@@ -67,6 +67,24 @@ def test_a_product_of_quantized_matrices_is_that_of_the_numbers_they_stand_for(f
     assert (got[3] != 0).any() and np.isfinite(got).all()
 
 
+def test_a_kernel_quantizes_to_nvfp4_as_ml_dtypes_does(rng):
+    x = matrix(rng, 8, 64).astype(np.float32)
+    out, scales, tensor_scale = block_scaled.quantize(torch.from_numpy(x))
+    groups = x.reshape(8, 4, 16) / np.float32(tensor_scale)
+    factors = (np.abs(groups).max(axis=-1) / np.float32(6)).astype(E4M3)
+    wide = factors.astype(np.float32)[..., None]
+    numbers = np.divide(groups, wide, out=np.zeros_like(groups), where=wide > 0).astype(E2M1)
+    assert scales.view(torch.uint8).tolist() == factors.view(np.uint8).tolist()
+    codes = numbers.reshape(8, 64).view(np.uint8)
+    assert out.tolist() == (codes[:, 0::2] | codes[:, 1::2] << 4).tolist()
+
+
+def test_nvfp4_from_floats_to_a_product(rng):
+    a, b = (torch.from_numpy(rng.standard_normal((32, 256))).float() for _ in range(2))
+    got, want = block_scaled.nvfp4_matmul(a, b, (32, 32, 64)), a @ b.T
+    assert 0.02 < float((got - want).norm() / want.norm()) < 0.2
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_weights_in_four_bits_meet_inputs_in_sixteen_that_have_no_scale(dtype, rng):
     w, w_scales, w_meant = quantized(matrix(rng, 32, 128), "e2m1", 32)
