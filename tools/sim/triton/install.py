@@ -4,13 +4,16 @@ import importlib
 import importlib.abc
 import os
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from tools import pip_install
+from tools.sim.triton import tracing
 
 WANTED = "'triton>=3.6,<3.8'"
 SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpreter, which differ in others
+PATCHED = "patched_by_the_course"  # name that the interpreter's module has then
 PATCHES = (
     "numbers",
     "libdevice",
@@ -44,7 +47,10 @@ def install() -> None:
 
 
 def patch(interpreter: ModuleType) -> None:
-    """Apply every patch to `triton.runtime.interpreter`."""
+    """Apply every patch to `triton.runtime.interpreter`, once."""
+    if vars(interpreter).setdefault(PATCHED, False):
+        return
+    setattr(interpreter, PATCHED, True)
     for name in PATCHES:
         importlib.import_module(f"tools.sim.triton.{name}").patch(interpreter)
 
@@ -68,23 +74,24 @@ def _patch_supported(triton: ModuleType) -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Lets the other finders find the package `triton`, and patches it once all of it is imported."""
+    """Lets the other finders find a module, the package `triton` above all, and patches it once it is imported."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != "triton":
+        change = {"triton": _patch_supported, tracing.DECIDER: tracing.keep_whole}.get(name)
+        if change is None:
             return None
         others = (finder for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         if spec is not None and spec.loader is not None:
-            _patch_after(spec.loader)
+            _patch_after(spec.loader, change)
         return spec
 
 
-def _patch_after(loader: importlib.abc.Loader) -> None:
+def _patch_after(loader: importlib.abc.Loader, change: Callable[[ModuleType], None]) -> None:
     execute = loader.exec_module
 
     def execute_and_patch(module: ModuleType) -> None:
         execute(module)
-        _patch_supported(module)
+        change(module)
 
     setattr(loader, "exec_module", execute_and_patch)  # a method of this one object

@@ -5,14 +5,12 @@ PyTorch finds out shapes, does nothing. An operator of torch.library.triton_op i
 as it is on a GPU: they would leave nothing in a graph that is made of such tensors. The graph calls the operator.
 """
 
-import importlib
-import importlib.abc
 import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-DECIDER = "torch.export._trace"  # module in which PyTorch looks whether to take operators apart
+DECIDER = "torch.export._trace"  # module in which PyTorch looks whether to take operators apart; see install.py
 WHY = "Without a GPU a kernel runs in Triton's interpreter, which no graph can hold. torch.library.triton_op hides it."
 WITHOUT_NUMBERS = ("FakeTensor", "FunctionalTensor")
 
@@ -23,9 +21,7 @@ def patch(interpreter: ModuleType) -> None:
     function.run = _opaque(function.run)
     function.__init__ = _preparing(function.__init__, function.run)
     if DECIDER in sys.modules:
-        _keep_whole(sys.modules[DECIDER])
-    else:
-        sys.meta_path.insert(0, _Finder())
+        keep_whole(sys.modules[DECIDER])
 
 
 def _opaque(plain: Callable) -> Callable:
@@ -60,24 +56,6 @@ def leave_alone(function: Any) -> None:
     frames.set_code_exec_strategy(function.__code__, frames._FrameExecStrategy(skip, skip))
 
 
-def _keep_whole(module: ModuleType) -> None:
+def keep_whole(module: ModuleType) -> None:
+    """Let operators be nodes of a graph. module: the imported DECIDER."""
     setattr(module, "custom_triton_ops_decomposition_disabled", lambda: True)
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    """Lets the other finders find that module, and changes it once it is imported."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != DECIDER:
-            return None
-        others = (finder for finder in sys.meta_path if finder is not self)
-        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def execute_and_change(module: ModuleType) -> None:
-                execute(module)
-                _keep_whole(module)
-
-            setattr(spec.loader, "exec_module", execute_and_change)
-        return spec
