@@ -15,6 +15,7 @@ PATCHES = (
     "numbers",
     "language",
     "memory",
+    "turns.hooks",
     "programs",
     "overflow",
     "arithmetic",
