@@ -115,7 +115,7 @@ def __getattr__(name: str) -> Any:
         case "device":  # where a lesson's tensors live
             return "cuda" if card() else "cpu"
         case "cuda":
-            return _numba_cuda() if _for_real() else importlib.import_module("tools.sim.cuda")
+            return _numba_cuda() if _for_real() else _simulated_cuda()
         case "cupy":
             return _needed("cupy", "cupy") if _for_real() else importlib.import_module("tools.sim.cupy")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -123,6 +123,18 @@ def __getattr__(name: str) -> Any:
 
 def _for_real() -> bool:
     return card() is not None and os.environ.get(COMPILE) != "1"
+
+
+def _simulated_cuda() -> ModuleType:
+    """With the real compiler behind it, for who asks a kernel for its registers."""
+    module = importlib.import_module("tools.sim.cuda")
+    importlib.import_module("tools.sim.cuda.session").session.compile = _resources
+    return module
+
+
+def _resources(dispatcher: Any, types: tuple, chip: Any) -> dict[str, int]:
+    mend_numpy()
+    return importlib.import_module("tools.compiler.numba.kernel").resources(dispatcher, types, chip)
 
 
 def _numba_cuda() -> ModuleType:

@@ -1,21 +1,18 @@
-"""`python -m tools.bench record FILE [UNIT ...]` measures on this machine; `... page` writes the pages from that."""
+"""`python -m tools.bench record FILE [UNIT ...]` measures on this machine; `./course pages` publishes that."""
 
 import json
 import sys
 from pathlib import Path
 
-from tools.bench import journey, launched, page, record, runner
+from tools.bench import launched, record, runner
 
-USAGE = "usage: python -m tools.bench record FILE [UNIT ...] | page"
+USAGE = "usage: python -m tools.bench record FILE [UNIT ...]"
 
 
 def main(arguments: list[str]) -> int:
     match arguments:
         case ["record", file, *units]:
             Path(file).write_text(json.dumps(record.everything(units), indent=1) + "\n", encoding="utf-8")
-        case ["page"]:
-            page.FILE.write_text(page.text(), encoding="utf-8")
-            journey.FILE.write_text(journey.text(), encoding="utf-8")
         case ["child", name, number, root]:  # what tools.bench.runner starts
             runner.child(name, int(number), Path(root))
         case ["launch", way, name, number, size, root, file]:  # what tools.bench.profilers starts

@@ -1,78 +1,61 @@
-"""The running table of week 1: one product of two matrices, from three Python loops to autotuned tiles.
+"""The running table of a week: one piece of work, step by step faster. The steps stand in week.toml.
 
-Speeds come from benchmarks/*.json, traffic from what the reference solutions predict, which the days' own tests compare
-with what is counted. `python -m tools.bench page` writes it between two marks in week1/README.md.
+Speeds come from benchmarks/h200.json, traffic from what the reference solutions predict, which the units' own tests
+compare with what is counted. It stands between two marks in the week's README.
 """
 
 import json
-import re
 import textwrap
-from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 from tools import ROOT
-from tools.course.content import catalogue
+from tools.course.content.generated import filled
+from tools.course.content.strict import BrokenCourseFile
+from tools.course.content.week_file import FILE, Journey, Step, Week
 from tools.course.learner.lesson import lesson_of
 
-FILE = ROOT / "week1/README.md"
-BETWEEN = re.compile(r"(?<=<!-- journey -->\n).*?(?=<!-- end of journey -->)", re.DOTALL)
-SIDE = 256  # of the matrices whose traffic is told
+MEASURED = "benchmarks/h200.json"
 HEAD = ["| day | implementation | bytes asked for | GFLOPS | at | what changed |", "|---|---|---:|---:|---:|---|"]
 
 
-@dataclass(frozen=True)
-class Step:
-    """A row. tiles: what predict_traffic of the day takes after the three sizes; None where a day has no such."""
-
-    unit: str
-    function: str
-    name: str
-    changed: str
-    tiles: tuple[int, ...] | None = None
-
-
-STEPS = (
-    Step("week1/day1", "matmul_naive", "three Python loops", "where everybody begins"),
-    Step("week1/day1", "matmul_blocked", "NumPy, block by block", "a library's product inside three loops"),
-    Step("week1/day1", "matmul_numpy", "NumPy", "one call: all cores, vector instructions, caches"),
-    Step("week1/day2", "matmul_on_gpu", "CuPy, both ways", "a GPU, and the way there and back"),
-    Step("week1/day5", "matmul", "Triton, one result a program", "a kernel of your own; nothing is shared", ()),
-    Step("week1/day6", "matmul", "Triton, tiles of 32", "each element that is loaded serves 32 results", (32, 32, 32)),
-    Step("week1/day7", "matmul_simple", "CUDA, one result a thread", "neighbours load neighbours", (1,)),
-    Step("week1/day7", "matmul_tiled", "CUDA, tiles of 32", "tiles in shared memory, and two barriers", (32,)),
-    Step("week1/day7", "matmul_dot", "Triton, autotuned", "larger tiles, and numbers kept in registers"),
-)
+def page(week: Week, text: str, root: Path = ROOT) -> str:
+    """The README of a week with its running table as it should be, if it has one. Raises BrokenCourseFile."""
+    if week.journey is None:
+        return text
+    measured = json.loads((root / MEASURED).read_text(encoding="utf-8"))
+    known = {(each["unit"], each["function"]) for each in measured["contests"]}
+    for step in week.journey.steps:
+        if (step.unit.name, step.function) not in known:
+            unmeasured = f"journey: {step.function} of {step.unit.name} is not in {MEASURED}"
+            raise BrokenCourseFile(Path(week.name, FILE), None, unmeasured)
+    return filled(text, "journey", table(week.journey, measured), f"{week.name}/README.md")
 
 
-def table(measured: dict) -> str:
+def table(journey: Journey, measured: dict) -> str:
     """The rows as Markdown. measured: what tools.bench.record found."""
     contests = {(each["unit"], each["function"]): each for each in measured["contests"]}
-    rows = [_row(step, contests[step.unit, step.function]) for step in STEPS]
-    last = contests[STEPS[-1].unit, STEPS[-1].function]
+    rows = [_row(step, contests[step.unit.name, step.function]) for step in journey.steps]
+    last = contests[journey.steps[-1].unit.name, journey.steps[-1].function]
     rows.append(f"| | {last['rival']} | | {_gflops(last, rival=True)} | {_side(last)} | the rival |")
-    made = (
-        f"GFLOPS for square float32 matrices, *at* so many rows, on an {measured['card'].split(' (')[0]}; day 1 in "
-        f"float64 on its host, {measured['host']}; {measured['date']}. Bytes for {SIDE} rows: what the programs "
-        "ask for, caches or not, predicted and counted."
-    )
+    card = measured["card"].split(" (")[0]
+    made = journey.note.format(card=card, host=measured["host"], date=measured["date"])
     return "\n".join([*HEAD, *rows, "", *textwrap.wrap(made, 120)]) + "\n"
 
 
 def _row(step: Step, contest: dict) -> str:
-    traffic = "" if step.tiles is None else f"{_traffic(step):,}"
-    day = step.unit.removeprefix("week1/day")
+    traffic = "" if step.predicted is None else f"{_traffic(step, step.predicted):,}"
+    day = step.unit.folder.name.removeprefix("day")
     return (
         f"| {day} | `{step.function}`: {step.name} | {traffic} | {_gflops(contest)} | {_side(contest)} "
         f"| {step.changed} |"
     )
 
 
-def _traffic(step: Step) -> int:
+def _traffic(step: Step, sizes: tuple[int, ...]) -> int:
     from tools.bench.record import reference
 
-    assert step.tiles is not None
-    lesson = lesson_of(reference(catalogue.unit(step.unit)))
-    return lesson.predict_traffic(SIDE, SIDE, SIDE, *step.tiles)
+    return lesson_of(reference(step.unit)).predict_traffic(*sizes)
 
 
 def _gflops(contest: dict, rival: bool = False) -> str:
@@ -82,9 +65,3 @@ def _gflops(contest: dict, rival: bool = False) -> str:
 
 def _side(contest: dict) -> str:
     return contest["shape"].split(" x ")[0]
-
-
-def text() -> str:
-    """week1/README.md with the table as it should be."""
-    measured = json.loads((ROOT / "benchmarks/h200.json").read_text(encoding="utf-8"))
-    return BETWEEN.sub(lambda _: table(measured), FILE.read_text(encoding="utf-8"))

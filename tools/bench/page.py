@@ -1,41 +1,49 @@
-"""BENCHMARKS.md, written from benchmarks/*.json and from nothing else."""
+"""BENCHMARKS.md, by machine and week: each figure is from benchmarks/*.json and from nothing else."""
 
 import json
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
 from statistics import median
 
 from tools import ROOT
+from tools.course.content.week_file import week
 
-FILE = ROOT / "BENCHMARKS.md"
+FILE = "BENCHMARKS.md"
 HEAD = """\
 # Benchmarks
 
-Every figure here is computed from the pairs in `benchmarks/*.json`; `python -m tools.bench page` writes this page, and
-a test compares the two. Each run times the reference solution and its rival in turn, in random order; *ratio* is the
+Every figure here is computed from the pairs in `benchmarks/*.json`; `./course pages` writes this page, and a test
+compares the two. Each run times the reference solution and its rival in turn, in random order; *ratio* is the
 median of rival time over ours, so above 1 is faster than the rival. The worst of the runs counts.
 """
 
 
-def text() -> str:
-    """The whole page."""
-    files = sorted((ROOT / "benchmarks").glob("*.json"))
-    return "\n".join([HEAD, *(_machine(json.loads(file.read_text(encoding="utf-8"))) for file in files)])
+TABLE = (
+    "| unit | function | shape | rival | worst ratio | all runs | GB/s | GFLOP/s |\n"
+    "|---|---|---|---|---:|---|---:|---:|\n"
+)
 
 
-def _machine(found: dict) -> str:
+def text(root: Path = ROOT) -> str:
+    """The whole page. Raises BrokenCourseFile."""
+    files = sorted((root / "benchmarks").glob("*.json"))
+    return "\n".join([HEAD, *(_machine(json.loads(file.read_text(encoding="utf-8")), root) for file in files)])
+
+
+def _machine(found: dict, root: Path) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     made = (
         f"{found['date']}; CUDA driver {found['driver']}; {versions}; `{found['command']}`. "
         f"Rows marked *host* ran on its CPU, {found['host']}."
     )
-    lines = [
-        f"## {found['card']}",
-        "",
-        made,
-        "",
-        "| unit | function | shape | rival | worst ratio | all runs | GB/s | GFLOP/s |",
-        "|---|---|---|---|---:|---|---:|---:|",
-    ]
-    return "\n".join([*lines, *map(_row, found["contests"])]) + "\n"
+    return "\n".join([f"## {found['card']}\n", f"{made}\n", *_weeks(found["contests"], root)])
+
+
+def _weeks(contests: list[dict], root: Path) -> Iterator[str]:
+    """A table for each week."""
+    for name, rows in groupby(contests, key=lambda contest: contest["unit"].partition("/")[0]):
+        yield f"### {week(name, root).heading}\n\n{TABLE}" + "".join(f"{_row(row)}\n" for row in rows)
 
 
 def _row(contest: dict) -> str:

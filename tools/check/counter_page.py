@@ -1,16 +1,14 @@
 """docs/METRICS.md: every counter, what it means, what is good and bad, and Nsight Compute's name for it.
 
 Meanings come from the docstrings of tools.sim.counters, names from tools.check.metrics; only the advice is written
-here. `python -m tools.check.counter_page` writes the page.
+here. `./course pages` writes the page.
 """
 
 import inspect
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from tools import ROOT
 from tools.check.metrics import DERIVED, OF_LAUNCH, UNSEEN, UNTOLD
 from tools.sim.counters import Counters, Counts, Transfers, Warps
 
@@ -152,7 +150,7 @@ What `./course count` and the tests tell about a kernel. Good and bad are where 
 kernel is for. On a GPU, `count(function, ..., profiler=True)` of `tools.check` lets Nsight Compute measure the same
 figures; how close the two come: [tools/sim/PROFILER.md](../tools/sim/PROFILER.md).
 
-Made from docstrings and tables of the code by `python -m tools.check.counter_page`.
+Made from docstrings and tables of the code by `./course pages`.
 """
 SECTIONS = (
     ("Counted for every kernel", Counts), ("Counted where there are warps: CUDA kernels, and the profiler", Warps),
@@ -220,11 +218,3 @@ def _filled(line: str) -> str:
     return textwrap.fill(
         glued, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     ).replace("\0", " ")
-
-
-def main(root: Path = ROOT) -> None:
-    (root / FILE).write_text(text(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

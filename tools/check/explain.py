@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tools import worker
@@ -19,8 +20,22 @@ SLOW = 2.0  # seconds of a call beyond which no further call is made to explain 
 GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned", "raised")  # others say it all
 
 
+_wanted = True
+
+
 class Failed(Exception):
     """A further call raised."""
+
+
+@contextmanager
+def without_causes() -> Iterator[None]:
+    """In this block a failure says what is wrong, and nobody looks for the cause."""
+    global _wanted
+    before, _wanted = _wanted, False
+    try:
+        yield
+    finally:
+        _wanted = before
 
 
 def may_call_again(case: Case, outcome: worker.Outcome) -> bool:
@@ -32,7 +47,7 @@ def cause(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> tupl
     """(words, name) of the likely cause; words are None where the discrepancy says all that is known."""
     itself = None if discrepancy.kind == "values" else discrepancy.kind
     try:
-        guessing = discrepancy.kind in GUESSED or is_refusal(discrepancy)
+        guessing = _wanted and (discrepancy.kind in GUESSED or is_refusal(discrepancy))
         words, name = guess(case, discrepancy, outcome) if guessing else (None, None)
     except worker.NoAnswer:  # a further call crashed, or time is up: the discrepancy stands without its cause
         return None, itself

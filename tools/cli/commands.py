@@ -251,6 +251,14 @@ def _doctor(context: typer.Context) -> int:
     return doctor.run(context.obj)
 
 
+@app.command("pages")
+def _pages(context: typer.Context) -> int:
+    """For authors: write the pages that are made of the course's files."""
+    from tools.cli import pages
+
+    return pages.run(context.obj)
+
+
 @app.command(
     "check", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )

@@ -60,7 +60,16 @@ def disassemble(cubin: Path) -> str:
 
 def registers(cubin: Path) -> int:
     """Registers of a thread."""
-    return int(matched(re.search(r"REG:(\d+)", _run("cuobjdump", "--dump-resource-usage", str(cubin))))[1])
+    return _resource("REG", cubin)
+
+
+def stack(cubin: Path) -> int:
+    """Bytes of a thread's local memory."""
+    return _resource("STACK", cubin)
+
+
+def _resource(name: str, cubin: Path) -> int:
+    return int(matched(re.search(rf"{name}:(\d+)", _run("cuobjdump", "--dump-resource-usage", str(cubin))))[1])
 
 
 def accesses(ptx: str) -> list[Instruction]:

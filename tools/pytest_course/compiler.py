@@ -30,7 +30,8 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     source = lesson.read_text(encoding="utf-8", errors="replace") if lesson.is_file() else ""
     if not run.remote:
         preload.libraries(tests, source)
-    if ASKS in tests and any(written in source for written in WRITTEN):
+    at_once = parent.config.getini("course_compiler") == "at once"
+    if at_once and ASKS in tests and any(written in source for written in WRITTEN):
         begin_compiler(unit.module, lesson, copied=not run.remote)
 
 

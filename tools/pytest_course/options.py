@@ -37,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--red", action="store_true", help="for authors: every test must fail on the untouched stubs")
     parser.addini("course_limit", "seconds of its own that one test may take", default="10")
+    parser.addini("course_compiler", "when the compiler's process begins: at once, or when asked", default="at once")
 
 
 @pytest.hookimpl(tryfirst=True)

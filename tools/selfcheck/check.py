@@ -17,8 +17,9 @@ from tools.doctor.packages import lacking, of_extra
 from tools.selfcheck import floors, golden, parts, supervise
 from tools.selfcheck.findings import Findings, merged, report, unjudged
 from tools.selfcheck.memory import Memory
+from tools.selfcheck.pieces import Job, Plan, plan
 from tools.selfcheck.progress import Progress
-from tools.selfcheck.recording import read, recording
+from tools.selfcheck.recording import recording
 from tools.selfcheck.verdicts import Verdict
 
 AT_ONCE = 2  # processes side by side
@@ -36,8 +37,6 @@ For those who change the course. On two cores the whole takes 12 minutes,
 --quick 2, --dev 1, a day half a minute to three. What passed is remembered, and
 runs again when something that it depends on has changed.
 """
-
-Job = tuple[str, partial[Findings]]  # the part it belongs to, and what to call with `tell`
 
 
 @dataclass(frozen=True)
@@ -183,15 +182,14 @@ def _on_floors(form: Form, units: list[Unit], found: list[Findings], raising: bo
 def _run(jobs: list[Job], fresh: bool) -> list[Findings]:
     """Run the jobs, two at a time, but for those whose verdicts are remembered; fresh: none is."""
     memory = Memory(ROOT, fresh)
-    recalled = [memory.recall(identity(job)) for job in jobs]
+    plans = [plan(job, memory, ROOT) for job in jobs]
+    known = [found for each in plans for found in each.known]
+    left = [each for each in plans if each.left]
     pool = ThreadPoolExecutor(AT_ONCE)
-    with Progress(name for (name, _), known in zip(jobs, recalled, strict=True) if not known) as progress:
-
-        def found(job: Job, known: Findings | None) -> Findings:
-            return known or _timed(job, progress, memory)
-
+    with Progress(each.job[0] for each in left) as progress:
         try:
-            return merged([*pool.map(found, jobs, recalled), *_remembered(memory.recalled, len(jobs))])
+            found = pool.map(partial(_timed, progress=progress, memory=memory), left)
+            return merged([*known, *found, *_remembered(plans)])
         except BaseException:  # Ctrl-C too: leave no process behind
             supervise.stop_all()
             raise
@@ -199,20 +197,11 @@ def _run(jobs: list[Job], fresh: bool) -> list[Findings]:
             pool.shutdown(cancel_futures=True)
 
 
-def _remembered(recalled: int, jobs: int) -> list[Findings]:
-    note = f"{recalled} of {jobs} jobs, as nothing that they depend on has changed; --fresh runs them"
-    return [Findings("remembered", notes=[note])] if recalled else []
-
-
-def identity(job: Job) -> str:
-    """The job's name among those of all forms, with what it was asked."""
-    name, run = job
-    asked = [*run.args, *(value for _, value in sorted(run.keywords.items()))]
-    return " ".join([name, run.func.__name__, *map(_in_words, asked)])
-
-
-def _in_words(asked: object) -> str:
-    return asked.name if isinstance(asked, (Unit, golden.Transcript)) else str(asked)
+def _remembered(plans: list[Plan]) -> list[Findings]:
+    whole, some = (sum(bool(each.known) and bool(each.left) == left for each in plans) for left in (False, True))
+    of_others = f", and test files of {some}" if some else ""
+    note = f"{whole} of {len(plans)} jobs{of_others}, as nothing that they depend on has changed; --fresh runs them"
+    return [Findings("remembered", notes=[note])] if whole or some else []
 
 
 def _jobs(wanted: Sequence[str], units: list[Unit], options: argparse.Namespace, absent: list[str]) -> list[Job]:
@@ -231,13 +220,13 @@ def _jobs(wanted: Sequence[str], units: list[Unit], options: argparse.Namespace,
     return [job for part, jobs in of_part.items() if part in wanted for job in jobs]
 
 
-def _timed(job: Job, progress: Progress, memory: Memory) -> Findings:
-    name, run = job
+def _timed(plan: Plan, progress: Progress, memory: Memory) -> Findings:
+    name, _ = plan.job
     start = time.monotonic()
     try:
         with recording() as log:
-            found = run(tell=partial(progress.tell, name))
-            memory.keep(identity(job), found, {*read(log), *parts.reads(run)})
+            found = plan.run(tell=partial(progress.tell, name))
+            plan.keep(memory, found, log)
     except Exception:  # a fault of ours: told in full, and what the other parts found is told too
         found = Findings(name, [Verdict("parts that came to an end", name, False, traceback.format_exc())])
     found.seconds = time.monotonic() - start

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tools.selfcheck.findings import Findings
-from tools.selfcheck.inputs import COMMIT, NAMES, Snapshot, loaded, snapshot
+from tools.selfcheck.inputs import NAMES, Snapshot, loaded, snapshot
 from tools.selfcheck.recording import UNSEEN
 from tools.selfcheck.verdicts import Verdict
 
@@ -82,8 +82,6 @@ def always(path: str) -> bool:
 def holds(table: dict, now: Snapshot) -> bool:
     """Are all inputs that a job's file names as they were?"""
     inputs = table["inputs"]
-    if COMMIT in inputs and inputs.keys() != now.files.keys():
-        return False
     return table["environment"] == now.environment and bool(inputs) and now.inputs(inputs) == inputs
 
 

@@ -49,10 +49,23 @@ def tests_of_tools(root: Path) -> list[Path]:
     return sorted(folders, key=lambda path: (-size(path), path))
 
 
-def check_tools(path: Path, root: Path, tell: Tell, thorough: bool = False) -> Findings:
-    """The tests of the tools in one of tests_of_tools, in one process. thorough: all of what is else a sample."""
+def check_tools(
+    path: Path, root: Path, tell: Tell, thorough: bool = False, files: Sequence[str] | None = None
+) -> Findings:
+    """The tests of the tools in one of tests_of_tools, in one process; its `pieces` are those of each test file.
+
+    thorough: all of what is else a sample. files: those to run, relative to the root; all if there are none named.
+    """
     tell("running", path.name)
-    return _tested("tools", "tests of the tools", [path], root, *(["--thorough"] if thorough else []))
+    paths = [path] if files is None else [root / file for file in files]
+    options = ["--thorough"] if thorough else []
+    return _tested("tools", "tests of the tools", paths, root, *options, some=files is not None)
+
+
+def files_of_tools(path: Path, root: Path) -> list[str]:
+    """The test files of one of tests_of_tools, relative to the root."""
+    files = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+    return [file.relative_to(root).as_posix() for file in files]
 
 
 def check_dev(root: Path, tell: Tell) -> Findings:
@@ -75,14 +88,24 @@ def asking_for(packages: Sequence[str], root: Path) -> list[Path]:
     return [file for file in sorted(root.glob("tools/tests/**/test_*.py")) if asks.search(file.read_text("utf-8"))]
 
 
-def _tested(name: str, kind: str, paths: Sequence[Path], root: Path, *options: str) -> Findings:
-    """What became of tests that are no lesson's; a skip is no pass."""
+def _tested(name: str, kind: str, paths: Sequence[Path], root: Path, *options: str, some: bool = False) -> Findings:
+    """What became of tests that are no lesson's; a skip is no pass. some: of a room, which may all be passed over."""
     variant = Variant("tools", "", ("-q", "-p", "no:cacheprovider", *options, *map(str, paths)))
     result = run_variants([variant], root, tell=lambda variant: None)[0]
-    found = Findings(name, skips=skips(result.tests))
-    if result.died or not result.tests:
+    found = _of_tests(name, kind, result.tests)
+    if result.died or not result.tests and not some:
         found.verdicts.append(Verdict(kind, f"pytest {name}", False, result.died or "no test was found"))
-    for test in result.tests:
+    else:
+        by_file: dict[str, list[TestResult]] = {file: [] for path in paths for file in files_of_tools(path, root)}
+        for test in result.tests:
+            by_file.setdefault(test.nodeid.partition("::")[0], []).append(test)
+        found.pieces = {file: _of_tests(name, kind, tests) for file, tests in by_file.items()}
+    return found
+
+
+def _of_tests(name: str, kind: str, tests: list[TestResult]) -> Findings:
+    found = Findings(name, skips=skips(tests))
+    for test in tests:
         if test.outcome != "skipped":
             passed = test.outcome in ("passed", "xfailed")
             found.verdicts.append(Verdict(kind, test.nodeid, passed, verdicts.quote(test.text)))

@@ -65,7 +65,8 @@ class UnitProcess:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tools.selfcheck.unit"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-            cwd=root, start_new_session=True, env=recorded({**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)}),
+            cwd=root, start_new_session=True,
+            env=recorded({**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)}, root),
         )  # fmt: skip
         _live.add(self)
         self.lines: queue.Queue[bytes | None] = queue.Queue()

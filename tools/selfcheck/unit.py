@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from tools.check import auditing
+from tools.check import auditing, explain
 from tools.doctor import machine
 from tools.doctor.machine import installed
+from tools.selfcheck.readers import Readers
+from tools.selfcheck.recording import active
 from tools.selfcheck.results import TRIES, Variant
 
 LESSON_MODULE = re.compile(r"week\d+(\.|$)")
@@ -42,11 +44,12 @@ def run(variant: Variant, send: Callable[..., None]) -> None:
     start = time.monotonic()
     arguments: Iterable[str] = variant.arguments
     most = 1 if variant.kind == "mutant" else TRIES
-    with _auditing(variant.audit), _machine(variant.facts):
+    with _auditing(variant.audit), _machine(variant.facts), _explaining(variant.kind != "mutant"):
         for tries in range(1, most + 1):
             forget_lessons()
             collector = Collector(send, variant, patient=tries < most)
-            code = pytest.main([*arguments, "-o", f"course_limit={variant.limit:g}"], plugins=[collector])
+            plugins = [collector, *([Readers()] if variant.kind == "tools" and active() else [])]
+            code = pytest.main([*arguments, "-o", f"course_limit={variant.limit:g}"], plugins=plugins)
             if not collector.undecided:
                 break
             arguments = only(arguments, collector.undecided)
@@ -66,6 +69,11 @@ def forget_lessons() -> None:
 
 def _auditing(on: bool) -> AbstractContextManager:
     return auditing.enabled() if on else nullcontext()
+
+
+def _explaining(on: bool) -> AbstractContextManager:
+    """Nobody reads what killed a mutant."""
+    return nullcontext() if on else explain.without_causes()
 
 
 def _machine(facts: dict) -> AbstractContextManager:
@@ -88,9 +96,11 @@ class Collector:
 
     def pytest_collection_modifyitems(self, items: Any) -> None:
         if self.variant.kind == "mutant":
-            items.sort(key=_is_slow)  # any failure will do
+            items.sort(
+                key=lambda item: (_function(item) in self.variant.unreached, _is_slow(item))
+            )  # any failure will do
         if self.variant.rejected_by:
-            items[:] = judged(items, self.variant.rejected_by)
+            items[:] = judged(items, self.variant)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -123,11 +133,18 @@ def _facts(report: Any) -> dict:
     return report.course
 
 
-def judged(items: list[pytest.Item], rejected_by: tuple[str, ...]) -> list[pytest.Item]:
-    """The tests that must reject a wrong answer, and those of earlier tasks, which must not; of these no slow ones."""
-    rejecting = [item for item in items if _function(item) in rejected_by]
+def judged(items: list[pytest.Item], variant: Variant) -> list[pytest.Item]:
+    """The tests that must reject a wrong answer, and those of earlier tasks, which must not.
+
+    Of these no slow ones, and none that pass as on the reference, since nothing that they use is changed.
+    """
+    rejecting = [item for item in items if _function(item) in variant.rejected_by]
     first = min(map(_last_task, rejecting), default=0)
-    return [item for item in items if item in rejecting or _last_task(item) < first and not _is_slow(item)]
+
+    def is_earlier(item: pytest.Item) -> bool:
+        return _last_task(item) < first and not _is_slow(item) and _function(item) not in variant.unreached
+
+    return [item for item in items if item in rejecting or is_earlier(item)]
 
 
 def _is_slow(item: pytest.Item) -> bool:

@@ -2,16 +2,19 @@
 
 import ast
 import zlib
+from functools import lru_cache
 from pathlib import Path
 
 from tools.course.content.answers import broken_machines, materialise, reference_file, wrong_answers
 from tools.course.content.catalogue import Unit, repaired
 from tools.course.content.gaps import find_gaps
 from tools.selfcheck.mutants import Mutant, mutants
+from tools.selfcheck.reach import unreached
 from tools.selfcheck.results import Variant
 
 SEED = 28  # a verdict can be repeated, and no unlucky draw turns it: learners' runs see the other draws
 MUTANT_LIMIT = 10.0  # seconds for one test of a mutant; it may loop for ever
+FEW = ("-o", "course_compiler=when asked")  # of few tests, that is; most of them ask no compiler
 
 
 def quick_variants(unit: Unit, root: Path) -> list[Variant]:
@@ -27,10 +30,25 @@ def variants(unit: Unit, root: Path, folder: Path, most: int | None = None) -> l
     """Everything to run for `unit`, with `most` mutants or all. Answers go below `folder`. Raises BadAnswer."""
     tests = str(unit.tests)
     common = ("-q", "-p", "no:cacheprovider", tests, f"--seed={SEED}")
+    reference = reference_file(unit.name, root).read_text(encoding="utf-8")
+    judges = unit.tests.read_text(encoding="utf-8")
+
+    def without_reach(source: str) -> tuple[str, ...]:
+        return unreached(judges, unit.module, reference, source)
+
     found = quick_variants(unit, root)
     for wrong in wrong_answers(unit.name, root):
         answers = materialise(f"{unit.name}/{wrong.name}", folder / wrong.name, root)
-        found.append(Variant("wrong", wrong.name, (*common, f"--answers={answers}"), rejected_by=wrong.rejected_by))
+        source = (answers / unit.name / unit.lesson.name).read_text(encoding="utf-8")
+        found.append(
+            Variant(
+                "wrong",
+                wrong.name,
+                (*common, *FEW, f"--answers={answers}"),
+                rejected_by=wrong.rejected_by,
+                unreached=without_reach(source),
+            )
+        )
     for machine in broken_machines(unit.name, root):
         arguments: tuple[str, ...] = (*common, "--answers=reference")
         found.append(Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by))
@@ -40,8 +58,9 @@ def variants(unit: Unit, root: Path, folder: Path, most: int | None = None) -> l
         file = answers / unit.name / unit.lesson.name
         file.parent.mkdir(parents=True)
         file.write_text(mutant.source, encoding="utf-8")
-        arguments = (*common, "-x", f"--answers={answers}")
-        found.append(Variant("mutant", mutant.id, arguments, limit=MUTANT_LIMIT))
+        arguments = (*common, *FEW, "-x", f"--answers={answers}")
+        unmoved = without_reach(mutant.source)
+        found.append(Variant("mutant", mutant.id, arguments, limit=MUTANT_LIMIT, unreached=unmoved))
     return found
 
 
@@ -56,4 +75,10 @@ def unit_mutants(unit: Unit, root: Path) -> list[Mutant]:
     stub = unit.lesson.read_text(encoding="utf-8")
     ast.parse(stub, str(unit.lesson))  # a stub that Python cannot read seems to have no gaps
     given = dict.fromkeys(repaired(unit, stub), 0) | {gap.function: gap.given for gap in find_gaps(stub)}
-    return mutants(reference_file(unit.name, root).read_text(encoding="utf-8"), given)
+    return list(_made(reference_file(unit.name, root).read_text(encoding="utf-8"), tuple(given.items())))
+
+
+@lru_cache
+def _made(reference: str, given: tuple[tuple[str, int], ...]) -> tuple[Mutant, ...]:
+    """Made once in a process: they are counted too, and each costs a walk through the reference."""
+    return tuple(mutants(reference, dict(given)))

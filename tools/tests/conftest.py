@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
+from tools.selfcheck.recording import COPY, copying, recorded
 from tools.tests import warm
 
 # A check has a process for each core: threads of several would wait for each other, at twice the cost. The processes
@@ -69,15 +70,15 @@ class Ran:
 
 
 class Course:
-    """A copy of the course in a folder of its own, under git."""
+    """A copy of the course in a folder of its own, under git. Its self-check depends on what is read in it."""
 
-    def __init__(self, folder: Path, given: Path | None = None):
-        """given: such a copy that is as it was made; else it is made anew."""
-        self.folder = folder
+    def __init__(self, place: Path, given: Path | None = None):
+        """place: the folder that it lies in. given: such a copy that is as it was made; else it is made anew."""
+        self.folder = folder = place / COPY
+        with copying(folder):
+            shutil.copytree(given or ROOT, folder, ignore=None if given else _left_behind)
         if given is not None:
-            shutil.copytree(given, folder)
             return
-        shutil.copytree(ROOT, folder, ignore=_left_behind)
         (folder / "tools/tests").mkdir()
         self._git("init", "-q")
         self.commit()
@@ -113,7 +114,7 @@ class Course:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COURSE_"))}
         how = {
             "cwd": self.folder / cwd,
-            "env": kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment,
+            "env": recorded(kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment),
             "timeout": 120,
         }
         if warm.HERE and command[:2] == (sys.executable, "-m"):
@@ -152,9 +153,9 @@ def _warm(*modules: str) -> warm.Warm:
 @pytest.fixture(scope="session")
 def given(tmp_path_factory) -> Path:
     """A copy of the course that stays as it is."""
-    return Course(tmp_path_factory.mktemp("given") / "course").folder
+    return Course(tmp_path_factory.mktemp("given")).folder
 
 
 @pytest.fixture
 def course(given, tmp_path) -> Course:
-    return Course(tmp_path / "course", given)
+    return Course(tmp_path, given)

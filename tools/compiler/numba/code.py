@@ -21,6 +21,7 @@ EXTRA = "-e '.[compilers]'"
 _VERSION = re.compile(r"B\d+v\d+")  # in a mangled name: how many functions Numba had compiled by then
 _SHARED = re.compile(r"^\s*(?:\.visible )?\.shared .*\[(\d+)\];", re.M)
 _USED = re.compile(r"Used (\d+) registers")
+_STACK = re.compile(r"(\d+) bytes stack frame")
 _SPILLED = re.compile(r"(\d+) bytes spill (?:stores|loads)")
 
 
@@ -50,12 +51,16 @@ class Rejected(Exception):
 
 @dataclass(frozen=True)
 class Assembled:
-    """What became of the PTX. spills: bytes of a thread's loads and stores of spilled registers."""
+    """What became of the PTX. spills: bytes of a thread's loads and stores of spilled registers.
+
+    local: bytes of a thread's local memory.
+    """
 
     registers: int
     spills: int
     sass: str
     from_cache: bool
+    local: int = 0
 
 
 def compiler() -> Any:
@@ -128,11 +133,11 @@ def assemble(code: Code) -> Assembled:
         _keep(sass, machine_code.disassemble(file).encode())
     text = sass.read_text(encoding="utf-8")
     if used := _USED.search(log):
-        return Assembled(int(used[1]), sum(map(int, _SPILLED.findall(log))), text, known)
+        local = max(map(int, _STACK.findall(log)), default=0)
+        return Assembled(int(used[1]), sum(map(int, _SPILLED.findall(log))), text, known, local)
     # Where a driver is installed the linker may find the cubin in its cache; nothing is assembled, and nothing said.
-    return Assembled(
-        machine_code.registers(file), machine_code.spilled_bytes(machine_code.sass_opcodes(text)), text, known
-    )
+    spilled = machine_code.spilled_bytes(machine_code.sass_opcodes(text))
+    return Assembled(machine_code.registers(file), spilled, text, known, machine_code.stack(file))
 
 
 def _keep(file: Path, contents: bytes) -> None:

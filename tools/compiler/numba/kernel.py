@@ -63,6 +63,15 @@ def launch(configuration: Any, types: tuple, chip: Chip) -> Launch:
     return made
 
 
+def resources(dispatcher: Any, types: tuple, chip: Chip) -> dict[str, int]:
+    """registers and local (bytes) of a thread, shared (bytes) of a block: what a kernel for these types needs.
+
+    Raises CompileError, NoCompiler.
+    """
+    code, assembled = _compiled(dispatcher, types, chip)
+    return {"registers": assembled.registers, "local": assembled.local, "shared": code.shared}
+
+
 @cache
 def _compiled(dispatcher: Any, types: tuple, chip: Chip) -> tuple[Code, Assembled]:
     cuda = compiler()

@@ -1,12 +1,12 @@
 """The file day.toml, read strictly: what a learner would stumble over is refused here, in one line."""
 
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools.course.content.strict import BrokenCourseFile, Fault, Kinds, read_toml, table
 from tools.words import quantity
 
 STEPS = ("Challenge", "Explore", "Concept", "Code it", "Verify")
@@ -14,22 +14,6 @@ STAGES = ("correctness", "edge", "nonfinite", "tolerance", "counters", "compiled
 TRACKS = ("quick", "standard", "half an hour a day")
 RUNGS = 3  # of the ladder of hints that each task has
 UNIT_NAME = re.compile(r"week\d+/(day\d+|katas/[a-z][a-z0-9_]*)")
-
-Kinds = dict[str, type]  # of values, by key
-
-
-class BrokenCourseFile(ValueError):
-    """A file of the course that breaks its rules; str() is one line: "week1/day1/day.toml:3: the reason"."""
-
-    def __init__(self, path: Path, line: int | None, message: str):
-        super().__init__(path, line, message)
-        self.path = path  # relative to the root
-        self.line = line  # from 1; None where the whole file is meant
-        self.message = message
-
-    def __str__(self) -> str:
-        place = self.path.as_posix() if self.line is None else f"{self.path.as_posix()}:{self.line}"
-        return f"{place}: {self.message}"
 
 
 @dataclass(frozen=True)
@@ -76,76 +60,27 @@ def read(path: Path, root: Path) -> dict:
     """The fields of catalogue.Unit that a day.toml fills, and task_kinds. Raises BrokenCourseFile."""
     try:
         return _day(read_toml(path, root))
-    except _Fault as fault:
+    except Fault as fault:
         raise BrokenCourseFile(path.relative_to(root), None, str(fault)) from None
 
 
-def read_toml(path: Path, root: Path) -> dict:
-    """The tables of a TOML file below root. Raises BrokenCourseFile, with the line where there is one."""
-    shown = path.relative_to(root)
-    text = ""
-    try:
-        text = path.read_text(encoding="utf-8")
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        words, _, place = str(error).rpartition(" (at ")
-        digits = re.match(r"line (\d+)", place)
-        line = int(digits[1]) if digits else text.count("\n") + 1  # "(at end of document)"
-        raise BrokenCourseFile(shown, line, f"not valid TOML: {words}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise BrokenCourseFile(shown, line, "not UTF-8 text") from None
-    except OSError as error:
-        raise BrokenCourseFile(shown, None, f"cannot be read ({error.strerror})") from None
-
-
 # The rules of each table --------------------------------------------------------------------------
-
-
-class _Fault(ValueError):
-    """A broken rule, before it is known which file broke it."""
-
-
-_WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-_WORDS |= {list: "a list", dict: "a table"}
-
-
-def _fields(raw: object, where: str, required: Kinds, optional: Kinds) -> dict:
-    """raw itself, if it is a table with all the required keys and no unknown ones, each of its type."""
-    if not isinstance(raw, dict):
-        raise _Fault(f"{where}is not a table")
-    known = required | optional
-    for key, value in raw.items():
-        if key not in known:
-            raise _Fault(f"{where}unknown key {key!r}; known: {', '.join(known)}")
-        if not _is_a(known[key], value):
-            raise _Fault(f"{where}{key} must be {_WORDS[known[key]]}")
-    for key in required:
-        if raw.get(key) in (None, ""):
-            raise _Fault(f"{where}{key} is missing")
-    return raw
-
-
-def _is_a(kind: type, value: object) -> bool:
-    if isinstance(value, bool):  # to Python, True is a number too
-        return kind is bool
-    return isinstance(value, (int, float) if kind is float else kind)
 
 
 def _day(raw: dict) -> dict:
     required: Kinds = {"title": str, "minutes": int}
     lists: Kinds = dict.fromkeys(("needs", "concepts", "in_passing", "quiz", "reading", "recommend"), list)
     tables: Kinds = dict.fromkeys(("points", "hints", "topics", "task_kinds"), dict)
-    day = _fields(raw, "", required, {"sittings": int, **lists, **tables})
+    day = table(raw, "", required, {"sittings": int, **lists, **tables})
     topics = {topic: _unit_name(name, f"topics: {topic}") for topic, name in day.get("topics", {}).items()}
     quiz = _each(_question, "quiz", day, topics)
     return {
         "title": day["title"],
-        "minutes": _at_least_one("minutes", day["minutes"]),
-        "sittings": _at_least_one("sittings", day.get("sittings", 1)),
+        "minutes": at_least_one("minutes", day["minutes"]),
+        "sittings": at_least_one("sittings", day.get("sittings", 1)),
         "needs": tuple(_unit_name(name, "needs") for name in day.get("needs", [])),
-        "concepts": _texts(day.get("concepts", []), "concepts"),
-        "in_passing": _texts(day.get("in_passing", []), "in_passing"),
+        "concepts": texts(day.get("concepts", []), "concepts"),
+        "in_passing": texts(day.get("in_passing", []), "in_passing"),
         "points": dict(_points(stage, value) for stage, value in day.get("points", {}).items()),
         "hints": dict(_ladder(task, rungs) for task, rungs in day.get("hints", {}).items()),
         "quiz": quiz,
@@ -156,9 +91,9 @@ def _day(raw: dict) -> dict:
     }
 
 
-def _at_least_one(key: str, value: int) -> int:
+def at_least_one(key: str, value: int) -> int:
     if value < 1:
-        raise _Fault(f"{key} must be at least 1")
+        raise Fault(f"{key} must be at least 1")
     return value
 
 
@@ -168,15 +103,15 @@ def _each(rule: Callable[..., Any], key: str, day: dict, *more: Any) -> tuple:
 
 def _question(raw: object, where: str, topics: dict) -> Question:
     optional = {"number": float, "why": str, "choices": list, "topic": str}
-    fields = _fields(raw, f"{where}: ", {"question": str}, optional)
+    fields = table(raw, f"{where}: ", {"question": str}, optional)
     if ("number" in fields) == ("choices" in fields):
-        raise _Fault(f"{where} needs either number or choices")
+        raise Fault(f"{where} needs either number or choices")
     if "number" in fields and not fields.get("why"):
-        raise _Fault(f"{where} has no why")
+        raise Fault(f"{where} has no why")
     if "choices" in fields and "why" in fields:
-        raise _Fault(f"{where}: why belongs to each choice")
+        raise Fault(f"{where}: why belongs to each choice")
     if "topic" in fields and fields["topic"] not in topics:
-        raise _Fault(f"{where}: the table topics does not say which day teaches {fields['topic']!r}")
+        raise Fault(f"{where}: the table topics does not say which day teaches {fields['topic']!r}")
     if "choices" in fields:
         fields = fields | {"choices": _choices(fields["choices"], where)}
     return Question(**fields)
@@ -186,28 +121,28 @@ def _choices(raw: list, where: str) -> tuple[Choice, ...]:
     choices = tuple(_choice(choice, f"{where}: choice {n}") for n, choice in enumerate(raw, start=1))
     right = sum(choice.right for choice in choices)
     if right != 1:
-        raise _Fault(f"{where} has {right or 'no'} right choice{'s' if right else ''}")
+        raise Fault(f"{where} has {right or 'no'} right choice{'s' if right else ''}")
     return choices
 
 
 def _choice(raw: object, where: str) -> Choice:
     if isinstance(raw, dict) and not raw.get("why"):
-        raise _Fault(f"{where} has no why")
-    return Choice(**_fields(raw, f"{where}: ", {"text": str, "why": str}, {"right": bool}))
+        raise Fault(f"{where} has no why")
+    return Choice(**table(raw, f"{where}: ", {"text": str, "why": str}, {"right": bool}))
 
 
 def _reading(raw: object, where: str) -> Reading:
     required: Kinds = dict.fromkeys(("step", "title", "author", "why"), str)
-    reading = Reading(**_fields(raw, f"{where}: ", required, {}))
-    _one_of(reading.step, STEPS, f"{where}: step")
+    reading = Reading(**table(raw, f"{where}: ", required, {}))
+    one_of(reading.step, STEPS, f"{where}: step")
     return reading
 
 
 def _recommendation(raw: object, where: str) -> Recommendation:
     required = {"at_least": int, "start": str, "track": str, "words": str}
-    recommendation = Recommendation(**_fields(raw, f"{where}: ", required, {}))
+    recommendation = Recommendation(**table(raw, f"{where}: ", required, {}))
     _unit_name(recommendation.start, f"{where}: start")
-    _one_of(recommendation.track, TRACKS, f"{where}: track")
+    one_of(recommendation.track, TRACKS, f"{where}: track")
     return recommendation
 
 
@@ -215,50 +150,50 @@ def _recommendations(entries: tuple[Recommendation, ...], questions: int) -> tup
     """The entries, highest bar first. Whatever the score, one of them must fit."""
     entries = tuple(sorted(entries, key=lambda entry: entry.at_least, reverse=True))
     if entries and entries[0].at_least > questions:
-        raise _Fault(f"recommend: at_least = {entries[0].at_least}, but the quiz has {questions} questions")
+        raise Fault(f"recommend: at_least = {entries[0].at_least}, but the quiz has {questions} questions")
     if entries and entries[-1].at_least != 0:
-        raise _Fault("recommend: no entry with at_least = 0, for a learner who gets nothing right")
+        raise Fault("recommend: no entry with at_least = 0, for a learner who gets nothing right")
     return entries
 
 
 def _ladder(task: str, rungs: object) -> tuple[int, tuple[str, ...]]:
     number = _task(task, "hints")
-    hints = _texts(rungs, f"hints for task {number}")
+    hints = texts(rungs, f"hints for task {number}")
     if len(hints) != RUNGS:
-        raise _Fault(f"task {number} has {quantity(len(hints), 'hint')}, not {RUNGS}")
+        raise Fault(f"task {number} has {quantity(len(hints), 'hint')}, not {RUNGS}")
     return number, hints
 
 
 def _points(stage: str, value: object) -> tuple[str, int]:
-    _one_of(stage, STAGES, "points: stage")
+    one_of(stage, STAGES, "points: stage")
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _Fault(f"points: {stage} must be a whole number from 0")
+        raise Fault(f"points: {stage} must be a whole number from 0")
     return stage, value
 
 
 def _kind(task: str, kind: object) -> tuple[int, str]:
-    return _task(task, "task_kinds"), _one_of(kind, ("repair", "setup"), f"task_kinds: task {task}")
+    return _task(task, "task_kinds"), one_of(kind, ("repair", "setup"), f"task_kinds: task {task}")
 
 
 def _task(text: str, where: str) -> int:
     if not re.fullmatch(r"0|[1-9][0-9]*", text):
-        raise _Fault(f"{where}: {text!r} is not the number of a task")
+        raise Fault(f"{where}: {text!r} is not the number of a task")
     return int(text)
 
 
-def _texts(raw: object, where: str) -> tuple[str, ...]:
+def texts(raw: object, where: str) -> tuple[str, ...]:
     if not isinstance(raw, list) or not all(isinstance(text, str) and text.strip() for text in raw):
-        raise _Fault(f"{where}: must be a list of texts, none of them empty")
+        raise Fault(f"{where}: must be a list of texts, none of them empty")
     return tuple(raw)
 
 
 def _unit_name(raw: object, where: str) -> str:
     if not isinstance(raw, str) or not UNIT_NAME.fullmatch(raw):
-        raise _Fault(f"{where}: {raw!r} is not the name of a day or kata, such as 'week1/day1'")
+        raise Fault(f"{where}: {raw!r} is not the name of a day or kata, such as 'week1/day1'")
     return raw
 
 
-def _one_of(value: object, allowed: tuple[str, ...], where: str) -> str:
+def one_of(value: object, allowed: tuple[str, ...], where: str) -> str:
     if value not in allowed:
-        raise _Fault(f"{where} is {value!r}, not one of: {', '.join(allowed)}")
+        raise Fault(f"{where} is {value!r}, not one of: {', '.join(allowed)}")
     return value

@@ -1,6 +1,5 @@
-"""docs/READING.md, made of every [[reading]] of the course. `python -m tools.course.content.reading` writes it."""
+"""docs/READING.md, made of every [[reading]] of the course. `./course pages` writes it."""
 
-import sys
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from tools import ROOT
 from tools.course.content import catalogue
-from tools.course.content.catalogue import BrokenCourseFile, Reading, Unit
+from tools.course.content.catalogue import Reading, Unit
 
 FILE = "docs/READING.md"
 WIDTH = 120
@@ -17,7 +16,7 @@ HEAD = """# Reading
 The sources of each unit, with the step of the lesson that they belong to and what you get from them. None is needed to
 pass; each is worth an evening. Search for title and author.
 
-Made from the units' `day.toml` by `python -m tools.course.content.reading`.
+Made from the units' `day.toml` by `./course pages`.
 """
 
 
@@ -41,18 +40,3 @@ def _entry(reading: Reading, before: str) -> str:
     again = f" (Also at {before}.)" if before else ""
     line = f"- {reading.author}: *{reading.title}*. {reading.step}: {reading.why}{again}"
     return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
-
-
-def main(root: Path = ROOT) -> int:
-    """Write the page. Returns an exit code: 2 when a file of the course is broken."""
-    try:
-        page = text(root)
-    except BrokenCourseFile as error:
-        print(error, file=sys.stderr)
-        return 2
-    (root / FILE).write_text(page, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

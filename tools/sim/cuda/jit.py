@@ -13,6 +13,7 @@ from tools.sim.cuda.host.arguments import best, typeof
 from tools.sim.cuda.host.errors import DeprecationError
 from tools.sim.cuda.host.launch_config import NOT_CONFIGURED, ForAll, LaunchConfiguration
 from tools.sim.cuda.host.limits import MOST_THREADS
+from tools.sim.cuda.host.resources import Compiled, needs_compiler
 from tools.sim.cuda.numbers.conversion import cast
 from tools.sim.cuda.translate.program import Program
 from tools.sim.cuda.translate.program import parse as parse_function
@@ -24,8 +25,7 @@ CHANGE_NOTHING = {"inline", "forceinline", "debug", "opt", "lineinfo", "cache", 
 CANNOT_BE_DONE = {"link", "extensions"}
 DEPRECATED = {"argtypes", "restype", "bind"}
 OF_THE_COMPILER = """inspect_asm inspect_llvm inspect_lto_ptx inspect_sass inspect_sass_cfg inspect_types inspect_cfg
-    get_regs_per_thread get_const_mem_size get_shared_mem_per_block get_max_threads_per_block get_local_mem_per_thread
-    overloads stats""".split()
+    get_const_mem_size overloads stats""".split()
 
 
 def jit(
@@ -90,7 +90,7 @@ def _check_carveout(carveout: object) -> None:
         raise ValueError("Carveout must be between -1 and 100")
 
 
-class Dispatcher:
+class Dispatcher(Compiled):
     """A kernel, or a device function. py_func: the Python function. specialized: it has one signature, and no others.
 
     options: keywords of jit that only a compiler heeds.
@@ -179,9 +179,14 @@ class Dispatcher:
             self.compile(types)
         return types
 
+    @property
+    def signatures_given(self) -> bool:
+        """It has the signatures that it was given, and no others."""
+        return not self._may_compile
+
     def program(self) -> Program:
         """The program that runs inside a kernel that calls it."""
-        return program_of(self.py_func)
+        return program_of(self.py_func, self.device)
 
     def inside(self, call: Callable, arguments: tuple) -> Any:
         """Call it inside a kernel; numbers as the types of its signature, if it has any, and the result too."""
@@ -200,7 +205,7 @@ class Dispatcher:
 
     def _check_source(self) -> None:
         """Refuse what can be refused before it runs."""
-        program_of(self.py_func)
+        program_of(self.py_func, self.device)
         if self.device:
             return
         for node in ast.walk(parse_function(self.py_func)):
@@ -213,10 +218,7 @@ class Dispatcher:
 
     def __getattr__(self, name: str) -> Any:
         if name in OF_THE_COMPILER:
-            raise AttributeError(
-                f"{name} needs Numba's compiler, and the simulator compiles nothing.\n"
-                "In tests, tools.check.compiled shows what the compiler makes of a kernel."
-            )
+            raise needs_compiler(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:

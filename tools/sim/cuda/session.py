@@ -8,13 +8,15 @@ from typing import Any
 class Session:
     """warps: those of the kernel that runs. followed: block and thread for the debugger.
 
-    take: what launches are handed to instead of being run. Each is None where there is no such thing.
+    take: what launches are handed to instead of being run. compile: gives the resources of a dispatcher for types on
+    a chip. Each is None where there is no such thing.
     """
 
     def __init__(self) -> None:
         self.warps: Any = None
         self.followed: tuple | None = None
         self.take: Callable | None = None
+        self.compile: Callable | None = None
 
     @contextmanager
     def having(self, **fields: Any) -> Iterator[None]:

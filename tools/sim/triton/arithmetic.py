@@ -39,6 +39,7 @@ OPERATIONS = (
     "erf",
     "floor",
     "ceil",
+    "libdevice",
 )
 CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc", "fp_to_fp")
 
@@ -56,8 +57,8 @@ def patch(interpreter: ModuleType) -> None:
 
 
 def _operation(plain: Callable) -> Callable:
-    def operate(self: Any, first: Any, *rest: Any) -> Any:
-        result = plain(self, first, *rest)
+    def operate(self: Any, first: Any, *rest: Any, **named: Any) -> Any:
+        result = plain(self, first, *rest, **named)
         if first.data.dtype == FLOAT64:
             _count(float64=result.data.size)
         return result

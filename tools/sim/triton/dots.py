@@ -62,6 +62,11 @@ def scaled(values: np.ndarray, scales: np.ndarray | None, form: Any, packed_alon
     return values * np.repeat(scales.astype(np.float32), values.shape[-1] // scales.shape[-1], axis=-1)
 
 
+def _scales(handle: Any) -> np.ndarray | None:
+    """Those of one operand. A handle whose first scale is 0 is as good as any: its truth says nothing."""
+    return None if handle is None else handle.data
+
+
 def _unpacked(values: np.ndarray, axis: int) -> np.ndarray:
     """Two e2m1 numbers from each byte, that of the lower bits first, side by side along the axis."""
     pairs = np.stack([values & 15, values >> 4], axis=-1)
@@ -94,9 +99,10 @@ def patch(interpreter: ModuleType) -> None:
         b_k_pack: Any,
         accumulator: Any,
     ) -> Any:
-        left = scaled(a.data, a_scale and a_scale.data, a_form, a_k_pack)
-        right = scaled(np.swapaxes(b.data, -1, -2), b_scale and b_scale.data, b_form, b_k_pack)
-        return handle(left @ np.swapaxes(right, -1, -2) + accumulator.data, accumulator.dtype.scalar)
+        left = scaled(a.data, _scales(a_scale), a_form, a_k_pack)
+        right = scaled(np.swapaxes(b.data, -1, -2), _scales(b_scale), b_form, b_k_pack)
+        total = left @ np.swapaxes(right, -1, -2) + accumulator.data.astype(np.float32)
+        return handle(total.astype(accumulator.data.dtype), accumulator.dtype.scalar)
 
     def dot_scaled(self: Any, a: Any, a_scale: Any, a_form: Any, b: Any, b_scale: Any, b_form: Any, *rest: Any) -> Any:
         """The compiler would hand over the names of the formats as constants."""

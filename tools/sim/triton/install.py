@@ -13,6 +13,7 @@ WANTED = "'triton>=3.6,<3.8'"
 SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpreter, which differ in others
 PATCHES = (
     "numbers",
+    "libdevice",
     "language",
     "memory",
     "turns.hooks",

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -9,19 +10,31 @@ from tools import ROOT
 from tools.bench import __main__ as command
 from tools.bench import contest, journey, page, record
 from tools.check import timing
+from tools.course.content import week_file
 from tools.course.content.workload import workloads
 from tools.tests.course.content.test_workload import small
 
 FILES = sorted((ROOT / "benchmarks").glob("*.json"))
 
 
-def test_the_page_says_what_the_files_say():
-    assert page.FILE.read_text(encoding="utf-8") == page.text(), "run: python -m tools.bench page"
+def test_a_running_table_has_a_row_for_each_step():
+    weeks = [week for week in week_file.weeks() if week.journey]
+    assert weeks
+    for week in weeks:
+        page = (ROOT / week.name / "README.md").read_text(encoding="utf-8")
+        table = page.partition("<!-- journey -->")[2].partition("<!-- end of journey -->")[0]
+        assert len(re.findall(r"^\| \d \|", table, re.M)) == len(week.journey.steps)
 
 
-def test_the_running_table_of_week_1_says_what_was_measured_and_predicted():
-    assert journey.FILE.read_text(encoding="utf-8") == journey.text(), "run: python -m tools.bench page"
-    assert len(re.findall(r"^\| \d \|", journey.FILE.read_text(encoding="utf-8"), re.M)) == len(journey.STEPS)
+def test_a_step_that_nobody_measured_is_named():
+    [week] = [week for week in week_file.weeks() if week.name == "week1"]
+    unmeasured = replace(week.journey.steps[0], function="matmul_by_hand")
+    week = replace(week, journey=replace(week.journey, steps=(unmeasured,)))
+    with pytest.raises(week_file.BrokenCourseFile) as raised:
+        journey.page(week, "")
+    assert str(raised.value) == (
+        "week1/week.toml: journey: matmul_by_hand of week1/day1 is not in benchmarks/h200.json"
+    )
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -67,4 +80,4 @@ def test_recording_without_a_gpu_is_refused(monkeypatch):
 
 def test_an_unknown_command_shows_the_usage(capsys):
     assert command.main(["measure"]) == 2
-    assert capsys.readouterr().err == "usage: python -m tools.bench record FILE [UNIT ...] | page\n"
+    assert capsys.readouterr().err == "usage: python -m tools.bench record FILE [UNIT ...]\n"

@@ -137,7 +137,7 @@ def calculator(tmp_path_factory):
 
     def blocks(cases: list[tuple[int, ...]]) -> list[int]:
         lines = "\n".join(" ".join(map(str, case)) for case in cases)
-        run = subprocess.run([work / "oracle"], input=lines, capture_output=True, text=True, check=True)
+        run = subprocess.run([work / "oracle"], input=lines, cwd=work, capture_output=True, text=True, check=True)
         return [int(line) for line in run.stdout.split()]
 
     return blocks

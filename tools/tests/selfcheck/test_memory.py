@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT
-from tools.selfcheck import check, inputs, memory, parts
+from tools.selfcheck import check, inputs, memory, parts, pieces
 from tools.selfcheck.findings import Findings
 from tools.selfcheck.memory import EVERYTHING, Memory
 from tools.selfcheck.recorder import sitecustomize as recorder
@@ -106,7 +106,7 @@ def test_jobs_that_were_asked_something_else_are_others(course):
         for most in (None, 20)
         for absent in ([], ["numba-cuda"])
     ]
-    assert len({check.identity(job) for job in jobs}) == 4
+    assert len({pieces.identity(job) for job in jobs}) == 4
 
 
 def test_a_job_whose_reads_nobody_saw_depends_on_every_file(course):

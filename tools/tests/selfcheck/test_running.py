@@ -11,7 +11,7 @@ from tools.selfcheck import parts, supervise
 from tools.selfcheck.mutants import mutants
 from tools.selfcheck.results import Variant
 from tools.selfcheck.supervise import run_variants
-from tools.selfcheck.variants import sample
+from tools.selfcheck.variants import sample, variants
 
 
 def lesson(course, name: str, body: str) -> Variant:
@@ -59,6 +59,15 @@ def test_a_wrong_answer_meets_the_tests_that_are_judged(course):
     early, late = run_variants(plan, course.root, tell=lambda variant: None)
     assert [test.function for test in early.tests] == [of_task_1]
     assert [(test.function, test.tasks) for test in late.tests] == [(of_task_1, (1,)), (of_task_2, (2,))]
+
+
+@pytest.mark.parametrize("name, earlier", [("keeps_the_last", True), ("forgets_to_divide", False)])
+def test_of_earlier_tasks_those_run_that_the_change_may_turn(course, name, earlier):
+    plan = variants(course.unit(), course.root, course.root / "answers", most=0)
+    [variant] = [each for each in plan if each.name == name]
+    of_task_1, of_task_2 = "test_total_adds_every_value", "test_mean_divides_by_the_count"
+    [result] = run_variants([replace(variant, rejected_by=(of_task_2,))], course.root, tell=lambda variant: None)
+    assert [test.function for test in result.tests] == [of_task_1] * earlier + [of_task_2]
 
 
 NOISY = """    with open("log.txt", "r+") as log:

@@ -45,6 +45,8 @@ def _apply(name: str, types: tuple[str, ...], update: Callable, array: Array, in
     active = slice(None) if lanes.indices is None else lanes.indices
     found = np.zeros(lanes.count, memory.dtype)
     found[active] = update(memory, places[active], *(lanes.spread(each)[active] for each in operands))
+    if array.kind == "global" and array.storage.watched:
+        lanes.races.updated(array.storage, places[active], found[active])
     return floats.called(found, operands)
 
 

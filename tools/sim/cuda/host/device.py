@@ -8,6 +8,7 @@ from tools.models.chips import Chip
 from tools.models.units import WARP
 from tools.sim import host
 from tools.sim.cuda.host.limits import CONSTANT, MOST_BLOCK, MOST_GRID, MOST_SHARED, MOST_THREADS
+from tools.sim.cuda.host.resources import Overload
 from tools.sim.cuda.host.streams import synchronize
 
 
@@ -100,6 +101,12 @@ class Context:
 
     def synchronize(self) -> None:
         synchronize()
+
+    def get_active_blocks_per_multiprocessor(
+        self, func: Overload, blocksize: int, memsize: int, flags: int | None = None
+    ) -> int:
+        """Blocks of so many threads, with memsize bytes of dynamic shared memory, that one multiprocessor holds."""
+        return func.resident(blocksize, memsize)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Context)

@@ -7,11 +7,14 @@ import numpy as np
 
 from tools.sim import counters, floats, trace
 from tools.sim.cuda.faults import Unknown, learner_spot
+from tools.sim.cuda.host.outside import Outside
+from tools.sim.cuda.memory.between import Between
 from tools.sim.cuda.memory.counting import Counting
-from tools.sim.cuda.memory.races import Races, Touched
+from tools.sim.cuda.memory.races import Races
 from tools.sim.cuda.memory.space import Space
 from tools.sim.cuda.memory.storage import GlobalArray, Storage
 from tools.sim.cuda.run import debugger
+from tools.sim.cuda.run.turns import Turns
 from tools.sim.cuda.run.warps import Warps
 from tools.sim.cuda.translate.program import Program, program
 from tools.sim.floats import Floats
@@ -20,25 +23,40 @@ AT_ONCE = 1 << 16  # lanes in a batch: few enough for the processor's caches, ma
 
 
 def launch(
-    function: Callable, grid: tuple, block: tuple, arguments: list, *, dynamic_shared: int = 0, name: str = ""
+    function: Callable,
+    grid: tuple,
+    block: tuple,
+    arguments: list,
+    *,
+    dynamic_shared: int = 0,
+    name: str = "",
+    resident: int = 1 << 31,
 ) -> counters.Launch:
     """Run a kernel's Python function for every thread.
 
     grid, block: (x, y, z). arguments: NumPy scalars, tuples of them, GlobalArray. dynamic_shared: bytes.
+    resident: blocks that the GPU holds at a time.
     Raises Fault for what a GPU would refuse or get wrong, Refused for what Numba does not compile.
     """
     kernel, counting = program(function), Counting()
-    known: dict[Storage, Touched] = {}
-    storages = _storages(kernel, arguments)
+    between = Between(kernel.fences)
+    storages, outside = _storages(kernel, arguments), Outside(_storage)
     if trace.listener is not None:
         trace.listener.launch(name or function.__name__, grid, block)
     blocks = math.prod(grid)
-    batch = blocks if kernel.cooperates else 1 if kernel.waits else max(1, AT_ONCE // math.prod(block))
-    with np.errstate(all="ignore"):
-        for first in range(0, blocks, batch):
-            lanes = debugger.warps_for(grid, block, first, min(batch, blocks - first), counting)
-            lanes.races, lanes.space = Races(lanes, known), Space(lanes, dynamic_shared)
-            _run(kernel, lanes, list(map(lanes.space.argument, arguments, storages)))
+
+    def run(first: int, count: int, turns: Turns | None = None) -> None:
+        lanes = debugger.warps_for(grid, block, first, count, counting)
+        lanes.races, lanes.space, lanes.turns = Races(lanes, between), Space(lanes, dynamic_shared, outside), turns
+        _run(kernel, lanes, list(map(lanes.space.argument, arguments, storages)))
+
+    if kernel.waits and not kernel.cooperates and blocks > 1:
+        Turns(blocks, resident, lambda number, turns: run(number, 1, turns)).all()
+    else:
+        batch = blocks if kernel.cooperates else max(1, AT_ONCE // math.prod(block))
+        with np.errstate(all="ignore"):
+            for first in range(0, blocks, batch):
+                run(first, min(batch, blocks - first))
     return counters.Launch(name or function.__name__, grid, counting.total(blocks), counting.lines())
 
 

@@ -67,6 +67,7 @@ class LaunchConfiguration:
             arguments,
             dynamic_shared=self.sharedmem,
             name=self.dispatcher.__name__,
+            resident=self._resident(),
         )
         recording.launched(dataclasses.replace(done, grid=self._grid))
         return done.counts.sectors * SECTOR

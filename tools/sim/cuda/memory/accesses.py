@@ -1,6 +1,6 @@
 """Accesses to memory as the search for races compares them: grouped by element, and by who may not share one."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,10 @@ from tools.sim.faults import Spot
 
 
 class Access(NamedTuple):
-    """One access of the lanes `who`: keys, where in the storage. epochs: of their blocks and of their warps."""
+    """One access of the lanes `who`: keys, where in the storage. epochs: of their blocks and of their warps.
+
+    epoch: how often what was done before has been made known to other blocks. values: stored ones, if they are known.
+    """
 
     spot: Spot
     operation: str
@@ -18,6 +21,8 @@ class Access(NamedTuple):
     who: np.ndarray
     block_epochs: np.ndarray
     warp_epochs: np.ndarray
+    epoch: int = 0
+    values: Any = None
 
 
 class Members(NamedTuple):
@@ -29,8 +34,10 @@ class Members(NamedTuple):
     blocks: np.ndarray
     block_epochs: np.ndarray
     warp_epochs: np.ndarray
+    epochs: np.ndarray
     writes: np.ndarray
     atomics: np.ndarray
+    guesses: np.ndarray
     numbers: np.ndarray  # of the Access
 
 
@@ -40,7 +47,7 @@ def members_of(accesses: list[Access], suspects: np.ndarray, lanes: Lanes) -> Me
         among = np.isin(access.keys, suspects)
         keys, who = access.keys[among], access.who[among]
         block, warp = who // lanes.width, who // WARP
-        writes, atomics = (np.full(who.size, access.operation == each) for each in ("store", "atomic"))
+        kinds = (np.full(who.size, access.operation == each) for each in ("store", "atomic", "guess"))
         rows.append(
             (
                 keys,
@@ -49,8 +56,8 @@ def members_of(accesses: list[Access], suspects: np.ndarray, lanes: Lanes) -> Me
                 block,
                 access.block_epochs[block],
                 access.warp_epochs[warp],
-                writes,
-                atomics,
+                np.full(who.size, access.epoch),
+                *kinds,
                 np.full(who.size, number),
             )
         )
@@ -64,7 +71,7 @@ def racing(group: tuple, party: np.ndarray, members: Members) -> np.ndarray:
     starts = np.flatnonzero(np.concatenate(([True], changes)))
     several = np.maximum.reduceat(party[order], starts) != np.minimum.reduceat(party[order], starts)
     written, updated = (np.logical_or.reduceat(each[order], starts) for each in (members.writes, members.atomics))
-    read = np.logical_or.reduceat(~(members.writes | members.atomics)[order], starts)
+    read = np.logical_or.reduceat(~(members.writes | members.atomics | members.guesses)[order], starts)
     bad = np.flatnonzero(several & (written | (updated & read)))
     if not bad.size:
         return bad
@@ -73,12 +80,24 @@ def racing(group: tuple, party: np.ndarray, members: Members) -> np.ndarray:
     return min(groups, key=lambda members: members[1])
 
 
-def pair(members: Members, racing: np.ndarray, party: np.ndarray) -> tuple[int, int]:
-    """The first access of the group with an earlier one that it races with, and that one."""
+def pair(members: Members, racing: np.ndarray, party: np.ndarray) -> tuple[int, int] | None:
+    """An earlier access and the first of the group that races with it; None where only guesses would."""
     for place, second in enumerate(racing):
         for first in racing[:place]:
-            both_atomic = members.atomics[first] and members.atomics[second]
-            changes = members.writes[[first, second]].any() or members.atomics[[first, second]].any()
-            if party[first] != party[second] and changes and not both_atomic:
+            both = [first, second]
+            writes, atomics = members.writes[both], members.atomics[both]
+            harmless = atomics.all() or atomics.any() and members.guesses[both].any()
+            if party[first] != party[second] and (writes.any() or atomics.any()) and not harmless:
                 return first, second
-    raise AssertionError("a group of racing accesses has a pair that races")
+    return None
+
+
+def same_value(one: Access, lane: int, other: Access, other_lane: int) -> bool:
+    """Do both store, and the same? The lanes are among those of the accesses."""
+    if one.operation != "store" or other.operation != "store" or one.values is None or other.values is None:
+        return False
+    values = [
+        each.values[number] if np.ndim(each.values) else each.values
+        for each, number in ((one, lane), (other, other_lane))
+    ]
+    return bool(values[0] == values[1])

@@ -80,7 +80,7 @@ class Array:
         if getattr(value, "dtype", None) is None or isinstance(value, Array):
             raise TypeError(f"An element of {self.name} is a number, and no other thing can be stored to it.")
         offsets = self.locate(index, "stores")
-        self.touch(offsets, "store")
+        self.touch(offsets, "store", value)
         self.write(offsets, value)
 
     # Piece by piece, for atomics -----------------------------------------------------------------
@@ -101,8 +101,11 @@ class Array:
             offsets = offsets + (position if stride == 1 else position * stride)
         return offsets
 
-    def touch(self, offsets: Any, operation: str) -> None:
-        """Count an access ("load", "store", "atomic") of the active lanes, and check what can be wrong with it."""
+    def touch(self, offsets: Any, operation: str, values: Any = None) -> None:
+        """Count an access ("load", "store", "atomic") of the active lanes, and check what can be wrong with it.
+
+        values: that are stored, if they matter to the search for races.
+        """
         storage, lanes, spot = self.storage, self.lanes, learner_spot()
         if storage.address % storage.flat.dtype.alignment:
             raise self.fault(
@@ -118,7 +121,7 @@ class Array:
         if storage.set is not None:
             self._know_values(keys, operation)
         if storage.watched:
-            lanes.races.access(spot, storage, self._several(keys), operation)
+            lanes.races.access(spot, storage, self._several(keys), operation, values)
 
     def read(self, offsets: Any) -> Value:
         """The elements at these offsets: a vector, or one value for all lanes."""
@@ -187,7 +190,8 @@ class Array:
                 key = int(self._several(keys)[np.flatnonzero(self._several(lacking))[0]])
                 raise self.fault(
                     "uninitialised",
-                    f"reads {storage.element(key)},\nto which nothing was stored.",
+                    f"reads {storage.element(key)},\nto which nothing was stored.\n"
+                    "A GPU reads what lies there by chance: refused even if it is not used.",
                     "Which thread should fill it, and has it done so by now?",
                     wrong,
                     key % storage.size,

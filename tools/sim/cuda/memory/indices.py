@@ -65,7 +65,8 @@ def _outside(array: Any, wrong: np.ndarray, length: Any, axis: int, index: tuple
     if place[axis] < 0:
         return array.fault(
             "negative_index",
-            f"{verb} element {shown} of {{name}}; {extent}.",
+            f"{verb} element {shown} of {{name}}; {extent}.\n"
+            "On a GPU it passes, for Numba counts from the end; refused, as few mean that.",
             "A computed index below 0 counts from the end in Numba, leaves the array in C++.",
             wrong,
             place,

@@ -19,7 +19,12 @@ class Lanes:
     count = blocks * width lanes; the lanes of a block are padded to whole warps. exists: False for padding.
     mask: the active lanes; active: how many.
     counting, races, space: what is kept of the launch and of this batch; whoever launches sets the last two.
+    guesses: are the values that are read now only guesses, which a compare-and-swap checks?
+    turns: with which its block and others take turns, or None.
     """
+
+    guesses = False
+    turns: Any = None
 
     counting: Any
     races: Any
@@ -83,6 +88,8 @@ class Lanes:
 
     def overwrites(self, storage: Any, keys: Any) -> None:
         """Called before elements change; whoever follows a thread notes what they held."""
+        if self.turns is not None:
+            self.turns.changes(storage, keys)
 
     def seen(self, array: Any) -> np.ndarray | None:
         """An array as one thread, followed alone, finds it; None where no thread is followed."""

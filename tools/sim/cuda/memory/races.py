@@ -3,51 +3,74 @@
 Accesses are remembered until a barrier that all blocks pass. Then, for arrays that were written, those of one
 element are compared: accesses by different blocks, by different warps of a block with no barrier between, and by
 different lanes of a warp with neither a barrier nor a syncwarp between are a race. Atomics race only with plain
-accesses. Across barriers, the blocks that have touched each element of global memory stay remembered.
+accesses, but for a guess: a read whose value is what the lane's compare-and-swap of that element expects to find.
+Across barriers, what blocks did to each element of global memory stays remembered: see between.py.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault
-from tools.sim.cuda.memory.accesses import Access, Members, members_of, pair, racing
+from tools.sim.cuda.memory.accesses import Access, Members, members_of, pair, racing, same_value
+from tools.sim.cuda.memory.between import SEVERAL, Between
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.memory.storage import Storage
 from tools.sim.faults import Spot
 
-NOBODY, SEVERAL = -1, -2  # instead of a block's number
+MOST_VALUES = 1 << 20  # accesses; of more, it is not known whether they store the same value
 MOST_REMEMBERED = 1 << 25  # accesses; more are compared in portions, and a race across two of them is missed
 NAMES = {
     ("store", "load"): "read-after-write",
     ("load", "store"): "write-after-read",
     ("store", "store"): "write-after-write",
 }
-DOES = {"load": "reads", "store": "writes", "atomic": "updates"}
-DID = {"load": "read", "store": "wrote", "atomic": "updated"}
+DOES = {"load": "reads", "guess": "reads", "store": "writes", "atomic": "updates"}
+DID = {"load": "read", "guess": "read", "store": "wrote", "atomic": "updated"}
 
 
 class Races:
-    """Of the blocks that `lanes` run. known: storage -> Touched, of the blocks that ran before."""
+    """Of the blocks that `lanes` run. between: what is known of all blocks of the launch."""
 
-    def __init__(self, lanes: Lanes, known: dict) -> None:
-        self.lanes, self.known = lanes, known
+    def __init__(self, lanes: Lanes, between: Between) -> None:
+        self.lanes, self.between = lanes, between
         self.everyone = np.arange(lanes.count)
         self.accesses: dict[Storage, list[Access]] = {}
-        self.remembered = 0
+        self.remembered = self.epoch = 0
+        self._published: dict[Storage, int] = {}  # how many of the accesses other blocks know of
         self.block_epochs = np.zeros(lanes.blocks, np.int64)
         self.warp_epochs = np.zeros(lanes.count // WARP, np.int64)
 
-    def access(self, spot: Spot, storage: Storage, keys: np.ndarray, operation: str) -> None:
-        """Remember what the active lanes do."""
+    def access(self, spot: Spot, storage: Storage, keys: np.ndarray, operation: str, values: Any = None) -> None:
+        """Remember what the active lanes do. values: that they store, one for each lane or one for all."""
         who = self.everyone if self.lanes.indices is None else self.lanes.indices
+        if operation == "atomic" and storage.kind == "global" and self.between.chains.used:
+            self._publish()
+        if operation == "load" and self.lanes.guesses:
+            operation = "guess"
         self.accesses.setdefault(storage, []).append(
-            Access(spot, operation, keys, who, self.block_epochs, self.warp_epochs)
+            Access(
+                spot,
+                operation,
+                keys,
+                who,
+                self.block_epochs,
+                self.warp_epochs,
+                self.epoch,
+                values if self.remembered < MOST_VALUES else None,
+            )
         )
         self.remembered += keys.size
         if self.remembered > MOST_REMEMBERED:
             self.settle()
+
+    def updated(self, storage: Storage, keys: np.ndarray, found: np.ndarray) -> None:
+        """The active lanes have updated these elements of global memory, and found this before: in turn."""
+        if self.between.chains.used:
+            who = self.everyone if self.lanes.indices is None else self.lanes.indices
+            self.between.chains.update(storage, keys, self.lanes.first + who // self.lanes.width, found)
 
     def barrier(self, here: np.ndarray, running: np.ndarray) -> None:
         """The blocks marked `here` pass a barrier; `running` are those that have not ended."""
@@ -61,25 +84,23 @@ class Races:
         self.warp_epochs = self.warp_epochs + warps
 
     def fence(self, blocks: np.ndarray) -> None:
-        """All that these blocks did to global memory comes before what others do from now on."""
+        """All that these blocks did to global memory comes before what they do to it from now on."""
         self.settle()
-        for touched in self.known.values():
-            for by in (touched.reader, touched.writer):
-                by[np.isin(by, self.lanes.first + blocks)] = NOBODY
+        self.between.chains.fence(self.lanes.first + blocks)
 
     def grid_barrier(self) -> None:
         """All blocks have come here."""
         self.settle()
-        self.known.clear()
+        self.between.clear()
 
     def settle(self) -> None:
         """Compare what is remembered, and forget it. Raises Fault."""
         for storage, accesses in self.accesses.items():
-            if any(access.operation != "load" for access in accesses):
+            if any(access.operation in ("store", "atomic") for access in accesses):
                 self._compare(storage, accesses)
-                if storage.kind == "global" and self.lanes.grid != (1, 1, 1):
-                    self._compare_with_known(storage, accesses)
+        self._publish()
         self.accesses.clear()
+        self._published.clear()
         self.remembered = 0
 
     # Within these blocks -------------------------------------------------------------------------
@@ -92,8 +113,9 @@ class Races:
             members = members_of(accesses, suspects, self.lanes)
             for group, party, why in self._orders(storage, members):
                 found = racing(group, party, members)
-                if found.size:
-                    raise self._fault(storage, accesses, members, found, party, why)
+                pairs = pair(members, found, party) if found.size else None
+                if pairs:
+                    raise self._fault(storage, accesses, members, *pairs, why)
 
     def _suspects(self, storage: Storage, accesses: list[Access]) -> np.ndarray:
         """Elements that one lane wrote or updated, and another touched. Each writer leaves its number there."""
@@ -102,7 +124,7 @@ class Races:
         owners, first = storage.owners, storage.first_owner
         storage.first_owner += self.lanes.count
         for access in accesses:
-            if access.operation != "load":
+            if access.operation in ("store", "atomic"):
                 owners[access.keys] = access.who + first
         shared = []
         for access in accesses:
@@ -115,17 +137,16 @@ class Races:
     def _orders(self, storage: Storage, members: Members) -> Iterator[tuple[tuple, np.ndarray, str]]:
         """Orders to look for, from far to near: groups of accesses, parties that must not share one, the remedy."""
         if storage.kind == "global":
-            yield (members.keys,), members.blocks, "Blocks run in any order."
+            yield (members.keys, members.epochs), members.blocks, "Blocks run in any order."
         by_block = members.keys, members.blocks, members.block_epochs
         yield by_block, members.warps, "No barrier lies between the two."
         by_warp = *by_block, members.warps, members.warp_epochs
         yield by_warp, members.who, "Neither a barrier nor a syncwarp lies between the two."
 
     def _fault(
-        self, storage: Storage, accesses: list[Access], members: Members, found: np.ndarray, party: np.ndarray, why: str
+        self, storage: Storage, accesses: list[Access], members: Members, first: int, second: int, why: str
     ) -> Fault:
-        """The first pair among the accesses `found` to one element, told from the later one."""
-        first, second = pair(members, found, party)
+        """The first pair of accesses to one element that race, told from the later one."""
         before, after = accesses[members.numbers[first]], accesses[members.numbers[second]]
         lane, other = int(members.who[second]), int(members.who[first])
         return self._report(
@@ -136,18 +157,31 @@ class Races:
             before.operation,
             f"{self.lanes.name(other)} {DID[before.operation]} in line {before.spot.line}",
             why,
+            same_value(before, other, after, lane),
         )
 
     def _report(
-        self, storage: Storage, key: int, lane: int, after: Access, operation: str, before: str, why: str
+        self,
+        storage: Storage,
+        key: int,
+        lane: int,
+        after: Access,
+        operation: str,
+        before: str,
+        why: str,
+        same: bool = False,
     ) -> Fault:
+        """same: both store the same value."""
         kind = NAMES.get((_as_plain(operation), _as_plain(after.operation)), "write-after-write")
         block, thread = self.lanes.place(lane)
         what = f"{self.lanes.name(lane)} {DOES[after.operation]} {storage.element(key)},\nwhich {before}.\n{why}"
+        question = f"A {kind} race: either may come first. What puts them in order?"
+        if same:
+            question = f"A {kind} race of equal values: a GPU lets it pass until one differs."
         return Fault(
             "race",
             what,
-            f"A {kind} race: either may come first. What puts them in order?",
+            question,
             block=block,
             thread=thread,
             spot=after.spot,
@@ -155,53 +189,37 @@ class Races:
             operation=after.operation,
         )
 
-    # With blocks that ran before -----------------------------------------------------------------
+    # With other blocks, also those that ran before --------------------------------------------------
 
-    def _compare_with_known(self, storage: Storage, accesses: list[Access]) -> None:
-        """Blocks of other batches, or of this one before a barrier: nothing orders two blocks."""
-        touched = self.known.setdefault(storage, Touched(storage.flat.size))
+    def _publish(self) -> None:
+        """Tell the other blocks what was done since the last time, and find what they did to the same elements."""
+        self.epoch += 1
+        if self.lanes.grid == (1, 1, 1):
+            return
+        for storage, accesses in self.accesses.items():
+            new = accesses[self._published.get(storage, 0) :]
+            self._published[storage] = len(accesses)
+            if storage.kind == "global" and storage.watched:
+                self._compare_with_others(storage, new)
+
+    def _compare_with_others(self, storage: Storage, accesses: list[Access]) -> None:
         blocks = [self.lanes.first + access.who // self.lanes.width for access in accesses]
         for access, block in zip(accesses, blocks):
-            for operation, by in touched.against(access.operation):
-                other = by[access.keys]
-                foreign = (other != NOBODY) & (other != block)
-                if foreign.any():
-                    place = int(np.flatnonzero(foreign)[0])
-                    who = "several blocks" if other[place] == SEVERAL else f"block {other[place]}"
-                    raise self._report(
-                        storage,
-                        int(access.keys[place]),
-                        int(access.who[place]),
-                        access,
-                        operation,
-                        f"{who} {DID[operation]} before",
-                        "Blocks run in any order.",
-                    )
+            conflict = self.between.conflict(storage, access, block)
+            if conflict:
+                who = "several blocks" if conflict.block == SEVERAL else f"block {conflict.block}"
+                raise self._report(
+                    storage,
+                    int(access.keys[conflict.place]),
+                    int(access.who[conflict.place]),
+                    access,
+                    conflict.operation,
+                    f"{who} {DID[conflict.operation]} before",
+                    "Blocks run in any order.",
+                )
         for access, block in zip(accesses, blocks):
-            touched.note(access, block)
-
-
-class Touched:
-    """For each element of global memory, which block has read it, written it, updated it."""
-
-    def __init__(self, size: int) -> None:
-        self.reader, self.writer, self.updater = (np.full(size, NOBODY, np.int32) for _ in range(3))
-
-    def against(self, operation: str) -> list[tuple[str, np.ndarray]]:
-        """The operations that this one races with, and by whom they were done."""
-        others = {"load": ("store", "atomic"), "store": ("load", "store", "atomic"), "atomic": ("load", "store")}
-        return [(each, self._of(each)) for each in others[operation]]
-
-    def note(self, access: Access, blocks: np.ndarray) -> None:
-        by = self._of(access.operation)
-        before = by[access.keys]
-        by[access.keys] = blocks
-        several = (by[access.keys] != blocks) | ((before != NOBODY) & (before != blocks))
-        by[access.keys[several]] = SEVERAL
-
-    def _of(self, operation: str) -> np.ndarray:
-        return {"load": self.reader, "store": self.writer, "atomic": self.updater}[operation]
+            self.between.note(storage, access, block)
 
 
 def _as_plain(operation: str) -> str:
-    return "load" if operation == "load" else "store"
+    return "load" if operation in ("load", "guess") else "store"

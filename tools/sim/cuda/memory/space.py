@@ -2,14 +2,15 @@
 
 import math
 import re
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from tools.sim.cuda.faults import Fault, Unknown, learner_frame
+from tools.sim import floats
+from tools.sim.cuda.faults import Fault, Refused, Unknown, learner_frame
 from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.memory.lanes import Lanes
-from tools.sim.cuda.memory.storage import Storage
+from tools.sim.cuda.memory.storage import GlobalArray, Storage
 from tools.sim.cuda.numbers.operations import dtype_of
 from tools.sim.faults import describe, spot
 
@@ -17,11 +18,21 @@ MOST_SHARED = 48 * 1024  # bytes of shared memory in a block; Numba has no way t
 WIDEST = 16  # bytes: the largest element
 
 
+class Outside(Protocol):
+    """What a launch knows of things outside the kernel."""
+
+    def captured(self, thing: Any) -> tuple[GlobalArray, Storage]:
+        """An array of the device's that the kernel knows by a name of the module, and its memory."""
+
+    def begins(self, version: Any) -> None:
+        """A function runs in this version."""
+
+
 class Space:
     """dynamic: bytes of dynamic shared memory of a block."""
 
-    def __init__(self, lanes: Lanes, dynamic: int = 0) -> None:
-        self.lanes = lanes
+    def __init__(self, lanes: Lanes, dynamic: int = 0, outside: Outside | None = None) -> None:
+        self.lanes, self.outside = lanes, outside
         self.dynamic = dynamic
         self.shared_bytes = dynamic
         self.storages: list[Storage] = []
@@ -43,14 +54,14 @@ class Space:
 
     def shared(self, shape: Any, dtype: Any) -> Array:
         """An array that each block has once; the same one whenever this line runs."""
-        shape, dtype = _shape(shape), _dtype(dtype)
+        shape, dtype = self._shape(shape), _dtype(dtype)
         if shape == (0,):
             return self._array("shared", (self.dynamic // dtype.itemsize,), dtype, dynamic=True)
         return self._array("shared", shape, dtype)
 
     def local(self, shape: Any, dtype: Any) -> Array:
         """An array that each thread has for itself."""
-        return self._array("local", _shape(shape), _dtype(dtype))
+        return self._array("local", self._shape(shape), _dtype(dtype))
 
     def constant(self, values: np.ndarray) -> Array:
         """NumPy's array as it is now, for all threads to read."""
@@ -61,9 +72,33 @@ class Space:
             self._arrays[key] = Array(self.lanes, storage, *_contiguous(values.shape), read_only=True)
         return self._arrays[key]
 
+    def captured(self, thing: Any) -> Array:
+        """An array of the device's that a name outside the kernel stands for: no copy."""
+        key = "captured", id(thing)
+        if key not in self._arrays:
+            assert self.outside is not None
+            self._arrays[key] = self.argument(*self.outside.captured(thing))
+        return self._arrays[key]
+
+    def begins(self, version: Any) -> None:
+        """A function runs in this version."""
+        if self.outside is not None:
+            self.outside.begins(version)
+
     def contents(self) -> list[np.ndarray]:
         """A copy of all that the kernel has stored to."""
         return [storage.flat.copy() for storage in self.storages if storage.changed]
+
+    def _shape(self, shape: Any) -> tuple[int, ...]:
+        """In a device function, a parameter is known to Numba if a constant is passed for it."""
+        lengths = shape if isinstance(shape, tuple) else (shape,)
+        called = len(getattr(self.lanes, "frames", ())) > 1
+        if called and not all(map(floats.is_constant, lengths)):
+            raise Refused(
+                "Numba wants plain whole numbers as a shape; here the caller computes it.",
+                "A written number, or a name of the module for one, can be passed on.",
+            )
+        return _shape(shape)
 
     def _array(self, kind: str, shape: tuple[int, ...], dtype: np.dtype, dynamic: bool = False) -> Array:
         frame = learner_frame()

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from tools.sim import floats
-from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.faults import Fault, Refused
+from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.numbers import mathematics, operations
 from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.intrinsic import Intrinsic
+from tools.sim.cuda.run.ufuncs import ADVICE, elementwise
 from tools.sim.cuda.run.values import NUMBER, strong
 
 FREE = [mathematics.meaning(each) for each in (abs, math.fabs, math.copysign)]  # they change a sign
@@ -33,6 +35,8 @@ def meaning(lanes: Any, function: Any) -> Callable:
             lambda *values: lanes.enter(function.program(), values), _bound(function, arguments, named)
         )
     known = mathematics.meaning(function)
+    if known is not None and isinstance(function, np.ufunc):
+        return _of_array(_counted(known, False), function)
     if known is not None:
         return _counted(known, function in CASTS)
     dtype = operations.dtype_of(function)
@@ -60,6 +64,19 @@ def _counted(compute: Callable, is_cast: bool) -> Callable:
         if is_cast and isinstance(arguments[0], NUMBER):
             return floats.cast(arguments[0], result)
         return floats.called(result, arguments, compute in FREE)
+
+    return call
+
+
+def _of_array(compute: Callable, function: np.ufunc) -> Callable:
+    """A universal function of NumPy's: of numbers, or of whole arrays into the last argument."""
+
+    def call(*arguments: Any) -> Any:
+        if any(isinstance(each, Array) for each in arguments):
+            return elementwise(compute, function.__name__, arguments)
+        if len(arguments) > function.nin:
+            raise Refused(f"np.{function.__name__} of a number gives a number, and fills no array.", ADVICE)
+        return compute(*arguments)
 
     return call
 

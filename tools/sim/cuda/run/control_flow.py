@@ -10,6 +10,7 @@ from tools.sim.cuda.memory.array import Array
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.phi import Phi
+from tools.sim.cuda.run.turns import PATIENCE
 from tools.sim.cuda.run.values import NUMBER, bounds_of_range, merged, truth
 
 MOST_TURNS = 200_000  # of a loop whose end depends on the lanes
@@ -131,6 +132,8 @@ class ControlFlow(Lanes):
         if not isinstance(condition, np.ndarray):
             if not condition:
                 self._depart(loop)
+            elif self.turns is not None and loop.turns % PATIENCE == 0:
+                self.turns.pause(self, loop)
             return condition
         stay = self.mask & condition
         self.counting.branch(stay, self.mask ^ stay)
@@ -138,6 +141,8 @@ class ControlFlow(Lanes):
         self._set(stay)
         loop.lanes = self.active
         self.departures += before != loop.lanes
+        if self.turns is not None and self.active and loop.turns % PATIENCE == 0:
+            self.turns.pause(self, loop)
         return self.active > 0
 
     def range(self, loop: Loop, *bounds: Value) -> Iterator:
@@ -199,15 +204,15 @@ class ControlFlow(Lanes):
 
     def _watch(self, loop: Loop) -> None:
         """Refuse a loop that will not end: nothing changed in a whole turn, or too many turns."""
-        if loop.turns == STUCK:
+        if self.turns is None and loop.turns == STUCK:
             self._seen = self._snapshot(loop)
-        stuck = loop.turns == STUCK + 1 and _same(self._seen, self._snapshot(loop))
+        stuck = self.turns is None and loop.turns == STUCK + 1 and _same(self._seen, self._snapshot(loop))
         if stuck or loop.turns > MOST_TURNS:
             why = "nothing changes from turn to turn" if stuck else f"it has had {MOST_TURNS:,} turns"
             raise self.fault(
                 "endless_loop",
                 f"does not leave this loop: {why}.",
-                "What should end it? Here, warps of a block wait for each other only at barriers.",
+                "What should end it? On a GPU threads of a block take turns; here they do not.",
                 lanes=loop.running,
             )
 

@@ -83,6 +83,7 @@ class Watched(Warps):
         super().store(array, index, value)
 
     def overwrites(self, storage: Storage, keys: Any) -> None:
+        super().overwrites(storage, keys)
         self.past.append((self.moment, storage, keys, storage.flat[keys].copy()))
 
     def seen(self, array: Array) -> np.ndarray:
@@ -154,6 +155,9 @@ class Replay(Warps):
 
     def step(self) -> None:
         """Was counted before."""
+
+    def begins(self, version: Any) -> None:
+        """What there is to say of it was said before."""
 
     def load(self, array: Any, index: Any) -> Any:
         return self._next() if isinstance(array, FROM_MEMORY) else super().load(array, index)

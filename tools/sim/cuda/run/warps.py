@@ -55,8 +55,9 @@ class Warps(ControlFlow):
             )
         if isinstance(thing, np.ndarray):
             return self.space.constant(thing)
-        value = strong(thing)
-        return floats.constant(value) if isinstance(value, np.generic) else value
+        if getattr(thing, "__cuda_memory__", False):
+            return self.space.captured(thing)
+        return _constant(strong(thing))
 
     def constant(self, value: Any) -> Any:
         """A value that is computed from constants alone."""
@@ -104,6 +105,10 @@ class Warps(ControlFlow):
         if meaning is None:
             meaning = self._meanings[function] = calls.meaning(self, function)
         return meaning(*arguments, **named)
+
+    def begins(self, version: Any) -> None:
+        """A function begins to run, in the version for its arguments."""
+        self.space.begins(version)
 
     def stops(self) -> bool:
         """Should breakpoint() stop here?"""
@@ -161,6 +166,14 @@ class Warps(ControlFlow):
             raise TypeError(f"{type(array).__name__} cannot be indexed: it is no array.")
         return array.load(index)
 
+    def guess(self, array: Any, index: Any) -> Any:
+        """array[index], which a compare-and-swap of that element checks afterwards."""
+        self.guesses = True
+        try:
+            return self.load(array, index)
+        finally:
+            self.guesses = False
+
     def store(self, array: Any, index: Any, value: Any) -> None:
         """array[index] = value"""
         if not isinstance(array, (Array, Record)):
@@ -187,10 +200,13 @@ class Warps(ControlFlow):
             block = int(np.flatnonzero(late)[0])
             missing = ~self.mask & ~self.returned & (self.block_of == block)
             count = int(there[block] - here[block])
+            parts = np.any(self.warps(self.mask & (self.block_of == block)), axis=1)
+            apart = not (parts & np.any(self.warps(missing), axis=1)).any()
             come = "1 thread of its block never comes" if count == 1 else f"{count} threads of its block never come"
             raise self.fault(
                 "divergent_barrier",
-                f"waits here, but {come}: {ranges(self.thread[missing])}.",
+                f"waits here, but {come}: {ranges(self.thread[missing])}."
+                + "\nA GPU may let it pass if they wait at another barrier; CUDA promises nothing." * apart,
                 "A barrier is for all threads of a block. Which condition keeps some from it?",
                 lanes=self.mask & (self.block_of == block),
             )
@@ -215,6 +231,15 @@ class Warps(ControlFlow):
     def fence(self) -> None:
         """threadfence: what the active lanes wrote is for other blocks to read from now on."""
         self.races.fence(np.unique(np.flatnonzero(self.mask) // self.width))
+
+
+def _constant(value: Any) -> Any:
+    """Numbers, and whole numbers in tuples, as those that a compiler knows."""
+    if isinstance(value, np.generic):
+        return floats.constant(value)
+    if type(value) is tuple:
+        return tuple(_constant(each) if isinstance(each, np.integer) else each for each in value)
+    return value
 
 
 def _settled(value: Any) -> Any:

@@ -110,4 +110,4 @@ class AbstractWarps(Warps):
     def _nothing(self, *_: object) -> None:
         """Nobody counts, checks or waits."""
 
-    step = check = barrier = grid_barrier = warp_barrier = fence = _nothing  # type: ignore[assignment]
+    step = check = barrier = grid_barrier = warp_barrier = fence = begins = _nothing  # type: ignore[assignment]

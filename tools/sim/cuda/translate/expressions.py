@@ -8,6 +8,7 @@ from tools.sim import floats
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.numbers import operations
 from tools.sim.cuda.run.values import strong
+from tools.sim.cuda.translate.guesses import guesses
 from tools.sim.cuda.translate.pruning import Pruning
 from tools.sim.cuda.translate.syntax import at, later, name, operate, runtime, stored
 
@@ -29,7 +30,7 @@ class Expressions(ast.NodeTransformer):
     def __init__(self, tree: ast.FunctionDef, typed: bool) -> None:
         self.constants: dict[str, object] = {}
         self.phis: dict[str, str] = {}
-        self._pruning, self._typed = Pruning(tree), typed
+        self._pruning, self._typed, self._guesses = Pruning(tree), typed, guesses(tree)
         self._numbers = 0
 
     def visit(self, node: Any) -> Any:
@@ -90,7 +91,8 @@ class Expressions(ast.NodeTransformer):
     # Operators -----------------------------------------------------------------------------------
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return runtime("load", self.visit(node.value), self.visit(node.slice))
+        method = "guess" if node in self._guesses else "load"
+        return runtime(method, self.visit(node.value), self.visit(node.slice))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         return operate(OPERATOR[type(node.op)], self.visit(node.left), self.visit(node.right))

@@ -33,6 +33,7 @@ def infer(version: Any, arguments: tuple) -> None:
     with trace.heard_by(None), floats.counted_by(None):  # what stands in for the arguments is nobody's array
         while inference.changed:
             inference.begin()
+            version.value = inference.found.get(version.result, UNKNOWN)  # for a function that calls itself
             version.run(inference, *inference.arguments)
     if inference.refused:
         raise inference.refused[0]

@@ -66,7 +66,8 @@ class Names:
 
     def __init__(self, tree: ast.FunctionDef, function: Callable) -> None:
         self.local = assigned(*tree.body) | {each.arg for each in ast.walk(tree.args) if isinstance(each, ast.arg)}
-        self.outer = {**vars(builtins), **function.__globals__, **_outer_variables(function)}
+        self.outer = {**vars(builtins), **function.__globals__, **outer_variables(function)}
+        self.outer.setdefault(function.__name__, VARIES)  # which is defined when its decorator is done
 
     def value(self, node: ast.AST) -> object:
         """The value that a name or a dotted name stands for; VARIES for anything else. Raises Missing."""
@@ -90,7 +91,7 @@ def _attribute(node: ast.Attribute, owner: object) -> object:
     return getattr(owner, node.attr)
 
 
-def _outer_variables(function: Callable) -> dict[str, object]:
+def outer_variables(function: Callable) -> dict[str, object]:
     """Those of outer functions that the function uses and that have a value by now."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or ())
     return {name: cell.cell_contents for name, cell in cells if cell != types.CellType()}
@@ -101,8 +102,6 @@ def _outer_variables(function: Callable) -> dict[str, object]:
 
 def findings(tree: ast.FunctionDef, function: Callable, names: Names) -> Iterator[Finding]:
     """About the names in the function, in any order."""
-    if _calls_itself(function):
-        yield Finding(tree, f"{tree.name} calls itself; Numba compiles no recursion for a GPU.", "Write a loop.")
     for node in nodes(tree):
         try:
             found = _finding(node, names)
@@ -179,7 +178,7 @@ def _judge_other(node: ast.AST, name: str, value: Callable, of_simulator: bool) 
             f"{name} is a Python function; a kernel calls device functions only.",
             "@cuda.jit(device=True) above its def makes it one.",
         )
-    if isinstance(value, type) and not of_simulator and not issubclass(value, (enum.Enum, tuple)):
+    if isinstance(value, type) and not of_simulator and not issubclass(value, (enum.Enum, tuple, BaseException)):
         return Finding(node, f"{name} is a class; Numba takes none into a kernel.", "Pass numbers and arrays.")
     return None
 
@@ -215,25 +214,3 @@ def _is_known(value: object) -> bool:
     return callable(value) and (
         value in SIMULATED or mathematics.meaning(value) is not None or dtype_of(value) is not None
     )
-
-
-# Recursion ---------------------------------------------------------------------------------------
-
-
-def _calls_itself(function: Callable) -> bool:
-    """Also by way of other device functions."""
-    reached: set[Callable] = set()
-    waiting = _callees(function)
-    while waiting:
-        callee = waiting.pop()
-        if callee not in reached:
-            reached.add(callee)
-            waiting += _callees(callee)
-    return function in reached
-
-
-def _callees(function: Callable) -> list[Callable]:
-    """The device functions that its names stand for."""
-    names = {**function.__globals__, **_outer_variables(function)}
-    values: list[Any] = [names.get(name) for name in (*function.__code__.co_names, *function.__code__.co_freevars)]
-    return [value.py_func for value in values if hasattr(value, "py_func")]

@@ -2,7 +2,8 @@
 
 Found by compiling with numba-cuda 0.30: a number, the name of a global or local constant, or a tuple of these will
 do; what is computed from constants, even as N * 2, will not, and neither will N of a module or a class, nor a variable
-that has one number here and another there.
+that has one number here and another there. A parameter of a device function will do where its callers pass constants,
+which only the run can tell. The number of axes in cuda.grid and cuda.gridsize is such a number, too; x.ndim is one.
 """
 
 import ast
@@ -13,15 +14,20 @@ from tools.sim.cuda.translate.liveness import assigned
 from tools.sim.cuda.translate.name_rules import Missing, Names
 from tools.sim.cuda.translate.pruning import Pruning
 
+AXES = ("cuda.grid", "cuda.gridsize")
+
 # Python does it before Numba sees it
 ARITHMETIC = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Tuple, ast.expr_context)
 
 
-def findings(tree: ast.FunctionDef, names: Names) -> Iterator[Finding]:
-    """About the shapes in the function."""
-    shapes = _Shapes(tree, names)
+def findings(tree: ast.FunctionDef, names: Names, device: bool = False) -> Iterator[Finding]:
+    """About the shapes in the function. device: it is a device function."""
+    shapes = _Shapes(tree, names, device)
     for node in nodes(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("shared.array", "local.array")):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        if called.endswith(("shared.array", "local.array")):
             given = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "shape")]
             lengths = [each for shape in given for each in (shape.elts if isinstance(shape, ast.Tuple) else [shape])]
             if wrong := next(filter(shapes.varies, lengths), None):
@@ -30,14 +36,21 @@ def findings(tree: ast.FunctionDef, names: Names) -> Iterator[Finding]:
                     f"Numba wants plain whole numbers as a shape, not {ast.unparse(wrong)}.",
                     "Give the number a name outside the kernel, SIZE = ..., and use that name.",
                 )
+        elif called in AXES and len(node.args) == 1 and shapes.varies(node.args[0]):
+            yield Finding(
+                node,
+                f"{called} takes 1, 2 or 3, written as a number, not {ast.unparse(node.args[0])}.",
+                "How many axes are meant?",
+            )
 
 
 class _Shapes:
     """Local variables, as far as known. values: what each of them gets. moving: those that get something else."""
 
-    def __init__(self, tree: ast.FunctionDef, names: Names) -> None:
+    def __init__(self, tree: ast.FunctionDef, names: Names, device: bool) -> None:
         self.names, self.pruning = names, Pruning(tree)
-        self.moving = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
+        given = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
+        self.moving = set() if device else given
         self.values: dict[str, list[ast.expr]] = {}
         self._on_some_ways: set[str] = set()
         self._read(tree.body, on_all_ways=True)
@@ -84,8 +97,8 @@ class _Shapes:
                 return not _is_plain(self._outer(node))
             case ast.Subscript(value=ast.Name() as values, slice=ast.Constant()):
                 return self.varies(values)
-            case ast.IfExp():
-                return False  # a condition that Numba can decide
+            case ast.IfExp() | ast.Attribute(attr="ndim"):
+                return False  # a condition that Numba can decide; what it knows of an array
         return not all(isinstance(each, ARITHMETIC) for each in ast.walk(node))
 
     def _outer(self, node: ast.Name) -> object:

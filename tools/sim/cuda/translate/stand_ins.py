@@ -20,6 +20,9 @@ class NoSpace(Space):
     def constant(self, values: np.ndarray) -> Array:
         return self.array("a constant array", "constant", values.dtype, values.shape)
 
+    def captured(self, thing: Any) -> Array:
+        return self.array("a device array", "global", thing.dtype, thing.shape)
+
     def _storage(self, name: str, dtype: np.dtype, shape: tuple[int, ...], kind: str) -> Storage:
         return _Element(name, kind, np.zeros(1, dtype), shape)
 

@@ -12,7 +12,6 @@ from tools.sim.cupy.arrays.ndarray import ndarray
 from tools.sim.cupy.kernels.machine import Held, Indexer, Variable
 from tools.sim.cupy.kernels.parameters import Kernel, common_shape, decide, type_of
 from tools.sim.cupy.kernels.raw_arrays import Raw
-from tools.sim.cupy.kernels.refusal import Code
 from tools.sim.cupy.kernels.statement_parser import statements
 
 
@@ -36,7 +35,7 @@ class ElementwiseKernel(Kernel):
         super().__init__(name, in_params, out_params, preamble)
         self.operation = operation
         self.reduce_dims, self.no_return, self.return_tuple = reduce_dims, no_return, return_tuple
-        self._code = Code(name, operation)
+        self._code = self.code(operation)
         for option in ("loop_prep", "after_loop"):
             if options.get(option):
                 raise self._code.unknown(1, option)

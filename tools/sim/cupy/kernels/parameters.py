@@ -9,6 +9,7 @@ import numpy as np
 
 from tools.sim.cupy.arrays.ndarray import ndarray
 from tools.sim.cupy.arrays.shapes import broadcast_shapes
+from tools.sim.cupy.kernels import typedefs
 from tools.sim.cupy.kernels.machine import Held, Machine
 from tools.sim.cupy.kernels.refusal import Code
 from tools.sim.cupy.kernels.statement_parser import functions
@@ -49,10 +50,15 @@ class Kernel:
         self.params = self.in_params + self.out_params
         self.nin, self.nout, self.nargs = len(self.in_params), len(self.out_params), len(self.params)
         self.name, self.__name__, self.preamble = name, name, preamble
+        self._functions, self._typedefs = typedefs.read(preamble)
+
+    def code(self, text: str) -> Code:
+        """A part of the kernel's code, in which the preamble's names of types are known."""
+        return Code(self.name, text, self._typedefs)
 
     def machine(self, code: Code, threads: int, names: Mapping[str, Held], letters: dict[str, np.dtype]) -> Machine:
         """The machine that the code runs on. letters: the types of this call."""
-        device_functions = functions(Code(self.name, self.preamble), frozenset(letters))
+        device_functions = functions(self.code(self._functions), frozenset(letters))
         return Machine(code, threads, names, letters, device_functions)
 
 

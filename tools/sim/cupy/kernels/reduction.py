@@ -146,7 +146,7 @@ class ReductionKernel(Kernel):
         """The output that post_map_expr assigns."""
         name, dtype = self.out_params[0].name, type_of(self.out_params[0], letters)
         result = Variable(np.zeros(total.size, dtype), written=np.zeros(total.size, bool))
-        code = Code(self.name, self.post_map_expr)
+        code = self.code(self.post_map_expr)
         names: dict[str, Held] = {name: result, "a": Variable(total, constant=True)}
         names |= {"_in_ind": Indexer(elements), "_out_ind": Indexer(total.size)}
         machine = self.machine(code, total.size, names, letters)
@@ -166,7 +166,7 @@ class ReductionKernel(Kernel):
         arithmetic: Counts | None = None,
     ) -> np.ndarray:
         """The value of an expression for arrays of this shape, as `dtype`. arithmetic: takes what that costs."""
-        code = Code(self.name, text)
+        code = self.code(text)
         names: dict[str, Held] = {
             name: Variable(np.broadcast_to(value, shape).reshape(-1) if value.ndim else value, constant=True)
             for name, value in values.items()

@@ -12,10 +12,11 @@ class NotTranslated(NotImplementedError):
 
 @dataclass(frozen=True)
 class Code:
-    """A kernel's code and its name, for messages."""
+    """A kernel's code and its name, for messages. typedefs: names that stand for types there, and which."""
 
     kernel: str
     text: str
+    typedefs: tuple[tuple[str, str], ...] = ()
 
     def wrong(self, line: int, what: str) -> CompileException:
         """what: a sentence about the mistake."""

@@ -38,13 +38,13 @@ class Token(NamedTuple):
 
 def tokens(code: Code) -> list[Token]:
     """The words of a text, comments left out, and an end. Raises CompileException."""
-    found, at, line = [], 0, 1
+    found, at, line, typedefs = [], 0, 1, dict(code.typedefs)
     while at < len(code.text):
         match = PATTERN.match(code.text, at)
         if match is None:
             raise code.wrong(line, f"{code.text[at]!r} means nothing in CUDA C++.")
         if match.lastgroup != "space":
-            text = match.group()
+            text = typedefs.get(match.group(), match.group())
             found.append(
                 Token("sign", ALTERNATIVE[text], line)
                 if text in ALTERNATIVE

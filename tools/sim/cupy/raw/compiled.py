@@ -15,11 +15,18 @@ from tools.words import WIDTH, cut, matched
 HEADERS = toolchain.CPP / "cuda"
 UNDEFINED = re.compile(r"undefined reference to [`'](.*?)'")
 ERROR = re.compile(r"^(?P<file>[^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.M)
+NVCC = 'With backend="nvcc" in RawKernel or RawModule the headers of C++ are there.'
 MEANT = [  # what the host's compilers say, where the learner's line has this, about things that are not written there
     (
         re.compile(r"invalid type argument of unary .\*|indirection requires pointer"),
         "**",
         "C++ has no operator **: a square is x * x, any power powf(x, y).",
+    ),
+    (
+        re.compile(""),
+        "<<<",
+        "A launch, kernel<<<grid, block>>>(...), is written in Python here: kernel(grid, block, args).\n"
+        "Within a kernel it is dynamic parallelism, which is not simulated.",
     ),
     (
         re.compile(r"shared_array|variable.length array|variably modified"),
@@ -28,7 +35,13 @@ MEANT = [  # what the host's compilers say, where the learner's line has this, a
         "template's parameter will do.",
     ),
 ]
-POISONED = re.compile(r"poisoned (?:identifier|\")?\W*(\w+)")
+CALLED_AT = re.compile(r"^kernel\.cu:(\d+):\d+: ", re.M)  # the learner's line, of an error in a header
+ABSENT = re.compile(
+    r"poisoned (?:identifier|\")?\W*(?P<poisoned>\w+)|\bsimt_has_no_(?P<type>\w+)"
+    r"|(?P<macro>INFINITY|NAN|HUGE_VALF?|M_[A-Z]\w*|RAND_MAX)\W+(?:was not declared|undeclared|is not)"
+    r"|undeclared identifier \W?(?P<name>INFINITY|NAN|HUGE_VALF?|M_[A-Z]\w*|RAND_MAX)"
+)
+NO_FILE = re.compile(r"(\S+): No such file or directory|'(\S+)' file not found")
 
 
 class Compiled:
@@ -38,14 +51,14 @@ class Compiled:
         self, code: str, options: tuple[str, ...], backend: str, expressions: tuple[str, ...], origin: Origin
     ) -> None:
         self.origin = origin
-        for_nvrtc = backend == "nvrtc"
+        self.for_nvrtc = backend == "nvrtc"
         try:
             self.source = Source(code)
-            if for_nvrtc:
+            if self.for_nvrtc:
                 _check_headers(self.source, options)
             names = [kernel.name for kernel in self.source.kernels.values() if kernel.callable_by_name]
             self.kernels = {name: number for number, name in enumerate(dict.fromkeys((*names, *expressions)))}
-            flags = (*for_host(options), *(["-DSIMT_NVRTC"] if for_nvrtc else []))
+            flags = (*for_host(options), *(["-DSIMT_NVRTC"] if self.for_nvrtc else []))
             self.loaded = library.library(toolchain.module(self._unit(), flags))
         except Unsupported as error:
             raise self._wrong(error.line, error.reason) from None
@@ -84,10 +97,17 @@ class Compiled:
         if error["file"] == "entries":
             name = list(self.kernels)[int(error["line"]) - 1]
             return CompileException(f"This source has no kernel {name}:\n{error['what']}")
-        line = re.search(r"kernel\.cu:(\d+)", error[0]) or re.search(r"kernel\.cu:(\d+)", told)
-        number, poisoned = int(line[1]) if line else 1, POISONED.search(error["what"])
-        if poisoned:
-            return self._wrong(number, f"NVRTC, which compiles it on a GPU, has no {poisoned[1]}.")
+        line = (
+            re.search(r"^kernel\.cu:(\d+)", error[0]) or CALLED_AT.search(told) or re.search(r"kernel\.cu:(\d+)", told)
+        )
+        number, file = int(line[1]) if line else 1, NO_FILE.search(error["what"])
+        absent = ABSENT.search(error["what"]) or ABSENT.search(" ".join(re.findall(r"simt_has_no_\w+", told)))
+        if absent and self.for_nvrtc:
+            return self._wrong(
+                number, f"NVRTC, which compiles it on a GPU, has no {absent[absent.lastgroup or 0]}.\n{NVCC}"
+            )
+        if file:
+            return self._wrong(number, f"The simulated GPU has no <{file[1] or file[2]}>, nor has the host's compiler.")
         source = self.source.code.splitlines()[number - 1 : number]
         meant = (words for pattern, part, words in MEANT if pattern.search(error["what"]) and part in "".join(source))
         return self._wrong(number, next(meant, error["what"]))
@@ -116,5 +136,5 @@ def _check_headers(source: Source, options: tuple[str, ...]) -> None:
             raise Unsupported(
                 line,
                 f"NVRTC has no <{name}>, or the simulated GPU has none.\nIt has {known};\n"
-                "what the C library declares elsewhere is built in, as sqrtf, printf, assert.",
+                f"what the C library declares elsewhere is built in, as sqrtf, printf, assert.\n{NVCC}",
             )

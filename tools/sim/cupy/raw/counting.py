@@ -50,15 +50,23 @@ class Counting:
 
     def _barriers(self) -> dict[tuple[int, str], Counts]:
         """Warps that came to them, by line."""
-        tally = self._loaded.tally(of_barriers=True)
+        tally = self._loaded.tally("barriers")
         found: dict[tuple[int, str], Counts] = {}
         for line, times in zip(self._loaded.lines(tally), tally.values()):
             found.setdefault((line, "barrier"), Counts(warps=Warps())).include(Counts(warps=Warps(barriers=times)))
         return found
 
+    def _products(self) -> dict[tuple[int, str], Counts]:
+        """Operations of tensor cores, by line."""
+        tally = self._loaded.tally("products")
+        found: dict[tuple[int, str], Counts] = {}
+        for line, flops in zip(self._loaded.lines(tally), tally.values()):
+            found.setdefault((line, "dot"), Counts(warps=Warps())).include(Counts(flops=flops))
+        return found
+
     def _arithmetic(self) -> dict[tuple[int, str], Counts]:
         """The lanes' work in double, by line."""
-        lanes = self._loaded.tally(of_barriers=False)
+        lanes = self._loaded.tally("lanes")
         found: dict[tuple[int, str], Counts] = {}
         done = [each for each in self._loaded.doubles if lanes.get(each.block)]
         for each, line in zip(done, self._loaded.lines([each.place for each in done])):
@@ -74,7 +82,7 @@ class Counting:
         lines: dict[tuple[int, str], Counts] = {}
         for number, ((_, kind), counts) in zip(self._loaded.lines(places), self._counts.items()):
             lines.setdefault((number, kind), Counts(warps=Warps())).include(counts)
-        lines |= self._barriers() | self._arithmetic()
+        lines |= self._barriers() | self._products() | self._arithmetic()
         total = sum(lines.values(), Counts(programs=prod(grid), warps=Warps()))
         flow = library.Flow()
         self._loaded.simt_flow(flow)

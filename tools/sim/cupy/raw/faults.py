@@ -22,9 +22,11 @@ KINDS = {
     "nobody_gives": "shuffle",
     "index_refused": "out_of_bounds",
     "crash": "out_of_bounds",
+    "whole_warp": "warp_mask",
     "assertion": "device_assert",
+    "grid_missed": "divergent_barrier",
 }
-
+OF_WHOLE_WARPS = ("wmma::",)  # functions that take no mask: all lanes of a warp must call them together
 
 # What happened, and the question that leads to the cause. In braces: what Report._words says about the note.
 TEXTS = {
@@ -63,12 +65,28 @@ TEXTS = {
     "trap": ("{who} calls __trap.", ""),
     "endless_loop": (
         "{who} is still here after {patience:g} seconds.",
-        "What should end its loop? A block cannot wait for a later one here.",
+        "What should end its loop? A value that others store must be read as volatile.",
+    ),
+    "deadlock": (
+        "{who} waits here for ever: nobody changes what it looks at.\n{everyone}.",
+        "Who should change it, and what keeps that thread from it?",
+    ),
+    "not_cooperative": (
+        "{who} waits for the whole grid by {text}, in a launch that is\nnot cooperative: a GPU ends it with an error.",
+        "cupy.RawKernel(..., enable_cooperative_groups=True) lets all blocks run at once.",
+    ),
+    "grid_missed": (
+        "{who} waits here for all blocks by {text}, but {ended}.",
+        "Which condition keeps some of them from it?",
     ),
     "stuck": (
         "{who} names lanes that are not here.\nThe mask of {text} is {mask}; {missing} would be waited for, and "
         "{present} came.",
-        "Should all of them call it? Else __ballot_sync before the branch gives a mask.",
+        "Should all of them call it? Else {remedy}.",
+    ),
+    "whole_warp": (
+        "{who} calls {text}, which all 32 lanes of a warp call together;\n{missing} did not come.",
+        "Which condition, or which size of the block, keeps them from it?",
     ),
     "not_itself": (
         "{who} calls {text} with a mask that leaves it out.\nIt is lane {lane} of its warp; the mask is {mask}.",
@@ -118,7 +136,7 @@ class Report:
 
     def exception(self) -> Exception:
         if self.refusal == "no_memory":
-            return MemoryError(f"The host has no memory for the shared arrays of {self.scene.kernel}.")
+            return MemoryError(f"The host has no memory for the shared arrays and threads of {self.scene.kernel}.")
         what, question = self._race() if self.refusal == "race" else self._told()
         thread, place, operation = self._parties()[-1]
         return faults.ThreadFault(
@@ -134,7 +152,12 @@ class Report:
         )
 
     def _told(self) -> tuple[str, str]:
+        if self.refusal == "misused":
+            what, _, question = self.text.partition("|")
+            return f"{self._name(self.note.thread)} {what}.", question
         refusal = "outside" if self.refusal == "out_of_bounds" and not self.array else self.refusal
+        if refusal == "stuck" and self.text.startswith(OF_WHOLE_WARPS):
+            refusal = "whole_warp"
         words = self._words(refusal)
         what, question = TEXTS[refusal]
         return what.format_map(words), question.format_map(words)
@@ -154,7 +177,16 @@ class Report:
         }
         if note.element:
             words["element"], words["extent"] = self._element()
-        if refusal == "stuck":
+        if refusal == "whole_warp":
+            words["missing"] = _lanes([lane for lane in range(WARP) if lane not in bits])
+        if refusal == "deadlock":
+            words["everyone"] = self._everyone()
+        if refusal == "grid_missed":
+            words["ended"] = f"{note.number:,} of them {'have' if note.number > 1 else 'has'} ended"
+        if self.refusal == "stuck":
+            words["remedy"] = "__ballot_sync before the branch gives a mask"
+            if not self.text.startswith("__"):
+                words["remedy"] = "coalesced_threads() is the group of a branch"
             missing = [thread % WARP for thread in self._missing()]
             words["missing"], words["present"] = _lanes(missing), _lanes([each for each in bits if each not in missing])
         if refusal == "divergent_barrier":
@@ -162,6 +194,14 @@ class Report:
             threads, comes = plural("thread", len(absent)), "come" if len(absent) > 1 else "comes"
             words["absent"] = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
         return words
+
+    def _everyone(self) -> str:
+        """What the others do in a deadlock. The note's number: of the first block that has not begun, 0 if all have."""
+        if not self.note.number:
+            return "All other threads wait, too, or have ended"
+        index = np.unravel_index(self.note.number, self.scene.grid[::-1])[::-1]
+        where = faults.shown((int(index[0]), int(index[1]), int(index[2])), self.scene.grid)
+        return f"A GPU runs {self.note.number:,} of these blocks at a time; block {where} begins when one has ended"
 
     def _race(self) -> tuple[str, str]:
         (first, place, before), (second, _, after) = self._parties()

@@ -22,8 +22,9 @@ class RawKernel:
     """cupy.RawKernel(code, name, options=()): kernel(grid, block, args, shared_mem=0, stream=None) runs it.
 
     code: CUDA C++, in which the kernel is extern "C". options: as of NVRTC; what concerns a GPU's code only has no
-    effect. origin: where the code stands. It is compiled at the first launch. Raises CompileException, Fault,
-    CUDADriverError, TypeError, NoCompiler.
+    effect. enable_cooperative_groups: all blocks run at once, and can wait for each other by grid.sync(). origin: where
+    the code stands. It is compiled at the first launch. Raises CompileException, Fault, CUDADriverError, TypeError,
+    NoCompiler.
     """
 
     __module__ = "cupy"
@@ -39,9 +40,9 @@ class RawKernel:
         enable_cooperative_groups: bool = False,
         jitify: Any = None,
     ) -> None:
-        _check(options, backend, enable_cooperative_groups)
+        _check(options, backend)
         self.code, self.name, self.options, self.backend = code, name, options, backend
-        self.enable_cooperative_groups = False
+        self.enable_cooperative_groups = bool(enable_cooperative_groups)
         self.__name__ = name
         self._expressions: tuple[str, ...] = ()
         self.origin = origin.find(code, name, sys._getframe(1))
@@ -49,7 +50,9 @@ class RawKernel:
         self.preferred_shared_memory_carveout = -1
 
     def __call__(self, grid: tuple, block: tuple, args: tuple, *, shared_mem: int = 0, stream: Any = None) -> None:
-        shape = launch.Shape(launch.sizes("grid", grid), launch.sizes("block", block), shared_mem)
+        shape = launch.Shape(
+            launch.sizes("grid", grid), launch.sizes("block", block), shared_mem, self.enable_cooperative_groups
+        )
         shape.check(self.name, self._most_shared)
         launch.run(self._compiled(), self.name, shape, args, stream)
 
@@ -125,9 +128,9 @@ class RawModule:
             raise NotImplementedError(f"{path} holds code for a GPU. The simulated one compiles the source: code=.")
         if name_expressions is not None and backend != "nvrtc":
             raise ValueError("only nvrtc supports retrieving the mangled names for the given name expressions")
-        _check(options, backend, enable_cooperative_groups)
+        _check(options, backend)
         self.code, self.options, self.backend, self.file_path = code, options, backend, None
-        self.enable_cooperative_groups = False
+        self.enable_cooperative_groups = bool(enable_cooperative_groups)
         self.name_expressions = None if name_expressions is None else tuple(name_expressions)
         self.origin = origin.find(code, "module", sys._getframe(1))
 
@@ -140,7 +143,8 @@ class RawModule:
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel of this name, or of this one of the name_expressions."""
-        kernel = RawKernel(self.code, name, self.options, self.backend)
+        cooperative = self.enable_cooperative_groups
+        kernel = RawKernel(self.code, name, self.options, self.backend, enable_cooperative_groups=cooperative)
         kernel._expressions, kernel.origin = self.name_expressions or (), self.origin
         kernel.compile()
         return kernel
@@ -159,13 +163,8 @@ class RawModule:
         return MemoryPointer(Memory(address, size, storage, owner=module), 0)
 
 
-def _check(options: object, backend: str, cooperative: bool) -> None:
+def _check(options: object, backend: str) -> None:
     if not isinstance(options, tuple):
         raise TypeError(f"Argument 'options' has incorrect type (expected tuple, got {type(options).__name__})")
     if backend not in ("nvrtc", "nvcc"):
         raise ValueError(f"Invalid backend {backend!r}: nvrtc or nvcc")
-    if cooperative:
-        raise NotImplementedError(
-            "enable_cooperative_groups: the simulated GPU runs blocks one after another, so they "
-            "cannot wait for each other. End the kernel there, and launch another one."
-        )

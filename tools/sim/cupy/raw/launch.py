@@ -5,6 +5,8 @@ import time
 from math import prod
 from typing import Any, NamedTuple
 
+from tools.models.occupancy import occupancy
+from tools.models.units import WARP
 from tools.sim import host, recording
 from tools.sim.cupy.device import streams
 from tools.sim.cupy.device.errors import CUDADriverError
@@ -32,6 +34,7 @@ class Shape(NamedTuple):
     grid: Sizes
     block: Sizes
     shared: int
+    cooperative: bool = False
 
     def check(self, kernel: str, most_shared: int) -> None:
         """Raise CUDADriverError if it does not fit on a GPU."""
@@ -45,6 +48,21 @@ class Shape(NamedTuple):
             raise refused(
                 f"{kernel} is launched with {self.shared:,} bytes of dynamic shared memory; {most_shared:,} "
                 "are allowed.\nkernel.max_dynamic_shared_size_bytes = ... allows more."
+            )
+        self.check_resident(kernel, 0)
+
+    def resident(self, static_shared: int) -> int:
+        """How many blocks the GPU runs at a time, at the most: as many as their threads and shared memory allow."""
+        chip, warps = host.device().chip, -(-prod(self.block) // WARP)
+        return chip.multiprocessors * occupancy(chip.limits, warps, 1, self.shared + static_shared).blocks
+
+    def check_resident(self, kernel: str, static_shared: int) -> None:
+        """Raise CUDADriverError if blocks that wait for the whole grid do not all run at once."""
+        most = self.resident(static_shared)
+        if self.cooperative and prod(self.grid) > most:
+            raise CUDADriverError(
+                "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE: too many blocks in cooperative launch\n"
+                f"{kernel} is launched with {prod(self.grid):,} blocks that wait for each other; {most:,} run at once."
             )
 
 
@@ -69,7 +87,7 @@ def run(module: Compiled, name: str, shape: Shape, values: tuple, stream: Any) -
         with module.loaded.lock:
             try:
                 _begin(module.loaded, kernel, shape, arguments, counting is not None)
-                _go_on(scene, counting)
+                _go_on(scene, shape, counting)
                 arguments.bring_back(module.loaded)
             finally:
                 module.loaded.simt_end()
@@ -82,22 +100,23 @@ def run(module: Compiled, name: str, shape: Shape, values: tuple, stream: Any) -
 
 def _begin(loaded: library.Library, kernel: library.Kernel, shape: Shape, arguments: Arguments, count: bool) -> None:
     grid, block = ((ctypes.c_uint32 * 3)(*sizes) for sizes in (shape.grid, shape.block))
-    if not loaded.simt_begin(kernel, grid, block, shape.shared, count, arguments.place(loaded)):
+    if not loaded.simt_begin(kernel, grid, block, shape.shared, count, shape.cooperative, arguments.place(loaded)):
         raise MemoryError(f"There is no room for the arguments and the {prod(shape.block)} threads of a block.")
 
 
-def _go_on(scene: Scene, counting: Counting | None) -> None:
+def _go_on(scene: Scene, shape: Shape, counting: Counting | None) -> None:
     """Run all blocks. Between slices Python hears Ctrl-C, and sees when nothing comes to an end."""
     loaded, done, deadline = scene.loaded, -1, 0.0
     progress = library.MORE
     while progress not in (library.FINISHED, library.FAULT):
-        if loaded.simt_blocks_done() != done:
-            done, deadline = loaded.simt_blocks_done(), time.monotonic() + scene.patience
+        if loaded.simt_progress() != done:
+            done, deadline = loaded.simt_progress(), time.monotonic() + scene.patience
         elif time.monotonic() > deadline:
             loaded.simt_give_up()
             raise scene.fault()
-        progress = loaded.simt_run()
+        progress = loaded.simt_run(shape.resident(loaded.simt_static_shared()))
         if counting and progress != library.MORE:
             counting.take()
+    shape.check_resident(scene.kernel, loaded.simt_static_shared())
     if progress == library.FAULT:
         raise scene.fault()

@@ -15,9 +15,16 @@ FINISHED, MORE, FULL, FAULT = range(4)  # what simt_run gives
 REFUSALS = """
     out_of_bounds misaligned read_only uninitialised race divergent_barrier stuck not_itself two_masks nobody_gives
     index_refused division stack_overflow too_much_shared assertion trap endless_loop no_memory crash
+    whole_warp misused
+    deadlock not_cooperative grid_missed
 """.split()
 OPERATIONS = ("load", "store", "atomic")
 SPACES = ("global", "shared")
+TALLIES = (  # what the runtime adds up by place
+    "lanes",  # that entered a basic block
+    "barriers",  # warps that came to one
+    "products",  # floating-point or integer operations of products of matrices
+)
 FLOW = ("instructions", "lanes", "branches", "divergent_branches")
 
 
@@ -68,9 +75,10 @@ class Flow(c.Structure):
 _THREE, _COUNTS = c.POINTER(c.c_uint32), c.POINTER(c.c_uint64)
 SIGNATURES: dict[str, tuple] = {
     "simt_argument": (c.c_void_p, c.c_char_p, c.c_void_p, c.c_size_t, c.c_int64, c.c_size_t, c.c_bool),
-    "simt_begin": (c.c_bool, c.POINTER(Kernel), _THREE, _THREE, c.c_size_t, c.c_bool, c.POINTER(c.c_void_p)),
-    "simt_run": (c.c_int,),
-    "simt_blocks_done": (c.c_uint64,),
+    "simt_begin": (c.c_bool, c.POINTER(Kernel), _THREE, _THREE, c.c_size_t, c.c_bool, c.c_bool, c.POINTER(c.c_void_p)),
+    "simt_run": (c.c_int, c.c_uint64),
+    "simt_static_shared": (c.c_uint64,),
+    "simt_progress": (c.c_uint64,),
     "simt_give_up": (None,),
     "simt_fault": (c.POINTER(Fault),),
     "simt_missing": (None, c.POINTER(c.c_uint8)),
@@ -79,7 +87,7 @@ SIGNATURES: dict[str, tuple] = {
     "simt_rows": (c.c_bool, c.c_size_t, c.POINTER(Rows)),
     "simt_forget_rows": (None,),
     "simt_flow": (None, c.POINTER(Flow)),
-    "simt_tally": (c.c_size_t, c.c_bool, _COUNTS, _COUNTS, c.c_size_t),
+    "simt_tally": (c.c_size_t, c.c_int, _COUNTS, _COUNTS, c.c_size_t),
     "simt_variable": (c.c_void_p, c.c_char_p, c.POINTER(c.c_size_t)),
 }
 
@@ -108,11 +116,12 @@ class Library:
         """Has the module a function of this name, not mangled?"""
         return hasattr(self._loaded, name)
 
-    def tally(self, of_barriers: bool) -> dict[int, int]:
-        """By place, since the launch began: lanes that entered a basic block, or warps that came to a barrier."""
-        size = self.simt_tally(of_barriers, None, None, 0)
+    def tally(self, what: str) -> dict[int, int]:
+        """By place, since the launch began, one of TALLIES."""
+        number = TALLIES.index(what)
+        size = self.simt_tally(number, None, None, 0)
         places, counts = (c.c_uint64 * size)(), (c.c_uint64 * size)()
-        self.simt_tally(of_barriers, places, counts, size)
+        self.simt_tally(number, places, counts, size)
         return dict(zip(places, counts))
 
     @functools.cached_property

@@ -18,7 +18,8 @@ from tools import ROOT
 CPP = Path(__file__).with_name("cpp")
 MOST = 200  # compiled modules that are kept, each about 150 KB
 # Without optimisation each access of the source is one access, its line is known, and code stands in the order of
-# its source, whichever compiler it is. The three sanitizers' hooks are those of cpp/runtime/hooks.h.
+# its source, whichever compiler it is. Structures that a call takes or gives by value are copied by functions, which
+# report it. The three sanitizers' hooks are those of cpp/runtime/hooks.h.
 INSTRUMENTED = (
     "-O0",
     "-g1",
@@ -27,6 +28,7 @@ INSTRUMENTED = (
     "-fsanitize-coverage=trace-pc",
     "-fsanitize=bounds,integer-divide-by-zero",
     "-fno-stack-protector",
+    "-fno-elide-constructors",
 )
 # Without these, clang leaves out the load of x += 1, and basic blocks through which all ways lead.
 OF_CLANG = (

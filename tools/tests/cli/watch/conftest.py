@@ -11,7 +11,7 @@ from tools.tests.conftest import Course
 @pytest.fixture(scope="module")
 def real(tmp_path_factory) -> tuple[Course, Place]:
     """A copy of the course."""
-    course = Course(tmp_path_factory.mktemp("real") / "course")
+    course = Course(tmp_path_factory.mktemp("real"))
     return course, Place(course.folder, [sys.executable, "-m", "tools.cli", "watch", DAY])
 
 

@@ -257,3 +257,13 @@ def test_an_endless_loop_ends(monkeypatch):
     monkeypatch.setattr("tools.sim.cupy.kernels.statements.ROUNDS", 100)
     with pytest.raises(CompileException, match="does not end"):
         executed("while (true) { }")
+
+
+def test_a_preamble_may_name_types():
+    import tools.sim.cupy as cp
+
+    preamble = "typedef unsigned long long uint64_t;\nusing real = double; typedef real number;"
+    code = "uint64_t big = x; y = uint64_t(big << 40) >> 38 | (uint64_t)x; z = number(1) / 3;"
+    kernel = cp.ElementwiseKernel("int32 x", "uint64 y, float64 z", code, "named", preamble=preamble)
+    y, z = kernel(cp.arange(3, dtype=np.int32))
+    assert y.get().tolist() == [0, 5, 10] and (z.get() == 1 / 3).all()

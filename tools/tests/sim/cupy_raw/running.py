@@ -46,5 +46,5 @@ def floats(size: int) -> cp.ndarray:
     return cp.asarray(np.arange(size, dtype=np.float32))
 
 
-def zeros(size: int, dtype=np.float32) -> cp.ndarray:
+def zeros(size: int | tuple, dtype=np.float32) -> cp.ndarray:
     return cp.asarray(np.zeros(size, dtype))

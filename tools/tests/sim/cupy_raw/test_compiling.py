@@ -240,6 +240,8 @@ def test_threads_of_the_host_may_launch_at_once(module):
         ("float4 v = 5 + ; // here", "expected"),
         ("long n = 0;\n atomicAdd(&n, 1); // here", "there is no atomicAdd for this type"),
         ('asm("mov.u32 %0, 1;"); // here', "asm is PTX, which only a GPU runs."),
+        ("f<<<1, 1>>>(out); // here", "is written in Python here: kernel(grid, block, args)."),
+        ("f<<<1, 1>>>(out); // here", "Within a kernel it is dynamic parallelism, which is not simulated."),
         ("out[0] = i ** 2; // here", "C++ has no operator **: a square is x * x"),
         ("float own[i]; // here", "The length of this array is no constant: the compiler must know it."),
         ("__shared__ float tile[i]; // here", "The length of this array is no constant: the compiler must know it."),
@@ -260,11 +262,9 @@ def test_an_error_is_told_at_its_line(body, says):
 @pytest.mark.parametrize(
     "header, says",
     [
-        ("cooperative_groups.h", "Cooperative groups are not simulated"),
-        ("mma.h", "Tensor cores"),
-        ("cuda_bf16.h", "bfloat16 is not simulated"),
         ("cub/cub.cuh", "NVRTC has no <cub/cub.cuh>"),
         ("cmath", "NVRTC has no <cmath>"),
+        ("cmath", 'With backend="nvcc" in RawKernel or RawModule the headers of C\\+\\+ are there'),
         ("assert.h", "what the C library declares elsewhere is built in"),
     ],
 )
@@ -276,7 +276,14 @@ def test_headers_that_are_not_there(header, says):
 
 @needs_compiler
 def test_headers_that_are():
-    headers = ("cuda_runtime.h", "device_launch_parameters.h", "math_constants.h", "cuda_fp16.h", "vector_types.h")
+    headers = (
+        "cuda_runtime.h",
+        "device_launch_parameters.h",
+        "math_constants.h",
+        "cuda_fp16.h",
+        "cuda_bf16.h",
+        "mma.h",
+    )
     body = 'extern "C" __global__ void f() { assert(warpSize == 32); printf(""); }'
     includes = "\n".join(f"#include <{header}>" for header in headers)
     cp.RawKernel(f"{includes}\n{body}", "f")((1,), (1,), ())
@@ -291,6 +298,7 @@ def test_headers_that_are():
         ("int32_t i = 0;", "int32_t"),
         ("float y = std::sqrt(x);", "std"),
         ("float y = INFINITY;", "INFINITY"),
+        ("float y = NAN;", 'has no NAN.\nWith backend="nvcc"'),
         ("double y = M_PI;", "M_PI"),
     ],
 )
@@ -299,6 +307,27 @@ def test_names_that_nvrtc_does_not_have(statement, name):
     with pytest.raises(CompileException, match=name):
         cp.RawKernel(code, "f").compile()
     cp.RawKernel(code, "f", backend="nvcc").compile()
+
+
+@needs_compiler
+def test_a_type_that_nvrtc_lacks_is_named_in_a_parameter_too():
+    with pytest.raises(CompileException, match="has no uint64_t"):
+        cp.RawKernel('extern "C" __global__ void f(uint64_t* x) { x[0] = 1; }', "f").compile()
+
+
+@needs_compiler
+def test_a_source_may_declare_the_types_that_nvrtc_lacks():
+    out = zeros(1, np.uint64)
+    code = """typedef unsigned long long uint64_t; typedef int int32_t;
+    extern "C" __global__ void f(uint64_t* out, int32_t n) { out[0] = uint64_t(n) << 40; }"""
+    cp.RawKernel(code, "f")((1,), (1,), (out, np.int32(3)))
+    assert out.get()[0] == 3 << 40
+
+
+@needs_compiler
+def test_a_header_that_not_even_the_host_has():
+    with pytest.raises(CompileException, match="The simulated GPU has no <cub/cub.cuh>"):
+        cp.RawKernel('#include <cub/cub.cuh>\nextern "C" __global__ void f() {}', "f", backend="nvcc").compile()
 
 
 @needs_compiler

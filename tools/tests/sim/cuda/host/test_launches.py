@@ -9,6 +9,7 @@ from tools.sim.counters import Counts, Launch
 from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.host import launch_config
 from tools.sim.cuda.host.errors import CUDAError, NumbaPerformanceWarning
+from tools.sim.cuda.session import session
 
 
 @cuda.jit
@@ -37,7 +38,14 @@ def x():
 def test_grid_and_block_become_three_axes(calls, x):
     kernel[200, (32, 2)](x)
     assert calls == [
-        {"function": kernel.py_func, "grid": (200, 1, 1), "block": (32, 2, 1), "dynamic_shared": 0, "name": "kernel"}
+        {
+            "function": kernel.py_func,
+            "grid": (200, 1, 1),
+            "block": (32, 2, 1),
+            "dynamic_shared": 0,
+            "name": "kernel",
+            "resident": 132 * 32,
+        }
     ]
 
 
@@ -174,9 +182,10 @@ def test_without_one_it_is_refused_at_the_first_launch(x):
 
 
 @pytest.mark.parametrize("name", ["inspect_asm", "get_regs_per_thread", "overloads"])
-def test_what_only_a_compiler_knows_is_said_to_be_so(name):
+def test_what_only_a_compiler_knows_is_said_to_be_so(name, monkeypatch):
+    monkeypatch.setattr(session, "compile", None)
     with pytest.raises(AttributeError, match=f"{name} needs Numba's compiler"):
-        getattr(kernel, name)
+        getattr(kernel, name)()
 
 
 def test_other_attributes_are_unknown_as_usual():

@@ -33,7 +33,7 @@ struct Step {
 struct Entered { int64_t call; uint32_t place; uint64_t step; unsigned leader, companions; };
 constexpr unsigned LEVELS = 16;  // of calls that are told apart
 
-enum class State : uint8_t { READY, AT_BARRIER, MEETING, CONVERGING, DONE };
+enum class State : uint8_t { READY, AT_BARRIER, AT_GRID, MEETING, CONVERGING, DONE };
 
 struct Fiber {
     // Who it is.
@@ -54,10 +54,17 @@ struct Fiber {
     uint64_t result;
     // Where it is in the kernel itself, and where it last accessed memory or waited.
     uint16_t depth, depth_of_kernel;
-    int64_t calls, call[LEVELS];  // how many so far; by depth, which one it is in
+    int64_t calls, call[LEVELS];  // how many so far; by depth, which one it is in,
+    void* from[LEVELS];           // and where it was called
     uint32_t place, acted_at, last_wait;
     uint32_t at;  // its last step, in whatever function
     unsigned long long steps, since_barrier;
+    // Fences (order.h): the latest that it has heard of, and the latest that it can tell others of.
+    uint32_t knows, fenced;
+    // Looks at flags (waiting.h): in vain in this turn, where the last one was, and what tells that they are.
+    unsigned looks;
+    uint32_t looked_at, acted_in;
+    uint64_t changes, glances, anchor;
     // What it did in this turn, as far as its warp has not caught up.
     std::vector<Step> trace;
     unsigned first, last;
@@ -72,6 +79,7 @@ struct Block {
     unsigned threads = 0;
     std::vector<Fiber> fibers;  // those of the largest block so far
     Fiber* current = nullptr;   // nullptr: the scheduler runs
+    bool cooperative = false;   // all blocks of the grid are there from the start
     jmp_buf scheduler;
     void (*body)() = nullptr;   // a thread's life
 
@@ -118,9 +126,9 @@ inline int resume(Fiber& fiber) {
 
 inline void leave(int why) { _longjmp(block.scheduler, why + 1); }
 
-// Have stacks for so many threads. False when the host gives no memory.
-inline bool prepare(unsigned threads) {
-    while (block.fibers.size() < threads) {
+// Have stacks for the threads of the block that runs. False when the host gives no memory.
+inline bool prepare() {
+    while (block.fibers.size() < block.threads) {
         Fiber fiber = {};
         void* stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (stack == MAP_FAILED) return false;
@@ -128,7 +136,6 @@ inline bool prepare(unsigned threads) {
         mprotect(stack, GUARD, PROT_NONE);
         block.fibers.push_back(fiber);
     }
-    block.threads = threads;
     return true;
 }
 

@@ -4,12 +4,18 @@
 
 namespace simt {
 
+// A turn ends before an access, so that nobody comes between its check and itself.
+static inline void end_turn_if_over(Fiber& me) {
+    if (me.last == TURN || me.looks >= LOOKS) suspend();
+}
+
 static inline void step(Fiber& me, uint32_t place, uint8_t access, uint8_t size, int64_t address) {
+    end_turn_if_over(me);
     me.at = place;
     me.steps++;
     me.since_barrier++;
     if (counting) me.trace[me.last] = {place, me.depth, access, size, address};
-    if (++me.last == TURN) suspend();
+    me.last++;
 }
 
 static inline void enter_block(void* here) {
@@ -26,9 +32,23 @@ static inline void act_at(Fiber& me, uint32_t place) {
     me.acted_at = me.place;
 }
 
+// A structure is copied where the learner has the copy, not where it is declared.
+static void* outside_of_copies(const Fiber& me, void* here) {
+    for (unsigned depth = me.depth; depth; depth--) {
+        Site& site = site_of(here);
+        if (site.in_copy < 0) site.in_copy = copies(here);
+        if (!site.in_copy) break;
+        here = me.from[depth % LEVELS];
+    }
+    return here;
+}
+
 static inline void access(uintptr_t at, size_t size, Operation operation, void* here, bool is_volatile = false) {
     Fiber* me = block.current;
     if (!me || at - reinterpret_cast<uintptr_t>(me->stack) < STACK) return;
+    notice_store(__builtin_frame_address(0));
+    end_turn_if_over(*me);
+    here = outside_of_copies(*me, here);
     Site& site = site_of(here);
     if (!site.range || !site.range->holds(at, size)) {
         if (site.page && site.page == at >> 12) return;
@@ -49,9 +69,11 @@ static inline void access(uintptr_t at, size_t size, Operation operation, void* 
     }
     uint32_t place = place_of(here);
     act_at(*me, place);
-    if (range.space == SHARED) check_shared(range, at, unsigned(size), operation, place);
+    if (range.space == SHARED) check_shared(range, at, unsigned(size), operation, is_volatile, place);
     if (range.watched) check_global(range, at, unsigned(size), operation, is_volatile, place);
     step(*me, place, range.space == CONSTANT ? 0 : uint8_t(1 + operation + 4 * range.space), uint8_t(size), address);
+    if (operation != LOAD) expect_store(*me, at, size, operation, place);
+    else if (is_volatile) look(*me, place, __builtin_frame_address(0));
 }
 
 // A structure is moved in pieces that its alignment allows. The compiler does not tell it; 4 bytes is the usual one.
@@ -108,11 +130,12 @@ void __tsan_init() {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
-void __tsan_func_entry(void*) {
+void __tsan_func_entry(void* from) {
     simt::Fiber* me = simt::block.current;
     if (!me) return;
     me->depth++;
     me->call[me->depth % simt::LEVELS] = ++me->calls;
+    me->from[me->depth % simt::LEVELS] = from;
     char* top = static_cast<char*>(__builtin_frame_address(0));
     if (top < me->stack + simt::RESERVE && top >= me->stack) {
         simt::describe(simt::STACK_OVERFLOW, me->at);

@@ -10,6 +10,8 @@ namespace simt {
 enum Refusal : int32_t {
     OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, UNSET, RACE, DIVERGENT_BARRIER, STUCK, NOT_ITSELF, TWO_MASKS, NOBODY_GIVES,
     INDEX, DIVISION, STACK_OVERFLOW, TOO_MUCH_SHARED, ASSERTION, TRAP, ENDLESS, NO_MEMORY, CRASH,
+    WHOLE_WARP, MISUSED,
+    DEADLOCK, NOT_COOPERATIVE, GRID_MISSED,
 };
 
 // Why a launch ended early, and where. Numbers that have no meaning for a refusal are 0.

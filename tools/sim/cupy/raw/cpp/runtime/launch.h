@@ -68,20 +68,27 @@ void* dynamic_shared(const char* name, Element element) {
     return reinterpret_cast<void*>(range.low ? range.low : uintptr_t(open_window(ARGUMENTS, 1)));
 }
 
+static History* new_history(const Range& range) {
+    void* place = mmap(nullptr, history_bytes(range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                       -1, 0);
+    return place == MAP_FAILED ? nullptr : static_cast<History*>(place);
+}
+
 // Global memory that may be stored to is watched, unless that would take too much of the host's.
 static void watch(Range& range, bool several_blocks) {
     size_t bytes = range.high - range.low;
     range.granule = unsigned(std::min<size_t>(std::max<size_t>(range.element, 1), 4));
     range.watched = bytes && bytes <= MOST_WATCHED;
     if (!range.watched || !several_blocks) return;
-    void* place = mmap(nullptr, history_bytes(range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                       -1, 0);
-    range.history = place == MAP_FAILED ? nullptr : static_cast<History*>(place);
+    range.history = new_history(range);
+    range.later = range.history ? new_history(range) : nullptr;
+    range.has_later = false;
 }
 
 static void forget_history(Range& range) {
-    if (range.history) munmap(range.history, history_bytes(range));
-    range.history = nullptr;
+    for (History* history : {range.history, range.later})
+        if (history) munmap(history, history_bytes(range));
+    range.history = range.later = nullptr;
 }
 
 static bool set_dynamic_shared(size_t size) {
@@ -140,20 +147,27 @@ EXPORTED void* simt_argument(const char* name, const void* data, size_t size, in
     return window + into_page;
 }
 
-// Get ready to run. values: where each argument's value is. False when something does not fit.
+// Get ready to run. cooperative: all blocks are there from the start. values: where each argument's value is. False
+// when something does not fit.
 EXPORTED bool simt_begin(const Kernel* kernel, const uint32_t* grid, const uint32_t* size, size_t shared_bytes,
-                         bool count, const void* const* values) {
+                         bool count, bool cooperative, const void* const* values) {
     Dl_info info;
     dladdr(reinterpret_cast<void*>(&simt_begin), &info);
     base = reinterpret_cast<uint64_t>(info.dli_fbase);
     block.grid = {grid[0], grid[1], grid[2]};
     block.size = {size[0], size[1], size[2]};
+    block.threads = size[0] * size[1] * size[2];
     block.body = run_kernel;
+    block.cooperative = cooperative;
     counting = count;
     schedule = {};
     schedule.kernel = kernel;
     schedule.blocks = uint64_t(grid[0]) * grid[1] * grid[2];
-    races.fenced.clear();
+    races.first = races.last + 1;
+    races.last += uint32_t(schedule.blocks);
+    races.order.clear();
+    races.in_turns = false;
+    attention = {};
     for (Range& range : memory().arguments)
         if (range.watched) watch(range, schedule.blocks > 1);
     for (Range& range : memory().variables)
@@ -162,19 +176,15 @@ EXPORTED bool simt_begin(const Kernel* kernel, const uint32_t* grid, const uint3
     memory().launch++;
     memory().static_shared = 0;
     std::fill(sites, sites + SITES, Site());
-    if (!prepare(size[0] * size[1] * size[2]) || !set_dynamic_shared(shared_bytes) || !set_values(*kernel, values))
-        return false;
-    for (unsigned thread = 0; thread < block.threads; thread++) {
-        Fiber& fiber = block.fibers[thread];
-        fiber.thread = thread, fiber.warp = thread / WARP, fiber.lane = thread % WARP;
-        fiber.index = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]};
-        if (count) fiber.trace.resize(TURN);
-    }
-    return true;
+    return take_fibers() && set_dynamic_shared(shared_bytes) && set_values(*kernel, values);
 }
 
-// Go on for a while.
-EXPORTED int simt_run() {
+// Bytes of shared arrays that the launch has come upon, without the dynamic one.
+EXPORTED uint64_t simt_static_shared() { return memory().static_shared; }
+
+// Go on for a while. most_resident: blocks that a GPU runs at a time.
+EXPORTED int simt_run(uint64_t most_resident) {
+    schedule.most_resident = most_resident;
     catch_signals();
     Progress progress = run();
     release_signals();
@@ -182,11 +192,12 @@ EXPORTED int simt_run() {
     return progress;
 }
 
-// How many blocks are over.
-EXPORTED uint64_t simt_blocks_done() { return schedule.number; }
+// How many blocks are over, and how many barriers of the grid.
+EXPORTED uint64_t simt_progress() { return schedule.done + schedule.grids; }
 
 // The launch will not be continued: the fault of the thread that ran longest, as if it were in an endless loop.
 EXPORTED void simt_give_up() {
+    if (!schedule.inside && !residents.empty()) schedule.number = unpark();
     Fiber* longest = &block.fibers[0];
     for (unsigned thread = 0; thread < block.threads; thread++) {
         Fiber& fiber = block.fibers[thread];
@@ -216,7 +227,7 @@ EXPORTED const void* simt_changed(size_t number) {
 
 EXPORTED void simt_end() {
     forget_arguments();
-    for (Fiber& fiber : block.fibers) fiber.begun = fiber.begun && !fiber.alive();  // the others' stacks are abandoned
+    forget_threads();
 }
 
 // What instruction `number` did since the last call of simt_forget_rows. False when there are not so many.
@@ -244,11 +255,11 @@ EXPORTED void simt_flow(Flow* flow) {
     }
 }
 
-// By place, since the launch began: lanes that entered a basic block, or warps that came to a barrier. How many places
-// that are; `most` of them are written down.
-EXPORTED size_t simt_tally(bool of_barriers, uint64_t* places, uint64_t* counts, size_t most) {
+// By place, since the launch began: lanes that entered a basic block (0), warps that came to a barrier (1), operations
+// of products of matrices (2). How many places that are; `most` of them are written down.
+EXPORTED size_t simt_tally(int what, uint64_t* places, uint64_t* counts, size_t most) {
     size_t number = 0;
-    for (const auto& [place, count] : of_barriers ? log.barriers : log.lanes_of) {
+    for (const auto& [place, count] : what == 0 ? log.lanes_of : what == 1 ? log.barriers : log.products) {
         if (number < most) places[number] = place, counts[number] = count;
         number++;
     }

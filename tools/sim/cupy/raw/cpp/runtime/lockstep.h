@@ -27,6 +27,7 @@ struct Log {
     uint64_t steps = 0, lanes = 0;  // basic blocks that warps entered, and their active lanes
     std::unordered_map<uint32_t, uint64_t> lanes_of;  // the latter by the blocks' places
     std::unordered_map<uint32_t, uint64_t> barriers;  // warps that came to a barrier, by its place
+    std::unordered_map<uint32_t, uint64_t> products;  // operations of products of matrices, by their place
 
     Requests& of(const Step& step) {
         uint64_t key = uint64_t(step.place) << 16 | step.access << 8 | step.size;
@@ -93,7 +94,7 @@ inline bool same_step(const Step& a, const Step& b) {
 // Go on as far as it is known what all lanes do next. `lanes`: the threads of one warp.
 inline void advance(Fiber* const* lanes, unsigned count) {
     for (;;) {
-        Fiber* first = nullptr;
+        Fiber *first = nullptr, *behind = nullptr;
         uint64_t least = ~0ull;
         for (unsigned lane = 0; lane < count; lane++) {
             Fiber& fiber = *lanes[lane];
@@ -101,10 +102,12 @@ inline void advance(Fiber* const* lanes, unsigned count) {
                 if (fiber.state == State::READY) return;
                 continue;
             }
+            if (fiber.pending() == TURN && !fiber.looks) behind = &fiber;
             uint64_t own = rank(fiber.trace[fiber.first]);
             if (own < least) least = own, first = &fiber;
         }
         if (!first) return;
+        if (first->looks && behind) first = behind;  // nobody comes up to a lane that waits for one of these
         Step step = first->trace[first->first];
         unsigned taking_part = 0;
         for (unsigned lane = 0; lane < count; lane++) {

@@ -8,13 +8,19 @@ Index block_index() { return block.index; }
 Index block_size() { return block.size; }
 Index grid_size() { return block.grid; }
 unsigned lane() { return block.current->lane; }
-unsigned long long steps() { return block.current->steps; }
-void pause() { suspend(); }
+unsigned long long steps() {
+    attention.computed = true;  // the time passes while it waits
+    return block.current->steps;
+}
+void pause() {
+    look(*block.current, block.current->at, __builtin_frame_address(0));
+    suspend();
+}
 
-void fence() {
+void fence(bool of_block) {
     if (!block.current) return;
-    races.fenced[races.block] = ++races.fences;
-    races.global_epoch++;
+    Fiber& me = *block.current;
+    races.order.fence(me, races.block, races.barrier, races.clocks[me.warp].now, of_block);
 }
 
 Alone::Alone() : me(block.current) { block.current = nullptr; }
@@ -37,6 +43,17 @@ Votes barrier(bool truth, const char* name, void* here) {
     return {unsigned(me.result >> 32), unsigned(me.result)};
 }
 
+bool is_cooperative() { return block.cooperative; }
+
+void barrier_of_grid(const char* name, void* here) {
+    if (!block.cooperative) {
+        copy_text(describe(NOT_COOPERATIVE, place_of(here)).text, sizeof fault.text, name);
+        leave(FAULT);
+    }
+    wait(State::AT_GRID, name, here);
+    suspend();
+}
+
 // The threads of a warp that have a number below the block's size.
 static unsigned warp_of(unsigned warp, Fiber** lanes) {
     unsigned first = warp * WARP, count = std::min(WARP, block.threads - first);
@@ -52,8 +69,26 @@ static bool went_past(const Fiber& gone, const Fiber& waiting) {
 
 static const Fiber* served;  // the lane whose result is found at present
 
+// What some of these threads have heard of fences, now all have.
+static void join(Fiber** threads, unsigned count, bool orders) {
+    uint32_t knows = 0, fenced = 0;
+    for (unsigned each = 0; each < count; each++) {
+        knows = std::max(knows, threads[each]->knows);
+        fenced = std::max(fenced, threads[each]->fenced);
+    }
+    for (unsigned each = 0; each < count; each++) {
+        threads[each]->knows = knows;
+        if (orders) threads[each]->fenced = fenced;
+    }
+}
+
 static void meet_now(Fiber** lanes, const Meeting& meeting, bool orders) {
     Alone alone;
+    Fiber* members[WARP];
+    unsigned count = 0;
+    for (unsigned lane = 0; lane < WARP; lane++)
+        if (meeting.members >> lane & 1) members[count++] = lanes[lane];
+    join(members, count, orders);
     for (unsigned lane = 0; lane < WARP; lane++) {
         if (!(meeting.members >> lane & 1)) continue;
         Fiber& fiber = *lanes[lane];

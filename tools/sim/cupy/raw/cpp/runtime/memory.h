@@ -24,7 +24,7 @@ constexpr size_t SITES = 4096;
 struct Cell {
     uint32_t block;               // in which they were touched last; what follows is from another one otherwise
     bool stored;                  // since the block began
-    struct Touch { uint16_t thread; uint32_t epoch, clock; uint32_t place; unsigned long long when; };
+    struct Touch { uint16_t thread; bool is_flag; uint32_t epoch, clock, time, place; unsigned long long when; };
     Touch store;
     bool store_is_atomic;
     Touch load;                   // the last one
@@ -32,8 +32,9 @@ struct Cell {
     Touch other_load;             // by a thread of another warp than load's
 };
 
-// The last access of one kind by a block that global memory remembers. block: 0 for none; fences: of that block before.
-struct Past { uint32_t block, place, fences; uint16_t thread; };
+// An access of one kind by a block that global memory remembers. block: 0 for none; time: of the launch; generation:
+// how many barriers of the whole grid came before.
+struct Past { uint32_t block, place, time; uint16_t thread, generation; };
 
 // Of some bytes of global memory, over all blocks of a launch.
 struct History { Past of[3]; };  // by Operation
@@ -48,7 +49,9 @@ struct Range {
     unsigned granule = 0;         // bytes of a cell
     std::vector<Cell> cells = {}; // of shared memory
     bool watched = false;         // global memory that the kernel may store to
-    History* history = nullptr;   // of its cells, where there are several blocks
+    History* history = nullptr;   // of its cells, where there are several blocks: the first access of each kind,
+    History* later = nullptr;     // and the last one by another block, where blocks take turns
+    bool has_later = false;
 
     bool holds(uintptr_t at, size_t size) const { return at >= low && at + size <= high; }
 };
@@ -124,13 +127,22 @@ inline bool in_module(uintptr_t at) {
     return dladdr(reinterpret_cast<void*>(at), &info) && info.dli_fbase == base;
 }
 
-// Where an instruction found its array the last time.
-struct Site { void* here; Range* range; uintptr_t page; };
+// Does this place lie in a function that copies a structure, as compilers make them?
+inline bool copies(void* here) {
+    Dl_info info;
+    if (!dladdr(static_cast<char*>(here) - 1, &info) || !info.dli_sname) return false;
+    for (const char* end : {"C1ERKS", "C2ERKS", "C1EOS", "C2EOS", "aSERKS", "aSEOS"})
+        if (std::strstr(info.dli_sname, end)) return true;
+    return false;
+}
+
+// Where an instruction found its array the last time. in_copy: see copies; -1 if that is not known.
+struct Site { void* here; Range* range; uintptr_t page; signed char in_copy; };
 extern Site sites[SITES];
 
 inline Site& site_of(void* here) {
     Site& site = sites[reinterpret_cast<uintptr_t>(here) % SITES];
-    if (site.here != here) site = {here, nullptr, 0};
+    if (site.here != here) site = {here, nullptr, 0, -1};
     return site;
 }
 

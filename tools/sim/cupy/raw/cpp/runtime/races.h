@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "memory.h"
+#include "order.h"
 
 namespace simt {
 
@@ -59,24 +60,33 @@ struct Recent {
     }
 };
 
-struct Races {
+// Of the block that runs; others keep theirs until it is their turn.
+struct RacesOfBlock {
     std::vector<Clock> clocks;  // of the warps
-    uint32_t block = 0;         // number of the block that runs, over all launches
-    uint32_t epoch = 0;         // of shared memory: grows with each barrier
-    uint32_t global_epoch = 0;  // of global memory: with each fence, too
+    uint32_t block = 0;         // its number, over all launches
+    uint32_t epoch = 0;         // grows with each barrier
+    uint32_t barrier = 0;       // the time of the last one
     Range* unset = nullptr;     // an array of which an element was loaded in this epoch that nobody stored,
     Cell::Touch unset_by;       // by whom,
     uintptr_t unset_at;         // and where
     Recent recent;
-    uint32_t fences = 0;        // of the block that runs
-    std::unordered_map<uint32_t, uint32_t> fenced;  // the same by blocks that have had any
+
+    void pass_barrier(uint32_t time) { epoch++, barrier = time; }
+};
+
+struct Races : RacesOfBlock {
+    Order order;
+    uint32_t first = 0, last = 0;  // the numbers of the launch's blocks
+    bool in_turns = false; // a block has run, and was not over when another one began
 };
 
 extern Races races;
 
-// now: the epoch of this memory.
-inline bool ordered(const Cell::Touch& before, const Fiber& me, uint32_t now) {
-    if (before.epoch != now || before.thread == me.thread) return true;
+// Warps may pass each other flags, by volatile variables and atomics; the lanes of one warp are held to __syncwarp.
+inline bool ordered(const Cell::Touch& before, const Cell::Touch& now, const Fiber& me) {
+    if (before.epoch != now.epoch || before.thread == me.thread) return true;
+    if (before.is_flag && now.is_flag && before.thread / WARP != me.warp) return true;
+    if (races.order.is_known(me, races.block, before.thread, before.time, before.clock, false)) return true;
     if (before.thread / WARP != me.warp) return false;
     return before.clock < races.clocks[me.warp].seen[me.lane][before.thread % WARP];
 }
@@ -87,38 +97,50 @@ inline bool ordered(const Cell::Touch& before, const Fiber& me, uint32_t now) {
                                  const Past& other, Operation other_operation);
 
 // A store or an atomic: is there a load before it that nothing orders?
-inline bool find_unordered_load(const Cell& cell, const Fiber& me, uint32_t now, Cell::Touch& load) {
+inline bool find_unordered_load(const Cell& cell, const Fiber& me, const Cell::Touch& now, Cell::Touch& load) {
     load = cell.other_load;
-    if (load.epoch == now && !ordered(load, me, now)) return true;
+    if (load.epoch == now.epoch && !ordered(load, now, me)) return true;
     load = cell.load;
-    if (load.epoch != now) return false;
-    if (load.thread / WARP != me.warp) return true;
+    if (load.epoch != now.epoch) return false;
+    if (load.thread / WARP != me.warp) return !ordered(load, now, me);
     for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
         load.thread = uint16_t(me.warp * WARP + __builtin_ctz(lanes));
-        if (!ordered(load, me, now)) return true;
+        if (!ordered(load, now, me)) return true;
     }
     return false;
 }
 
-inline void remember_load(Cell& cell, const Cell::Touch& load, unsigned lane) {
+// Of the lanes that have loaded, those of which this one has not heard that they are done.
+inline uint32_t unheard(const Cell& cell, const Fiber& me) {
+    if (!me.knows) return cell.loaders;
+    uint32_t left = cell.loaders;
+    for (uint32_t lanes = cell.loaders; lanes; lanes &= lanes - 1) {
+        unsigned lane = unsigned(__builtin_ctz(lanes));
+        uint16_t thread = uint16_t(me.warp * WARP + lane);
+        if (races.order.is_known(me, races.block, thread, cell.load.time, cell.load.clock, false)) left &= ~(1u << lane);
+    }
+    return left;
+}
+
+inline void remember_load(Cell& cell, const Cell::Touch& load, const Fiber& me) {
     bool current = cell.load.epoch == load.epoch, same_warp = cell.load.thread / WARP == load.thread / WARP;
     if (current && !same_warp) cell.other_load = cell.load;
-    if (!(current && same_warp && cell.load.clock == load.clock)) cell.loaders = 0;
+    cell.loaders = current && same_warp && cell.load.clock == load.clock ? unheard(cell, me) : 0;
     cell.load = load;
-    cell.loaders |= 1u << lane;
+    cell.loaders |= 1u << me.lane;
 }
 
 inline void touch_cell(Range& range, Cell& cell, Operation operation, uintptr_t at, const Cell::Touch& touch) {
     Fiber& me = *block.current;
     if (cell.block != races.block) cell = {}, cell.block = races.block;
     bool both_atomic = operation == ATOMIC && cell.store_is_atomic;
-    if (cell.store.epoch && !both_atomic && !ordered(cell.store, me, touch.epoch))
+    if (cell.store.epoch && !both_atomic && !ordered(cell.store, touch, me))
         race(range, at, touch, operation, cell.store, cell.store_is_atomic ? ATOMIC : STORE);
     if (operation == LOAD) {
-        remember_load(cell, touch, me.lane);
+        remember_load(cell, touch, me);
     } else {
         Cell::Touch load;
-        if (find_unordered_load(cell, me, touch.epoch, load)) race(range, at, touch, operation, load, LOAD);
+        if (find_unordered_load(cell, me, touch, load)) race(range, at, touch, operation, load, LOAD);
         cell.stored = true;
         bool plain_before = cell.store.epoch == touch.epoch && cell.store.thread == touch.thread && !cell.store_is_atomic;
         if (operation == ATOMIC && plain_before) return;  // a thread's own plain store is what others race with
@@ -127,61 +149,75 @@ inline void touch_cell(Range& range, Cell& cell, Operation operation, uintptr_t 
     }
 }
 
-inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, uint32_t place) {
+inline Cell::Touch touch_of(const Fiber& me, uint32_t place, bool is_flag) {
+    return {uint16_t(me.thread), is_flag, races.epoch, races.clocks[me.warp].now, races.order.now, place,
+            me.since_barrier};
+}
+
+inline void check_shared(Range& range, uintptr_t at, unsigned size, Operation operation, bool is_volatile,
+                         uint32_t place) {
     Fiber& me = *block.current;
-    Cell::Touch touch = {uint16_t(me.thread), races.epoch, races.clocks[me.warp].now, place, me.since_barrier};
+    bool is_flag = is_volatile || operation == ATOMIC;
+    Cell::Touch touch = touch_of(me, place, is_flag);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
     bool stored = operation == STORE;
     for (size_t number = first; number <= last; number++) {
         Cell& cell = range.cells[number];
         stored |= cell.block == races.block && cell.stored;
+        uint64_t flag = uint64_t(races.block) << 48 ^ (range.low + number * range.granule);
+        if (is_flag) races.order.meet_at(flag, me, operation != STORE, operation != LOAD);
         touch_cell(range, cell, operation, at, touch);
     }
     if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at;
 }
 
-// What a block did before a fence comes before what others do. Updates are not kept from racing by it.
-inline bool is_over(const Past& past, Operation operation) {
-    if (!past.block || operation == ATOMIC || races.fenced.empty()) return !past.block;
-    auto found = races.fenced.find(past.block);
-    return found != races.fenced.end() && past.fences < found->second;
+inline bool is_over(const Past& past) {
+    return !past.block || past.generation != uint16_t(races.order.generation)
+        || races.order.is_known(*block.current, past.block, past.thread, past.time, 0, true);
 }
 
 inline void compare_with_past(Range& range, const Past& past, uintptr_t at, Operation operation, Operation other,
                               const Cell::Touch& touch) {
-    if (past.block != races.block && !is_over(past, other)) race_of_blocks(range, at, touch, operation, past, other);
+    if (past.block != races.block && !is_over(past)) race_of_blocks(range, at, touch, operation, past, other);
 }
 
-inline void compare_blocks(Range& range, History& history, uintptr_t at, Operation operation, const Cell::Touch& touch) {
-    for (Operation other : {LOAD, STORE, ATOMIC})
-        if (operation == STORE || other == STORE || operation != other)
-            compare_with_past(range, history.of[other], at, operation, other, touch);
-    Past& own = history.of[operation];
-    if (own.block == races.block || is_over(own, operation))
-        own = {races.block, touch.place, races.fences, touch.thread};
+inline void compare_blocks(Range& range, size_t number, uintptr_t at, Operation operation, const Cell::Touch& touch) {
+    History& first = range.history[number];
+    for (Operation other : {LOAD, STORE, ATOMIC}) {
+        if (operation != STORE && other != STORE && operation == other) continue;
+        compare_with_past(range, first.of[other], at, operation, other, touch);
+        if (range.has_later) compare_with_past(range, range.later[number].of[other], at, operation, other, touch);
+    }
+    Past now = {races.block, touch.place, touch.time, touch.thread, uint16_t(races.order.generation)};
+    Past& own = first.of[operation];
+    if (own.block == races.block || is_over(own)) own = now;
+    else if (races.in_turns && range.later) range.later[number].of[operation] = now, range.has_later = true;
 }
 
 // A load of a volatile variable: only a plain store races with it. It is not remembered.
 inline void check_volatile_load(Range& range, size_t number, Cell& cell, uintptr_t at, const Cell::Touch& touch) {
     if (range.history) compare_with_past(range, range.history[number].of[STORE], at, LOAD, STORE, touch);
+    if (range.has_later) compare_with_past(range, range.later[number].of[STORE], at, LOAD, STORE, touch);
     bool stored = cell.block == races.block && cell.store.epoch && !cell.store_is_atomic;
-    if (stored && !ordered(cell.store, *block.current, touch.epoch)) race(range, at, touch, LOAD, cell.store, STORE);
+    if (stored && !ordered(cell.store, touch, *block.current)) race(range, at, touch, LOAD, cell.store, STORE);
 }
 
 // is_volatile: as in CUDA's memory model, such a store races as little as an atomic.
 inline void check_global(Range& range, uintptr_t at, unsigned size, Operation operation, bool is_volatile,
                          uint32_t place) {
     Fiber& me = *block.current;
-    Cell::Touch touch = {uint16_t(me.thread), races.global_epoch, races.clocks[me.warp].now, place, me.since_barrier};
+    Cell::Touch touch = touch_of(me, place, false);
     size_t first = (at - range.low) / range.granule, last = (at - range.low + size - 1) / range.granule;
     if (is_volatile && operation == STORE) operation = ATOMIC;
     for (size_t number = first; number <= last; number++) {
-        Cell& cell = races.recent.cell(range.low + number * range.granule, races.global_epoch);
+        uintptr_t key = range.low + number * range.granule;
+        if (operation == ATOMIC || is_volatile) races.order.meet_at(key, me, true, operation == ATOMIC);
+        Cell& cell = races.recent.cell(key, races.epoch);
         if (is_volatile && operation == LOAD) {
             check_volatile_load(range, number, cell, at, touch);
             continue;
         }
-        if (range.history) compare_blocks(range, range.history[number], at, operation, touch);
+        if (range.history) compare_blocks(range, number, at, operation, touch);
         touch_cell(range, cell, operation, at, touch);
     }
 }

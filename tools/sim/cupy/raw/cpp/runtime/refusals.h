@@ -55,9 +55,10 @@ void race(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation o
 
 void race_of_blocks(const Range& range, uintptr_t at, const Cell::Touch& mine, Operation operation, const Past& other,
                     Operation other_operation) {
-    Cell::Touch touch = {other.thread, 0, 0, other.place, 0};
+    Cell::Touch touch = {};
+    touch.thread = other.thread, touch.place = other.place;
     fault_of_race(range, at, mine, operation, touch, other_operation);
-    Index place = block.place(block.number() - (races.block - other.block));
+    Index place = block.place(other.block - races.first);
     fault.other_block[0] = place.x, fault.other_block[1] = place.y, fault.other_block[2] = place.z;
     fault.of_blocks = true;
     leave(FAULT);

@@ -27,8 +27,12 @@ constexpr size_t LOG_LIMIT = 1 << 17;  // requests that are kept until Python re
 }  // namespace simt
 
 #include "refusals.h"
+#include "waiting.h"
 #include "hooks.h"
 #include "meetings.h"
+#include "narrow.h"
+#include "tensor.h"
 #include "signals.h"
+#include "residents.h"
 #include "schedule.h"
 #include "launch.h"

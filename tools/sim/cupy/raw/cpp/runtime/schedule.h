@@ -6,8 +6,10 @@ namespace simt {
 struct Schedule {
     const Kernel* kernel;
     void* arguments[MOST_ARGUMENTS];
-    uint64_t blocks, number;  // of them all, the one that runs
-    bool inside;              // a block has begun
+    uint64_t blocks, number;      // of them all, the one that runs
+    bool inside;                  // a block runs
+    uint64_t begun, done, grids;  // blocks, and barriers of the grid
+    uint64_t most_resident;       // blocks that a GPU runs at a time
     uint64_t turns;
 };
 
@@ -17,6 +19,7 @@ constexpr uint64_t TURNS = 1 << 12;  // until Python has a look
 
 static void run_kernel() {
     schedule.kernel->call(schedule.kernel->function, schedule.arguments);
+    notice_change();
     Fiber& me = *block.current;
     me.state = State::DONE;
     Fiber* lanes[WARP];
@@ -25,12 +28,12 @@ static void run_kernel() {
         if (lanes[lane]->state == State::MEETING) try_to_meet(*lanes[lane], lanes[lane]->truth);
 }
 
-static void begin_block() {
+static bool begin_block() {
+    if (!take_fibers()) return false;
+    schedule.number = schedule.begun++;
     block.index = block.place(schedule.number);
-    races.block++;
-    races.epoch++;
-    races.global_epoch++;
-    races.fences = 0;
+    races.block = races.first + uint32_t(schedule.number);
+    races.pass_barrier(++races.order.now);
     races.unset = nullptr;
     races.clocks.assign((block.threads + WARP - 1) / WARP, Clock());
     for (unsigned thread = 0; thread < block.threads; thread++) {
@@ -42,8 +45,9 @@ static void begin_block() {
         fiber.steps = fiber.since_barrier = 0;
         std::fill(fiber.entered, fiber.entered + LEVELS, Entered());
         std::fill(fiber.call, fiber.call + LEVELS, fiber.calls = 0);
+        fiber.knows = fiber.fenced = fiber.looks = fiber.looked_at = 0;
     }
-    schedule.inside = true;
+    return true;
 }
 
 // Lanes that asked who stands beside them, when nobody of their warp can run: those of the lowest place.
@@ -76,7 +80,11 @@ static bool run_warp(unsigned warp, bool& moved) {
         if (fiber.state != State::READY) continue;
         ran = true;
         make_room(fiber);
-        if (fiber.last < TURN && resume(fiber) == FAULT) return false;
+        fiber.looks = 0;
+        if (fiber.last < TURN) {
+            if (resume(fiber) == FAULT) return false;
+            notice_turn(fiber);
+        }
         schedule.turns++;
     }
     if (counting) advance(lanes, count);
@@ -103,10 +111,9 @@ static bool refuse_waiting(const Fiber& waiting) {
     return false;
 }
 
-// All threads that are left stand at barriers: is it one and the same?
-static bool release_barrier() {
+// All threads that are left stand at barriers: is it one and the same? Gives one of them; nullptr if not.
+static const Fiber* at_one_barrier(Votes& votes) {
     const Fiber* first = nullptr;
-    Votes votes = {};
     for (unsigned thread = 0; thread < block.threads; thread++) {
         Fiber& fiber = block.fibers[thread];
         if (!fiber.alive()) continue;
@@ -115,11 +122,17 @@ static bool release_barrier() {
         votes.true_for += fiber.truth;
     }
     for (unsigned thread = 0; thread < block.threads; thread++)
-        if (is_missing(block.fibers[thread], *first)) return refuse_waiting(*first);
-    if (!all_shared_reads_were_set()) return false;
-    races.epoch++;
-    races.global_epoch++;
+        if (is_missing(block.fibers[thread], *first)) {
+            refuse_waiting(*first);
+            return nullptr;
+        }
+    return first;
+}
+
+static void release_barrier(Votes votes) {
+    races.pass_barrier(++races.order.now);
     unsigned warp = ~0u;
+    std::vector<Fiber*> alive;
     for (unsigned thread = 0; thread < block.threads; thread++) {
         Fiber& fiber = block.fibers[thread];
         if (!fiber.alive()) continue;
@@ -128,6 +141,20 @@ static bool release_barrier() {
         fiber.result = uint64_t(votes.threads) << 32 | votes.true_for;
         fiber.since_barrier = 0;
         fiber.state = State::READY;
+        alive.push_back(&fiber);
+    }
+    join(alive.data(), unsigned(alive.size()), true);
+}
+
+static bool pass_barrier() {
+    Votes votes = {};
+    const Fiber* first = at_one_barrier(votes);
+    if (!first || !all_shared_reads_were_set()) return false;
+    bool of_grid = first->state == State::AT_GRID;
+    release_barrier(votes);
+    if (of_grid) {
+        park(schedule.number, true);
+        schedule.inside = false;
     }
     return true;
 }
@@ -141,19 +168,69 @@ static bool settle() {
         if (fiber.state == State::MEETING && !meeting) meeting = &fiber;
     }
     if (meeting) return refuse_waiting(*meeting);
-    if (alive) return release_barrier();
+    if (alive) return pass_barrier();
     schedule.inside = false;
-    schedule.number++;
+    schedule.done++;
     return all_shared_reads_were_set();
 }
 
+// All blocks that have not ended wait for the whole grid.
+static bool release_grid() {
+    if (residents.size() < schedule.blocks) {
+        schedule.number = unpark();
+        const Fiber* waiting = &block.fibers[0];
+        while (!waiting->alive()) waiting++;
+        describe(GRID_MISSED, place_of(waiting->waiting_at), *waiting).number = int64_t(schedule.done);
+        copy_text(fault.text, sizeof fault.text, waiting->waiting_in);
+        return false;
+    }
+    for (Resident& resident : residents) resident.at_grid = false;
+    races.order.generation++;
+    schedule.grids++;
+    notice_change();
+    return true;
+}
+
+// A block runs now: one that begins, or the next of those that wait for others.
+static bool enter_block(bool begins) {
+    bool more = schedule.begun < schedule.blocks && residents.size() < schedule.most_resident;
+    auto ready = std::stable_partition(residents.begin(), residents.end(), [](auto& each) { return !each.at_grid; });
+    bool others = ready != residents.begin();
+    schedule.inside = true;
+    if (more && (begins || !others)) {
+        if (begin_block()) return true;
+        fault = {};
+        fault.refusal = NO_MEMORY;
+        return false;
+    }
+    if (!others && !release_grid()) return false;
+    schedule.number = unpark();
+    return true;
+}
+
+// The block that runs looks at flags in vain: others have their turn.
+static bool give_way() {
+    bool for_ever = nobody_will_go_on(residents.size());
+    if (!for_ever && residents.empty() && schedule.begun == schedule.blocks) return true;
+    park(schedule.number, false);
+    if (!for_ever) return enter_block(true);
+    auto before = [](const Resident& a, const Resident& b) {
+        return std::pair(a.at_grid, a.number) < std::pair(b.at_grid, b.number);
+    };
+    std::sort(residents.begin(), residents.end(), before);
+    schedule.number = unpark();
+    return refuse_deadlock(schedule.begun, schedule.blocks);
+}
+
 static Progress run() {
-    for (uint64_t end = schedule.turns + TURNS; schedule.number < schedule.blocks;) {
-        if (!schedule.inside) begin_block();
+    for (uint64_t end = schedule.turns + TURNS; schedule.done < schedule.blocks;) {
+        if (!schedule.inside && !enter_block(false)) return FAULT;
         bool moved = false;
+        begin_round();
         for (unsigned warp = 0; warp * WARP < block.threads; warp++)
             if (!run_warp(warp, moved)) return FAULT;
         if (!moved && !settle()) return FAULT;
+        if (moved && round_was_in_vain() && !give_way()) return FAULT;
         if (log.count >= LOG_LIMIT) return FULL;
         if (schedule.turns >= end) return MORE;
     }

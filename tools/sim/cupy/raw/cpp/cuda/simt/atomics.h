@@ -21,8 +21,11 @@ template <class T> struct As { using type = T; };  // a parameter that takes no 
 
 struct __half;
 struct __half2;
+struct __nv_bfloat16;
+struct __nv_bfloat162;
 
-SIMT_ATOMIC(atomicAdd, old + value, int, unsigned, unsigned long long, float, double, __half, __half2)
+SIMT_ATOMIC(atomicAdd, old + value, int, unsigned, unsigned long long, float, double, __half, __half2, __nv_bfloat16,
+            __nv_bfloat162)
 SIMT_ATOMIC(atomicSub, old - value, int, unsigned)
 SIMT_ATOMIC(atomicExch, value, int, unsigned, unsigned long long, float)
 SIMT_ATOMIC(atomicMin, value < old ? value : old, int, unsigned, long long, unsigned long long)

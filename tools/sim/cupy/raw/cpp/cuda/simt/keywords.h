@@ -68,9 +68,9 @@ SIMT_PLAIN Variable variable(const char* name, T& value, Space space) {
 
 SIMT_PLAIN static unsigned long long clock64() { return simt::steps(); }
 SIMT_PLAIN static long clock() { return long(simt::steps()); }
-SIMT_PLAIN static void __threadfence() { simt::fence(); }
-SIMT_PLAIN static void __threadfence_system() { simt::fence(); }
-SIMT_PLAIN static void __threadfence_block() {}
+SIMT_PLAIN static void __threadfence() { simt::fence(false); }
+SIMT_PLAIN static void __threadfence_system() { simt::fence(false); }
+SIMT_PLAIN static void __threadfence_block() { simt::fence(true); }
 
 #define __trap() simt::trapped()
 #define __nanosleep(nanoseconds) simt::pause()

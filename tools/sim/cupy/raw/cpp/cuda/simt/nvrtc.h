@@ -11,4 +11,16 @@
 #undef M_SQRT2
 #undef RAND_MAX
 
-#pragma GCC poison int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t std
+// A source may declare these itself.
+#define int8_t simt_has_no_int8_t
+#define int16_t simt_has_no_int16_t
+#define int32_t simt_has_no_int32_t
+#define int64_t simt_has_no_int64_t
+#define uint8_t simt_has_no_uint8_t
+#define uint16_t simt_has_no_uint16_t
+#define uint32_t simt_has_no_uint32_t
+#define uint64_t simt_has_no_uint64_t
+#define intptr_t simt_has_no_intptr_t
+#define uintptr_t simt_has_no_uintptr_t
+
+#pragma GCC poison std

@@ -81,9 +81,31 @@ unsigned converged(void* here);  // the lanes that stand here now
 // For rules: the value that lane `source` brought; refused when it is no member.
 uint64_t taken(const Meeting& meeting, unsigned source, const char* name, void* here);
 
+// Numbers of 16 bits, with so many of fraction: from a double, which is rounded, and as a double. fused: x * y + z in
+// double, which rounds to 16 bits as the exact result does.
+enum Rounding : uint8_t { NEAREST, TOWARDS_ZERO, DOWN, UP };
+unsigned short narrowed(double value, int fraction, Rounding rounding);
+double widened(unsigned short bits, int fraction);
+double fused(double x, double y, double z);
+
+// For functions of a whole warp: refused when some of its lanes are not there, or are none.
+void need_whole_warp(const Meeting& meeting, const char* name, void* here);
+// A fault in words: what the thread does, a bar, and a question.
+[[noreturn]] void misused(const char* sentence, void* here);
+bool is_shared(const void* address);
+
+// c += a * b, row by row; counted as one product of matrices at `here`.
+struct Extent { unsigned m, n, k; };
+void add_product(const double* a, const double* b, double* c, Extent size, void* here);
+
 [[noreturn]] void assertion_failed(const char* condition);
 [[noreturn]] void trapped();
+// All threads of the grid wait for each other; refused in a launch that is not cooperative.
+void barrier_of_grid(const char* name, void* here);
+bool is_cooperative();
 void pause();  // let others run
-void fence();  // what the block did so far comes before what others do from now on
+// What the thread did so far, and those that it met at barriers, comes before what those do who then read a flag from
+// it. of_block: those of its block only.
+void fence(bool of_block);
 
 }  // namespace simt

@@ -1,0 +1,58 @@
+"""Pieces of a job, each remembered by itself: of a room of the tools' tests its test files, of any other job itself."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from tools.course.content.catalogue import Unit
+from tools.selfcheck import golden, parts, recording
+from tools.selfcheck.findings import Findings
+from tools.selfcheck.memory import Memory
+
+Job = tuple[str, partial[Findings]]  # the part it belongs to, and what to call with `tell`
+WHOLE = ""  # in place of a test file
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A job, what is remembered of it, and which of its pieces have to run."""
+
+    job: Job
+    known: tuple[Findings, ...]
+    left: tuple[str, ...]
+
+    @property
+    def run(self) -> partial[Findings]:
+        """What to call for what is left."""
+        _, run = self.job
+        return partial(run, files=list(self.left)) if self.known else run
+
+    def keep(self, memory: Memory, found: Findings, log: Path) -> None:
+        """Remember each piece that passed, with what was read for it."""
+        for piece, findings in (found.pieces or {WHOLE: found}).items():
+            read = recording.of(log, piece) if piece else recording.read(log)
+            memory.keep(identity(self.job, piece), findings, {*read, *parts.reads(self.job[1])})
+
+
+def plan(job: Job, memory: Memory, root: Path) -> Plan:
+    """What is left of a job, after what the memory holds."""
+    recalled = {piece: memory.recall(identity(job, piece)) for piece in pieces(job, root)}
+    known = tuple(found for found in recalled.values() if found)
+    return Plan(job, known, tuple(piece for piece, found in recalled.items() if not found))
+
+
+def pieces(job: Job, root: Path) -> list[str]:
+    """The test files, relative to the root, that a job runs; [WHOLE] where it is no room of tests."""
+    _, run = job
+    return parts.files_of_tools(run.args[0], root) if run.func is parts.check_tools else [WHOLE]
+
+
+def identity(job: Job, piece: str = WHOLE) -> str:
+    """The name of a job, or of a piece of it, among those of all forms, with what it was asked."""
+    name, run = job
+    asked = [*run.args, *(value for _, value in sorted(run.keywords.items()))]
+    return " ".join([name, run.func.__name__, *map(_in_words, asked), *filter(None, [piece])])
+
+
+def _in_words(asked: object) -> str:
+    return asked.name if isinstance(asked, (Unit, golden.Transcript)) else str(asked)
