@@ -11,6 +11,7 @@ MEETS = {  # kinds that an access has to be in order with
     STORE: (STORE, UPDATE, LOAD, PEEK),
     UPDATE: (STORE, LOAD),
 }
+MET = {kind: sum(1 << each for each in others) for kind, others in MEETS.items()}  # the same as bits
 
 
 class Stamps:
@@ -19,20 +20,24 @@ class Stamps:
     COLUMNS = PROGRAM, ROW, EPOCH, SITE, KIND = range(5)
 
     def __init__(self) -> None:
-        self._table = np.zeros((256, len(self.COLUMNS)), np.int32)
-        self._table[0, self.PROGRAM] = -1
+        self._table = np.array([[-1, 0, 0, 0, 0]], np.int32)
+        self._new: list[tuple[int, ...]] = []  # not in the table yet
         self.count = 1
 
     def add(self, *what: int) -> int:
         """A new one: program, row, epoch, site, kind. Gives its number."""
-        if self.count == len(self._table):
-            self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-        self._table[self.count] = what
+        self._new.append(what)
         self.count += 1
         return self.count - 1
 
     def __getitem__(self, which: tuple) -> np.ndarray:
         """stamps[numbers, column]"""
+        if self._new:
+            end = self.count - len(self._new)
+            if self.count > len(self._table):
+                self._table = np.concatenate([self._table, np.zeros((self.count, len(self.COLUMNS)), np.int32)])
+            self._table[end : self.count] = self._new
+            self._new.clear()
         return self._table[which]
 
 
@@ -47,7 +52,7 @@ class Shadow:
     def __init__(self, storage: int, elements: int, size: int, stamps: Stamps) -> None:
         self.storage, self.elements, self._shift = np.uint64(storage), elements, np.uint64(size.bit_length() - 1)
         self._stamps = stamps
-        self.kinds: set[int] = set()
+        self._kinds = 0  # one bit for each
         self._pending: list[tuple[int, int, np.ndarray]] = []
         self._last: dict[int, np.ndarray] = {}
         self._earlier: dict[int, np.ndarray] = {}
@@ -58,11 +63,11 @@ class Shadow:
 
     def is_harmless(self, kind: int) -> bool:
         """Has nothing happened that an access of this kind has to be in order with?"""
-        return not any(each in self.kinds for each in MEETS[kind])
+        return not self._kinds & MET[kind]
 
     def keep(self, kind: int, stamp: int, addresses: np.ndarray) -> None:
         """Take in an access that met nothing. addresses: stay as they are until `enter_kept`."""
-        self.kinds.add(kind)
+        self._kinds |= 1 << kind
         self._pending.append((kind, stamp, addresses))
 
     def met(self, kind: int, index: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
@@ -76,7 +81,7 @@ class Shadow:
 
     def enter(self, kind: int, stamp: int, index: np.ndarray) -> None:
         """An access to these elements happened."""
-        self.kinds.add(kind)
+        self._kinds |= 1 << kind
         last = self._table(self._last, kind)
         if kind != STORE:
             before = last[index]
