@@ -2,7 +2,7 @@
 
 import os
 import sys
-from types import FrameType
+from types import FrameType, TracebackType
 
 import numpy as np
 
@@ -38,6 +38,15 @@ def learner_line() -> int:
     """The number of that line; 0 where there is none."""
     frame = learner_frame()
     return frame.f_lineno if frame else 0
+
+
+def learner_traceback() -> TracebackType | None:
+    """The frames of the kernel that runs, as an exception has them that is raised at the learner's line."""
+    frame, trace = learner_frame(), None
+    while frame is not None and frame.f_code.co_name != "play":  # turns/launch.py, which calls kernels
+        trace = TracebackType(trace, frame, frame.f_lasti, frame.f_lineno)
+        frame = frame.f_back
+    return trace
 
 
 _inner: dict[str, bool] = {}  # by file

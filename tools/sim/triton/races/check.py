@@ -1,13 +1,13 @@
 """Accesses of two programs to one element, at least one of which changes it, that nothing puts in order."""
 
 import ctypes
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import Any
 
 import numpy as np
 
 from tools.sim.triton.arguments import View
-from tools.sim.triton.faults import learner_frame, learner_line
+from tools.sim.triton.faults import Fault, learner_frame, learner_line, learner_traceback
 from tools.sim.triton.races import words
 from tools.sim.triton.races.arena import Arena
 from tools.sim.triton.races.clocks import BLOCK, SCALAR, Clocks, Event
@@ -57,6 +57,7 @@ class Races:
         self._arena = Arena()
         self._sites: dict[tuple[int, int], int] = {}
         self._codes: list[tuple[CodeType | None, int]] = []
+        self._late: tuple[Fault, TracebackType | None] | None = None
         self._last: tuple[Shadow, np.ndarray] | None = None  # of an atomic or a volatile load
 
     def run(self, program: int) -> None:
@@ -86,23 +87,29 @@ class Races:
     def _check(
         self, operation: str, kind: int, shadow: Shadow, view: View, addresses: np.ndarray, index: np.ndarray
     ) -> None:
-        """Raise Fault if another program's access to one of these elements is not in order with this one."""
+        """Raise Fault if another program's access to one of these elements is not in order with this one.
+
+        Programs that run one by one hear of a load later: a store to the same element, if it comes, is the plainer one.
+        """
         for other, stamps in shadow.met(kind, index):
             if not stamps.any():
                 continue
             wrong = self._foreign(stamps)
             if wrong.any() and (wrong := wrong & ~self._known(stamps)).any():
                 first = int(np.argmax(wrong))
-                is_same = kind == STORE and self._is_same(view, addresses, wrong)
+                is_same = kind == STORE and self._late is None and self._is_same(view, addresses, wrong)
                 meeting = words.Meeting(self, view, int(addresses[first]), kind, other, int(stamps[first]), is_same)
-                raise words.race(meeting, operation)
+                fault = words.race(meeting, operation)
+                if kind != LOAD or self.together:
+                    raise fault
+                self._late = self._late or (fault, learner_traceback())
 
     def _kept(self, addresses: np.ndarray) -> np.ndarray:
         kept = self._arena.keep(addresses)
         if kept is None:
             self.clocks.known(self.now.program)
             for shadow in self._shadows.values():
-                shadow.enter_kept()
+                shadow.make_room()
             self._arena.clear()
             kept = self._arena.keep(addresses)
         return addresses if kept is None else kept
@@ -130,6 +137,12 @@ class Races:
         now.epoch += 1
         if addresses.size == 1:
             now.barrier = now.epoch - 1
+
+    def finish(self) -> None:
+        """The program that runs ends. Raises the Fault of a load, which waited for a store that would say more."""
+        late, self._late = self._late, None
+        if late is not None:
+            raise late[0].with_traceback(late[1])
 
     def look(self) -> None:
         """The last access was a volatile load, which takes nothing over."""

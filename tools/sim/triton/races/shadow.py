@@ -45,8 +45,9 @@ class Shadow:
     """What happened to each element of `size` bytes of one storage.
 
     As long as all accesses are loads, or all are updates, nothing can go wrong: they are only kept, and entered when a
-    first access of another kind comes. Of each kind the last access to an element is known, and of loads and updates
-    the last one by another program before it: who comes later may be in order with one of the two only.
+    first access of another kind comes. Of millions of loads the earlier ones are forgotten by then. Of each kind the
+    last access to an element is known, and of loads and updates the last one by another program before it: who comes
+    later may be in order with one of the two only.
     """
 
     def __init__(self, storage: int, elements: int, size: int, stamps: Stamps) -> None:
@@ -69,6 +70,12 @@ class Shadow:
         """Take in an access that met nothing. addresses: stay as they are until `enter_kept`."""
         self._kinds |= 1 << kind
         self._pending.append((kind, stamp, addresses))
+
+    def make_room(self) -> None:
+        """Give up the addresses that are kept: loads of what nobody has changed by now are forgotten."""
+        if self._kinds & ~(1 << LOAD | 1 << PEEK):
+            self.enter_kept()
+        self._pending.clear()
 
     def met(self, kind: int, index: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """What an access of this kind has to be in order with: kinds, and a stamp for each of its elements or 0."""

@@ -10,6 +10,7 @@ import triton.language as tl
 from tools import gpu
 from tools.sim.triton.faults import Fault
 from tools.sim.triton.programs import order
+from tools.worker import raised_from
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
 
@@ -48,6 +49,23 @@ def test_a_load_of_what_another_program_stores_is_reported_with_both_lines():
     assert what.endswith(f" in line {store}.") and f" of x in line {load}, and program " in what
     assert why == "They run at the same time, so the load may find either value."
     assert question == "Should the result go to another array, or be stored in another launch?"
+
+
+def test_a_load_before_a_store_to_the_same_element_is_told_as_two_stores():
+    @triton.jit
+    def add_up(x_ptr, out_ptr):
+        before = tl.load(out_ptr)
+        tl.store(out_ptr, before + tl.load(x_ptr + tl.program_id(0)))
+
+    what, *_ = fault_of(add_up, (2,), torch.ones(2), torch.zeros(1))
+    assert what == "programs 0 and 1 both store element 0 of out."
+
+
+def test_the_fault_of_a_load_keeps_the_lines_that_lead_to_it():
+    with pytest.raises(Fault) as caught:
+        store_then_all_load[(3,)](torch.zeros(1), torch.zeros(3))
+    assert raised_from(caught.value, [__file__]).frames[-1].function == "store_then_all_load"
+    assert raised_from(caught.value, [__file__]).frames[-1].source == caught.value.source
 
 
 def test_one_program_may_load_what_it_stores():
@@ -247,3 +265,15 @@ def test_a_last_program_that_takes_a_relaxed_ticket_may_not_fold():
 
     what, why, *_ = fault_of(fold, (4,), torch.empty(4), torch.empty(1), flags(1), PROGRAMS=4)
     assert " loads element " in what and why.endswith('which is "relaxed" and publishes nothing.')
+
+
+def test_a_value_that_is_the_same_by_the_order_here_is_not_called_the_same():
+    @triton.jit
+    def add_up_zeros(x_ptr, out_ptr):
+        tl.store(out_ptr, tl.load(out_ptr) + tl.load(x_ptr + tl.program_id(0)))
+
+    assert fault_of(add_up_zeros, (2,), torch.zeros(2), torch.zeros(1)) == [
+        "programs 0 and 1 both store element 0 of out.",
+        "",
+        "They run at the same time, so either may come last. Whose element is it?",
+    ]
