@@ -64,6 +64,7 @@ class Schedule:
         self.error: BaseException | None = None
         self.changers: dict[int, tuple[int, int]] = {}
         self._stopping = False
+        self._threads: list[threading.Thread] = []
         self._doomed: Program | None = None
 
     def run(self) -> None:
@@ -145,7 +146,13 @@ class Schedule:
             self._main.release()
         elif program.thread is None:
             program.thread = threading.Thread(target=self._context.copy().run, args=(self._fly, program), daemon=True)
-            program.thread.start()
+            self._threads.append(program.thread)
+            try:
+                program.thread.start()
+            except RuntimeError:
+                self._threads.pop()
+                most = len(self._threads)
+                raise RuntimeError(f"Programs that wait have a thread each, and this machine gives {most}.") from None
         else:
             program.baton.release()
 
@@ -161,16 +168,17 @@ class Schedule:
             self.check()
             del self.flying[program.number]
             following = self._choose()
+            self._wake(following)
         except Stopped:
             return
         except BaseException as error:
-            self.error, following = error, None
-        self._wake(following)
+            self.error = error
+            self._wake(None)
 
     def _stop(self) -> None:
         """End the threads that are left, which wait for their turn."""
         self._stopping = True
         for each in list(self.flying.values()):
-            if each.thread is not None and each.thread.is_alive():
-                each.baton.release()
-                each.thread.join(1)
+            each.baton.release()
+        for thread in self._threads:
+            thread.join(1)

@@ -1,6 +1,7 @@
 """Kernels whose programs wait for ever: no hang, but who waits for whom."""
 
 import re
+import signal
 import threading
 
 import pytest
@@ -146,6 +147,42 @@ def test_another_fault_ends_the_programs_that_wait():
 
     fault = deadlock_of(wait_and_leave, (4,), torch.zeros(1), flags(1))
     assert fault.kind == "out_of_bounds" and fault.program == (3,)
+
+
+@triton.jit
+def count_far(out_ptr):
+    n = tl.load(out_ptr)
+    while n < 1000000000:
+        n += 1
+
+
+def test_a_time_limit_ends_programs_in_flight():
+    def ring(*_) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TimeoutError):
+            count_far[(2,)](flags(1))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert threading.active_count() == 1
+
+
+def test_no_more_threads_than_the_machine_gives_is_said_plainly(monkeypatch):
+    start, left = threading.Thread.start, [3]
+
+    def start_some(thread) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_some)
+    with pytest.raises(RuntimeError, match="this machine gives 3"):
+        wait_for_neighbour[(9,)](flags(9), LAST_TOO=False)
 
 
 def test_what_a_kernel_raises_keeps_its_type_and_its_line():
