@@ -58,7 +58,7 @@ class Races:
         self._sites: dict[tuple[int, int], int] = {}
         self._codes: list[tuple[CodeType | None, int]] = []
         self._late: tuple[Fault, TracebackType | None] | None = None
-        self._last: tuple[Shadow, np.ndarray] | None = None  # of an atomic or a volatile load
+        self._last: tuple[Shadow, np.ndarray, int] | None = None  # of an atomic or a volatile load
 
     def run(self, program: int) -> None:
         """This program runs now, or goes on."""
@@ -78,7 +78,7 @@ class Races:
             places = self._kept(places)
             shadow.keep(kind, stamp, places)
         if kind in (UPDATE, PEEK):
-            self._last = shadow, places
+            self._last = shadow, places, kind
         if not is_kept:
             index = shadow.index(places)
             self._check(operation, kind, shadow, view, addresses, index)
@@ -118,7 +118,7 @@ class Races:
         """The last access was an atomic. written: which of its elements it wrote, or whether all."""
         if self._last is None:
             return
-        (place, addresses), self._last = self._last, None
+        (place, addresses, kind), self._last = self._last, None
         now, line, others_see = self.now, learner_line(), scope != "cta"
         acquires, releases = (others_see and sem in (each, "acq_rel") for each in ("acquire", "release"))
         how = sem if others_see else 'of scope "cta"'
@@ -129,7 +129,7 @@ class Races:
                 now.releases.append((now.epoch, line, place))
             else:
                 now.weak_releases[place] = now.epoch, line, how
-        if not acquires:
+        if not acquires and (kind == PEEK or sem != "release"):
             now.weak_acquires[place] = now.epoch, line, how
         if acquires or releases:
             epochs = now.epoch, now.barrier

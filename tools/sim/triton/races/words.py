@@ -67,7 +67,7 @@ def _unordered(meeting: Meeting, operation: str, advice: tuple[str, str] | None)
     there = element(meeting.view, meeting.address)
     what = f"program {program(reader)} {VERBS[looks]} {there} of {meeting.view.name} in line {where}, and "
     what += f"program {program(writer)} {VERBS[changes]} it in line {line}.\n"
-    if advice is None:
+    if advice is None or looks == PEEK:
         advice = _plainly(looks, changes)
     if meeting.is_same and meeting.mine == STORE:
         advice = "Here it keeps its value, so a GPU would let it pass; the course does not.", advice[1]

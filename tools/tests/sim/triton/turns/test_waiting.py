@@ -6,6 +6,7 @@ import triton
 import triton.language as tl
 
 from tools import gpu
+from tools.sim.triton.faults import Fault
 from tools.sim.triton.programs import SEED
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
@@ -15,23 +16,38 @@ def flags(n: int) -> torch.Tensor:
     return torch.zeros(n, dtype=torch.int32)
 
 
+def told(kernel, grid, *args, **constants) -> str:
+    """The text of its fault."""
+    with pytest.raises(Fault) as caught:
+        kernel[grid](*args, **constants)
+    return caught.value.text
+
+
 @pytest.fixture(params=["0", "1", "2"], autouse=True)
 def seed(request, monkeypatch):
     monkeypatch.setenv(SEED, request.param)
 
 
 @triton.jit
-def scan_by_chain(x_ptr, out_ptr, sums_ptr, flags_ptr, BLOCK: tl.constexpr):
+def scan_by_chain(
+    x_ptr,
+    out_ptr,
+    sums_ptr,
+    flags_ptr,
+    BLOCK: tl.constexpr,
+    SET: tl.constexpr = "release",
+    GET: tl.constexpr = "acquire",
+):
     pid = tl.program_id(0)
     mine = pid * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + mine)
     before = 0.0
     if pid > 0:
-        while tl.atomic_add(flags_ptr + pid - 1, 0, sem="acquire") == 0:
+        while tl.atomic_add(flags_ptr + pid - 1, 0, sem=GET) == 0:
             pass
         before = tl.load(sums_ptr + pid - 1)
     tl.store(sums_ptr + pid, before + tl.sum(x))
-    tl.atomic_xchg(flags_ptr + pid, 1, sem="release")
+    tl.atomic_xchg(flags_ptr + pid, 1, sem=SET)
     tl.store(out_ptr + mine, before + tl.cumsum(x))
 
 
@@ -40,6 +56,15 @@ def test_a_scan_whose_programs_wait_for_the_one_before():
     out = torch.empty(48)
     scan_by_chain[(6,)](x, out, torch.empty(6), flags(6), BLOCK=8)
     assert torch.equal(out, x.cumsum(0))
+
+
+@pytest.mark.parametrize(
+    "mistake, why", [({"SET": "relaxed"}, "publishes nothing"), ({"GET": "relaxed"}, "takes nothing over")]
+)
+def test_a_scan_with_a_relaxed_flag(mistake, why):
+    assert why in told(
+        scan_by_chain, (6,), torch.ones(48), torch.empty(48), torch.empty(6), flags(6), BLOCK=8, **mistake
+    )
 
 
 @triton.jit
@@ -59,7 +84,9 @@ def look_back(flags_ptr, parts_ptr, totals_ptr, pid):
 
 
 @triton.jit
-def scan_by_look_back(x_ptr, out_ptr, flags_ptr, parts_ptr, totals_ptr, ticket_ptr, BLOCK: tl.constexpr):
+def scan_by_look_back(
+    x_ptr, out_ptr, flags_ptr, parts_ptr, totals_ptr, ticket_ptr, BLOCK: tl.constexpr, PLAIN: tl.constexpr = False
+):
     pid = tl.atomic_add(ticket_ptr, 1)
     mine = pid * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + mine)
@@ -68,7 +95,10 @@ def scan_by_look_back(x_ptr, out_ptr, flags_ptr, parts_ptr, totals_ptr, ticket_p
     tl.atomic_xchg(flags_ptr + pid, 1, sem="release")
     before = look_back(flags_ptr, parts_ptr, totals_ptr, pid)
     tl.store(totals_ptr + pid, before + part)
-    tl.atomic_xchg(flags_ptr + pid, 2, sem="release")
+    if PLAIN:
+        tl.store(flags_ptr + pid, 2)
+    else:
+        tl.atomic_xchg(flags_ptr + pid, 2, sem="release")
     tl.store(out_ptr + mine, before + tl.cumsum(x))
 
 
@@ -78,19 +108,35 @@ def test_a_scan_with_decoupled_look_back():
     assert torch.equal(out, x.cumsum(0))
 
 
+def test_a_look_back_whose_flag_is_stored_plainly():
+    args = torch.ones(64), torch.empty(64), flags(8), torch.empty(8), torch.empty(8), flags(1)
+    text = told(scan_by_look_back, (8,), *args, BLOCK=8, PLAIN=True)
+    assert "A plain store publishes nothing." in text and " of flags in line " in text
+
+
 @triton.jit
-def sum_under_lock(x_ptr, out_ptr, lock_ptr, BLOCK: tl.constexpr, SWAP: tl.constexpr):
+def sum_under_lock(
+    x_ptr,
+    out_ptr,
+    lock_ptr,
+    BLOCK: tl.constexpr,
+    SWAP: tl.constexpr,
+    TAKE: tl.constexpr = "acquire",
+    GIVE: tl.constexpr = "release",
+    BARRIER: tl.constexpr = True,
+):
     mine = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + tl.program_id(0) * BLOCK + mine)
     if SWAP:
-        while tl.atomic_cas(lock_ptr, 0, 1, sem="acquire") == 1:
+        while tl.atomic_cas(lock_ptr, 0, 1, sem=TAKE) == 1:
             pass
     else:
-        while tl.atomic_xchg(lock_ptr, 1, sem="acquire") == 1:
+        while tl.atomic_xchg(lock_ptr, 1, sem=TAKE) == 1:
             pass
     tl.store(out_ptr + mine, tl.load(out_ptr + mine) + x)
-    tl.debug_barrier()
-    tl.atomic_xchg(lock_ptr, 0, sem="release")
+    if BARRIER:
+        tl.debug_barrier()
+    tl.atomic_xchg(lock_ptr, 0, sem=GIVE)
 
 
 @pytest.mark.parametrize("swap", [True, False])
@@ -100,8 +146,31 @@ def test_sums_under_a_spin_lock(swap):
     assert torch.equal(out, x.sum(0))
 
 
+@pytest.mark.parametrize("swap", [True, False])
+@pytest.mark.parametrize(
+    "mistake, why",
+    [
+        ({"TAKE": "relaxed"}, 'is "relaxed" and takes nothing over'),
+        ({"GIVE": "relaxed"}, 'is "relaxed" and publishes nothing'),
+        ({"BARRIER": False}, "waits for one thread of program "),
+    ],
+)
+def test_a_lock_that_is_taken_or_given_back_too_loosely(swap, mistake, why):
+    assert why in told(
+        sum_under_lock, (7,), torch.ones(7, 16), torch.zeros(16), flags(1), BLOCK=16, SWAP=swap, **mistake
+    )
+
+
 @triton.jit
-def split_k_in_turn(x_ptr, out_ptr, turn_ptr, SPLITS: tl.constexpr, BLOCK: tl.constexpr):
+def split_k_in_turn(
+    x_ptr,
+    out_ptr,
+    turn_ptr,
+    SPLITS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    BARRIER: tl.constexpr = True,
+    NEXT: tl.constexpr = 1,
+):
     tile, split = tl.program_id(0), tl.program_id(1)
     mine = tile * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + split * BLOCK * tl.num_programs(0) + mine)
@@ -110,8 +179,9 @@ def split_k_in_turn(x_ptr, out_ptr, turn_ptr, SPLITS: tl.constexpr, BLOCK: tl.co
     if split > 0:
         x += tl.load(out_ptr + mine)
     tl.store(out_ptr + mine, x)
-    tl.debug_barrier()
-    tl.atomic_xchg(turn_ptr + tile, (split + 1) % SPLITS, sem="release")
+    if BARRIER:
+        tl.debug_barrier()
+    tl.atomic_xchg(turn_ptr + tile, (split + NEXT) % SPLITS, sem="release")
 
 
 def test_split_k_whose_parts_are_added_in_turn():
@@ -123,8 +193,24 @@ def test_split_k_whose_parts_are_added_in_turn():
     assert torch.equal(out, wanted) and turns.tolist() == [0, 0]
 
 
+def test_split_k_without_a_barrier_or_with_a_turn_that_nobody_has():
+    x, out = torch.ones(5, 32), torch.empty(32)
+    assert "waits for one thread" in told(split_k_in_turn, (2, 5), x, out, flags(2), SPLITS=5, BLOCK=16, BARRIER=False)
+    text = told(split_k_in_turn, (2, 5), x, out, flags(2), SPLITS=5, BLOCK=16, NEXT=0)
+    assert " waits for element " in text and " of turn" in text
+
+
 @triton.jit
-def stream_k(x_ptr, out_ptr, partials_ptr, flags_ptr, TILES: tl.constexpr, PER_TILE: tl.constexpr, BLOCK: tl.constexpr):
+def stream_k(
+    x_ptr,
+    out_ptr,
+    partials_ptr,
+    flags_ptr,
+    TILES: tl.constexpr,
+    PER_TILE: tl.constexpr,
+    BLOCK: tl.constexpr,
+    SET: tl.constexpr = "release",
+):
     """TILES sums of PER_TILE rows; each program takes as many rows, wherever tiles begin."""
     pid, programs = tl.program_id(0), tl.num_programs(0)
     rows = TILES * PER_TILE // programs
@@ -149,7 +235,7 @@ def stream_k(x_ptr, out_ptr, partials_ptr, flags_ptr, TILES: tl.constexpr, PER_T
         else:
             tl.store(partials_ptr + pid * BLOCK + mine, acc)
             tl.debug_barrier()
-            tl.atomic_xchg(flags_ptr + pid, 1, sem="release")
+            tl.atomic_xchg(flags_ptr + pid, 1, sem=SET)
         row = until
 
 
@@ -159,15 +245,30 @@ def test_stream_k_whose_first_program_of_a_tile_waits_for_the_others_parts():
     assert torch.equal(out, x.view(3, 4, 8).sum(1))
 
 
+def test_stream_k_whose_parts_are_not_published():
+    args = torch.ones(12, 8), torch.empty(3, 8), torch.empty(6, 8), flags(6)
+    assert "publishes nothing" in told(stream_k, (6,), *args, TILES=3, PER_TILE=4, BLOCK=8, SET="relaxed")
+
+
 @triton.jit
-def neighbours_twice(x_ptr, y_ptr, z_ptr, count_ptr, BLOCK: tl.constexpr):
+def neighbours_twice(
+    x_ptr,
+    y_ptr,
+    z_ptr,
+    count_ptr,
+    BLOCK: tl.constexpr,
+    BARRIER: tl.constexpr = True,
+    COME: tl.constexpr = "acq_rel",
+    MORE: tl.constexpr = 0,
+):
     pid, programs = tl.program_id(0), tl.num_programs(0)
     mine = tl.arange(0, BLOCK)
     there = (pid + 1) % programs * BLOCK + mine
     tl.store(y_ptr + pid * BLOCK + mine, tl.load(x_ptr + there) + 1)
-    tl.debug_barrier()
-    tl.atomic_add(count_ptr, 1)
-    while tl.atomic_add(count_ptr, 0, sem="acquire") < programs:
+    if BARRIER:
+        tl.debug_barrier()
+    tl.atomic_add(count_ptr, 1, sem=COME)
+    while tl.atomic_add(count_ptr, 0, sem="acquire") < programs + MORE:
         pass
     tl.store(z_ptr + pid * BLOCK + mine, tl.load(y_ptr + there) + 1)
 
@@ -177,6 +278,19 @@ def test_a_barrier_over_the_grid():
     y, z = torch.empty(5, 8), torch.empty(5, 8)
     neighbours_twice[(5,)](x, y, z, flags(1), BLOCK=8)
     assert torch.equal(z, x.roll(-2, 0) + 2)
+
+
+@pytest.mark.parametrize(
+    "mistake, why",
+    [
+        ({"BARRIER": False}, "waits for one thread of program "),
+        ({"COME": "relaxed"}, 'is "relaxed" and publishes nothing'),
+        ({"MORE": 1}, " waits for element 0 of count"),
+    ],
+)
+def test_a_barrier_over_the_grid_that_is_none_or_waits_for_one_more(mistake, why):
+    x, y, z = (torch.zeros(5, 8) for _ in range(3))
+    assert why in told(neighbours_twice, (5,), x, y, z, flags(1), BLOCK=8, **mistake)
 
 
 @triton.jit
@@ -210,6 +324,18 @@ def test_programs_that_take_tiles_from_a_queue_share_them():
     x, out, who = torch.arange(80.0), torch.empty(80), flags(10)
     take_from_queue[(3,)](x, out, who, flags(1), 10, BLOCK=8)
     assert torch.equal(out, x * 2) and len(set(who.tolist())) > 1
+
+
+def test_a_queue_that_is_no_atomic():
+    @triton.jit
+    def take_and_add(queue_ptr, out_ptr, tiles):
+        tile = tl.load(queue_ptr)
+        while tile < tiles:
+            tl.store(queue_ptr, tile + 1)
+            tl.store(out_ptr + tile, tl.program_id(0))
+            tile = tl.load(queue_ptr)
+
+    assert " element 0 of queue" in told(take_and_add, (3,), flags(1), flags(10), 10)
 
 
 @triton.jit
