@@ -27,6 +27,7 @@ class State:
     def __init__(self, program: int, first: int) -> None:
         self.program, self.first = program, first
         self.epoch, self.barrier = 1, 0
+        self.together = 0  # the barrier before the last atomic
         self.stamps: dict[tuple[int, ...], int] = {}
         self.releases: list[tuple[int, int, Shadow]] = []
         self.weak_releases: dict[Shadow, tuple[int, int, str]] = {}
@@ -134,9 +135,15 @@ class Races:
         if acquires or releases:
             epochs = now.epoch, now.barrier
             self.clocks.add(Event(now.program, epochs, acquires, releases, place, addresses, written))
-        now.epoch += 1
+        now.together = now.barrier
         if addresses.size == 1:
-            now.barrier = now.epoch - 1
+            now.meet()
+        else:
+            now.epoch += 1
+
+    def drop(self) -> None:
+        """Nobody uses the result of the last atomic, so the threads of the program do not wait for it."""
+        self.now.barrier = self.now.together
 
     def finish(self) -> None:
         """The program that runs ends. Raises the Fault of a load, which waited for a store that would say more."""
@@ -205,8 +212,9 @@ class Races:
         """Does the store leave these elements as they are?"""
         if self.value is None:
             return False
-        pointers, value, mask = (getattr(each, "data", each) for each in self.value)
-        values = np.broadcast_to(value, pointers.shape)
+        pointers, value, mask = self.value
+        mask = mask if mask is None or isinstance(mask, np.ndarray) else mask.data
+        values = np.broadcast_to(value.data, pointers.data.shape)
         values = values.ravel() if mask is None or mask.all() else values[mask]
         if values.size != addresses.size:
             return False

@@ -2,7 +2,7 @@
 
 A release publishes what one thread of its program did, the thread that makes scalar accesses and atomics: Triton puts
 no barrier before it. What the program's other threads did in accesses to blocks is published by a release that comes
-after `tl.debug_barrier()`, or after an earlier scalar atomic, whose result all threads wait for. So a program has two
+after `tl.debug_barrier()`, or after an earlier scalar atomic for whose result all threads waited. So a program has two
 rows in a clock: SCALAR and BLOCK. An acquire is taken to hold for the whole program.
 """
 

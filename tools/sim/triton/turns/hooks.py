@@ -82,6 +82,12 @@ def patch(interpreter: Any) -> None:
         setattr(builder, method.__name__, method)
 
 
+def result_dropped() -> None:
+    """Nobody uses the result of the atomic that was just made."""
+    if memory.current is not None:
+        memory.current.races.drop()
+
+
 def round_begins() -> None:
     """The condition of a `while` of the program that runs holds: it goes round once more. Raises Fault."""
     schedule, frame = current, learner_frame()

@@ -240,6 +240,31 @@ def test_one_number_is_stored_by_the_thread_that_releases():
     publish[(2,)](flags(1), out, flags(1), BLOCK=1, BARRIER=False)
 
 
+@triton.jit
+def publish_late(x_ptr, out_ptr, flag_ptr, count_ptr, BLOCK: tl.constexpr, USED: tl.constexpr):
+    mine = tl.arange(0, BLOCK)
+    if tl.program_id(0) == 0:
+        tl.store(x_ptr + mine, mine)
+        if USED:
+            ticket = tl.atomic_add(count_ptr, 1)
+            tl.store(out_ptr + ticket, 1)
+        else:
+            tl.atomic_add(count_ptr, 1)
+        tl.atomic_xchg(flag_ptr, 1, sem="release")
+    else:
+        while tl.atomic_add(flag_ptr, 0, sem="acquire") == 0:
+            pass
+        tl.store(out_ptr + BLOCK + mine, tl.load(x_ptr + mine))
+
+
+def test_all_threads_wait_for_an_atomics_result_where_somebody_uses_it():
+    out = flags(16)
+    publish_late[(2,)](flags(8), out, flags(1), flags(1), BLOCK=8, USED=True)
+    assert out[8:].tolist() == list(range(8))
+    _, why, *_ = fault_of(publish_late, (2,), flags(8), out, flags(1), flags(1), BLOCK=8, USED=False)
+    assert why.endswith("waits for one thread of program 0, not for all.")
+
+
 def test_a_chain_of_several_programs_is_an_order_too():
     @triton.jit
     def relay(x_ptr, flags_ptr):
