@@ -13,6 +13,7 @@ from collections.abc import Callable
 from tools.sim.triton.turns.loops import Loop, Place
 
 TRIES = 1000  # rounds that a loop is given when nobody but it can go on
+SELDOM = 8  # one time in so many a program that was woken comes before others; to look again is often in vain
 STACK = 1 << 20  # bytes of a thread's stack: a kernel calls a few functions, and there may be thousands of threads
 
 
@@ -23,7 +24,8 @@ class Stopped(BaseException):
 class Program:
     """One program in flight. looked: places for whose change it waits, by address; None: it can go on.
 
-    settled: would it do the same for ever? tries: rounds in vain since it began to wait. line: where it waits.
+    is_woken: has what it waited for changed, and it has not looked yet? settled: would it do the same for ever?
+    tries: rounds in vain since memory changed last. line: where it waits.
     """
 
     def __init__(self, number: int) -> None:
@@ -33,7 +35,8 @@ class Program:
         self.thread: threading.Thread | None = None
         self.loops: dict[tuple[int, int], Loop] = {}
         self.looked: dict[int, Place] | None = None
-        self.settled, self.tries, self.line = False, 0, 0
+        self.is_woken = self.settled = False
+        self.tries = self.line = 0
 
 
 class Schedule:
@@ -94,14 +97,14 @@ class Schedule:
         self._switch(self._choose())
         if self._doomed is now:
             raise self._stuck(self, now)
-        now.looked = None
+        now.looked, now.is_woken = None, False
 
     def changed(self, addresses: set[int] | None) -> None:
         """These elements of memory changed; None: too many to tell."""
         for each in self.flying.values():
             each.tries = 0
             if each.looked is not None and (addresses is None or not addresses.isdisjoint(each.looked)):
-                each.looked = None
+                each.looked, each.is_woken = None, True
 
     def check(self) -> None:
         """Raise Stopped if the launch is over."""
@@ -114,6 +117,9 @@ class Schedule:
         """One that can go on; a new one among those that could start; None: all are over."""
         ready = [each for each in self.flying.values() if each.looked is None]
         can_start = bool(self.unstarted) and len(self.flying) < self.limit
+        fresh = [each for each in ready if not each.is_woken]
+        if (fresh or can_start) and self._random.randrange(SELDOM):
+            ready = fresh
         if ready or can_start:
             number = self._random.randrange(len(ready) + can_start)
             return ready[number] if number < len(ready) else self._start()
