@@ -5,7 +5,7 @@ happens to lie changes no count.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -24,14 +24,11 @@ class View:
 
     Its bounds are its first and its last element: what lies between the rows of a strided view is inside.
     storage: virtual address where the memory behind it begins.
-    owners: by operation ("store", "atomic") and element size, which program (plus one) did so to each element of that
-        memory last; views of one storage share them.
     """
 
     name: str
     tensor: Any
     storage: int
-    owners: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def shift(self) -> np.uint64:
@@ -82,13 +79,6 @@ class View:
                 index[axis], place = divmod(place, step)
         return None if rest or place else index
 
-    def owners_of(self, operation: str, size: int) -> np.ndarray:
-        """One number for each element of `size` bytes in its memory."""
-        elements = self.tensor.untyped_storage().nbytes() // size
-        if (operation, size) not in self.owners:
-            self.owners[operation, size] = np.zeros(elements, np.int32)
-        return self.owners[operation, size]
-
 
 def is_tensor(thing: Any) -> bool:
     """Is it a tensor, or what triton.reinterpret made of one?"""
@@ -138,9 +128,5 @@ class Arguments:
         if known:
             return known
         view = View(name, tensor, (FIRST + len(self.views) << WINDOW) + ORIGIN)
-        start = tensor.untyped_storage().data_ptr()
-        for other in self.views:
-            if start and other.tensor.untyped_storage().data_ptr() == start:
-                view.owners = other.owners
         self.views.append(view)
         return view

@@ -1,9 +1,8 @@
 """Faults of Triton kernels: an exception, which says program and line, for what the hardware would refuse."""
 
-import functools
 import os
 import sys
-from types import FrameType
+from types import FrameType, TracebackType
 
 import numpy as np
 
@@ -25,7 +24,15 @@ class Fault(faults.Fault):
 
 def learner_frame() -> FrameType | None:
     """The innermost frame that is neither Triton's nor the simulator's: the learner's line."""
-    return faults.innermost(_is_inner)
+    frame: FrameType | None = sys._getframe(1)  # each access of a kernel asks: no calls in this loop
+    while frame is not None:
+        is_inner = _inner.get(frame.f_code.co_filename)
+        if is_inner is None:
+            is_inner = _inner[frame.f_code.co_filename] = _is_inner(frame.f_code.co_filename)
+        if not is_inner:
+            return frame
+        frame = frame.f_back
+    return None
 
 
 def learner_line() -> int:
@@ -34,7 +41,18 @@ def learner_line() -> int:
     return frame.f_lineno if frame else 0
 
 
-@functools.cache
+def learner_traceback() -> TracebackType | None:
+    """The frames of the kernel that runs, as an exception has them that is raised at the learner's line."""
+    frame, trace = learner_frame(), None
+    while frame is not None and frame.f_code.co_name != "play":  # turns/launch.py, which calls kernels
+        trace = TracebackType(trace, frame, frame.f_lasti, frame.f_lineno)
+        frame = frame.f_back
+    return trace
+
+
+_inner: dict[str, bool] = {}  # by file
+
+
 def _is_inner(file: str) -> bool:
     triton = os.path.dirname(str(sys.modules["triton"].__file__))
     return file.startswith((triton + os.sep, os.path.dirname(__file__) + os.sep))

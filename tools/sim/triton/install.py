@@ -24,6 +24,7 @@ PATCHES = (
     "reducing",
     "pointers",
     "gluon",
+    "turns.hooks",
     "programs",
     "overflow",
     "arithmetic",

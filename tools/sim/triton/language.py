@@ -18,6 +18,7 @@ from triton.backends.nvidia.compiler import CUDAOptions
 from tools.sim.triton import driver, tensors, undefined
 from tools.sim.triton.closures import closed
 from tools.sim.triton.faults import Fault, running
+from tools.sim.triton.turns import hooks
 
 HELPERS = ("interpreter_semantic", "kernel_python")  # names that a rewritten kernel sees; the lesson does not
 
@@ -66,7 +67,7 @@ class KernelPython:
         return value.__not__() if isinstance(value, tl.tensor) else not value
 
     def truth(self, condition: Any) -> Any:
-        """The condition of if and while."""
+        """The condition of if."""
         if isinstance(condition, tl.tensor) and condition.handle.data.size > 1:
             size = condition.handle.data.size
             raise Fault(
@@ -76,6 +77,16 @@ class KernelPython:
             )
         undefined.check(getattr(condition, "handle", None), "a condition")
         return condition
+
+    def again(self, condition: Any) -> bool:
+        """The condition of while: what other programs do may change it."""
+        holds = bool(self.truth(condition))
+        (hooks.round_begins if holds else hooks.loop_ends)()
+        return holds
+
+    def drop(self, value: Any) -> None:
+        """An atomic whose result nobody uses."""
+        hooks.result_dropped()
 
     def chain(self) -> None:
         """a <= b < c, of which Python would take the first half for true."""
@@ -116,12 +127,24 @@ def _patch_source(interpreter: Any) -> None:
             self.generic_visit(node)
             return _call("opposite", node.operand) if isinstance(node.op, ast.Not) else node
 
-        def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> ast.AST:
+        def visit_If(self, node: ast.If | ast.IfExp) -> ast.AST:
             self.generic_visit(node)
-            node.test = _call("truth", node.test)
+            node.test = ast.copy_location(_call("truth", node.test), node.test)  # not where the block ends
             return node
 
-        visit_While = visit_IfExp = visit_If
+        visit_IfExp = visit_If
+
+        def visit_Expr(self, node: ast.Expr) -> ast.AST:
+            self.generic_visit(node)
+            match node.value:
+                case ast.Call(func=ast.Attribute(attr=str(name))) as call if name.startswith("atomic_"):
+                    node.value = ast.copy_location(_call("drop", call), call)
+            return node
+
+        def visit_While(self, node: ast.While) -> ast.AST:
+            self.generic_visit(node)
+            node.test = ast.copy_location(_call("again", node.test), node.test)
+            return node
 
         def visit_Compare(self, node: ast.Compare) -> ast.AST:
             self.generic_visit(node)

@@ -9,8 +9,8 @@ from typing import Any
 
 from tools.sim import libraries, recording, trace
 from tools.sim.counters import Counts, Launch
-from tools.sim.faults import position
 from tools.sim.triton import memory
+from tools.sim.triton.turns import launch as turns
 
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
 
@@ -18,23 +18,24 @@ SEED = "COURSE_SEED"  # environment variable: another seed, another order
 def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> None:
     """Launch a kernel. executor: Triton's GridExecutor, which holds the kernel and the grid."""
     _check_names(executor, kwargs)
+    warps = kwargs.get("num_warps", 4)
     kwargs = {name: value for name, value in kwargs.items() if name in executor.arg_names}  # not num_warps
     host_args, host_kwargs = executor._init_args_hst(args, kwargs)
     for hook in executor.pre_run_hooks:
         hook(*host_args, **host_kwargs)
     scope = interpreter._patch_lang(executor.fn)
     try:
-        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *host_args, **host_kwargs))
+        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *host_args, **host_kwargs), warps)
     finally:
         scope.restore()
         memory.current = None
     executor._restore_args_dev(args, host_args, kwargs, host_kwargs)
 
 
-def _launch(executor: Any, interpreter: Any, arguments: dict) -> None:
+def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int) -> None:
     grid = _grid(executor, arguments)
     _check(executor, arguments)
-    memory.current = memory.Memory(counting=recording.recording())
+    memory.current = memory.Memory(recording.recording(), prod(grid), turns.can_wait(executor.fn))
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
     arguments = {
@@ -46,10 +47,7 @@ def _launch(executor: Any, interpreter: Any, arguments: dict) -> None:
     builder.set_grid_dim(*sizes)
     if trace.listener is not None:
         trace.listener.launch(executor.fn.__name__, sizes, None)
-    for number in order(prod(sizes)):
-        builder.set_grid_idx(*position(number, sizes))
-        memory.current.begin(number)
-        executor.fn(**arguments)
+    turns.play(executor.fn, arguments, order(prod(sizes)), sizes, warps, builder)
     _put_on_record(executor.fn.__name__, grid)
 
 
