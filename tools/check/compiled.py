@@ -7,7 +7,7 @@ from typing import Any
 from tools.check import arrays
 from tools.check.count import on_cpu
 from tools.compiler import CompileError, Evidence, NoCompiler, evidence_from
-from tools.worker import Died, Lesson, lesson_at, lesson_of
+from tools.worker import Died, Lesson, lesson_at, lesson_of, name_of
 
 
 def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h100", **kwargs: object) -> Any:
@@ -20,8 +20,8 @@ def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h10
     chips = (chip,) if isinstance(chip, str) else tuple(chip)
     moved: dict[int, arrays.Array] = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
-    answer = compiling(function).ask("compile", function.__name__, args, kwargs, chips).result()
-    found = _read(answer, chips, function.__name__)
+    answer = compiling(function).ask("compile", name_of(function), args, kwargs, chips).result()
+    found = _read(answer, chips, name_of(function))
     return found[chip] if isinstance(chip, str) else found
 
 

@@ -13,7 +13,7 @@ from tools.check.text import call_lines
 from tools.sim import tables
 from tools.sim.counters import Counters
 from tools.sim.recording import record
-from tools.worker import Died, OwnTimeOfAll, RemoteFunction, lesson_of
+from tools.worker import Died, OwnTimeOfAll, RemoteFunction, lesson_of, name_of
 
 
 def count(function: Callable, *args: object, profiler: bool = False, **kwargs: object) -> Counters:
@@ -50,7 +50,7 @@ class Call(NamedTuple):
     def lines(self) -> list[str]:
         """The call as a failure shows it: vector_add(x: float32[5120], y: float32[5120], block=512)."""
         arguments = inspect.signature(self.function).bind(*self.args, **self.keywords).arguments
-        return call_lines(self.function.__name__, arguments)
+        return call_lines(name_of(self.function), arguments)
 
     @property
     def longest(self) -> int:
@@ -87,7 +87,7 @@ def _count(function: Callable, args: tuple, kwargs: dict) -> Counters:
         return counters
     moved: dict[int, Array] = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
-    plain = lesson_of(function, "interpret").ask("count", function.__name__, args, kwargs).result()
+    plain = lesson_of(function, "interpret").ask("count", name_of(function), args, kwargs).result()
     try:
         return Counters.from_plain(plain)
     except ValueError:

@@ -36,7 +36,7 @@ def measured(function: Callable, args: tuple, kwargs: dict) -> MeasuredCounters:
     lesson = worker.lesson_of(function, "gpu")
     with tempfile.TemporaryDirectory() as folder:
         requests, replies, log = (Path(folder, name) for name in ("requests", "replies", "log"))
-        asked = write_requests(requests, lesson, function.__name__, args, kwargs)
+        asked = write_requests(requests, lesson, worker.name_of(function), args, kwargs)
         replies.touch()
         code, printed = run(
             [*_command(ncu, log), sys.executable, "-P", "-m", "tools.worker.profiled", str(requests), str(replies)]

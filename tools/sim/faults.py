@@ -43,7 +43,8 @@ class Fault(Exception):
         array: str | None = None,
         operation: str | None = None,
     ) -> None:
-        self.kind, self.array, self.operation = kind, array, operation
+        self.kind, self.what, self.question = kind, what, question
+        self.array, self.operation = array, operation
         self.file, self.line, self.source = describe(spot)
         self.function = spot.function
         head = f"{self.function}, line {self.line}:  {self.source}"

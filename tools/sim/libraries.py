@@ -37,7 +37,28 @@ def listed(names: list[str], in_float64: list[str]) -> Iterator[None]:
             calls, operators = _mode_types()
             calls = stack.enter_context(calls(names, in_float64))
             stack.enter_context(operators(calls))
+            stack.enter_context(_as_written())
         yield
+
+
+@contextmanager
+def _as_written() -> Iterator[None]:
+    """torch.compile compiles nothing inside: its code could not be looked into. Functions run as they are written."""
+    torch: Any = sys.modules["torch"]
+    compiler, torch.compile = torch.compile, _leave_uncompiled
+    try:
+        if "torch._dynamo" in sys.modules:  # something may have been compiled before
+            with torch.compiler.set_stance("force_eager"):
+                yield
+        else:
+            yield
+    finally:
+        torch.compile = compiler
+
+
+def _leave_uncompiled(model: Callable | None = None, **options: Any) -> Callable:
+    """As torch.compile is called: with a function or a module, or as a decorator with options."""
+    return model if model is not None else lambda function: function
 
 
 @functools.cache

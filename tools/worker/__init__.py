@@ -7,6 +7,7 @@ process may crash, hang or lie: the caller gets Died or TooSlow, and the next ca
 from tools.worker.calls import Outcome, Prepared, call, passing, prepare, repeat
 from tools.worker.deadlines import Died, NoAnswer, TooSlow, deadline
 from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, lesson_of, proxy
+from tools.worker.origin import name_of
 from tools.worker.own_time import OwnTimeOfAll
 from tools.worker.raised import Frame, LessonError, Raised, as_exception, raised_from
 
@@ -28,6 +29,7 @@ __all__ = [
     "deadline",
     "lesson_at",
     "lesson_of",
+    "name_of",
     "passing",
     "prepare",
     "proxy",

@@ -23,6 +23,7 @@ from tools.compiler import CompileError, NoCompiler
 from tools.sim.recording import record
 from tools.wire.given import rebuild
 from tools.worker.calls import repeat
+from tools.worker.origin import module_of
 from tools.worker.raised import raised_from
 
 _CONSTANTS = (bool, int, float, str, tuple)
@@ -159,8 +160,8 @@ class Worker(wire.End):
 
 
 def _is_function_of(thing: Any, module: str) -> bool:
-    """Also of what a decorator made of a function, a kernel for example."""
-    return callable(thing) and not isinstance(thing, type) and getattr(thing, "__module__", None) == module
+    """Also of what a decorator made of a function, a kernel for example, and of an operator of PyTorch."""
+    return callable(thing) and not isinstance(thing, type) and module_of(thing) == module
 
 
 def _load_numba() -> None:

@@ -12,6 +12,7 @@ from tools import gpu
 from tools.wire import cupy_of, extent, is_array, is_tensor
 from tools.worker.deadlines import NoAnswer
 from tools.worker.lesson import RemoteFunction
+from tools.worker.origin import module_of
 from tools.worker.own_time import OwnTimeOfAll
 from tools.worker.raised import Raised, raised_from
 
@@ -135,8 +136,7 @@ def _answer(function: Callable, args: tuple, kwargs: dict) -> tuple[object, Rais
 
 def _files_of(function: Callable) -> list[str]:
     """That of its module; of a test's own function also those of the modules beside it: it may call the lesson."""
-    name: Any = getattr(function, "__module__", None)
-    module = sys.modules.get(name)
+    module = sys.modules.get(module_of(function))
     others = [value for value in vars(module).values() if inspect.ismodule(value)] if module else []
     beside = [each for each in others if _folder(each) and _folder(each) == _folder(module)]
     return list(filter(None, (getattr(each, "__file__", None) for each in [module, *beside])))

@@ -15,6 +15,7 @@ from typing import Any
 
 from tools import wire
 from tools.worker.deadlines import Died
+from tools.worker.origin import module_of
 from tools.worker.process import Process
 from tools.worker.raised import LONGEST_MESSAGE, Frame, LessonError, Raised, as_exception
 
@@ -188,8 +189,9 @@ def lesson_of(function: Callable, mode: str) -> Lesson:
             if function.lesson.mode == mode
             else lesson_at(function.__module__, function.lesson.file, mode)
         )
-    module: Any = sys.modules[function.__module__]
-    return lesson_at(function.__module__, Path(module.__file__).resolve(), mode)
+    name = module_of(function)
+    module: Any = sys.modules[name]
+    return lesson_at(name, Path(module.__file__).resolve(), mode)
 
 
 def proxy(module: str, file: Path | str, mode: str = "interpret") -> types.ModuleType:

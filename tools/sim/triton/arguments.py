@@ -4,7 +4,8 @@ A pointer therefore says which argument it came from, however far it strays; and
 happens to lie changes no count.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,14 +24,11 @@ class View:
 
     Its bounds are its first and its last element: what lies between the rows of a strided view is inside.
     storage: virtual address where the memory behind it begins.
-    owners: by operation ("store", "atomic") and element size, which program (plus one) did so to each element of that
-        memory last; views of one storage share them.
     """
 
     name: str
     tensor: Any
     storage: int
-    owners: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def shift(self) -> np.uint64:
@@ -81,19 +79,22 @@ class View:
                 index[axis], place = divmod(place, step)
         return None if rest or place else index
 
-    def owners_of(self, operation: str, size: int) -> np.ndarray:
-        """One number for each element of `size` bytes in its memory."""
-        elements = self.tensor.untyped_storage().nbytes() // size
-        if (operation, size) not in self.owners:
-            self.owners[operation, size] = np.zeros(elements, np.int32)
-        return self.owners[operation, size]
+
+def is_tensor(thing: Any) -> bool:
+    """Is it a tensor, or what triton.reinterpret made of one?"""
+    return hasattr(thing, "untyped_storage") or type(thing).__name__ == "TensorWrapper"
 
 
 class Arguments:
-    """All tensors among the arguments of one launch."""
+    """All tensors among the arguments of one launch.
 
-    def __init__(self) -> None:
+    find: the tensor that another thing with a data_ptr() looks at. others: by the id of such a thing, its view.
+    """
+
+    def __init__(self, find: Callable[[Any], Any]) -> None:
         self.views: list[View] = []
+        self.find = find
+        self.others: dict[int, View] = {}
 
     def add(self, name: str, value: Any) -> None:
         """Take in one argument: a tensor, a descriptor of one, a tuple of such, or something else."""
@@ -101,28 +102,31 @@ class Arguments:
             for number, part in enumerate(value):
                 self.add(f"{name}[{number}]", part)
         elif hasattr(value, "data_ptr"):
-            self._view(value, name.removesuffix("_ptr"))
+            name = name.removesuffix("_ptr")
+            if is_tensor(value):
+                self.take(value, name)
+            else:
+                self.others[id(value)] = self.take(self.find(value), name)
         elif hasattr(value, "block_shape"):
             self.add(name, value.base)
 
     def address(self, tensor: Any) -> int:
-        """The virtual address of a tensor's first element."""
-        return self._view(tensor, "a tensor").low
+        """The virtual address of a tensor's first element, or of what something else points to."""
+        if is_tensor(tensor):
+            return self.take(tensor, "a tensor").low
+        return tensor.data_ptr() + int(self.others[id(tensor)].shift)
 
     def at(self, address: int) -> View | None:
         """The argument in whose window an address lies."""
         number = (address >> WINDOW) - FIRST
         return self.views[number] if 0 <= number < len(self.views) else None
 
-    def _view(self, tensor: Any, name: str) -> View:
+    def take(self, tensor: Any, name: str) -> View:
+        """The window of a tensor, a new one if it has none yet."""
         tensor = getattr(tensor, "base", tensor)  # what triton.reinterpret made looks at a tensor
         known = next((view for view in self.views if view.tensor is tensor), None)
         if known:
             return known
         view = View(name, tensor, (FIRST + len(self.views) << WINDOW) + ORIGIN)
-        start = tensor.untyped_storage().data_ptr()
-        for other in self.views:
-            if start and other.tensor.untyped_storage().data_ptr() == start:
-                view.owners = other.owners
         self.views.append(view)
         return view

@@ -7,17 +7,15 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import triton.language as tl
 from triton._C.libtriton import ir
 from triton.backends.nvidia.compiler import min_dot_size
 
-from tools.sim.triton.casts import round_to_tf32, truncate_to_tf32
+from tools.sim.triton import block_scaled
+from tools.sim.triton.casts import BF16, round_to_tf32, truncate_to_tf32
 
 PRECISION = ir.INPUT_PRECISION
-FORMATS = ir.ScaleDotElemTypeTY
-SCALE_BIAS, SCALE_NAN = 127, 255  # e8m0, a scale: the exponent of a power of two, and nothing else
 
 
 def product(a: np.ndarray, b: np.ndarray, accumulator: np.ndarray, precision: Any) -> np.ndarray:
@@ -28,7 +26,7 @@ def product(a: np.ndarray, b: np.ndarray, accumulator: np.ndarray, precision: An
         return a @ b + accumulator
     multiply: Callable = np.matmul
     if a.dtype == np.float32:
-        multiply = {PRECISION.TF32: _tf32, PRECISION.TF32x3: _tf32x3}.get(precision, np.matmul)
+        multiply = PRODUCTS.get(precision, np.matmul)
     total = multiply(a.astype(np.float32), b.astype(np.float32)) + accumulator.astype(np.float32)
     return total.astype(accumulator.dtype)
 
@@ -41,38 +39,48 @@ def _tf32x3(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Each operand as a sum of two tf32 numbers; the product of the two small parts is left out."""
     a_large, b_large = round_to_tf32(a), round_to_tf32(b)
     a_small, b_small = round_to_tf32(a - a_large), round_to_tf32(b - b_large)
-    return np.nan_to_num(a_small @ b_large + a_large @ b_small, posinf=0, neginf=0) + a_large @ b_large
+    return _without_nan(a_small @ b_large + a_large @ b_small) + a_large @ b_large
 
 
-def scaled(values: np.ndarray, scales: np.ndarray | None, form: Any, packed_along_k: bool) -> np.ndarray:
-    """One operand of dot_scaled as float32, K along its last axis: each group of elements times its scale.
+def _bf16x3(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Each operand as a sum of two bfloat16 numbers; the product of the two small parts is left out."""
+    (a_large, a_small), (b_large, b_small) = _parts(a, 2), _parts(b, 2)
+    return _without_nan(a_small @ b_large + a_large @ b_small) + a_large @ b_large
 
-    values: [..., K] in format `form`; e2m1 has two elements in a byte, along K or along the axis before it.
-    scales: [..., K / 32] in e8m0 (bytes), or [..., K / 16] in e4m3, or None.
-    """
-    if form == FORMATS.E2M1:
-        values = _unpacked(values, axis=-1 if packed_along_k else -2)
-    values = values.astype(np.float32)
-    if scales is None:
-        return values
-    if scales.dtype.kind in "iu":
-        exponents = scales.view(np.uint8).astype(np.int32) - SCALE_BIAS
-        powers = np.ldexp(np.float32(1), exponents)
-        scales = np.where(scales.view(np.uint8) == SCALE_NAN, np.float32(np.nan), powers)
-    return values * np.repeat(scales.astype(np.float32), values.shape[-1] // scales.shape[-1], axis=-1)
+
+def _bf16x6(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Each as a sum of three; of nine products the three smallest are left out."""
+    (a_large, a_middle, a_small), (b_large, b_middle, b_small) = _parts(a, 3), _parts(b, 3)
+    small = a_middle @ b_middle + a_small @ b_large + a_large @ b_small
+    return _without_nan(small + a_middle @ b_large + a_large @ b_middle) + a_large @ b_large
+
+
+def _parts(values: np.ndarray, number: int) -> list[np.ndarray]:
+    """bfloat16 numbers, as float32, that add up to the values: the largest first, each of what those before leave."""
+    parts = []
+    for _ in range(number):
+        part = values.astype(BF16).astype(np.float32)
+        parts.append(part)
+        values = values - part
+    return parts
+
+
+def _without_nan(values: np.ndarray) -> np.ndarray:
+    """An infinity has no small parts: inf - inf is none of the product's."""
+    return np.nan_to_num(values, posinf=0, neginf=0)
+
+
+PRODUCTS: dict[Any, Callable] = {
+    PRECISION.TF32: _tf32,
+    PRECISION.TF32x3: _tf32x3,
+    PRECISION.BF16x3: _bf16x3,
+    PRECISION.BF16x6: _bf16x6,
+}
 
 
 def _scales(handle: Any) -> np.ndarray | None:
     """Those of one operand. A handle whose first scale is 0 is as good as any: its truth says nothing."""
     return None if handle is None else handle.data
-
-
-def _unpacked(values: np.ndarray, axis: int) -> np.ndarray:
-    """Two e2m1 numbers from each byte, that of the lower bits first, side by side along the axis."""
-    pairs = np.stack([values & 15, values >> 4], axis=-1)
-    shape = list(values.shape)
-    shape[axis] *= 2
-    return np.moveaxis(pairs, -1, axis).reshape(shape).view(ml_dtypes.float4_e2m1fn)
 
 
 # Around Triton's interpreter ---------------------------------------------------------------------
@@ -99,8 +107,9 @@ def patch(interpreter: ModuleType) -> None:
         b_k_pack: Any,
         accumulator: Any,
     ) -> Any:
-        left = scaled(a.data, _scales(a_scale), a_form, a_k_pack)
-        right = scaled(np.swapaxes(b.data, -1, -2), _scales(b_scale), b_form, b_k_pack)
+        inside = block_scaled.computed_in(a_form, b_form)
+        left = block_scaled.operand(a.data, _scales(a_scale), a_form, a_k_pack, inside)
+        right = block_scaled.operand(np.swapaxes(b.data, -1, -2), _scales(b_scale), b_form, b_k_pack, inside)
         total = left @ np.swapaxes(right, -1, -2) + accumulator.data.astype(np.float32)
         return handle(total.astype(accumulator.data.dtype), accumulator.dtype.scalar)
 

@@ -1,15 +1,15 @@
 """Faults of Triton kernels: an exception, which says program and line, for what the hardware would refuse."""
 
-import functools
 import os
 import sys
-from types import FrameType
+from types import FrameType, TracebackType
 
 import numpy as np
 
 from tools.sim import faults
 from tools.sim.faults import position
 from tools.sim.triton.arguments import View
+from tools.sim.triton.found import REAL
 
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
@@ -24,7 +24,15 @@ class Fault(faults.Fault):
 
 def learner_frame() -> FrameType | None:
     """The innermost frame that is neither Triton's nor the simulator's: the learner's line."""
-    return faults.innermost(_is_inner)
+    frame: FrameType | None = sys._getframe(1)  # each access of a kernel asks: no calls in this loop
+    while frame is not None:
+        is_inner = _inner.get(frame.f_code.co_filename)
+        if is_inner is None:
+            is_inner = _inner[frame.f_code.co_filename] = _is_inner(frame.f_code.co_filename)
+        if not is_inner:
+            return frame
+        frame = frame.f_back
+    return None
 
 
 def learner_line() -> int:
@@ -33,7 +41,18 @@ def learner_line() -> int:
     return frame.f_lineno if frame else 0
 
 
-@functools.cache
+def learner_traceback() -> TracebackType | None:
+    """The frames of the kernel that runs, as an exception has them that is raised at the learner's line."""
+    frame, trace = learner_frame(), None
+    while frame is not None and frame.f_code.co_name != "play":  # turns/launch.py, which calls kernels
+        trace = TracebackType(trace, frame, frame.f_lasti, frame.f_lineno)
+        frame = frame.f_back
+    return trace
+
+
+_inner: dict[str, bool] = {}  # by file
+
+
 def _is_inner(file: str) -> bool:
     triton = os.path.dirname(str(sys.modules["triton"].__file__))
     return file.startswith((triton + os.sep, os.path.dirname(__file__) + os.sep))
@@ -65,6 +84,13 @@ def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outs
     wrong, several = addresses[outside], addresses.size > 1
     what = f"{program_name()} {VERBS[operation]} {addresses.size} element{'s' * several}; "
     what += f"{wrong.size} of them lie{'s' * (wrong.size == 1)} " if several else "it lies "
+    if view is None and int(wrong[0]) < REAL:
+        return Fault(
+            "out_of_bounds",
+            what + "in none of its arguments.\nNor is there another tensor at that address.",
+            "Is the tensor whose data_ptr() this was still alive, and do the offsets stay inside it?",
+            operation=operation,
+        )
     if view is None:
         return Fault(
             "out_of_bounds",
@@ -90,6 +116,9 @@ def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool)
         if program[0] == grid[0] - 1:
             return "The last block is partly empty. Which of its positions exist?"
     if outside.all():
+        memory = view.storage + view.tensor.untyped_storage().nbytes()
+        if view.storage <= int(addresses.min()) and int(addresses.max()) < memory:
+            return f"A GPU would not notice: {view.name} is a part of a tensor. Is that one meant? Then pass it."
         return "From what is that place computed?"
     return "Which of these places exist, and what computes them?"
 

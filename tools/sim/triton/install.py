@@ -1,5 +1,6 @@
 """Makes `import triton` give kernels that run without a GPU; until then, nothing heavy is imported."""
 
+import functools
 import importlib
 import importlib.abc
 import os
@@ -9,20 +10,29 @@ from types import ModuleType
 from typing import Any
 
 from tools import pip_install
+from tools.sim.triton import tracing
 
 FrontEnd = Callable[..., None] | None
 
 WANTED = "'triton>=3.6,<3.8'"
 SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpreter, which differ in others
+PATCHED = "patched_by_the_course"  # name that the interpreter's module has then
 PATCHES = (
     "numbers",
     "libdevice",
+    "assembly",
     "language",
+    "methods",
     "memory",
+    "reducing",
+    "pointers",
+    "gluon",
+    "turns.hooks",
     "programs",
     "overflow",
     "arithmetic",
     "undefined",
+    "tracing",
 )  # later ones wrap earlier
 
 
@@ -42,7 +52,10 @@ def install(front_end: FrontEnd = None) -> None:
 
 
 def patch(interpreter: ModuleType, front_end: FrontEnd = None) -> None:
-    """Apply every patch to `triton.runtime.interpreter`."""
+    """Apply every patch to `triton.runtime.interpreter`, once."""
+    if vars(interpreter).setdefault(PATCHED, False):
+        return
+    setattr(interpreter, PATCHED, True)
     importlib.import_module("tools.sim.triton.original").keep()
     for name in PATCHES:
         importlib.import_module(f"tools.sim.triton.{name}").patch(interpreter)
@@ -68,26 +81,28 @@ def _patch_supported(triton: ModuleType, front_end: FrontEnd) -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Lets the other finders find the package `triton`, and patches it once all of it is imported."""
+    """Lets the other finders find a module, the package `triton` above all, and patches it once it is imported."""
 
     def __init__(self, front_end: FrontEnd) -> None:
         self.front_end = front_end
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != "triton":
+        patch_triton = functools.partial(_patch_supported, front_end=self.front_end)
+        change = {"triton": patch_triton, tracing.DECIDER: tracing.keep_whole}.get(name)
+        if change is None:
             return None
         others = (finder for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         if spec is not None and spec.loader is not None:
-            _patch_after(spec.loader, self.front_end)
+            _patch_after(spec.loader, change)
         return spec
 
 
-def _patch_after(loader: importlib.abc.Loader, front_end: FrontEnd) -> None:
+def _patch_after(loader: importlib.abc.Loader, change: Callable[[ModuleType], None]) -> None:
     execute = loader.exec_module
 
     def execute_and_patch(module: ModuleType) -> None:
         execute(module)
-        _patch_supported(module, front_end)
+        change(module)
 
     setattr(loader, "exec_module", execute_and_patch)  # a method of this one object

@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 import triton.language as tl
+from triton.backends.nvidia.compiler import CUDAOptions
 
 from tools.sim.triton import driver, tensors, undefined
+from tools.sim.triton.closures import closed
 from tools.sim.triton.faults import Fault, running
+from tools.sim.triton.turns import hooks
 
 HELPERS = ("interpreter_semantic", "kernel_python")  # names that a rewritten kernel sees; the lesson does not
 
@@ -64,7 +67,7 @@ class KernelPython:
         return value.__not__() if isinstance(value, tl.tensor) else not value
 
     def truth(self, condition: Any) -> Any:
-        """The condition of if and while."""
+        """The condition of if."""
         if isinstance(condition, tl.tensor) and condition.handle.data.size > 1:
             size = condition.handle.data.size
             raise Fault(
@@ -74,6 +77,16 @@ class KernelPython:
             )
         undefined.check(getattr(condition, "handle", None), "a condition")
         return condition
+
+    def again(self, condition: Any) -> bool:
+        """The condition of while: what other programs do may change it."""
+        holds = bool(self.truth(condition))
+        (hooks.round_begins if holds else hooks.loop_ends)()
+        return holds
+
+    def drop(self, value: Any) -> None:
+        """An atomic whose result nobody uses."""
+        hooks.result_dropped()
 
     def chain(self) -> None:
         """a <= b < c, of which Python would take the first half for true."""
@@ -114,12 +127,24 @@ def _patch_source(interpreter: Any) -> None:
             self.generic_visit(node)
             return _call("opposite", node.operand) if isinstance(node.op, ast.Not) else node
 
-        def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> ast.AST:
+        def visit_If(self, node: ast.If | ast.IfExp) -> ast.AST:
             self.generic_visit(node)
-            node.test = _call("truth", node.test)
+            node.test = ast.copy_location(_call("truth", node.test), node.test)  # not where the block ends
             return node
 
-        visit_While = visit_IfExp = visit_If
+        visit_IfExp = visit_If
+
+        def visit_Expr(self, node: ast.Expr) -> ast.AST:
+            self.generic_visit(node)
+            match node.value:
+                case ast.Call(func=ast.Attribute(attr=str(name))) as call if name.startswith("atomic_"):
+                    node.value = ast.copy_location(_call("drop", call), call)
+            return node
+
+        def visit_While(self, node: ast.While) -> ast.AST:
+            self.generic_visit(node)
+            node.test = ast.copy_location(_call("again", node.test), node.test)
+            return node
 
         def visit_Compare(self, node: ast.Compare) -> ast.AST:
             self.generic_visit(node)
@@ -142,8 +167,9 @@ def _patch_source(interpreter: Any) -> None:
         """The kernel becomes a closure over the helpers: nothing is added to the names of its module."""
         kernel = tree.body[0]
         assert isinstance(kernel, ast.FunctionDef)
+        outer = (*HELPERS, *self.fn.__code__.co_freevars)
         arguments = ast.arguments(
-            posonlyargs=[], args=[ast.arg(name) for name in HELPERS], kwonlyargs=[], kw_defaults=[], defaults=[]
+            posonlyargs=[], args=[ast.arg(name) for name in outer], kwonlyargs=[], kw_defaults=[], defaults=[]
         )
         body = [kernel, ast.Return(ast.Name(kernel.name, ast.Load()))]
         around = ast.copy_location(ast.FunctionDef("kernel_with_helpers", arguments, body, []), kernel)
@@ -153,7 +179,7 @@ def _patch_source(interpreter: Any) -> None:
             self.fn.__globals__,
             names,
         )
-        return names[around.name](*helpers)
+        return closed(names[around.name], helpers, self.fn)
 
     interpreter.FunctionRewriter.ast_transformer = Reader()
     interpreter.FunctionRewriter._compile_and_exec = compile_and_exec
@@ -218,7 +244,9 @@ def this_program() -> str:
 
 def _patch_asserts(interpreter: Any) -> None:
     # Triton's own check of overflow would refuse it everywhere, not only in addresses: see overflow.py
-    options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
+    options = interpreter.InterpreterOptions(
+        debug=True, sanitize_overflow=False, allowed_dot_input_precisions=CUDAOptions.allowed_dot_input_precisions
+    )
     interpreter.interpreter_builder.options = options
 
     def refuse(kind: str, words: str, question: str) -> Callable:

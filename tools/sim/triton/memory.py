@@ -1,5 +1,6 @@
 """Every load, store and atomic of a kernel: checked before it happens, and counted while a recording runs."""
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ from tools.models.units import LINE_BITS, SECTOR_BITS
 from tools.sim import trace
 from tools.sim.counters import Counts, Line
 from tools.sim.faults import describe, spot
-from tools.sim.triton import faults
+from tools.sim.triton import faults, found
 from tools.sim.triton.arguments import WINDOW, Arguments, View
+from tools.sim.triton.races.check import Races
 
 BYTES = {"load": "bytes_loaded", "store": "bytes_stored", "atomic": "bytes_atomic"}
 
@@ -17,19 +19,19 @@ current: Any = None  # the Memory of the launch that runs now; None between laun
 
 
 class Memory:
-    """What one launch may touch, and what it did.
+    """What one launch of so many programs may touch, and what it did.
 
-    lines: figures by source line and kind, while counting; else None.
+    together: are they in flight together? lines: figures by source line and kind, while counting; else None.
     """
 
-    def __init__(self, counting: bool) -> None:
-        self.arguments = Arguments()
+    def __init__(self, counting: bool, programs: int, together: bool) -> None:
+        self.arguments = Arguments(found.tensor_of)
+        self.races = Races(programs, together)
         self.lines: dict[tuple, Line] | None = {} if counting else None
 
     def begin(self, program: int) -> None:
-        """The program of this number runs now."""
-        self.program = program
-        self.takes_turns = self.has_updated = False
+        """The program of this number runs now, or goes on."""
+        self.races.run(program)
 
     def access(self, operation: str, pointers: Any, mask: Any = None) -> np.ndarray:
         """Check and count one access; gives the real addresses. Raises Fault.
@@ -43,6 +45,10 @@ class Memory:
         if not existing.size:
             return addresses
         low, high = int(existing.min()), int(existing.max())
+        if low < found.REAL:
+            addresses = found.virtual(self.arguments, addresses, existing)
+            existing = addresses.ravel() if mask is None or mask.all() else addresses[mask]
+            low, high = int(existing.min()), int(existing.max())
         view = self.arguments.at(low)
         if view and view.low <= low and high + size <= view.high:
             self._admit(operation, view, existing, size)
@@ -77,23 +83,14 @@ class Memory:
         """What is due to addresses within one view."""
         if int(np.bitwise_or.reduce(addresses)) % size:
             raise faults.misaligned(operation, view, addresses, size)
-        if operation != "load":
-            self._claim(operation, view, addresses, size)
+        self.races.access(operation, view, addresses, size)
 
-    def _claim(self, operation: str, view: View, addresses: np.ndarray, size: int) -> None:
-        """Note whose elements these are now. What another program stored is refused, except to one that compared and
-        swapped before: such programs may take turns. What another one updated may be stored to by a program that made
-        an update itself: the last one to do so may know that it is."""
-        index = (addresses - np.uint64(view.storage)) // np.uint64(size)
-        for earlier in ("store", "atomic") if operation == "store" and not self.has_updated else ("store",):
-            before = view.owners_of(earlier, size)[index]
-            foreign = (before != 0) & (before != self.program + 1)
-            if foreign.any() and not self.takes_turns:
-                first = int(np.argmax(foreign))
-                refuse = faults.overlap if operation == earlier else faults.wiped_out
-                raise refuse(view, int(addresses[first]), int(before[first]) - 1, operation)
-        view.owners_of(operation, size)[index] = self.program + 1
-        self.has_updated |= operation == "atomic"
+    def contents(self, addresses: np.ndarray, size: int) -> list[bytes] | None:
+        """What is in memory at these virtual addresses; None where they do not lie in one view."""
+        view = self.arguments.at(int(addresses.min()))
+        if view is None or int(addresses.min()) < view.low or int(addresses.max()) + size > view.high:
+            return None
+        return [ctypes.string_at(each, size) for each in (addresses - view.shift).tolist()]
 
     def _count(self, operation: str, addresses: np.ndarray, size: int) -> None:
         counts = self.figures(operation)
@@ -172,7 +169,6 @@ def patch(interpreter: Any) -> None:
         return update(self, operator, real("atomic", pointers, mask), value, mask, *rest)
 
     def create_atomic_cas(self: Any, pointers: Any, *rest: Any) -> Any:
-        current.takes_turns = True
         return swap(self, real("atomic", pointers), *rest)
 
     def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import triton.language as tl
+from triton._C.libtriton import ir
 
 from tools.sim.triton import casts, dots, reductions
 from tools.sim.triton.casts import NARROW, garbage, nearest
 
+EXTREMES = {ir.ATOMIC_OP.MIN: np.fmin, ir.ATOMIC_OP.MAX: np.fmax}  # of short floats, through a descriptor only
+OBSOLETE = ("fp8e4b15", "fp8e4b8", "fp8e5b16")  # of chips before Hopper, and of another maker's
 COMPARISONS = {
     "EQ": np.equal,
     "NE": np.not_equal,
@@ -38,6 +41,8 @@ def _patch_formats(interpreter: Any) -> None:
     def np_dtype(kind: Any) -> np.dtype:
         scalar = kind.scalar
         if scalar.name not in known:
+            if scalar.name in OBSOLETE:
+                raise TypeError(f"{scalar} is not simulated. tl.float8e4nv and tl.float8e5 are.")
             plain = scalar.is_ptr() or scalar not in NARROW
             known[scalar.name] = of_interpreter(scalar) if plain else NARROW[scalar]
         return known[scalar.name]
@@ -72,13 +77,15 @@ def _patch_memory(interpreter: Any) -> None:
     def create_atomic_rmw(
         self: Any, operation: Any, pointer: Any, value: Any, mask: Any, semantics: Any, scope: Any
     ) -> Any:
-        if value.data.dtype not in NARROW.values():
+        short = value.data.dtype in NARROW.values() or value.data.dtype == np.float16 and operation in EXTREMES
+        if not short:
             return atomic_of_interpreter(self, operation, pointer, value, mask, semantics, scope)
-        before = np.empty_like(value.data)  # bfloat16 can only be added; one element after the other
+        combine = EXTREMES.get(operation, np.add)
+        before = np.empty_like(value.data)  # one element after the other
         for place in np.ndindex(value.data.shape):
             one = [np.asarray(part.data[place]).reshape(1) for part in (pointer, value, mask)]
             old = memory.load(one[0], one[2], np.zeros(1, np.uint16), np.dtype(np.uint16)).view(one[1].dtype)
-            memory.store(one[0], _as_bits(old + one[1]), one[2])
+            memory.store(one[0], combine(old, one[1]).astype(old.dtype).view(np.uint16), one[2])
             before[place] = old[0]
         return handle(before, value.dtype.scalar)
 
@@ -128,8 +135,15 @@ def _patch_arithmetic(interpreter: Any) -> None:
         """~x is made of it. NumPy no longer takes -1 for an unsigned number."""
         return handle(np.array([-1]).astype(interpreter._get_np_dtype(kind)), kind.scalar)
 
+    def create_ashr(self: Any, left: Any, right: Any) -> Any:
+        """Of a number with a sign. The interpreter's own changes its operands."""
+        kind = left.dtype.scalar
+        signed = left.data.view(f"i{left.data.itemsize}"), right.data.view(f"i{right.data.itemsize}")
+        return handle(np.right_shift(*signed).astype(interpreter._get_np_dtype(kind), copy=False), kind)
+
     for replacement in (binary_op, create_fma, create_clampf, create_histogram, get_all_ones_value):
         setattr(builder, replacement.__name__, replacement)
+    builder.create_ashr = create_ashr
     builder.create_minnumf = lambda self, left, right: self.binary_op(left, right, np.fmin)
     builder.create_maxnumf = lambda self, left, right: self.binary_op(left, right, np.fmax)
     for prefix in ("icmpS", "icmpU", "icmp", "fcmpO", "fcmpU"):

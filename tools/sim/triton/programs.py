@@ -10,8 +10,8 @@ from typing import Any
 
 from tools.sim import libraries, recording, trace
 from tools.sim.counters import Counts, Launch
-from tools.sim.faults import position
 from tools.sim.triton import memory, original
+from tools.sim.triton.turns import launch as turns
 
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
 
@@ -22,13 +22,14 @@ def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> None:
     """Launch a kernel. executor: Triton's GridExecutor, which holds the kernel and the grid."""
     _check_names(executor, kwargs)
     refused = _refused(executor.kernel, args, kwargs)
+    warps = kwargs.get("num_warps", 4)
     kwargs = {name: value for name, value in kwargs.items() if name in executor.arg_names}  # not num_warps
     host_args, host_kwargs = executor._init_args_hst(args, kwargs)
     for hook in executor.pre_run_hooks:
         hook(*host_args, **host_kwargs)
     scope = interpreter._patch_lang(executor.fn)
     try:
-        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *host_args, **host_kwargs), refused)
+        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *host_args, **host_kwargs), warps, refused)
     finally:
         scope.restore()
         memory.current = None
@@ -46,11 +47,11 @@ def _refused(kernel: Any, args: tuple, kwargs: dict) -> Exception | None:
     return None
 
 
-def _launch(executor: Any, interpreter: Any, arguments: dict, refused: Exception | None) -> None:
+def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refused: Exception | None) -> None:
     """refused: why no GPU would run it. One program runs before it is raised: it may find plainer words."""
     grid = _grid(executor, arguments)
     _check(executor, arguments)
-    memory.current = memory.Memory(counting=recording.recording())
+    memory.current = memory.Memory(recording.recording(), prod(grid), turns.can_wait(executor.fn))
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
     arguments = {
@@ -62,14 +63,12 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, refused: Exception
     builder.set_grid_dim(*sizes)
     if trace.listener is not None:
         trace.listener.launch(executor.fn.__name__, sizes, None)
-    for number in order(prod(sizes)):
-        builder.set_grid_idx(*position(number, sizes))
-        memory.current.begin(number)
-        executor.fn(**arguments)
-        if refused:
-            break
+    numbers = order(prod(sizes))
     if refused:
+        if not memory.current.races.together:  # else it could wait for others for ever
+            turns.play(executor.fn, arguments, numbers[:1], sizes, warps, builder)
         raise refused
+    turns.play(executor.fn, arguments, numbers, sizes, warps, builder)
     _put_on_record(executor.fn.__name__, grid)
 
 

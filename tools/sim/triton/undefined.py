@@ -53,6 +53,7 @@ UNMARKED = (
     "create_descriptor_store",
     "create_descriptor_gather",
     "create_descriptor_scatter",
+    "create_descriptor_reduce",
 )
 
 

@@ -39,6 +39,13 @@ def test_on_hopper_the_operands_are_widened_and_multiplied_in_16_bits(block_scal
     assert any(name.startswith("wgmma") and "bf16.bf16" in name for name in kernel.instructions)
 
 
+def test_nvfp4_from_floats_to_a_product_is_compiled_for_blackwell(block_scaled):
+    kernels = compiled(
+        block_scaled.nvfp4_matmul, torch.ones(128, 512), torch.ones(128, 512), BLOCKS, chip="b200"
+    ).kernels
+    assert [each.name for each in kernels] == ["quantize_kernel", "scaled_matmul_kernel"]
+
+
 def test_a_scale_in_e4m3_is_for_blackwell_alone(block_scaled):
     with pytest.raises(CompileError, match="does not compile for h100"):
         compiled(block_scaled.scaled_matmul, *operands("e2m1", 16), BLOCKS, chip="h100")

@@ -63,3 +63,38 @@ def weights_matmul(x, w, w_scales, blocks):
         x, w, w_scales, out, w.shape[0], x.shape[1], FORM=form, BM=bm, BN=bn, BK=bk
     )
     return out
+
+
+@triton.jit
+def quantize_kernel(x_ptr, out_ptr, scales_ptr, tensor_scale, K: tl.constexpr):
+    """A row to NVFP4: numbers in e2m1, a scale in e4m3 for each 16, in units of the scale of the tensor."""
+    row, group, inside = tl.program_id(0), tl.arange(0, K // 16), tl.arange(0, 16)
+    x = tl.load(x_ptr + row * K + group[:, None] * 16 + inside[None, :]) / tensor_scale
+    scales = (tl.max(tl.abs(x), axis=1) / 6).to(tl.float8e4nv)
+    factors = scales.to(tl.float32)[:, None]
+    x = tl.where(factors > 0, x / factors, 0.0)
+    size = tl.abs(x)  # ties go to the even code, so some limits belong to the code above them and some do not
+    code = (size > 0.25).to(tl.uint8) + (size >= 0.75).to(tl.uint8) + (size > 1.25).to(tl.uint8)
+    code += (size >= 1.75).to(tl.uint8) + (size > 2.5).to(tl.uint8) + (size >= 3.5).to(tl.uint8)
+    code += (size > 5).to(tl.uint8)
+    code |= (x < 0).to(tl.uint8) << 3
+    low, high = tl.split(tl.reshape(code, (K // 16, 8, 2)))
+    tl.store(out_ptr + row * (K // 2) + group[:, None] * 8 + tl.arange(0, 8)[None, :], low | (high << 4))
+    tl.store(scales_ptr + row * (K // 16) + group, scales)
+
+
+def quantize(x):
+    """Bytes [M, K / 2], scales [M, K / 16], and the scale of the tensor."""
+    rows, columns = x.shape
+    tensor_scale = float(x.abs().max()) / (6 * 448)
+    out = torch.empty(rows, columns // 2, dtype=torch.uint8)
+    scales = torch.empty(rows, columns // 16, dtype=torch.float8_e4m3fn)
+    quantize_kernel[(rows,)](x, out, scales, tensor_scale, K=columns)
+    return out, scales, tensor_scale
+
+
+def nvfp4_matmul(a, b, blocks):
+    """a @ b.T, both quantized on the way."""
+    a, a_scales, a_scale = quantize(a)
+    b, b_scales, b_scale = quantize(b)
+    return scaled_matmul(a, a_scales, b, b_scales, "e2m1", 16, blocks) * (a_scale * b_scale)

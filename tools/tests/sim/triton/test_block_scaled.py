@@ -67,6 +67,24 @@ def test_a_product_of_quantized_matrices_is_that_of_the_numbers_they_stand_for(f
     assert (got[3] != 0).any() and np.isfinite(got).all()
 
 
+def test_a_kernel_quantizes_to_nvfp4_as_ml_dtypes_does(rng):
+    x = matrix(rng, 8, 64).astype(np.float32)
+    out, scales, tensor_scale = block_scaled.quantize(torch.from_numpy(x))
+    groups = x.reshape(8, 4, 16) / np.float32(tensor_scale)
+    factors = (np.abs(groups).max(axis=-1) / np.float32(6)).astype(E4M3)
+    wide = factors.astype(np.float32)[..., None]
+    numbers = np.divide(groups, wide, out=np.zeros_like(groups), where=wide > 0).astype(E2M1)
+    assert scales.view(torch.uint8).tolist() == factors.view(np.uint8).tolist()
+    codes = numbers.reshape(8, 64).view(np.uint8)
+    assert out.tolist() == (codes[:, 0::2] | codes[:, 1::2] << 4).tolist()
+
+
+def test_nvfp4_from_floats_to_a_product(rng):
+    a, b = (torch.from_numpy(rng.standard_normal((32, 256))).float() for _ in range(2))
+    got, want = block_scaled.nvfp4_matmul(a, b, (32, 32, 64)), a @ b.T
+    assert 0.02 < float((got - want).norm() / want.norm()) < 0.2
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_weights_in_four_bits_meet_inputs_in_sixteen_that_have_no_scale(dtype, rng):
     w, w_scales, w_meant = quantized(matrix(rng, 32, 128), "e2m1", 32)
@@ -74,6 +92,15 @@ def test_weights_in_four_bits_meet_inputs_in_sixteen_that_have_no_scale(dtype, r
     got = block_scaled.weights_matmul(x, w, w_scales, (16, 32, 64)).numpy()
     exact = x.double().numpy()
     assert (np.abs(got - exact @ w_meant.T) <= 1e-6 * (np.abs(exact) @ np.abs(w_meant).T)).all()
+
+
+def test_beside_fp16_a_scale_from_two_to_the_sixteenth_on_is_infinite_as_the_compiler_widens_it():
+    """Seen in the compiler's ttgir: truncf of the scale to f16, and mulf in f16."""
+    w, scales = torch.full((16, 64), 0x11, dtype=torch.uint8), torch.full((16, 4), 127 + 16).byte()  # 0.5
+    scales[1:] = 127 + 15
+    for dtype, want in ((torch.float16, torch.inf), (torch.bfloat16, 128 * 2.0**15)):
+        got = block_scaled.weights_matmul(torch.ones(16, 128, dtype=dtype), w, scales, (16, 16, 64))
+        assert got[0, 0] == want and got[0, 1] == 128 * 2.0**14
 
 
 @pytest.mark.parametrize(("group", "scale"), [(16, 0.0), (32, 0)], ids=["e4m3", "e8m0"])
