@@ -87,8 +87,11 @@ class _Finder(importlib.abc.MetaPathFinder):
         self.front_end = front_end
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        patch_triton = functools.partial(_patch_supported, front_end=self.front_end)
-        change = {"triton": patch_triton, tracing.DECIDER: tracing.keep_whole}.get(name)
+        changes: dict[str, Callable[[ModuleType], None]] = {
+            "triton": functools.partial(_patch_supported, front_end=self.front_end),
+            tracing.DECIDER: tracing.keep_whole,
+        }
+        change = changes.get(name)
         if change is None:
             return None
         others = (finder for finder in sys.meta_path if finder is not self)
