@@ -4,6 +4,7 @@ import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 # Modules that take over names as they are when they are imported, or that the patches import
@@ -18,8 +19,11 @@ def keep() -> None:
     """Remember all names of triton.language and of its classes. Before the patches."""
     for name in TAKE_NAMES:
         importlib.import_module(f"triton.{name}")
-    modules = [module for name, module in sys.modules.items() if name.startswith("triton.language")]
-    for module in modules:
+    listed = [module for name, module in sys.modules.items() if name.startswith("triton.language")]
+    reached = [value for module in listed for value in vars(module).values() if isinstance(value, ModuleType)]
+    for module in listed + [
+        each for each in reached if each.__name__.startswith("triton.language")
+    ]:  # extra.cuda is two
         classes = [value for value in vars(module).values() if isinstance(value, type)]
         for owner in (module, *(each for each in classes if each.__module__.startswith("triton.language"))):
             _kept.setdefault(owner, _names(owner))

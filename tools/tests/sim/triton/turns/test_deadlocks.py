@@ -187,15 +187,15 @@ def test_no_more_threads_than_the_machine_gives_is_said_plainly(monkeypatch):
 
 def test_what_a_kernel_raises_keeps_its_type_and_its_line():
     @triton.jit
-    def wrong_shapes(out_ptr):
+    def beyond_the_end(out_ptr):
         while tl.atomic_add(out_ptr, 1) < 3:
             pass
-        tl.store(out_ptr + tl.arange(0, 4), tl.arange(0, 8))
+        tl.store(out_ptr + tl.arange(8, 16), 0)
 
-    with pytest.raises(ValueError) as caught:
-        wrong_shapes[(2,)](flags(8))
+    with pytest.raises(Fault) as caught:
+        beyond_the_end[(2,)](flags(8))
     trace, lines = caught.value.__traceback__, []
     while trace:
         lines.append(trace.tb_frame.f_code.co_name)
         trace = trace.tb_next
-    assert "wrong_shapes" in lines
+    assert "beyond_the_end" in lines
