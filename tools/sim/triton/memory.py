@@ -22,9 +22,11 @@ class Memory:
     """What one launch of so many programs may touch, and what it did.
 
     together: are they in flight together? lines: figures by source line and kind, while counting; else None.
+    warps: of each program.
     """
 
-    def __init__(self, counting: bool, programs: int, together: bool) -> None:
+    def __init__(self, counting: bool, programs: int, together: bool, warps: int = 4) -> None:
+        self.warps = warps
         self.arguments = Arguments(found.tensor_of)
         self.races = Races(programs, together)
         self.lines: dict[tuple, Line] | None = {} if counting else None

@@ -16,6 +16,7 @@ from tools.sim.triton.casts import NARROW, garbage, nearest
 
 EXTREMES = {ir.ATOMIC_OP.MIN: np.fmin, ir.ATOMIC_OP.MAX: np.fmax}  # of short floats, through a descriptor only
 OBSOLETE = ("fp8e4b15", "fp8e4b8", "fp8e5b16")  # of chips before Hopper, and of another maker's
+OF_ONE_BIT = {np.add: np.bitwise_xor, np.subtract: np.bitwise_xor}  # tl.int1 is a number of one bit, and 1 + 1 is 0
 COMPARISONS = {
     "EQ": np.equal,
     "NE": np.not_equal,
@@ -111,6 +112,8 @@ def _patch_arithmetic(interpreter: Any) -> None:
 
     def binary_op(self: Any, left: Any, right: Any, operation: Any) -> Any:
         kind = left.dtype.scalar
+        if left.data.dtype == bool:
+            operation = OF_ONE_BIT.get(operation, operation)
         result = operation(left.data, right.data)
         return handle(result.astype(interpreter._get_np_dtype(kind), copy=False), kind)
 

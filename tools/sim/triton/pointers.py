@@ -6,6 +6,7 @@ from typing import Any
 
 from tools.sim.triton import memory
 from tools.sim.triton.arguments import WINDOW, is_tensor
+from tools.sim.triton.faults import Fault
 
 
 def patch(interpreter: ModuleType) -> None:
@@ -19,7 +20,18 @@ def patch(interpreter: ModuleType) -> None:
             addresses[source.data >> WINDOW == view.low >> WINDOW] -= view.shift
         return handle(addresses.view(interpreter._get_np_dtype(target)), target.scalar)
 
-    builder.create_ptr_to_int = create_ptr_to_int
+    def create_int_to_ptr(self: Any, source: Any, target: Any) -> Any:
+        """Of an address; a number that looks like one of the simulator's own could not be told from it."""
+        if source.data.itemsize == 8 and any(map(memory.current.arguments.at, source.data.ravel().tolist())):
+            raise Fault(
+                "not_simulated",
+                "One of these numbers is no address of this machine, and the simulator takes it for one of its own.\n"
+                "A GPU makes a pointer of any number.",
+                "Where do the addresses come from?",
+            )
+        return self.create_bitcast(source, target)
+
+    builder.create_ptr_to_int, builder.create_int_to_ptr = create_ptr_to_int, create_int_to_ptr
     executor._init_args_hst = _without_others(executor._init_args_hst)
     executor._restore_args_dev = _restoring(executor._restore_args_dev)
 

@@ -51,7 +51,7 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
     """refused: why no GPU would run it. One program runs before it is raised: it may find plainer words."""
     grid = _grid(executor, arguments)
     _check(executor, arguments)
-    memory.current = memory.Memory(recording.recording(), prod(grid), turns.can_wait(executor.fn))
+    memory.current = memory.Memory(recording.recording(), prod(grid), turns.can_wait(executor.fn), warps)
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
     arguments = {

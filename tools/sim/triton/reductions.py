@@ -31,9 +31,9 @@ def patch(interpreter: ModuleType) -> None:
 
 
 def _rounds_each_step(tensor: Any) -> bool:
-    """NumPy would add such floats one after the other, or in a wider format."""
+    """NumPy would add such floats one after the other, or in a wider format, and true and true to true."""
     dtype = tensor.handle.data.dtype
-    return is_float(dtype) and dtype.itemsize < 4
+    return dtype == bool or is_float(dtype) and dtype.itemsize < 4
 
 
 def _nan_decides(inputs: tuple) -> bool:

@@ -11,14 +11,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import triton.language as tl
 
-from tools.sim.triton import faults
+from tools.sim.triton import faults, memory
 from tools.sim.triton.assembly import instructions, packing, source
 from tools.sim.triton.faults import Fault
 
 MULTIPROCESSORS = 132  # of the H100, on which programs take turns
 NOTHING_TO_WAIT_FOR = ("griddepcontrol.wait", "griddepcontrol.launch_dependents")
-WARPS = ("num_warps", "num_threads")
+THREADS = {"num_warps": 1, "num_threads": 32}  # for each warp of a program
 
 
 def patch(interpreter: ModuleType) -> None:
@@ -43,7 +44,7 @@ def patch(interpreter: ModuleType) -> None:
     semantic = interpreter.interpreter_semantic
     for name, function in vars(cuda).copy().items():
         if interpreter.tl.core.is_builtin(function):
-            setattr(cuda, name, _refused(name) if name in WARPS else _callable(function, semantic))
+            setattr(cuda, name, _of_launch(THREADS[name]) if name in THREADS else _callable(function, semantic))
 
 
 class Results(list):
@@ -60,11 +61,9 @@ def _callable(function: Callable, semantic: Any) -> Callable:
     return call
 
 
-def _refused(name: str) -> Callable:
-    def refuse(**named: Any) -> None:
-        raise Fault("not_simulated", f"{name}() is not known here: programs of the simulator have no warps.")
-
-    return refuse
+def _of_launch(times: int) -> Callable:
+    """So many for each warp that the launch gives its programs."""
+    return lambda **named: tl.constexpr(times * memory.current.warps)
 
 
 def check(constraints: str, inputs: list[np.dtype], outputs: list[np.dtype], pack: int) -> None:

@@ -127,6 +127,22 @@ def test_constraints_must_name_as_many_registers_as_there_are():
         lane[(1,)](torch.zeros(4, dtype=torch.int32), "mov.b32 $0, $1;", "=r,r,r", N=4)
 
 
+# What the launch says ----------------------------------------------------------------------------
+
+
+@triton.jit
+def warps_and_threads(out_ptr):
+    threads: tl.constexpr = tl.extra.cuda.num_threads()
+    tl.store(out_ptr + tl.arange(0, threads), tl.extra.cuda.num_warps())
+
+
+@pytest.mark.parametrize(("options", "warps"), [({}, 4), ({"num_warps": 1}, 1), ({"num_warps": 8}, 8)])
+def test_a_kernel_is_told_how_many_warps_and_threads_a_program_has(options, warps):
+    out = torch.zeros(512, dtype=torch.int32)
+    warps_and_threads[(1,)](out, **options)
+    assert out.tolist() == [warps] * 32 * warps + [0] * (512 - 32 * warps)
+
+
 # Instructions ------------------------------------------------------------------------------------
 
 

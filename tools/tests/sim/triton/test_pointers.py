@@ -77,6 +77,22 @@ def test_an_address_that_one_kernel_notes_another_one_uses():
     assert out.tolist() == list(range(4, 12))
 
 
+@triton.jit
+def to_pointers_and_back(x_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    pointers = tl.load(x_ptr + i).to(tl.pointer_type(tl.int32))
+    tl.store(out_ptr + i, tl.where(i % 2 == 0, pointers, pointers + 1).to(tl.int64))
+
+
+def test_numbers_that_are_no_addresses_stay_what_they_are_or_are_refused():
+    out = torch.empty(4, dtype=torch.int64)
+    to_pointers_and_back[(1,)](torch.tensor([0, -4, 2**62, 12]), out, N=4)
+    assert out.tolist() == [0, 0, 2**62, 16]
+    with pytest.raises(Fault, match="is no address of this machine") as caught:
+        to_pointers_and_back[(1,)](torch.tensor([0, -4, (1 << 60) + 12, 12]), out, N=4)
+    assert "tl.load(x_ptr + i).to(" in caught.value.source
+
+
 # Parts of a tensor -------------------------------------------------------------------------------
 
 
