@@ -18,10 +18,10 @@ NAN_LOSES = {np.nanmax: np.fmax.reduce, np.nanmin: np.fmin.reduce}  # the same, 
 def patch(interpreter: ModuleType) -> None:
     """Replace the general ways of `ReduceOps` and `ScanOps`, which combine one element at a time."""
     reductions, scans = interpreter.ReduceOps, interpreter.ScanOps
-    apply, sum_at_once, min_max = reductions.apply_impl, reductions.sum, reductions.min_max
+    apply, min_max = reductions.apply_impl, reductions.min_max
     sums_at_once, products_at_once = scans.cumsum, scans.cumprod
     reductions.generic_reduce, scans.generic_scan = _reduce, _scan
-    reductions.sum = lambda self, x: _reduce(self, (x,))[0] if _rounds_each_step(x) else sum_at_once(self, x)
+    reductions.sum = lambda self, x: _reduce(self, (x,))[0] if _rounds_each_step(x) else _sum_at_once(self, x)
     reductions.min_max = lambda self, x, val_reduce_op, idx_reduce_op=None: min_max(
         self, x, NAN_LOSES.get(val_reduce_op, val_reduce_op), idx_reduce_op
     )
@@ -34,6 +34,13 @@ def _rounds_each_step(tensor: Any) -> bool:
     """NumPy would add such floats one after the other, or in a wider format, and true and true to true."""
     dtype = tensor.handle.data.dtype
     return dtype == bool or is_float(dtype) and dtype.itemsize < 4
+
+
+def _sum_at_once(self: Any, tensor: Any) -> Any:
+    """In the tensor's own type: whole numbers that leave its range wrap around."""
+    values = tensor.handle.data
+    total = np.sum(values, axis=self.axis, keepdims=self.keep_dims, dtype=values.dtype)
+    return self.to_tensor(total, tensor.dtype)
 
 
 def _nan_decides(inputs: tuple) -> bool:

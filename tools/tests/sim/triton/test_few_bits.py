@@ -1,4 +1,4 @@
-"""Numbers of one bit, tl.int1: what a comparison gives, and what Triton's compiler adds as i1."""
+"""Numbers of few bits: tl.int1, which a comparison gives and the compiler adds as i1, and sums that wrap around."""
 
 import pytest
 import torch
@@ -46,3 +46,24 @@ def test_a_sum_of_bits_is_a_count_unless_it_has_one_bit_itself(ones):
     for kind, expected in ((None, ones), (tl.int32, ones), (tl.int1, ones % 2)):
         count_of_ones[(1,)](torch.arange(8) < ones, out, kind, N=8)
         assert out.item() == expected
+
+
+@triton.jit
+def total(x_ptr, out_ptr, KIND: tl.constexpr, AXIS: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i[:, None] * N + i[None, :])
+    if AXIS is None:
+        tl.store(out_ptr, tl.sum(x, dtype=KIND).to(tl.int64))
+    else:
+        tl.store(out_ptr + i, tl.sum(x, axis=AXIS, dtype=KIND).to(tl.int64))
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
+def test_a_sum_that_leaves_its_type_wraps_around(dtype):
+    x = torch.full((4, 4), torch.iinfo(dtype).max, dtype=dtype)
+    kind, wrapped = getattr(tl, str(dtype).removeprefix("torch.")), int(x.sum(dtype=dtype))
+    out = torch.zeros(4, dtype=torch.int64)
+    total[(1,)](x, out, kind, None, N=4)
+    assert out.tolist() == [wrapped, 0, 0, 0]
+    total[(1,)](x, out, kind, 1, N=4)
+    assert out.tolist() == x.sum(1, dtype=dtype).tolist()
