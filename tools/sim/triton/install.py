@@ -23,6 +23,7 @@ PATCHES = (
     "assembly",
     "language",
     "methods",
+    "mapped",
     "memory",
     "reducing",
     "pointers",
