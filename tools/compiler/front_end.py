@@ -32,12 +32,13 @@ def check(
     kernel: InterpretedFunction,
     args: tuple,
     kwargs: Mapping[str, Any],
-    language_in_place: Callable[[], AbstractContextManager],
+    language_in_place: Callable[[], AbstractContextManager[Mapping[int, Any]]],
 ) -> None:
     """Translate a launch's kernel for CHIP, unless one of its signature has been.
 
     args, kwargs: of the launch, options such as num_warps included. language_in_place: within, triton.language is what
-    the compiler knows it as. Raises CompileError; TypeError and ValueError for an option that a launch does not take.
+    the compiler knows it as; gives what its functions were, by the id of what stands for them in a kernel's names.
+    Raises CompileError; TypeError and ValueError for an option that a launch does not take.
     """
     function = for_compiler(kernel)
     kwargs = {"debug": False, "instrumentation_mode": ""} | dict(kwargs)
@@ -47,7 +48,7 @@ def check(
         return  # arguments that do not fit, which the launch itself will say
     key = function.hash, compute_cache_key({}, specialization, options)
     if key not in _taken:
-        with language_in_place():
+        with language_in_place() as Generator.functions:
             _translate(function, *_packed(function, kwargs, bound, specialization, options))
         _taken.add(key)
 
@@ -61,10 +62,15 @@ def for_compiler(function: InterpretedFunction) -> JITFunction:
 
 
 class Generator(code_generator.CodeGenerator):
-    """Triton's, for code whose functions were made for the interpreter, Triton's own included."""
+    """Triton's, for code whose functions were made for the interpreter, Triton's own included.
+
+    functions: of the language, by the id of what a kernel has in their place.
+    """
+
+    functions: Mapping[int, Any] = {}
 
     def __init__(self, context: Any, prototype: Any, gscope: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
-        names = {name: _for_compiler(value) for name, value in gscope.items()}
+        names = {name: _for_compiler(self.functions.get(id(value), value)) for name, value in dict(gscope).items()}
         super().__init__(context, prototype, names, *args, **kwargs)
 
     def get_Attribute(self, lhs: Any, attr: str) -> Any:

@@ -26,7 +26,9 @@ def patch(interpreter: ModuleType) -> None:
             raise ValueError(f"map_elementwise takes {pack} elements at a time, and there are {size}.")
 
         def scalar(tensor: Any, place: int) -> Any:
-            return tl.tensor(handle(tensor.handle.data.reshape(-1)[place : place + 1].copy(), tensor.dtype), tensor.dtype)
+            return tl.tensor(
+                handle(tensor.handle.data.reshape(-1)[place : place + 1].copy(), tensor.dtype), tensor.dtype
+            )
 
         def call(first: int) -> Sequence:
             given = [scalar(tensor, first + place) for tensor in tensors for place in range(pack)]

@@ -55,7 +55,7 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
     arguments = {
-        name: value if name in executor.constexprs else interpreter._implicit_cvt(value)
+        name: value if name in executor.constexprs else _inside(executor, interpreter, name, value)
         for name, value in arguments.items()
     }
     x, y, z = grid + (1,) * (3 - len(grid))
@@ -70,6 +70,14 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
         raise refused
     turns.play(executor.fn, arguments, numbers, sizes, warps, builder)
     _put_on_record(executor.fn.__name__, grid)
+
+
+def _inside(executor: Any, interpreter: Any, name: str, value: Any) -> Any:
+    """An argument as the kernel has it."""
+    from tools.sim.triton import annotations  # it needs Triton, and this file is imported before
+
+    number = annotations.handed_over(executor.kernel.fn, name, value, interpreter)
+    return interpreter._implicit_cvt(value) if number is None else number
 
 
 def _grid(executor: Any, arguments: dict) -> tuple[int, ...]:

@@ -5,6 +5,8 @@ import pytest
 import torch
 import triton
 import triton.language as tl
+from triton.language.extra.libdevice import tanh
+from triton.language.math import rsqrt
 
 from tools.compiler import CompileError
 from tools.sim.faults import Fault
@@ -32,6 +34,19 @@ def test_what_the_compiler_takes_runs_as_before(capsys):
     uses_much[(1,)](x, out, 8, N=8, f=doubled, num_warps=2, num_stages=1)
     assert out.tolist() == [4.0 * value + 28 + 7 + 3 for value in range(8)]
     assert "total" in capsys.readouterr().out
+
+
+@triton.jit
+def uses_functions_by_name(x_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(x_ptr + i, tanh(rsqrt(tl.load(x_ptr + i))))
+
+
+def test_a_function_of_the_language_may_be_imported_by_its_name():
+    x = torch.arange(1, 9.0)
+    expected = x.rsqrt().tanh()
+    uses_functions_by_name[(1,)](x, N=8)
+    torch.testing.assert_close(x, expected)
 
 
 @triton.jit
