@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tools.sim.cupy.raw import inline_ptx
+from tools.sim.cupy.raw.guesses import guess
 
 TOKEN = re.compile(
     r"""
@@ -120,6 +121,8 @@ class Source:
                 self._rewrite_while(number)
             elif token.text == "std" and self._words(number - 3, number) == ["cuda", ":", ":"]:
                 self._replace(number, "simt_std")  # the word std alone is one that NVRTC does not know
+            elif token.text == "atomicCAS":
+                self._mark_guess(number)
             elif token.text == "{":
                 scopes.append(self._words(start, number))
             elif token.text == "}" and scopes:
@@ -189,6 +192,14 @@ class Source:
             self._replace(number, "for")
             self._append(number + 1, "; ")
             self._append(after - 2, "; (void)0")
+
+    def _mark_guess(self, number: int) -> None:
+        """`old = *p;` before an atomicCAS of p -> `old = simt::guess(*p);`"""
+        found = guess([token.text for token in self._tokens], number)
+        if found:
+            first, last = self._tokens[found[0]].start, self._tokens[found[1]].end
+            self._edits = [edit for edit in self._edits if not first <= edit[0] <= last]
+            self._edits += [(first, first, "simt::guess("), (last, last, ")")]
 
     def _rewrite_shared(self, start: int, number: int, outside: bool) -> None:
         """`__shared__ T a[N], b;` -> `T (&a)[N] = ..., (&b) = ...;`"""

@@ -5,6 +5,14 @@ namespace simt {
 
 template <class T> struct As { using type = T; };  // a parameter that takes no part in deduction
 
+// The first read of a loop around atomicCAS, of a place that the swap checks.
+template <class T> SIMT_PLAIN static T guess(const volatile T& place) {
+    touch_guess(const_cast<const T*>(&place), sizeof(T), SIMT_HERE);
+    T value;
+    move(&value, const_cast<const T*>(&place), sizeof(T));
+    return value;
+}
+
 }  // namespace simt
 
 #define SIMT_ATOMIC(name, new_value, ...)                                                            \

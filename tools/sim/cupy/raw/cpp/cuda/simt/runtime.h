@@ -117,6 +117,7 @@ void copies_arrive_with(void* object, void* here);
 // alone: by threads of the block only.
 void touch_atomic(const void* address, size_t size, Operation operation, bool acquires, bool releases, bool alone,
                   void* here);
+void touch_guess(const void* address, size_t size, void* here);  // a read that an atomicCAS checks
 void fence_atomics(bool acquires, bool releases, bool alone);
 
 // c += a * b, row by row; counted as one product of matrices at `here`.
