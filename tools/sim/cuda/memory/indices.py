@@ -23,7 +23,7 @@ def checked(array: Any, position: Any, length: Any, axis: int, index: tuple, ver
     """One index of each lane as int64; what is outside is a fault, unless no active lane asks for it."""
     if isinstance(position, np.ndarray):
         if position.dtype != SIGNED:
-            position = _whole(array, position)
+            position = _whole(array, position, verb)
         outside = (
             (position.view(np.uint64) >= np.uint64(length))
             if not np.ndim(length)
@@ -35,7 +35,7 @@ def checked(array: Any, position: Any, length: Any, axis: int, index: tuple, ver
         if wrong.any():
             raise _outside(array, wrong, length, axis, index, verb)
         return np.where(outside, 0, position)
-    position = _whole(array, position)
+    position = _whole(array, position, verb)
     if -int(np.max(length)) <= position < 0 and not np.ndim(length):
         return position + length  # one number for all, as in x[-1]: from the end, as Python counts
     wrong = array.lanes.mask & ((position < 0) | (position >= length))
@@ -44,15 +44,16 @@ def checked(array: Any, position: Any, length: Any, axis: int, index: tuple, ver
     return position
 
 
-def _whole(array: Any, position: Any) -> Value:
+def _whole(array: Any, position: Any, verb: str) -> Value:
     kind: Any = getattr(position, "dtype", None)  # which a variable without a value refuses to tell
     if not isinstance(position, (np.ndarray, np.generic)):
         found = getattr(position, "described", f"a {type(position).__name__}")
         raise TypeError(f"An index of {array.name} is {found}, not a whole number.")
     if kind.kind not in "iub":
-        raise TypeError(
-            f"An index of {array.name} is {kind}, not a whole number.\nNumba refuses that. Is a / meant to be a //?"
+        refused = (
+            "Numba's atomics cut it off, and it refuses that elsewhere" if verb == "updates" else "Numba refuses that"
         )
+        raise TypeError(f"An index of {array.name} is {kind}, not a whole number.\n{refused}. Is a / meant to be a //?")
     return position.astype(np.int64)
 
 

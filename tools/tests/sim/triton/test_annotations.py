@@ -49,3 +49,14 @@ def test_numbers_are_rounded_to_what_holds_them():
 def test_a_number_that_does_not_fit_is_refused(value):
     with pytest.raises(TypeError, match=f"n is annotated as int8, and is given {value}, which does not fit"):
         halves[(1,)](0.1, 0.1, 0.1, value, True, 0.5, torch.empty(5, dtype=torch.float64))
+
+
+@triton.jit
+def asks_for_a_type(out_ptr):
+    three: tl.constexpr = 3
+    tl.store(out_ptr, three.type == tl.int32)
+
+
+def test_a_constant_of_a_kernel_has_no_type_of_tritons():
+    with pytest.raises(AttributeError, match="type"):
+        asks_for_a_type[(1,)](torch.empty(1, dtype=torch.int32))

@@ -266,6 +266,17 @@ def test_an_index_that_is_no_whole_number_is_refused_as_numba_does():
 
 
 @cuda.jit
+def half_a_place(x):
+    cuda.atomic.add(x, cuda.grid(1) / 2, 1)
+
+
+def test_an_index_of_an_atomic_that_is_no_whole_number_is_refused_though_numba_cuts_it_off():
+    with pytest.raises(Fault) as caught:
+        half_a_place[1, 1](np.zeros(4))
+    assert "float64, not a whole number. Numba's atomics cut it off" in one_line(caught.value)
+
+
+@cuda.jit
 def float_into_int(x, out):
     out[cuda.grid(1)] = x[cuda.grid(1)]
 
