@@ -49,6 +49,10 @@ def test_einsum_without_a_sum_is_a_view(subscripts):
     assert cp.einsum("ii", x).tolist() == 3 and not cp.shares_memory(cp.einsum("ij->i", x), x)
 
 
+def test_meshgrid_gives_a_tuple():
+    assert type(cp.meshgrid(cp.arange(2), cp.arange(3))) is tuple
+
+
 def test_linspace_to_whole_numbers_is_rounded_down():
     assert cp.linspace(0, cp.asarray([-10.0]), 5, dtype=np.int32).ravel().tolist() == [0, -3, -5, -8, -10]
 
