@@ -215,10 +215,11 @@ class Report:
         if self.note.of_blocks:
             why, earlier = "Blocks run in any order.", self._name(first, self.note.other_block)
         kind = RACES[before != "load", after != "load"]
+        remedy = "A GPU lets equal values pass." if before == after == "store" else "What puts them in order?"
         return (
             f"{self._name(second)} {DOES[after]} {self._element()[0]},\nwhich {earlier} {DID[before]} in "
             f"line {self.scene.spot(place).line}.\n{why}",
-            f"A {kind} race: either may come first. What puts them in order?",
+            f"A {kind} race: either may come first. {remedy}",
         )
 
     def _missing(self) -> list[int]:
