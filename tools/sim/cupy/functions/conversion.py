@@ -69,6 +69,10 @@ def _uploaded(obj: Any, dtype: Any, order: str, blocking: bool) -> ndarray:
 def _of_another_library(interface: dict, owner: Any) -> ndarray:
     """The array that another library has on the device, without a copy."""
     dtype, shape = np.dtype(interface["typestr"]), interface["shape"]
+    if interface.get("mask") is not None:
+        raise ValueError("mask is currently not supported.")  # nor by CuPy
+    if 0 in shape:  # which lies nowhere
+        return on_device(np.empty(shape, device_dtype(dtype)))
     address = interface["data"][0]
     piece = host.device().memory.at(address)
     if piece is None:

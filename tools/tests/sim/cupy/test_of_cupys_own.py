@@ -90,3 +90,17 @@ def test_axes_of_length_one_may_lead_what_is_copied():
     assert x.tolist() == [1, 1, 1]
     with pytest.raises(ValueError):
         cp.copyto(x, cp.ones((2, 3)))
+
+
+class OfAnotherLibrary:
+    """An array on the device that is no CuPy array. named: what its interface says beside or instead."""
+
+    def __init__(self, array, **named):
+        self.array, self.__cuda_array_interface__ = array, array.__cuda_array_interface__ | named
+
+
+def test_an_array_of_another_library_may_be_empty_and_has_no_mask():
+    assert cp.asarray(OfAnotherLibrary(cp.arange(3))).tolist() == [0, 1, 2]
+    assert cp.asarray(OfAnotherLibrary(cp.zeros((0, 3), np.float32))).shape == (0, 3)
+    with pytest.raises(ValueError, match="mask"):
+        cp.asarray(OfAnotherLibrary(cp.arange(3), mask=cp.ones(3)))
