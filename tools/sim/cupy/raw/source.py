@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from tools.sim.cupy.raw import inline_ptx
 from tools.sim.cupy.raw.guesses import guess
+from tools.sim.cupy.raw.not_simulated import NOT_SIMULATED
 
 TOKEN = re.compile(
     r"""
@@ -121,6 +122,8 @@ class Source:
                 self._rewrite_while(number)
             elif token.text == "std" and self._words(number - 3, number) == ["cuda", ":", ":"]:
                 self._replace(number, "simt_std")  # the word std alone is one that NVRTC does not know
+            elif token.text in NOT_SIMULATED:
+                raise Unsupported(self.line(token), NOT_SIMULATED[token.text])
             elif token.text == "atomicCAS":
                 self._mark_guess(number)
             elif token.text == "{":

@@ -246,6 +246,8 @@ def test_threads_of_the_host_may_launch_at_once(module):
         ("float own[i]; // here", "The length of this array is no constant: the compiler must know it."),
         ("__shared__ float tile[i]; // here", "The length of this array is no constant: the compiler must know it."),
         ("out[0] = *i; // here", "invalid type argument of unary"),
+        ("cudaTextureObject_t image; // here", "Textures are not simulated; a GPU has them."),
+        ("cudaSurfaceObject_t image; // here", "Surfaces are not simulated; a GPU has them."),
         ("float later(float);\n out[0] = later(1); // here", "later is declared, and nowhere defined."),
     ],
 )
