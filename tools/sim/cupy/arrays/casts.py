@@ -12,10 +12,18 @@ SMALLEST = np.finfo(np.float32).tiny  # of full precision
 
 
 def device_dtype(dtype: Any) -> np.dtype:
-    """The NumPy dtype of this specifier. ValueError, with CuPy's words, if no array on the device can have it."""
+    """The NumPy dtype of this specifier. ValueError, with CuPy's words, if no array on the device can have it.
+
+    NotImplementedError for what CuPy has and the simulated one has not: records and raw bytes.
+    """
     dtype = np.dtype(dtype)
     if dtype.byteorder == ">":
         raise ValueError(f"Unsupported dtype {dtype} with big-endian byte-order")
+    if dtype.kind == "V" and not dtype.hasobject and dtype.name != "bfloat16":
+        raise NotImplementedError(
+            f"The simulated CuPy has no arrays of {dtype}; on a GPU there are such.\n"
+            "Take an array of numbers for each part."
+        )
     if dtype.char not in SUPPORTED and dtype.name != "bfloat16":
         raise ValueError(f"Unsupported dtype {dtype}")
     return dtype

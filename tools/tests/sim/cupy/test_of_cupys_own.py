@@ -104,3 +104,9 @@ def test_an_array_of_another_library_may_be_empty_and_has_no_mask():
     assert cp.asarray(OfAnotherLibrary(cp.zeros((0, 3), np.float32))).shape == (0, 3)
     with pytest.raises(ValueError, match="mask"):
         cp.asarray(OfAnotherLibrary(cp.arange(3), mask=cp.ones(3)))
+
+
+@pytest.mark.parametrize("dtype", [[("x", "f4"), ("y", "i4")], "V10"])
+def test_arrays_of_records_are_said_to_be_unknown_here(dtype):
+    with pytest.raises(NotImplementedError, match="The simulated CuPy has no arrays of .*; on a GPU there are such"):
+        cp.zeros(3, dtype)
