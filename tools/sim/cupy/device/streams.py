@@ -144,7 +144,9 @@ class Event:
             self.mark = host.device().record(number(stream))
 
     def synchronize(self) -> None:
-        """The host waits until it has happened."""
+        """The host waits until it has happened. Of an event of a capture: refused, and the capture is lost."""
+        if isinstance(self.mark, graphs.CapturedMark):
+            self.mark.capture.broken = True
         self._admit()
         if self.mark is not None:
             host.device().wait_for(self.mark)

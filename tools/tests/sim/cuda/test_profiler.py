@@ -36,4 +36,4 @@ def test_each_difference_is_explained_and_shown_in_the_machine_code(comparison):
 
 
 def test_the_page_says_what_was_measured_and_what_is_simulated():
-    assert PAGE.read_text(encoding="utf-8") == text(MEASURED)
+    assert PAGE.read_text(encoding="utf-8").partition("# CUDA C++ and Triton")[0] == text(MEASURED)

@@ -195,4 +195,5 @@ def test_events_of_a_capture_do_not_happen(stream):
     event.record(stream)
     with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="cudaErrorCapturedEvent"):
         event.synchronize()
-    stream.end_capture()
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="cudaErrorStreamCaptureInvalidated"):
+        stream.end_capture()

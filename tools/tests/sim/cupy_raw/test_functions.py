@@ -74,9 +74,7 @@ def signed(x: int) -> int:
 def perm(x: int, y: int, selectors: int) -> int:
     data = list(unsigned(x).to_bytes(4, "little") + unsigned(y).to_bytes(4, "little"))
     picked = [data[selectors >> 4 * place & 7] for place in range(4)]
-    return int.from_bytes(
-        bytes(255 * (byte >> 7) if selectors >> 4 * place & 8 else byte for place, byte in enumerate(picked)), "little"
-    )
+    return int.from_bytes(bytes(picked), "little")
 
 
 def signed_bytes(x: int) -> list[int]:
@@ -246,7 +244,37 @@ def test_conversions_of_what_does_not_fit_stop_at_the_ends(module):
     x = np.array([3e9, -3e9, np.nan, np.inf], np.float32)
     out = zeros(12, np.int32)
     module.get_function("saturating")((1,), (4,), (cp.asarray(x), out))
-    assert out.get().tolist() == [2**31 - 1, -(2**31), 0, 2**31 - 1, signed(3000000000), 0, 0, -1, 0, -1, 0, 2**31 - 1]
+    assert out.get().tolist() == [
+        2**31 - 1,
+        -(2**31),
+        0,
+        2**31 - 1,
+        signed(3000000000),
+        0,
+        0,
+        -1,
+        0,
+        -1,
+        -(2**31),
+        2**31 - 1,
+    ]
+
+
+def test_what_is_no_number_becomes_what_the_instruction_makes_of_it(module):
+    to = {"float2int": 0, "float2uint": 0, "float2ll": -(1 << 63), "double2int": -(1 << 31), "double2uint": 1 << 31}
+    to["double2ull"] = -(1 << 63)  # as a long long
+    lines = "".join(f"out[{number}] = __{name}_rz(x);" for number, name in enumerate(to))
+    out = cp.asarray(np.zeros(len(to), np.int64))
+    code = f'extern "C" __global__ void f(double x, long long* out) {{ {lines} }}'
+    cp.RawKernel(code, "f")((1,), (1,), (float("nan"), out))
+    assert out.get().tolist() == list(to.values())
+
+
+def test_half_turns_are_exact(module):
+    code = 'extern "C" __global__ void f(double* x) { int i = threadIdx.x; x[i] = i % 2 ? cospi(x[i]) : sinpi(x[i]); }'
+    x = cp.asarray(np.array([1.0, 0.5, -3.0, 1.5, 1e9, 1.0, 0.5, -2.0, -0.5, 1.25]))
+    cp.RawKernel(code, "f")((1,), (10,), (x,))
+    assert x.get().tolist() == [0, 0, 0, 0, 0, -1, 1, 1, -1, pytest.approx(-(0.5**0.5), rel=1e-15)]
 
 
 def test_vector_types(module):

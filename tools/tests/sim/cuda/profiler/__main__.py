@@ -75,10 +75,11 @@ def machine() -> dict[str, str]:
 
 
 def page() -> None:
-    """Write the page from the record and a fresh simulation."""
+    """Write the page from the records and a fresh simulation."""
     from tools.tests.sim.cuda.profiler.page import text
+    from tools.tests.sim.cupy_raw.profiler import page as of_others
 
-    PAGE.write_text(text(json.loads(RECORD.read_text())))
+    PAGE.write_text(text(json.loads(RECORD.read_text())) + of_others.text(of_others.Comparison()))
 
 
 if __name__ == "__main__":

@@ -17,14 +17,13 @@ SIMT_FUNCTION unsigned long long __brevll(unsigned long long x) {
 }
 SIMT_FUNCTION unsigned __brev(unsigned x) { return unsigned(__brevll(x) >> 32); }
 
-// Byte number (selector & 7) of the eight bytes of y:x; its sign, spread over the byte, where bit 3 is set.
+// Byte number (selector & 7) of the eight bytes of y:x. Bit 3, by which PTX spreads a byte's sign, CUDA ignores.
 SIMT_FUNCTION unsigned __byte_perm(unsigned x, unsigned y, unsigned selectors) {
     unsigned long long bytes = (unsigned long long)y << 32 | x;
     unsigned result = 0;
     for (int place = 0; place < 4; place++) {
-        unsigned selector = selectors >> 4 * place & 15, byte = unsigned(bytes >> 8 * (selector & 7)) & 255;
-        if (selector & 8) byte = byte & 128 ? 255 : 0;
-        result |= byte << 8 * place;
+        unsigned selector = selectors >> 4 * place & 7;
+        result |= (unsigned(bytes >> 8 * selector) & 255) << 8 * place;
     }
     return result;
 }

@@ -31,6 +31,18 @@ SIMT_EXTREMES_OF_FLOATS(double, double, double)
 SIMT_EXTREMES_OF_FLOATS(float, double, double)
 SIMT_EXTREMES_OF_FLOATS(double, float, double)
 
+namespace simt {
+
+// sin(pi x + pi/2 quarters), exact where it is 0 or 1: what is left of x is reduced before it is multiplied.
+SIMT_PLAIN static double sine_of_quarters(double x, int quarters) {
+    double turn = fmod(x, 2.0), halves = nearbyint(2 * turn), rest = M_PI * (turn - halves / 2);
+    int quadrant = int(halves) + quarters;
+    double value = quadrant & 1 ? cos(rest) : sin(rest);
+    return quadrant & 2 ? -value : value;
+}
+
+}  // namespace simt
+
 #define SIMT_UNARY(name, expression)                        \
     SIMT_FUNCTION float name##f(float x) {                  \
         using T = float;                                    \
@@ -43,8 +55,8 @@ SIMT_EXTREMES_OF_FLOATS(double, float, double)
 
 SIMT_UNARY(rsqrt, T(1) / sqrt(T(x)))
 SIMT_UNARY(rcbrt, T(1) / cbrt(T(x)))
-SIMT_UNARY(sinpi, sin(M_PI * double(x)))
-SIMT_UNARY(cospi, cos(M_PI * double(x)))
+SIMT_UNARY(sinpi, simt::sine_of_quarters(double(x), 0))
+SIMT_UNARY(cospi, simt::sine_of_quarters(double(x), 1))
 SIMT_UNARY(normcdf, erfc(-double(x) * M_SQRT1_2) / 2)
 
 SIMT_FUNCTION float __fdividef(float x, float y) { return x / y; }
@@ -80,21 +92,22 @@ SIMT_FUNCTION double __fma_rn(double x, double y, double z) { return fma(x, y, z
 
 namespace simt {
 
-// As a GPU converts: what does not fit becomes the nearest number of T that does, and NaN 0.
-template <class T> SIMT_PLAIN T whole(double x) {
+// As a GPU converts: what does not fit becomes the nearest number of T that does. NaN becomes 0, but the number of which
+// only the top bit is set where one of the two types has 64 bits. wide: x came as a double.
+template <class T> SIMT_PLAIN T whole(double x, bool wide) {
     constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
-    if (x != x) return 0;
+    if (x != x) return wide || sizeof(T) == 8 ? T(1ull << (8 * sizeof(T) - 1)) : 0;
     if (x <= double(least)) return least;
     return x >= double(most) ? most : T(x);
 }
 
 }  // namespace simt
 
-#define SIMT_CONVERSIONS(from, From, to, To)                                                             \
-    SIMT_FUNCTION To __##from##2##to##_rn(From x) { return simt::whole<To>(nearbyint(double(x))); }      \
-    SIMT_FUNCTION To __##from##2##to##_rz(From x) { return simt::whole<To>(trunc(double(x))); }          \
-    SIMT_FUNCTION To __##from##2##to##_rd(From x) { return simt::whole<To>(floor(double(x))); }          \
-    SIMT_FUNCTION To __##from##2##to##_ru(From x) { return simt::whole<To>(ceil(double(x))); }
+#define SIMT_CONVERSIONS(from, From, to, To)                                                                        \
+    SIMT_FUNCTION To __##from##2##to##_rn(From x) { return simt::whole<To>(nearbyint(double(x)), sizeof(x) == 8); } \
+    SIMT_FUNCTION To __##from##2##to##_rz(From x) { return simt::whole<To>(trunc(double(x)), sizeof(x) == 8); }     \
+    SIMT_FUNCTION To __##from##2##to##_rd(From x) { return simt::whole<To>(floor(double(x)), sizeof(x) == 8); }     \
+    SIMT_FUNCTION To __##from##2##to##_ru(From x) { return simt::whole<To>(ceil(double(x)), sizeof(x) == 8); }
 
 SIMT_CONVERSIONS(float, float, int, int)
 SIMT_CONVERSIONS(float, float, uint, unsigned)

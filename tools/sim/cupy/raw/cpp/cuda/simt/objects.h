@@ -17,13 +17,6 @@ enum memory_order {
     memory_order_seq_cst
 };
 
-template <size_t alignment> struct aligned_size_t {
-    static constexpr size_t align = alignment;
-    size_t value;
-    SIMT_PLAIN explicit aligned_size_t(size_t size) : value(size) {}
-    SIMT_PLAIN operator size_t() const { return value; }
-};
-
 namespace simt_std {
 
 using cuda::memory_order;
