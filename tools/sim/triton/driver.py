@@ -10,7 +10,6 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from tools.sim import recording
 from tools.sim.triton import SimulatedTimes
 
 
@@ -38,17 +37,16 @@ class Driver(DriverBase):
         return torch.device("cpu")
 
     def get_benchmarker(self) -> Any:
-        """For autotune: every configuration runs once, so that a broken one is found; the first is chosen."""
+        """For autotune: each configuration is tried, so that a broken one is found; the first is chosen."""
         warnings.warn(
-            "autotune: without a GPU there is nothing to time. Each configuration runs once, and the first is used.",
+            "autotune: without a GPU there is nothing to time. Each configuration is tried, and the first is used.",
             SimulatedTimes,
             stacklevel=2,
         )
         trials = itertools.count(1)
 
         def benchmark(kernel_call: Any, quantiles: Any, **options: Any) -> list[float]:
-            with recording.unrecorded():
-                kernel_call()
+            kernel_call()
             return [float(next(trials))] * len(quantiles)
 
         return benchmark

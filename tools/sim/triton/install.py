@@ -32,6 +32,7 @@ PATCHES = (
     "overflow",
     "arithmetic",
     "undefined",
+    "autotune",
     "tracing",
 )  # later ones wrap earlier
 

@@ -15,6 +15,8 @@ from tools.sim.triton.turns import launch as turns
 
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
 
+sample: Callable[[list[int], tuple[int, int, int]], list[int]] | None = None  # a trial's few programs, in their order
+
 front_end: Callable[..., None] | None = None  # Triton's own, by which a launch's kernel must pass: see tools/gpu.py
 
 
@@ -51,7 +53,8 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
     """refused: why no GPU would run it. One program runs before it is raised: it may find plainer words."""
     grid = _grid(executor, arguments)
     _check(executor, arguments)
-    memory.current = memory.Memory(recording.recording(), prod(grid), turns.can_wait(executor.fn))
+    used = turns.names(executor.fn)
+    memory.current = memory.Memory(recording.recording(), prod(grid), turns.can_wait(used))
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
     arguments = {
@@ -64,7 +67,11 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
     if trace.listener is not None:
         trace.listener.launch(executor.fn.__name__, sizes, None)
     numbers = order(prod(sizes))
+    if sample and not turns.meets_others(used):
+        numbers = sample(numbers, sizes)
     if refused:
+        if sample and type(refused.__context__).__name__ == "CompileTimeAssertionFailure":
+            raise refused.__context__  # by which an autotuner passes a configuration over
         if not memory.current.races.together:  # else it could wait for others for ever
             turns.play(executor.fn, arguments, numbers[:1], sizes, warps, builder)
         raise refused
