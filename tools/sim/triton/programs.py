@@ -70,8 +70,9 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
     if sample and not turns.meets_others(used):
         numbers = sample(numbers, sizes)
     if refused:
-        if sample and type(refused.__context__).__name__ == "CompileTimeAssertionFailure":
-            raise refused.__context__  # by which an autotuner passes a configuration over
+        reason = refused.__context__
+        if sample and reason and type(reason).__name__ == "CompileTimeAssertionFailure":
+            raise reason  # by which an autotuner passes a configuration over
         if not memory.current.races.together:  # else it could wait for others for ever
             turns.play(executor.fn, arguments, numbers[:1], sizes, warps, builder)
         raise refused
