@@ -26,6 +26,7 @@ PATCHES = (
     "memory",
     "reducing",
     "pointers",
+    "allocator",
     "gluon",
     "turns.hooks",
     "programs",
