@@ -18,6 +18,7 @@ WANTED = "'triton>=3.6,<3.8'"
 SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpreter, which differ in others
 PATCHED = "patched_by_the_course"  # name that the interpreter's module has then
 PATCHES = (
+    "lighter",
     "numbers",
     "libdevice",
     "assembly",
