@@ -72,7 +72,7 @@ def _facts(shape: Any) -> Facts | None:
         if facts is not None:
             return facts
         shape = shape.values
-    elif type(shape) not in (list, tuple):
+    elif type(shape) is not list:
         return None
     lengths = [each.value if type(each) is tl.constexpr else each for each in shape]
     for each in lengths:
