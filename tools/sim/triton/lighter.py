@@ -151,7 +151,12 @@ def _patch_handles(interpreter: ModuleType) -> None:
         ):
             check(self)
 
+    def create_expand_dims(self: Any, source: Any, axis: int) -> Any:
+        shape = source.data.shape
+        return handle(source.data.reshape(*shape[:axis], 1, *shape[axis:]), source.dtype.scalar)
+
     handle.__init__ = init
+    interpreter.InterpreterBuilder.create_expand_dims = create_expand_dims
 
 
 def _patch_builtins(interpreter: ModuleType) -> None:
