@@ -7,6 +7,7 @@ import pytest
 import torch
 import triton
 import triton.language as tl
+from triton.runtime.errors import OutOfResources
 
 from tools.compiler import CompileError
 from tools.sim import trace
@@ -218,3 +219,19 @@ def test_old_options_that_ask_for_more_runs_change_nothing(how):
         kernel = tuned({"BLOCK": 1}, {"BLOCK": 2}, **how)(count)
         kernel[blocks(20)](total, 20)
     assert total.item() == 20 + 10 + 20
+
+
+@triton.jit
+def long_product(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, 64)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    x = tl.load(x_ptr + i)
+    out = tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]
+    tl.store(x_ptr + out, tl.dot(x, tl.trans(x + 1)))
+
+
+def test_a_configuration_that_a_gpu_has_no_room_for_is_chosen_here_and_its_handle_says_so():
+    kernel = tuned({"BLOCK": 512}, {"BLOCK": 16})(long_product)
+    handle = kernel[(1,)](torch.zeros(64, 512), 1)
+    assert kernel.best_config.kwargs == {"BLOCK": 512} and handle.metadata.shared == 2 * 64 * 512 * 4
+    with pytest.raises(OutOfResources, match="Required: 262144, Hardware limit: 232448"):
+        handle._init_handles()
