@@ -9,7 +9,7 @@ from pathlib import Path
 from tools.bench import journey, page
 from tools.check import counter_page
 from tools.cli import complain
-from tools.course.content import glossary, reading, week_pages
+from tools.course.content import glossary, reach_page, reading, week_pages
 from tools.course.content.week_file import weeks
 
 Maker = Callable[[str, Path], str]  # the page as it is, and the root -> the page as it should be
@@ -20,6 +20,7 @@ MAKERS: dict[str, Maker] = {
     reading.FILE: lambda text, root: reading.text(root),
     counter_page.FILE: lambda text, root: counter_page.text(),
     page.FILE: lambda text, root: page.text(root),
+    reach_page.FILE: lambda text, root: reach_page.text(root),
 }
 
 

@@ -1,6 +1,7 @@
 """`./course check` runs everything; `./course check week1/day1 --only units` a part of it."""
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -56,6 +57,7 @@ DEV = Form(("dev",))
 def main(argv: list[str]) -> int:
     """Run what `argv` asks for and print the report. Returns 0 if all is well, 1 if not, 2 if misused."""
     options = _parser().parse_args(argv)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of a thousand runs compiles all of the tools anew
     try:
         units = catalogue.selected(options.units)
     except (NoSuchUnit, BrokenCourseFile) as problem:

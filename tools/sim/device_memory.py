@@ -39,7 +39,10 @@ class Piece:
 
 
 class Memory:
-    """What a GPU of so many bytes has handed out. used: bytes."""
+    """What a GPU of so many bytes has handed out. used: bytes.
+
+    A piece may go at any moment, when garbage is collected: whoever looks through all of them takes a copy.
+    """
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.used = capacity, 0
@@ -58,7 +61,8 @@ class Memory:
 
     def release(self, size: int) -> None:
         """So many reserved bytes are needed no more."""
-        self.used -= _whole_units(size)
+        size = _whole_units(size)
+        self.used -= size  # nothing may go between reading and writing it
 
     def allocate(self, size: int) -> Piece:
         """So many bytes of the GPU's memory. Raises OutOfMemory."""
@@ -83,8 +87,9 @@ class Memory:
 
     def at(self, address: int) -> Piece | None:
         """The piece that an address lies in."""
-        start = max((start for start in self._storages if start <= address), default=None)
-        storage = None if start is None else self._storages[start]()
+        storages = self._storages.copy()
+        start = max((start for start in storages if start <= address), default=None)
+        storage = None if start is None else storages[start]()
         if start is None or storage is None or address >= start + max(storage.nbytes, 1):
             return None
         return Piece(storage, start)
@@ -109,7 +114,7 @@ class Memory:
     def is_pinned(self, array: np.ndarray) -> bool:
         """Does all of it lie in pinned memory of the host?"""
         low, high = np.lib.array_utils.byte_bounds(array)
-        return any(first <= low and high <= end for first, end in self._pinned.items())
+        return any(first <= low and high <= end for first, end in self._pinned.copy().items())
 
 
 def pointer(array: np.ndarray) -> int:

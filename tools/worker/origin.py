@@ -1,4 +1,4 @@
-"""Where something callable of a lesson comes from: its module, and its name there.
+"""The origin of something callable of a lesson: its module, and its name there.
 
 Functions say so themselves. What PyTorch makes of them says where PyTorch made it: the `apply` of an
 autograd.Function, an operator of torch.library.

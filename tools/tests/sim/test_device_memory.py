@@ -1,6 +1,7 @@
 """Memory of the simulated GPU: addresses, contents that show, and what is in use."""
 
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -104,3 +105,31 @@ def test_mapped_memory_is_pinned_has_an_address_and_costs_the_gpu_nothing():
     assert memory.is_pinned(piece.storage)
     assert memory.at(piece.address + 5).storage is piece.storage
     assert memory.used == 0
+
+
+@pytest.fixture
+def garbage():
+    """Things of which one goes whenever a function or a generator is entered or left, as by a collector of garbage."""
+    things = []
+    sys.setprofile(lambda *_: things and things.pop(0))
+    yield things
+    sys.setprofile(None)
+
+
+def test_a_piece_may_go_at_any_moment(garbage):
+    """The address of one that is left leads to it, and what is pinned stays pinned."""
+    memory = Memory(1 << 30)
+    kept, pinned = memory.allocate(512), np.zeros(8)
+    memory.pin(pinned)
+    for size in range(1, 40):
+        garbage.extend([memory.allocate(size) for _ in range(12)])
+        assert memory.at(kept.address).address == kept.address
+        arrays = [np.zeros(8) for _ in range(24)]
+        for array in arrays:
+            memory.pin(array)
+        del array
+        garbage.extend(arrays)
+        del arrays
+        assert memory.is_pinned(pinned) and not memory.is_pinned(kept.storage)
+    garbage.clear()
+    assert memory.used == 512

@@ -1,4 +1,4 @@
-"""What for loops go through: tuples, arrays, and zip and enumerate of these; and tuples by a number that varies."""
+"""Sequences of a kernel: tuples, arrays, zip and enumerate that a for loop goes through, tuples by a varying number."""
 
 from typing import Any
 

@@ -1,5 +1,6 @@
 """Memory of the device as CuPy hands it out: by a pool that keeps what comes back, and counts."""
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ class MemoryPool:
     """Hands out memory, and keeps what comes back for the next request that fits.
 
     A request takes the smallest free block that holds it and leaves the rest free; a block that comes back joins
-    its free neighbours.
+    its free neighbours. It may come back in the middle of anything, when garbage is collected, and so it waits in a
+    queue until somebody asks for memory, or how much there is.
     """
 
     def __init__(self) -> None:
@@ -66,6 +68,7 @@ class MemoryPool:
         self._device = host.device().memory
         self._segments: dict[int, int] = {}  # address: bytes, as taken from the device
         self._free: dict[int, int] = {}  # address: bytes, of blocks that lie within segments
+        self._came_back: deque[tuple[int, int]] = deque()  # address, bytes
 
     def malloc(self, size: int) -> MemoryPointer:
         """So many bytes, whatever they hold. Raises OutOfMemoryError."""
@@ -84,6 +87,7 @@ class MemoryPool:
     def admit(self, size: int) -> None:
         """Raise OutOfMemoryError if so many bytes do not fit; asked before the host finds memory for them."""
         size = _whole_units(size)
+        self._settle()
         if all(block < size for block in self._free.values()) and not self._room(size):
             self.free_all_blocks()
             if not self._room(size):
@@ -91,15 +95,11 @@ class MemoryPool:
 
     def give_back(self, address: int, size: int) -> None:
         """A block is needed no more."""
-        self._used -= size
-        for start, length in list(self._free.items()):
-            if start + length == address or address + size == start:
-                del self._free[start]
-                address, size = min(address, start), size + length
-        self._free[address] = size
+        self._came_back.append((address, size))
 
     def free_all_blocks(self, stream: Any = None) -> None:
         """Give back to the device what no block in use is part of."""
+        self._settle()
         for address, size in self._segments.copy().items():
             if self._free.get(address) == size:
                 del self._segments[address], self._free[address]
@@ -111,15 +111,17 @@ class MemoryPool:
         return self._device is device
 
     def used_bytes(self) -> int:
+        self._settle()
         return self._used
 
     def free_bytes(self) -> int:
-        return self._total - self._used
+        return self._total - self.used_bytes()
 
     def total_bytes(self) -> int:
         return self._total
 
     def n_free_blocks(self) -> int:
+        self._settle()
         return len(self._free)
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
@@ -132,6 +134,17 @@ class MemoryPool:
 
     def get_limit(self) -> int:
         return self._limit
+
+    def _settle(self) -> None:
+        """Take in what has come back."""
+        while self._came_back:
+            address, size = self._came_back.popleft()
+            self._used -= size
+            for start, length in list(self._free.items()):
+                if start + length == address or address + size == start:
+                    del self._free[start]
+                    address, size = min(address, start), size + length
+            self._free[address] = size
 
     def _room(self, size: int) -> bool:
         within = not self._limit or self._total + size <= self._limit

@@ -1,4 +1,4 @@
-"""What happened before what among the programs of a launch: vector clocks, fed by atomics that release and acquire.
+"""Vector clocks: the order among the programs of a launch, as atomics that release and acquire make it.
 
 A release publishes what one thread of its program did, the thread that makes scalar accesses and atomics: Triton puts
 no barrier before it. What the program's other threads did in accesses to blocks is published by a release that comes

@@ -1,4 +1,4 @@
-"""What loads, stores, atomics and barriers of a kernel mean to other programs, around what they do to memory."""
+"""Hooks around loads, stores, atomics and barriers of a kernel, for what they mean to other programs."""
 
 from typing import Any
 

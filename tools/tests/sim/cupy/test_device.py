@@ -1,6 +1,7 @@
 """The device: its memory pool, streams, events, properties; random numbers and the other small modules."""
 
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -40,6 +41,26 @@ def test_a_smaller_request_splits_a_free_block_and_neighbours_join_again(pool):
     assert pool.n_free_blocks() == 1 and pool.malloc(2048).ptr
     parts.clear()
     assert pool.n_free_blocks() == 1
+
+
+@pytest.fixture
+def garbage():
+    """Things of which one goes whenever a function or a generator is entered or left, as by a collector of garbage."""
+    things = []
+    sys.setprofile(lambda *_: things and things.pop(0))
+    yield things
+    sys.setprofile(None)
+
+
+def test_memory_may_come_back_at_any_moment(pool, garbage):
+    """Also in the middle of what the pool does."""
+    for size in range(512, 16384, 512):
+        garbage.extend([pool.malloc(512 + size % 2048) for _ in range(60)][::2])
+        pool.malloc(size)
+    garbage.clear()
+    assert pool.used_bytes() == 0 and pool.free_bytes() == pool.total_bytes()
+    pool.free_all_blocks()
+    assert pool.total_bytes() == pool.n_free_blocks() == 0
 
 
 def test_the_smallest_block_that_fits_is_taken(pool):
