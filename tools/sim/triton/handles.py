@@ -23,6 +23,9 @@ class Handle:
         self._sign, self._signature = sign, signature
         self.name = kernel.__name__
 
+    def __repr__(self) -> str:
+        return f"<compiled kernel {self.name}>"
+
     def _compiled(self) -> Any:
         if self._signature is None:
             raise RuntimeError(UNKNOWN)

@@ -10,7 +10,7 @@ from typing import Any
 import triton
 import triton.language as tl
 
-KNOWN = (3, 7)  # release whose objects these are
+KNOWN = ((3, 6), (3, 7))  # releases whose objects these are
 FACTS = "facts_of_the_course"  # attribute of a shape
 
 
@@ -28,7 +28,7 @@ _known: dict[tuple[int, ...], Facts] = {}
 
 def patch(interpreter: ModuleType) -> None:
     """Replace how they are made. Before all other patches."""
-    if tuple(int(part) for part in triton.__version__.split(".")[:2]) != KNOWN:
+    if tuple(int(part) for part in triton.__version__.split(".")[:2]) not in KNOWN:
         return
     _patch_types()
     _patch_comparisons()

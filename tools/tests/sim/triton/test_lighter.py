@@ -16,7 +16,7 @@ def facts(kind):
     return kind.name, str(kind), kind.shape.values, kind.numel, kind.element_ty, kind.scalar, kind.is_block()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=range(len(SHAPES)))
 def test_a_type_of_blocks_is_what_triton_makes(shape):
     for _ in range(2):  # the second one shares its shape with the first
         made = tl.block_type(tl.float32, shape)
