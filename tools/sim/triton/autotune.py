@@ -5,7 +5,7 @@ what is wrong with one: the corners of the grid, where blocks are partly empty, 
 hangs on how many programs there were, in kernels that wait or have atomics, all of each configuration's run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from typing import Any
@@ -28,7 +28,7 @@ def patch(interpreter: Any) -> None:
     def try_one(self: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
         if self.num_warmups is not None or self.num_reps is not None or self.use_cuda_graph:
             self.do_bench = driver.active.get_benchmarker()  # these would only have it run more often
-        with _of_config(self, config), recording.unrecorded(), _few_programs():
+        with _of_config(self, config), recording.unrecorded(), _few_programs(self.base_fn):
             return bench(self, *args, config=config, **meta)
 
     def run_best(self: Any, *args: Any, **named: Any) -> Any:
@@ -41,12 +41,12 @@ def patch(interpreter: Any) -> None:
 
 
 @contextmanager
-def _few_programs() -> Iterator[None]:
-    kept, programs.sample = programs.sample, few
+def _few_programs(function: Callable) -> Iterator[None]:
+    kept, programs.trial = programs.trial, programs.Trial(function, few)
     try:
         yield
     finally:
-        programs.sample = kept
+        programs.trial = kept
 
 
 def few(numbers: list[int], sizes: tuple[int, int, int]) -> list[int]:

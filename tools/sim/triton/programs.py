@@ -5,6 +5,7 @@ import operator
 import os
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -16,7 +17,17 @@ from tools.sim.triton.turns import launch as turns
 
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
 
-sample: Callable[[list[int], tuple[int, int, int]], list[int]] | None = None  # a trial's few programs, in their order
+
+@dataclass(frozen=True)
+class Trial:
+    """Launches that only try a kernel out. function: of the kernel. choose: its programs that run, of all by number
+    in their order, and the grid."""
+
+    function: Callable
+    choose: Callable[[list[int], tuple[int, int, int]], list[int]]
+
+
+trial: Trial | None = None
 
 front_end: Callable[..., Any] | None = None  # Triton's own, by which a launch's kernel must pass: see tools/gpu.py
 
@@ -84,11 +95,12 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
     if trace.listener is not None:
         trace.listener.launch(executor.fn.__name__, sizes, None)
     numbers = order(prod(sizes))
-    if sample and not turns.meets_others(used):
-        numbers = sample(numbers, sizes)
+    is_tried = trial is not None and trial.function is executor.kernel.fn
+    if trial and is_tried and not turns.meets_others(used):
+        numbers = trial.choose(numbers, sizes)
     if refused:
         reason = refused.__context__
-        if sample and reason and type(reason).__name__ == "CompileTimeAssertionFailure":
+        if is_tried and reason and type(reason).__name__ == "CompileTimeAssertionFailure":
             raise reason  # by which an autotuner passes a configuration over
         if not memory.current.races.together:  # else it could wait for others for ever
             turns.play(executor.fn, arguments, numbers[:1], sizes, warps, builder)

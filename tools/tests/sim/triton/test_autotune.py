@@ -102,6 +102,18 @@ def test_hooks_are_called_as_for_a_gpu():
     assert called == [16, None, 32, None, 16]
 
 
+def test_a_kernel_that_a_hook_launches_runs_in_full():
+    seen, x = [], torch.zeros(100)
+
+    def fill(args):
+        double[(25,)](args["x_ptr"].fill_(1), 100, BLOCK=4)
+        seen.append(args["x_ptr"].sum().item())
+
+    made = [triton.Config({"BLOCK": size}, pre_hook=fill) for size in (16, 32)]
+    triton.autotune(made, key=["n"])(forgets_the_tail)[lambda meta: (1,)](x, 100)
+    assert seen == [200.0] * 3
+
+
 def test_trials_are_on_no_record_and_heard_by_nobody():
     heard = []
 
