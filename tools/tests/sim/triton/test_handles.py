@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from triton.runtime.errors import OutOfResources
 
-from tools.compiler import CompileError, NoCompiler, whole
+from tools.compiler import CompileError, NoCompiler, cache, front_end, machine_code, whole
 from tools.sim.recording import record
 from tools.sim.triton import handles, programs
 from tools.tests.compiler.lessons import persistent
@@ -41,6 +41,21 @@ def test_nothing_is_compiled_until_something_is_asked_for(monkeypatch):
     assert "ld.global" in kernel.asm["ptx"] and kernel.n_regs and kernel.metadata
     again = add_one[(2,)](torch.zeros(64), 64, BLOCK=32, num_warps=16)
     assert again.hash == kernel.hash and len(asked) == 1
+
+
+def test_what_is_compiled_is_kept_by_its_text(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(front_end, "_taken", {})
+    first = warmed(num_warps=1)
+    first._init_handles()
+    assert [each.name for each in tmp_path.iterdir()] == [first.hash]
+    front_end._taken.clear()
+    monkeypatch.setattr(machine_code, "_run", lambda *command: pytest.fail("it was compiled again"))
+    again = warmed(num_warps=1)
+    again._init_handles()
+    assert (again.n_regs, again.n_spills, again.metadata) == (first.n_regs, first.n_spills, first.metadata)
+    assert dict(again.asm) == dict(first.asm) and type(again.asm["cubin"]) is bytes
+    assert again.metadata.target == triton.runtime.driver.active.get_current_target()
 
 
 def test_warmup_runs_no_program_and_takes_types_instead_of_tensors():
