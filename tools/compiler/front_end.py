@@ -43,7 +43,7 @@ class Signature:
 
     @functools.cached_property
     def compiled(self) -> Any:
-        """What the whole compiler makes of it: see `whole.compiled`. Raises CompileError, NoCompiler."""
+        """The kernel as the whole compiler makes it: see `whole.compiled`. Raises CompileError, NoCompiler."""
         from tools.compiler import whole
 
         target, backend = _target()
@@ -146,7 +146,7 @@ def _translated(function: JITFunction, options: Any, signature: dict, constants:
 
 @contextmanager
 def _told(function: JITFunction, others: bool) -> Iterator[None]:
-    """What the compiler refuses inside becomes a CompileError. others: are errors of other kinds raised, too?"""
+    """Inside, what the compiler refuses becomes a CompileError. others: are errors of other kinds raised, too?"""
     said: list[str] = []
     try:
         with diagnostics.complaints() as said, redirect_stdout(io.StringIO()):  # Triton prints what it cannot verify

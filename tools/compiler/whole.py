@@ -22,7 +22,7 @@ FACTS = "kernel.json"  # of a folder in the cache
 
 @dataclass(frozen=True)
 class Compiled:
-    """What Triton's own compiled kernel says of itself.
+    """A compiled kernel: what Triton's own says of itself.
 
     metadata: options, shared (bytes of a block), name and more, as attributes. asm: "ttir", "ttgir", "llir" and "ptx"
     as texts, "cubin" as bytes, and "sass". registers: of a thread. spills: words of a thread's local memory.
@@ -35,7 +35,7 @@ class Compiled:
 
 
 class Stages(dict):
-    """What the compiler wrote, by stage; the machine code is disassembled when it is asked for."""
+    """The compiler's texts, by stage; the machine code is disassembled when it is asked for."""
 
     def __missing__(self, stage: str) -> str:
         if stage != "sass":

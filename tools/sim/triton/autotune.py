@@ -59,7 +59,7 @@ def few(numbers: list[int], sizes: tuple[int, int, int]) -> list[int]:
 
 @contextmanager
 def _of_config(tuner: Any, config: Any) -> Iterator[None]:
-    """What is raised inside says which configuration it was. config: None for the one that was chosen."""
+    """Errors from inside say which configuration it was. config: None for the one that was chosen."""
     try:
         yield
     except Exception as error:

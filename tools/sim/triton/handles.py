@@ -1,4 +1,4 @@
-"""What a launch, and kernel.warmup, give back: the compiled kernel, as far as a program asks it."""
+"""The compiled kernel, as far as a program asks it: a launch and kernel.warmup give it back."""
 
 import sys
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class Handle:
 
     @property
     def asm(self) -> dict[str, Any]:
-        """What the compiler wrote: asm["ttir"], "ttgir", "llir", "ptx", "cubin", "sass"."""
+        """The compiler's texts by stage: asm["ttir"], "ttgir", "llir", "ptx", "sass"; and "cubin", which is bytes."""
         return self._compiled().asm
 
     @property

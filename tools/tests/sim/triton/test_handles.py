@@ -1,4 +1,4 @@
-"""What a launch and kernel.warmup give back without a GPU, and what the driver says of the simulated one."""
+"""The handles that launches and kernel.warmup give without a GPU, and the driver that speaks of the simulated one."""
 
 import tools.gpu  # noqa: F401  # isort: skip
 import pytest
