@@ -21,6 +21,7 @@ from typing import Any
 
 from tools import pip_install
 from tools.sim import triton as simulated_triton
+from tools.sim.triton.install import patch_after
 
 SIMULATE = "COURSE_SIM"  # set by pytest --sim, and inherited by the processes that run lessons
 COMPILE = "COURSE_COMPILE"  # set for a process in which kernels are compiled, and none runs
@@ -55,7 +56,10 @@ class _WhenTritonIsImported(importlib.abc.MetaPathFinder):
             return None
         sys.meta_path.remove(self)
         choose_triton()
-        return importlib.util.find_spec(name)
+        spec = importlib.util.find_spec(name)
+        if spec and spec.loader and card() is None and os.environ.get(COMPILE) == "1":
+            patch_after(spec.loader, _give_a_driver)
+        return spec
 
 
 def choose_triton() -> None:
@@ -64,11 +68,16 @@ def choose_triton() -> None:
         simulated_triton.install(_front_end)
 
 
-def _front_end(*launch: Any) -> None:
+def _give_a_driver(triton: ModuleType) -> None:
+    """A lesson may ask for it where it is imported."""
+    importlib.import_module("tools.compiler.capture").stand_in()
+
+
+def _front_end(*launch: Any) -> Any:
     """Imported with the first launch: whoever only imports a lesson does not wait for it."""
     from tools.compiler import front_end
 
-    front_end.check(*launch)
+    return front_end.check(*launch)
 
 
 @cache

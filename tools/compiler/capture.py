@@ -7,20 +7,27 @@ alignment and constants are those of a real launch; only the last step, handing 
 import functools
 import inspect
 import operator
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
+from triton.compiler import CompiledKernel
 from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from tools.compiler import diagnostics
-from tools.models.chips import Chip
+from tools.compiler import diagnostics, machine_code
+from tools.models.chips import Chip, chip
+
+DEFAULT = "h100"  # chip, before it is known for which one a call is compiled
+LOADED = ("n_regs", "n_spills", "n_max_threads")  # attributes of a kernel that is on the GPU
+HANDED_OVER = 6  # what a launcher is given before the kernel's arguments: stream, function, two of metadata, two hooks
 
 
 @dataclass(frozen=True)
@@ -44,10 +51,12 @@ class Launch:
 class Driver(DriverBase):
     """Stands for the driver of a chip, as far as Triton's launcher and a lesson's own Python ask it."""
 
-    def __init__(self, chip: Chip) -> None:
+    def __init__(self, chip: Chip, launched: Callable[..., None]) -> None:
+        """launched: told of launches of a kernel that was compiled before, by warmup. See `Recorder.relaunch`."""
         super().__init__()
         self.chip = chip
-        self.utils = SimpleNamespace(get_device_properties=self._properties)
+        self.utils = SimpleNamespace(get_device_properties=lambda device: chip.properties, load_binary=_load)
+        self.launcher_cls = lambda source, metadata: functools.partial(launched, source, metadata)
 
     @classmethod
     def is_active(cls) -> bool:
@@ -76,14 +85,23 @@ class Driver(DriverBase):
     def get_benchmarker(self) -> Callable:
         return lambda call, quantiles: [1.0] * len(quantiles)  # equally fast, so the first config is taken
 
-    def _properties(self, device: int) -> dict[str, int]:
-        limits = self.chip.limits
-        return {
-            "max_shared_mem": limits.shared_per_block,
-            "max_num_regs": limits.registers,
-            "multiprocessor_count": self.chip.multiprocessors,
-            "warpSize": 32,
-        }
+
+def _load(name: str, cubin: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
+    """As the driver loads a kernel: module and function, which nobody uses, registers, spilled words, most threads."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kernel.cubin")
+        file.write_bytes(cubin)
+        return 0, 0, machine_code.registers(file), machine_code.stack(file) // 4, 1024
+
+
+class Loaded(CompiledKernel):
+    """A kernel that was launched, so that its registers are known: here they are read when somebody asks for them."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in LOADED:
+            self._init_handles()
+            return vars(self)[name]
+        raise AttributeError(f"A compiled kernel has no {name}.")
 
 
 @dataclass
@@ -93,6 +111,7 @@ class Recorder:
     chip: Chip
     launches: list = field(default_factory=list)
     configs: int = 1  # of the autotuner at work
+    known: dict[str, Any] = field(default_factory=dict)  # compiled kernels by hash
 
     def launch(self, launch_for_real: Callable) -> Callable:
         def run(kernel: JITFunction, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
@@ -102,6 +121,7 @@ class Recorder:
             if not warmup:
                 sizes = _grid(grid, arguments)
                 self.launches.append(Launch(kernel, arguments, sizes, compiled, self.configs))
+                compiled.__class__ = Loaded
             return compiled
 
         return run
@@ -115,7 +135,13 @@ class Recorder:
         fault = diagnostics.too_large(kernel, self.chip, compiled.metadata)
         if fault:
             raise fault
+        self.known[compiled.hash] = compiled
         return compiled
+
+    def relaunch(self, source: Any, metadata: Any, x: int, y: int, z: int, *rest: Any) -> None:
+        """A launch of a kernel that was compiled before. rest: stream and hooks, then all arguments in their order."""
+        arguments = dict(zip(source.fn.arg_names, rest[HANDED_OVER:]))
+        self.launches.append(Launch(source.fn, arguments, (x, y, z), self.known[metadata.hash], self.configs))
 
     def tune(self, tune_for_real: Callable) -> Callable:
         def run(tuner: Autotuner, *args: Any, **kwargs: Any) -> Any:
@@ -128,6 +154,11 @@ class Recorder:
         return run
 
 
+def stand_in() -> None:
+    """Have Triton believe in a driver already when a lesson is imported, which may ask it at its top."""
+    driver.set_active(Driver(chip(DEFAULT), Recorder(chip(DEFAULT)).relaunch))
+
+
 @contextmanager
 def launches_on(chip: Chip) -> Iterator[list]:
     """Inside, kernels are compiled for `chip` and not run; their launches come to stand in the list.
@@ -136,7 +167,7 @@ def launches_on(chip: Chip) -> Iterator[list]:
     """
     recorder = Recorder(chip)
     kept = JITFunction.run, Autotuner.run
-    driver.set_active(Driver(chip))
+    driver.set_active(Driver(chip, recorder.relaunch))
     JITFunction.run, Autotuner.run = recorder.launch(kept[0]), recorder.tune(kept[1])
     try:
         yield recorder.launches

@@ -8,8 +8,8 @@ compiler, specialized to the launch's arguments, and translated into Triton's in
 import functools
 import io
 import re
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from typing import Any
 
 from triton import language
@@ -23,20 +23,40 @@ from tools.compiler import diagnostics
 from tools.models.chips import chip
 
 CHIP = "h100"
+InPlace = Callable[[], AbstractContextManager[Mapping[int, Any]]]
+
 UNKNOWN = re.compile(r"Keyword argument (\w+) was specified but unrecognised")
 
-_taken: set[tuple[str, str]] = set()  # kernels, with signatures of which the front end has taken them
+_taken: dict[tuple[str, str], "Signature"] = {}  # by kernel and key: what the front end has taken
 
 
-def check(
-    kernel: InterpretedFunction,
-    args: tuple,
-    kwargs: Mapping[str, Any],
-    language_in_place: Callable[[], AbstractContextManager[Mapping[int, Any]]],
-) -> None:
-    """Translate a launch's kernel for CHIP, unless one of its signature has been.
+class Signature:
+    """A kernel for one kind of arguments.
 
-    args, kwargs: of the launch, options such as num_warps included. language_in_place: within, triton.language is what
+    known: of each parameter by name, its type and what the compiler makes use of ("D": divisible by 16), or
+    "constexpr" and its value.
+    """
+
+    def __init__(self, function: JITFunction, packed: tuple, known: dict[str, tuple], in_place: InPlace) -> None:
+        self.function, self.known = function, known
+        self._packed, self._in_place = packed, in_place
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """The kernel as the whole compiler makes it: see `whole.compiled`. Raises CompileError, NoCompiler."""
+        from tools.compiler import whole
+
+        target, backend = _target()
+        whole.need_programs()
+        with self._in_place() as Generator.functions, _told(self.function, others=True):
+            context, module = _translated(self.function, *self._packed)
+            return whole.compiled(context, module, target, backend, self._packed[0])
+
+
+def check(kernel: InterpretedFunction, args: tuple, kwargs: Mapping[str, Any], in_place: InPlace) -> Signature | None:
+    """Translate a launch's kernel for CHIP, unless one of its signature has been. None: its arguments do not fit.
+
+    args, kwargs: of the launch, options such as num_warps included. in_place: within, triton.language is what
     the compiler knows it as; gives what its functions were, by the id of what stands for them in a kernel's names.
     Raises CompileError; TypeError and ValueError for an option that a launch does not take.
     """
@@ -45,12 +65,15 @@ def check(
     try:
         bound, specialization, options = _binder(kernel)(*args, **kwargs)
     except Exception:
-        return  # arguments that do not fit, which the launch itself will say
+        return None  # which the launch itself will say
     key = function.hash, compute_cache_key({}, specialization, options)
     if key not in _taken:
-        with language_in_place() as Generator.functions:
-            _translate(function, *_packed(function, kwargs, bound, specialization, options))
-        _taken.add(key)
+        packed = _packed(function, kwargs, bound, specialization, options)
+        with in_place() as Generator.functions, _told(function, others=False):
+            _translated(function, *packed)
+        known = dict(zip((each.name for each in function.params), specialization))
+        _taken[key] = Signature(function, packed, known, in_place)
+    return _taken[key]
 
 
 @functools.cache
@@ -111,7 +134,8 @@ def _packed(function: JITFunction, kwargs: dict, bound: dict, specialization: li
         raise ValueError(f"{function.__name__} cannot be launched like this: {error}.") from None
 
 
-def _translate(function: JITFunction, options: Any, signature: dict, constants: dict, facts: dict) -> None:
+def _translated(function: JITFunction, options: Any, signature: dict, constants: dict, facts: dict) -> tuple:
+    """The context of the compiler, and the module of TTIR in it, which lives no longer than it."""
     target, backend = _target()
     kept, code_generator.CodeGenerator = code_generator.CodeGenerator, Generator
     try:
@@ -121,11 +145,21 @@ def _translate(function: JITFunction, options: Any, signature: dict, constants: 
         constants = {path: _for_compiler(value) for path, value in constants.items()}
         source = ASTSource(function, signature, constants, facts)
         codegen = backend.get_codegen_implementation(options)
-        with diagnostics.complaints() as said, redirect_stdout(io.StringIO()):  # Triton prints what it cannot verify
-            source.make_ir(target, options, codegen, backend.get_module_map(), context)
-    except Exception as error:
-        rejected = diagnostics.rejected(error, function, chip(CHIP), said)
-        if rejected:  # else it is of no kind that the compiler tells a user
-            raise rejected from None
+        return context, source.make_ir(target, options, codegen, backend.get_module_map(), context)
     finally:
         code_generator.CodeGenerator = kept
+
+
+@contextmanager
+def _told(function: JITFunction, others: bool) -> Iterator[None]:
+    """Inside, what the compiler refuses becomes a CompileError. others: are errors of other kinds raised, too?"""
+    said: list[str] = []
+    try:
+        with diagnostics.complaints() as said, redirect_stdout(io.StringIO()):  # Triton prints what it cannot verify
+            yield
+    except Exception as error:
+        rejected = diagnostics.rejected(error, function, chip(CHIP), said)
+        if rejected:
+            raise rejected from None
+        if others:
+            raise

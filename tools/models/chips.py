@@ -59,6 +59,19 @@ class Chip:
         """flop/s when every lane multiplies and adds in every clock at boost."""
         return 2 * self.multiprocessors * self.limits.lanes * self.boost_mhz * 1e6
 
+    @property
+    def properties(self) -> dict[str, int]:
+        """What Triton's driver tells of a card: bytes, registers of a block, clocks in kHz, the bus in bits."""
+        return {
+            "max_shared_mem": self.limits.shared_per_block,
+            "max_num_regs": self.limits.registers,
+            "multiprocessor_count": self.multiprocessors,
+            "warpSize": 32,
+            "sm_clock_rate": 1000 * self.boost_mhz,
+            "mem_clock_rate": 1000 * self.memory_mhz,
+            "mem_bus_width": self.bus_bits,
+        }
+
 
 @cache
 def chips() -> dict[str, Chip]:

@@ -52,6 +52,13 @@ class Fault(Exception):
         self.text = "\n".join([head, what, *(["", question] if question else [])])
         super().__init__(self.text)
 
+    def add(self, words: str) -> None:
+        """One more line of at most 80 columns, in the place of the empty one: under what circumstances it happened."""
+        words = words if len(words) <= WIDTH else words[: WIDTH - 3] + "..."
+        parts = [self.text.split("\n")[0], self.what, words, *([self.question] if self.question else [])]
+        self.text = "\n".join(parts)
+        self.args = (self.text,)
+
 
 class ThreadFault(Fault):
     """A fault of a CUDA kernel; block, thread: who did it first, as (x, y, z). index: in the array."""

@@ -7,6 +7,7 @@ happens to lie changes no count.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,11 @@ class View:
         steps = zip(self.tensor.shape, self.tensor.stride())
         last = sum((length - 1) * step for length, step in steps)
         return self.low + (last + 1) * self.tensor.element_size()
+
+    @property
+    def distinct(self) -> int:
+        """How many of its elements are in memory: an expanded one repeats them, with a stride of 0."""
+        return prod(length for length, step in zip(self.tensor.shape, self.tensor.stride()) if step)
 
     @cached_property
     def traced(self) -> trace.Memory:

@@ -13,11 +13,13 @@ from triton._C.libtriton import ir
 from triton.backends.nvidia.compiler import min_dot_size
 
 from tools.sim.triton import block_scaled
+from tools.sim.triton.blas import on_one_thread
 from tools.sim.triton.casts import BF16, round_to_tf32, truncate_to_tf32
 
 PRECISION = ir.INPUT_PRECISION
 
 
+@on_one_thread
 def product(a: np.ndarray, b: np.ndarray, accumulator: np.ndarray, precision: Any) -> np.ndarray:
     """a @ b + accumulator, in the accumulator's format; precision counts for float32 operands only."""
     if a.dtype.kind in "iu":  # float64 holds such sums exactly, and has a fast product
@@ -110,7 +112,7 @@ def patch(interpreter: ModuleType) -> None:
         inside = block_scaled.computed_in(a_form, b_form)
         left = block_scaled.operand(a.data, _scales(a_scale), a_form, a_k_pack, inside)
         right = block_scaled.operand(np.swapaxes(b.data, -1, -2), _scales(b_scale), b_form, b_k_pack, inside)
-        total = left @ np.swapaxes(right, -1, -2) + accumulator.data.astype(np.float32)
+        total = on_one_thread(np.matmul)(left, np.swapaxes(right, -1, -2)) + accumulator.data.astype(np.float32)
         return handle(total.astype(accumulator.data.dtype), accumulator.dtype.scalar)
 
     def dot_scaled(self: Any, a: Any, a_scale: Any, a_form: Any, b: Any, b_scale: Any, b_form: Any, *rest: Any) -> Any:

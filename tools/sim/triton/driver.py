@@ -10,8 +10,10 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from tools.sim import recording
+from tools.models.chips import chip
 from tools.sim.triton import SimulatedTimes
+
+GPU = "h100"  # which one the simulator stands for
 
 
 def activate() -> None:
@@ -20,7 +22,11 @@ def activate() -> None:
 
 
 class Driver(DriverBase):
-    """What Triton asks of a driver besides running kernels, which the interpreter does."""
+    """What Triton, and a program itself, asks of a driver besides running kernels, which the interpreter does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.utils = SimpleNamespace(get_device_properties=lambda device: chip(GPU).properties)
 
     @classmethod
     def is_active(cls) -> bool:
@@ -30,7 +36,19 @@ class Driver(DriverBase):
         raise NotImplementedError("there is no GPU to build a launcher for")
 
     def get_current_target(self) -> GPUTarget:
-        return GPUTarget("cuda", 90, 32)
+        return GPUTarget("cuda", chip(GPU).capability, 32)
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def set_current_device(self, device: int) -> None:
+        """There is one."""
+
+    def get_current_stream(self, device: int = 0) -> int:
+        return 0
+
+    def get_device_capability(self, device: int = 0) -> tuple[int, int]:
+        return divmod(chip(GPU).capability, 10)
 
     def get_active_torch_device(self) -> Any:
         import torch
@@ -38,17 +56,16 @@ class Driver(DriverBase):
         return torch.device("cpu")
 
     def get_benchmarker(self) -> Any:
-        """For autotune: every configuration runs once, so that a broken one is found; the first is chosen."""
+        """For autotune: each configuration is tried, so that a broken one is found; the first is chosen."""
         warnings.warn(
-            "autotune: without a GPU there is nothing to time. Each configuration runs once, and the first is used.",
+            "autotune: without a GPU there is nothing to time. Each configuration is tried, and the first is used.",
             SimulatedTimes,
             stacklevel=2,
         )
         trials = itertools.count(1)
 
         def benchmark(kernel_call: Any, quantiles: Any, **options: Any) -> list[float]:
-            with recording.unrecorded():
-                kernel_call()
+            kernel_call()
             return [float(next(trials))] * len(quantiles)
 
         return benchmark

@@ -100,9 +100,19 @@ def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outs
         )
     before, past = (wrong < view.low).any(), (wrong >= view.low).any()
     side = "outside" if before and past else "before the start of" if before else "past the end of"
+    if view.distinct < view.tensor.numel():
+        what += f"{side} {view.name}.\n{_distinct(view)}"
+        question = f"Does the kernel use its strides? Else {view.name}.contiguous() writes all of it out."
+        return Fault("out_of_bounds", what, question, array=view.name, operation=operation)
     what += f"{side} {view.name} ({view.extent}).\n"
     what += f"{'First one' if several else 'That is'}: {element(view, int(wrong[0]))}."
     return Fault("out_of_bounds", what, _which(view, addresses, outside, before), array=view.name, operation=operation)
+
+
+def _distinct(view: View) -> str:
+    """Of a view that repeats its elements, as an expanded one does."""
+    is_are, it_them = ("is", "it") if view.distinct == 1 else ("are", "them")
+    return f"Of its {view.extent} {view.distinct} {is_are} in memory; a stride of 0 repeats {it_them}."
 
 
 def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool) -> str:

@@ -12,12 +12,13 @@ from typing import Any
 from tools import pip_install
 from tools.sim.triton import tracing
 
-FrontEnd = Callable[..., None] | None
+FrontEnd = Callable[..., Any] | None
 
 WANTED = "'triton>=3.6,<3.8'"
 SUPPORTED = ((3, 6), (3, 7))  # the patches replace private names of the interpreter, which differ in others
 PATCHED = "patched_by_the_course"  # name that the interpreter's module has then
 PATCHES = (
+    "lighter",
     "numbers",
     "libdevice",
     "assembly",
@@ -27,12 +28,14 @@ PATCHES = (
     "memory",
     "reducing",
     "pointers",
+    "allocator",
     "gluon",
     "turns.hooks",
     "programs",
     "overflow",
     "arithmetic",
     "undefined",
+    "autotune",
     "tracing",
 )  # later ones wrap earlier
 
@@ -40,7 +43,8 @@ PATCHES = (
 def install(front_end: FrontEnd = None) -> None:
     """Set up interpreter mode, and patch the interpreter as soon as Triton is imported. Once is enough.
 
-    front_end(kernel, args, kwargs, language_in_place) is asked before each launch, and raises what it refuses.
+    front_end(kernel, args, kwargs, language_in_place) is asked before each launch, and raises what it refuses. It gives
+    a tools.compiler.front_end.Signature or None.
     Raises ImportError when Triton was imported before, so that its functions already expect a GPU; and, here
     or at `import triton`, when the patches do not know that release of Triton.
     """
@@ -98,11 +102,12 @@ class _Finder(importlib.abc.MetaPathFinder):
         others = (finder for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         if spec is not None and spec.loader is not None:
-            _patch_after(spec.loader, change)
+            patch_after(spec.loader, change)
         return spec
 
 
-def _patch_after(loader: importlib.abc.Loader, change: Callable[[ModuleType], None]) -> None:
+def patch_after(loader: importlib.abc.Loader, change: Callable[[ModuleType], None]) -> None:
+    """Have a module changed as soon as it is imported."""
     execute = loader.exec_module
 
     def execute_and_patch(module: ModuleType) -> None:

@@ -5,6 +5,7 @@ The compiler fuses x * y + z into one operation, of any float, which rounds once
 Arithmetic on float8 it refuses.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,7 @@ def _patch_memory(interpreter: Any) -> None:
     builder.create_atomic_rmw = create_atomic_rmw
 
 
+@cache
 def _bits(dtype: np.dtype) -> np.dtype:
     return np.dtype(f"u{dtype.itemsize}") if dtype in NARROW.values() else dtype
 

@@ -85,7 +85,8 @@ def _passing_on(plain: Callable) -> Callable:
 def _marked(result: Any, *sources: Any) -> Any:
     """The result of sources of its shape, with their marks added to its own."""
     for source in sources:
-        if mark := getattr(source, "attr", {}).get(MARK):
+        attr = getattr(source, "attr", None)  # of almost all an empty dict
+        if attr and (mark := attr.get(MARK)):
             own = result.attr.get(MARK)
             elements = mark.elements | own.elements if own else mark.elements
             result.attr[MARK] = replace(mark, elements=elements)
@@ -98,7 +99,7 @@ def _reshaping(handle: Any) -> Callable:
     def wrapper(plain: Any) -> Any:
         def place(self: Any, *args: Any) -> Any:
             result = plain(self, *args)
-            marks = [arg.attr[MARK] for arg in args if isinstance(arg, handle) and MARK in arg.attr]
+            marks = [arg.attr[MARK] for arg in args if type(arg) is handle and MARK in arg.attr]
             if marks:
                 result.attr[MARK] = replace(marks[0], elements=plain(self, *map(elements, args)).data)
             return result

@@ -5,25 +5,39 @@ import operator
 import os
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from tools.sim import libraries, recording, trace
 from tools.sim.counters import Counts, Launch
 from tools.sim.triton import memory, original
+from tools.sim.triton.handles import Handle
 from tools.sim.triton.turns import launch as turns
 
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
 
-front_end: Callable[..., None] | None = None  # Triton's own, by which a launch's kernel must pass: see tools/gpu.py
+
+@dataclass(frozen=True)
+class Trial:
+    """Launches that only try a kernel out. function: of the kernel. choose: its programs that run, of all by number
+    in their order, and the grid."""
+
+    function: Callable
+    choose: Callable[[list[int], tuple[int, int, int]], list[int]]
 
 
-def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> None:
+trial: Trial | None = None
+
+front_end: Callable[..., Any] | None = None  # Triton's own, by which a launch's kernel must pass: see tools/gpu.py
+
+
+def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> Handle:
     """Launch a kernel. executor: Triton's GridExecutor, which holds the kernel and the grid."""
     _check_names(executor, kwargs)
-    refused = _refused(executor.kernel, args, kwargs)
+    signature, refused = _signature(executor.kernel, args, kwargs)
     warps = kwargs.get("num_warps", 4)
-    kwargs = {name: value for name, value in kwargs.items() if name in executor.arg_names}  # not num_warps
+    kwargs, options = _split(executor, kwargs)
     host_args, host_kwargs = executor._init_args_hst(args, kwargs)
     for hook in executor.pre_run_hooks:
         hook(*host_args, **host_kwargs)
@@ -34,24 +48,41 @@ def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> None:
         scope.restore()
         memory.current = None
     executor._restore_args_dev(args, host_args, kwargs, host_kwargs)
+    return Handle(executor.kernel, _signature, signature, options, loaded=True)
 
 
-def _refused(kernel: Any, args: tuple, kwargs: dict) -> Exception | None:
-    """What the compiler's front end has against the kernel."""
+def warm_up(kernel: Any, args: tuple, kwargs: dict) -> Handle:
+    """Have a kernel compiled for these arguments; no program runs. Raises what its launch would say of them."""
+    _check_names(kernel, kwargs)
+    inspect.getcallargs(kernel.fn, *args, **_split(kernel, kwargs)[0])
+    signature, refused = _signature(kernel, args, kwargs)
+    if refused:
+        raise refused
+    return Handle(kernel, _signature, signature, _split(kernel, kwargs)[1], loaded=False)
+
+
+def _split(kernel: Any, kwargs: dict) -> tuple[dict, dict]:
+    """The kernel's own arguments, and the options of the launch, num_warps for one."""
+    own = {name: value for name, value in kwargs.items() if name in kernel.arg_names}
+    return own, {name: value for name, value in kwargs.items() if name not in own}
+
+
+def _signature(kernel: Any, args: tuple, kwargs: dict) -> tuple[Any, Exception | None]:
+    """A launch's kernel as the compiler's front end takes it, if there is one; and what that has against it."""
     if front_end is None or "breakpoint" in kernel.fn.__code__.co_names:  # Python's debugger, which is for here alone
-        return None
+        return None, None
     try:
-        front_end(kernel, args, kwargs, original.in_place)
+        return front_end(kernel, args, kwargs, original.in_place), None
     except Exception as refusal:
-        return refusal
-    return None
+        return None, refusal
 
 
 def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refused: Exception | None) -> None:
     """refused: why no GPU would run it. One program runs before it is raised: it may find plainer words."""
     grid = _grid(executor, arguments)
     _check(executor, arguments)
-    memory.current = memory.Memory(recording.recording(), prod(grid), turns.can_wait(executor.fn), warps)
+    used = turns.names(executor.fn)
+    memory.current = memory.Memory(recording.recording(), prod(grid), turns.can_wait(used), warps)
     for name, value in arguments.items():
         memory.current.arguments.add(name, value)
     arguments = {
@@ -64,7 +95,13 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
     if trace.listener is not None:
         trace.listener.launch(executor.fn.__name__, sizes, None)
     numbers = order(prod(sizes))
+    is_tried = trial is not None and trial.function is executor.kernel.fn
+    if trial and is_tried and not turns.meets_others(used):
+        numbers = trial.choose(numbers, sizes)
     if refused:
+        reason = refused.__context__
+        if is_tried and reason and type(reason).__name__ == "CompileTimeAssertionFailure":
+            raise reason  # by which an autotuner passes a configuration over
         if not memory.current.races.together:  # else it could wait for others for ever
             turns.play(executor.fn, arguments, numbers[:1], sizes, warps, builder)
         raise refused
@@ -94,7 +131,7 @@ def _grid(executor: Any, arguments: dict) -> tuple[int, ...]:
     return sizes
 
 
-def _check_names(executor: Any, kwargs: dict) -> None:
+def _check_names(executor: Any, kwargs: dict) -> None:  # or the kernel
     """Raise TypeError for a keyword that differs from an argument in capitals only."""
     for name in kwargs:
         meant = [each for each in executor.arg_names if each.lower() == name.lower()]
@@ -132,15 +169,16 @@ def _put_on_record(kernel: str, grid: tuple[int, ...]) -> None:
 def patch(interpreter: Any) -> None:
     """Run launches with `run`. interpreter: triton.runtime.interpreter."""
 
-    def call(executor: Any, *args: Any, **kwargs: Any) -> None:
+    def call(executor: Any, *args: Any, **kwargs: Any) -> Handle:
         with libraries.unlisted():  # what moves the arguments is no operation of the learner's
-            run(executor, interpreter, args, kwargs)
+            return run(executor, interpreter, args, kwargs)
 
-    def run_interpreted(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
-        if not warmup:
-            executor = interpreter.GridExecutor(kernel.rewrite(), kernel.arg_names, grid, kernel.pre_run_hooks)
-            executor.kernel = kernel
-            executor(*args, **kwargs)
+    def run_interpreted(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Handle:
+        if warmup:
+            return warm_up(kernel, args, kwargs)
+        executor = interpreter.GridExecutor(kernel.rewrite(), kernel.arg_names, grid, kernel.pre_run_hooks)
+        executor.kernel = kernel
+        return executor(*args, **kwargs)
 
     interpreter.GridExecutor.__call__ = call
     interpreter.InterpretedFunction.run = run_interpreted

@@ -5,13 +5,14 @@ the same whatever they are: tl.where chooses another element, False & x is False
 condition or a mask, elements that are used must be defined. Their values are such as to show, too: casts.garbage.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import triton.language as tl
+from triton.runtime.interpreter import TensorHandle
 
 from tools.sim.triton import memory
 from tools.sim.triton.faults import Fault, learner_line, program_name
@@ -172,11 +173,12 @@ def _claiming(plain: Callable, what: str) -> Callable:
 # How operations pass it on -----------------------------------------------------------------------
 
 
-def _marks(values: Any) -> Iterator[Undefined]:
+def _marks(values: Iterable[Any]) -> list[Undefined]:
+    found = []
     for each in values:
-        mark = getattr(each, "attr", {}).get(MARK)
-        if mark is not None:
-            yield mark
+        if type(each) is TensorHandle and MARK in each.attr:
+            found.append(each.attr[MARK])
+    return found
 
 
 def _each_by_itself(plain: Callable) -> Callable:
@@ -184,7 +186,7 @@ def _each_by_itself(plain: Callable) -> Callable:
 
     def operate(self: Any, *args: Any, **named: Any) -> Any:
         result = plain(self, *args, **named)
-        if marks := list(_marks(args)):
+        if marks := _marks(args):
             elements = np.logical_or.reduce(np.broadcast_arrays(*(mark.elements for mark in marks)))
             _mark(result, marks, np.broadcast_to(elements, result.data.shape))
         return result
@@ -197,7 +199,7 @@ def _absorbing(plain: Callable, decisive: int) -> Callable:
 
     def operate(self: Any, *args: Any) -> Any:
         result = plain(self, *args)
-        if marks := list(_marks(args)):
+        if marks := _marks(args):
             unknown = [_elements(each) for each in args]
             decided = [
                 ~each & (arg.data == np.array(decisive).astype(arg.data.dtype)) for each, arg in zip(unknown, args)
@@ -213,7 +215,7 @@ def _selecting(plain: Callable) -> Callable:
 
     def select(self: Any, condition: Any, *values: Any) -> Any:
         result = plain(self, condition, *values)
-        if marks := list(_marks((condition, *values))):
+        if marks := _marks((condition, *values)):
             chosen = np.where(condition.data, *map(_elements, values))
             _mark(result, marks, chosen | _elements(condition))
         return result
@@ -226,7 +228,7 @@ def _placing(plain: Callable) -> Callable:
 
     def place(self: Any, *args: Any) -> Any:
         result = plain(self, *args)
-        if marks := list(_marks(args)):
+        if marks := _marks(args):
             placed = plain(self, *(type(arg)(_elements(arg), tl.int1) if hasattr(arg, "attr") else arg for arg in args))
             for each, elements in zip(*((each,) if hasattr(each, "attr") else each for each in (result, placed))):
                 _mark(each, marks, elements.data)
@@ -276,7 +278,7 @@ def _multiplying_scaled(plain: Callable) -> Callable:
 
 
 def _product(result: Any, rows: list, columns: list, accumulator: Any) -> Any:
-    if marks := list(_marks([*rows, *(each for each, _ in columns), accumulator])):
+    if marks := _marks([*rows, *(each for each, _ in columns), accumulator]):
         elements = np.broadcast_to(_elements(accumulator), result.data.shape)
         for mark in _marks(rows):
             elements = elements | np.expand_dims(mark.elements.any(axis=-1), -1)
@@ -292,7 +294,7 @@ def _folding(plain: Callable, fold: Callable) -> Callable:
 
     def apply(self: Any, inputs: Any) -> Any:
         results = plain(self, inputs)
-        if marks := list(_marks(tensor.handle for tensor in inputs)):
+        if marks := _marks(tensor.handle for tensor in inputs):
             elements = fold(self, np.logical_or.reduce([mark.elements for mark in marks]))
             for each in results if isinstance(results, (list, tuple)) else [results]:
                 _mark(each.handle, marks, elements.reshape(each.handle.data.shape), mixes=True)

@@ -63,13 +63,22 @@ def _by_start(programs: int, sizes: tuple[int, int, int], seed: str) -> list[int
 # Can a program of this kernel wait? --------------------------------------------------------------
 
 
-def can_wait(kernel: Callable) -> bool:
-    """Does a kernel, or what it calls, look at memory and go round a `while`?"""
-    if not hasattr(kernel, "__code__"):
-        return False
-    names: set[str] = set()
-    _gather(kernel, names, set())
+def names(kernel: Callable) -> set[str]:
+    """The names that a kernel, and the kernels that it calls, use."""
+    found: set[str] = set()
+    if hasattr(kernel, "__code__"):
+        _gather(kernel, found, set())
+    return found
+
+
+def can_wait(names: set[str]) -> bool:
+    """Does a kernel of these names look at memory and go round a `while`?"""
     return LOOP in names and any(name == "load" or name.startswith("atomic_") for name in names)
+
+
+def meets_others(names: set[str]) -> bool:
+    """Do its programs count on one another, by atomics or by waiting? Then a few of them are no sample of all."""
+    return can_wait(names) or any(name.startswith("atomic_") for name in names)
 
 
 def _gather(function: Any, names: set[str], seen: set[int]) -> None:

@@ -105,7 +105,7 @@ def misspells(out_ptr):
     [
         (lambda out: plain_global[(1,)](out), "Cannot access global variable SIZE from within"),
         (lambda out: ends_a_loop[(1,)](out), "unsupported AST node type: Break"),
-        (lambda out: appends[(1,)](out), "has no attribute append"),
+        (lambda out: appends[(1,)](out), "append"),
         (lambda out: two_types[(1,)](out, 4), "initial value for `value` is of type int32[]"),
         (lambda out: asks_for_help[(1,)](out), "Cannot access global variable SIZE from within"),
     ],

@@ -1,5 +1,7 @@
 """What kernels do to memory: counted exactly, and refused where it is nobody's."""
 
+import contextvars
+
 import pytest
 import torch
 import triton
@@ -182,10 +184,33 @@ def copy_descriptor(x_ptr, out_ptr, rows, cols, TILE: tl.constexpr):
 @pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")
 @pytest.mark.parametrize("kernel", [copy_block_pointer, copy_descriptor])
 def test_block_pointers_and_descriptors_count_what_exists(kernel):
+    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8))
     x, out = torch.randn(5, 12), torch.empty(5, 12)
     counters = counts_of(kernel, (1,), x, out, 5, 12, TILE=16)
     assert torch.equal(x, out)
     assert (counters.bytes_loaded, counters.bytes_stored, counters.accesses) == (240, 240, 120)
+
+
+def test_a_descriptor_that_a_kernel_makes_needs_an_allocator():
+    fault = contextvars.Context().run(fault_of, copy_descriptor, (1,), torch.ones(8, 8), torch.ones(8, 8), 8, 8, TILE=8)
+    assert fault.text.splitlines() == [
+        f"copy_descriptor, line {fault.line}:  x = tl.make_tensor_descriptor(x_ptr, (rows, cols)...",
+        "A descriptor that a kernel makes lies in memory which the launch allocates,",
+        "and no allocator is set: a GPU's launcher refuses this kernel.",
+        "",
+        "What does triton.set_allocator(f) want of f(size, alignment, stream)?",
+    ]
+
+
+@triton.jit
+def copy_from_descriptor(x, out_ptr, TILE: tl.constexpr):
+    tl.store(out_ptr + tl.arange(0, TILE), x.load([0]))
+
+
+def test_a_descriptor_of_the_host_needs_none():
+    out = torch.zeros(8)
+    contextvars.Context().run(copy_from_descriptor[(1,)], TensorDescriptor.from_tensor(torch.ones(8), [8]), out, TILE=8)
+    assert out.tolist() == [1.0] * 8
 
 
 # Bounds ------------------------------------------------------------------------------------------
@@ -205,6 +230,22 @@ def test_a_forgotten_mask_is_refused_with_the_element_that_does_not_exist():
     assert fault.file == "tools/tests/sim/triton/test_memory.py"
     assert fault.source == "tl.store(out_ptr + mine, x)"
     assert (fault.program, fault.grid, str(fault)) == ((1,), (2,), fault.text)
+
+
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        (torch.ones(1).expand(16), "Of its 16 elements 1 is in memory; a stride of 0 repeats it."),
+        (torch.ones(4, 1).expand(4, 8), "Of its 4 x 8 elements 4 are in memory; a stride of 0 repeats them."),
+    ],
+)
+def test_a_view_that_repeats_its_elements_is_told(given, says):
+    fault = fault_of(copy_all, (1,), given, torch.empty(16), 0, BLOCK=16)
+    assert fault.text.splitlines()[2:] == [
+        says,
+        "",
+        "Does the kernel use its strides? Else x.contiguous() writes all of it out.",
+    ]
 
 
 def test_nothing_is_stored_by_an_access_that_is_refused():
