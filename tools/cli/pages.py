@@ -20,7 +20,7 @@ MAKERS: dict[str, Maker] = {
     reading.FILE: lambda text, root: reading.text(root),
     counter_page.FILE: lambda text, root: counter_page.text(),
     page.FILE: lambda text, root: page.text(root),
-    reach_page.FILE: lambda text, root: reach_page.text(root),
+    reach_page.FILE: lambda text, root: reach_page.text(),
 }
 
 

@@ -94,7 +94,8 @@ def _tested(name: str, kind: str, paths: Sequence[Path], root: Path, *options: s
     result = run_variants([variant], root, tell=lambda variant: None)[0]
     found = _of_tests(name, kind, result.tests)
     if result.died or not result.tests and not some:
-        found.verdicts.append(Verdict(kind, f"pytest {name}", False, result.died or "no test was found"))
+        which = " ".join(path.name for path in paths)
+        found.verdicts.append(Verdict(kind, f"pytest {which}", False, result.died or "no test was found"))
     else:
         by_file: dict[str, list[TestResult]] = {file: [] for path in paths for file in files_of_tools(path, root)}
         for test in result.tests:

@@ -62,8 +62,9 @@ class Warm:
         raise subprocess.TimeoutExpired(command, timeout)
 
     def end(self) -> None:
-        """End the process."""
+        """End the process. It would not hear of a closed socket while a process that was forked here holds it too."""
         self._asks.close()
+        self._process.kill()
         self._process.wait()
 
 

@@ -1,4 +1,4 @@
-"""docs/SIMULATORS.md, made of the tables in tools/tests/sim/reach. `./course pages` writes it.
+"""docs/SIMULATORS.md, made of the tables in tools/sim/reach. `./course pages` writes it.
 
 A table holds one area; each of its rows names a feature, its status, what happens with it here and on a GPU, and the
 test that shows so.
@@ -8,12 +8,11 @@ import textwrap
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from tools import ROOT
 
 FILE = "docs/SIMULATORS.md"
-TABLES = "tools/tests/sim/reach"
+TABLES = "tools/sim/reach"
 WIDTH = 120
 AREAS = {"triton": "Triton", "numba_cuda": "Numba CUDA", "cupy": "CuPy", "cuda_cpp": "CUDA C++"}  # by table
 STATUS = {
@@ -44,15 +43,15 @@ class Row:
     test: str
 
 
-def rows(root: Path = ROOT) -> dict[str, list[Row]]:
+def rows() -> dict[str, list[Row]]:
     """The rows of each area, by table. Raises TypeError for a field that a row lacks, or should not have."""
-    read = {table: tomllib.loads((root / TABLES / f"{table}.toml").read_text(encoding="utf-8")) for table in AREAS}
+    read = {table: tomllib.loads((ROOT / TABLES / f"{table}.toml").read_text(encoding="utf-8")) for table in AREAS}
     return {table: [Row(**row) for row in found["row"]] for table, found in read.items()}
 
 
-def text(root: Path = ROOT) -> str:
+def text() -> str:
     """The page. Raises TypeError, as `rows` does."""
-    return HEAD + "".join(_sections(rows(root)))
+    return HEAD + "".join(_sections(rows()))
 
 
 def _sections(found: dict[str, list[Row]]) -> Iterator[str]:
