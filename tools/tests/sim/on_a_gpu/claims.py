@@ -1,4 +1,4 @@
-"""What the rows of tools/tests/sim/reach claim of a GPU, tried on one: python -m tools.tests.sim.on_a_gpu.claims
+"""What the rows of tools/sim/reach claim of a GPU, tried on one: python -m tools.tests.sim.on_a_gpu.claims
 
 Each in a process of its own, since some hang and some leave the GPU's context broken. Needs CuPy and numba-cuda.
 """
