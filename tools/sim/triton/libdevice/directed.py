@@ -84,7 +84,8 @@ def _operation(compute: Callable, plain: Callable, mirror: Callable | None, dire
         arrays = np.broadcast_arrays(*arguments)
         result = np.empty(arrays[0].shape, arrays[0].dtype)
         for place in np.ndindex(result.shape):
-            result[place] = one(*(array[place] for array in arrays))
+            numbers: list[Any] = [array[place] for array in arrays]
+            result[place] = one(*numbers)
         return result
 
     return each

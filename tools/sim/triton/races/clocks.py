@@ -39,7 +39,7 @@ class Clocks:
         self.programs = programs
         self._waiting: list[Event] = []
         self._known: dict[int, np.ndarray] = {}  # by program; without acquires it knows of itself alone
-        self._published: list[np.ndarray | None] = [None]
+        self._published = [np.zeros((2, programs), np.int32)]  # the first, of an element that nobody released: nothing
         self._most = KEPT
         self._at: dict[Shadow, np.ndarray] = {}  # by place, for each element: a number in `_published`
 
