@@ -1,7 +1,6 @@
 """Memory of the simulated GPU: addresses, contents that show, and what is in use."""
 
 import gc
-import sys
 
 import numpy as np
 import pytest
@@ -105,15 +104,6 @@ def test_mapped_memory_is_pinned_has_an_address_and_costs_the_gpu_nothing():
     assert memory.is_pinned(piece.storage)
     assert memory.at(piece.address + 5).storage is piece.storage
     assert memory.used == 0
-
-
-@pytest.fixture
-def garbage():
-    """Things of which one goes whenever a function or a generator is entered or left, as by a collector of garbage."""
-    things = []
-    sys.setprofile(lambda *_: things and things.pop(0))
-    yield things
-    sys.setprofile(None)
 
 
 def test_a_piece_may_go_at_any_moment(garbage):

@@ -1,7 +1,6 @@
 """The device: its memory pool, streams, events, properties; random numbers and the other small modules."""
 
 import gc
-import sys
 
 import numpy as np
 import pytest
@@ -41,15 +40,6 @@ def test_a_smaller_request_splits_a_free_block_and_neighbours_join_again(pool):
     assert pool.n_free_blocks() == 1 and pool.malloc(2048).ptr
     parts.clear()
     assert pool.n_free_blocks() == 1
-
-
-@pytest.fixture
-def garbage():
-    """Things of which one goes whenever a function or a generator is entered or left, as by a collector of garbage."""
-    things = []
-    sys.setprofile(lambda *_: things and things.pop(0))
-    yield things
-    sys.setprofile(None)
 
 
 def test_memory_may_come_back_at_any_moment(pool, garbage):

@@ -20,10 +20,11 @@ def simulated(case: Case) -> dict[str, int]:
     """The simulator's figures for one launch."""
     with record() as counters:
         case.kernel[case.configuration](*case.arguments)
-    return {figure: _sum(counters, figure) for figure in METRICS}
+    return {figure: total(counters, figure) for figure in METRICS}
 
 
-def _sum(counters: Counters, figure: str) -> int:
+def total(counters: Counters, figure: str) -> int:
+    """A figure over all launches: the sum over the lines of its kind of access."""
     where, name = figure.split(": ")
     space, operation = where.split()
     kind = operation.removesuffix("s") if space == "global" else f"shared {operation.removesuffix('s')}"

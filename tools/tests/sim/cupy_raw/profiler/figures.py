@@ -1,14 +1,13 @@
-"""What is compared: the simulator's figures and the metrics of Nsight Compute that say the same."""
+"""The figures that are compared: the simulator's, and the metrics of Nsight Compute that say the same."""
 
 import os
 from contextlib import nullcontext
 from unittest.mock import patch
 
 from tools.check.metrics import METRICS as OF_NUMBA
-from tools.check.metrics import NAMES
-from tools.sim.counters import Counters
 from tools.sim.recording import record
 from tools.sim.triton.programs import SEED
+from tools.tests.sim.cuda.profiler.figures import total
 from tools.tests.sim.cupy_raw.profiler.cases import Case
 from tools.tests.sim.cupy_raw.profiler.in_triton import TritonCase
 
@@ -34,16 +33,7 @@ def simulated(case: Case) -> dict[str, int]:
 
     with record() as counters:
         case.run(cupy, nullcontext)
-    return {figure: _sum(counters, figure) for figure in METRICS}
-
-
-def _sum(counters: Counters, figure: str) -> int:
-    where, name = figure.split(": ")
-    space, operation = where.split()
-    kind = operation.removesuffix("s") if space == "global" else f"shared {operation.removesuffix('s')}"
-    return sum(
-        getattr(line.counts, NAMES[name]) for launch in counters.launches for line in launch.lines if line.kind == kind
-    )
+    return {figure: total(counters, figure) for figure in METRICS}
 
 
 def simulated_triton(case: TritonCase) -> dict[str, int]:
