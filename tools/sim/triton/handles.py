@@ -6,6 +6,7 @@ from typing import Any
 
 UNKNOWN = "Registers and shared memory are not known here: nothing in this process can compile the kernel."
 LOADED = "{} is known once the kernel is on the GPU: after a launch, or handle._init_handles()."
+THREADS = 1024  # most of a block, of every chip
 DIVISIBLE = "D"  # Triton's sign for a number, or an address, that is divisible by 16
 SHAPE = "A compiled kernel is launched with a grid of three numbers: handle[(n, 1, 1)](...)."
 
@@ -62,10 +63,9 @@ class Handle:
         return self._compiled().metadata.hash
 
     def _init_handles(self) -> None:
-        """Load it, as Triton's own does at the first launch. Raises OutOfResources for too much shared memory."""
-        needs, has = self.metadata.shared, _most_shared_memory()
-        if needs > has:
-            raise sys.modules["triton"].runtime.errors.OutOfResources(needs, has, "shared memory")
+        """Load it, as Triton's own does at the first launch. Raises OutOfResources, for shared memory and threads."""
+        _must_fit(self.metadata.shared, _most_shared_memory(), "shared memory")
+        refuse_too_many_threads(self.metadata.num_warps)
         self._loaded = True
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
@@ -120,3 +120,13 @@ def _shown(known: tuple) -> str:
 def _most_shared_memory() -> int:
     utils = sys.modules["triton"].runtime.driver.active.utils
     return utils.get_device_properties(0)["max_shared_mem"]
+
+
+def refuse_too_many_threads(warps: int) -> None:
+    """Raises OutOfResources where a block has none so large; autotune passes over such a configuration."""
+    _must_fit(32 * warps, THREADS, "threads")
+
+
+def _must_fit(needs: int, has: int, what: str) -> None:
+    if needs > has:
+        raise sys.modules["triton"].runtime.errors.OutOfResources(needs, has, what)

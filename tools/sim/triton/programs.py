@@ -12,7 +12,7 @@ from typing import Any
 from tools.sim import libraries, recording, trace
 from tools.sim.counters import Counts, Launch
 from tools.sim.triton import memory, original
-from tools.sim.triton.handles import Handle
+from tools.sim.triton.handles import Handle, refuse_too_many_threads
 from tools.sim.triton.turns import launch as turns
 
 SEED = "COURSE_SEED"  # environment variable: another seed, another order
@@ -37,6 +37,8 @@ def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> Handle:
     _check_names(executor, kwargs)
     signature, refused = _signature(executor.kernel, args, kwargs)
     warps = kwargs.get("num_warps", 4)
+    if not refused:
+        refuse_too_many_threads(warps)
     kwargs, options = _split(executor, kwargs)
     host_args, host_kwargs = executor._init_args_hst(args, kwargs)
     for hook in executor.pre_run_hooks:

@@ -7,6 +7,7 @@ import triton
 import triton.language as tl
 from triton.language.extra.libdevice import tanh
 from triton.language.math import rsqrt
+from triton.runtime.errors import OutOfResources
 
 from tools.compiler import CompileError
 from tools.sim.faults import Fault
@@ -142,6 +143,11 @@ def test_each_signature_is_looked_at():
 def test_options_that_a_launch_does_not_have_are_refused(options, error, says):
     with pytest.raises(error, match=says):
         two_types[(1,)](torch.zeros(8), 4, **options)
+
+
+def test_a_block_of_more_threads_than_a_gpu_has_is_refused():
+    with pytest.raises(OutOfResources, match="threads, Required: 2048, Hardware limit: 1024"):
+        by_constant[(1,)](torch.zeros(8), 4, OTHER=2, num_warps=64)
 
 
 def test_a_refused_kernel_with_a_fault_shows_the_fault_first():
