@@ -60,6 +60,7 @@ from tools.gpu import cuda
 WARP = 32       # lanes
 SECTOR = 32     # bytes
 BLOCK = 256     # threads of a block; structs of a program
+BLOCKS = 1024   # about as many as an H200 holds at a time
 TILE_ROW = 256  # bytes in each row and each column of a tile, unless a call says something else
 
 
@@ -102,7 +103,7 @@ def copy_kernel(x, out):
         out[i] = x[i]
 
 
-def copy_vector(x: torch.Tensor, *, blocks: int = 1024, out: torch.Tensor | None = None) -> torch.Tensor:
+def copy_vector(x: torch.Tensor, blocks: int = BLOCKS, *, out: torch.Tensor | None = None) -> torch.Tensor:
     """A copy of x by copy_kernel, in so many blocks of BLOCK threads.
 
     x: (n,), contiguous, of any dtype. out: likewise, allocated if not given.
