@@ -1,4 +1,4 @@
-"""What `./course bench week2/day2` measures: four copies, against PyTorch's and against a plain copy of as many bytes."""
+"""What `./course bench week2/day2` measures: four copies, each against what PyTorch does for the same result."""
 
 from tools.course.content.workload import Workload, tensors
 

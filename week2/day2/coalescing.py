@@ -10,8 +10,9 @@ Challenge
             stride 4, offset 0    |0, 1|2, 3|4, 5|  ...  |28, 29|30, 31|        16           128     512
 
 Explore
-    ./course count week2/day2    What do the copies ask for as they are? Which line asks for the most sectors?
-    ./course week2/day2/explore_fields.py    Which fields of a struct are paid for, and which are wanted?
+    ./course count week2/day2
+    What the copies ask for as they are, line by line. Which line asks for the most sectors, and how many would do?
+    ./course week2/day2/explore_fields.py    Which fields of a struct are sent, and which are wanted?
 
 Concept
     Sector efficiency: of the bytes in the sectors that a request touches, the share that was asked for. 128 of

@@ -186,9 +186,14 @@ def found_by_trying(n, itemsize):
 
 
 @pytest.mark.task(3)
-def test_rows_of_33_float32_begin_every_40_elements_rows_of_32_every_32():
-    for n in (33, 32, 39):
-        assert_matches(lesson.pitch, n, 4, oracle=found_by_trying)
+def test_rows_of_33_float32_begin_every_40_elements():
+    assert_matches(lesson.pitch, 33, 4, oracle=found_by_trying)
+
+
+@pytest.mark.task(3)
+def test_rows_of_whole_sectors_need_nothing_more():
+    for n, itemsize in [(32, 4), (8, 4), (16, 2), (4, 8)]:
+        assert_matches(lesson.pitch, n, itemsize, oracle=found_by_trying)
 
 
 @pytest.mark.task(3)
@@ -227,12 +232,12 @@ def test_copies_rows_with_nan_and_infinity():
 
 @pytest.mark.task(3)
 @pytest.mark.counters
-@pytest.mark.parametrize("n, dtype", [(33, torch.float32), (40, torch.float16), (31, torch.float64)])
-def test_every_row_of_the_copy_begins_a_sector(n, dtype, rng):
-    """As those of x do here: then each row is loaded and stored in as many sectors as its bytes fill."""
+@pytest.mark.parametrize("n, dtype, sectors", [(57, torch.float32, 4), (56, torch.float16, 2), (31, torch.float64, 8)])
+def test_every_row_of_the_copy_begins_a_sector(n, dtype, sectors, rng):
+    """As each row of x does here: then no request touches more sectors than its bytes fill."""
     x = numbers(rng, 16, found_by_trying(n, dtype.itemsize), dtype=dtype)[:, :n]
     counters = count(lesson.copy_rows, x)
-    assert counters.sectors == 2 * 16 * -(-n * dtype.itemsize // 32)
+    assert counters.sectors_per_request == sectors
 
 
 @pytest.mark.task(3)
@@ -298,6 +303,13 @@ def test_every_sector_of_the_structs_is_asked_for_once(fields, rng):
     """Field by field, each load touches all sectors of the program's structs."""
     counters = count(lesson.split_fields, numbers(rng, 256, fields), block=64)
     assert counters.sectors == 2 * 256 * fields * 4 // 32
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_halves_are_split_as_halves(rng):
+    counters = count(lesson.split_fields, numbers(rng, 256, 4, dtype=torch.float16), block=64)
+    assert counters.conversions == 0
 
 
 @pytest.mark.task(4)
@@ -399,21 +411,28 @@ def test_compiled_loads_and_stores_are_16_bytes_wide_and_waste_nothing(dtype, rn
 
 
 def pieces(m, n, itemsize, tile_m, tile_n):
-    """Sector by sector: those of each row of each tile, in x and in out."""
-    loaded = [len({(first + i) * itemsize // 32 for i in range(tile_n)}) for first in range(0, n, tile_n)]
-    stored = [len({(first + i) * itemsize // 32 for i in range(tile_m)}) for first in range(0, m, tile_m)]
-    return terms(loads=m * sum(loaded), stores=n * sum(stored))
+    """A row of x is loaded in n // tile_n pieces, a row of out is stored in m // tile_m; how many sectors has each?"""
+    loaded, stored = (len({byte // 32 for byte in range(side * itemsize)}) for side in (tile_n, tile_m))
+    return terms(loads=m * (n // tile_n) * loaded, stores=n * (m // tile_m) * stored)
 
 
 @pytest.mark.task(5)
 def test_a_tile_of_one_row_stores_a_sector_for_each_element():
-    assert_matches(lesson.predict_sectors, 8, 64, 4, 1, 64, oracle=pieces)
+    assert_matches(lesson.predict_sectors, 256, 128, 4, 1, 32, oracle=pieces)
 
 
 @pytest.mark.task(5)
 def test_tiles_smaller_than_a_sector_pay_for_all_of_it():
     for m, n, itemsize, tile_m, tile_n in [(16, 64, 4, 4, 8), (16, 64, 4, 8, 2), (32, 64, 2, 8, 16), (16, 32, 8, 2, 4)]:
         assert_matches(lesson.predict_sectors, m, n, itemsize, tile_m, tile_n, oracle=pieces)
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+@pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
+def test_predicts_the_sectors_of_tiles_of_any_sides_and_elements_of_any_width(itemsize):
+    for tile_m, tile_n in [(64, 32), (32, 64), (1, 128), (128, 2)]:
+        assert_matches(lesson.predict_sectors, 128, 256, itemsize, tile_m, tile_n, oracle=pieces)
 
 
 @pytest.mark.task(5)
