@@ -1,7 +1,7 @@
 """Week 2, day 2: coalescing
 
 Challenge
-    Three copies of this lesson are right and wasteful: memory sends up to eight times the bytes that they want.
+    Three copies of this lesson are right and wasteful: they ask for up to eight times the sectors that they need.
     Predict how many, then repair them. The last copy is your own: a transpose at the speed of a plain copy.
 
         lane i of a warp loads float32 number offset + i * stride             sectors    bytes wanted, sent
@@ -21,11 +21,12 @@ Concept
         stride         1      2      4      8     16     32
         sectors        4      8     16     32     32     32
         GB/s        3909   2706   1687    784    416    380
+    From 8 to 16 the sectors stay and the rate halves: as if memory fetched 64 bytes at a time for L2.
     A thread that copies a piece of its own, as a CPU's would, makes such a stride: lane i begins one piece
     after lane i - 1. Let the lanes of a warp take neighbours, and go on together: day 3's grid-stride loop.
-    Offsets: a request that begins inside a sector takes one sector more. If rows have 33 float32 and lie close
-    together, row 1 begins 4 bytes into a sector. The cure is the *pitch*, the distance from the beginning of
-    a row to that of the next, in elements: 40 in place of 33, and the last 7 of them are never used. In
+    Offsets: neighbours that begin inside a sector take one sector more. If rows have 33 float32 and lie close
+    together, row 1 begins 4 bytes into a sector. The cure is a longer *pitch*, the distance from the beginning
+    of a row to that of the next, in elements: 40 in place of 33, and the last 7 of them are never used. In
     PyTorch, torch.empty((m, 40))[:, :33] is such a matrix; x.element_size() gives the bytes of an element.
     Fields: an *array of structs* keeps together what belongs to one thing: x y z w, x y z w, ... A load of all x
     has stride 4. A *struct of arrays* keeps the same field together: x x x ..., y y y ...: stride 1. To get from
@@ -35,13 +36,13 @@ Concept
     Triton's compiler sends them through shared memory. Tomorrow you do that yourself, in CUDA.
     Lanes in Triton: the compiler deals out the elements of a block, mostly so that a lane loads 16 bytes at
     once. Such a request has 16 sectors and wastes nothing: compare efficiencies, not sectors per request.
-    The simulator counts a program's load as one request; ./course compiled week2/day2 knows the lanes.
+    The simulator counts a sector once in each load of a program; ./course compiled week2/day2 knows the lanes.
 
 Code it
     Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs    (three lines)
     Task 2  copy_kernel: given, right, a piece for each thread; repair it                  (two lines)
-    Task 3  pitch, and copy_rows: given, its rows begin anywhere; repair it                (two lines)
-    Task 4  split_kernel: given, it loads field by field; repair it                       (four lines)
+    Task 3  pitch; copy_rows: given, right, its rows begin anywhere; repair it             (two lines)
+    Task 4  split_kernel: given, right, it loads field by field; repair it                (four lines)
     Task 5  transpose_kernel, transpose, predict_sectors: a tile at a time                 (ten lines)
 
 Verify
