@@ -1,9 +1,9 @@
 """Week 2, day 3: bank conflicts
 
 Challenge
-    A kernel that transposes a matrix through shared memory asks for whole sectors only. Still it waits: one line
-    takes 32 passes over shared memory where one would do. Bring them down to one in two ways. One costs memory,
-    the other does not. Then say how many passes each kernel takes, and how many blocks fit beside each other.
+    A kernel transposes a matrix through shared memory, and asks global memory for whole sectors only. But one of its
+    lines takes 32 passes over shared memory where one would do. Bring them down to one in two ways: the first
+    costs memory, the second costs none. Then say how many passes each kernel takes, and how many blocks fit on an SM.
 
         lane x of a warp reads down column 1 of a tile of 32 x 32: which bank has its element?
                                               x = 0   1   2   3   ...   31      wavefronts
@@ -15,26 +15,26 @@ Challenge
 Explore
     python -c "for row in range(4): print([col ^ row for col in range(4)])"
     ^ is the exclusive or of two numbers, bit by bit. Does any number stand twice in a row, or in a column?
-    ./course week2/day3/explore_banks.py    Which row lengths make a column one wavefront?
+    ./course week2/day3/explore_banks.py    Which paddings make a column one wavefront?
 
 Concept
     Banks: element i of a float32 array in shared memory is in bank i % 32. In one wavefront each bank serves one
     element, to every lane that wants it. So a request takes as many wavefronts as different elements are wanted
-    from the busiest bank; their number is the *degree* of the conflict, and 1 means that there is none.
-    Broadcast: all lanes want the same element. The bank serves it to all of them in one wavefront: no conflict.
-    Strides: lanes that read `stride` elements apart meet in fewer banks. math.gcd(stride, 32), the greatest
-    common divisor, is the degree; an odd stride has none in common with 32. On an H200 a loop of such reads took
-    1.43 times as long at stride 2 as at stride 1, 5.6 times at 8, 22.4 times at 32, and no longer at 33.
-    Transposing: each block loads a tile along the rows of a, and after a barrier stores it along the rows of
-    out. Its tile changes places, from (blockIdx.y, blockIdx.x) to (blockIdx.x, blockIdx.y), and what was read
-    into tile[y, x] is written from tile[x, y]. In one of the two, x moves down a column of the tile.
-    Padding: a tile with PADDED columns, one more than it needs. The elements of a column are then an odd number
-    of elements apart.
-    Swizzle: element [row, col] of the tile is kept in column col ^ row of its row. Each row still holds its own 32
-    elements, in another order; a column's 32 elements are in 32 different columns, so in 32 banks. What stores
-    and what loads must agree on the order. It needs a power of two; (col + row) % 32 would do for others.
-    Room: the blocks of an SM share its memory: 233472 bytes on an H100, where the system reserves 1024 more for
-    each block; 65536 and 0 on a T4. What does not fit beside the others waits.
+    from the busiest bank. That number is the *degree* of its conflict; at 1 there is none.
+    Broadcast: all lanes want the same element. One wavefront serves them all: no conflict.
+    Strides: lanes that read 1, 2, 3, ... elements apart conflict to the degree math.gcd(stride, 32), the greatest
+    common divisor. Of an odd stride it is 1. On an H200 a loop of such reads took 1.43 times as long at stride 2 as
+    at stride 1, 5.6 times at stride 8, 22.4 times at 32, and no longer at 33.
+    Transposing: a block loads a tile along the rows of a, and after a barrier stores it along the rows of out.
+    The tile in row blockIdx.y and column blockIdx.x of all tiles goes to row blockIdx.x and column blockIdx.y. A
+    thread fills tile[y, x] and reads tile[x, y]: one goes along a row of the tile, the other down a column.
+    Padding: the tile has PADDED columns, one more than it needs, so the elements of a column are an odd number of
+    elements apart. Nobody uses the column that was added.
+    Swizzle: element [row, col] is kept in column col ^ row of its row. A row then has the same 32 elements in another
+    order, and the 32 elements of a column are in 32 different columns, so in 32 banks. Whoever stores and whoever
+    loads must use the same order. ^ needs rows of a power of two; (col + row) % 32 is another order that serves.
+    Room: the blocks of an SM share its shared memory. An H100's SM has 233472 bytes, and the system reserves 1024
+    for each block; a T4's has 65536 and reserves none. A block for which there is no room waits.
 
 Code it
     Task 1  wavefronts, conflict_degree, padding_for: what the banks make of a request    (four lines)
@@ -45,10 +45,10 @@ Code it
 
 Verify
     pytest week2/day3                  then: ./course quiz week2/day3
-    Reflect: you read rows, columns and diagonals of a tile. Which of them does padding serve, which the swizzle?
+    Reflect: a kernel reads rows, columns and diagonals of a tile. Which does padding serve, which the swizzle?
 
-Simulated without a GPU: results, races, barriers, sectors, wavefronts and conflicts are exact, and equal those that
-Nsight Compute measured of such kernels on an H200. Time is not simulated.
+Simulated without a GPU: results, races, barriers, sectors, wavefronts and conflicts are exact; Nsight Compute counted
+the same for transposes like these on an H200. Time is not simulated.
 """
 
 import tools.gpu  # a real GPU or a simulated one; before triton
