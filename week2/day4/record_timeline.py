@@ -24,7 +24,8 @@ SHAPE, ROUNDS = (4096, 4096, 4096), 5
 SECONDS = 50  # limit of a case, each of them a process of its own
 
 SOURCE = r"""
-extern "C" __global__ void __launch_bounds__(128) pipeline(const float4* tiles, float* out, long long* stamps, int items)
+extern "C" __global__ void __launch_bounds__(128)
+pipeline(const float4* tiles, float* out, long long* stamps, int items)
 {
     __shared__ __align__(16) float4 ring[STAGES * TILE];
     const int thread = threadIdx.x;
