@@ -1,0 +1,422 @@
+"""The lesson again, as checks: a ring, how long a pipeline takes, a kernel that asks ahead, one with stages."""
+
+import re
+from collections import deque
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, count, notes, speed_ratio, terms
+from tools.check.inputs import matrices
+from tools.check.tolerances import accumulated
+from tools.gpu import device
+from week2.day4 import pipelining as lesson
+
+INF, NAN = float("inf"), float("nan")
+
+
+def product(a, b, *stages, **tiles):
+    return torch.matmul(a.float(), b.float())
+
+
+def halves(rng, *shapes):
+    """Matrices of float16, where lessons run."""
+    return [torch.from_numpy(values).to(device, torch.float16) for values in matrices(rng, *shapes)]
+
+
+def rounds(items, slots):
+    """(slot, phase) of each item, by walking round the ring."""
+    found, slot, phase = [], 0, 0
+    for _ in range(items):
+        found.append((slot, phase))
+        slot += 1
+        if slot == slots:
+            slot, phase = 0, 1 - phase
+    return found
+
+
+def order_by_queue(items, slots):
+    """Slots are handed out from one queue, and items wait in another."""
+    free, waiting, steps, left = deque(range(slots)), deque(), [], deque(range(items))
+    while left or waiting:
+        if left and free:
+            waiting.append((left.popleft(), free.popleft()))
+            steps.append(("load", *waiting[-1]))
+        else:
+            item, slot = waiting.popleft()
+            free.append(slot)
+            steps.append(("use", item, slot))
+    return steps
+
+
+def time_by_queue(load, compute, items, stages):
+    """The moments at which slots become free wait in a queue."""
+    free, now = deque([0] * stages), 0
+    for _ in range(items):
+        now = max(now, free.popleft() + load) + compute
+        free.append(now)
+    return now
+
+
+def stages_by_trying(load, compute):
+    """Another slot is added until 200 more tiles take 200 times as long as computing with one."""
+    stages = 1
+    while time_by_queue(load, compute, 400, stages) - time_by_queue(load, compute, 200, stages) > 200 * compute:
+        stages += 1
+    return stages
+
+
+def tile_by_tile(m, n, k, tile_m, tile_n):
+    """Bytes: each tile of out takes its rows of a and its columns of b, in float16, and is stored in float32."""
+    rows, cols = ([min(tile, length - start) for start in range(0, length, tile)]
+                  for length, tile in ((m, tile_m), (n, tile_n)))
+    return sum(2 * k * (down + across) + 4 * down * across for down in rows for across in cols)
+
+
+def each_turn(kernel):
+    """What the loop of a kernel does in one turn, in the compiler's words: what each value is made of."""
+    turn = re.search(r"scf\.for .*?\{\n(.*?)\n\s*scf\.yield", kernel.text("ttir"), re.DOTALL)
+    assert turn, f"{kernel.name} has no loop along k"
+    made = (re.match(r"\s*(%[\w#]+)(?::\d+)? = (\S+) (.*?)(?: : |$)", line) for line in turn[1].splitlines())
+    return {name: (operation, re.findall(r"%[\w#]+", operands)) for name, operation, operands in
+            (found.groups() for found in made if found)}
+
+
+def loaded_in_the_same_turn(kernel):
+    """Does tl.dot take something that this very turn of the loop has asked for?"""
+    values = each_turn(kernel)
+    needed = [name for operation, operands in values.values() if operation == "tt.dot" for name in operands[:2]]
+    for name in needed:  # and what that is made of, and so on
+        operation, operands = values.get(name, ("", []))
+        if operation == "tt.load":
+            return True
+        needed += operands
+    return False
+
+
+def copies(kernel):
+    """How many cp.async instructions that copy stand in the code of a kernel."""
+    return sum(times for name, times in kernel.instructions.items() if re.match(r"cp\.async\.c[ag]\.", name))
+
+
+# Task 1: a ring -----------------------------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_three_slots_take_eight_items_in_three_rounds():
+    for item, wanted in enumerate(rounds(8, 3)):
+        assert_matches(lesson.slot_and_phase, item, 3, oracle=lambda item, slots: wanted)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_a_ring_may_have_one_slot_or_more_slots_than_items():
+    for slots in (1, 2, 5, 7):
+        for item, wanted in enumerate(rounds(4 * slots + 1, slots)):
+            assert_matches(lesson.slot_and_phase, item, slots, oracle=lambda item, slots: wanted)
+
+
+@pytest.mark.task(1)
+def test_a_ring_is_full_when_every_slot_holds_an_item_that_waits():
+    """Items 0 to 4 are loaded, and more and more of them used."""
+    for used, wanted in [(5, "empty"), (4, "between"), (3, "between"), (2, "full")]:
+        assert_matches(lesson.ring_state, 5, used, 3, oracle=lambda *numbers: wanted)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_state_of_every_ring():
+    for slots in (1, 2, 4, 5):
+        for used in range(11):
+            for waiting in range(slots + 1):
+                wanted = {0: "empty", slots: "full"}.get(waiting, "between")
+                assert_matches(lesson.ring_state, used + waiting, used, slots, oracle=lambda *numbers: wanted)
+
+
+@pytest.mark.task(1)
+def test_two_slots_are_filled_then_used_and_filled_in_turn():
+    assert_matches(lesson.ring_order, 4, 2, oracle=order_by_queue)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("items, slots", [(0, 2), (1, 1), (3, 1), (2, 3), (3, 3), (7, 3), (11, 4)])
+def test_order_in_any_ring(items, slots):
+    assert_matches(lesson.ring_order, items, slots, oracle=order_by_queue)
+
+
+# Task 2: how long it takes ------------------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_one_tile_is_loaded_then_computed_with():
+    assert_matches(lesson.pipeline_makespan, 3, 2, 1, 1, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_with_one_slot_nothing_overlaps():
+    assert_matches(lesson.pipeline_makespan, 3, 2, 4, 1, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_two_tiles_in_two_slots_are_asked_for_together():
+    """Both are there at 3; one is computed with until 5, the other until 7."""
+    assert_matches(lesson.pipeline_makespan, 3, 2, 2, 2, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_the_timelines_of_the_lesson():
+    for stages in (2, 3):
+        assert_matches(lesson.pipeline_makespan, 3, 2, 4, stages, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_the_longer_of_computing_and_a_round_of_the_ring_sets_the_pace():
+    for load, compute in [(700, 300), (300, 700), (1000, 200)]:
+        for stages in (1, 2, 3, 4, 8):
+            assert_matches(lesson.pipeline_makespan, load, compute, 64, stages, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("load, compute, items, stages", [
+    (3, 2, 0, 2), (3, 2, 1, 4), (3, 2, 3, 8), (0, 2, 5, 2), (3, 0, 5, 2), (3, 3, 7, 2), (7, 1, 13, 5)])
+def test_no_tiles_few_tiles_and_work_that_takes_no_time(load, compute, items, stages):
+    assert_matches(lesson.pipeline_makespan, load, compute, items, stages, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_three_stages_hide_the_load_of_the_lesson():
+    assert_matches(lesson.stages_needed, 3, 2, oracle=stages_by_trying)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_stages_needed_for_short_and_for_long_loads():
+    for load, compute in [(0, 2), (1, 2), (2, 2), (4, 2), (5, 2), (7, 1), (700, 300), (600, 300)]:
+        assert_matches(lesson.stages_needed, load, compute, oracle=stages_by_trying)
+
+
+@pytest.mark.task(2)
+@pytest.mark.hopper
+@pytest.mark.parametrize("turns", [200, 500])
+def test_predicts_the_timeline_of_a_real_pipeline(turns):
+    """One block, 24 tiles of 8 KiB, a ring of 1 to 4 slots. Load and compute are measured alone first."""
+    pytest.importorskip("cupy", reason="The pipeline that is measured is a kernel of CuPy's: pip install cupy-cuda13x")
+    from week2.day4 import record_timeline
+
+    measured = record_timeline.timelines(turns)
+    for stages, run in measured["runs"].items():
+        predicted = lesson.pipeline_makespan(measured["load"], measured["compute"], len(run), stages)
+        notes.taken.append(f"{stages} stages: {run[-1][2]} clocks, {predicted:.0f} predicted")
+        assert 0.75 < run[-1][2] / predicted < 1.35, f"{stages} stages: predicted {predicted}, measured {run[-1][2]}"
+
+
+# Task 3: asking ahead by hand ---------------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_prefetch_multiplies_one_tile(rng):
+    a, b = halves(rng, (16, 16), (16, 64))
+    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                   tolerance=accumulated(np.float32, 16))
+
+
+@pytest.mark.task(3)
+def test_prefetch_adds_up_tile_after_tile_of_k():
+    """In column 0 the first tile of k adds up to 16, the second to 160, the third to 1600; in others in turn."""
+    a, sums = torch.ones(16, 48, device=device).half(), torch.tensor([1.0, 10.0, 100.0], device=device)
+    b = torch.stack([sums.roll(col).repeat_interleave(16) for col in range(32)], dim=1).half()
+    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=32, tile_k=16, oracle=product, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0),
+                                     (0, 3, 2), (3, 0, 2)])
+def test_prefetch_takes_any_shape_stored_in_any_way(m, n, k, rng):
+    a, b = halves(rng, (m, k), (k, n))
+    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=32, tile_k=64, oracle=product,
+                   tolerance=accumulated(np.float32, k), layouts="any")
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_prefetch_lets_nan_and_infinity_spread_along_their_row_and_column():
+    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
+    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
+    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_tl_dot_takes_tiles_that_were_asked_for_a_turn_before(rng):
+    a, b = halves(rng, (128, 256), (256, 128))
+    kernel = compiled(lesson.matmul_prefetch, a, b, chip="h100").kernels["prefetch_kernel"]
+    assert not loaded_in_the_same_turn(kernel), "tl.dot waits for a tile that the same turn of the loop has asked for"
+    assert len(kernel.loads) == 4, "needed are loads of a and b before the loop, and loads of the next ones in it"
+    assert copies(kernel) == 0
+    assert kernel.spills == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+@pytest.mark.parametrize("m, n, k", [(32, 64, 64), (33, 70, 70)])
+def test_prefetch_asks_for_every_tile_once(m, n, k, rng):
+    """Where a tile was loaded before the loop and is loaded again in it, these are more bytes."""
+    counters = count(lesson.matmul_prefetch, *halves(rng, (m, k), (k, n)), tile_m=16, tile_n=32, tile_k=16)
+    assert counters.bytes == tile_by_tile(m, n, k, 16, 32)
+    assert counters.library_operations == []
+
+
+# Task 4: stages by the compiler -------------------------------------------------------------------
+
+@pytest.mark.task(4)
+def test_staged_multiplies_one_tile(rng):
+    a, b = halves(rng, (16, 16), (16, 64))
+    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                   tolerance=accumulated(np.float32, 16))
+
+
+@pytest.mark.task(4)
+def test_staged_adds_up_tile_after_tile_of_k():
+    a, sums = torch.ones(16, 48, device=device).half(), torch.tensor([1.0, 10.0, 100.0], device=device)
+    b = torch.stack([sums.roll(col).repeat_interleave(16) for col in range(32)], dim=1).half()
+    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=32, tile_k=16, oracle=product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0),
+                                     (0, 3, 2), (3, 0, 2)])
+def test_staged_takes_any_shape_stored_in_any_way(m, n, k, rng):
+    a, b = halves(rng, (m, k), (k, n))
+    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=32, tile_k=64, oracle=product,
+                   tolerance=accumulated(np.float32, k), layouts="any")
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("stages", [1, 2, 3, 5])
+def test_any_number_of_stages_gives_the_same_product(stages, rng):
+    a, b = halves(rng, (20, 70), (70, 40))
+    assert_matches(lesson.matmul_staged, a, b, stages, tile_m=16, tile_n=32, tile_k=16, oracle=product,
+                   tolerance=accumulated(np.float32, 70))
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_staged_fills_an_out_that_is_stored_column_by_column(rng):
+    def matmul_by_column(a, b):
+        out = torch.full((b.shape[1], a.shape[0]), NAN, device=device).T
+        return lesson.matmul_staged(a, b, tile_m=16, tile_n=32, tile_k=16, out=out)
+
+    assert_matches(matmul_by_column, *halves(rng, (20, 5), (5, 40)), oracle=product,
+                   tolerance=accumulated(np.float32, 5))
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+def test_staged_lets_nan_and_infinity_spread_along_their_row_and_column():
+    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
+    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
+    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.tolerance
+def test_the_sum_is_kept_in_float32():
+    """1024, and then 1 again and again: in float16 nothing is added to 2048 any more."""
+    a = torch.ones(16, 2048, device=device).half()
+    a[:, 0] = 1024
+    assert_matches(lesson.matmul_staged, a, torch.ones(2048, 16, device=device).half(), tile_m=16, tile_n=16,
+                   tile_k=64, oracle=product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_the_same_bytes_whatever_the_stages(rng):
+    a, b = halves(rng, (33, 70), (70, 100))
+    for stages in (1, 2, 3, 4):
+        counters = count(lesson.matmul_staged, a, b, stages, tile_m=16, tile_n=32, tile_k=64)
+        assert counters.bytes == tile_by_tile(33, 100, 70, 16, 32)
+        assert counters.library_operations == []
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_staged_is_your_kernel_one_program_for_each_tile_columns_first(rng):
+    a, b = halves(rng, (7, 40), (7, 200))
+    counters = count(lesson.matmul_staged, a.T, b, tile_m=16, tile_n=32, tile_k=16)
+    assert counters.launches[0].grid[:2] == (7, 3)
+    assert counters.programs == 21
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_one_stage_copies_nothing_ahead_and_more_stages_do(rng):
+    """A tile of a and one of b take 16 copies of 16 bytes a thread here. As many stand before the loop as fit ahead."""
+    a, b = halves(rng, (256, 256), (256, 256))
+    for stages in (1, 2, 3, 4):
+        kernel = compiled(lesson.matmul_staged, a, b, stages, tile_m=64, tile_n=128, tile_k=64).kernels["staged_kernel"]
+        of_a_tile = (64 + 128) * 64 * 2 // 16 // (32 * 8)
+        assert copies(kernel) == (stages * of_a_tile if stages > 1 else 0), f"{stages} stages"
+        assert kernel.spills == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_tensor_cores_multiply_float16_and_add_in_float32(rng):
+    kernel = compiled(lesson.matmul_staged, *halves(rng, (256, 256), (256, 256))).kernels["staged_kernel"]
+    products = [name for name in kernel.instructions if name.startswith("wgmma.mma_async")]
+    assert products and all(name.endswith(".f32.f16.f16") for name in products)
+    assert [access.width for access in kernel.loads] == [16, 16]
+    assert kernel.num_warps == 8
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_three_stages_are_faster_than_one(rng):
+    a, b = halves(rng, (4096, 4096), (4096, 4096))
+    assert speed_ratio(lesson.matmul_staged, partial(lesson.matmul_staged, stages=1), a, b) >= 1.3
+
+
+# Task 5: what depth costs -------------------------------------------------------------------------
+
+@pytest.mark.task(5)
+def test_a_slot_holds_a_tile_of_a_and_a_tile_of_b_in_float16():
+    def slot_by_slot(tile_m, tile_n, tile_k, stages):
+        return terms(tiles_of_a=stages * 2 * tile_m * tile_k, tiles_of_b=stages * 2 * tile_k * tile_n)
+
+    for tile_m, tile_n, tile_k, stages in [(64, 128, 32, 1), (64, 128, 32, 3), (128, 16, 64, 2)]:
+        assert_matches(lesson.shared_bytes, tile_m, tile_n, tile_k, stages, oracle=slot_by_slot)
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.compiled
+@pytest.mark.parametrize("tile_m, tile_n, tile_k", [(64, 64, 128), (128, 64, 128)])
+def test_predicts_the_shared_memory_of_your_kernel_on_an_h100(tile_m, tile_n, tile_k, rng):
+    a, b = halves(rng, (256, 256), (256, 256))
+    tiles = {"tile_m": tile_m, "tile_n": tile_n, "tile_k": tile_k}
+    for stages in (1, 2, 3, 4):
+        kernel = compiled(lesson.matmul_staged, a, b, stages, **tiles, chip="h100").kernels["staged_kernel"]
+        assert lesson.shared_bytes(**tiles, stages=stages) == kernel.shared_bytes, f"{stages} stages"
+
+
+@pytest.mark.task(5)
+def test_the_most_stages_that_fit_into_an_h100():
+    def most(tile_m, tile_n, tile_k):
+        return max(stages for stages in range(100) if stages * 2 * (tile_m + tile_n) * tile_k <= 232448)
+
+    for tile_m, tile_n, tile_k in [(128, 128, 64), (128, 256, 64), (64, 64, 32), (256, 256, 128)]:
+        assert_matches(lesson.stages_that_fit, tile_m, tile_n, tile_k, oracle=most)
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+def test_a_ring_may_fill_the_limit_to_the_last_byte_or_not_fit_at_all():
+    def most(tile_m, tile_n, tile_k, limit):
+        return max(stages for stages in range(100) if stages * 2 * (tile_m + tile_n) * tile_k <= limit)
+
+    for limit in (98304, 98303, 98305, 32768, 32767, 0):
+        assert_matches(lesson.stages_that_fit, 128, 128, 64, limit, oracle=most)
