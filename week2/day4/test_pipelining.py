@@ -29,15 +29,20 @@ def halves(rng, *shapes):
     return [torch.from_numpy(values).to(device, torch.float16) for values in matrices(rng, *shapes)]
 
 
-def rounds(items, slots):
-    """(slot, phase) of each item, by walking round the ring."""
-    found, slot, phase = [], 0, 0
-    for _ in range(items):
-        found.append((slot, phase))
+def walked(item, slots):
+    """Slot and phase of an item, by walking round the ring."""
+    slot, phase = 0, 0
+    for _ in range(item):
         slot += 1
         if slot == slots:
             slot, phase = 0, 1 - phase
-    return found
+    return slot, phase
+
+
+def by_waiting(loaded, used, slots):
+    """The state of a ring by the items that wait in it."""
+    waiting = list(range(used, loaded))
+    return {0: "empty", slots: "full"}.get(len(waiting), "between")
 
 
 def order_by_queue(items, slots):
@@ -52,6 +57,16 @@ def order_by_queue(items, slots):
             free.append(slot)
             steps.append(("use", item, slot))
     return steps
+
+
+def step_of_ring_order(number, items, slots):
+    """One step of ring_order: a failure names the first that is wrong."""
+    steps = lesson.ring_order(items, slots) or ()
+    return steps[number] if number < len(steps) else ("the end",)
+
+
+def step_by_queue(number, items, slots):
+    return [*order_by_queue(items, slots), ("the end",)][number]
 
 
 def time_by_queue(load, compute, items, stages):
@@ -87,7 +102,7 @@ def each_turn(kernel):
             (found.groups() for found in made if found)}
 
 
-def loaded_in_the_same_turn(kernel):
+def waits_for_its_loads(kernel):
     """Does tl.dot take something that this very turn of the loop has asked for?"""
     values = each_turn(kernel)
     needed = [name for operation, operands in values.values() if operation == "tt.dot" for name in operands[:2]]
@@ -99,6 +114,12 @@ def loaded_in_the_same_turn(kernel):
     return False
 
 
+def asks_after_multiplying(kernel):
+    """Does a load stand after tl.dot in the loop? Then nothing is left to do while it is on its way."""
+    operations = [operation for operation, _ in each_turn(kernel).values()]
+    return "tt.load" in operations[operations.index("tt.dot"):]
+
+
 def copies(kernel):
     """How many cp.async instructions that copy stand in the code of a kernel."""
     return sum(times for name, times in kernel.instructions.items() if re.match(r"cp\.async\.c[ag]\.", name))
@@ -108,23 +129,23 @@ def copies(kernel):
 
 @pytest.mark.task(1)
 def test_three_slots_take_eight_items_in_three_rounds():
-    for item, wanted in enumerate(rounds(8, 3)):
-        assert_matches(lesson.slot_and_phase, item, 3, oracle=lambda item, slots: wanted)
+    for item in range(8):
+        assert_matches(lesson.slot_and_phase, item, 3, oracle=walked)
 
 
 @pytest.mark.task(1)
 @pytest.mark.edge
 def test_a_ring_may_have_one_slot_or_more_slots_than_items():
     for slots in (1, 2, 5, 7):
-        for item, wanted in enumerate(rounds(4 * slots + 1, slots)):
-            assert_matches(lesson.slot_and_phase, item, slots, oracle=lambda item, slots: wanted)
+        for item in range(4 * slots + 1):
+            assert_matches(lesson.slot_and_phase, item, slots, oracle=walked)
 
 
 @pytest.mark.task(1)
 def test_a_ring_is_full_when_every_slot_holds_an_item_that_waits():
     """Items 0 to 4 are loaded, and more and more of them used."""
-    for used, wanted in [(5, "empty"), (4, "between"), (3, "between"), (2, "full")]:
-        assert_matches(lesson.ring_state, 5, used, 3, oracle=lambda *numbers: wanted)
+    for used in (5, 4, 3, 2):
+        assert_matches(lesson.ring_state, 5, used, 3, oracle=by_waiting)
 
 
 @pytest.mark.task(1)
@@ -133,20 +154,21 @@ def test_state_of_every_ring():
     for slots in (1, 2, 4, 5):
         for used in range(11):
             for waiting in range(slots + 1):
-                wanted = {0: "empty", slots: "full"}.get(waiting, "between")
-                assert_matches(lesson.ring_state, used + waiting, used, slots, oracle=lambda *numbers: wanted)
+                assert_matches(lesson.ring_state, used + waiting, used, slots, oracle=by_waiting)
 
 
 @pytest.mark.task(1)
 def test_two_slots_are_filled_then_used_and_filled_in_turn():
-    assert_matches(lesson.ring_order, 4, 2, oracle=order_by_queue)
+    for number in range(2 * 4 + 1):
+        assert_matches(step_of_ring_order, number, 4, 2, oracle=step_by_queue)
 
 
 @pytest.mark.task(1)
 @pytest.mark.edge
 @pytest.mark.parametrize("items, slots", [(0, 2), (1, 1), (3, 1), (2, 3), (3, 3), (7, 3), (11, 4)])
 def test_order_in_any_ring(items, slots):
-    assert_matches(lesson.ring_order, items, slots, oracle=order_by_queue)
+    for number in range(2 * items + 1):
+        assert_matches(step_of_ring_order, number, items, slots, oracle=step_by_queue)
 
 
 # Task 2: how long it takes ------------------------------------------------------------------------
@@ -255,8 +277,9 @@ def test_prefetch_lets_nan_and_infinity_spread_along_their_row_and_column():
 def test_tl_dot_takes_tiles_that_were_asked_for_a_turn_before(rng):
     a, b = halves(rng, (128, 256), (256, 128))
     kernel = compiled(lesson.matmul_prefetch, a, b, chip="h100").kernels["prefetch_kernel"]
-    waits = loaded_in_the_same_turn(kernel)
+    waits, late = waits_for_its_loads(kernel), asks_after_multiplying(kernel)
     assert not waits, "tl.dot waits for a tile that the same turn of the loop has asked for"
+    assert not late, "the loop asks for the next tile after tl.dot: nothing is left to do while that is on its way"
     assert len(kernel.loads) == 4, "needed are loads of a and b before the loop, and loads of the next ones in it"
     assert copies(kernel) == 0
     assert kernel.spills == 0
