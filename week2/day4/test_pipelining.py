@@ -62,11 +62,11 @@ def order_by_queue(items, slots):
 def step_of_ring_order(number, items, slots):
     """One step of ring_order: a failure names the first that is wrong."""
     steps = lesson.ring_order(items, slots) or ()
-    return steps[number] if number < len(steps) else ("the end",)
+    return steps[number] if number < len(steps) else ("the end", "", "")
 
 
 def step_by_queue(number, items, slots):
-    return [*order_by_queue(items, slots), ("the end",)][number]
+    return [*order_by_queue(items, slots), ("the end", "", "")][number]
 
 
 def time_by_queue(load, compute, items, stages):

@@ -38,11 +38,11 @@ Concept
     H200, and what one block takes the next one on that SM cannot have. More stages are not always faster.
 
 Code it
-    Task 1  slot_and_phase, ring_state, ring_order: where an item goes, and who comes next      (nine lines)
-    Task 2  pipeline_makespan, stages_needed: how long, and how deep (math.ceil rounds up)       (seven lines)
-    Task 3  prefetch_kernel: given, right, and it waits for each tile; let it ask ahead            (nine more)
-    Task 4  staged_kernel and matmul_staged: a ring of any depth, by the compiler               (eleven lines)
-    Task 5  shared_bytes and stages_that_fit: what depth costs                                     (two lines)
+    Task 1  slot_and_phase, ring_state, ring_order: where an item goes, who comes next  (thirteen lines)
+    Task 2  pipeline_makespan, stages_needed: how long, how deep (math.ceil rounds up)     (seven lines)
+    Task 3  prefetch_kernel: given, right, and it waits for each tile; let it ask ahead       (six more)
+    Task 4  staged_kernel and matmul_staged: a ring of any depth, by the compiler        (fifteen lines)
+    Task 5  shared_bytes and stages_that_fit: what depth costs                               (two lines)
 
 Verify
     pytest week2/day4                  then: ./course quiz week2/day4
