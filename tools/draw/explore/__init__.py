@@ -4,6 +4,7 @@ They show the models of tools/models, not a kernel: what belongs to whom, and wh
 """
 
 from tools.draw.explore.matmul import tiled_matmul
+from tools.draw.explore.pipeline import pipeline
 from tools.draw.explore.places import banks, memory, sectors, tile_in_banks, view
 from tools.draw.explore.structs import structs
 from tools.draw.explore.work import branches, programs, tiles, warps, waves
@@ -12,6 +13,7 @@ __all__ = [
     "banks",
     "branches",
     "memory",
+    "pipeline",
     "programs",
     "sectors",
     "structs",

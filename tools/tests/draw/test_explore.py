@@ -113,6 +113,23 @@ def test_a_tile_is_read_in_as_many_wavefronts_as_its_busiest_bank_has_elements(r
 
 
 @pytest.mark.parametrize(
+    "load, compute, tiles, stages", [(3, 2, 4, 1), (3, 2, 4, 2), (3, 2, 4, 3), (1, 5, 7, 2), (9, 1, 8, 4)]
+)
+def test_a_tile_is_loaded_when_its_slot_is_free_and_computed_with_in_turn(load, compute, tiles, stages):
+    free, end, expected = [0] * stages, 0, []
+    for tile in range(tiles):
+        asked = free[tile % stages]
+        begin = max(end, asked + load)
+        end = free[tile % stages] = begin + compute
+        expected.append(f"tile {tile} is loaded: {asked} to {asked + load}")
+        expected += [f"tile {tile} waits: {asked + load} to {begin}"] if begin > asked + load else []
+        expected.append(f"tile {tile} is computed with: {begin} to {end}")
+    svg = explore.pipeline(load, compute, tiles, stages)
+    assert tips(svg) == expected
+    assert told(svg) == f"{end} clocks; in {tiles * compute / end:.0%} of them a tile is computed with"
+
+
+@pytest.mark.parametrize(
     "rows, cols, row_stride, col_stride", [(2, 3, 3, 1), (3, 2, 1, 3), (2, 2, 0, 1), (5, 8, 12, 12)]
 )
 def test_a_views_elements_lie_where_its_strides_say(rows, cols, row_stride, col_stride):
