@@ -26,7 +26,7 @@ Concept
     They are the hardware's. In Triton each side is also a power of two, and a box that is too large becomes several.
     On the host: TensorDescriptor.from_tensor(x, [BOX_M, BOX_N]), passed to the kernel like a tensor. In a kernel
     x_desc.load([row, col]) is the box that begins there, x_desc.store([row, col], value) stores one, and
-    x_desc.dtype is the type of its elements. It counts in elements, and needs no mask and no other=.
+    x_desc.dtype is the type of its elements. row and col count elements; there is no mask and no other=.
     In the kernel: tl.make_tensor_descriptor(base_ptr, shape=[m, n], strides=[row_stride, 1], block_shape=[...]) is
     for a shape that only the kernel knows. Each program then writes its descriptor to memory that the launch gets
     from triton.set_allocator. Where the host knows the shape, the host's is ready before the kernel starts.
@@ -37,8 +37,8 @@ Concept
     Multicast: programs in one row of tiles load the same boxes of a. Blocks that form a *cluster*, on SMs near each
     other, can take such a box by one copy that is sent to all: the bytes cross from L2 once. Triton (3.7) makes no
     multicast of this kernel, nor with num_ctas=2, a program on two blocks. What it would gain was not measured.
-    Block pointers, tl.make_block_ptr in older code, name the same things: shape, strides, place, box. They were
-    compiled to pointers and masks, and now are deprecated. Before Hopper descriptors become that, too: right, slow.
+    Block pointers, tl.make_block_ptr in older code, name the same things: shape, strides, place, box. They become
+    pointers and masks, and are deprecated. On a GPU before Hopper so do descriptors: right, an element at a time.
 
 Code it
     Task 1  box_bytes: what a box takes of shared memory, and what it moves       (three lines)
@@ -81,7 +81,7 @@ def box_bytes(shape: tuple[int, ...], offset: tuple[int, ...], box: tuple[int, .
     """Bytes of shared memory that a box takes, and bytes of global memory that its copy moves.
 
     shape: of the tensor. offset: where the box begins along each axis, in elements; it may be negative.
-    box: its sides. itemsize: bytes of an element.
+    box: its sides. itemsize: bytes of an element. math.prod multiplies the numbers of a list.
     """
     exist = [max(0, min(start + side, length) - max(start, 0)) for length, start, side in zip(shape, offset, box)]
     return itemsize * math.prod(box), itemsize * math.prod(exist)
@@ -200,7 +200,8 @@ def pad_sequences(x: torch.Tensor, starts: torch.Tensor, longest: int) -> torch.
     """Sequences that follow each other in x, one above the other in a result of their own each, zeros below.
 
     x: (rows, n) float32, contiguous, n a multiple of 4. starts: int32, the row at which each sequence begins, and at
-    last the number of rows. A sequence has at least 1 row, at most `longest`. The result: (sequences, longest, n).
+    last the row at which the last one has ended. A sequence has at least 1 row, at most `longest`.
+    The result: (sequences, longest, n).
     """
     sequences, n = len(starts) - 1, x.shape[1]
     out = torch.empty((sequences, longest, n), dtype=x.dtype, device=x.device)
