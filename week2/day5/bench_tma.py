@@ -22,7 +22,7 @@ WORKLOADS = (
         moved=lambda n: 2 * 4 * n * n, flops=lambda n: 0, rivals={"PyTorch": by_pytorch}),
     Workload(
         function="matmul", arguments=lambda n, rng: halves(rng, (n, n), (n, n)),
-        sizes=(512, 1024, 2048, 4096, 8192), laptop_sizes=(64,), small=64, shape=lambda n: f"{n} x {n} float16",
+        sizes=(512, 1024, 2048, 4096, 8192), laptop_sizes=(64,), small=256, shape=lambda n: f"{n} x {n} float16",
         moved=lambda n: 3 * 2 * n * n, flops=lambda n: 2 * n**3, terms=lambda n: n, dtype="float16",
         rivals={"cuBLAS": matmul_by_library}),
 )

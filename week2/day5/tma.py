@@ -23,7 +23,7 @@ Concept
         "element"      of 1, 2, 4 or 8 bytes                "stride"        each other: a multiple of 16 bytes
         "address"      a multiple of 16 bytes               "box side"      each from 1 to 256 elements
         "shape"        each length at least 1               "box row"       last side: a multiple of 16 bytes
-    They are the hardware's. In Triton each side is also a power of two, and a box that is too large becomes several.
+    They are the hardware's. In Triton each side is also a power of two, and the compiler may cut a box into several.
     On the host: TensorDescriptor.from_tensor(x, [BOX_M, BOX_N]), passed to the kernel like a tensor. In a kernel
     x_desc.load([row, col]) is the box that begins there, x_desc.store([row, col], value) stores one, and
     x_desc.dtype is the type of its elements. row and col count elements; there is no mask and no other=.
