@@ -1,4 +1,4 @@
-"""`./course check` runs everything; `./course check week1/day1 --only units` a part of it."""
+"""`./course check` judges the course, with `--tools` its tools; `./course check week1/day1 --only units` a part."""
 
 import argparse
 import os
@@ -29,14 +29,17 @@ LEARNERS_EDITION = """\
 This is the learners' edition: it has no reference/ folder. The tests of the tools run;
 lessons, wrong answers, mutants and transcripts need the solutions and are left out.
 """
-LEFT_OUT = "left out: tests of pages, notebooks and terminals, and the linter; ./course check --dev runs them"
+LEFT_OUT = {
+    "tools": "left out: whoever changes tools/ runs ./course check --tools",
+    "dev": "left out: tests of pages, notebooks and terminals, and the linter; ./course check --dev runs them",
+}
 OFFER = """\
 ./course check --dev tests pages, notebooks and terminals too. Install what
 that needs, 73 MB, and run it at the end? [y/N] """
 TIMES = """\
-For those who change the course. On two cores the whole takes 10 minutes,
---quick 2, --dev 1, a day half a minute to three. What passed is remembered, and
-runs again when something that it depends on has changed.
+For those who change the course. On two cores all units take 4 minutes, --tools
+7, --quick 2, --dev 1, a day half a minute to three. What passed is remembered,
+and runs again when something that it depends on has changed.
 """
 
 
@@ -48,8 +51,9 @@ class Form:
     floors: bool = True
 
 
-PARTS = ("tools", "units", "static", "golden")
-WHOLE = Form(PARTS)
+PARTS = ("tools", "units", "content", "static", "golden")
+COURSE = Form(PARTS[1:])
+TOOLS = Form(PARTS[:1])
 QUICK = Form(("quick", "static", "golden"))
 DEV = Form(("dev",))
 
@@ -69,9 +73,9 @@ def main(argv: list[str]) -> int:
         return 2
     if form is not DEV and not (ROOT / "reference").is_dir():
         print(LEARNERS_EDITION)
-        form = Form(["tools"], floors=False)
+        form = Form(["tools", "content"], floors=False)
     try:
-        goes_on = form is WHOLE and _wants_dev()
+        goes_on = form is COURSE and _wants_dev()
         found = _judged(form, units, options)
     except KeyboardInterrupt:
         print("Stopped before the end; nothing was decided.", file=sys.stderr)
@@ -98,6 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument(
         "--quick", action="store_true", help="each reference and stub, the rules that need no run, and the transcripts"
+    )
+    forms.add_argument(
+        "--tools", action="store_true", help="the tests of what is no lesson: simulators, plugin, commands"
     )
     forms.add_argument(
         "--dev",
@@ -129,10 +136,10 @@ def _number(text: str) -> int:
 
 
 def _form(options: argparse.Namespace) -> Form:
-    form = DEV if options.dev else QUICK if options.quick else WHOLE
+    form = DEV if options.dev else TOOLS if options.tools else QUICK if options.quick else COURSE
     if options.only:
         return Form(options.only)
-    return Form([part for part in form.parts if part not in ("tools", "golden")]) if options.units else form
+    return Form([part for part in form.parts if part not in ("content", "golden")]) if options.units else form
 
 
 def _most(options: argparse.Namespace) -> int | None:
@@ -170,8 +177,8 @@ def _judged(form: Form, units: list[Unit], options: argparse.Namespace) -> list[
     elif form.floors:
         raising = options.raise_floors and all(part.passed for part in found)
         found.append(_on_floors(form, units, found, raising))
-    if form is WHOLE and lacking("dev"):
-        found.append(Findings("dev", notes=[LEFT_OUT]))
+    if form is COURSE:
+        found += [Findings(part, notes=[LEFT_OUT[part]]) for part in ("tools", *["dev"] * bool(lacking("dev")))]
     return found
 
 
@@ -210,16 +217,20 @@ def _jobs(wanted: Sequence[str], units: list[Unit], options: argparse.Namespace,
     """The long ones come first."""
     most, thorough = _most(options), options.thorough
     of_part: dict[str, list[Job]] = {
-        "tools": [
-            ("tools", partial(parts.check_tools, path, ROOT, thorough=thorough)) for path in parts.tests_of_tools(ROOT)
-        ],
+        "tools": _tests("tools", thorough),
         "units": [(unit.name, partial(parts.check_unit, unit, ROOT, most=most, absent=absent)) for unit in units],
+        "content": _tests("content", thorough),
         "quick": [(unit.name, partial(parts.check_quickly, unit, ROOT)) for unit in units],
         "static": [("static", partial(parts.check_texts, units, ROOT))],
         "golden": [("transcripts", partial(parts.check_transcript, each, ROOT)) for each in golden.TRANSCRIPTS],
         "dev": [("dev", partial(parts.check_dev, ROOT))],
     }
     return [job for part, jobs in of_part.items() if part in wanted for job in jobs]
+
+
+def _tests(part: str, thorough: bool) -> list[Job]:
+    paths = parts.tests_of(part, ROOT)
+    return [(part, partial(parts.check_tests, path, ROOT, thorough=thorough)) for path in paths]
 
 
 def _timed(plan: Plan, progress: Progress, memory: Memory) -> Findings:

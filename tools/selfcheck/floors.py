@@ -13,18 +13,18 @@ from pathlib import Path
 from tools.course.content import catalogue
 from tools.course.content.catalogue import Unit
 from tools.selfcheck.findings import Findings
-from tools.selfcheck.parts import asking_for
+from tools.selfcheck.parts import TESTS, asking_for
 from tools.selfcheck.variants import unit_mutants
 from tools.selfcheck.verdicts import Verdict
 
 FILE = "floors.toml"
-TESTS = "tools/tests"
+ROOMS = "tools/tests"
 OF_LESSONS = ("lesson tests", "lesson tests, remote", "tests seen red", "wrong answers", "broken machines")
 OF_UNITS = (*OF_LESSONS, "static rules")
 MUTANTS = "mutants made"  # all that the machine makes of a unit; which of them run differs from form to form
-OF_TESTS = ("tests of the tools", "dev tests")
+OF_TESTS = (*TESTS.values(), "dev tests")
 OF_PART = {  # the kinds of check that are all made when a part runs
-    "tools": ("tests of the tools",),
+    **{part: (kind,) for part, kind in TESTS.items()},
     "units": (*OF_LESSONS, MUTANTS),
     "quick": ("lesson tests",),
     "static": ("static rules",),
@@ -54,7 +54,7 @@ def counts(parts: Iterable[Findings], units: Iterable[Unit], root: Path, dev: Se
     found: Counter[tuple[str, str]] = Counter()
     for verdict in (verdict for part in parts for verdict in part.verdicts if verdict.passed):
         place = _place(verdict)
-        if place and not (verdict.kind == "tests of the tools" and verdict.subject.partition("::")[0] in asking):
+        if place and not (verdict.kind in TESTS.values() and verdict.subject.partition("::")[0] in asking):
             found[place, verdict.kind] += 1
     for unit in units:
         found[_of(unit.name), MUTANTS] = len(unit_mutants(unit, root))
@@ -97,7 +97,7 @@ def read(file: Path) -> dict[str, int]:
 
 
 def _steady(kind: str, number: int) -> int:
-    """Of the tests of the tools two figures, rounded down: some are skipped where a machine lacks a program."""
+    """Of tests two figures, rounded down: some are skipped where a machine lacks a program."""
     step = 10 ** max(0, len(str(number)) - 2) if kind in OF_TESTS else 1
     return number - number % step
 
@@ -106,8 +106,8 @@ def _written(units: Iterable[Unit], root: Path) -> list[str]:
     """The places that have floors: those of `units` and of the tests; of all units also what has floors and no unit."""
     names = [unit.name for unit in units]
     files = [root / _of(name) / FILE for name in names] + [
-        *root.glob(f"{TESTS}/{FILE}"),
-        *root.glob(f"{TESTS}/*/{FILE}"),
+        *root.glob(f"{ROOMS}/{FILE}"),
+        *root.glob(f"{ROOMS}/*/{FILE}"),
     ]
     if set(names) == set(catalogue.names(root)):
         files += [*root.glob(f"reference/week*/*/{FILE}"), *root.glob(f"reference/week*/katas/*/{FILE}")]
@@ -123,7 +123,7 @@ def _place(verdict: Verdict) -> str | None:
     if verdict.kind in OF_UNITS:
         name = verdict.subject.partition(": ")[0]
         return _of(name) if catalogue.UNIT_NAME.fullmatch(name) else None
-    if verdict.kind in OF_TESTS and verdict.subject.startswith(f"{TESTS}/"):
-        room, deeper, _ = verdict.subject.partition("::")[0].removeprefix(f"{TESTS}/").partition("/")
-        return f"{TESTS}/{room}" if deeper else TESTS
-    return f"{TESTS}/golden" if verdict.kind == "transcripts" else None
+    if verdict.kind in OF_TESTS and verdict.subject.startswith(f"{ROOMS}/"):
+        room, deeper, _ = verdict.subject.partition("::")[0].removeprefix(f"{ROOMS}/").partition("/")
+        return f"{ROOMS}/{room}" if deeper else ROOMS
+    return f"{ROOMS}/golden" if verdict.kind == "transcripts" else None

@@ -38,32 +38,40 @@ LINTERS = {
 }
 
 
-def tests_of_tools(root: Path) -> list[Path]:
-    """Folders and files of tests that have a process each, the largest first."""
+OF_CONTENT = ("docs", "pages", "units")  # rooms of tests that read lessons, pages and texts; the others test tools/
+TESTS = {"tools": "tests of the tools", "content": "tests of the content"}
+
+
+def tests_of(part: str, root: Path) -> list[Path]:
+    """Folders and files of tests that have a process each, the largest first. part: a key of TESTS."""
 
     def size(path: Path) -> int:
         return sum(file.stat().st_size for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
 
     tests = root / "tools" / "tests"
     folders = {tests / file.relative_to(tests).parts[0] for file in tests.rglob("test_*.py")}
-    return sorted(folders, key=lambda path: (-size(path), path))
+    return sorted((path for path in folders if _part(path) == part), key=lambda path: (-size(path), path))
 
 
-def check_tools(
+def _part(path: Path) -> str:
+    return "content" if path.name in OF_CONTENT else "tools"
+
+
+def check_tests(
     path: Path, root: Path, tell: Tell, thorough: bool = False, files: Sequence[str] | None = None
 ) -> Findings:
-    """The tests of the tools in one of tests_of_tools, in one process; its `pieces` are those of each test file.
+    """The tests in one of tests_of, in one process; its `pieces` are those of each test file.
 
     thorough: all of what is else a sample. files: those to run, relative to the root; all if there are none named.
     """
     tell("running", path.name)
     paths = [path] if files is None else [root / file for file in files]
     options = ["--thorough"] if thorough else []
-    return _tested("tools", "tests of the tools", paths, root, *options, some=files is not None)
+    return _tested(_part(path), TESTS[_part(path)], paths, root, *options, some=files is not None)
 
 
-def files_of_tools(path: Path, root: Path) -> list[str]:
-    """The test files of one of tests_of_tools, relative to the root."""
+def files_of_tests(path: Path, root: Path) -> list[str]:
+    """The test files of one of tests_of, relative to the root."""
     files = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
     return [file.relative_to(root).as_posix() for file in files]
 
@@ -97,7 +105,7 @@ def _tested(name: str, kind: str, paths: Sequence[Path], root: Path, *options: s
         which = " ".join(path.name for path in paths)
         found.verdicts.append(Verdict(kind, f"pytest {which}", False, result.died or "no test was found"))
     else:
-        by_file: dict[str, list[TestResult]] = {file: [] for path in paths for file in files_of_tools(path, root)}
+        by_file: dict[str, list[TestResult]] = {file: [] for path in paths for file in files_of_tests(path, root)}
         for test in result.tests:
             by_file.setdefault(test.nodeid.partition("::")[0], []).append(test)
         found.pieces = {file: _of_tests(name, kind, tests) for file, tests in by_file.items()}
@@ -221,7 +229,7 @@ def reads(job: partial[Findings]) -> set[str]:
         return {f"{subject.name}/", f"reference/{subject.name}/"}
     if isinstance(subject, golden.Transcript):
         return {f"{golden.UNIT}/", f"reference/{golden.UNIT}/", f"tools/tests/golden/{subject.name}.txt"}
-    return set() if job.func is check_tools else {EVERYTHING}
+    return set() if job.func is check_tests else {EVERYTHING}
 
 
 def skips(tests: list[TestResult]) -> Counter:

@@ -46,7 +46,7 @@ def plan(job: Job, memory: Memory, root: Path) -> Plan:
 def pieces(job: Job, root: Path) -> list[str]:
     """The test files, relative to the root, that a job runs; [WHOLE] where it is no room of tests."""
     _, run = job
-    return parts.files_of_tools(run.args[0], root) if run.func is parts.check_tools else [WHOLE]
+    return parts.files_of_tests(run.args[0], root) if run.func is parts.check_tests else [WHOLE]
 
 
 def identity(job: Job, piece: str = WHOLE) -> str:

@@ -142,7 +142,8 @@ def test_raising_is_refused_where_something_failed(monkeypatch, capsys):
 @pytest.mark.parametrize(
     "arguments, kinds",
     [
-        ([], {kind for part in check.PARTS for kind in floors.OF_PART[part]}),
+        ([], {kind for part in check.PARTS if part != "tools" for kind in floors.OF_PART[part]}),
+        (["--tools"], {"tests of the tools"}),
         (["--quick"], {"lesson tests", "static rules", "transcripts"}),
         (["--dev"], {"dev tests"}),
         (["week1/day1"], {*floors.OF_PART["units"], "static rules"}),
@@ -169,7 +170,9 @@ def files() -> list[Path]:
 
 
 def test_every_unit_and_every_room_of_tests_has_floors_and_nothing_else_has():
-    rooms = {path if path.is_dir() else path.parent for path in parts.tests_of_tools(ROOT)} | {golden.GOLDEN}
+    rooms = {path if path.is_dir() else path.parent for part in parts.TESTS for path in parts.tests_of(part, ROOT)} | {
+        golden.GOLDEN
+    }
     units = {ROOT / "reference" / name for name in catalogue.names()}
     assert {file.parent for file in files()} == rooms | units
 

@@ -41,7 +41,9 @@ def named(jobs) -> list[tuple[str, str]]:
             [("week1/day1", "check_quickly"), ("week1/day2", "check_quickly"), ("static", "check_texts")],
         ),
         (["--only", "golden"], [("transcripts", "check_transcript")]),
-        (["--only", "tools", "--only", "static"], [("tools", "check_tools"), ("static", "check_texts")]),
+        (["--only", "tools", "--only", "static"], [("tools", "check_tests"), ("static", "check_texts")]),
+        (["--only", "content"], [("content", "check_tests")]),
+        (["--tools"], [("tools", "check_tests")]),
         (["--dev"], [("dev", "check_dev")]),
     ],
 )
@@ -49,9 +51,13 @@ def test_a_form_runs_its_parts_and_no_others(run, arguments, wanted):
     assert named(run(*arguments)[1]) == wanted
 
 
-def test_the_whole_leaves_nothing_out_but_what_needs_more_packages(run):
-    kinds = {job for _, job in named(run()[1])}
-    assert kinds == {"check_tools", "check_unit", "check_texts", "check_transcript"}
+def test_every_part_runs_in_the_check_of_the_course_or_in_that_of_the_tools(run):
+    course, tools = run()[1], run("--tools")[1]
+    assert {kind for _, kind in named(course)} == {"check_tests", "check_unit", "check_texts", "check_transcript"}
+    assert {kind for _, kind in named(tools)} == {"check_tests"}
+    tests = [job.args[0] for _, job in course + tools if job.func is parts.check_tests]
+    rooms = {file.relative_to(ROOT / "tools/tests").parts[0] for file in ROOT.glob("tools/tests/**/test_*.py")}
+    assert sorted(path.name for path in tests) == sorted(rooms)
 
 
 def test_two_forms_at_once_are_a_usage_error(run, capsys):
@@ -87,7 +93,9 @@ def test_the_whole_says_what_it_left_out_and_is_green_without(run, monkeypatch):
     assert code == 0
     assert "dev: left out: tests of pages, notebooks and terminals, and the linter; ./course check --dev" in printed.out
     run.lacks = {}
-    assert "left out" not in run()[2].out
+    printed = run()[2].out
+    assert "dev: left out" not in printed
+    assert "tools: left out: whoever changes tools/ runs ./course check --tools" in printed
 
 
 def test_check_dev_without_its_packages_names_them_and_runs_nothing(run):
@@ -200,7 +208,7 @@ def test_c(): assert 0
 def test_tests_of_the_tools_count_when_they_passed_and_not_when_they_were_skipped(course):
     course.write("conftest.py", "")
     course.write("tools/tests/test_it.py", TESTS.format(package="surely_not_installed"))
-    found = parts.check_tools(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
+    found = parts.check_tests(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
     assert [(verdict.subject, verdict.passed) for verdict in found.verdicts] == [
         ("tools/tests/test_it.py::test_b", True),
         ("tools/tests/test_it.py::test_c", False),
@@ -214,7 +222,7 @@ def test_each_room_of_tests_has_a_process_of_its_own(course):
     course.write("tools/tests/golden/day1.txt", "no test")
     course.write("tools/tests/conftest.py", "")
     course.write("tools/tests/test_it.py", "")
-    assert [path.name for path in parts.tests_of_tools(course.root)] == ["large", "small", "test_it.py"]
+    assert [path.name for path in parts.tests_of("tools", course.root)] == ["large", "small", "test_it.py"]
 
 
 def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_linters(course, monkeypatch):

@@ -49,7 +49,7 @@ def room(course, monkeypatch):
 
     def room() -> tuple[list[str], bool]:
         ran.clear()
-        job = ("tools", partial(parts.check_tools, course.root / ROOM, course.root))
+        job = ("tools", partial(parts.check_tests, course.root / ROOM, course.root))
         found = check._run([job], False)
         files = ALL if ran == [f"{course.root}/{ROOM}"] else [os.path.basename(path) for path in ran]
         return files, all(part.passed for part in found)
