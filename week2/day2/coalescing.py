@@ -132,13 +132,15 @@ def rows_kernel(x, out):
         out[row, col] = x[row, col]
 
 
-def copy_rows(x: torch.Tensor) -> torch.Tensor:
-    """A copy of x by rows_kernel, a warp along each row. Rows of the copy begin sectors: see pitch.
+def copy_rows(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """A copy of x by rows_kernel, in which warps lie along rows.
 
     x: (m, n) of any strides and any dtype; neither m nor n is 0.
+    out: likewise. If not given, it is allocated, as small as can be with rows that begin sectors: see pitch.
     """
     m, n = x.shape
-    out = torch.empty((m, n), dtype=x.dtype, device=x.device)
+    if out is None:
+        out = torch.empty((m, n), dtype=x.dtype, device=x.device)
     rows_kernel[(triton.cdiv(n, WARP), triton.cdiv(m, BLOCK // WARP)), (WARP, BLOCK // WARP)](x, out)
     return out
 

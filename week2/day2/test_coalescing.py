@@ -241,6 +241,13 @@ def test_every_row_of_the_copy_begins_a_sector(n, dtype, sectors, rng):
 
 
 @pytest.mark.task(3)
+def test_rows_of_the_copy_are_no_farther_apart_than_need_be(rng):
+    copy = assert_matches(lesson.copy_rows, numbers(rng, 4, 33), oracle=same, exact=True)
+    apart = copy.stride(0)
+    assert apart == 40
+
+
+@pytest.mark.task(3)
 @pytest.mark.counters
 def test_rows_are_copied_once_and_by_the_kernel(rng):
     counters = count(lesson.copy_rows, numbers(rng, 16, 33))
