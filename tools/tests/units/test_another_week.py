@@ -35,19 +35,19 @@ writes = "the same again"
 
 @pytest.fixture(scope="module")
 def course(given, tmp_path_factory) -> Course:
-    """A copy of the course with a second week of two units."""
+    """A copy of the course with a ninth week, of two units."""
     course = Course(tmp_path_factory.mktemp("another"), given)
     shutil.copytree(ROOT / "docs", course.folder / "docs")
-    for unit, module in (("week2/day1", "adding"), ("week2/katas/counting", "counting")):
+    for unit, module in (("week9/day1", "adding"), ("week9/katas/counting", "counting")):
         for path, text in small_day.files(unit, module).items():
             (course.folder / path).parent.mkdir(parents=True, exist_ok=True)
             course.write(path, text)
     (course.folder / "CONTRIBUTING.md").unlink()  # it names tests of the tools, which no copy holds
     section = "## Words of the field\n\n"
-    words = f"{section}- **abacus**: what adds without a GPU. [week2/day1]\n"
+    words = f"{section}- **abacus**: what adds without a GPU. [week9/day1]\n"
     course.write("docs/GLOSSARY.md", course.read("docs/GLOSSARY.md").replace(section, words))
-    course.write("week2/week.toml", WEEK)
-    course.write("week2/README.md", README)
+    course.write("week9/week.toml", WEEK)
+    course.write("week9/README.md", README)
     return course
 
 
@@ -58,42 +58,42 @@ def command(course: Course, *words: str) -> Ran:
 def test_status_shows_it(course):
     ran = command(course, "status")
     assert ran.code == 0
-    assert {"Week 1", "Week 2", "Week 2, katas"} <= set(ran.lines), ran.text
+    assert {"Week 1", "Week 9", "Week 9, katas"} <= set(ran.lines), ran.text
 
 
 def test_after_the_last_day_before_it_next_goes_on_to_it(course):
-    for unit in (unit for unit in catalogue.units(course.folder) if unit.week == "week1" and not unit.is_kata):
+    for unit in (unit for unit in catalogue.units(course.folder) if unit.week != "week9" and not unit.is_kata):
         checks = [Check(task.number, "correctness") for task in unit.tasks]
         results = [Result(check.task, check.stage, "simulated") for check in checks]
         Progress.load(course.folder).record(unit, results, file_hash(unit.lesson), date(2026, 11, 20), checks)
     ran = command(course, "next")
-    assert ran.lines[0] == "week2/day1  Adding, 10 minutes", ran.text
+    assert ran.lines[0] == "week9/day1  Adding, 10 minutes", ran.text
 
 
 def test_its_tests_run_and_its_hints_are_given(course):
-    ran = course.pytest("week2/katas/counting")
-    assert "week2/katas/counting" in ran.text
-    assert "Where does a sum start?" in command(course, "hint", "week2/day1").text
+    ran = course.pytest("week9/katas/counting")
+    assert "week9/katas/counting" in ran.text
+    assert "Where does a sum start?" in command(course, "hint", "week9/day1").text
 
 
 def test_the_check_judges_it_by_its_name(course):
     """The reference, stub, wrong answers, mutants and static rules of its two units, and of no other."""
-    ran = command(course, "check", "week2", "--mutants", "2", "--raise-floors")
+    ran = command(course, "check", "week9", "--mutants", "2", "--raise-floors")
     assert ran.code == 0, ran.text
     counts = dict(reversed(line.split(maxsplit=1)) for line in ran.lines if line.split()[0].isdecimal())
     assert (counts["units"], counts["wrong answers"], counts["tests seen red"]) == ("2", "12", "4"), ran.text
     assert not any("week1" in line for line in ran.lines)
-    assert (course.folder / "reference/week2/day1/floors.toml").exists()
+    assert (course.folder / "reference/week9/day1/floors.toml").exists()
 
 
 def test_its_pages_are_made(course):
     """The tables of README.md and of its own README, its sources, and its words in the glossary."""
     ran = command(course, "pages")
     assert ran.code == 0, ran.text
-    assert "| [Week 2: sums](week2/README.md) | Two units that add. | 1 | 1 | 0 |" in course.read("README.md")
-    page = course.read("week2/README.md")
-    assert page.startswith("# Week 2: sums\n")
+    assert "| [Week 9: sums](week9/README.md) | Two units that add. | 1 | 1 | 0 |" in course.read("README.md")
+    page = course.read("week9/README.md")
+    assert page.startswith("# Week 9: sums\n")
     assert "| [1](day1/adding.py) | Adding (Python) | 10 | a sum and a mean |" in page
     assert "| [counting](katas/counting/counting.py) | 10 | the same again |" in page
-    assert "### Week 2: sums\n\n- [day1](../week2/day1/adding.py): abacus\n" in course.read("docs/GLOSSARY.md")
+    assert "### Week 9: sums\n\n- [day1](../week9/day1/adding.py): abacus\n" in course.read("docs/GLOSSARY.md")
     assert command(course, "pages").lines == ["Every page is as it should be."]
