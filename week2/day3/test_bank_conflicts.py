@@ -206,10 +206,11 @@ def test_polynomial_stays_in_float32(rng):
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-def test_a_block_loads_each_coefficient_once_and_each_thread_its_x(rng):
+def test_a_block_loads_each_coefficient_once_and_each_thread_moves_its_point_once(rng):
     counters = count(lesson.polynomial, *terms_and_points(rng, 512))
     coefficients, x = 2 * 4 * 16, 4 * 512
     assert counters.bytes_loaded == coefficients + x
+    assert counters.bytes_stored == 4 * 512
 
 
 @pytest.mark.task(2)

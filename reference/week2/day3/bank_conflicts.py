@@ -15,6 +15,7 @@ Challenge
 Explore
     python -c "for row in range(4): print([col ^ row for col in range(4)])"
     ^ is the exclusive or of two numbers, bit by bit. Does any number stand twice in a row, or in a column?
+    ./course show week2/day3                Which banks does each line of transpose_kernel ask?
     ./course week2/day3/explore_banks.py    Which paddings make a column one wavefront?
 
 Concept

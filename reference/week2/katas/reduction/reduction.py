@@ -34,7 +34,8 @@ Concept
     those sums, each lane one, and adds them by shuffles. The lanes beyond the last sum take 0.
     Several blocks: in a grid-stride loop (week 1, day 3) each thread first adds up many elements in a register.
     So a few blocks serve any length, and each ends with one atomic.
-    Identity: the number that changes nothing, op(identity, x) = x. Lanes without an element take it in place of 0.
+    Identity: the number that changes nothing: op(identity, x) = x for every float32 x, np.inf and -np.inf among
+    them. Lanes without an element take it in place of 0.
     Order: float sums depend on it. Atomics come as blocks finish, so the last digits can differ from run to run; and
     no atomic multiplies. Instead each block stores its result in an array, [cuda.blockIdx.x], the number of the
     block. One block in a second launch reduces that array: the same order, the same bits, every time.
@@ -66,11 +67,11 @@ import torch
 import triton
 from tools.gpu import cuda
 
-WARP = 32          # lanes
-ALL = 0xFFFFFFFF   # lanes of a warp, a bit for each
-THREADS = 256      # of a block, a power of two
-MOST_BLOCKS = 512  # of sum_shuffles
-BLOCKS_PER_SM = 8  # times 256 threads: 2048, as many as a multiprocessor (SM) of an H100 holds
+WARP = 32           # lanes
+ALL = 0xFFFFFFFF    # lanes of a warp, a bit for each
+THREADS = 256       # of a block, a power of two
+MOST_BLOCKS = 2048  # of sum_shuffles
+BLOCKS_PER_SM = 8   # times 256 threads: 2048, as many as a multiprocessor (SM) of an H100 holds
 
 
 # Given: three sums
@@ -122,7 +123,7 @@ def sum_by(kernel: Callable, blocks: int, x: torch.Tensor, out: torch.Tensor | N
 
     x: float32 of any length, contiguous. out: (1,) float32, allocated if not given; what it held does not count.
     """
-    out = torch.empty(1, dtype=x.dtype, device=x.device) if out is None else out
+    out = x.new_empty(1) if out is None else out  # of the dtype of x, and on its device
     out.zero_()
     kernel[blocks, THREADS](x, out)
     return out
@@ -287,12 +288,12 @@ def reduction(op: Callable, identity: float) -> Callable:
                 out[cuda.blockIdx.x] = value
 
     def reduce(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-        out = torch.empty(1, dtype=x.dtype, device=x.device) if out is None else out
+        out = x.new_empty(1) if out is None else out
         blocks, threads = choose_launch(x.numel(), multiprocessors())
         if blocks == 1:
             kernel[1, threads](x, out)
         else:
-            partial = torch.empty(blocks, dtype=x.dtype, device=x.device)
+            partial = x.new_empty(blocks)
             kernel[blocks, threads](x, partial)
             kernel[1, THREADS](partial, out)
         return out
