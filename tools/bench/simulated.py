@@ -16,7 +16,7 @@ from tools.models.roofline import Ceiling, lowest
 from tools.models.units import SECTOR
 
 CHIPS = ("t4", "a100", "h100", "b200")
-TABLE_DTYPES = {"float32": "fp32", "float64": "fp64"}
+TABLE_DTYPES = {"float16": "fp16", "float32": "fp32", "float64": "fp64"}
 
 
 def why_simulated() -> str:

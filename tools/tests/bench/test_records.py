@@ -3,6 +3,7 @@
 import csv
 import io
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
@@ -155,3 +156,9 @@ def test_a_bound_follows_from_the_chips_table(tmp_path):
     bounds = simulated.bounds(workload, 10**9)
     assert set(bounds) == set(simulated.CHIPS) <= set(chips.chips())
     assert bounds["h100"] == {"seconds": pytest.approx(8e9 / 3352e9), "limit": "memory"}
+
+
+def test_products_of_float16_are_bound_by_the_tensor_cores(tmp_path):
+    (workload,) = workloads(small(tmp_path))
+    bound = simulated.bounds(replace(workload, dtype="float16", flops=lambda n: n**2), 10**9)["h100"]
+    assert bound == {"seconds": pytest.approx(1e18 / 989.4e12), "limit": "arithmetic"}

@@ -1,0 +1,593 @@
+"""The lesson again, as checks: what a box moves, what a descriptor may be, a copy and a product by boxes, edges."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, count, speed_ratio, terms
+from tools.check.inputs import integers, matrices
+from tools.check.tolerances import accumulated
+from tools.gpu import device
+from week2.day5 import tma as lesson
+
+INF, NAN = float("inf"), float("nan")
+MATRIX = {"address": 1024, "shape": (20, 40), "strides": (40, 1), "box": (16, 32), "itemsize": 4}  # the lesson's
+
+
+def in_rows_of_16_bytes(values, dtype):
+    """A tensor of these values. Its rows are far enough apart to begin at multiples of 16 bytes."""
+    rows, cols = values.shape
+    step = 16 // torch.empty(0, dtype=dtype).element_size()
+    wide = torch.full((rows, -(-cols // step) * step), 77, dtype=dtype, device=device)
+    wide[:, :cols] = torch.as_tensor(values).to(dtype)
+    return wide[:, :cols]
+
+
+def numbers(rng, *shapes, dtype=torch.float32):
+    return [in_rows_of_16_bytes(values, dtype) for values in matrices(rng, *shapes)]
+
+
+def small_integers(rng, *shapes, dtype=torch.float16):
+    """Whole numbers from -2 to 2: float16 holds their products' sums exactly, up to 512 terms."""
+    return [in_rows_of_16_bytes(integers(rng, shape, -2, 3), dtype) for shape in shapes]
+
+
+def same(x, **box):
+    return x.clone()
+
+
+def product(a, b, **tiles):
+    return torch.matmul(a, b)
+
+
+def exact_product(a, b, **tiles):
+    return torch.matmul(a.double(), b.double()).to(a.dtype)
+
+
+def place_by_place(shape, offset, box, itemsize):
+    """Ask each place of the box whether the tensor has it."""
+    exist = sum(all(0 <= start + place < length for start, place, length in zip(offset, places, shape))
+                for places in itertools.product(*map(range, box)))
+    return terms(shared_memory=itemsize * np.prod(box, dtype=int).item()), terms(global_memory=itemsize * exist)
+
+
+def bulk_copies(kernel):
+    """How many instructions of the copy engine stand in the code: loads, stores."""
+    names = [name for name, times in kernel.instructions.items() for _ in range(times)]
+    bulk = [name for name in names if name.startswith("cp.async.bulk.tensor")]
+    loads = [name for name in bulk if ".shared::cta.global" in name or ".shared::cluster.global" in name]
+    return len(loads), len(bulk) - len(loads)
+
+
+def of_global_memory(kernel):
+    """Instructions by which threads themselves load from and store to global memory."""
+    return [name for name in kernel.instructions if name.startswith(("ld.global", "st.global"))]
+
+
+# Task 1: what a box takes, and what it moves ------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_box_0_of_the_lesson_is_whole_and_box_3_is_cut_off_on_both_sides():
+    for offset in [(0, 0), (0, 32), (16, 0), (16, 32)]:
+        assert_matches(lesson.box_bytes, (20, 40), offset, (16, 32), 4, oracle=place_by_place)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("offset", [(4, 8), (5, 12), (19, 36), (20, 0), (0, 40), (30, 0), (100, 100)])
+def test_a_box_may_begin_anywhere_and_lie_outside(offset):
+    assert_matches(lesson.box_bytes, (20, 40), offset, (16, 32), 4, oracle=place_by_place)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("offset", [(-1, 0), (0, -8), (-15, -28), (-16, 0), (-3, 16)])
+def test_a_box_may_begin_before_the_first_row_or_column(offset):
+    """Neighbours above and to the left, as a filter for pictures wants them: zeros at the border."""
+    assert_matches(lesson.box_bytes, (20, 40), offset, (16, 32), 4, oracle=place_by_place)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_a_box_larger_than_the_tensor_has_two_edges_on_one_axis():
+    assert_matches(lesson.box_bytes, (3, 5), (-4, -8), (16, 32), 2, oracle=place_by_place)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("itemsize", [1, 2, 8])
+def test_counts_bytes_of_any_element_along_any_number_of_axes(itemsize):
+    assert_matches(lesson.box_bytes, (30,), (16,), (32,), itemsize, oracle=place_by_place)
+    assert_matches(lesson.box_bytes, (2, 5, 20), (1, 4, 16), (2, 4, 16), itemsize, oracle=place_by_place)
+
+
+# Task 2: what a descriptor may be -----------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_the_matrix_of_the_lesson_is_legal():
+    assert_matches(lesson.broken_rule, **MATRIX, oracle=lambda **descriptor: "")
+
+
+BROKEN = {
+    "six axes": ("rank", {
+        "shape": (1, 1, 1, 1, 20, 40), "strides": (800, 800, 800, 800, 40, 1), "box": (1, 1, 1, 1, 16, 32)}),
+    "no axis": ("rank", {"shape": (), "strides": (), "box": ()}),
+    "complex numbers of 16 bytes": ("element", {"itemsize": 16, "box": (16, 16)}),
+    "begins 4 bytes later": ("address", {"address": 1028}),
+    "begins 8 bytes later": ("address", {"address": 1032}),
+    "no rows": ("shape", {"shape": (0, 40)}),
+    "no columns": ("shape", {"shape": (20, 0)}),
+    "every second column": ("last stride", {"strides": (40, 2)}),
+    "column by column": ("last stride", {"strides": (1, 20)}),
+    "rows of 24 bytes": ("stride", {"shape": (20, 6), "strides": (6, 1)}),
+    "matrices 3224 bytes apart": ("stride", {"shape": (2, 20, 40), "strides": (806, 40, 1), "box": (1, 16, 32)}),
+    "boxes of 512 rows": ("box side", {"box": (512, 32)}),
+    "boxes of 512 columns": ("box side", {"box": (16, 512)}),
+    "boxes without rows": ("box side", {"box": (0, 32)}),
+    "boxes of 8 bytes a row": ("box row", {"box": (16, 2)}),
+    "boxes of 24 bytes a row": ("box row", {"box": (16, 6)}),
+}
+LEGAL = {
+    "begins 16 bytes later": {"address": 1040},
+    "5 columns in rows of 32 bytes": {"shape": (20, 5), "strides": (8, 1)},
+    "rows of 176 bytes": {"strides": (44, 1)},
+    "one element": {"shape": (1, 1)},
+    "boxes of 256 rows": {"box": (256, 32)},
+    "boxes of 256 columns": {"box": (16, 256)},
+    "boxes of 16 bytes": {"box": (1, 4)},
+    "bytes": {"itemsize": 1, "strides": (48, 1), "box": (16, 16)},
+    "elements of 2 bytes": {"itemsize": 2, "box": (16, 8)},
+    "elements of 8 bytes": {"itemsize": 8, "box": (16, 2)},
+    "one axis": {"shape": (40,), "strides": (1,), "box": (32,)},
+    "five axes": {"shape": (1, 1, 1, 20, 40), "strides": (800, 800, 800, 40, 1), "box": (1, 1, 1, 16, 32)},
+}
+BROKEN_TWICE = {
+    "rank and shape": ("rank", {
+        "shape": (1, 1, 1, 1, 20, 0), "strides": (800, 800, 800, 800, 40, 1), "box": (1, 1, 1, 1, 16, 32)}),
+    "element and address": ("element", {"itemsize": 3, "address": 1028}),
+    "address and shape": ("address", {"address": 1028, "shape": (0, 40)}),
+    "shape and last stride": ("shape", {"shape": (20, 0), "strides": (40, 2)}),
+    "last stride and stride": ("last stride", {"strides": (6, 2)}),
+    "stride and box side": ("stride", {"strides": (41, 1), "box": (16, 512)}),
+    "box side and box row": ("box side", {"box": (512, 2)}),
+}
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("rule, change", BROKEN.values(), ids=BROKEN)
+def test_names_the_one_rule_that_is_broken(rule, change):
+    """The lesson's matrix with one thing changed."""
+    assert_matches(lesson.broken_rule, **MATRIX | change, oracle=lambda **descriptor: rule)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("change", LEGAL.values(), ids=LEGAL)
+def test_a_descriptor_that_only_just_keeps_the_rules_is_legal(change):
+    assert_matches(lesson.broken_rule, **MATRIX | change, oracle=lambda **descriptor: "")
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("rule, change", BROKEN_TWICE.values(), ids=BROKEN_TWICE)
+def test_of_two_broken_rules_it_names_the_first(rule, change):
+    assert_matches(lesson.broken_rule, **MATRIX | change, oracle=lambda **descriptor: rule)
+
+
+@pytest.mark.task(2)
+def test_tensors_of_pytorch_are_judged_by_your_rules():
+    x = torch.zeros(20, 40, device=device)
+    lies_well = {"x": x, "x[:, 4:]": x[:, 4:], "x[:, :5]": x[:, :5], "x[::2]": x[::2]}
+    does_not = {"x.T": x.T, "x[:, 1:]": x[:, 1:], "x[:, ::2]": x[:, ::2], "x.view(80, 10)": x.view(80, 10)}
+    assert {name: lesson.descriptor_is_legal(view, (16, 32)) for name, view in (lies_well | does_not).items()} \
+        == dict.fromkeys(lies_well, True) | dict.fromkeys(does_not, False)
+
+
+# Task 3: a box in, the same box out ---------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_copies_one_whole_box(rng):
+    assert_matches(lesson.copy, *numbers(rng, (16, 32)), box=(16, 32), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+def test_copies_boxes_that_lie_below_each_other(rng):
+    assert_matches(lesson.copy, *numbers(rng, (48, 32)), box=(16, 32), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+def test_copies_the_four_boxes_of_the_lesson(rng):
+    assert_matches(lesson.copy, *numbers(rng, (20, 40)), box=(16, 32), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n", [(1, 4), (15, 28), (17, 36), (47, 32), (16, 100)])
+def test_copies_what_exists_of_boxes_that_are_cut_off(m, n, rng):
+    assert_matches(lesson.copy, *numbers(rng, (m, n)), box=(16, 32), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n", [(0, 8), (3, 0)])
+def test_copies_nothing_of_a_matrix_without_elements(m, n):
+    assert_matches(lesson.copy, torch.zeros(m, n, device=device), box=(16, 32), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n", [(1, 1), (5, 31), (37, 33)])
+def test_copies_any_number_of_columns_if_rows_begin_at_16_bytes(m, n, rng):
+    """The result's rows begin there too; what lies between them is not touched."""
+    def copy_padded(x):
+        return lesson.copy(x, box=(16, 32))
+
+    assert_matches(copy_padded, *numbers(rng, (m, n)), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("dtype, n", [(torch.uint8, 80), (torch.bfloat16, 40), (torch.float64, 34)])
+def test_copies_elements_of_any_size(dtype, n, rng):
+    x, = small_integers(rng, (20, n), dtype=dtype)
+    assert_matches(lesson.copy, x.abs() if dtype == torch.uint8 else x, box=(16, 16), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_copies_nan_and_infinity():
+    x = torch.tensor([[NAN, 1.0, INF, -INF], [0.0, -0.0, 2.0, NAN]], device=device)
+    assert_matches(lesson.copy, x, box=(16, 32), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_copy_is_your_kernel_one_program_for_each_box(rng):
+    counters = count(lesson.copy, *numbers(rng, (20, 100)), box=(16, 32))
+    assert counters.library_operations == []
+    assert counters.programs == 2 * 4
+    assert counters.launches[0].grid == (8,)
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.counters
+@pytest.mark.parametrize("m, n", [(16, 32), (20, 40), (37, 100)])
+def test_predicts_the_bytes_that_boxes_move(m, n, rng):
+    offsets = itertools.product(range(0, m, 16), range(0, n, 32))
+    predicted = sum(lesson.box_bytes((m, n), offset, (16, 32), 4)[1] for offset in offsets)
+    counters = count(lesson.copy, *numbers(rng, (m, n)), box=(16, 32))
+    assert predicted == counters.bytes_loaded
+    assert predicted == counters.bytes_stored
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_the_copy_engine_moves_the_boxes_on_hopper_and_threads_do_before(rng):
+    """cp.async.bulk.tensor is its instruction in PTX: to shared memory, and from there. An A100 has none."""
+    kernels = compiled(lesson.copy, *numbers(rng, (64, 128)), box=(64, 32), chip=("h100", "a100"))
+    hopper, ampere = (kernels[chip].kernels["copy_kernel"] for chip in ("h100", "a100"))
+    loads_and_stores_by_engine, by_threads = bulk_copies(hopper), of_global_memory(hopper)
+    assert loads_and_stores_by_engine == (1, 1)
+    assert by_threads == []
+    assert bulk_copies(ampere) == (0, 0)
+    assert of_global_memory(ampere) != []
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_no_thread_of_the_copy_holds_elements_or_addresses(rng):
+    """64 x 64 elements over 128 threads would be 32 registers each, and their addresses more."""
+    kernel = compiled(lesson.copy, *numbers(rng, (128, 128)), box=(64, 64), chip="h100").kernels["copy_kernel"]
+    registers, spills = kernel.registers, kernel.spills
+    assert registers < 32
+    assert spills == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_the_host_has_made_the_descriptors_of_the_copy(rng):
+    """A program that makes one writes it field by field: tensormap.replace."""
+    kernels = compiled(lesson.copy, *numbers(rng, (64, 64)), box=(16, 32), chip="h100").kernels
+    fields_written = [name for kernel in kernels for name in kernel.instructions if name.startswith("tensormap")]
+    assert fields_written == []
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.compiled
+@pytest.mark.parametrize("box", [(16, 32), (64, 32)])
+def test_predicts_the_shared_memory_that_a_box_takes(box, rng):
+    """Beside the box only a barrier of a few bytes has a place there, by which the engine says that it is done."""
+    predicted, _ = lesson.box_bytes((100, 40), (0, 0), box, 4)
+    shared_bytes = compiled(lesson.copy, *numbers(rng, (100, 40)), box=box,
+                            chip="h100").kernels["copy_kernel"].shared_bytes
+    assert predicted <= shared_bytes <= predicted + 128
+
+
+@pytest.mark.task(3)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_copy_reaches_most_of_the_bandwidth_of_a_plain_copy():
+    x = torch.arange(2**28, dtype=torch.float32, device=device).view(2**14, 2**14)
+    assert speed_ratio(lesson.copy, torch.clone, x) >= 0.8  # the reference on an H200: 0.91
+
+
+# Task 4: the product of boxes ---------------------------------------------------------------------
+
+SMALL = {"tile_m": 16, "tile_n": 64, "tile_k": 32}
+
+
+@pytest.mark.task(4)
+def test_multiplies_one_whole_tile(rng):
+    a, b = small_integers(rng, (16, 32), (32, 64))
+    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+def test_multiplies_tiles_that_lie_beside_each_other(rng):
+    a, b = small_integers(rng, (16, 32), (32, 128))
+    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+def test_multiplies_tiles_that_lie_below_each_other(rng):
+    a, b = small_integers(rng, (48, 32), (32, 64))
+    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+def test_adds_up_box_after_box_of_k(rng):
+    a, b = small_integers(rng, (16, 96), (96, 64))
+    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+def test_multiplies_many_tiles_in_many_steps(rng):
+    a, b = small_integers(rng, (48, 96), (96, 128))
+    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 8, 8), (15, 56, 24), (17, 72, 40), (37, 136, 104), (0, 8, 8), (8, 0, 8)])
+def test_takes_any_shape_without_a_mask(m, n, k, rng):
+    """Beyond the last column of a and the last row of b there are zeros, which add nothing."""
+    a, b = small_integers(rng, (m, k), (k, n))
+    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (5, 31, 37), (33, 67, 41)])
+def test_takes_any_number_of_columns_if_rows_begin_at_16_bytes(m, n, k, rng):
+    def matmul_padded(a, b):
+        return lesson.matmul(a, b, **SMALL)
+
+    assert_matches(matmul_padded, *small_integers(rng, (m, k), (k, n)), oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_takes_the_tiles_of_the_lesson_if_none_are_given(rng):
+    a, b = small_integers(rng, (136, 72), (72, 264))
+    assert_matches(lesson.matmul, a, b, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+def test_nan_and_infinity_spread_along_their_row_and_column():
+    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]])
+    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]])
+
+    def matmul_padded(a, b):
+        return lesson.matmul(a, b, **SMALL)
+
+    a, b = (in_rows_of_16_bytes(values, torch.float16) for values in (a, b))
+    assert_matches(matmul_padded, a, b, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.tolerance
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sums_in_float32_and_rounds_once(dtype, rng):
+    a, b = numbers(rng, (32, 1024), (1024, 64), dtype=dtype)
+    assert_matches(lesson.matmul, a, b, tile_m=32, tile_n=64, tile_k=16, oracle=product,
+                   tolerance=accumulated(dtype, 1024))
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_matmul_is_your_kernel_one_program_for_each_tile(rng):
+    counters = count(lesson.matmul, *small_integers(rng, (40, 32), (32, 200)), **SMALL)
+    assert counters.library_operations == []
+    assert counters.programs == 3 * 4
+    assert counters.launches[0].grid == (12,)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_loads_each_box_once_and_stores_the_result_once(rng):
+    """One program, three steps along k."""
+    counters = count(lesson.matmul, *small_integers(rng, (16, 96), (96, 64)), **SMALL)
+    assert counters.bytes_loaded == 2 * (16 * 96 + 96 * 64)
+    assert counters.bytes_stored == 2 * 16 * 64
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+@pytest.mark.parametrize("tile_k, padded", [(16, 48), (32, 64), (64, 64)])
+def test_takes_steps_of_tile_k(tile_k, padded, rng):
+    """Of the last step the 40 elements of k fill a part; it costs as much arithmetic as a whole one."""
+    counters = count(lesson.matmul, *small_integers(rng, (16, 40), (40, 32)), tile_m=16, tile_n=32, tile_k=tile_k)
+    assert counters.flops == 2 * 16 * 32 * padded
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_converts_nothing_but_the_result(rng):
+    """tl.dot takes float16 and bfloat16 as they are."""
+    counters = count(lesson.matmul, *small_integers(rng, (16, 32), (32, 64)), **SMALL)
+    assert counters.conversions == 16 * 64
+    assert counters.float64 == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_eight_warps_multiply_while_three_stages_arrive(rng):
+    """A box of a is 128 x 64, one of b 64 x 256, both of two bytes an element: 48 KiB a stage."""
+    a, b = numbers(rng, (256, 256), (256, 512), dtype=torch.bfloat16)
+    kernel = compiled(lesson.matmul, a, b, chip="h100").kernels["matmul_kernel"]
+    warps, stages, shared_bytes = kernel.num_warps, kernel.num_stages, kernel.shared_bytes
+    assert (warps, stages) == (8, 3)
+    assert shared_bytes >= 3 * 2 * (128 * 64 + 64 * 256)
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_the_copy_engine_feeds_the_tensor_cores(rng):
+    """wgmma is their instruction on Hopper: it takes both factors from shared memory."""
+    a, b = numbers(rng, (256, 256), (256, 512), dtype=torch.bfloat16)
+    kernel = compiled(lesson.matmul, a, b, chip="h100").kernels["matmul_kernel"]
+    loads_by_engine, stores_by_engine = bulk_copies(kernel)
+    by_threads, spills = of_global_memory(kernel), kernel.spills
+    products = [name for name in kernel.instructions if name.startswith("wgmma.mma_async")]
+    assert loads_by_engine >= 2
+    assert stores_by_engine >= 1
+    assert by_threads == []
+    assert products != []
+    assert spills == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_matmul_comes_within_sight_of_the_library():
+    a, b = (torch.randn(4096, 4096, device=device).to(torch.bfloat16) for _ in range(2))
+    assert speed_ratio(lesson.matmul, torch.matmul, a, b) >= 0.8  # 0.96 on an H200 with programs in another order
+
+
+# Task 5: a descriptor for each sequence -----------------------------------------------------------
+
+def padded_one_by_one(x, starts, longest):
+    out = x.new_zeros(len(starts) - 1, longest, x.shape[1])
+    for number, (first, end) in enumerate(itertools.pairwise(starts.tolist())):
+        out[number, :end - first] = x[first:end]
+    return out
+
+
+def beginnings(*lengths):
+    return torch.tensor([0, *itertools.accumulate(lengths)], dtype=torch.int32, device=device)
+
+
+@pytest.mark.task(5)
+def test_a_sequence_ends_where_the_next_one_begins():
+    """Sequences of 2 and 4 rows, each in 4 rows of the result: two rows of zeros in the first. x has rows to spare."""
+    x = torch.arange(1.0, 97.0, device=device).view(24, 4)
+    assert_matches(lesson.pad_sequences, x, beginnings(2, 4), 4, oracle=padded_one_by_one, exact=True)
+
+
+@pytest.mark.task(5)
+def test_the_last_sequence_ends_too():
+    x = torch.arange(1.0, 97.0, device=device).view(24, 4)
+    assert_matches(lesson.pad_sequences, x, beginnings(3, 2, 1), 4, oracle=padded_one_by_one, exact=True)
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+@pytest.mark.parametrize("lengths, longest, n", [
+    ((1,), 1, 4), ((16,), 16, 32), ((1, 1, 1), 20, 36), ((17, 15, 33, 2), 33, 68), ((5, 40), 64, 8)])
+def test_pads_sequences_of_any_length(lengths, longest, n, rng):
+    x, = numbers(rng, (sum(lengths), n))
+    assert_matches(lesson.pad_sequences, x, beginnings(*lengths), longest, oracle=padded_one_by_one, exact=True)
+
+
+@pytest.mark.task(5)
+@pytest.mark.nonfinite
+def test_the_next_sequence_is_not_multiplied_by_zero_but_never_read():
+    x = torch.tensor([[1.0] * 4, [NAN] * 4, [INF] * 4], device=device)
+    assert_matches(lesson.pad_sequences, x, beginnings(1, 2), 2, oracle=padded_one_by_one, exact=True)
+
+
+@pytest.mark.task(5)
+@pytest.mark.counters
+def test_padding_loads_each_row_once_and_no_row_for_zeros(rng):
+    """The two numbers that say where a sequence begins and ends are 8 bytes for each program."""
+    x, = numbers(rng, (50, 40))
+    counters = count(lesson.pad_sequences, x, beginnings(3, 17, 30), 33)
+    assert counters.library_operations == []
+    assert counters.programs == 3 * 3 * 2
+    assert counters.bytes_loaded == 4 * 50 * 40 + 8 * counters.programs
+    assert counters.bytes_stored == 4 * 3 * 33 * 40
+
+
+@pytest.mark.task(5)
+@pytest.mark.compiled
+def test_each_program_makes_its_descriptors_itself(rng):
+    x, = numbers(rng, (50, 40))
+    kernel = compiled(lesson.pad_sequences, x, beginnings(3, 17, 30), 33, chip="h100").kernels["pad_kernel"]
+    loads_and_stores_by_engine = bulk_copies(kernel)
+    fields_written = [name for name in kernel.instructions if name.startswith("tensormap.replace")]
+    assert loads_and_stores_by_engine == (1, 1)
+    assert fields_written != []
+
+
+# Task 6: predict, then measure --------------------------------------------------------------------
+
+def bytes_tile_by_tile(m, n, k, tile_m, tile_n, itemsize, cluster=1):
+    """Each row of tiles is cut into clusters, which load their rows of a once; each tile loads its columns of b."""
+    rows, cols = ([min(tile, length - start) for start in range(0, length, tile)]
+                  for length, tile in ((m, tile_m), (n, tile_n)))
+    clusters = [cols[first:first + cluster] for first in range(0, len(cols), cluster)]
+    return terms(a=itemsize * k * sum(rows) * len(clusters), b=itemsize * k * sum(cols) * len(rows),
+                 out=itemsize * m * n)
+
+
+@pytest.mark.task(6)
+def test_every_tile_loads_its_rows_and_its_columns():
+    for m, n, k, tile_m, tile_n in [(16, 64, 48, 16, 64), (48, 64, 40, 16, 64), (16, 128, 40, 16, 64),
+                                    (48, 256, 56, 16, 32)]:
+        assert_matches(lesson.predict_traffic, m, n, k, tile_m, tile_n, 4, oracle=bytes_tile_by_tile)
+
+
+@pytest.mark.task(6)
+def test_the_result_too_has_elements_of_itemsize_bytes():
+    for itemsize in (2, 1, 8):
+        assert_matches(lesson.predict_traffic, 16, 64, 48, 16, 64, itemsize, oracle=bytes_tile_by_tile)
+
+
+@pytest.mark.task(6)
+@pytest.mark.edge
+def test_places_of_a_box_that_do_not_exist_cost_no_traffic():
+    for m, n, k in [(5, 64, 48), (16, 40, 48), (16, 64, 1), (40, 200, 70)]:
+        assert_matches(lesson.predict_traffic, m, n, k, 16, 64, 2, oracle=bytes_tile_by_tile)
+
+
+@pytest.mark.task(4, 6)
+@pytest.mark.counters
+@pytest.mark.parametrize("m, n, k", [(16, 64, 32), (48, 128, 96), (40, 200, 72), (5, 8, 104)])
+def test_predicts_the_bytes_that_are_counted(m, n, k, rng):
+    predicted = lesson.predict_traffic(m, n, k, 16, 64, 2)
+    counters = count(lesson.matmul, *small_integers(rng, (m, k), (k, n)), **SMALL)
+    assert predicted == counters.bytes
+
+
+@pytest.mark.task(6)
+def test_a_cluster_of_two_loads_a_once_and_b_as_before():
+    """First two tiles beside each other; then tiles that have only neighbours above and below; then both."""
+    for m, n in [(16, 128), (48, 64), (48, 256)]:
+        assert_matches(lesson.predict_traffic, m, n, 56, 16, 64, 2, 2, oracle=bytes_tile_by_tile)
+
+
+@pytest.mark.task(6)
+@pytest.mark.edge
+def test_of_three_tiles_two_share_a_and_one_loads_it_alone():
+    assert_matches(lesson.predict_traffic, 16, 192, 32, 16, 64, 2, 2, oracle=bytes_tile_by_tile)
+
+
+@pytest.mark.task(6)
+@pytest.mark.edge
+@pytest.mark.parametrize("cluster", [2, 3, 4, 8])
+def test_the_last_cluster_of_a_row_may_have_fewer_programs(cluster):
+    """200 columns are four tiles of 64, 300 are five."""
+    for n in (200, 300):
+        assert_matches(lesson.predict_traffic, 40, n, 70, 16, 64, 4, cluster, oracle=bytes_tile_by_tile)
