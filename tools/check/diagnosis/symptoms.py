@@ -198,7 +198,8 @@ class Symptoms:
         said, got = claim(self.here), self.here.got
         if said is None or said.shape != got.shape or differ(got, said, self.slack):
             return False
-        return bool(np.count_nonzero(self.wrong) >= 4 and not got[self.wrong].any() and got.any())
+        told = self.telling(said, self.here.want)[self.wrong]  # not of zeros that differ in their signs
+        return bool(told.all() and np.count_nonzero(self.wrong) >= 4 and not got[self.wrong].any() and got.any())
 
     def telling(self, said: np.ndarray, want: np.ndarray | None) -> np.ndarray:
         """Mask of the elements of `said` that are not what is wanted there."""

@@ -4,7 +4,23 @@ They show the models of tools/models, not a kernel: what belongs to whom, and wh
 """
 
 from tools.draw.explore.matmul import tiled_matmul
-from tools.draw.explore.places import banks, memory, sectors, view
+from tools.draw.explore.pipeline import pipeline
+from tools.draw.explore.places import banks, memory, sectors, tile_in_banks, view
+from tools.draw.explore.structs import structs
 from tools.draw.explore.work import branches, programs, tiles, warps, waves
 
-__all__ = ["banks", "branches", "memory", "programs", "sectors", "tiled_matmul", "tiles", "view", "warps", "waves"]
+__all__ = [
+    "banks",
+    "branches",
+    "memory",
+    "pipeline",
+    "programs",
+    "sectors",
+    "structs",
+    "tile_in_banks",
+    "tiled_matmul",
+    "tiles",
+    "view",
+    "warps",
+    "waves",
+]

@@ -91,6 +91,44 @@ def banks(stride: int) -> str:
     return canvas.finish(TOP + height * 14 + 20 + MARGIN)
 
 
+def tile_in_banks(padding: int, swizzled: bool, read: str, at: int) -> str:
+    """A tile of 32 rows of 32 float32, `padding` more to a row, as the banks hold it; a warp reads a part of it.
+
+    read: "row" or "column", number `at`; or "diagonal", from column `at` of row 0 on. swizzled: element [row, col] is
+    kept in column col ^ row.
+    """
+    lanes = range(WARP)
+    wanted = {
+        "row": [(at, lane) for lane in lanes],
+        "column": [(lane, at) for lane in lanes],
+        "diagonal": [(lane, (at + lane) % WARP) for lane in lanes],
+    }[read]
+    length = WARP + padding
+    places = [row * length + (col ^ row if swizzled else col) for row, col in wanted]
+    total = int(bank_model.wavefronts(4 * np.array(places), 4))
+    part = f"the diagonal from column {at} on" if read == "diagonal" else f"{read} {at}"
+    canvas = page(
+        f"a warp reads {part} of a tile with rows of {length}{', swizzled' if swizzled else ''}",
+        f"{of(total, 'wavefront')}; the tile takes {4 * WARP * length} bytes of shared memory",
+    )
+    asked = [sorted(place for place in places if place % BANKS == bank) for bank in range(BANKS)]
+    width, height = ROOM / BANKS, 400 / length
+    for place in range(WARP * length):
+        line, bank = divmod(place, BANKS)
+        row, col = divmod(place, length)
+        box = MARGIN + bank * width, TOP + line * height, width - 2, height - 1
+        if place in places:
+            lane = places.index(place)
+            tip = f"lane {lane}: element [{row}, {wanted[lane][1]}] in bank {bank}"
+            canvas.rect(*box, colour(asked[bank].index(place)), tip)
+        else:
+            canvas.rect(*box, "shared" if col < WARP else "empty")
+    for bank in range(BANKS):
+        left = MARGIN + bank * width + width / 2 - 1
+        canvas.text(left, TOP + length * height + 12, str(bank), "tiny soft", "middle")
+    return canvas.finish(TOP + length * height + 20 + MARGIN)
+
+
 def memory(kib: int, at_once: int) -> str:
     """Which level answers loads from so many KiB that are read again and again, and how long some of them take."""
     level = next(number for number, (_, size, _) in enumerate(LEVELS) if kib << 10 <= size)

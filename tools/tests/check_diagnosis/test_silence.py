@@ -44,6 +44,14 @@ def test_errors_that_grow_smoothly_are_not_called_a_wrong_tail():
     assert name(want * (1 + 1e-15 * 1.05 ** np.arange(400)), want) is None
 
 
+def test_zeros_that_lost_their_sign_are_not_blamed_on_what_a_mask_leaves_out(rng):
+    x = rng.normal(size=60).astype(np.float32)
+    x[::7] = -0.0
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(lambda x: x + np.float32(0), x, oracle=np.copy, exact=True)
+    assert caught.value.cause is None
+
+
 def test_two_or_three_elements_are_too_few_for_a_place(rng):
     want = rng.normal(size=3)
     assert name(np.array([want[0], want[1], 9.0]), want) is None

@@ -68,12 +68,65 @@ def test_sectors_are_those_that_the_lanes_bytes_lie_in(stride, offset, itemsize)
     assert sum("not wanted" not in tip for tip in tips(svg)) == len(places)
 
 
+@pytest.mark.parametrize("fields, wanted, first", [(4, 1, 0), (4, 4, 0), (3, 2, 5), (8, 1, 3), (1, 1, 0), (16, 3, 31)])
+def test_a_warp_is_sent_the_sectors_of_the_fields_that_it_wants(fields, wanted, first):
+    svg = explore.structs(fields, wanted, first)
+    asked = {(struct, field) for struct in range(first, first + 32) for field in range(wanted)}
+    all_fields = [(struct, field) for struct in range(64) for field in range(fields)]
+    orders = all_fields, sorted(all_fields, key=lambda pair: pair[::-1])
+    sent = [{place // 8 for place, pair in enumerate(order) if pair in asked} for order in orders]
+    assert told(svg) == (
+        f"{4 * len(asked)} bytes are wanted; an array of structs sends {32 * len(sent[0])}, "
+        f"a struct of arrays {32 * len(sent[1])}"
+    )
+    assert tips(svg) == [
+        f"struct {pair[0]}, field {pair[1]}: "
+        + ("wanted" if pair in asked else "sent, not wanted" if place // 8 in sectors else "not sent")
+        for order, sectors in zip(orders, sent, strict=True)
+        for place, pair in enumerate(order)
+    ]
+
+
 @pytest.mark.parametrize("stride", [0, 1, 2, 3, 8, 32, 33])
 def test_a_bank_serves_one_element_in_each_wavefront(stride):
     elements = {i * stride for i in range(32)}
     most = np.bincount([element % 32 for element in elements]).max()
     assert told(explore.banks(stride)).startswith(f"{most} wavefront")
     assert len(tips(explore.banks(stride))) == len(elements)
+
+
+@pytest.mark.parametrize("read, at", [("row", 0), ("row", 31), ("column", 1), ("diagonal", 0), ("diagonal", 5)])
+@pytest.mark.parametrize("padding, swizzled", [(0, False), (1, False), (2, False), (32, False), (0, True), (1, True)])
+def test_a_tile_is_read_in_as_many_wavefronts_as_its_busiest_bank_has_elements(read, at, padding, swizzled):
+    cells = {"row": lambda i: (at, i), "column": lambda i: (i, at), "diagonal": lambda i: (i, (at + i) % 32)}[read]
+    banks = [
+        (row * (32 + padding) + (int(np.bitwise_xor(row, col)) if swizzled else col)) % 32
+        for row, col in map(cells, range(32))
+    ]
+    svg = explore.tile_in_banks(padding, swizzled, read, at)
+    most = int(np.bincount(banks).max())
+    assert told(svg) == (
+        f"{most} wavefront{'s' * (most > 1)}; the tile takes {32 * (32 + padding) * 4} bytes of shared memory"
+    )
+    expected = [f"lane {i}: element [{cells(i)[0]}, {cells(i)[1]}] in bank {bank}" for i, bank in enumerate(banks)]
+    assert sorted(tips(svg)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    "load, compute, tiles, stages", [(3, 2, 4, 1), (3, 2, 4, 2), (3, 2, 4, 3), (1, 5, 7, 2), (9, 1, 8, 4)]
+)
+def test_a_tile_is_loaded_when_its_slot_is_free_and_computed_with_in_turn(load, compute, tiles, stages):
+    free, end, expected = [0] * stages, 0, []
+    for tile in range(tiles):
+        asked = free[tile % stages]
+        begin = max(end, asked + load)
+        end = free[tile % stages] = begin + compute
+        expected.append(f"tile {tile} is loaded: {asked} to {asked + load}")
+        expected += [f"tile {tile} waits: {asked + load} to {begin}"] if begin > asked + load else []
+        expected.append(f"tile {tile} is computed with: {begin} to {end}")
+    svg = explore.pipeline(load, compute, tiles, stages)
+    assert tips(svg) == expected
+    assert told(svg) == f"{end} clocks; in {tiles * compute / end:.0%} of them a tile is computed with"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ def test_every_workload_names_a_function_and_grows(name, workload):
     assert list(workload.sizes) == sorted(set(workload.sizes))
     assert workload.on in ("gpu", "cpu")
     moved, flops = ([figure(size) for size in workload.sizes] for figure in (workload.moved, workload.flops))
-    assert moved == sorted(set(moved)) and flops == sorted(set(flops))
+    assert moved == sorted(set(moved))
+    assert flops == sorted(set(flops)) or not any(flops)  # a copy has none
 
 
 def test_every_day_that_runs_a_kernel_has_workloads():

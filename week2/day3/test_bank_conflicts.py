@@ -1,0 +1,553 @@
+"""The lesson again, as checks: banks and requests, a broadcast, two transposes without conflicts, what they cost."""
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import NoProfiler, assert_matches, compiled, count, notes, speed_ratio, terms
+from tools.check.inputs import matrices
+from tools.check.tolerances import accumulated
+from tools.gpu import device
+from week2.day3 import bank_conflicts as lesson
+
+INF, NAN = float("inf"), float("nan")
+LARGE = (8192, 8192)
+SHAPES = [(1, 1), (1, 40), (40, 1), (31, 33), (33, 31), (32, 33), (97, 70), (3, 0), (0, 3)]
+
+pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
+
+
+def matrix(rng, *shape):
+    """A matrix of float32, where lessons run."""
+    return torch.from_numpy(matrices(rng, shape, dtype=np.float32)[0]).to(device)
+
+
+def transposed(a):
+    return a.T
+
+
+def pass_by_pass(elements):
+    """In each pass every bank that is still wanted serves one element."""
+    waiting, passes = set(elements), 0
+    while waiting:
+        served = {element % 32: element for element in waiting}
+        waiting, passes = waiting - set(served.values()), passes + 1
+    return passes
+
+
+def at_stride(stride):
+    return pass_by_pass([stride * lane for lane in range(32)])
+
+
+def profiled(function, *args):
+    """Counters as Nsight Compute measures them; where it cannot, the test is skipped with its reason."""
+    try:
+        return count(function, *args, profiler=True)
+    except NoProfiler as missing:
+        pytest.skip(str(missing))
+
+
+# Task 1: what the banks make of a request ---------------------------------------------------------
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("elements", [[7], [0, 1, 2], [0, 8, 16]],
+                         ids=["one_lane", "neighbours", "eight_apart"])
+def test_a_bank_that_is_asked_for_one_element_takes_one_wavefront(elements):
+    assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("elements", [[0, 32], [1, 2, 33, 65]], ids=["two_of_bank_0", "three_of_bank_1"])
+def test_different_elements_of_one_bank_take_a_wavefront_each(elements):
+    assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("elements", [[5, 5], [3, 3, 35, 35, 35]], ids=["one_element", "two_of_bank_3"])
+def test_lanes_that_want_the_same_element_are_served_together(elements):
+    assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("elements", [[0, 32, 1, 33], [0, 32, 64, 1, 33, 2]], ids=["two_banks", "three_banks"])
+def test_banks_work_side_by_side_and_the_busiest_decides(elements):
+    assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+
+
+@pytest.mark.task(1)
+def test_counts_the_four_columns_of_the_lesson():
+    lanes = range(32)
+    for elements in ([32 * x + 1 for x in lanes], [33 * x + 1 for x in lanes], [32 * x + (1 ^ x) for x in lanes],
+                     [32 * 5 + 1 for _ in lanes]):
+        assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_no_lane_that_wants_anything_takes_no_wavefront():
+    assert_matches(lesson.wavefronts, [], oracle=pass_by_pass)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_counts_wavefronts_of_lanes_that_read_anywhere(rng):
+    for highest in (40, 100, 1000):
+        wanted = rng.integers(0, highest, 32).tolist()
+        assert_matches(lesson.wavefronts, wanted, oracle=pass_by_pass)
+
+
+@pytest.mark.task(1)
+def test_stride_1_has_no_conflict_and_stride_32_the_worst():
+    for stride in (1, 32):
+        assert_matches(lesson.conflict_degree, stride, oracle=at_stride)
+
+
+@pytest.mark.task(1)
+def test_a_stride_that_shares_factors_with_32_shares_banks():
+    for stride in (2, 8, 6, 12, 20, 48):
+        assert_matches(lesson.conflict_degree, stride, oracle=at_stride)
+
+
+@pytest.mark.task(1)
+def test_an_odd_stride_has_no_conflict():
+    for stride in (3, 5, 31, 33, 4097):
+        assert_matches(lesson.conflict_degree, stride, oracle=at_stride)
+
+
+@pytest.mark.task(1)
+def test_stride_0_is_a_broadcast():
+    assert_matches(lesson.conflict_degree, 0, oracle=at_stride)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_knows_the_degree_of_every_stride_up_to_four_rows_of_banks():
+    for stride in range(4 * 32 + 1):
+        assert_matches(lesson.conflict_degree, stride, oracle=at_stride)
+
+
+def fewest(cols):
+    return next(more for more in range(32) if at_stride(cols + more) == 1)
+
+
+@pytest.mark.task(1)
+def test_rows_of_32_need_one_column_more():
+    assert_matches(lesson.padding_for, 32, oracle=fewest)
+
+
+@pytest.mark.task(1)
+def test_rows_whose_columns_have_no_conflict_need_no_padding():
+    for cols in (33, 1, 31):
+        assert_matches(lesson.padding_for, cols, oracle=fewest)
+
+
+@pytest.mark.task(1)
+def test_rows_whose_columns_have_any_conflict_need_one_column_more():
+    for cols in (2, 48, 64, 4096):
+        assert_matches(lesson.padding_for, cols, oracle=fewest)
+
+
+# Task 2: a broadcast ------------------------------------------------------------------------------
+
+def by_powers(x, coefficients):
+    return sum(coefficient * x ** (15 - p) for p, coefficient in enumerate(coefficients))
+
+
+def terms_and_points(rng, n):
+    """n numbers from -1 to 1, and the coefficients of a polynomial of 16 terms."""
+    x = rng.uniform(-1, 1, n).astype(np.float32)
+    return torch.from_numpy(x).to(device), matrix(rng, 16)
+
+
+@pytest.mark.task(2)
+def test_two_x_plus_one_at_three_points():
+    x = torch.tensor([0.0, 1.0, -3.0], device=device)
+    coefficients = torch.tensor([0.0] * 14 + [2.0, 1.0], device=device)
+    assert_matches(lesson.polynomial, x, coefficients, oracle=by_powers, exact=True)
+
+
+@pytest.mark.task(2)
+def test_the_first_coefficient_belongs_to_the_highest_power():
+    x = torch.tensor([1.0, 2.0, -1.0], device=device)
+    coefficients = torch.tensor([1.0] + [0.0] * 15, device=device)
+    assert_matches(lesson.polynomial, x, coefficients, oracle=by_powers, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", [0, 1, 255, 256, 257, 521])
+def test_polynomial_takes_any_number_of_points(n, rng):
+    x, coefficients = terms_and_points(rng, n)
+    assert_matches(lesson.polynomial, x, coefficients, oracle=by_powers, tolerance=accumulated("float32", 16))
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_a_nan_among_the_points_stays_at_its_point():
+    x = torch.tensor([1.0, NAN, 2.0, -1.0], device=device)
+    assert_matches(lesson.polynomial, x, torch.ones(16, device=device), oracle=by_powers, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_polynomial_is_your_kernel(rng):
+    counters = count(lesson.polynomial, *terms_and_points(rng, 512))
+    assert counters.library_operations == []
+    assert counters.programs == 2
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_polynomial_stays_in_float32(rng):
+    counters = count(lesson.polynomial, *terms_and_points(rng, 512))
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_a_block_loads_each_coefficient_once_and_each_thread_moves_its_point_once(rng):
+    counters = count(lesson.polynomial, *terms_and_points(rng, 512))
+    coefficients, x = 2 * 4 * 16, 4 * 512
+    assert counters.bytes_loaded == coefficients + x
+    assert counters.bytes_stored == 4 * 512
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_polynomial_has_no_bank_conflicts(rng):
+    counters = count(lesson.polynomial, *terms_and_points(rng, 512))
+    assert counters.conflicts == 0
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_a_coefficient_takes_each_warp_one_wavefront(rng):
+    """2 blocks store 16 coefficients by one request each; 16 warps load each of the 16."""
+    counters = count(lesson.polynomial, *terms_and_points(rng, 512))
+    assert counters.wavefronts == 2 + 16 * 16
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_each_of_16_warps_of_polynomial_waits_once(rng):
+    counters = count(lesson.polynomial, *terms_and_points(rng, 512))
+    assert counters.barriers == 16
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_the_coefficients_take_64_bytes_of_a_block(rng):
+    kernel = compiled(lesson.polynomial, *terms_and_points(rng, 512), chip="h100").kernels["polynomial_kernel"]
+    bytes_of_a_block = kernel.shared_bytes
+    assert bytes_of_a_block == 4 * 16
+    assert [name for name in kernel.instructions if "f64" in name] == []
+
+
+# Task 3: one more column -------------------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_padded_swaps_two_corners_of_two_by_two():
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
+    assert_matches(lesson.transpose_padded, a, oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+def test_padded_turns_two_rows_of_three_into_three_of_two():
+    a = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
+    assert_matches(lesson.transpose_padded, a, oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+def test_padded_transposes_one_whole_tile(rng):
+    assert_matches(lesson.transpose_padded, matrix(rng, 32, 32), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+def test_padded_moves_each_tile_to_its_new_place(rng):
+    """Two tiles down and three across become three down and two across."""
+    assert_matches(lesson.transpose_padded, matrix(rng, 64, 96), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n", SHAPES)
+def test_padded_takes_any_shape_stored_in_any_way(m, n, rng):
+    assert_matches(lesson.transpose_padded, matrix(rng, m, n), oracle=transposed, exact=True, layouts="any")
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_padded_moves_nan_and_infinity_like_any_number():
+    a = torch.tensor([[NAN, 1.0], [INF, -INF], [0.0, NAN]], device=device)
+    assert_matches(lesson.transpose_padded, a, oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_padded_is_your_kernel_one_block_for_each_tile(rng):
+    counters = count(lesson.transpose_padded, matrix(rng, 70, 33))
+    assert counters.library_operations == []
+    assert [launch.kernel for launch in counters.launches] == ["padded_kernel"]
+    assert counters.programs == 3 * 2
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_padded_computes_nothing_and_converts_nothing(rng):
+    counters = count(lesson.transpose_padded, matrix(rng, 32, 32))
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_padded_loads_and_stores_whole_sectors_once(rng):
+    """A warp's 32 neighbours are four sectors, in a and in out."""
+    counters = count(lesson.transpose_padded, matrix(rng, 64, 96))
+    assert counters.bytes_loaded == counters.bytes_stored == 4 * 64 * 96
+    assert counters.sectors_per_request == 4
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_padded_has_no_bank_conflicts(rng):
+    counters = count(lesson.transpose_padded, matrix(rng, 64, 96))
+    assert counters.conflicts == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_padded_passes_through_its_tile_once_each_way(rng):
+    """Each of 192 warps stores a row of a tile and loads a column, in one wavefront each."""
+    counters = count(lesson.transpose_padded, matrix(rng, 64, 96))
+    assert counters.wavefronts == 2 * 192
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_each_of_192_warps_of_padded_waits_once(rng):
+    counters = count(lesson.transpose_padded, matrix(rng, 64, 96))
+    assert counters.barriers == 192
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_the_padding_is_one_column_of_float32(rng):
+    kernel = compiled(lesson.transpose_padded, matrix(rng, 64, 96), chip="h100").kernels["padded_kernel"]
+    bytes_of_a_block = kernel.shared_bytes
+    assert bytes_of_a_block == 4 * 32 * 33
+    assert [name for name in kernel.instructions if "f64" in name] == []
+
+
+@pytest.mark.task(3)
+@pytest.mark.gpu
+def test_the_profiler_finds_no_conflict_in_padded_either(rng):
+    measured = profiled(lesson.transpose_padded, matrix(rng, 256, 256))
+    assert measured.conflicts == 0
+    assert measured.wavefronts == 2 * 256 * 256 // 32
+
+
+@pytest.mark.task(3)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_padded_is_faster_than_the_kernel_with_conflicts(rng):
+    ratio = speed_ratio(lesson.transpose_padded, lesson.transpose, matrix(rng, *LARGE))
+    notes.taken.append(f"{2 * 4 * LARGE[0] * LARGE[1] / ratio.seconds / 1e9:.0f} GB/s")
+    assert ratio >= 1.1
+
+
+# Task 4: the same bytes in another order ---------------------------------------------------------
+
+@pytest.mark.task(4)
+def test_swizzled_swaps_two_corners_of_two_by_two():
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
+    assert_matches(lesson.transpose_swizzled, a, oracle=transposed, exact=True)
+
+
+@pytest.mark.task(4)
+def test_swizzled_turns_two_rows_of_three_into_three_of_two():
+    a = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
+    assert_matches(lesson.transpose_swizzled, a, oracle=transposed, exact=True)
+
+
+@pytest.mark.task(4)
+def test_swizzled_transposes_one_whole_tile(rng):
+    assert_matches(lesson.transpose_swizzled, matrix(rng, 32, 32), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(4)
+def test_swizzled_moves_each_tile_to_its_new_place(rng):
+    """Two tiles down and three across become three down and two across."""
+    assert_matches(lesson.transpose_swizzled, matrix(rng, 64, 96), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n", SHAPES)
+def test_swizzled_takes_any_shape_stored_in_any_way(m, n, rng):
+    assert_matches(lesson.transpose_swizzled, matrix(rng, m, n), oracle=transposed, exact=True, layouts="any")
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+def test_swizzled_moves_nan_and_infinity_like_any_number():
+    a = torch.tensor([[NAN, 1.0], [INF, -INF], [0.0, NAN]], device=device)
+    assert_matches(lesson.transpose_swizzled, a, oracle=transposed, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_swizzled_is_your_kernel_one_block_for_each_tile(rng):
+    counters = count(lesson.transpose_swizzled, matrix(rng, 70, 33))
+    assert counters.library_operations == []
+    assert [launch.kernel for launch in counters.launches] == ["swizzled_kernel"]
+    assert counters.programs == 3 * 2
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_swizzled_computes_nothing_and_converts_nothing(rng):
+    counters = count(lesson.transpose_swizzled, matrix(rng, 32, 32))
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_swizzled_loads_and_stores_whole_sectors_once(rng):
+    """A warp's 32 neighbours are four sectors, in a and in out."""
+    counters = count(lesson.transpose_swizzled, matrix(rng, 64, 96))
+    assert counters.bytes_loaded == counters.bytes_stored == 4 * 64 * 96
+    assert counters.sectors_per_request == 4
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_swizzled_has_no_bank_conflicts(rng):
+    counters = count(lesson.transpose_swizzled, matrix(rng, 64, 96))
+    assert counters.conflicts == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_swizzled_passes_through_its_tile_once_each_way(rng):
+    """Each of 192 warps stores a row of a tile and loads a column, in one wavefront each."""
+    counters = count(lesson.transpose_swizzled, matrix(rng, 64, 96))
+    assert counters.wavefronts == 2 * 192
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_each_of_192_warps_of_swizzled_waits_once(rng):
+    counters = count(lesson.transpose_swizzled, matrix(rng, 64, 96))
+    assert counters.barriers == 192
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_the_swizzle_takes_no_byte_more_than_the_tile(rng):
+    kernel = compiled(lesson.transpose_swizzled, matrix(rng, 64, 96), chip="h100").kernels["swizzled_kernel"]
+    bytes_of_a_block = kernel.shared_bytes
+    assert bytes_of_a_block == 4 * 32 * 32
+    assert [name for name in kernel.instructions if "f64" in name] == []
+
+
+@pytest.mark.task(4)
+@pytest.mark.gpu
+def test_the_profiler_finds_no_conflict_in_swizzled_either(rng):
+    measured = profiled(lesson.transpose_swizzled, matrix(rng, 256, 256))
+    assert measured.conflicts == 0
+    assert measured.wavefronts == 2 * 256 * 256 // 32
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_swizzled_is_faster_than_the_kernel_with_conflicts(rng):
+    ratio = speed_ratio(lesson.transpose_swizzled, lesson.transpose, matrix(rng, *LARGE))
+    notes.taken.append(f"{2 * 4 * LARGE[0] * LARGE[1] / ratio.seconds / 1e9:.0f} GB/s")
+    assert ratio >= 1.1
+
+
+# Task 5: what each of them costs ------------------------------------------------------------------
+
+def warp_by_warp(m, n, padding):
+    """Each of 32 warps for each tile stores a row of it, and loads a column of it."""
+    warps = 32 * (m // 32) * (n // 32)
+    return terms(stores=warps, loads=warps * at_stride(32 + padding))
+
+
+@pytest.mark.task(5)
+def test_one_tile_takes_32_stores_and_32_loads_of_32_wavefronts_each():
+    assert_matches(lesson.predict_wavefronts, 32, 32, 0, oracle=warp_by_warp)
+
+
+@pytest.mark.task(5)
+def test_predicts_wavefronts_for_any_number_of_tiles_and_any_padding():
+    for m, n, padding in [(32, 32, 1), (64, 96, 1), (64, 96, 2), (32, 96, 4), (4096, 64, 8), (0, 32, 1)]:
+        assert_matches(lesson.predict_wavefronts, m, n, padding, oracle=warp_by_warp)
+
+
+@pytest.mark.task(5)
+@pytest.mark.counters
+def test_predicts_the_wavefronts_that_are_counted_with_conflicts(rng):
+    predicted = lesson.predict_wavefronts(64, 96, 0)
+    counters = count(lesson.transpose, matrix(rng, 64, 96))
+    assert predicted == counters.wavefronts
+
+
+@pytest.mark.task(3, 5)
+@pytest.mark.counters
+def test_predicts_the_wavefronts_that_are_counted_with_padding(rng):
+    predicted = lesson.predict_wavefronts(64, 96, 1)
+    counters = count(lesson.transpose_padded, matrix(rng, 64, 96))
+    assert predicted == counters.wavefronts
+
+
+@pytest.mark.task(5)
+@pytest.mark.gpu
+def test_predicts_the_wavefronts_that_the_profiler_measures(rng):
+    predicted = lesson.predict_wavefronts(256, 256, 0)
+    measured = profiled(lesson.transpose, matrix(rng, 256, 256))
+    assert predicted == measured.wavefronts
+
+
+def row_by_row(rows, cols, padding):
+    return terms(the_tile=4 * sum(cols for _ in range(rows)), its_padding=4 * sum(padding for _ in range(rows)))
+
+
+@pytest.mark.task(5)
+def test_every_row_of_a_tile_has_its_padding():
+    for rows, cols, padding in [(32, 32, 0), (32, 32, 1), (64, 16, 2), (8, 128, 4), (1, 1, 0)]:
+        assert_matches(lesson.tile_bytes, rows, cols, padding, oracle=row_by_row)
+
+
+@pytest.mark.task(5)
+@pytest.mark.compiled
+def test_predicts_the_bytes_that_the_compiler_gives_a_block(rng):
+    predicted = lesson.tile_bytes(32, 32, 0)
+    kernel = compiled(lesson.transpose, matrix(rng, 64, 96), chip="h100").kernels["transpose_kernel"]
+    assert predicted == kernel.shared_bytes
+
+
+def one_after_the_other(block_bytes, sm_bytes, reserved):
+    blocks = 0
+    while sm_bytes >= block_bytes + reserved:
+        blocks, sm_bytes = blocks + 1, sm_bytes - block_bytes - reserved
+    return blocks
+
+
+@pytest.mark.task(5)
+def test_as_many_blocks_fit_as_have_their_bytes_and_what_the_system_takes_for_each():
+    for block_bytes, sm_bytes, reserved in [(100, 1000, 0), (100, 1099, 0), (100, 1000, 10), (100, 1010, 10)]:
+        assert_matches(lesson.blocks_on_sm, block_bytes, sm_bytes, reserved, oracle=one_after_the_other)
+
+
+@pytest.mark.task(5)
+def test_a_tile_fits_four_times_where_a_padded_one_fits_three_times():
+    """64 x 64 on a T4, 128 x 112 on an H100: the last byte is used."""
+    for rows, cols, sm_bytes, reserved in [(64, 64, 65536, 0), (128, 112, 233472, 1024)]:
+        for padding in (0, 1):
+            assert_matches(lesson.blocks_on_sm, 4 * rows * (cols + padding), sm_bytes, reserved,
+                           oracle=one_after_the_other)

@@ -1,0 +1,485 @@
+"""The lesson again, as checks: a ring, how long a pipeline takes, a kernel that asks ahead, one with stages."""
+
+import re
+from collections import deque
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, count, notes, speed_ratio, terms
+from tools.check.inputs import matrices
+from tools.check.tolerances import accumulated
+from tools.gpu import device
+from week2.day4 import pipelining as lesson
+
+INF, NAN = float("inf"), float("nan")
+
+
+def product(a, b, *stages, **tiles):
+    return torch.matmul(a.float(), b.float())
+
+
+def by_library(a, b, stages):
+    return torch.matmul(a, b)
+
+
+def halves(rng, *shapes):
+    """Matrices of float16, where lessons run."""
+    return [torch.from_numpy(values).to(device, torch.float16) for values in matrices(rng, *shapes)]
+
+
+def sum_over(tiles, multiply):
+    """Which tiles of a meet which tiles of b along k: "a0*b0 + a1*b1" is right for two of them.
+
+    Row i of a is 1 in tile i alone, column j of b is 1 in tile j alone.
+    """
+    own = torch.eye(tiles, dtype=torch.float16, device=device).repeat_interleave(16, dim=1)
+    out = multiply(own, own.T, tile_m=16, tile_n=16, tile_k=16).tolist()
+    times = {f"a{i}*b{j}": out[i][j] / 16 for i in range(tiles) for j in range(tiles)}
+    whole = all(time == round(time) for time in times.values())
+    return " + ".join([name for name, time in times.items() for _ in range(round(time))] if whole else
+                      [f"{time:.2g} {name}" for name, time in times.items() if time]) or "nothing"
+
+
+def tiles_of_prefetch(tiles):
+    return sum_over(tiles, lesson.matmul_prefetch)
+
+
+def tiles_of_staged(tiles):
+    return sum_over(tiles, lesson.matmul_staged)
+
+
+def one_by_one(tiles):
+    return " + ".join(f"a{tile}*b{tile}" for tile in range(tiles))
+
+
+def walked(item, slots):
+    """Slot and phase of an item, by walking round the ring."""
+    slot, phase = 0, 0
+    for _ in range(item):
+        slot += 1
+        if slot == slots:
+            slot, phase = 0, 1 - phase
+    return slot, phase
+
+
+def by_waiting(loaded, used, slots):
+    """The state of a ring by the items that wait in it."""
+    waiting = list(range(used, loaded))
+    return {0: "empty", slots: "full"}.get(len(waiting), "between")
+
+
+def order_by_queue(items, slots):
+    """Slots are handed out from one queue, and items wait in another."""
+    free, waiting, steps, left = deque(range(slots)), deque(), [], deque(range(items))
+    while left or waiting:
+        if left and free:
+            waiting.append((left.popleft(), free.popleft()))
+            steps.append(("load", *waiting[-1]))
+        else:
+            item, slot = waiting.popleft()
+            free.append(slot)
+            steps.append(("use", item, slot))
+    return steps
+
+
+def step_of_ring_order(number, items, slots):
+    """One step of ring_order: a failure names the first that is wrong."""
+    steps = lesson.ring_order(items, slots) or ()
+    return steps[number] if number < len(steps) else ("the end", "", "")
+
+
+def step_by_queue(number, items, slots):
+    return [*order_by_queue(items, slots), ("the end", "", "")][number]
+
+
+def time_by_queue(load, compute, items, stages):
+    """The moments at which slots become free wait in a queue."""
+    free, now = deque([0.0] * stages), 0.0
+    for _ in range(items):
+        now = max(now, free.popleft() + load) + compute
+        free.append(now)
+    return now
+
+
+def pipeline_makespan(load, compute, items, stages):
+    """The lesson's; a whole number of seconds is as good as a float."""
+    seconds = lesson.pipeline_makespan(load, compute, items, stages)
+    return float(seconds) if isinstance(seconds, int) else seconds
+
+
+def stages_by_trying(load, compute):
+    """Another slot is added until 200 more tiles take 200 times as long as computing with one."""
+    stages = 1
+    while time_by_queue(load, compute, 400, stages) - time_by_queue(load, compute, 200, stages) > 200 * compute:
+        stages += 1
+    return stages
+
+
+def tile_by_tile(m, n, k, tile_m, tile_n):
+    """Bytes: each tile of out takes its rows of a and its columns of b, in float16, and is stored in float32."""
+    rows, cols = ([min(tile, length - start) for start in range(0, length, tile)]
+                  for length, tile in ((m, tile_m), (n, tile_n)))
+    return sum(2 * k * (down + across) + 4 * down * across for down in rows for across in cols)
+
+
+def each_turn(kernel):
+    """What the loop of a kernel does in one turn, in the compiler's words: what each value is made of."""
+    turn = re.search(r"scf\.for .*?\{\n(.*?)\n\s*scf\.yield", kernel.text("ttir"), re.DOTALL)
+    assert turn, f"{kernel.name} has no loop along k"
+    made = (re.match(r"\s*(%[\w#]+)(?::\d+)? = (\S+) (.*?)(?: : |$)", line) for line in turn[1].splitlines())
+    return {name: (operation, re.findall(r"%[\w#]+", operands)) for name, operation, operands in
+            (found.groups() for found in made if found)}
+
+
+def waits_for_its_loads(kernel):
+    """Does tl.dot take something that this very turn of the loop has asked for?"""
+    values = each_turn(kernel)
+    needed = [name for operation, operands in values.values() if operation == "tt.dot" for name in operands[:2]]
+    for name in needed:  # and what that is made of, and so on
+        operation, operands = values.get(name, ("", []))
+        if operation == "tt.load":
+            return True
+        needed += operands
+    return False
+
+
+def asks_after_multiplying(kernel):
+    """Does a load stand after tl.dot in the loop? Then nothing is left to do while it is on its way."""
+    operations = [operation for operation, _ in each_turn(kernel).values()]
+    return "tt.load" in operations[operations.index("tt.dot"):]
+
+
+def copies(kernel):
+    """How many cp.async instructions that copy stand in the code of a kernel."""
+    return sum(times for name, times in kernel.instructions.items() if re.match(r"cp\.async\.c[ag]\.", name))
+
+
+# Task 1: a ring -----------------------------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_three_slots_take_eight_items_in_three_rounds():
+    for item in range(8):
+        assert_matches(lesson.slot_and_phase, item, 3, oracle=walked)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_a_ring_may_have_one_slot_or_more_slots_than_items():
+    for slots in (1, 2, 5, 7):
+        for item in range(4 * slots + 1):
+            assert_matches(lesson.slot_and_phase, item, slots, oracle=walked)
+
+
+@pytest.mark.task(1)
+def test_a_ring_is_full_when_every_slot_holds_an_item_that_waits():
+    """Items 0 to 4 are loaded, and more and more of them used."""
+    for used in (5, 4, 3, 2):
+        assert_matches(lesson.ring_state, 5, used, 3, oracle=by_waiting)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_state_of_every_ring():
+    for slots in (1, 2, 4, 5):
+        for used in range(11):
+            for waiting in range(slots + 1):
+                assert_matches(lesson.ring_state, used + waiting, used, slots, oracle=by_waiting)
+
+
+@pytest.mark.task(1)
+def test_two_slots_are_filled_then_used_and_filled_in_turn():
+    for number in range(2 * 4 + 1):
+        assert_matches(step_of_ring_order, number, 4, 2, oracle=step_by_queue)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("items, slots", [(0, 2), (1, 1), (3, 1), (2, 3), (3, 3), (7, 3), (11, 4)])
+def test_order_in_any_ring(items, slots):
+    for number in range(2 * items + 1):
+        assert_matches(step_of_ring_order, number, items, slots, oracle=step_by_queue)
+
+
+# Task 2: how long it takes ------------------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_one_tile_is_loaded_then_computed_with():
+    assert_matches(pipeline_makespan, 3, 2, 1, 1, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_with_one_slot_nothing_overlaps():
+    assert_matches(pipeline_makespan, 3, 2, 4, 1, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_two_tiles_in_two_slots_are_asked_for_together():
+    """Both are there at 3; one is computed with until 5, the other until 7."""
+    assert_matches(pipeline_makespan, 3, 2, 2, 2, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_the_timelines_of_the_lesson():
+    for stages in (2, 3):
+        assert_matches(pipeline_makespan, 3, 2, 4, stages, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_the_longer_of_computing_and_a_round_of_the_ring_sets_the_pace():
+    for load, compute in [(700, 300), (300, 700), (1000, 200)]:
+        for stages in (1, 2, 3, 4, 8):
+            assert_matches(pipeline_makespan, load, compute, 64, stages, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("load, compute, items, stages", [
+    (3, 2, 0, 2), (3, 2, 1, 4), (3, 2, 3, 8), (0, 2, 5, 2), (3, 0, 5, 2), (3, 3, 7, 2), (7, 1, 13, 5)])
+def test_no_tiles_few_tiles_and_work_that_takes_no_time(load, compute, items, stages):
+    assert_matches(pipeline_makespan, load, compute, items, stages, oracle=time_by_queue)
+
+
+@pytest.mark.task(2)
+def test_three_stages_hide_the_load_of_the_lesson():
+    assert_matches(lesson.stages_needed, 3, 2, oracle=stages_by_trying)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_stages_needed_for_short_and_for_long_loads():
+    for load, compute in [(0, 2), (1, 2), (2, 2), (4, 2), (5, 2), (7, 1), (700, 300), (600, 300)]:
+        assert_matches(lesson.stages_needed, load, compute, oracle=stages_by_trying)
+
+
+@pytest.mark.task(2)
+@pytest.mark.hopper
+@pytest.mark.parametrize("turns", [200, 500])
+def test_predicts_the_timeline_of_a_real_pipeline(turns):
+    """One block, 24 tiles of 8 KiB, a ring of 1 to 4 slots. Load and compute are measured alone first."""
+    pytest.importorskip("cupy", reason="The pipeline that is measured is a kernel of CuPy's: pip install cupy-cuda13x")
+    from week2.day4 import record_timeline
+
+    measured = record_timeline.timelines(turns)
+    for stages, run in measured["runs"].items():
+        predicted = lesson.pipeline_makespan(measured["load"], measured["compute"], len(run), stages)
+        notes.taken.append(f"{stages} stages: {run[-1][2]} clocks, {predicted:.0f} predicted")
+        assert 0.75 < run[-1][2] / predicted < 1.35, f"{stages} stages: predicted {predicted}, measured {run[-1][2]}"
+
+
+# Task 3: asking ahead by hand ---------------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_prefetch_adds_up_tile_after_tile_of_k():
+    """a0*b0 is the first tile of a times the first of b, and so on."""
+    for tiles in (2, 4, 1):
+        assert_matches(tiles_of_prefetch, tiles, oracle=one_by_one)
+
+
+@pytest.mark.task(3)
+def test_prefetch_multiplies_one_tile(rng):
+    a, b = halves(rng, (16, 16), (16, 64))
+    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                   tolerance=accumulated(np.float32, 16))
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0),
+                                     (0, 3, 2), (3, 0, 2)])
+def test_prefetch_takes_any_shape_stored_in_any_way(m, n, k, rng):
+    a, b = halves(rng, (m, k), (k, n))
+    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=32, tile_k=64, oracle=product,
+                   tolerance=accumulated(np.float32, k), layouts="any")
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_prefetch_lets_nan_and_infinity_spread_along_their_row_and_column():
+    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
+    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
+    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_tl_dot_takes_tiles_that_were_asked_for_a_turn_before(rng):
+    a, b = halves(rng, (128, 256), (256, 128))
+    kernel = compiled(lesson.matmul_prefetch, a, b, chip="h100").kernels["prefetch_kernel"]
+    waits, late = waits_for_its_loads(kernel), asks_after_multiplying(kernel)
+    assert not waits, "tl.dot waits for a tile that the same turn of the loop has asked for"
+    assert not late, "the loop asks for the next tile after tl.dot: nothing is left to do while that is on its way"
+    loads, ahead, spills = len(kernel.loads), copies(kernel), kernel.spills
+    assert loads == 4, "needed are loads of a and b before the loop, and loads of the next ones in it"
+    assert ahead == 0, "copies by the compiler, which task 4 asks for"
+    assert spills == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+@pytest.mark.parametrize("m, n, k", [(32, 64, 64), (33, 70, 70)])
+def test_prefetch_asks_for_every_tile_once(m, n, k, rng):
+    """Where a tile was loaded before the loop and is loaded again in it, these are more bytes."""
+    counters = count(lesson.matmul_prefetch, *halves(rng, (m, k), (k, n)), tile_m=16, tile_n=32, tile_k=16)
+    assert counters.bytes == tile_by_tile(m, n, k, 16, 32)
+    assert counters.library_operations == []
+
+
+# Task 4: stages by the compiler -------------------------------------------------------------------
+
+@pytest.mark.task(4)
+def test_staged_adds_up_tile_after_tile_of_k():
+    """a0*b0 is the first tile of a times the first of b, and so on."""
+    for tiles in (2, 4, 1):
+        assert_matches(tiles_of_staged, tiles, oracle=one_by_one)
+
+
+@pytest.mark.task(4)
+def test_staged_multiplies_one_tile(rng):
+    a, b = halves(rng, (16, 16), (16, 64))
+    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                   tolerance=accumulated(np.float32, 16))
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0),
+                                     (0, 3, 2), (3, 0, 2)])
+def test_staged_takes_any_shape_stored_in_any_way(m, n, k, rng):
+    a, b = halves(rng, (m, k), (k, n))
+    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=32, tile_k=64, oracle=product,
+                   tolerance=accumulated(np.float32, k), layouts="any")
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("stages", [1, 2, 3, 5])
+def test_any_number_of_stages_gives_the_same_product(stages, rng):
+    a, b = halves(rng, (20, 70), (70, 40))
+    assert_matches(lesson.matmul_staged, a, b, stages, tile_m=16, tile_n=32, tile_k=16, oracle=product,
+                   tolerance=accumulated(np.float32, 70))
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_staged_fills_an_out_that_is_stored_column_by_column(rng):
+    def matmul_by_column(a, b):
+        out = torch.full((b.shape[1], a.shape[0]), NAN, device=device).T
+        return lesson.matmul_staged(a, b, tile_m=16, tile_n=32, tile_k=16, out=out)
+
+    assert_matches(matmul_by_column, *halves(rng, (20, 5), (5, 40)), oracle=product,
+                   tolerance=accumulated(np.float32, 5))
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+def test_staged_lets_nan_and_infinity_spread_along_their_row_and_column():
+    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
+    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
+    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.tolerance
+def test_the_sum_is_kept_in_float32():
+    """1024, and then 1 again and again: in float16 nothing is added to 2048 any more."""
+    a = torch.ones(16, 2048, device=device).half()
+    a[:, 0] = 1024
+    assert_matches(lesson.matmul_staged, a, torch.ones(2048, 16, device=device).half(), tile_m=16, tile_n=16,
+                   tile_k=64, oracle=product, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_the_same_bytes_whatever_the_stages(rng):
+    a, b = halves(rng, (33, 70), (70, 100))
+    for stages in (1, 2, 3, 4):
+        counters = count(lesson.matmul_staged, a, b, stages, tile_m=16, tile_n=32, tile_k=64)
+        assert counters.bytes == tile_by_tile(33, 100, 70, 16, 32)
+        assert counters.library_operations == []
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_staged_is_your_kernel_one_program_for_each_tile_columns_first(rng):
+    a, b = halves(rng, (7, 40), (7, 200))
+    counters = count(lesson.matmul_staged, a.T, b, tile_m=16, tile_n=32, tile_k=16)
+    assert counters.library_operations == []
+    assert counters.launches[0].grid[:2] == (7, 3)
+    assert counters.programs == 21
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_tensor_cores_multiply_float16_and_add_in_float32(rng):
+    kernel = compiled(lesson.matmul_staged, *halves(rng, (256, 256), (256, 256)), chip="h100").kernels["staged_kernel"]
+    types = {name.split(".", 5)[-1] for name in kernel.instructions if name.startswith("wgmma.mma_async")}
+    assert types == {"f32.f16.f16"}, "the types of the sum, of a and of b in the instructions that multiply"
+    warps, widths, spills = kernel.num_warps, {access.width for access in kernel.loads}, kernel.spills
+    assert warps == 8, "8 warps work on a tile"
+    assert widths == {16}, "a thread asks for 16 bytes of a at a time, and for 16 of b"
+    assert spills == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_a_ring_of_so_many_slots_stands_in_the_machine_code(rng):
+    """A tile of a and one of b are 6 copies for each of 256 threads: S - 1 times before the loop, and once in it."""
+    a, b = halves(rng, (256, 256), (256, 256))
+    for stages in (1, 2, 3, 4):
+        kernel = compiled(lesson.matmul_staged, a, b, stages, tile_m=64, tile_n=128, tile_k=64, chip="h100").kernels[0]
+        found, wanted = copies(kernel), 6 * stages if stages > 1 else 0
+        assert found == wanted, f"with stages={stages}, {found} copies ahead (cp.async) are in the code, not {wanted}"
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_three_stages_are_faster_than_one(rng):
+    """The library's product beside both: what slows the machine down for a while slows it down as well."""
+    a, b = halves(rng, (4096, 4096), (4096, 4096))
+    one, three = (speed_ratio(lesson.matmul_staged, by_library, a, b, stages) for stages in (1, 3))
+    assert one.seconds / three.seconds >= 1.3
+
+
+# Task 5: what depth costs -------------------------------------------------------------------------
+
+@pytest.mark.task(5)
+def test_a_slot_holds_a_tile_of_a_and_a_tile_of_b_in_float16():
+    def slot_by_slot(tile_m, tile_n, tile_k, stages):
+        return terms(tiles_of_a=stages * 2 * tile_m * tile_k, tiles_of_b=stages * 2 * tile_k * tile_n)
+
+    for tile_m, tile_n, tile_k, stages in [(64, 128, 32, 1), (64, 128, 32, 3), (128, 16, 64, 2)]:
+        assert_matches(lesson.shared_bytes, tile_m, tile_n, tile_k, stages, oracle=slot_by_slot)
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.compiled
+@pytest.mark.parametrize("tile_m, tile_n, tile_k", [(64, 64, 128), (128, 64, 128)])
+def test_predicts_the_shared_memory_of_your_kernel_on_an_h100(tile_m, tile_n, tile_k, rng):
+    a, b = halves(rng, (256, 256), (256, 256))
+    tiles = {"tile_m": tile_m, "tile_n": tile_n, "tile_k": tile_k}
+    for stages in (1, 2, 3, 4):
+        kernel = compiled(lesson.matmul_staged, a, b, stages, **tiles, chip="h100").kernels["staged_kernel"]
+        predicted, taken = lesson.shared_bytes(**tiles, stages=stages), kernel.shared_bytes
+        assert predicted == taken, f"with stages={stages} your kernel takes {taken} bytes of shared memory"
+
+
+@pytest.mark.task(5)
+def test_the_most_stages_that_fit_into_an_h100():
+    def most(tile_m, tile_n, tile_k):
+        return max(stages for stages in range(100) if stages * 2 * (tile_m + tile_n) * tile_k <= 232448)
+
+    for tile_m, tile_n, tile_k in [(128, 128, 64), (128, 256, 64), (64, 64, 32), (256, 256, 128)]:
+        assert_matches(lesson.stages_that_fit, tile_m, tile_n, tile_k, oracle=most)
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+def test_a_ring_may_fill_the_limit_to_the_last_byte_or_not_fit_at_all():
+    def most(tile_m, tile_n, tile_k, limit):
+        return max(stages for stages in range(100) if stages * 2 * (tile_m + tile_n) * tile_k <= limit)
+
+    for limit in (98304, 98303, 98305, 32768, 32767, 0):
+        assert_matches(lesson.stages_that_fit, 128, 128, 64, limit, oracle=most)

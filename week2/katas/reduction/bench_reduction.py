@@ -1,0 +1,33 @@
+"""What `./course bench week2/katas/reduction` measures: the sum of float32 by each kernel, against PyTorch."""
+
+from tools.course.content.workload import Workload, tensors
+
+
+def vector(n, rng):
+    x, = tensors(rng, n)
+    return (x.abs(),)  # a sum that does not cancel
+
+
+def named(n, rng):
+    return "sum", *vector(n, rng)
+
+
+def by_torch(x):
+    return x.sum().reshape(1)
+
+
+def by_torch_too(name, x):
+    return by_torch(x)
+
+
+def of_vectors(function, sizes, arguments=vector, **rivals):
+    return Workload(
+        function=function, arguments=arguments, sizes=sizes, laptop_sizes=(65536,), small=4096,
+        shape=lambda n: f"{n} float32", moved=lambda n: 4 * n, flops=lambda n: n, terms=lambda n: n, **rivals)
+
+
+WORKLOADS = (
+    of_vectors("sum_tree", (2**16, 2**20, 2**24), rivals={"PyTorch": by_torch}),
+    of_vectors("sum_shuffles", (2**16, 2**20, 2**24, 2**28), rivals={"PyTorch": by_torch}),
+    of_vectors("reduce", (2**16, 2**20, 2**24, 2**28), arguments=named, rivals={"PyTorch": by_torch_too}),
+)

@@ -1,0 +1,500 @@
+"""The lesson again, as checks: a tree that wastes nothing, shuffles, what they ask of memory, any operation."""
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, count, speed_ratio, terms
+from tools.check.inputs import awkward_lengths, vectors
+from tools.check.tolerances import accumulated
+from tools.gpu import device
+from week2.katas.reduction import reduction as lesson
+
+INF, NAN = float("inf"), float("nan")
+LESSON = [5.0, 2.0, 8.0, 1.0, 4.0, 7.0, 3.0, 6.0]
+LENGTHS = sorted({*awkward_lengths(block=32), *awkward_lengths(block=256)})  # 0, 1, 31 to 33, 67, 255 to 257, 521
+LARGE = 2**28  # float32: 1 GiB
+SMS = 132  # of the simulated GPU, an H100
+OPERATIONS = {"sum": torch.sum, "product": torch.prod, "max": torch.amax, "min": torch.amin}
+
+pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
+
+
+def total(x, blocks=None):
+    return x.sum().reshape(1)
+
+
+def tensor(values):
+    return torch.tensor(values, dtype=torch.float32, device=device)
+
+
+def vector(rng, n):
+    x, = vectors(rng, n, count=1)
+    return x
+
+
+def reduced(name, x):
+    """By PyTorch, which has no maximum of nothing."""
+    if not x.numel() and name in ("max", "min"):
+        return torch.full((1,), -INF if name == "max" else INF, dtype=x.dtype, device=x.device)
+    return OPERATIONS[name](x).reshape(1)
+
+
+def instructions(function, *args):
+    """Of the kernel that a call launches first, by the compiler: name -> how many."""
+    return compiled(function, *args, chip="h100").kernels[0].instructions
+
+
+def in_float64(names):
+    return [name for name in names if "f64" in name]
+
+
+def times_counted(function, n, blocks=None):
+    """How often each of n elements enters a sum: the sum of a 1 there, and of zeros elsewhere."""
+    keywords = {} if blocks is None else {"blocks": blocks}
+    return [int(function(row.contiguous(), **keywords).item()) for row in torch.eye(n, device=device)]
+
+
+def once_each(n, blocks=None):
+    return [1] * n
+
+
+# Task 1: a tree in shared memory ------------------------------------------------------------------
+
+def times_in_the_tree(n):
+    return times_counted(lesson.sum_tree, n)
+
+
+@pytest.mark.task(1)
+def test_each_of_eight_places_of_the_tree_counts_once():
+    assert_matches(times_in_the_tree, 8, oracle=once_each)
+
+
+@pytest.mark.task(1)
+def test_tree_adds_the_eight_numbers_of_the_lesson():
+    assert_matches(lesson.sum_tree, tensor(LESSON), oracle=total, exact=True)
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_one_thread_of_a_block_passes_its_sum_on():
+    counters = count(lesson.sum_tree, tensor(LESSON))
+    threads_that_add_to_out = counters.bytes_atomic / 4
+    assert threads_that_add_to_out == 1
+
+
+@pytest.mark.task(1)
+def test_tree_adds_all_that_one_block_holds():
+    """1 + 2 + ... + 256, exact in float32: each place counts once."""
+    assert_matches(lesson.sum_tree, torch.arange(1.0, 257.0, device=device), oracle=total, exact=True)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", LENGTHS)
+def test_tree_takes_any_length(n, rng):
+    assert_matches(lesson.sum_tree, vector(rng, n), oracle=total, tolerance=accumulated(np.float32, n))
+
+
+@pytest.mark.task(1)
+@pytest.mark.nonfinite
+def test_tree_passes_nan_and_infinity_on():
+    for values in ([1.0, NAN, 2.0], [INF, 1.0, 2.0], [1.0, INF, -INF], [3.0] * 300 + [-INF]):
+        assert_matches(lesson.sum_tree, tensor(values), oracle=total, exact=True)
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_tree_loads_each_element_once(rng):
+    counters = count(lesson.sum_tree, vector(rng, 1024))
+    assert counters.bytes_loaded == 4 * 1024
+    assert counters.library_operations == []
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_tree_computes_nothing_in_float64(rng):
+    counters = count(lesson.sum_tree, vector(rng, 300))
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_tree_parts_a_warp_only_where_less_than_a_warp_works(rng):
+    """The steps 16, 8, 4, 2 and 1, and the one thread that passes the sum on: six in each of four blocks."""
+    interleaved = count(lesson.sum_interleaved, vector(rng, 1024)).divergent_branches
+    counters = count(lesson.sum_tree, vector(rng, 1024))
+    divergent_branches_of_a_block = counters.divergent_branches / 4
+    assert divergent_branches_of_a_block <= 6 < interleaved / 4
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_tree_has_no_bank_conflicts(rng):
+    """Where sum_strided has hundreds."""
+    strided, counters = (count(function, vector(rng, 1024)) for function in (lesson.sum_strided, lesson.sum_tree))
+    assert counters.conflicts == 0
+    assert strided.conflicts > 300
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_tree_asks_shared_memory_no_more_than_three_times_a_step(rng):
+    """A block: 8 warps store, twice at most; then 4, 2, 1, 1, 1, 1, 1, 1 load two numbers and store one; one loads."""
+    counters = count(lesson.sum_tree, vector(rng, 1024))
+    wavefronts_of_a_block = counters.wavefronts / 4
+    assert wavefronts_of_a_block <= 2 * 8 + 3 * 12 + 1
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_tree_waits_once_for_each_of_its_eight_steps(rng):
+    """Eight warps a block. A ninth barrier, after the last step or before the first, does no harm."""
+    counters = count(lesson.sum_tree, vector(rng, 1024))
+    barriers_of_a_warp = counters.barriers / (4 * 8)
+    assert barriers_of_a_warp <= 9
+
+
+@pytest.mark.task(1)
+@pytest.mark.compiled
+def test_the_compiler_finds_one_float32_for_each_thread_in_shared_memory(rng):
+    kernel = compiled(lesson.sum_tree, vector(rng, 1024), chip="h100").kernels["tree_kernel"]
+    shared_bytes_of_a_thread = kernel.shared_bytes / 256
+    assert shared_bytes_of_a_thread == 4
+    assert in_float64(kernel.instructions) == []
+
+
+# Task 2: registers and shuffles -------------------------------------------------------------------
+
+def times_by_shuffles(n, blocks):
+    return times_counted(lesson.sum_shuffles, n, blocks)
+
+
+@pytest.mark.task(2)
+def test_each_lane_of_one_warp_counts_once():
+    assert_matches(times_by_shuffles, 32, 1, oracle=once_each)
+
+
+@pytest.mark.task(2)
+def test_each_element_belongs_to_one_of_two_blocks():
+    assert_matches(times_by_shuffles, 4, 2, oracle=once_each)
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_one_thread_of_a_block_passes_the_sum_of_its_warps_on():
+    counters = count(lesson.sum_shuffles, tensor(LESSON), blocks=1)
+    threads_that_add_to_out = counters.bytes_atomic / 4
+    assert threads_that_add_to_out == 1
+
+
+@pytest.mark.task(2)
+def test_shuffles_add_the_numbers_of_one_warp():
+    """1 + 2 + ... + 32, one for each lane."""
+    assert_matches(lesson.sum_shuffles, torch.arange(1.0, 33.0, device=device), blocks=1, oracle=total, exact=True)
+
+
+@pytest.mark.task(2)
+def test_shuffles_add_the_sums_of_all_warps_of_a_block():
+    x = torch.arange(1.0, 257.0, device=device)
+    assert_matches(lesson.sum_shuffles, x, blocks=1, oracle=total, exact=True)
+
+
+@pytest.mark.task(2)
+def test_one_block_takes_more_elements_than_it_has_threads():
+    x = torch.arange(1.0, 1001.0, device=device)
+    assert_matches(lesson.sum_shuffles, x, blocks=1, oracle=total, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_shuffles_take_any_length_and_any_number_of_blocks(n, blocks, rng):
+    assert_matches(lesson.sum_shuffles, vector(rng, n), blocks=blocks, oracle=total,
+                   tolerance=accumulated(np.float32, n))
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_shuffles_pass_nan_and_infinity_on():
+    for values in ([1.0, NAN, 2.0], [INF, 1.0, 2.0], [1.0, INF, -INF], [3.0] * 300 + [-INF]):
+        assert_matches(lesson.sum_shuffles, tensor(values), blocks=1, oracle=total, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_shuffles_load_each_element_once_four_sectors_at_a_time(rng):
+    """Threads side by side take elements side by side, in each turn of the loop."""
+    counters = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2)
+    sectors_of_loads = sum(line.counts.sectors for line in counters.launches[0].lines if line.kind == "load")
+    assert counters.bytes_loaded == 4 * 4096
+    assert sectors_of_loads == 512
+    assert counters.library_operations == []
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_shuffles_need_one_atomic_and_one_barrier_a_block(rng):
+    """However many elements the block adds up."""
+    counters = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2)
+    atomics_of_a_block = counters.bytes_atomic / 4 / 2
+    barriers_of_a_warp = counters.barriers / (2 * 8)
+    assert atomics_of_a_block == 1
+    assert barriers_of_a_warp == 1
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_only_the_sums_of_warps_pass_through_shared_memory(rng):
+    """A block has eight warps. Each stores one sum, and one of them loads all in a single request."""
+    counters = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2)
+    bytes_shared_of_a_block = counters.bytes_shared / 2
+    requests_of_a_block = counters.shared_requests / 2
+    assert bytes_shared_of_a_block == 2 * 4 * 8
+    assert requests_of_a_block == 8 + 1
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_shuffles_compute_nothing_in_float64(rng):
+    counters = count(lesson.sum_shuffles, vector(rng, 300), blocks=1)
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.tolerance
+def test_a_tree_keeps_the_ones_that_a_sum_one_by_one_loses():
+    """2**24 and 4095 ones. 2**24 + 1 is rounded to 2**24: whoever adds the ones to it one by one loses them all."""
+    x = torch.ones(4096, device=device)
+    x[0] = 2.0**24
+    ones_lost_by_the_tree = 2**24 + 4095 - lesson.sum_tree(x).item()
+    ones_lost_by_shuffles = 2**24 + 4095 - lesson.sum_shuffles(x).item()
+    assert ones_lost_by_the_tree <= 256
+    assert ones_lost_by_shuffles <= 256
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_the_compiler_finds_shuffles_in_float32(rng):
+    kernel = compiled(lesson.sum_shuffles, vector(rng, 1024), chip="h100").kernels["shuffle_kernel"]
+    shuffles = sum(number for name, number in kernel.instructions.items() if name.startswith("shfl"))
+    assert shuffles > 0
+    assert in_float64(kernel.instructions) == []
+
+
+@pytest.mark.task(2)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_shuffles_read_at_two_thirds_of_the_speed_of_a_copy(rng):
+    """A copy of half as many elements moves as many bytes."""
+    def copy(x):
+        return x[: LARGE // 2].clone()
+
+    assert speed_ratio(lesson.sum_shuffles, copy, vector(rng, 2**20).repeat(LARGE // 2**20)) >= 0.64
+
+
+# Task 3: predict, then count ----------------------------------------------------------------------
+
+def atomics(n, blocks):
+    return n, max(1, len(range(0, n, 256))), blocks
+
+
+@pytest.mark.task(3)
+def test_threads_add_once_each_or_blocks_do():
+    for n, blocks in [(1024, 2), (1000, 3), (257, 7), (0, 1)]:
+        assert_matches(lesson.predict_atomics, n, blocks, oracle=atomics)
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.counters
+@pytest.mark.parametrize("n, blocks", [(1024, 2), (1000, 3)])
+def test_predicts_the_atomics_that_are_counted(n, blocks, rng):
+    x = vector(rng, n)
+    predicted = lesson.predict_atomics(n, blocks)
+    counted = (count(lesson.sum_atomic, x), count(lesson.sum_tree, x), count(lesson.sum_shuffles, x, blocks=blocks))
+    assert predicted == tuple(counters.bytes_atomic // 4 for counters in counted)
+
+
+@pytest.mark.task(3)
+def test_partial_results_are_stored_once_and_loaded_once():
+    def traffic(n, blocks):
+        return terms(x=4 * n, stored=4 * blocks, loaded=4 * blocks, result=4)
+
+    for n, blocks in [(1200, 5), (513, 3), (2**28, 1056)]:
+        assert_matches(lesson.predict_traffic, n, blocks, oracle=traffic)
+
+
+# Task 4: any operation, any length ----------------------------------------------------------------
+
+@pytest.mark.task(4)
+def test_threads_of_a_block_are_whole_warps():
+    for n in (100, 33, 7, 1000):
+        lanes_beyond_whole_warps = lesson.choose_launch(n, 16)[1] % 32
+        assert lanes_beyond_whole_warps == 0
+
+
+@pytest.mark.task(4)
+def test_few_elements_get_few_warps_and_one_block():
+    launches = {100: (1, 128), 256: (1, 256), 33: (1, 64), 32: (1, 32), 1: (1, 32), 0: (1, 32)}
+    for n, launch in launches.items():
+        assert_matches(lesson.choose_launch, n, 16, oracle=lambda n, sms: launches[n])
+
+
+@pytest.mark.task(4)
+def test_a_multiprocessor_gets_eight_blocks_however_many_elements_there_are():
+    for n in (2**15, 2**15 + 1, 2**28):
+        blocks_of_a_multiprocessor = lesson.choose_launch(n, 16)[0] / 16
+        assert blocks_of_a_multiprocessor == 8
+
+
+@pytest.mark.task(4)
+def test_many_elements_get_whole_blocks_with_a_thread_for_each_as_long_as_that_fits():
+    launches = {(257, 16): (2, 256), (1000, 16): (4, 256), (2**15 - 300, 16): (127, 256), (2**15, 132): (128, 256),
+                (2**28, 132): (1056, 256)}
+    for n, sms in launches:
+        assert_matches(lesson.choose_launch, n, sms, oracle=lambda n, sms: launches[n, sms])
+
+
+@pytest.mark.task(4)
+def test_an_identity_changes_no_number():
+    for name, identity in {"sum": 0.0, "product": 1.0, "max": -INF, "min": INF}.items():
+        assert_matches(lesson.identity_of, name, oracle=lambda _: identity)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("name, element", [("sum", 3.0), ("product", 3.0), ("max", -3.0), ("min", 3.0)])
+def test_one_element_alone_is_the_result(name, element):
+    """31 lanes of its warp have none."""
+    assert_matches(lesson.reduce, name, tensor([element]), oracle=reduced, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_reduces_the_eight_numbers_of_the_lesson(name):
+    assert_matches(lesson.reduce, name, tensor(LESSON), oracle=reduced, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("name", ["sum", "max", "min"])
+@pytest.mark.parametrize("n", LENGTHS)
+def test_reduces_any_length(name, n, rng):
+    assert_matches(lesson.reduce, name, vector(rng, n), oracle=reduced, tolerance=accumulated(np.float32, n))
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", LENGTHS)
+def test_multiplies_any_number_of_factors(n, rng):
+    """Near 1, or a product of many would leave float32."""
+    x = 1 + vector(rng, n) / 1000
+    assert_matches(lesson.reduce, "product", x, oracle=reduced, tolerance=accumulated(np.float32, n))
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("name", ["sum", "max"])
+def test_reduces_more_than_one_grid_holds(name, rng):
+    """A little more than 1056 blocks of 256 threads, as many as the simulated GPU gets."""
+    x = vector(rng, 8 * SMS * 256 + 300)
+    x[-1] = 100
+    assert_matches(lesson.reduce, name, x, oracle=reduced, tolerance=accumulated(np.float32, x.numel()))
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_reduces_to_nan_where_there_is_one(name):
+    for values in ([1.0, NAN, 2.0], [NAN, 1.0], [2.0] * 300 + [NAN], [1.0, INF, 2.0], [-INF, 2.0]):
+        assert_matches(lesson.reduce, name, tensor(values), oracle=reduced, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_few_elements_take_one_launch_and_many_take_two(rng):
+    few, many = (count(lesson.reduce, "max", vector(rng, n)) for n in (100, 1000))
+    assert few.library_operations == many.library_operations == []
+    launches_for_few, launches_for_many = len(few.launches), len(many.launches)
+    assert launches_for_few == 1
+    assert launches_for_many == 2
+    assert [launch.counts.programs for launch in many.launches] == [4, 1]
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+@pytest.mark.parametrize("name", ["sum", "max"])
+def test_reduces_without_an_atomic(name, rng):
+    counters = count(lesson.reduce, name, vector(rng, 1000))
+    assert counters.bytes_atomic == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_each_warp_passes_one_result_through_shared_memory(rng):
+    """The first launch has four blocks of eight warps, each with one barrier."""
+    first = count(lesson.reduce, "min", vector(rng, 1024)).launches[0].counts
+    bytes_shared_of_a_block = first.bytes_shared / 4
+    barriers_of_a_warp = first.barriers / (4 * 8)
+    assert bytes_shared_of_a_block == 2 * 4 * 8
+    assert barriers_of_a_warp == 1
+
+
+@pytest.mark.task(3, 4)
+@pytest.mark.counters
+def test_predicts_the_traffic_that_is_counted(rng):
+    """Of 1000 elements and 4 blocks. None of it is atomic."""
+    predicted = lesson.predict_traffic(1000, 4)
+    counters = count(lesson.reduce, "sum", vector(rng, 1000))
+    assert predicted == counters.bytes
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+@pytest.mark.parametrize("name", ["sum", "min"])
+def test_no_operation_leaves_float32(name, rng):
+    counters = count(lesson.reduce, name, vector(rng, 300))
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["sum", "max"])
+def test_the_compiler_builds_each_operation_into_a_kernel_of_float32(name, rng):
+    assert in_float64(instructions(lesson.reduce, name, vector(rng, 1000))) == []
+
+
+@pytest.mark.task(4)
+@pytest.mark.gpu
+def test_the_same_elements_give_the_same_bits_every_time(rng):
+    x = vector(rng, 2**20)
+    results = {lesson.reduce("sum", x).item() for _ in range(20)}
+    assert len(results) == 1
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_reduces_a_hundred_times_as_fast_as_numpy(rng):
+    """NumPy adds up the same elements in the memory of the host, on one core."""
+    on_gpu = vector(rng, 2**20).repeat(LARGE // 2**20)
+    on_host = on_gpu.cpu().numpy()
+
+    def by_numpy(name, x):
+        return on_host.sum()
+
+    assert speed_ratio(lesson.reduce, by_numpy, "sum", on_gpu) >= 100
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_reduces_at_two_thirds_of_the_speed_of_a_copy(rng):
+    """A copy of half as many elements moves as many bytes."""
+    def copy(name, x):
+        return x[: LARGE // 2].clone()
+
+    assert speed_ratio(lesson.reduce, copy, "sum", vector(rng, 2**20).repeat(LARGE // 2**20)) >= 0.64
