@@ -26,13 +26,13 @@ Concept
     They are the hardware's. In Triton each side is also a power of two, and the compiler may cut a box into several.
     On the host: TensorDescriptor.from_tensor(x, [BOX_M, BOX_N]), passed to the kernel like a tensor. In a kernel
     x_desc.load([row, col]) is the box that begins there, x_desc.store([row, col], value) stores one, and
-    x_desc.dtype is the type of its elements. row and col count elements; there is no mask and no other=.
+    x_desc.dtype is the type of its elements. row and col count elements, col in steps of 16 bytes. No mask, no other=.
     In the kernel: tl.make_tensor_descriptor(base_ptr, shape=[m, n], strides=[row_stride, 1], block_shape=[...]) is
     for a shape that only the kernel knows. Each program then writes its descriptor to memory that the launch gets
-    from triton.set_allocator. Where the host knows the shape, the host's is ready before the kernel starts.
+    from triton.set_allocator. Where the host knows the shape, as in tasks 3 and 4, the programs only use it.
     Legal rows: x[:, :40] of a matrix with 64 columns is legal, stride 64; empty_rows, given below, makes such rows.
     Registers: a box does not pass through them on its way to shared memory, and no thread computes its addresses.
-    tl.dot(a, b, acc) takes bfloat16 or float16 from there; products and sums are float32. acc.to(dtype) rounds once.
+    tl.dot(a, b, acc) takes bfloat16 or float16 from there, and adds up in float32. acc.to(dtype) rounds, once.
     Stages: with num_stages=3, three boxes each of a and b have a place; one is multiplied while others arrive.
     Multicast: programs in one row of tiles load the same boxes of a. Blocks that form a *cluster*, on SMs near each
     other, can take such a box by one copy that is sent to all: the bytes cross from L2 once. Triton (3.7) makes no
@@ -41,12 +41,12 @@ Concept
     pointers and masks, and are deprecated. On a GPU before Hopper so do descriptors: right, an element at a time.
 
 Code it
-    Task 1  box_bytes: what a box takes of shared memory, and what it moves       (three lines)
-    Task 2  broken_rule: the first rule that a descriptor breaks                 (sixteen lines)
-    Task 3  copy_kernel and copy: a box in, the same box out                        (nine lines)
-    Task 4  matmul_kernel and matmul: day 7's product, by boxes                  (fifteen lines)
-    Task 5  pad_kernel: given, and it takes rows of the next sequence; repair it    (two lines)
-    Task 6  predict_traffic: the bytes of matmul, and what multicast would save     (two lines)
+    Task 1  box_bytes: what a box takes of shared memory, and what it moves          (two lines)
+    Task 2  broken_rule: the first rule that a descriptor breaks                 (fifteen lines)
+    Task 3  copy_kernel and copy: a box in, the same box out                      (eleven lines)
+    Task 4  matmul_kernel and matmul: day 7's product, by boxes                 (eighteen lines)
+    Task 5  pad_kernel: given, and it takes rows of the next sequence; repair it     (two lines)
+    Task 6  predict_traffic: the bytes of matmul, and what multicast would save      (two lines)
 
 Verify
     pytest week2/day5                  then: ./course quiz week2/day5
