@@ -35,7 +35,7 @@ def product(function, **sizes):
 WORKLOADS = (
     product("matmul_staged", sizes=(1, 2, 3, 4),
             arguments=lambda n, rng: (*halves(rng, side_of(n)), n if n <= 8 else 3),
-            shape=lambda n: f"{side_of(n)} x {side_of(n)} float16, {n if n <= 8 else 3} stages"),
+            shape=lambda n: f"{side_of(n)} x {side_of(n)} float16, stages={n if n <= 8 else 3}"),
     product("matmul_prefetch", sizes=(1024, 2048, 4096),
             arguments=lambda n, rng: halves(rng, n), shape=lambda n: f"{n} x {n} float16"),
 )

@@ -22,20 +22,22 @@ Concept
     Ring buffer: slots that are used again and again, in turn. The *producer* fills them, the *consumer* uses what is
     in them, both in the order of the items: with 3 slots items 0, 3, 6, ... take slot 0. A ring is full when every
     slot holds an item that is not used yet; then the producer waits. When it is empty, the consumer waits.
-    Phase: 0 in the first round of the ring, 1 in the second, 0 in the third, and so on. The next item to load and the
-    next to use may be due at the same slot: in one phase the ring is empty, in different phases it is full.
+    Phase: 0 in the first round of the ring, 1 in the second, 0 in the third, and so on. Where the next item to load
+    and the next to use are due at one slot, the ring is empty if their phases are the same, and full if they differ.
     Pipeline: the load of a tile begins when its slot is free. Computing with it begins when it is there and the tile
     before it is done. Tiles on their way do not slow each other down here; computing is one tile at a time. S slots
-    are S *stages*. Once the ring is full, a tile takes the longer of compute and (load + compute) / S.
+    are S *stages*; two are *double buffering*. Once the ring is full, a tile takes the longer of compute and
+    (load + compute) / S: the *makespan*, the time until all is done, grows by that much with each further tile.
     Prefetch: a load only asks. The GPU goes on until an instruction needs the value. So ask for the next tile, then
     compute with this one; at the end of a turn next_a becomes a. The last turn asks for a tile that does not exist:
     a mask keeps it away from memory.
     cp.async: copies from global to shared memory that occupy no register. A thread asks for some, goes on, and waits
     for the oldest when it needs them. Triton writes them for you: tl.range(0, k, TILE_K, num_stages=S) is range with
-    a ring of S slots in shared memory. With one stage nothing overlaps: the tile passes through registers.
+    a ring of S slots in shared memory. With one stage nothing is loaded ahead, and tiles pass through registers.
     float16: 2 bytes. Tensor cores multiply tiles of float16 by tl.dot(a, b, acc) and add in acc, which is float32.
     Depth: each slot holds a tile of a and a tile of b. A block may have LIMIT bytes of shared memory on an H100 or
-    H200, and what one block takes the next one on that SM cannot have. More stages are not always faster.
+    H200, and what one block takes the next one on that SM cannot have. An H200 multiplied matrices of 4096 rows in
+    bfloat16 by such a kernel at 376, 462, 601 and 620 TFLOPS with 1, 2, 3 and 4 stages: the fourth brought little.
 
 Code it
     Task 1  slot_and_phase, ring_state, ring_order: where an item goes, who comes next  (thirteen lines)

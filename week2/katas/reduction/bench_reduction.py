@@ -27,7 +27,8 @@ def of_vectors(function, sizes, arguments=vector, **rivals):
 
 
 WORKLOADS = (
-    of_vectors("sum_tree", (2**16, 2**20, 2**24), rivals={"PyTorch": by_torch}),
+    *(of_vectors(function, (2**16, 2**20, 2**24), rivals={"PyTorch": by_torch})
+      for function in ("sum_atomic", "sum_interleaved", "sum_strided", "sum_tree")),
     of_vectors("sum_shuffles", (2**16, 2**20, 2**24, 2**28), rivals={"PyTorch": by_torch}),
     of_vectors("reduce", (2**16, 2**20, 2**24, 2**28), arguments=named, rivals={"PyTorch": by_torch_too}),
 )

@@ -16,12 +16,14 @@ Explore
     python -c "import numpy as np; x = np.ones(2**25, np.float32); print(x.cumsum()[-1], x.sum())"
     Both add up the same ones in float32. cumsum takes one after the other, sum adds up parts first. Where does
     cumsum stop growing, and why there?
+    ./course count week2/katas/reduction
+    The three sums that are given, line by line. Which line of each makes it slow: atomics, branches or conflicts?
 
 Concept
     Atomics: in atomic_kernel each thread calls cuda.atomic.add(out, 0, x[i]), which adds x[i] to element 0 of out
     as one step. The result is right, and n updates of one address wait in line.
-    Tree: a block adds its elements in pairs, then the sums in pairs, log2(THREADS) steps in shared memory, with a
-    barrier before each. Then one thread passes the sum of the block on: one atomic a block.
+    Tree: a block adds its elements in pairs, then the sums in pairs: log2(THREADS) steps in shared memory, with a
+    barrier before each. A place without an element holds 0. At the end one thread adds the block's sum to out.
     Interleaved: in interleaved_kernel thread t works if t is a multiple of 2 * step, so every warp diverges. In
     strided_kernel thread t adds to place 2 * step * t instead. Now its warps are full, but their places lie
     2 * step apart: bank conflicts.
@@ -31,7 +33,7 @@ Concept
     higher, from register to register: no shared memory, no barrier. ALL has a bit for each of the 32 lanes, and all
     32 must come to the call. Added at distances 16, 8, 4, 2 and 1, lane 0 has the sum of its warp.
     Two levels: lane 0 of each warp stores that sum in shared memory. One barrier later the first warp loads
-    those sums, each lane one, and adds them by shuffles. The lanes beyond the last sum take 0.
+    those sums, each lane one, and adds them by shuffles. The lanes beyond the last sum take a 0 to add.
     Several blocks: in a grid-stride loop (week 1, day 3) each thread first adds up many elements in a register.
     So a few blocks serve any length, and each ends with one atomic.
     Identity: the number that changes nothing: op(identity, x) = x for every float32 x, np.inf and -np.inf among
@@ -40,14 +42,14 @@ Concept
     no atomic multiplies. Instead each block stores its result in an array, [cuda.blockIdx.x], the number of the
     block. One block in a second launch reduces that array: the same order, the same bits, every time.
     Error: in a sum one by one it can grow with n, in a tree with log2(n).
-    Kernels in functions: a kernel that is defined inside a function can use the function's names. It calls op as
-    it would a device function, and takes numbers as constants. cuda.blockDim.x is the threads of its block.
+    Kernels in functions: a kernel that is defined inside a function can use the function's names: it may call op, a
+    device function, and it takes numbers as constants. cuda.blockDim.x is the number of threads of its block.
 
 Code it
-    Task 1  tree_kernel: the sequential tree of a block, and its atomic                  (nine lines)
-    Task 2  warp_sum, shuffle_kernel: registers, shuffles, several blocks             (fourteen lines)
-    Task 3  predict_atomics, predict_traffic: what each kernel asks of memory             (two lines)
-    Task 4  choose_launch, identity_of, reduction: any operation, any length       (twenty-five lines)
+    Task 1  tree_kernel: the sequential tree of a block, and its atomic                  (eleven lines)
+    Task 2  warp_sum, shuffle_kernel: registers, shuffles, several blocks               (sixteen lines)
+    Task 3  predict_atomics, predict_traffic: what each kernel asks of memory               (two lines)
+    Task 4  choose_launch, identity_of, reduction: shuffle_kernel for any operation      (thirty lines)
 
 Verify
     pytest week2/katas/reduction       then: ./course quiz week2/katas/reduction
