@@ -159,5 +159,6 @@ def _time(unit: Unit, workload: Workload, root: Path, say: Any) -> None:
 
 def expected(workload: Workload, last: dict, size: int) -> float:
     """Seconds that the slowest competitor will take for one call, if time grows as the work does."""
-    grows = max(workload.flops(size) / workload.flops(last["size"]), 1.0)
+    work = workload.flops if workload.flops(size) else workload.moved  # a copy has no flops
+    grows = max(work(size) / work(last["size"]), 1.0)
     return grows * max(row["seconds"] for row in last["rows"])

@@ -1,6 +1,7 @@
 """A day's benchmark runs in children: it goes on when one hangs, crashes, prints or is wrong."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,6 +39,11 @@ def happened(tmp_path, returns=PRODUCT, bench=BENCH, patience=600.0):
 
 def refusal(events):
     return next(event["why"] for event in events if event["event"] == "refused")
+
+
+def test_a_copy_grows_with_its_bytes():
+    copy = SimpleNamespace(flops=lambda n: 0, moved=lambda n: 8 * n)
+    assert runner.expected(copy, {"size": 10, "rows": [{"seconds": 0.5}, {"seconds": 2.0}]}, 30) == 6.0
 
 
 def test_a_function_is_announced_and_timed_and_its_record_names_the_machine(tmp_path):
