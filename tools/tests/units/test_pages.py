@@ -21,8 +21,8 @@ def test_a_page_is_up_to_date(path):
 @pytest.fixture
 def copy(tmp_path):
     """What pages are made of, without the tools: no lesson is called, so that no week has a running table."""
-    for path in ("week1", "reference", "docs", "benchmarks"):
-        shutil.copytree(ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (*ROOT.glob("week*/"), *(ROOT / name for name in ("reference", "docs", "benchmarks"))):
+        shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in ("README.md", "BENCHMARKS.md"):
         shutil.copy(ROOT / path, tmp_path)
     file = tmp_path / "week1/week.toml"
