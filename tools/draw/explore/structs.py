@@ -29,7 +29,7 @@ def structs(fields: int, wanted: int, first: int = 0) -> str:
         f"{of(wanted, 'field')} of {fields}, of structs {first} to {first + WARP - 1}",
         f"{asked} bytes are wanted; an array of structs sends {among}, a struct of arrays {apart}",
     )
-    top = TOP + 12
+    top: float = TOP + 12
     for name, place in orders.items():
         owners = {int(place(struct, field)): (struct, field) for struct in range(count) for field in range(fields)}
         canvas.text(MARGIN, top, f"{name}: {of(len(sent[name]), 'sector')}", "soft")
