@@ -37,7 +37,11 @@ def barriers(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from worst(
         lines, lambda line: line.counts.barriers, lambda counts: f"{counts.barriers} times that a warp came to it"
     )
-    yield "Which loop does each barrier stand in?" if lines else "Which threads wait for each other, and where?"
+    needed = sides.other if sides and sides.both_numbers else 0
+    if len(lines) > 1 and all(line.counts.barriers <= needed for line in lines):  # none of them is in a loop
+        yield "Which of them does the kernel need?"
+    else:
+        yield "Which loop does each barrier stand in?" if lines else "Which threads wait for each other, and where?"
 
 
 def library_float64(counters: Counters, sides: Sides | None) -> Iterator[str]:

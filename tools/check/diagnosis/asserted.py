@@ -39,7 +39,7 @@ class Sides(NamedTuple):
         return self.counted - self.other if self.both_numbers else 0
 
     def __str__(self) -> str:
-        """Counted 304, needed 336. Counted 96, predicted 64: 3/2 of it."""
+        """Counted 304, needed 336. Counted 96, predicted 64: 3/2 of it. Counted 33, needed 2: 16.5 times as much."""
         counted, other = (cut(literal(each), LONGEST) for each in (self.counted, self.other))
         text = f"Counted {counted}, {self.name or 'needed'} {other}"
         has_ratio = self.both_numbers and self.counted and self.other
@@ -47,7 +47,8 @@ class Sides(NamedTuple):
         simple = factor.limit_denominator(PARTS)
         if simple in (0, 1) or simple > MOST or abs(simple - factor) > 1e-9:
             return f"{text}."
-        times = factor_text(float(simple))
+        decimals = simple > 2 and simple.denominator in (2, 4, 8)  # 16.5 times, and not 33/2 of it
+        times = f"{float(simple):g} times" if decimals else factor_text(float(simple))
         return f"{text}: {times} {'as much' if times.endswith('times') else 'it'}."
 
 

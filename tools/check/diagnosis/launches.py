@@ -103,6 +103,8 @@ def tail_not_stored(symptoms: Symptoms) -> Cause | None:
     if not counters.warps and counters.programs * block >= missing.size:
         ran = f"{tables.programs(counters)}, a block of {block} each, stored {stored} of {missing.size} elements."
         return cause("tail_not_stored", ran, "How large is a block there? Which positions does the mask let through?")
+    if counters.warps and symptoms.missing.ndim > 1:
+        return cause("tail_not_stored", ran, "Which rows and columns of the result does each block store?")
     return cause("tail_not_stored", ran, f"Which elements are each {worker}'s own, and how many {worker}s is that?")
 
 

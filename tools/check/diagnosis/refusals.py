@@ -75,7 +75,9 @@ def threads_overlap(symptoms: Symptoms) -> Cause | None:
     return cause(
         "threads_overlap",
         f"{found[4].capitalize()} of {found[5]} can be only one thread's own.",
-        "Where does each thread begin, and how far is it to its next element?",
+        "Where does each thread begin, and how far is it to its next element?"
+        if found[5] in (*symptoms.names, "out") or found[3] != found[7]
+        else "Which threads of a block should fill it, and which element is each one's?",  # it is shared memory
     )
 
 

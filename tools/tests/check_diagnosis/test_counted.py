@@ -405,6 +405,13 @@ def test_conversions_and_barriers_are_told_with_their_lines():
         "line 9: cuda.syncthreads()  2048 times that a warp came to it",
         "Which loop does each barrier stand in?",
     ]
+    again = Line("day.py", 10, "cuda.syncthreads()", "barrier", Counts(warps=Warps(barriers=2048)))
+    told = told_by_counters(of_lines(waits, again), "assert counters.barriers == 2048")
+    assert told[-1] == "Which of them does the kernel need?"  # each warp comes to each of them once: no loop
+
+
+def test_a_ratio_above_two_is_no_fraction():
+    assert told_by_numbers("assert counted == 4", {"counted": 66}) == ["counted is 66, needed 4: 16.5 times as much."]
 
 
 def test_a_library_in_float64_is_named():

@@ -305,6 +305,16 @@ def test_threads_that_store_one_element_by_one_line_are_asked_for_their_own(writ
     assert refusal(race) == found
 
 
+def test_threads_that_fill_one_place_of_shared_memory_are_asked_which_should():
+    race = (
+        "copy_kernel, line 8:  tile[0] = x[i]\nthread 1 of block 0 writes element 0 of tile,\n"
+        "which thread 0 of block 0 wrote in line 8.\nNo barrier lies between the two.\n\nWhy?"
+    )
+    outcome = Outcome(None, Raised("Fault", race, (worker.Frame("a.py", 8, "copy_kernel", ""),)), {}, None, False, "", 0.0)
+    found = diagnose(Symptoms("refusal", names=("x",), args=(), outcome=outcome))
+    assert found and "Which threads of a block should fill it" in found.words
+
+
 def test_a_square_matrix_cannot_show_more():
     past = "program 3 of 4 loads 3 elements; 2 of them lie past the end of y (3 x 3 elements)."
     assert refusal(past, "", np.eye(3), oracle=lambda x: x, again=lambda x: x) is None

@@ -192,7 +192,7 @@ class Array:
                     "uninitialised",
                     f"reads {storage.element(key)},\nto which nothing was stored.\n"
                     "A GPU reads what lies there by chance: refused even if it is not used.",
-                    "Which thread should fill it, and has it done so by now?",
+                    "Which thread fills it, and when? Or should this one not read?",
                     wrong,
                     key % storage.size,
                 )

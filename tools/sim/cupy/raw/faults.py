@@ -48,7 +48,7 @@ TEXTS = fault_texts.TEXTS | {
     "read_only": ("{who} stores to {array}, which is constant.", "Where should the result go?"),
     "uninitialised": (
         "{who} reads {element}, to which nothing was stored.",
-        "Which thread should fill it, and has it done so by now?",
+        "Which thread fills it, and when? Or should this one not read?",
     ),
     "too_much_shared": (
         "Here the kernel has declared {number:,} bytes of shared memory; 49,152 are allowed.",
