@@ -2,8 +2,9 @@
 
 Challenge
     A kernel transposes a matrix through shared memory, and asks global memory for whole sectors only. But one of its
-    lines takes 32 passes over shared memory where one would do. Bring them down to one in two ways: the first
-    costs memory, the second costs none. Then say how many passes each kernel takes, and how many blocks fit on an SM.
+    lines takes 32 passes over shared memory, called wavefronts, where one would do. Bring them down to one in two
+    ways: the first costs memory, the second (^, see Explore) costs none. Then predict the wavefronts with and without
+    padding, and how many blocks fit on an SM.
 
         lane x of a warp reads down column 1 of a tile of 32 x 32: which bank has its element?
                                               x = 0   1   2   3   ...   31      wavefronts
@@ -24,24 +25,26 @@ Concept
     from the busiest bank. That number is the *degree* of its conflict; at 1 there is none.
     Broadcast: all lanes want the same element. One wavefront serves them all: no conflict.
     Strides: lanes that read 1, 2, 3, ... elements apart conflict to the degree math.gcd(stride, 32), the greatest
-    common divisor. Of an odd stride it is 1. On an H200 a loop of such reads took 1.43 times as long at stride 2 as
-    at stride 1, 5.6 times at stride 8, 22.4 times at 32, and no longer at 33.
+    common divisor; of an odd stride it is 1. (At stride 0 they read one element.) On an H200 a loop of such reads took
+    1.43 times as long at stride 2 as at stride 1, 5.6 times at stride 8, 22.4 times at 32, and no longer at 33.
     Transposing: a block loads a tile along the rows of a, and after a barrier stores it along the rows of out.
     The tile in row blockIdx.y and column blockIdx.x of all tiles goes to row blockIdx.x and column blockIdx.y. A
-    thread fills tile[y, x] and reads tile[x, y]: one goes along a row of the tile, the other down a column.
+    thread fills tile[y, x] and reads tile[x, y]: one goes along a row of the tile, the other down a column. A tile at
+    the edge is part full, and out has other bounds than a: the second guard keeps to those of out.
     Padding: the tile has PADDED columns, one more than it needs, so the elements of a column are an odd number of
     elements apart. Nobody uses the column that was added.
     Swizzle: element [row, col] is kept in column col ^ row of its row. A row then has the same 32 elements in another
     order, and the 32 elements of a column are in 32 different columns, so in 32 banks. Whoever stores and whoever
     loads must use the same order. ^ needs rows of a power of two; (col + row) % 32 is another order that serves.
+    Swizzle or pad, not both: in rows of 33 the swizzle brings conflicts back. The page draws diagonals as well.
     Room: the blocks of an SM share its shared memory. An H100's SM has 233472 bytes, and the system reserves 1024
     for each block; a T4's has 65536 and reserves none. A block for which there is no room waits.
 
 Code it
     Task 1  wavefronts, conflict_degree, padding_for: what the banks make of a request    (four lines)
-    Task 2  polynomial_kernel: given, right, and afraid of a broadcast; repair it        (three lines)
-    Task 3  padded_kernel: transpose_kernel, with a tile that is wider                     (ten lines)
-    Task 4  swizzled_kernel: the same without a byte more                                  (ten lines)
+    Task 2  polynomial_kernel: given, right, and afraid of a broadcast; repair it         (four lines)
+    Task 3  padded_kernel: transpose_kernel, with a tile that is wider                    (nine lines)
+    Task 4  swizzled_kernel: the same without a byte more                                 (nine lines)
     Task 5  predict_wavefronts, tile_bytes, blocks_on_sm: what each of them costs        (three lines)
 
 Verify
@@ -73,7 +76,7 @@ BLOCK = 256  # threads of a block of polynomial_kernel
 def wavefronts(elements: list[int]) -> int:
     """How many wavefronts a warp's load of a float32 array in shared memory takes.
 
-    elements: the number of the element that each lane wants; empty where no lane wants any.
+    elements: the number of the element that each lane wants; if no lane wants any, it is empty and takes 0.
     """
     banks = [element % BANKS for element in set(elements)]
     return max((banks.count(bank) for bank in banks), default=0)
