@@ -310,7 +310,8 @@ def test_threads_that_fill_one_place_of_shared_memory_are_asked_which_should():
         "copy_kernel, line 8:  tile[0] = x[i]\nthread 1 of block 0 writes element 0 of tile,\n"
         "which thread 0 of block 0 wrote in line 8.\nNo barrier lies between the two.\n\nWhy?"
     )
-    outcome = Outcome(None, Raised("Fault", race, (worker.Frame("a.py", 8, "copy_kernel", ""),)), {}, None, False, "", 0.0)
+    raised = Raised("Fault", race, (worker.Frame("a.py", 8, "copy_kernel", ""),))
+    outcome = Outcome(None, raised, {}, None, False, "", 0.0)
     found = diagnose(Symptoms("refusal", names=("x",), args=(), outcome=outcome))
     assert found and "Which threads of a block should fill it" in found.words
 
