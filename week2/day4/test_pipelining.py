@@ -142,8 +142,9 @@ def each_turn(kernel):
     # a region ends where a brace stands as far to the left as the line that opened it
     turn = re.search(r"^( *)(?:%\S+ = )?scf\.for [^\n]*\{\n(.*?)\n\1\}", kernel.text("ttir"), re.DOTALL | re.MULTILINE)
     assert turn, f"{kernel.name} has no loop along k: write it as for start in range(0, k, TILE_K)"
-    assert "scf.if" not in turn[2], "keep the loop free of if: the mask keeps a tile that does not exist away from memory"
-    assert "tt.dot" in turn[2], f"the loop of {kernel.name} does not multiply by tl.dot"
+    decides, multiplies = "scf.if" in turn[2], "tt.dot" in turn[2]
+    assert not decides, "keep the loop free of if: the mask keeps a tile that does not exist away from memory"
+    assert multiplies, f"the loop of {kernel.name} does not multiply by tl.dot"
     made = (re.match(r"\s*(%[\w#]+)(?::\d+)? = (\S+) (.*?)(?: : |$)", line) for line in turn[2].splitlines())
     return {name: (operation, re.findall(r"%[\w#]+", operands)) for name, operation, operands in
             (found.groups() for found in made if found)}
@@ -299,6 +300,8 @@ def test_prefetch_adds_up_tile_after_tile_of_k():
 @pytest.mark.task(3)
 def test_prefetch_multiplies_one_tile(rng):
     a, b = halves(rng, (16, 16), (16, 64))
+    anything = lesson.matmul_prefetch(a, b, tile_m=16, tile_n=64, tile_k=16).any()
+    assert anything, "all of it is 0: the one turn of the loop multiplies the tiles that were asked for before the loop"
     assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
                    tolerance=added_up(16))
 
