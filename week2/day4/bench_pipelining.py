@@ -20,7 +20,7 @@ def by_library(a, b):
 
 def product(function):
     return Workload(
-        function=function, arguments=halves, sizes=(1024, 2048, 4096), laptop_sizes=(64,), small=64, naive="",
+        function=function, arguments=halves, sizes=(1024, 2048, 4096), laptop_sizes=(256,), small=256, naive="",
         shape=lambda n: f"{n} x {n} float16",
         moved=lambda n: (2 * 2 + 4) * n**2,  # a and b in float16, the result in float32: once
         flops=lambda n: 2 * n**3, terms=lambda n: n, dtype="float16", rivals={"cuBLAS": by_library})

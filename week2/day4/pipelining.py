@@ -25,16 +25,18 @@ Concept
     Phase: 0 in the first round of the ring, 1 in the second, 0 in the third, and so on. Where the next item to load
     and the next to use are due at one slot, the ring is empty if their phases are the same, and full if they differ.
     Pipeline: the load of a tile begins when its slot is free. Computing with it begins when it is there and the tile
-    before it is done. Tiles on their way do not slow each other down here; computing is one tile at a time. S slots
-    are S *stages*; two are *double buffering*. Once the ring is full, a tile takes the longer of compute and
-    (load + compute) / S: the *makespan*, the time until all is done, grows by that much with each further tile.
+    before it is done. Several loads may be on their way at once; computing is one tile at a time, and its tile keeps
+    the slot until it is done. S slots are S *stages*; two are *double buffering*. *Makespan*: the time until all is
+    done. Once the ring is full, a further tile adds, on average, the longer of compute and (load + compute) / S.
+    Tile by tile it may be more or less: with two slots above, tile 2 adds 3 clocks and tile 3 adds 2.
     Prefetch: a load only asks. The GPU goes on until an instruction needs the value. So ask for the next tile, then
     compute with this one; at the end of a turn next_a becomes a. The last turn asks for a tile that does not exist:
-    a mask keeps it away from memory.
+    a mask, and no if, keeps it away from memory.
     cp.async: copies from global to shared memory that occupy no register. A thread asks for some, goes on, and waits
     for the oldest when it needs them. Triton writes them for you: tl.range(0, k, TILE_K, num_stages=S) is range with
     a ring of S slots in shared memory. With one stage nothing is loaded ahead, and tiles pass through registers.
-    float16: 2 bytes. Tensor cores multiply tiles of float16 by tl.dot(a, b, acc) and add in acc, which is float32.
+    float16: 2 bytes. Tensor cores multiply tiles of float16 by tl.dot(a, b, acc) and add in acc, which is float32
+    and stays in registers. num_warps=8 in the launch, beside TILE_M and the others, makes programs of 8 warps.
     Depth: each slot holds a tile of a and a tile of b. A block may have LIMIT bytes of shared memory on an H100 or
     H200, and what one block takes the next one on that SM cannot have. An H200 multiplied matrices of 4096 rows in
     bfloat16 by such a kernel at 376, 462, 601 and 620 TFLOPS with 1, 2, 3 and 4 stages: the fourth brought little.

@@ -114,6 +114,19 @@ def pipeline_makespan(load, compute, items, stages):
     return float(seconds) if isinstance(seconds, int) else seconds
 
 
+def clocks_of(work):
+    """Of "load 3, compute 2". In words, as loads that wait for each other look like load and compute exchanged."""
+    return [int(number) for number in re.findall(r"\d+", work)]
+
+
+def makespan_of(work, items, stages):
+    return pipeline_makespan(*clocks_of(work), items, stages)
+
+
+def makespan_by_queue(work, items, stages):
+    return time_by_queue(*clocks_of(work), items, stages)
+
+
 def stages_by_trying(load, compute):
     """Another slot is added until 200 more tiles take 200 times as long as computing with one."""
     stages = 1
@@ -131,9 +144,13 @@ def tile_by_tile(m, n, k, tile_m, tile_n):
 
 def each_turn(kernel):
     """What the loop of a kernel does in one turn, in the compiler's words: what each value is made of."""
-    turn = re.search(r"scf\.for .*?\{\n(.*?)\n\s*scf\.yield", kernel.text("ttir"), re.DOTALL)
-    assert turn, f"{kernel.name} has no loop along k"
-    made = (re.match(r"\s*(%[\w#]+)(?::\d+)? = (\S+) (.*?)(?: : |$)", line) for line in turn[1].splitlines())
+    # a region ends where a brace stands as far to the left as the line that opened it
+    turn = re.search(r"^( *)(?:%\S+ = )?scf\.for [^\n]*\{\n(.*?)\n\1\}", kernel.text("ttir"), re.DOTALL | re.MULTILINE)
+    assert turn, f"{kernel.name} has no loop along k: write it as for start in range(0, k, TILE_K)"
+    decides, multiplies = "scf.if" in turn[2], "tt.dot" in turn[2]
+    assert not decides, "keep the loop free of if: the mask keeps a tile that does not exist away from memory"
+    assert multiplies, f"the loop of {kernel.name} does not multiply by tl.dot"
+    made = (re.match(r"\s*(%[\w#]+)(?::\d+)? = (\S+) (.*?)(?: : |$)", line) for line in turn[2].splitlines())
     return {name: (operation, re.findall(r"%[\w#]+", operands)) for name, operation, operands in
             (found.groups() for found in made if found)}
 
@@ -221,21 +238,24 @@ def test_with_one_slot_nothing_overlaps():
 
 @pytest.mark.task(2)
 def test_two_tiles_in_two_slots_are_asked_for_together():
-    """Both are there at 3; one is computed with until 5, the other until 7."""
-    assert_matches(pipeline_makespan, 3, 2, 2, 2, oracle=time_by_queue)
+    seconds = pipeline_makespan(3, 2, 2, 2)
+    assert seconds == 7, (f"Got {seconds}, wanted 7.0: both tiles are asked for at 0 and both are there at 3. "
+                          "One is computed with from 3 to 5, the other from 5 to 7")
 
 
 @pytest.mark.task(2)
 def test_the_timelines_of_the_lesson():
-    for stages in (2, 3):
-        assert_matches(pipeline_makespan, 3, 2, 4, stages, oracle=time_by_queue)
+    """4 tiles, and before them 3: with two slots the third tile ends 3 after the second, the fourth 2 after that."""
+    for items in (3, 4):
+        for stages in (2, 3):
+            assert_matches(makespan_of, "load 3, compute 2", items, stages, oracle=makespan_by_queue)
 
 
 @pytest.mark.task(2)
 def test_the_longer_of_computing_and_a_round_of_the_ring_sets_the_pace():
-    for load, compute in [(700, 300), (300, 700), (1000, 200)]:
+    for work in ("load 700, compute 300", "load 300, compute 700", "load 1000, compute 200"):
         for stages in (1, 2, 3, 4, 8):
-            assert_matches(pipeline_makespan, load, compute, 64, stages, oracle=time_by_queue)
+            assert_matches(makespan_of, work, 64, stages, oracle=makespan_by_queue)
 
 
 @pytest.mark.task(2)
@@ -243,7 +263,7 @@ def test_the_longer_of_computing_and_a_round_of_the_ring_sets_the_pace():
 @pytest.mark.parametrize("load, compute, items, stages", [
     (3, 2, 0, 2), (3, 2, 1, 4), (3, 2, 3, 8), (0, 2, 5, 2), (3, 0, 5, 2), (3, 3, 7, 2), (7, 1, 13, 5)])
 def test_no_tiles_few_tiles_and_work_that_takes_no_time(load, compute, items, stages):
-    assert_matches(pipeline_makespan, load, compute, items, stages, oracle=time_by_queue)
+    assert_matches(makespan_of, f"load {load}, compute {compute}", items, stages, oracle=makespan_by_queue)
 
 
 @pytest.mark.task(2)
@@ -285,8 +305,19 @@ def test_prefetch_adds_up_tile_after_tile_of_k():
 @pytest.mark.task(3)
 def test_prefetch_multiplies_one_tile(rng):
     a, b = halves(rng, (16, 16), (16, 64))
+    anything = lesson.matmul_prefetch(a, b, tile_m=16, tile_n=64, tile_k=16).any()
+    assert anything, "all of it is 0: the one turn of the loop multiplies the tiles that were asked for before the loop"
     assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
                    tolerance=added_up(16))
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_prefetch_masks_what_lies_beyond_k(rng):
+    """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
+    a, b = halves(rng, (16, 21), (21, 64))
+    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                   tolerance=added_up(21))
 
 
 @pytest.mark.task(3)
@@ -312,7 +343,9 @@ def test_prefetch_lets_nan_and_infinity_spread_along_their_row_and_column():
 def test_tl_dot_takes_tiles_that_were_asked_for_a_turn_before(rng):
     a, b = halves(rng, (128, 256), (256, 128))
     kernel = compiled(lesson.matmul_prefetch, a, b, chip="h100").kernels["prefetch_kernel"]
-    waits, late, ahead = waits_for(kernel), asks_after_multiplying(kernel), copies(kernel)
+    stages, ahead = kernel.num_stages, copies(kernel)
+    waits, late = waits_for(kernel), asks_after_multiplying(kernel)
+    assert stages == 1, "the launch tells the compiler not to load ahead: num_stages=1"
     assert ahead == 0, "the compiler makes a ring of this loop; that is task 4"
     assert waits == "", f"tl.dot waits for {waits}, which the same turn of the loop has asked for"
     assert not late, "the loop asks for the next tile after tl.dot: nothing is left to do while that is on its way"
@@ -345,6 +378,15 @@ def test_staged_multiplies_one_tile(rng):
     a, b = halves(rng, (16, 16), (16, 64))
     assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
                    tolerance=added_up(16))
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_staged_masks_what_lies_beyond_k(rng):
+    """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
+    a, b = halves(rng, (16, 21), (21, 64))
+    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                   tolerance=added_up(21))
 
 
 @pytest.mark.task(4)
@@ -433,8 +475,8 @@ def test_a_ring_of_so_many_slots_stands_in_the_machine_code(rng):
     """A tile of a and one of b are 6 copies for each of 256 threads: S - 1 times before the loop, and once in it."""
     a, b = halves(rng, (256, 256), (256, 256))
     for stages in (1, 2, 3, 4):
-        kernel = compiled(lesson.matmul_staged, a, b, stages, tile_m=64, tile_n=128, tile_k=64, chip="h100").kernels[0]
-        found, wanted = copies(kernel), 6 * stages if stages > 1 else 0
+        kernel = compiled(lesson.matmul_staged, a, b, stages, tile_m=64, tile_n=128, tile_k=64, chip="h100")
+        found, wanted = copies(kernel.kernels["staged_kernel"]), 6 * stages if stages > 1 else 0
         assert found == wanted, f"with stages={stages}, {found} copies ahead (cp.async) are in the code, not {wanted}"
 
 
