@@ -15,18 +15,18 @@ Challenge
 
 Explore
     python -c "import torch; x = torch.empty(20, 6); print(x.stride(), x.data_ptr() % 16, x[:, 1:].data_ptr() % 16)"
-    Multiply the first stride by the 4 bytes of a float32. Which of the rules below does x break? Which does x[:, 1:]?
+    Multiply the first stride by the 4 bytes of a float32. Which rule does x break? Which does x[:, 1:] break first?
 
 Concept
     Descriptor: what the engine knows of a tensor: address, shape, strides, box. A legal one keeps these rules:
-        "rank"         1 to 5 axes                          "last stride"   1
-        "element"      of 1, 2, 4 or 8 bytes                "stride"        each other: a multiple of 16 bytes
-        "address"      a multiple of 16 bytes               "box side"      each from 1 to 256 elements
-        "shape"        each length at least 1               "box row"       last side: a multiple of 16 bytes
+        1 "rank"      1 to 5 axes                           5 "last stride"   1
+        2 "element"   of 1, 2, 4 or 8 bytes                 6 "stride"        each other: a multiple of 16 bytes
+        3 "address"   a multiple of 16 bytes                7 "box side"      each from 1 to 256 elements
+        4 "shape"     each length at least 1                8 "box row"       last side: a multiple of 16 bytes
     They are the hardware's. In Triton each side is also a power of two, and the compiler may cut a box into several.
     On the host: TensorDescriptor.from_tensor(x, [BOX_M, BOX_N]), passed to the kernel like a tensor. In a kernel
     x_desc.load([row, col]) is the box that begins there, x_desc.store([row, col], value) stores one, and
-    x_desc.dtype is the type of its elements. row and col count elements, col in steps of 16 bytes. No mask, no other=.
+    x_desc.dtype is the type of its elements. row and col count elements, not boxes; col in steps of 16 bytes.
     In the kernel: tl.make_tensor_descriptor(base_ptr, shape=[m, n], strides=[row_stride, 1], block_shape=[...]) is
     for a shape that only the kernel knows. Each program then writes its descriptor to memory that the launch gets
     from triton.set_allocator. Where the host knows the shape, as in tasks 3 and 4, the programs only use it.
@@ -42,7 +42,7 @@ Concept
 
 Code it
     Task 1  box_bytes: what a box takes of shared memory, and what it moves          (two lines)
-    Task 2  broken_rule: the first rule that a descriptor breaks                 (fifteen lines)
+    Task 2  broken_rule: the first rule that a descriptor breaks; two are given  (thirteen lines)
     Task 3  copy_kernel and copy: a box in, the same box out                      (eleven lines)
     Task 4  matmul_kernel and matmul: day 7's product, by boxes                 (eighteen lines)
     Task 5  pad_kernel: given, and it takes rows of the next sequence; repair it     (two lines)
@@ -92,8 +92,8 @@ def broken_rule(address: int, shape: tuple[int, ...], strides: tuple[int, ...], 
                 itemsize: int) -> str:
     """The name of the first rule that a descriptor breaks, "" if it is legal: "rank", "element", "address", ...
 
-    The order is that of the lesson: "rank" to "shape", then "last stride" to "box row".
-    address: in bytes. strides: in elements, as PyTorch counts them. shape, strides and box are equally long.
+    The order is that of the lesson, 1 to 8. shape, strides and box are equally long.
+    address: in bytes. strides: in elements, as PyTorch counts them: one of 40 in float32 is 40 * 4 = 160 bytes.
     """
     if not 1 <= len(shape) <= 5:
         return "rank"
@@ -213,7 +213,7 @@ def pad_sequences(x: torch.Tensor, starts: torch.Tensor, longest: int) -> torch.
 
 # Task 6
 def predict_traffic(m: int, n: int, k: int, tile_m: int, tile_n: int, itemsize: int, cluster: int = 1) -> int:
-    """Bytes of global memory that matmul loads and stores, for elements of `itemsize` bytes.
+    """Bytes that matmul asks of L2, loads and stores together, for elements of `itemsize` bytes.
 
     cluster: so many programs that are neighbours in one row of tiles load each box of a by one multicast; 1 is the
     kernel of task 4. The last cluster of a row may have fewer programs.

@@ -29,6 +29,7 @@ PATCHES = (
     "reducing",
     "pointers",
     "allocator",
+    "boxes",
     "gluon",
     "turns.hooks",
     "programs",

@@ -100,3 +100,17 @@ def test_an_infinity_stays_one(how):
     a = torch.eye(16)
     a[3, 3] = torch.inf
     assert product(a, torch.ones(16, 16), how)[3].isinf().all()
+
+
+@triton.jit
+def first_row_from(target, col):
+    target.store([0, col], target.load([0, col]))
+
+
+def test_a_box_that_begins_between_multiples_of_16_bytes_says_where():
+    x = torch.zeros(16, 64)
+    first_row_from[(1,)](TensorDescriptor.from_tensor(x, [16, 32]), 4)
+    with pytest.raises(Fault) as raised:
+        first_row_from[(1,)](TensorDescriptor.from_tensor(x, [16, 32]), 1)
+    for words in ("A box of [16, 32] begins at [0, 1].", "elements, of 4 bytes each", "Does it count boxes"):
+        assert words in str(raised.value)
