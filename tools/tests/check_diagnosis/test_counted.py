@@ -405,6 +405,16 @@ def test_conversions_and_barriers_are_told_with_their_lines():
         "line 9: cuda.syncthreads()  2048 times that a warp came to it",
         "Which loop does each barrier stand in?",
     ]
+    asks = Line("day.py", 9, "sums[t] = x", "shared store", Counts(warps=Warps(shared_requests=16, bytes_shared=64)))
+    assert told_by_counters(of_lines(asks), "assert counters.shared_requests == 8") == [
+        "Counted 16, needed 8: 2 times as much.",
+        "line 9: sums[t] = x  64 bytes in 16 requests",
+        "Which threads ask shared memory for something there, and how often?",
+    ]
+
+
+def test_infinity_has_no_ratio_to_a_number():
+    assert told_by_numbers("assert largest == x", {"largest": float("inf"), "x": 3.0}) == ["largest is inf, x 3.0."]
 
 
 def test_a_library_in_float64_is_named():
