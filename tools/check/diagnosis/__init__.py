@@ -42,6 +42,7 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
         refusals.blocks_overlap,
         refusals.same_in_every_block,
         refusals.threads_overlap,
+        refusals.all_pass_it_on,
         lengths.lengths_mixed_up,
         refusals.index_from_data,
         refusals.one_too_many,

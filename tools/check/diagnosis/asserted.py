@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from math import isfinite
 from typing import Any, NamedTuple
 
 from tools.check.diagnosis.words import factor_text
@@ -42,7 +43,7 @@ class Sides(NamedTuple):
         """Counted 304, needed 336. Counted 96, predicted 64: 3/2 of it. Counted 33, needed 2: 16.5 times as much."""
         counted, other = (cut(literal(each), LONGEST) for each in (self.counted, self.other))
         text = f"Counted {counted}, {self.name or 'needed'} {other}"
-        has_ratio = self.both_numbers and self.counted and self.other
+        has_ratio = self.both_numbers and self.counted and self.other and isfinite(self.counted / self.other)
         factor = Fraction(self.counted / self.other) if has_ratio else Fraction(1)
         simple = factor.limit_denominator(PARTS)
         if simple in (0, 1) or simple > MOST or abs(simple - factor) > 1e-9:

@@ -160,6 +160,16 @@ def _requests(counters: Counters, sides: Sides | None) -> list[str]:
     return [*told, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
 
 
+def _shared(counters: Counters, sides: Sides | None) -> Iterator[str]:
+    yield from compared(sides, {})
+    yield from worst(
+        lines_of(counters),
+        lambda line: line.counts.shared_requests,
+        lambda counts: f"{counts.bytes_shared} bytes in {counts.shared_requests} requests",
+    )
+    yield "Which threads ask shared memory for something there, and how often?"
+
+
 def _conflicts(counters: Counters, sides: Sides | None) -> list[str]:
     told = worst(
         lines_of(counters),
@@ -218,6 +228,7 @@ def _flops(counters: Counters, sides: Sides | None) -> Iterator[str]:
 TELLERS = {  # words of the assertion -> what there is to say; the first that fits is taken
     ("library_operations",): _libraries,
     ("transfers", "uploads", "downloads", "copies", "_uploaded", "_downloaded", "_copied", "synchron"): _transfers,
+    ("bytes_shared", "shared_requests"): _shared,
     ("requests", "sectors_per_request"): _requests,
     ("conflicts",): _conflicts,
     ("wavefronts",): _wavefronts,

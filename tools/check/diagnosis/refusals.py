@@ -24,6 +24,10 @@ RACE = re.compile(
     rf"which thread {PLACE} of block {PLACE} wrote in line \1\."
 )
 
+PASSED_ON = re.compile(
+    rf"line (\d+): \S*atomic\..* thread {PLACE} of block {PLACE} reads element 0 of \w+, which thread 0 of block"
+)
+
 
 def said(symptoms: Symptoms) -> str:
     """In one line, wherever its lines were broken."""
@@ -75,9 +79,20 @@ def threads_overlap(symptoms: Symptoms) -> Cause | None:
     return cause(
         "threads_overlap",
         f"{found[4].capitalize()} of {found[5]} can be only one thread's own.",
-        "Where does each thread begin, and how far is it to its next element?"
+        "Which should store it? If each: how far is it to its next element?"
         if found[5] in (*symptoms.names, "out") or found[3] != found[7]
         else "Which threads of a block should fill it, and which element is each one's?",  # it is shared memory
+    )
+
+
+def all_pass_it_on(symptoms: Symptoms) -> Cause | None:
+    """A further thread adds element 0, the result of its block, by an atomic."""
+    if not (found := PASSED_ON.search(said(symptoms))):
+        return None
+    return cause(
+        "all_pass_it_on",
+        f"Line {found[1]} is an atomic, and thread {found[2]} comes to it too.",
+        "How many threads of the block need to come to that line?",
     )
 
 

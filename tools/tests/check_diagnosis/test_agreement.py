@@ -26,6 +26,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
         "store_not_reached",
         "same_in_every_block",
         "threads_overlap",
+        "all_pass_it_on",
         "index_from_data",
         "downloads_under_way",
         "row_not_stored",

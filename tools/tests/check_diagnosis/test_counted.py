@@ -408,10 +408,20 @@ def test_conversions_and_barriers_are_told_with_their_lines():
     again = Line("day.py", 10, "cuda.syncthreads()", "barrier", Counts(warps=Warps(barriers=2048)))
     told = told_by_counters(of_lines(waits, again), "assert counters.barriers == 2048")
     assert told[-1] == "Which of them does the kernel need?"  # each warp comes to each of them once: no loop
+    asks = Line("day.py", 9, "sums[t] = x", "shared store", Counts(warps=Warps(shared_requests=16, bytes_shared=64)))
+    assert told_by_counters(of_lines(asks), "assert counters.shared_requests == 8") == [
+        "Counted 16, needed 8: 2 times as much.",
+        "line 9: sums[t] = x  64 bytes in 16 requests",
+        "Which threads ask shared memory for something there, and how often?",
+    ]
 
 
 def test_a_ratio_above_two_is_no_fraction():
     assert told_by_numbers("assert counted == 4", {"counted": 66}) == ["counted is 66, needed 4: 16.5 times as much."]
+
+
+def test_infinity_has_no_ratio_to_a_number():
+    assert told_by_numbers("assert largest == x", {"largest": float("inf"), "x": 3.0}) == ["largest is inf, x 3.0."]
 
 
 def test_a_library_in_float64_is_named():

@@ -316,6 +316,19 @@ def test_threads_that_fill_one_place_of_shared_memory_are_asked_which_should():
     assert found and "Which threads of a block should fill it" in found.words
 
 
+@pytest.mark.parametrize(
+    "line, element, found",
+    [
+        ("cuda.atomic.add(out, 0, sums[0])", 0, "all_pass_it_on"),
+        ("cuda.atomic.add(out, i, sums[i])", 1, None),
+        ("out[i] = sums[0]", 0, None),
+    ],
+)
+def test_threads_that_all_pass_the_result_of_their_block_on_are_asked_how_many_need_to(line, element, found):
+    race = f"thread 32 of block 0 reads element {element} of sums,\nwhich thread 0 of block 0 wrote in line 8."
+    assert refusal(f"tree_kernel, line 9:  {line}\n{race}\nNo barrier lies between the two.\n\nWhy?") == found
+
+
 def test_a_square_matrix_cannot_show_more():
     past = "program 3 of 4 loads 3 elements; 2 of them lie past the end of y (3 x 3 elements)."
     assert refusal(past, "", np.eye(3), oracle=lambda x: x, again=lambda x: x) is None

@@ -68,7 +68,7 @@ def test_terms_that_are_always_equal_are_named_together():
     def oracle(n):
         return terms(x=4 * n, y=4 * n, out=4 * n + 8)
 
-    assert "It is 40 short: as much as x or y should add. What is there to count for x?" in failure(
+    assert "It is 40 short: as much as x or y should add. What is there to count for x or y?" in failure(
         lambda n: 8 * n + 8, 10, oracle=oracle
     )
 

@@ -2,6 +2,8 @@
 
 from tools.course.content.workload import Workload, tensors
 
+SEVERAL_A_THREAD = 2**21  # elements: more than 2048 blocks of 256 threads
+
 
 def vector(n, rng):
     x, = tensors(rng, n)
@@ -20,15 +22,16 @@ def by_torch_too(name, x):
     return by_torch(x)
 
 
-def of_vectors(function, sizes, arguments=vector, **rivals):
+def of_vectors(function, sizes, arguments=vector, small=4096, **rivals):
     return Workload(
-        function=function, arguments=arguments, sizes=sizes, laptop_sizes=(65536,), small=4096,
+        function=function, arguments=arguments, sizes=sizes, laptop_sizes=(65536,), small=small,
         shape=lambda n: f"{n} float32", moved=lambda n: 4 * n, flops=lambda n: n, terms=lambda n: n, **rivals)
 
 
 WORKLOADS = (
     *(of_vectors(function, (2**16, 2**20, 2**24), rivals={"PyTorch": by_torch})
       for function in ("sum_atomic", "sum_interleaved", "sum_strided", "sum_tree")),
-    of_vectors("sum_shuffles", (2**16, 2**20, 2**24, 2**28), rivals={"PyTorch": by_torch}),
-    of_vectors("reduce", (2**16, 2**20, 2**24, 2**28), arguments=named, rivals={"PyTorch": by_torch_too}),
+    of_vectors("sum_shuffles", (2**16, 2**20, 2**24, 2**28), small=SEVERAL_A_THREAD, rivals={"PyTorch": by_torch}),
+    of_vectors("reduce", (2**16, 2**20, 2**24, 2**28), arguments=named, small=SEVERAL_A_THREAD,
+               rivals={"PyTorch": by_torch_too}),
 )

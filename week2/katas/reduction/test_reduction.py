@@ -42,6 +42,8 @@ def reduced(name, x):
 
 def instructions(function, *args):
     """Of the kernel that a call launches first, by the compiler: name -> how many."""
+    counters = count(function, *args)
+    assert len(counters.launches) >= 1
     return compiled(function, *args, chip="h100").kernels[0].instructions
 
 
@@ -78,9 +80,8 @@ def test_tree_adds_the_eight_numbers_of_the_lesson():
 @pytest.mark.task(1)
 @pytest.mark.counters
 def test_one_thread_of_a_block_passes_its_sum_on():
-    counters = count(lesson.sum_tree, tensor(LESSON))
-    threads_that_add_to_out = counters.bytes_atomic / 4
-    assert threads_that_add_to_out == 1
+    counters, threads_that_add = count(lesson.sum_tree, tensor(LESSON)), 1
+    assert counters.bytes_atomic == 4 * threads_that_add
 
 
 @pytest.mark.task(1)
@@ -124,9 +125,9 @@ def test_tree_computes_nothing_in_float64(rng):
 def test_tree_parts_a_warp_only_where_less_than_a_warp_works(rng):
     """The steps 16, 8, 4, 2 and 1, and the one thread that passes the sum on: six in each of four blocks."""
     interleaved = count(lesson.sum_interleaved, vector(rng, 1024)).divergent_branches
-    counters = count(lesson.sum_tree, vector(rng, 1024))
-    divergent_branches_of_a_block = counters.divergent_branches / 4
-    assert divergent_branches_of_a_block <= 6 < interleaved / 4
+    counters, blocks = count(lesson.sum_tree, vector(rng, 1024)), 4
+    assert counters.divergent_branches <= 6 * blocks
+    assert interleaved > 6 * blocks
 
 
 @pytest.mark.task(1)
@@ -142,18 +143,16 @@ def test_tree_has_no_bank_conflicts(rng):
 @pytest.mark.counters
 def test_tree_asks_shared_memory_no_more_than_three_times_a_step(rng):
     """A block: 8 warps store, twice at most; then 4, 2, 1, 1, 1, 1, 1, 1 load two numbers and store one; one loads."""
-    counters = count(lesson.sum_tree, vector(rng, 1024))
-    wavefronts_of_a_block = counters.wavefronts / 4
-    assert wavefronts_of_a_block <= 2 * 8 + 3 * 12 + 1
+    counters, blocks = count(lesson.sum_tree, vector(rng, 1024)), 4
+    assert counters.wavefronts <= (2 * 8 + 3 * 12 + 1) * blocks
 
 
 @pytest.mark.task(1)
 @pytest.mark.counters
 def test_tree_waits_once_for_each_of_its_eight_steps(rng):
     """Eight warps a block. A ninth barrier, after the last step or before the first, does no harm."""
-    counters = count(lesson.sum_tree, vector(rng, 1024))
-    barriers_of_a_warp = counters.barriers / (4 * 8)
-    assert barriers_of_a_warp <= 9
+    counters, warps = count(lesson.sum_tree, vector(rng, 1024)), 4 * 8
+    assert counters.barriers <= 9 * warps
 
 
 @pytest.mark.task(1)
@@ -184,9 +183,8 @@ def test_each_element_belongs_to_one_of_two_blocks():
 @pytest.mark.task(2)
 @pytest.mark.counters
 def test_one_thread_of_a_block_passes_the_sum_of_its_warps_on():
-    counters = count(lesson.sum_shuffles, tensor(LESSON), blocks=1)
-    threads_that_add_to_out = counters.bytes_atomic / 4
-    assert threads_that_add_to_out == 1
+    counters, threads_that_add = count(lesson.sum_shuffles, tensor(LESSON), blocks=1), 1
+    assert counters.bytes_atomic == 4 * threads_that_add
 
 
 @pytest.mark.task(2)
@@ -236,23 +234,19 @@ def test_shuffles_load_each_element_once_four_sectors_at_a_time(rng):
 @pytest.mark.task(2)
 @pytest.mark.counters
 def test_shuffles_need_one_atomic_and_one_barrier_a_block(rng):
-    """However many elements the block adds up."""
-    counters = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2)
-    atomics_of_a_block = counters.bytes_atomic / 4 / 2
-    barriers_of_a_warp = counters.barriers / (2 * 8)
-    assert atomics_of_a_block == 1
-    assert barriers_of_a_warp == 1
+    """However many elements the block adds up. Each of its eight warps comes to the barrier."""
+    counters, blocks = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2), 2
+    assert counters.bytes_atomic == 4 * blocks
+    assert counters.barriers == 8 * blocks
 
 
 @pytest.mark.task(2)
 @pytest.mark.counters
 def test_only_the_sums_of_warps_pass_through_shared_memory(rng):
     """A block has eight warps. Each stores one sum, and one of them loads all in a single request."""
-    counters = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2)
-    bytes_shared_of_a_block = counters.bytes_shared / 2
-    requests_of_a_block = counters.shared_requests / 2
-    assert bytes_shared_of_a_block == 2 * 4 * 8
-    assert requests_of_a_block == 8 + 1
+    counters, blocks = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2), 2
+    assert counters.bytes_shared == 2 * 4 * 8 * blocks
+    assert counters.shared_requests == (8 + 1) * blocks
 
 
 @pytest.mark.task(2)
@@ -329,10 +323,11 @@ def test_partial_results_are_stored_once_and_loaded_once():
 # Task 4: any operation, any length ----------------------------------------------------------------
 
 @pytest.mark.task(4)
-def test_threads_of_a_block_are_whole_warps():
-    for n in (100, 33, 7, 1000):
-        lanes_beyond_whole_warps = lesson.choose_launch(n, 16)[1] % 32
-        assert lanes_beyond_whole_warps == 0
+@pytest.mark.parametrize("n", [100, 33, 7, 1000])
+def test_threads_of_a_block_are_whole_warps(n):
+    blocks, threads = lesson.choose_launch(n, 16)
+    lanes_beyond_whole_warps = threads % 32
+    assert lanes_beyond_whole_warps == 0
 
 
 @pytest.mark.task(4)
@@ -345,8 +340,7 @@ def test_few_elements_get_few_warps_and_one_block():
 @pytest.mark.task(4)
 def test_a_multiprocessor_gets_eight_blocks_however_many_elements_there_are():
     for n in (2**15, 2**15 + 1, 2**28):
-        blocks_of_a_multiprocessor = lesson.choose_launch(n, 16)[0] / 16
-        assert blocks_of_a_multiprocessor == 8
+        assert_matches(lesson.choose_launch, n, 16, oracle=lambda n, sms: (8 * sms, 256))
 
 
 @pytest.mark.task(4)
@@ -358,9 +352,22 @@ def test_many_elements_get_whole_blocks_with_a_thread_for_each_as_long_as_that_f
 
 
 @pytest.mark.task(4)
-def test_an_identity_changes_no_number():
-    for name, identity in {"sum": 0.0, "product": 1.0, "max": -INF, "min": INF}.items():
-        assert_matches(lesson.identity_of, name, oracle=lambda _: identity)
+def test_zero_changes_no_sum_and_one_no_product():
+    for x in (3.0, -3.0, INF, -INF):
+        sum_of_identity_and_x = lesson.identity_of("sum") + x
+        assert sum_of_identity_and_x == x
+        product_of_identity_and_x = lesson.identity_of("product") * x
+        assert product_of_identity_and_x == x
+
+
+@pytest.mark.task(4)
+def test_no_number_is_below_the_identity_of_max_or_above_that_of_min():
+    for x in (3.0, -3.0, INF, -INF):
+        max_of_identity_and_x = max(lesson.identity_of("max"), x)
+        assert max_of_identity_and_x == x
+    for x in (3.0, -3.0, INF, -INF):
+        min_of_identity_and_x = min(lesson.identity_of("min"), x)
+        assert min_of_identity_and_x == x
 
 
 @pytest.mark.task(4)
@@ -416,9 +423,7 @@ def test_reduces_to_nan_where_there_is_one(name):
 def test_few_elements_take_one_launch_and_many_take_two(rng):
     few, many = (count(lesson.reduce, "max", vector(rng, n)) for n in (100, 1000))
     assert many.library_operations == []
-    launches_for_few, launches_for_many = len(few.launches), len(many.launches)
-    assert launches_for_few == 1
-    assert launches_for_many == 2
+    assert len(few.launches) == 1
     assert [launch.counts.programs for launch in many.launches] == [4, 1]
 
 
@@ -433,12 +438,10 @@ def test_reduces_without_an_atomic(name, rng):
 @pytest.mark.task(4)
 @pytest.mark.counters
 def test_each_warp_passes_one_result_through_shared_memory(rng):
-    """The first launch has four blocks of eight warps, each with one barrier."""
-    first = count(lesson.reduce, "min", vector(rng, 1024)).launches[0].counts
-    bytes_shared_of_a_block = first.bytes_shared / 4
-    barriers_of_a_warp = first.barriers / (4 * 8)
-    assert bytes_shared_of_a_block == 2 * 4 * 8
-    assert barriers_of_a_warp == 1
+    """The first launch has four blocks of eight warps, the second has one. Each has one barrier."""
+    counters, blocks = count(lesson.reduce, "min", vector(rng, 1024)), 4 + 1
+    assert counters.bytes_shared == 2 * 4 * 8 * blocks
+    assert counters.barriers == 8 * blocks
 
 
 @pytest.mark.task(3, 4)

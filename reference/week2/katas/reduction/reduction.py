@@ -13,7 +13,7 @@ Challenge
                interleaved: step 1, 2, 4                    sequential: step 4, 2, 1
 
 Explore
-    python -c "import numpy as np; x = np.ones(2**25, np.float32); print(x.cumsum()[-1], x.sum())"
+    python -c "import numpy as np; x = np.ones(2**25, np.float32); print(int(x.cumsum()[-1]), int(x.sum()))"
     Both add up the same ones in float32. cumsum takes one after the other, sum adds up parts first. Where does
     cumsum stop growing, and why there?
     ./course count week2/katas/reduction
@@ -24,32 +24,33 @@ Concept
     as one step. The result is right, and n updates of one address wait in line.
     Tree: a block adds its elements in pairs, then the sums in pairs: log2(THREADS) steps in shared memory, with a
     barrier before each. A place without an element holds 0. At the end one thread adds the block's sum to out.
-    Interleaved: in interleaved_kernel thread t works if t is a multiple of 2 * step, so every warp diverges. In
-    strided_kernel thread t adds to place 2 * step * t instead. Now its warps are full, but their places lie
-    2 * step apart: bank conflicts.
+    Interleaved: in interleaved_kernel thread t works if t is a multiple of 2 * step: up to step 16 every warp
+    diverges. In strided_kernel thread t adds to place 2 * step * t instead. Now its warps are full, but their places
+    lie 2 * step apart: bank conflicts.
     Sequential: the step begins at THREADS // 2 and is halved; the threads t < step add place t + step to place t.
     Neighbours work on neighbours: no conflicts, and no divergence until less than a warp is at work.
     Shuffle: cuda.shfl_down_sync(ALL, value, distance) gives each lane the `value` of the lane that is `distance`
     higher, from register to register: no shared memory, no barrier. ALL has a bit for each of the 32 lanes, and all
     32 must come to the call. Added at distances 16, 8, 4, 2 and 1, lane 0 has the sum of its warp.
     Two levels: lane 0 of each warp stores that sum in shared memory. One barrier later the first warp loads
-    those sums, each lane one, and adds them by shuffles. The lanes beyond the last sum take a 0 to add.
+    those sums, each lane one, and adds them by shuffles. Its lanes beyond the last sum come too, with a 0 to add.
     Several blocks: in a grid-stride loop (week 1, day 3) each thread first adds up many elements in a register.
     So a few blocks serve any length, and each ends with one atomic.
-    Identity: the number that changes nothing: op(identity, x) = x for every float32 x, np.inf and -np.inf among
-    them. Lanes without an element take it in place of 0.
+    Identity: op(identity, x) == x for all numbers x, np.inf and -np.inf too. Lanes without an element take it, not 0.
     Order: float sums depend on it. Atomics come as blocks finish, so the last digits can differ from run to run; and
     no atomic multiplies. Instead each block stores its result in an array, [cuda.blockIdx.x], the number of the
     block. One block in a second launch reduces that array: the same order, the same bits, every time.
-    Error: in a sum one by one it can grow with n, in a tree with log2(n).
+    Error: it can grow with n in a sum one by one, with log2(n) in a tree. Above 2**24 float32 has even numbers only:
+    2**24 + 1 is rounded back to 2**24, where cumsum stops.
     Kernels in functions: a kernel that is defined inside a function can use the function's names: it may call op, a
-    device function, and it takes numbers as constants. cuda.blockDim.x is the number of threads of its block.
+    device function, and it takes numbers as constants. Device functions may be defined there too, with
+    @cuda.jit(device=True) above them. cuda.blockDim.x is the number of threads of the kernel's block.
 
 Code it
     Task 1  tree_kernel: the sequential tree of a block, and its atomic                  (eleven lines)
     Task 2  warp_sum, shuffle_kernel: registers, shuffles, several blocks               (sixteen lines)
     Task 3  predict_atomics, predict_traffic: what each kernel asks of memory               (two lines)
-    Task 4  choose_launch, identity_of, reduction: shuffle_kernel for any operation      (thirty lines)
+    Task 4  choose_launch, identity_of, kernel_for: shuffle_kernel for any operation (twenty-two lines)
 
 Verify
     pytest week2/katas/reduction       then: ./course quiz week2/katas/reduction
@@ -72,6 +73,7 @@ from tools.gpu import cuda
 WARP = 32           # lanes
 ALL = 0xFFFFFFFF    # lanes of a warp, a bit for each
 THREADS = 256       # of a block, a power of two
+WARPS = 8           # of such a block: THREADS // WARP, which Numba would not take as the size of an array
 MOST_BLOCKS = 2048  # of sum_shuffles
 BLOCKS_PER_SM = 8   # times 256 threads: 2048, as many as a multiprocessor (SM) of an H100 holds
 
@@ -178,7 +180,7 @@ def warp_sum(value):
 
 @cuda.jit
 def shuffle_kernel(x, out):
-    sums = cuda.shared.array(WARP, np.float32)  # one for each warp of a block
+    sums = cuda.shared.array(WARPS, np.float32)
     t = cuda.threadIdx.x
     value = np.float32(0)
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
@@ -188,7 +190,7 @@ def shuffle_kernel(x, out):
         sums[t // WARP] = value
     cuda.syncthreads()
     if t < WARP:  # the whole first warp: its shuffles need all lanes
-        value = warp_sum(sums[t] if t < THREADS // WARP else np.float32(0))
+        value = warp_sum(sums[t] if t < WARPS else np.float32(0))
         if t == 0:
             cuda.atomic.add(out, 0, value)
 
@@ -260,34 +262,46 @@ def identity_of(name: str) -> float:
 
 
 @functools.cache  # one kernel for each operation, compiled once
-def reduction(op: Callable, identity: float) -> Callable:
-    """A function reduce(x, *, out=None) that combines all elements of x by op, without an atomic.
+def kernel_for(op: Callable, identity: float) -> Callable:
+    """A kernel(x, out): each block combines its share of x by op and stores the result in out, at its own number.
 
     op: a device function of two float32 numbers whose order and grouping do not matter. identity: that of op.
-    reduce launches choose_launch's blocks for multiprocessors(); if there are several, each stores its result in an
-    array, and one block of THREADS threads reduces that array by the same kernel.
-    x: float32 of any length, contiguous; none gives the identity. out: (1,) float32, allocated if not given.
+    The kernel runs with any number of blocks, of 1 to WARPS warps each, and without an atomic.
     """
     nothing = np.float32(identity)
 
+    @cuda.jit(device=True)
+    def of_warp(value):
+        for distance in (16, 8, 4, 2, 1):
+            value = op(value, cuda.shfl_down_sync(ALL, value, distance))
+        return value
+
     @cuda.jit
     def kernel(x, out):
-        results = cuda.shared.array(WARP, np.float32)
+        results = cuda.shared.array(WARPS, np.float32)
         t = cuda.threadIdx.x
         value = nothing
         for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
             value = op(value, x[i])
-        for distance in (16, 8, 4, 2, 1):
-            value = op(value, cuda.shfl_down_sync(ALL, value, distance))
+        value = of_warp(value)
         if t % WARP == 0:
             results[t // WARP] = value
         cuda.syncthreads()
         if t < WARP:
-            value = results[t] if t < cuda.blockDim.x // WARP else nothing
-            for distance in (16, 8, 4, 2, 1):
-                value = op(value, cuda.shfl_down_sync(ALL, value, distance))
+            value = of_warp(results[t] if t < cuda.blockDim.x // WARP else nothing)
             if t == 0:
                 out[cuda.blockIdx.x] = value
+
+    return kernel
+
+
+def reduction(op: Callable, identity: float) -> Callable:
+    """A function reduce(x, *, out=None) that combines all elements of x by op, without an atomic. Given.
+
+    op, identity: as for kernel_for. Several blocks store their results in an array; one more block reduces that.
+    x: float32 of any length, contiguous; none gives the identity. out: (1,) float32, allocated if not given.
+    """
+    kernel = kernel_for(op, identity)
 
     def reduce(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
         out = x.new_empty(1) if out is None else out

@@ -78,6 +78,10 @@ class Array:
         if self.dtype.names:
             raise Unknown("The simulator assigns no whole records. A GPU may run it.", "Assign field by field.")
         if getattr(value, "dtype", None) is None or isinstance(value, Array):
+            if value is None:
+                raise TypeError(
+                    f"None was to be stored to an element of {self.name}. Which function gave it, without a return?"
+                )
             raise TypeError(f"An element of {self.name} is a number, and no other thing can be stored to it.")
         offsets = self.locate(index, "stores")
         self.touch(offsets, "store", value)
