@@ -31,7 +31,8 @@ def one_term_off(symptoms: Symptoms) -> Cause | None:
         sums = list(_sums(symptoms, place))
         if sums and sums[0].off and sum(map(_bits, sums)) >= ENOUGH_BITS and (found := odd_term(sums, TIMES)):
             times, names = found
-            return cause("one_term_off", said_of(sums[0], times, names), f"What is there to count for {' or '.join(names)}?")
+            asks = f"What is there to count for {' or '.join(names)}?"
+            return cause("one_term_off", said_of(sums[0], times, names), asks)
     return None
 
 
