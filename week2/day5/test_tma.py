@@ -477,8 +477,10 @@ def test_eight_warps_multiply_while_three_stages_arrive(rng):
     a, b = numbers(rng, (256, 256), (256, 512), dtype=torch.bfloat16)
     kernel = compiled(lesson.matmul, a, b, chip="h100").kernels["matmul_kernel"]
     warps, stages, shared_bytes = kernel.num_warps, kernel.num_stages, kernel.shared_bytes
-    assert warps == 8, f"The launch of matmul_kernel names {warps} warps (num_warps), or none, which is 4."
-    assert stages == 3, f"The launch of matmul_kernel names {stages} stages (num_stages)."
+    of_warps = f"The launch of matmul_kernel names {warps} warps (num_warps), or none, which is 4."
+    of_stages = f"The launch of matmul_kernel names {stages} as num_stages."
+    assert warps == 8, of_warps
+    assert stages == 3, of_stages
     assert shared_bytes >= 3 * 2 * (128 * 64 + 64 * 256)
 
 
@@ -627,9 +629,9 @@ def test_predicts_the_bytes_that_are_counted(m, n, k, rng):
 def test_tiles_below_each_other_share_no_box(m, n):
     """Three rows of one tile, then one tile. A cluster lies in one row of tiles, and b is never shared."""
     alone, in_clusters_of_two = (lesson.predict_traffic(m, n, 56, 16, 64, 2, cluster) for cluster in (1, 2))
-    assert in_clusters_of_two == alone, (
-        f"{in_clusters_of_two} bytes for cluster=2, {alone} for cluster=1: the same is wanted.\n"
-        "In each row of tiles there is one. Which box would two programs of a cluster share: of a, or of b?")
+    why = ("A row of tiles has one tile here, so clusters change nothing.\n"
+           "Which box would two programs of a cluster share: of a, or of b?")
+    assert in_clusters_of_two == alone, why
 
 
 @pytest.mark.task(6)

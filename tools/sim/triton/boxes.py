@@ -1,4 +1,4 @@
-"""Where a box begins: Triton's interpreter wants multiples of 16 bytes along the last axis. Which place was asked for."""
+"""Where a box begins: along the last axis Triton's interpreter wants multiples of 16 bytes, and here says the place."""
 
 from types import ModuleType
 from typing import Any
