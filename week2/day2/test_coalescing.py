@@ -25,9 +25,20 @@ def wild(*shape):
     return some.repeat(-(-int(np.prod(shape)) // 7))[: int(np.prod(shape))].reshape(shape)
 
 
+def first_launch(counters):
+    assert counters.launches, "no kernel of yours ran: where is it launched?"
+    return counters.launches[0]
+
+
 def of_lines(counters, kind, what):
     """What the lines of one kind asked for, in the first launch."""
-    return sum(getattr(line.counts, what) for line in counters.launches[0].lines if line.kind == kind)
+    return sum(getattr(line.counts, what) for line in first_launch(counters).lines if line.kind == kind)
+
+
+def wasteful(kernel):
+    """The compiled loads and stores that use less than all of their sectors, in words."""
+    return [f"the {access.kind} in line {access.line} uses {access.efficiency:.3g} of the bytes of its sectors"
+            for access in kernel.accesses if access.efficiency < 1]
 
 
 # Task 1: what a request costs ---------------------------------------------------------------------
@@ -66,6 +77,7 @@ def test_elements_4_apart_are_two_in_a_sector():
 
 @pytest.mark.task(1)
 def test_elements_that_are_a_sector_apart_or_more_touch_one_each():
+    """32 lanes, 32 sectors: never more than lanes, however many lie between the first and the last."""
     for stride in (8, 9, 4096):
         assert_matches(lesson.sectors_of_request, 0, stride, 4, oracle=touched)
 
@@ -87,6 +99,7 @@ def test_counts_the_sectors_of_any_offset_and_stride(itemsize):
 
 @pytest.mark.task(1)
 def test_of_the_lessons_requests_all_and_four_fifths_and_a_quarter_is_wanted():
+    """A share of what was sent: never above 1."""
     for offset, stride in [(0, 1), (3, 1), (0, 4)]:
         assert_matches(lesson.sector_efficiency, offset, stride, 4, oracle=share)
 
@@ -231,6 +244,14 @@ def test_copies_rows_with_nan_and_infinity():
 
 
 @pytest.mark.task(3)
+@pytest.mark.parametrize("dtype, needed", [(torch.float32, 40), (torch.float16, 48), (torch.float64, 36)])
+def test_rows_of_the_copy_begin_sectors_and_are_no_farther_apart_than_need_be(dtype, needed, rng):
+    copy = assert_matches(lesson.copy_rows, numbers(rng, 4, 33, dtype=dtype), oracle=same, exact=True)
+    apart = copy.stride(0)
+    assert apart == needed, f"elements of {dtype.itemsize} bytes from the beginning of a row of the copy to the next"
+
+
+@pytest.mark.task(3)
 @pytest.mark.counters
 @pytest.mark.parametrize("n, dtype, sectors", [(57, torch.float32, 4), (53, torch.float16, 2), (31, torch.float64, 8)])
 def test_every_row_of_the_copy_begins_a_sector(n, dtype, sectors, rng):
@@ -238,13 +259,6 @@ def test_every_row_of_the_copy_begins_a_sector(n, dtype, sectors, rng):
     x = numbers(rng, 16, found_by_trying(n, dtype.itemsize), dtype=dtype)[:, :n]
     counters = count(lesson.copy_rows, x)
     assert counters.sectors_per_request == sectors
-
-
-@pytest.mark.task(3)
-def test_rows_of_the_copy_are_no_farther_apart_than_need_be(rng):
-    copy = assert_matches(lesson.copy_rows, numbers(rng, 4, 33), oracle=same, exact=True)
-    apart = copy.stride(0)
-    assert apart == 40
 
 
 @pytest.mark.task(3)
@@ -325,8 +339,8 @@ def test_halves_are_split_as_halves(rng):
 def test_the_compiled_loads_of_structs_waste_nothing(rng):
     """Which lane loads what is the compiler's choice: it finds that a struct's fields are neighbours."""
     kernel = compiled(lesson.split_fields, numbers(rng, 1024, 4), chip="h100").kernels["split_kernel"]
-    efficiency = {f"{access.kind}, line {access.line}": access.efficiency for access in kernel.accesses}
-    assert efficiency == dict.fromkeys(efficiency, 1.0)
+    waste = wasteful(kernel)
+    assert not waste, waste[0]
     assert len(kernel.loads) == 1
     assert kernel.spills == 0
 
@@ -379,15 +393,18 @@ def test_transposes_nan_and_infinity():
 def test_your_kernel_transposes_one_program_for_each_tile(rng):
     counters = count(lesson.transpose, numbers(rng, 100, 70), tile_m=16, tile_n=32)
     assert counters.library_operations == []
-    assert counters.launches[0].grid[:2] == (7, 3)
+    grid = first_launch(counters).grid[:2]
+    assert grid == (7, 3)
     assert counters.bytes == 2 * 4 * 100 * 70
 
 
 @pytest.mark.task(5)
 @pytest.mark.counters
-def test_without_a_size_a_tile_has_256_bytes_each_way(rng):
-    counters = count(lesson.transpose, numbers(rng, 300, 128))
-    assert counters.launches[0].grid[:2] == (5, 2)
+@pytest.mark.parametrize("dtype, tiles", [(torch.float32, (5, 2)), (torch.float16, (3, 1))])
+def test_without_a_size_a_tile_has_256_bytes_each_way(dtype, tiles, rng):
+    counters = count(lesson.transpose, numbers(rng, 300, 128, dtype=dtype))
+    grid = first_launch(counters).grid[:2]
+    assert grid == tiles, f"tiles of {256 // dtype.itemsize} x {256 // dtype.itemsize} elements cover 300 x 128 of them"
 
 
 @pytest.mark.task(5)
@@ -411,9 +428,10 @@ def test_halves_stay_halves(rng):
 def test_compiled_loads_and_stores_are_16_bytes_wide_and_waste_nothing(dtype, rng):
     """Rows are loaded and columns are stored by other threads: what lies between goes through shared memory."""
     kernel = compiled(lesson.transpose, numbers(rng, 256, 256, dtype=dtype), chip="h100").kernels["transpose_kernel"]
-    efficiency = {f"{access.kind}, line {access.line}": access.efficiency for access in kernel.accesses}
-    assert efficiency == dict.fromkeys(efficiency, 1.0)
-    assert [access.width for access in kernel.accesses] == [16, 16]
+    waste = wasteful(kernel)
+    assert not waste, waste[0]
+    widths = [access.width for access in kernel.accesses]
+    assert widths == [16, 16], "bytes that a thread loads at once, and stores at once"
     assert kernel.shared_bytes > 0
     assert kernel.spills == 0
 
@@ -422,6 +440,16 @@ def pieces(m, n, itemsize, tile_m, tile_n):
     """A row of x is loaded in n // tile_n pieces, a row of out is stored in m // tile_m; how many sectors has each?"""
     loaded, stored = (len({byte // 32 for byte in range(side * itemsize)}) for side in (tile_n, tile_m))
     return terms(loads=m * (n // tile_n) * loaded, stores=n * (m // tile_m) * stored)
+
+
+@pytest.mark.task(5)
+def test_8_float32_in_a_row_are_loaded_from_1_sector_and_stored_into_8():
+    assert_matches(lesson.predict_sectors, 1, 8, 4, 1, 8, oracle=pieces)
+
+
+@pytest.mark.task(5)
+def test_8_float32_in_a_column_are_loaded_from_8_sectors_and_stored_into_1():
+    assert_matches(lesson.predict_sectors, 8, 1, 4, 8, 1, oracle=pieces)
 
 
 @pytest.mark.task(5)
