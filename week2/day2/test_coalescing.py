@@ -25,14 +25,10 @@ def wild(*shape):
     return some.repeat(-(-int(np.prod(shape)) // 7))[: int(np.prod(shape))].reshape(shape)
 
 
-def first_launch(counters):
-    assert counters.launches, "no kernel of yours ran: where is it launched?"
-    return counters.launches[0]
-
-
 def of_lines(counters, kind, what):
     """What the lines of one kind asked for, in the first launch."""
-    return sum(getattr(line.counts, what) for line in first_launch(counters).lines if line.kind == kind)
+    assert counters.launches
+    return sum(getattr(line.counts, what) for line in counters.launches[0].lines if line.kind == kind)
 
 
 def wasteful(kernel):
@@ -352,9 +348,26 @@ def turned(x, **tiles):
 
 
 @pytest.mark.task(5)
+def test_one_program_moves_all_of_one_tile(rng):
+    counters = count(lesson.transpose, numbers(rng, 2, 4), tile_m=2, tile_n=4)
+    assert counters.launches
+    loaded = counters.bytes_loaded // 4
+    assert loaded == 8, "elements of the tile; all of its rows and columns exist: which does the mask let through?"
+
+
+@pytest.mark.task(5)
 def test_transposes_one_tile_of_two_rows_and_four_columns():
     x = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]], device=device)
     assert_matches(lesson.transpose, x, tile_m=2, tile_n=4, oracle=turned, exact=True)
+
+
+@pytest.mark.task(5)
+def test_axis_0_of_the_grid_goes_down_the_matrix(rng):
+    counters = count(lesson.transpose, numbers(rng, 12, 8), tile_m=4, tile_n=8)
+    assert counters.launches
+    assert counters.launches[0].grid[:2] == (3, 1)
+    stored = counters.bytes_stored // 4
+    assert stored == 12 * 8, "elements; the grid is (3, 1): 4 rows of x are program (0, 0)'s, the next 4 are (1, 0)'s"
 
 
 @pytest.mark.task(5)
@@ -393,8 +406,8 @@ def test_transposes_nan_and_infinity():
 def test_your_kernel_transposes_one_program_for_each_tile(rng):
     counters = count(lesson.transpose, numbers(rng, 100, 70), tile_m=16, tile_n=32)
     assert counters.library_operations == []
-    grid = first_launch(counters).grid[:2]
-    assert grid == (7, 3)
+    assert counters.launches
+    assert counters.launches[0].grid[:2] == (7, 3)
     assert counters.bytes == 2 * 4 * 100 * 70
 
 
@@ -403,8 +416,9 @@ def test_your_kernel_transposes_one_program_for_each_tile(rng):
 @pytest.mark.parametrize("dtype, tiles", [(torch.float32, (5, 2)), (torch.float16, (3, 1))])
 def test_without_a_size_a_tile_has_256_bytes_each_way(dtype, tiles, rng):
     counters = count(lesson.transpose, numbers(rng, 300, 128, dtype=dtype))
-    grid = first_launch(counters).grid[:2]
-    assert grid == tiles, f"tiles of {256 // dtype.itemsize} x {256 // dtype.itemsize} elements cover 300 x 128 of them"
+    side = 256 // dtype.itemsize
+    assert counters.launches
+    assert counters.launches[0].grid[:2] == tiles, f"tiles of {side} x {side} elements cover x"
 
 
 @pytest.mark.task(5)
@@ -443,13 +457,13 @@ def pieces(m, n, itemsize, tile_m, tile_n):
 
 
 @pytest.mark.task(5)
-def test_8_float32_in_a_row_are_loaded_from_1_sector_and_stored_into_8():
-    assert_matches(lesson.predict_sectors, 1, 8, 4, 1, 8, oracle=pieces)
+def test_16_float32_in_a_row_are_loaded_from_2_sectors_and_stored_into_16():
+    assert_matches(lesson.predict_sectors, 1, 16, 4, 1, 16, oracle=pieces)
 
 
 @pytest.mark.task(5)
-def test_8_float32_in_a_column_are_loaded_from_8_sectors_and_stored_into_1():
-    assert_matches(lesson.predict_sectors, 8, 1, 4, 8, 1, oracle=pieces)
+def test_16_float32_in_a_column_are_loaded_from_16_sectors_and_stored_into_2():
+    assert_matches(lesson.predict_sectors, 16, 1, 4, 16, 1, oracle=pieces)
 
 
 @pytest.mark.task(5)

@@ -23,8 +23,7 @@ Concept
         GB/s        3909   2706   1687    784    416    380
     From 8 to 16 the sectors stay and the rate halves: as if memory fetched 64 bytes at a time for L2.
     A thread that copies a piece of its own, as a CPU's would, makes such a stride: lane i begins one piece
-    after lane i - 1. Let the lanes of a warp take neighbours, and go on together: the grid-stride loop of week 1,
-    day 3.
+    after lane i - 1. Let a warp's lanes take neighbours, and go on together: week 1, day 3's grid-stride loop.
     Offsets: neighbours that begin inside a sector take one sector more. If rows have 33 float32 and lie close
     together, row 1 begins 4 bytes into a sector. The cure is a longer *pitch*, the distance from the beginning
     of a row to that of the next, in elements: 40 in place of 33, and the last 7 of them are never used. In
