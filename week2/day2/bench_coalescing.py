@@ -14,7 +14,7 @@ def transposed(x):
 
 
 def aligned(rng, m, n):
-    """An (m, n) matrix whose rows begin sectors, as a careful owner allocates it; n + 7 columns at most."""
+    """A random (m, n) float32 matrix whose rows begin sectors."""
     (x,) = tensors(rng, (m, n + -n % 8))
     return (x[:, :n],)
 
