@@ -13,6 +13,12 @@ def transposed(x):
     return x.T.contiguous()
 
 
+def aligned(rng, m, n):
+    """A random (m, n) float32 matrix whose rows begin sectors."""
+    (x,) = tensors(rng, (m, n + -n % 8))
+    return (x[:, :n],)
+
+
 def padded(x):
     import torch
 
@@ -25,7 +31,7 @@ WORKLOADS = (  # a copy has no flops
         sizes=(2**16, 2**20, 2**24, 2**28), laptop_sizes=(4096,), small=4096, shape=lambda n: f"{n} float32",
         moved=lambda n: 2 * 4 * n, flops=lambda n: 0, rivals={"PyTorch": copied}),
     Workload(
-        function="copy_rows", arguments=lambda n, rng: tensors(rng, (n, n + 1)),
+        function="copy_rows", arguments=lambda n, rng: aligned(rng, n, n + 1),
         sizes=SIDES, laptop_sizes=(64,), small=64, shape=lambda n: f"{n} x {n + 1} float32",
         moved=lambda n: 2 * 4 * n * (n + 1), flops=lambda n: 0, rivals={"PyTorch, padded": padded}),
     Workload(
@@ -34,6 +40,6 @@ WORKLOADS = (  # a copy has no flops
         moved=lambda n: 2 * 4 * 4 * n, flops=lambda n: 0, rivals={"PyTorch": transposed}),
     Workload(
         function="transpose", arguments=lambda n, rng: tensors(rng, (n, n)),
-        sizes=SIDES, laptop_sizes=(64,), small=64, shape=lambda n: f"{n} x {n} float32",
+        sizes=SIDES, laptop_sizes=(64,), small=192, shape=lambda n: f"{n} x {n} float32",
         moved=lambda n: 2 * 4 * n * n, flops=lambda n: 0, rivals={"PyTorch": transposed}),
 )

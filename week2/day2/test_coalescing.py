@@ -27,7 +27,14 @@ def wild(*shape):
 
 def of_lines(counters, kind, what):
     """What the lines of one kind asked for, in the first launch."""
+    assert counters.launches
     return sum(getattr(line.counts, what) for line in counters.launches[0].lines if line.kind == kind)
+
+
+def wasteful(kernel):
+    """The compiled loads and stores that use less than all of their sectors, in words."""
+    return [f"the {access.kind} in line {access.line} uses {access.efficiency:.3g} of the bytes of its sectors"
+            for access in kernel.accesses if access.efficiency < 1]
 
 
 # Task 1: what a request costs ---------------------------------------------------------------------
@@ -66,6 +73,7 @@ def test_elements_4_apart_are_two_in_a_sector():
 
 @pytest.mark.task(1)
 def test_elements_that_are_a_sector_apart_or_more_touch_one_each():
+    """32 lanes, 32 sectors: never more than lanes, however many lie between the first and the last."""
     for stride in (8, 9, 4096):
         assert_matches(lesson.sectors_of_request, 0, stride, 4, oracle=touched)
 
@@ -87,6 +95,7 @@ def test_counts_the_sectors_of_any_offset_and_stride(itemsize):
 
 @pytest.mark.task(1)
 def test_of_the_lessons_requests_all_and_four_fifths_and_a_quarter_is_wanted():
+    """A share of what was sent: never above 1."""
     for offset, stride in [(0, 1), (3, 1), (0, 4)]:
         assert_matches(lesson.sector_efficiency, offset, stride, 4, oracle=share)
 
@@ -231,6 +240,14 @@ def test_copies_rows_with_nan_and_infinity():
 
 
 @pytest.mark.task(3)
+@pytest.mark.parametrize("dtype, needed", [(torch.float32, 40), (torch.float16, 48), (torch.float64, 36)])
+def test_rows_of_the_copy_begin_sectors_and_are_no_farther_apart_than_need_be(dtype, needed, rng):
+    copy = assert_matches(lesson.copy_rows, numbers(rng, 4, 33, dtype=dtype), oracle=same, exact=True)
+    apart = copy.stride(0)
+    assert apart == needed, f"elements of {dtype.itemsize} bytes from the beginning of a row of the copy to the next"
+
+
+@pytest.mark.task(3)
 @pytest.mark.counters
 @pytest.mark.parametrize("n, dtype, sectors", [(57, torch.float32, 4), (53, torch.float16, 2), (31, torch.float64, 8)])
 def test_every_row_of_the_copy_begins_a_sector(n, dtype, sectors, rng):
@@ -238,13 +255,6 @@ def test_every_row_of_the_copy_begins_a_sector(n, dtype, sectors, rng):
     x = numbers(rng, 16, found_by_trying(n, dtype.itemsize), dtype=dtype)[:, :n]
     counters = count(lesson.copy_rows, x)
     assert counters.sectors_per_request == sectors
-
-
-@pytest.mark.task(3)
-def test_rows_of_the_copy_are_no_farther_apart_than_need_be(rng):
-    copy = assert_matches(lesson.copy_rows, numbers(rng, 4, 33), oracle=same, exact=True)
-    apart = copy.stride(0)
-    assert apart == 40
 
 
 @pytest.mark.task(3)
@@ -325,8 +335,8 @@ def test_halves_are_split_as_halves(rng):
 def test_the_compiled_loads_of_structs_waste_nothing(rng):
     """Which lane loads what is the compiler's choice: it finds that a struct's fields are neighbours."""
     kernel = compiled(lesson.split_fields, numbers(rng, 1024, 4), chip="h100").kernels["split_kernel"]
-    efficiency = {f"{access.kind}, line {access.line}": access.efficiency for access in kernel.accesses}
-    assert efficiency == dict.fromkeys(efficiency, 1.0)
+    waste = wasteful(kernel)
+    assert not waste, waste[0]
     assert len(kernel.loads) == 1
     assert kernel.spills == 0
 
@@ -338,9 +348,26 @@ def turned(x, **tiles):
 
 
 @pytest.mark.task(5)
+def test_one_program_moves_all_of_one_tile(rng):
+    counters = count(lesson.transpose, numbers(rng, 2, 4), tile_m=2, tile_n=4)
+    assert counters.launches
+    loaded = counters.bytes_loaded // 4
+    assert loaded == 8, "elements of the tile; all of its rows and columns exist: which does the mask let through?"
+
+
+@pytest.mark.task(5)
 def test_transposes_one_tile_of_two_rows_and_four_columns():
     x = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]], device=device)
     assert_matches(lesson.transpose, x, tile_m=2, tile_n=4, oracle=turned, exact=True)
+
+
+@pytest.mark.task(5)
+def test_axis_0_of_the_grid_goes_down_the_matrix(rng):
+    counters = count(lesson.transpose, numbers(rng, 12, 8), tile_m=4, tile_n=8)
+    assert counters.launches
+    assert counters.launches[0].grid[:2] == (3, 1)
+    stored = counters.bytes_stored // 4
+    assert stored == 12 * 8, "elements; the grid is (3, 1): 4 rows of x are program (0, 0)'s, the next 4 are (1, 0)'s"
 
 
 @pytest.mark.task(5)
@@ -379,15 +406,19 @@ def test_transposes_nan_and_infinity():
 def test_your_kernel_transposes_one_program_for_each_tile(rng):
     counters = count(lesson.transpose, numbers(rng, 100, 70), tile_m=16, tile_n=32)
     assert counters.library_operations == []
+    assert counters.launches
     assert counters.launches[0].grid[:2] == (7, 3)
     assert counters.bytes == 2 * 4 * 100 * 70
 
 
 @pytest.mark.task(5)
 @pytest.mark.counters
-def test_without_a_size_a_tile_has_256_bytes_each_way(rng):
-    counters = count(lesson.transpose, numbers(rng, 300, 128))
-    assert counters.launches[0].grid[:2] == (5, 2)
+@pytest.mark.parametrize("dtype, tiles", [(torch.float32, (5, 2)), (torch.float16, (3, 1))])
+def test_without_a_size_a_tile_has_256_bytes_each_way(dtype, tiles, rng):
+    counters = count(lesson.transpose, numbers(rng, 300, 128, dtype=dtype))
+    side = 256 // dtype.itemsize
+    assert counters.launches
+    assert counters.launches[0].grid[:2] == tiles, f"tiles of {side} x {side} elements cover x"
 
 
 @pytest.mark.task(5)
@@ -411,9 +442,10 @@ def test_halves_stay_halves(rng):
 def test_compiled_loads_and_stores_are_16_bytes_wide_and_waste_nothing(dtype, rng):
     """Rows are loaded and columns are stored by other threads: what lies between goes through shared memory."""
     kernel = compiled(lesson.transpose, numbers(rng, 256, 256, dtype=dtype), chip="h100").kernels["transpose_kernel"]
-    efficiency = {f"{access.kind}, line {access.line}": access.efficiency for access in kernel.accesses}
-    assert efficiency == dict.fromkeys(efficiency, 1.0)
-    assert [access.width for access in kernel.accesses] == [16, 16]
+    waste = wasteful(kernel)
+    assert not waste, waste[0]
+    widths = [access.width for access in kernel.accesses]
+    assert widths == [16, 16], "bytes that a thread loads at once, and stores at once"
     assert kernel.shared_bytes > 0
     assert kernel.spills == 0
 
@@ -422,6 +454,16 @@ def pieces(m, n, itemsize, tile_m, tile_n):
     """A row of x is loaded in n // tile_n pieces, a row of out is stored in m // tile_m; how many sectors has each?"""
     loaded, stored = (len({byte // 32 for byte in range(side * itemsize)}) for side in (tile_n, tile_m))
     return terms(loads=m * (n // tile_n) * loaded, stores=n * (m // tile_m) * stored)
+
+
+@pytest.mark.task(5)
+def test_16_float32_in_a_row_are_loaded_from_2_sectors_and_stored_into_16():
+    assert_matches(lesson.predict_sectors, 1, 16, 4, 1, 16, oracle=pieces)
+
+
+@pytest.mark.task(5)
+def test_16_float32_in_a_column_are_loaded_from_16_sectors_and_stored_into_2():
+    assert_matches(lesson.predict_sectors, 16, 1, 4, 16, 1, oracle=pieces)
 
 
 @pytest.mark.task(5)

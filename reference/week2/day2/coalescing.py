@@ -23,11 +23,12 @@ Concept
         GB/s        3909   2706   1687    784    416    380
     From 8 to 16 the sectors stay and the rate halves: as if memory fetched 64 bytes at a time for L2.
     A thread that copies a piece of its own, as a CPU's would, makes such a stride: lane i begins one piece
-    after lane i - 1. Let the lanes of a warp take neighbours, and go on together: day 3's grid-stride loop.
+    after lane i - 1. Let a warp's lanes take neighbours, and go on together: week 1, day 3's grid-stride loop.
     Offsets: neighbours that begin inside a sector take one sector more. If rows have 33 float32 and lie close
     together, row 1 begins 4 bytes into a sector. The cure is a longer *pitch*, the distance from the beginning
     of a row to that of the next, in elements: 40 in place of 33, and the last 7 of them are never used. In
     PyTorch, torch.empty((m, 40))[:, :33] is such a matrix; x.element_size() gives the bytes of an element.
+    torch.zeros would write all of it once more, and no counter here would tell: it counts kernels, not fills.
     Fields: an *array of structs* keeps together what belongs to one thing: x y z w, x y z w, ... A load of all x
     has stride 4. A *struct of arrays* keeps the same field together: x x x ..., y y y ...: stride 1. To get from
     one to the other, load whole structs: a tile with a row for each struct and a column for each field.
@@ -39,7 +40,7 @@ Concept
     The simulator counts a sector once in each load of a program; ./course compiled week2/day2 knows the lanes.
 
 Code it
-    Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs    (three lines)
+    Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs      (two lines)
     Task 2  copy_kernel: given, right, a piece for each thread; repair it                  (two lines)
     Task 3  pitch; copy_rows: given, right, its rows begin anywhere; repair it             (two lines)
     Task 4  split_kernel: given, right, it loads field by field; repair it                (four lines)
@@ -127,7 +128,7 @@ def pitch(n: int, itemsize: int) -> int:
 @cuda.jit
 def rows_kernel(x, out):
     col, row = cuda.grid(2)
-    if row < out.shape[0] and col < out.shape[1]:
+    if row < x.shape[0] and col < x.shape[1]:
         out[row, col] = x[row, col]
 
 

@@ -17,11 +17,16 @@ def lines_of(counters: Counters) -> list[Line]:
 
 def worst(lines: Iterable[Line], cost: Callable, fact: Callable) -> Iterator[str]:
     """The source lines that cost most, with their figures; those that cost nothing are left out."""
+    costly = sorted(filter(cost, lines), key=cost, reverse=True)
+    facts: dict[tuple, dict[str, str]] = {}  # of a place, by kind; a line that loads and stores alike stands there once
+    for line in costly:
+        facts.setdefault((line.file, line.line), {}).setdefault(fact(line.counts), line.kind)
     told = [
-        f"line {line.line}: {short(line)}  {fact(line.counts)}"
-        for line in sorted(filter(cost, lines), key=cost, reverse=True)
+        f"line {line.line}{f', {kinds[said]}' if len(kinds) > 1 else ''}: {short(line)}  {said}"
+        for line in costly
+        for kinds, said in [(facts[line.file, line.line], fact(line.counts))]
     ]
-    yield from list(dict.fromkeys(told))[:MOST_LINES]  # a line that loads and stores alike stands there once
+    yield from list(dict.fromkeys(told))[:MOST_LINES]
 
 
 def short(line: Line) -> str:

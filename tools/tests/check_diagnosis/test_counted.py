@@ -287,6 +287,19 @@ def test_a_line_that_loads_and_stores_alike_is_told_once():
     ]
 
 
+def test_a_line_that_loads_and_stores_unalike_is_told_twice_each_time_with_its_kind():
+    sectors = {"load": 4, "store": 5}
+    lines = tuple(
+        Line("day.py", 9, "out[i] = x[i]", kind, Counts(sectors=count, warps=Warps(requests=1)))
+        for kind, count in sectors.items()
+    )
+    made = counters(Launch("walk", (1,), lines[0].counts + lines[1].counts, lines))
+    assert told_by_counters(made, "counters.sectors_per_request == 4")[:-1] == [
+        "line 9, store: out[i] = x[i]  5.0 sectors a request",
+        "line 9, load: out[i] = x[i]  4.0 sectors a request",
+    ]
+
+
 def test_conflicts_are_told_with_the_line_that_has_them():
     row, question = told_by_counters(counters(cuda_launch()), "counters.conflicts == 0")
     assert row == "line 12: tile[x, y] = x  992 of 1024 wavefronts are conflicts"
