@@ -1,4 +1,4 @@
-"""The place where a box begins: Triton's interpreter wants multiples of 16 bytes along the last axis; here it is told."""
+"""The place where a box begins: Triton's interpreter wants multiples of 16 bytes along the last axis; it is told."""
 
 from types import ModuleType
 from typing import Any
