@@ -1,4 +1,4 @@
-"""Where a box begins: along the last axis Triton's interpreter wants multiples of 16 bytes, and here says the place."""
+"""The place where a box begins: Triton's interpreter wants multiples of 16 bytes along the last axis; here it is told."""
 
 from types import ModuleType
 from typing import Any
