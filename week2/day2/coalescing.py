@@ -40,7 +40,7 @@ Concept
     The simulator counts a sector once in each load of a program; ./course compiled week2/day2 knows the lanes.
 
 Code it
-    Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs      (two lines)
+    Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs     (two lines)
     Task 2  copy_kernel: given, right, a piece for each thread; repair it                  (two lines)
     Task 3  pitch; copy_rows: given, right, its rows begin anywhere; repair it             (two lines)
     Task 4  split_kernel: given, right, it loads field by field; repair it                (four lines)

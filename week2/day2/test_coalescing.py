@@ -73,8 +73,9 @@ def test_elements_4_apart_are_two_in_a_sector():
 
 @pytest.mark.task(1)
 def test_elements_that_are_a_sector_apart_or_more_touch_one_each():
-    """32 lanes, 32 sectors: never more than lanes, however many lie between the first and the last."""
     for stride in (8, 9, 4096):
+        sectors = lesson.sectors_of_request(0, stride, 4)
+        assert sectors <= 32, f"with stride {stride}, 32 lanes touch a sector each at most, and none between them"
         assert_matches(lesson.sectors_of_request, 0, stride, 4, oracle=touched)
 
 
@@ -95,8 +96,10 @@ def test_counts_the_sectors_of_any_offset_and_stride(itemsize):
 
 @pytest.mark.task(1)
 def test_of_the_lessons_requests_all_and_four_fifths_and_a_quarter_is_wanted():
-    """A share of what was sent: never above 1."""
-    for offset, stride in [(0, 1), (3, 1), (0, 4)]:
+    assert_matches(lesson.sector_efficiency, 0, 1, 4, oracle=share)
+    efficiency = lesson.sector_efficiency(3, 1, 4)
+    assert efficiency <= 1, "with offset 3 and stride 1; a share of what was sent is 1 at most"
+    for offset, stride in [(3, 1), (0, 4)]:
         assert_matches(lesson.sector_efficiency, offset, stride, 4, oracle=share)
 
 

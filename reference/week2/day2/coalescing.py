@@ -40,7 +40,7 @@ Concept
     The simulator counts a sector once in each load of a program; ./course compiled week2/day2 knows the lanes.
 
 Code it
-    Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs      (two lines)
+    Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs     (two lines)
     Task 2  copy_kernel: given, right, a piece for each thread; repair it                  (two lines)
     Task 3  pitch; copy_rows: given, right, its rows begin anywhere; repair it             (two lines)
     Task 4  split_kernel: given, right, it loads field by field; repair it                (four lines)
@@ -94,8 +94,7 @@ def sectors_of_request(offset: int, stride: int, itemsize: int) -> int:
 
 def sector_efficiency(offset: int, stride: int, itemsize: int) -> float:
     """The share of the bytes in these sectors that the warp asked for, from 0 to 1."""
-    asked = WARP * itemsize
-    return asked / (SECTOR * sectors_of_request(offset, stride, itemsize))
+    return WARP * itemsize / (SECTOR * sectors_of_request(offset, stride, itemsize))
 
 
 # Task 2
