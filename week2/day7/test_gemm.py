@@ -1,4 +1,4 @@
-"""The lesson again, as checks: an order, a tail, a product that stays on its SM, what comes after it, and the last case."""
+"""The lesson again, as checks: an order, a tail, a product that stays on its SM, what follows it, and the last case."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_numbers_every_tile_once_in_groups_of_any_size(tiles_down, tiles_across,
     assert_matches(lesson.order, tiles_down, tiles_across, group, oracle=numbers_of_groups)
 
 
-# Task 2: what the tail and the order cost ---------------------------------------------------------
+# Task 2: what rounds and the order cost ---------------------------------------------------------
 
 def share_by_hand(tiles, sms):
     """Give every SM a tile, round after round."""
@@ -398,7 +398,8 @@ def test_copies_only_what_the_copy_engine_cannot_take(as_it_is, view):
 
     assert_matches(in_rows_elsewhere, x, oracle=torch.clone, exact=True)
     copied = count(lesson.in_rows, x).library_operations != []
-    why = f"legal(x) is {lesson.legal(x)}, legal(x.T) is {lesson.legal(x.T)}, and x was {'' if copied else 'not '}copied."
+    was = "was copied" if copied else "was not copied"
+    why = f"legal(x) is {lesson.legal(x)}, legal(x.T) is {lesson.legal(x.T)}, and x {was}."
     assert copied != as_it_is, why
 
 
