@@ -174,10 +174,13 @@ def in_rows(x: torch.Tensor) -> torch.Tensor:
 def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activation: str) -> str:
     """What is wrong with the arguments, in one sentence that names them and what they are; "" if nothing is.
 
-    Of several mistakes the first in this order: a and b are matrices; a has as many columns as b rows, at least 1;
-    both have the same dtype, one of DTYPES; bias has shape (n,); all are on one device; activation is one of
-    ACTIVATIONS.
+    Of several mistakes the first in this order: all are on one device, which is given; a and b are matrices; a has
+    as many columns as b rows, at least 1; both have the same dtype, one of DTYPES; bias has shape (n,); activation is
+    one of ACTIVATIONS.
     """
+    devices = {str(x.device) for x in (a, b, bias) if x is not None}
+    if len(devices) > 1:
+        return f"a, b and bias are on one device, not on {sorted(devices)}"
     raise NotImplementedError("week2/day7 task 5: problem")
 
 

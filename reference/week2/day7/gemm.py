@@ -205,10 +205,13 @@ def in_rows(x: torch.Tensor) -> torch.Tensor:
 def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activation: str) -> str:
     """What is wrong with the arguments, in one sentence that names them and what they are; "" if nothing is.
 
-    Of several mistakes the first in this order: a and b are matrices; a has as many columns as b rows, at least 1;
-    both have the same dtype, one of DTYPES; bias has shape (n,); all are on one device; activation is one of
-    ACTIVATIONS.
+    Of several mistakes the first in this order: all are on one device, which is given; a and b are matrices; a has
+    as many columns as b rows, at least 1; both have the same dtype, one of DTYPES; bias has shape (n,); activation is
+    one of ACTIVATIONS.
     """
+    devices = {str(x.device) for x in (a, b, bias) if x is not None}
+    if len(devices) > 1:
+        return f"a, b and bias are on one device, not on {sorted(devices)}"
     if a.ndim != 2 or b.ndim != 2:
         return f"a and b are matrices, not of shapes {tuple(a.shape)} and {tuple(b.shape)}"
     if a.shape[1] != b.shape[0] or a.shape[1] == 0:
@@ -217,9 +220,6 @@ def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activat
         return f"a is {a.dtype}, b is {b.dtype}: both have one dtype of {DTYPES}"
     if bias is not None and bias.shape != b.shape[1:]:
         return f"bias has shape {tuple(bias.shape)}, not {tuple(b.shape[1:])}"
-    devices = [x.device for x in (a, b, bias) if x is not None]
-    if len(set(devices)) > 1:
-        return f"a, b and bias are on one device, not on {', '.join(map(str, devices))}"
     return "" if activation in ACTIVATIONS else f"activation is {activation!r}, not one of {ACTIVATIONS}"
 
 
