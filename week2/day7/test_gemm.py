@@ -1,4 +1,4 @@
-"""The lesson again, as checks: an order, its rounds, a product that stays on its SM, what follows it, and the last case."""
+"""The lesson again, as checks: an order, rounds, a product that stays on its SM, what follows it, and the last case."""
 
 import numpy as np
 import pytest

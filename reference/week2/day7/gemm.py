@@ -42,7 +42,7 @@ Code it
     Task 2  busy_share, wave_bytes: what rounds and the order cost                  (four lines)
     Task 3  matmul_kernel and multiply: persistent, autotuned                     (nineteen lines)
     Task 4  epilogue: given for none; add bias, relu and silu                      (seven lines)
-    Task 5  in_rows, problem, matmul: any strides; mistakes called by name    (twenty-three lines)
+    Task 5  in_rows, problem, matmul: any strides; mistakes called by name      (twenty-one lines)
     Task 6  bias_gradient_kernel: given, right, and slow; find what ails it          (five lines)
             ./course count week2/day7 says what each line asks of memory. All three diseases you have met.
 
