@@ -14,6 +14,7 @@ from tools.gpu import device
 from week2.day4 import pipelining as lesson
 
 INF, NAN = float("inf"), float("nan")
+SHAPES = [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0), (0, 3, 2), (3, 0, 2)]
 
 
 def product(a, b, *stages, **tiles):
@@ -32,6 +33,17 @@ def added_up(terms):
 def halves(rng, *shapes):
     """Matrices of float16, where lessons run."""
     return [torch.from_numpy(values).to(device, torch.float16) for values in matrices(rng, *shapes)]
+
+
+def assert_multiplies(multiply, m, n, k, rng, **options):
+    """One of the lesson's two products, of matrices (m, k) and (k, n)."""
+    assert_matches(multiply, *halves(rng, (m, k), (k, n)), oracle=product, tolerance=added_up(k), **options)
+
+
+def assert_spreads_nan_and_infinity(multiply):
+    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
+    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
+    assert_matches(multiply, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
 
 
 def sum_over(tiles, multiply):
@@ -307,35 +319,27 @@ def test_prefetch_multiplies_one_tile(rng):
     a, b = halves(rng, (16, 16), (16, 64))
     anything = lesson.matmul_prefetch(a, b, tile_m=16, tile_n=64, tile_k=16).any()
     assert anything, "all of it is 0: the one turn of the loop multiplies the tiles that were asked for before the loop"
-    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                   tolerance=added_up(16))
+    assert_multiplies(lesson.matmul_prefetch, 16, 64, 16, rng, tile_m=16, tile_n=64, tile_k=16)
 
 
 @pytest.mark.task(3)
 @pytest.mark.edge
 def test_prefetch_masks_what_lies_beyond_k(rng):
     """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
-    a, b = halves(rng, (16, 21), (21, 64))
-    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                   tolerance=added_up(21))
+    assert_multiplies(lesson.matmul_prefetch, 16, 64, 21, rng, tile_m=16, tile_n=64, tile_k=16)
 
 
 @pytest.mark.task(3)
 @pytest.mark.edge
-@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0),
-                                     (0, 3, 2), (3, 0, 2)])
+@pytest.mark.parametrize("m, n, k", SHAPES)
 def test_prefetch_takes_any_shape_stored_in_any_way(m, n, k, rng):
-    a, b = halves(rng, (m, k), (k, n))
-    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=32, tile_k=64, oracle=product,
-                   tolerance=added_up(k), layouts="any")
+    assert_multiplies(lesson.matmul_prefetch, m, n, k, rng, tile_m=16, tile_n=32, tile_k=64, layouts="any")
 
 
 @pytest.mark.task(3)
 @pytest.mark.nonfinite
 def test_prefetch_lets_nan_and_infinity_spread_along_their_row_and_column():
-    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
-    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
-    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
+    assert_spreads_nan_and_infinity(lesson.matmul_prefetch)
 
 
 @pytest.mark.task(3)
@@ -375,28 +379,21 @@ def test_staged_adds_up_tile_after_tile_of_k():
 
 @pytest.mark.task(4)
 def test_staged_multiplies_one_tile(rng):
-    a, b = halves(rng, (16, 16), (16, 64))
-    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                   tolerance=added_up(16))
+    assert_multiplies(lesson.matmul_staged, 16, 64, 16, rng, tile_m=16, tile_n=64, tile_k=16)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
 def test_staged_masks_what_lies_beyond_k(rng):
     """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
-    a, b = halves(rng, (16, 21), (21, 64))
-    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                   tolerance=added_up(21))
+    assert_multiplies(lesson.matmul_staged, 16, 64, 21, rng, tile_m=16, tile_n=64, tile_k=16)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
-@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0),
-                                     (0, 3, 2), (3, 0, 2)])
+@pytest.mark.parametrize("m, n, k", SHAPES)
 def test_staged_takes_any_shape_stored_in_any_way(m, n, k, rng):
-    a, b = halves(rng, (m, k), (k, n))
-    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=32, tile_k=64, oracle=product,
-                   tolerance=added_up(k), layouts="any")
+    assert_multiplies(lesson.matmul_staged, m, n, k, rng, tile_m=16, tile_n=32, tile_k=64, layouts="any")
 
 
 @pytest.mark.task(4)
@@ -422,9 +419,7 @@ def test_staged_fills_an_out_that_is_stored_column_by_column(rng):
 @pytest.mark.task(4)
 @pytest.mark.nonfinite
 def test_staged_lets_nan_and_infinity_spread_along_their_row_and_column():
-    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
-    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
-    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
+    assert_spreads_nan_and_infinity(lesson.matmul_staged)
 
 
 @pytest.mark.task(4)
