@@ -1,8 +1,8 @@
 """Week 2, day 1: profiling
 
 Challenge
-    Seventeen kernels ran on an H200 under a profiler. Each report has forty figures. Find the one thing that holds
-    a kernel back, by rules that fit on a page, and check them on reports that you have not seen.
+    Seventeen kernels ran on an H200 under a profiler; each report has forty figures. Write the rules that name what
+    holds a kernel back, and try them on reports that you have not seen. First compute what the figures stand for.
 
         kernel    percent of peak        sectors    wavefronts  places  theoretical  top stall
                   SM   L1   L2   DRAM    a request  a request   filled  occupancy
@@ -15,39 +15,36 @@ Challenge
         horner    88    2    6    5       4          -          100 %   100 %        math_pipe_throttle
 
 Explore
-    python -m json.tool week2/day1/reports_h200.json
-    Find copy in it, then strided. Which figures differ most? Which kernel do you think strided is?
+    python -m json.tool week2/day1/reports_h200.json    Which figures of copy and strided differ most?
     ./course week2/day1/explore_roofline.py    From which intensity on does more bandwidth no longer help?
 
 Concept
     Achieved: bytes or flops over seconds. A multiply-add is 2 flops. GB/s: 1e9 bytes a second; TFLOPS: 1e12 flops.
-    Peak: what the chip could do. Memory sends 2 bits on each wire of its bus in each clock; 8 bits are a byte. An
-    SM does so many multiply-adds in each clock. 1 MHz is 1e6 clocks a second.
-    Roofline: at an intensity of i flops a byte, memory feeds i * bandwidth flops a second, and no more than the
-    peak can be done. The lower one is the roof. Where both meet is the *ridge*; from there on "compute" is the bound.
-    Footprint: PyTorch gives each array a multiple of 512 bytes, so 3 floats take 512, and no element takes none.
+    Peak: memory sends 2 bits on each wire of its bus in each clock, and 8 bits are a byte. An SM does a number of
+    multiply-adds in each clock. 1 MHz is 1e6 clocks a second.
+    Roofline: at an intensity of i flops a byte, memory feeds i * bandwidth flops a second; arithmetic does no more
+    than its peak. The lower one is the roof. They meet at the *ridge*; from there on "compute" is the bound.
+    Footprint: PyTorch gives each array a multiple of 512 bytes. 3 floats take 512, an empty array none.
     Occupancy: warps on an SM as a share of the 64 that fit. Blocks come whole, and four things run out:
-        "warps"          64 of an SM; a block of 100 threads has 4, the last one part full
-        "blocks"         32 of an SM
-        "registers"      each quarter of an SM has 16384, and a warp lives in one quarter. It takes 32 times the
+        "warps"          64; a block of 100 threads has 4, the last one part full     "blocks"   32
+        "registers"      each quarter of an SM has 16384; a warp lives in one quarter, and takes 32 times the
                          registers of a thread, rounded up to a multiple of 256
-        "shared memory"  233472 bytes. A block takes its own and 1024, rounded up to a multiple of 128
+        "shared memory"  233472 bytes; a block takes its own and 1024, together rounded up to a multiple of 128
     Places: 132 SMs times the blocks that fit on each. A grid runs in *waves* of so many blocks. tail has 265 blocks
     for 264 places: the second wave is one block, and half of the places of both waves stay empty.
-    Stalls: how many warps, on average, wait for what. long_scoreboard: memory. short_scoreboard, mio_throttle: shared
-    memory. barrier: other warps. math_pipe_throttle: arithmetic. wait: the instruction before. not_selected is none:
-    such a warp could go on, and another one did.
-    Diagnosis: the first rule that fits. The limits are this lesson's, drawn so that they tell real reports apart.
+    Stalls: warps that wait, by reason; see week 1, day 5. Also barrier: for other warps, math_pipe_throttle: for
+    arithmetic. not_selected is no stall: such a warp could go on, and another one did.
+    Diagnosis: the first rule that fits. The limits are chosen to tell these reports apart.
         1 "grid"        the grid fills less than 60 % of the places of its waves
         2 "sectors"     more than 8 sectors a request, loads and stores together; 32 neighbouring floats need 4
         3 "conflicts"   more than 2 wavefronts for each instruction that loads from or stores to shared memory
         4 "divergence"  less than 16 of 32 lanes take part in an instruction
-        5 "compute"     the unit nearest to its peak is the SM, and is at 60 % or more
-        6 "memory"      it is L1, L2 or DRAM, and is at 60 % or more
-        7 "occupancy"   no unit is; and the theoretical occupancy, what has room, is below 50 %
+        5 "compute"     the unit nearest to its peak is at 60 % or more, and is the SM
+        6 "memory"      the same, and it is L1, L2 or DRAM
+        7 "occupancy"   the theoretical occupancy, of warps that would have room, is below 50 %
         8 "latency"     none of these: too little is under way at a time
-    Timeline: spans of uploads, kernels and downloads. With one stream they take turns; with several, a copy and a
-    kernel can overlap. Where nothing runs the GPU is idle, and mostly waits for the next launch.
+    Timeline: spans of uploads, kernels, downloads. In one *stream*, a queue of work, they take turns; from several
+    queues a copy and a kernel can overlap: run at once. Where nothing runs, the GPU waits for the next launch.
 
 Code it
     Task 1  memory_footprint, achieved_bandwidth, achieved_tflops: what was done      (five lines)
@@ -61,7 +58,7 @@ Verify
     pytest week2/day1                  then: ./course quiz week2/day1
     Reflect: column and strided have the same diagnosis. Which figures tell that strided waits for DRAM, column not?
 
-Simulated without a GPU: results, sectors and requests are exact, and the reports are real ones. Time is not simulated.
+Simulated without a GPU: results, sectors, requests. The reports are real.
 """
 
 import itertools
