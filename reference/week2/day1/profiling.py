@@ -19,12 +19,11 @@ Explore
     ./course week2/day1/explore_roofline.py    From which intensity on does more bandwidth no longer help?
 
 Concept
-    Achieved: bytes or flops over seconds. A multiply-add is 2 flops. GB/s: 1e9 bytes a second; TFLOPS: 1e12 flops.
-    Peak: memory sends 2 bits on each wire of its bus in each clock, and 8 bits are a byte. An SM does a number of
-    multiply-adds in each clock. 1 MHz is 1e6 clocks a second.
+    Achieved: a multiply-add is 2 flops. GB/s: 1e9 bytes a second; TFLOPS: 1e12 flops.
+    Footprint: PyTorch gives each array a multiple of 512 bytes; 3 floats take 512, an empty array none.
+    Peak: memory sends 2 bits on each wire of its bus in each clock; 8 bits are a byte. 1 MHz: 1e6 clocks a second.
     Roofline: at an intensity of i flops a byte, memory feeds i * bandwidth flops a second; arithmetic does no more
     than its peak. The lower one is the roof. They meet at the *ridge*; from there on "compute" is the bound.
-    Footprint: PyTorch gives each array a multiple of 512 bytes. 3 floats take 512, an empty array none.
     Occupancy: warps on an SM as a share of the 64 that fit. Blocks come whole, and four things run out:
         "warps"          64; a block of 100 threads has 4, the last one part full     "blocks"   32
         "registers"      each quarter of an SM has 16384; a warp lives in one quarter, and takes 32 times the
@@ -38,7 +37,7 @@ Concept
         1 "grid"        the grid fills less than 60 % of the places of its waves
         2 "sectors"     more than 8 sectors a request, loads and stores together; 32 neighbouring floats need 4
         3 "conflicts"   more than 2 wavefronts for each instruction that loads from or stores to shared memory
-        4 "divergence"  less than 16 of 32 lanes take part in an instruction
+        4 "divergence"  less than 16 of 32 lanes take part in an instruction, on average
         5 "compute"     the unit nearest to its peak is at 60 % or more, and is the SM
         6 "memory"      the same, and it is L1, L2 or DRAM
         7 "occupancy"   the theoretical occupancy, of warps that would have room, is below 50 %
@@ -58,7 +57,7 @@ Verify
     pytest week2/day1                  then: ./course quiz week2/day1
     Reflect: column and strided have the same diagnosis. Which figures tell that strided waits for DRAM, column not?
 
-Simulated without a GPU: results, sectors, requests. The reports are real.
+Simulated without a GPU: results, sectors and requests are exact, the reports are real. Time is not simulated.
 """
 
 import itertools
