@@ -72,9 +72,6 @@ def test_pytorch_gives_out_as_much(rng):
     shapes = [(3,), (129,), (64, 32)]
     before = torch.cuda.memory_allocated()
     kept = [numbers(rng, *shape) for shape in shapes]
-    why = (
-        f"{card}: {said:.6g} GB/s, its data sheet says {gbs}. A clock sends 2 bits on each wire, 8 bits are a byte, "
-        "1 MHz is 1e6 clocks a second, 1 GB 1e9 bytes.")
     assert lesson.memory_footprint(shapes, 4) == torch.cuda.memory_allocated() - before
     assert len(kept) == 3
 
@@ -109,6 +106,9 @@ def test_real_reports_have_rates(name):
     ("H100", 5120, 2619, 3352)])
 def test_peak_bandwidth_is_that_of_the_data_sheet(card, bus_bits, memory_mhz, gbs):
     said = lesson.peak_bandwidth(bus_bits, memory_mhz)
+    why = (
+        f"{card}: {said:.6g} GB/s, its data sheet says {gbs}. A clock sends 2 bits on each wire, 8 bits are a byte, "
+        "1 MHz is 1e6 clocks a second, 1 GB 1e9 bytes.")
     assert said == pytest.approx(gbs, rel=1e-3), why
 
 
@@ -223,9 +223,6 @@ def test_as_many_warps_as_the_profiler_said(name):
     report = KERNELS[name]
     blocks, _ = lesson.occupancy(report["block"], report["registers"], report["shared_bytes"])
     warps = -(-report["block"] // 32)
-    why = (
-        f"In {name} most warps wait for {stall}: {KERNELS[name]['stalls'][stall]}. A warp that was not_selected waits "
-        "for nothing.")
     assert 100 * blocks * warps / 64 == pytest.approx(report["theoretical_occupancy_percent"], abs=0.01)
 
 
@@ -267,6 +264,9 @@ def test_the_grid_has_three_axes_and_places_depend_on_the_block():
     ("transpose", "short_scoreboard"), ("mandelbrot", "wait")])
 def test_the_top_stall_is_what_most_warps_wait_for(name, stall):
     assert KERNELS[name]["stalls"][stall] > 1
+    why = (
+        f"In {name} most warps wait for {stall}: {KERNELS[name]['stalls'][stall]}. A warp that was not_selected waits "
+        "for nothing.")
     assert lesson.top_stall(KERNELS[name]) == stall, why
 
 
@@ -284,10 +284,9 @@ RULES = {  # invented: one figure is bad, all others are good
 
 def judged(report, wanted, why):
     said = lesson.diagnose(report)
-    why = f"{name}: you say {said} us, a kernel and a copy run together for {wanted}"
     assert isinstance(said, tuple) and len(said) == 2, "diagnose returns a name and a stall"
-    why = f"You say {said[0]}. It is {wanted}: {why}."
-    assert said[0] == wanted, why
+    text = f"You say {said[0]}. It is {wanted}: {why}."
+    assert said[0] == wanted, text
     assert said[1] == "long_scoreboard"
 
 
@@ -387,6 +386,7 @@ def test_overlap_is_where_a_kernel_and_a_copy_run_together(name):
     spans = SPANS[name]
     wanted = np.sum(ticks(spans, "kernel") & ticks(spans, "upload", "download")) / 1000
     said = lesson.overlap_us(spans)
+    why = f"{name}: you say {said} us, a kernel and a copy run together for {wanted}"
     assert said == pytest.approx(wanted, abs=1e-6), why
 
 
@@ -396,7 +396,6 @@ def test_idle_is_where_nothing_runs(name):
     spans = SPANS[name]
     wanted = np.sum(~ticks(spans, "kernel", "upload", "download")) / 1000
     said = lesson.idle_us(spans)
-    why = f"{counters.sectors_per_request:.3g} sectors a request; 32 neighbouring floats lie in 4"
     why = f"{name}: you say {said} us, nothing runs for {wanted}"
     assert said == pytest.approx(wanted, abs=1e-6), why
 
@@ -410,8 +409,8 @@ def test_idle_is_where_nothing_runs(name):
     ("small_launches", "idle", "a real one: kernels of 1 us, launched 11 us apart")])
 def test_what_takes_longest_binds(name, wanted, why):
     said = lesson.timeline_bound(SPANS[name])
-    why = f"{name}: you say {said}. It is {wanted}: {why}."
-    assert said == wanted, why
+    text = f"{name}: you say {said}. It is {wanted}: {why}."
+    assert said == wanted, text
 
 
 @pytest.mark.task(5)
@@ -469,6 +468,7 @@ def test_keeps_nan_and_infinity():
 @pytest.mark.counters
 def test_neighbours_of_a_warp_are_neighbours_in_memory(rng):
     counters = count(lesson.add_bias, numbers(rng, 24, 64), numbers(rng, 64))
+    why = f"{counters.sectors_per_request:.3g} sectors a request; 32 neighbouring floats lie in 4"
     assert counters.sectors_per_request == 4, why
 
 
