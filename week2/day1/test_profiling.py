@@ -466,6 +466,14 @@ def test_keeps_nan_and_infinity():
 
 @pytest.mark.task(6)
 @pytest.mark.counters
+def test_it_is_your_kernel_a_thread_for_each_element(rng):
+    counters = count(lesson.add_bias, numbers(rng, 24, 64), numbers(rng, 64))
+    assert counters.library_operations == []
+    assert counters.programs == 24 * 64 // 256
+
+
+@pytest.mark.task(6)
+@pytest.mark.counters
 def test_neighbours_of_a_warp_are_neighbours_in_memory(rng):
     counters = count(lesson.add_bias, numbers(rng, 24, 64), numbers(rng, 64))
     why = f"{counters.sectors_per_request:.3g} sectors a request; 32 neighbouring floats lie in 4"
