@@ -57,7 +57,7 @@ SHAPES = {  # from the tables of the PTX ISA
 
 
 @pytest.mark.task(1)
-@pytest.mark.parametrize("capability, dtype", SHAPES)
+@pytest.mark.parametrize("capability, dtype", SHAPES, ids=[f"{capability} {dtype}" for capability, dtype in SHAPES])
 def test_each_generation_has_its_shape_and_k_is_32_bytes(capability, dtype):
     want = SHAPES[capability, dtype]
     assert_matches(lesson.mma_shape, capability, dtype, 128, oracle=lambda *call: want)

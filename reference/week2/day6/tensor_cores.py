@@ -18,9 +18,10 @@ Explore
 
 Concept
     Shape: an instruction takes a of m x k and b of k x n. Its k is always 32 bytes: 32 // dtype.itemsize elements.
-        mma      compute capability 80 to 89, and 120 on    m = 16, n = 8       a warp
-        wgmma    90 (H100)                                  m = 64, n to 256    four warps, from shared memory
-        tcgen05  100 to 119 (B200)                          m = 128, n to 256   one thread starts it
+        in PTX   compute capability              m     n        who works it
+        mma      80 to 89 (A100), and 120 on     16    8        a warp
+        wgmma    90 (H100)                       64    to 256   a *warpgroup*: four warps
+        tcgen05  100 to 119 (B200)               128   to 256   one thread starts it
     wgmma and tcgen05 take the n of the tile, if it is at most 256. float32 counts as TF32, 4 bytes. torch.int8 works
     on all of these; the two FP8 types, torch.float8_e4m3fn and torch.float8_e5m2, from 89 on.
     Formats: float16 has 11 significant digits in binary, and ends at 65504. bfloat16 has 8, and the range of float32.
@@ -32,7 +33,7 @@ Concept
     is a tensor of one element, on the GPU. x.abs().max().item() copies it to the host, which waits. torch.where(
     largest > 0, a, b) chooses there. torch.finfo(dtype).max is the last number of a type; x.to(dtype) rounds.
     Order: wgmma takes 16-bit factors from rows or columns. Of FP8 and TF32 it wants neighbours along k side by side:
-    b stored column by column, b.T.contiguous().T. If not, threads turn each tile on its way, byte after byte.
+    b stored column by column, b.T.contiguous().T. If not, threads turn each tile, element after element.
     Error: with a sum in float32 what is lost is lost when the factors are rounded. Each product is off by some share,
     up or down, and so is their sum: a longer k does not make the share worse.
     Relative error: torch.linalg.norm(got - exact) / torch.linalg.norm(exact), with exact = a.double() @ b.double().
