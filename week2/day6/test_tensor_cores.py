@@ -169,9 +169,9 @@ def test_precision_says_how_many_digits_of_float32_count(precision, want):
 @pytest.mark.task(3)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_a_sum_keeps_the_ones_that_its_factors_type_would_lose(dtype):
-    """2048 + 1 is no number of float16 or bfloat16: a sum in them, or rounded to them, stays at 2048."""
+    """The first step adds 2048 and 1, the second 1 and 1. Neither 2049 nor 2051 is a number of float16 or bfloat16."""
     a, b = torch.zeros(16, 128, dtype=dtype, device=device), torch.ones(128, 32, dtype=dtype, device=device)
-    a[:, 0], a[:, 64:] = 2048.0, 1.0
+    a[:, 0], a[:, 1], a[:, 64:66] = 2048.0, 1.0, 1.0
     assert_matches(lesson.matmul, a, b, tile=SMALL, oracle=exact, exact=True)
 
 
@@ -234,8 +234,9 @@ def test_predicts_the_instructions_in_the_compiled_loop(chip, capability, dtype,
     words, counted, names = products(kernel)
     shape = "m{}n{}k{}".format(*lesson.mma_shape(capability, dtype, 128))
     in_words = f"Tensor core instructions of this kernel: {names or 'none'}. Which cast or word is in the way?"
+    of_shape = f"mma_shape says {shape}, the code has {names}. The types at its end are those that tl.dot got."
     assert words == [word], in_words
-    assert shape in names
+    assert shape in names, of_shape
     assert kernel.num_warps == 4
     assert predicted * warps_together // 4 == counted
 
