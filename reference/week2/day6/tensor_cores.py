@@ -18,7 +18,7 @@ Explore
 
 Concept
     Shape: an instruction takes a of m x k and b of k x n. Its k is always 32 bytes: 32 // dtype.itemsize elements.
-        in PTX   compute capability              m     n        who works it
+        name     compute capability              m     n        who works it
         mma      80 to 89 (A100), and 120 on     16    8        a warp
         wgmma    90 (H100)                       64    to 256   a *warpgroup*: four warps
         tcgen05  100 to 119 (B200)               128   to 256   one thread starts it
