@@ -26,6 +26,7 @@ PICTURES = {
     "memory hierarchy": ("memory", "kib=[256, 16, 64, 1024, 4096, 16384, 65536, 262144], at_once=[1, 2, 4, 8, 16, 32]"),
     "pipeline": ("pipeline", "load=(3, 0, 12), compute=(2, 1, 12), tiles=(4, 1, 16), stages=(2, 1, 6)"),
     "reuse": ("tiled_matmul", "row=(20, 0, 39), col=(3, 0, 23), p=(5, 0, 31), tile=[16, 1, 4, 8]"),
+    "fragment": ("fragments", "lane=(0, 0, 31)"),
     "array of structs": ("structs", "fields=(4, 1, 8), wanted=(1, 1, 8), first=(0, 0, 31)"),
     "stride": ("view", "rows=(2, 1, 5), cols=(3, 1, 8), row_stride=(3, 0, 12), col_stride=(1, 0, 12)"),
 }

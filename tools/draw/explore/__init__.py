@@ -3,6 +3,7 @@
 They show the models of tools/models, not a kernel: what belongs to whom, and what that costs.
 """
 
+from tools.draw.explore.fragments import fragments
 from tools.draw.explore.matmul import tiled_matmul
 from tools.draw.explore.pipeline import pipeline
 from tools.draw.explore.places import banks, memory, sectors, tile_in_banks, view
@@ -12,6 +13,7 @@ from tools.draw.explore.work import branches, programs, tiles, warps, waves
 __all__ = [
     "banks",
     "branches",
+    "fragments",
     "memory",
     "pipeline",
     "programs",

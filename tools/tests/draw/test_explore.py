@@ -182,3 +182,20 @@ def test_pictures_can_be_drawn_at_both_ends_of_every_slider(picture, ranges):
     known = eval(f"dict({ranges})")
     for end in (0, 1, -1):
         ElementTree.fromstring(getattr(explore, picture)(**{name: values[end] for name, values in known.items()}))
+
+
+@pytest.mark.parametrize("lane", [0, 5, 31])
+def test_the_lane_of_each_element_is_that_of_the_formula_in_the_ptx_isa(lane):
+    group, inside = lane // 4, lane % 4
+    rows_and_cols = {
+        "a": [(group + 8 * (i // 2 % 2), inside * 2 + i % 2 + 8 * (i // 4)) for i in range(8)],
+        "b": [(inside * 2 + i % 2 + 8 * (i // 2), group) for i in range(4)],
+        "sum": [(group + 8 * (i // 2), inside * 2 + i % 2) for i in range(4)],
+    }
+    want = {
+        f"{name}[{row}, {col}]: lane {lane}, number {i}"
+        for name, places in rows_and_cols.items()
+        for i, (row, col) in enumerate(places)
+    }
+    assert {tip for tip in tips(explore.fragments(lane)) if f"lane {lane}," in tip} == want
+    assert len(tips(explore.fragments(lane))) == 16 * (16 + 8 + 8)
