@@ -48,7 +48,8 @@ def _(bandwidth, image, intensity, mo, plot, roofline, tflops):
     heading = f"At most {reached / 1000:.4g} TFLOPS: bound by {roofline.bound(intensity.value, flops, moved)}"
     ridge = f"ridge: {roofline.ridge_point(flops, moved):.4g} flops a byte"
     panel = plot.Panel(ridge, "flops a byte", "GFLOP/s", curves)
-    mo.Html(image(plot.svg(heading, [[panel]])))
+    picture = plot.svg(heading, [[panel]])
+    mo.Html(image(picture))
     return
 
 
