@@ -33,11 +33,10 @@ def text(root: Path = ROOT) -> str:
 
 def _machine(found: dict, root: Path) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
-    made = (
-        f"{found['date']}; CUDA driver {found['driver']}; {versions}; `{found['command']}`. "
-        f"Rows marked *host* ran on its CPU, {found['host']}."
-    )
-    return "\n".join([f"## {found['card']}\n", f"{made}\n", *_weeks(found["contests"], root)])
+    made = f"CUDA driver {found['driver']}; {versions}; `{found['command']}`."
+    if any(contest["on"] == "cpu" for contest in found["contests"]):
+        made += f" Rows marked *host* ran on its CPU, {found['host']}."
+    return "\n".join([f"## {found['card']}, {found['date']}\n", f"{made}\n", *_weeks(found["contests"], root)])
 
 
 def _weeks(contests: list[dict], root: Path) -> Iterator[str]:

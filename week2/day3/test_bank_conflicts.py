@@ -26,6 +26,45 @@ def transposed(a):
     return a.T
 
 
+# What the transposes of tasks 3 and 4 have in common, each of them a function of the lesson
+
+CORNERS = [[1.0, 2.0], [3.0, 4.0]]
+TWO_ROWS_OF_THREE = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+NOT_FINITE = [[NAN, 1.0], [INF, -INF], [0.0, NAN]]
+
+
+def assert_transposes(transpose, a, **options):
+    """Nothing is computed, so nothing may differ."""
+    assert_matches(transpose, torch.as_tensor(a, device=device), oracle=transposed, exact=True, **options)
+
+
+def assert_one_block_for_each_tile(transpose, kernel, rng):
+    """70 rows are three tiles down, 33 columns two across."""
+    counters = count(transpose, matrix(rng, 70, 33))
+    assert counters.library_operations == []
+    assert [launch.kernel for launch in counters.launches] == [kernel]
+    assert counters.programs == 3 * 2
+
+
+def assert_computes_and_converts_nothing(transpose, rng):
+    counters = count(transpose, matrix(rng, 32, 32))
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+
+
+def assert_whole_sectors_once(transpose, rng):
+    """A warp's 32 neighbours are four sectors, in a and in out."""
+    counters = count(transpose, matrix(rng, 64, 96))
+    assert counters.bytes_loaded == counters.bytes_stored == 4 * 64 * 96
+    assert counters.sectors_per_request == 4
+
+
+def assert_profiler_finds_no_conflict(transpose, rng):
+    measured = profiled(transpose, matrix(rng, 256, 256))
+    assert measured.conflicts == 0
+    assert measured.wavefronts == 2 * 256 * 256 // 32
+
+
 def pass_by_pass(elements):
     """In each pass every bank that is still wanted serves one element."""
     waiting, passes = set(elements), 0
@@ -248,65 +287,54 @@ def test_the_coefficients_take_64_bytes_of_a_block(rng):
 
 @pytest.mark.task(3)
 def test_padded_swaps_two_corners_of_two_by_two():
-    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
-    assert_matches(lesson.transpose_padded, a, oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_padded, CORNERS)
 
 
 @pytest.mark.task(3)
 def test_padded_turns_two_rows_of_three_into_three_of_two():
-    a = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
-    assert_matches(lesson.transpose_padded, a, oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_padded, TWO_ROWS_OF_THREE)
 
 
 @pytest.mark.task(3)
 def test_padded_transposes_one_whole_tile(rng):
-    assert_matches(lesson.transpose_padded, matrix(rng, 32, 32), oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_padded, matrix(rng, 32, 32))
 
 
 @pytest.mark.task(3)
 def test_padded_moves_each_tile_to_its_new_place(rng):
     """Two tiles down and three across become three down and two across."""
-    assert_matches(lesson.transpose_padded, matrix(rng, 64, 96), oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_padded, matrix(rng, 64, 96))
 
 
 @pytest.mark.task(3)
 @pytest.mark.edge
 @pytest.mark.parametrize("m, n", SHAPES)
 def test_padded_takes_any_shape_stored_in_any_way(m, n, rng):
-    assert_matches(lesson.transpose_padded, matrix(rng, m, n), oracle=transposed, exact=True, layouts="any")
+    assert_transposes(lesson.transpose_padded, matrix(rng, m, n), layouts="any")
 
 
 @pytest.mark.task(3)
 @pytest.mark.nonfinite
 def test_padded_moves_nan_and_infinity_like_any_number():
-    a = torch.tensor([[NAN, 1.0], [INF, -INF], [0.0, NAN]], device=device)
-    assert_matches(lesson.transpose_padded, a, oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_padded, NOT_FINITE)
 
 
 @pytest.mark.task(3)
 @pytest.mark.counters
 def test_padded_is_your_kernel_one_block_for_each_tile(rng):
-    counters = count(lesson.transpose_padded, matrix(rng, 70, 33))
-    assert counters.library_operations == []
-    assert [launch.kernel for launch in counters.launches] == ["padded_kernel"]
-    assert counters.programs == 3 * 2
+    assert_one_block_for_each_tile(lesson.transpose_padded, "padded_kernel", rng)
 
 
 @pytest.mark.task(3)
 @pytest.mark.counters
 def test_padded_computes_nothing_and_converts_nothing(rng):
-    counters = count(lesson.transpose_padded, matrix(rng, 32, 32))
-    assert counters.float64 == 0
-    assert counters.conversions == 0
+    assert_computes_and_converts_nothing(lesson.transpose_padded, rng)
 
 
 @pytest.mark.task(3)
 @pytest.mark.counters
 def test_padded_loads_and_stores_whole_sectors_once(rng):
-    """A warp's 32 neighbours are four sectors, in a and in out."""
-    counters = count(lesson.transpose_padded, matrix(rng, 64, 96))
-    assert counters.bytes_loaded == counters.bytes_stored == 4 * 64 * 96
-    assert counters.sectors_per_request == 4
+    assert_whole_sectors_once(lesson.transpose_padded, rng)
 
 
 @pytest.mark.task(3)
@@ -343,9 +371,7 @@ def test_the_padding_is_one_column_of_float32(rng):
 @pytest.mark.task(3)
 @pytest.mark.gpu
 def test_the_profiler_finds_no_conflict_in_padded_either(rng):
-    measured = profiled(lesson.transpose_padded, matrix(rng, 256, 256))
-    assert measured.conflicts == 0
-    assert measured.wavefronts == 2 * 256 * 256 // 32
+    assert_profiler_finds_no_conflict(lesson.transpose_padded, rng)
 
 
 @pytest.mark.task(3)
@@ -361,65 +387,54 @@ def test_padded_is_faster_than_the_kernel_with_conflicts(rng):
 
 @pytest.mark.task(4)
 def test_swizzled_swaps_two_corners_of_two_by_two():
-    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
-    assert_matches(lesson.transpose_swizzled, a, oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_swizzled, CORNERS)
 
 
 @pytest.mark.task(4)
 def test_swizzled_turns_two_rows_of_three_into_three_of_two():
-    a = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
-    assert_matches(lesson.transpose_swizzled, a, oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_swizzled, TWO_ROWS_OF_THREE)
 
 
 @pytest.mark.task(4)
 def test_swizzled_transposes_one_whole_tile(rng):
-    assert_matches(lesson.transpose_swizzled, matrix(rng, 32, 32), oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_swizzled, matrix(rng, 32, 32))
 
 
 @pytest.mark.task(4)
 def test_swizzled_moves_each_tile_to_its_new_place(rng):
     """Two tiles down and three across become three down and two across."""
-    assert_matches(lesson.transpose_swizzled, matrix(rng, 64, 96), oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_swizzled, matrix(rng, 64, 96))
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
 @pytest.mark.parametrize("m, n", SHAPES)
 def test_swizzled_takes_any_shape_stored_in_any_way(m, n, rng):
-    assert_matches(lesson.transpose_swizzled, matrix(rng, m, n), oracle=transposed, exact=True, layouts="any")
+    assert_transposes(lesson.transpose_swizzled, matrix(rng, m, n), layouts="any")
 
 
 @pytest.mark.task(4)
 @pytest.mark.nonfinite
 def test_swizzled_moves_nan_and_infinity_like_any_number():
-    a = torch.tensor([[NAN, 1.0], [INF, -INF], [0.0, NAN]], device=device)
-    assert_matches(lesson.transpose_swizzled, a, oracle=transposed, exact=True)
+    assert_transposes(lesson.transpose_swizzled, NOT_FINITE)
 
 
 @pytest.mark.task(4)
 @pytest.mark.counters
 def test_swizzled_is_your_kernel_one_block_for_each_tile(rng):
-    counters = count(lesson.transpose_swizzled, matrix(rng, 70, 33))
-    assert counters.library_operations == []
-    assert [launch.kernel for launch in counters.launches] == ["swizzled_kernel"]
-    assert counters.programs == 3 * 2
+    assert_one_block_for_each_tile(lesson.transpose_swizzled, "swizzled_kernel", rng)
 
 
 @pytest.mark.task(4)
 @pytest.mark.counters
 def test_swizzled_computes_nothing_and_converts_nothing(rng):
-    counters = count(lesson.transpose_swizzled, matrix(rng, 32, 32))
-    assert counters.float64 == 0
-    assert counters.conversions == 0
+    assert_computes_and_converts_nothing(lesson.transpose_swizzled, rng)
 
 
 @pytest.mark.task(4)
 @pytest.mark.counters
 def test_swizzled_loads_and_stores_whole_sectors_once(rng):
-    """A warp's 32 neighbours are four sectors, in a and in out."""
-    counters = count(lesson.transpose_swizzled, matrix(rng, 64, 96))
-    assert counters.bytes_loaded == counters.bytes_stored == 4 * 64 * 96
-    assert counters.sectors_per_request == 4
+    assert_whole_sectors_once(lesson.transpose_swizzled, rng)
 
 
 @pytest.mark.task(4)
@@ -456,9 +471,7 @@ def test_the_swizzle_takes_no_byte_more_than_the_tile(rng):
 @pytest.mark.task(4)
 @pytest.mark.gpu
 def test_the_profiler_finds_no_conflict_in_swizzled_either(rng):
-    measured = profiled(lesson.transpose_swizzled, matrix(rng, 256, 256))
-    assert measured.conflicts == 0
-    assert measured.wavefronts == 2 * 256 * 256 // 32
+    assert_profiler_finds_no_conflict(lesson.transpose_swizzled, rng)
 
 
 @pytest.mark.task(4)

@@ -2,8 +2,8 @@
 
     python3 -m week2.day4.record_timeline my_timeline.json
 
-A second argument names another module with a `matmul_staged`, such as reference.week2.day4.pipelining. On a Hopper GPU
-the day's tests measure the timelines as well, and compare them with your pipeline_makespan.
+A second argument names another module with a `matmul_staged`; reference.week2.day4.pipelining made timeline_h200.json.
+The day's tests compare the timelines of that file with your pipeline_makespan, and on a Hopper GPU measure their own.
 
 The timelines: one block takes tile after tile of 8 KiB, by cp.async from global memory into a ring in shared memory,
 and computes with each for TURNS steps. Its first thread reads the clock of its SM before it asks for a tile, when the

@@ -1,7 +1,9 @@
 """The lesson again, as checks: a ring, how long a pipeline takes, a kernel that asks ahead, one with stages."""
 
+import json
 import re
 from collections import deque
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,9 @@ from tools.gpu import device
 from week2.day4 import pipelining as lesson
 
 INF, NAN = float("inf"), float("nan")
+SHAPES = [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0), (0, 3, 2), (3, 0, 2)]
+RECORDED = {timelines["turns"]: timelines for timelines in  # by record_timeline.py
+            json.loads(Path(__file__).with_name("timeline_h200.json").read_text(encoding="utf-8"))["timelines"]}
 
 
 def product(a, b, *stages, **tiles):
@@ -32,6 +37,17 @@ def added_up(terms):
 def halves(rng, *shapes):
     """Matrices of float16, where lessons run."""
     return [torch.from_numpy(values).to(device, torch.float16) for values in matrices(rng, *shapes)]
+
+
+def assert_multiplies(multiply, m, n, k, rng, **options):
+    """One of the lesson's two products, of matrices (m, k) and (k, n)."""
+    assert_matches(multiply, *halves(rng, (m, k), (k, n)), oracle=product, tolerance=added_up(k), **options)
+
+
+def assert_spreads_nan_and_infinity(multiply):
+    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
+    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
+    assert_matches(multiply, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
 
 
 def sum_over(tiles, multiply):
@@ -125,6 +141,18 @@ def makespan_of(work, items, stages):
 
 def makespan_by_queue(work, items, stages):
     return time_by_queue(*clocks_of(work), items, stages)
+
+
+def predicted_and_measured(timelines):
+    """By stages: clocks as the lesson predicts them from load and compute, and as a GPU took them."""
+    for stages, run in timelines["runs"].items():
+        predicted = pipeline_makespan(timelines["load"], timelines["compute"], len(run), int(stages))
+        yield int(stages), predicted, run[-1][2]
+
+
+def said_of(timelines, stages, predicted, measured):
+    return (f"load {timelines['load']:.0f}, compute {timelines['compute']:.0f}, {stages} stages: "
+            f"predicted {predicted:.0f} clocks, measured {measured}; no GPU is faster than the model, nor much slower")
 
 
 def stages_by_trying(load, compute):
@@ -279,18 +307,40 @@ def test_stages_needed_for_short_and_for_long_loads():
 
 
 @pytest.mark.task(2)
+@pytest.mark.parametrize("turns", [40, 200, 500])
+def test_an_h200_took_a_little_longer_than_predicted(turns):
+    """Recorded on 2026-11-23: one block, 24 tiles of 8 KiB, load and compute measured alone before.
+
+    The model leaves out what the block does besides: asking for a tile takes it 216 clocks or more, and it waits at two
+    barriers, about 300 clocks a tile. So it is a lower bound, near where one or two stages wait for loads anyway, or
+    where computing takes long. That blocks share the memory it leaves out too; here one had the card to itself.
+    Measured over predicted, with 1, 2, 3 and 4 stages, and from this the bounds below:
+
+         40 turns (compute  212)  1.22 1.27 1.39 1.67
+        200 turns (compute  852)  1.06 1.19 1.37 1.35
+        500 turns (compute 2052)  1.04 1.14 1.13 1.13
+    """
+    for stages, predicted, measured in predicted_and_measured(RECORDED[turns]):
+        most = 1.2 if turns == 500 else 1.3 if stages <= 2 else 1.7
+        said = said_of(RECORDED[turns], stages, predicted, measured)
+        assert predicted <= measured, said
+        assert measured <= most * predicted, said
+
+
+@pytest.mark.task(2)
 @pytest.mark.hopper
 @pytest.mark.parametrize("turns", [200, 500])
 def test_predicts_the_timeline_of_a_real_pipeline(turns):
-    """One block, 24 tiles of 8 KiB, a ring of 1 to 4 slots. Load and compute are measured alone first."""
+    """The same on this machine. In one recording loads alone took 1060 to 1170 clocks: hence 0.95 in place of 1."""
     pytest.importorskip("cupy", reason="The pipeline that is measured is a kernel of CuPy's: pip install cupy-cuda13x")
     from week2.day4 import record_timeline
 
-    measured = record_timeline.timelines(turns)
-    for stages, run in measured["runs"].items():
-        predicted = lesson.pipeline_makespan(measured["load"], measured["compute"], len(run), stages)
-        notes.taken.append(f"{stages} stages: {run[-1][2]} clocks, {predicted:.0f} predicted")
-        assert 0.75 < run[-1][2] / predicted < 1.35, f"{stages} stages: predicted {predicted}, measured {run[-1][2]}"
+    timelines = record_timeline.timelines(turns)
+    for stages, predicted, measured in predicted_and_measured(timelines):
+        notes.taken.append(f"{stages} stages: {measured} clocks, {predicted:.0f} predicted")
+        said = said_of(timelines, stages, predicted, measured)
+        assert 0.95 * predicted <= measured, said
+        assert measured <= 1.6 * predicted, said
 
 
 # Task 3: asking ahead by hand ---------------------------------------------------------------------
@@ -307,35 +357,27 @@ def test_prefetch_multiplies_one_tile(rng):
     a, b = halves(rng, (16, 16), (16, 64))
     anything = lesson.matmul_prefetch(a, b, tile_m=16, tile_n=64, tile_k=16).any()
     assert anything, "all of it is 0: the one turn of the loop multiplies the tiles that were asked for before the loop"
-    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                   tolerance=added_up(16))
+    assert_multiplies(lesson.matmul_prefetch, 16, 64, 16, rng, tile_m=16, tile_n=64, tile_k=16)
 
 
 @pytest.mark.task(3)
 @pytest.mark.edge
 def test_prefetch_masks_what_lies_beyond_k(rng):
     """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
-    a, b = halves(rng, (16, 21), (21, 64))
-    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                   tolerance=added_up(21))
+    assert_multiplies(lesson.matmul_prefetch, 16, 64, 21, rng, tile_m=16, tile_n=64, tile_k=16)
 
 
 @pytest.mark.task(3)
 @pytest.mark.edge
-@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0),
-                                     (0, 3, 2), (3, 0, 2)])
+@pytest.mark.parametrize("m, n, k", SHAPES)
 def test_prefetch_takes_any_shape_stored_in_any_way(m, n, k, rng):
-    a, b = halves(rng, (m, k), (k, n))
-    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=32, tile_k=64, oracle=product,
-                   tolerance=added_up(k), layouts="any")
+    assert_multiplies(lesson.matmul_prefetch, m, n, k, rng, tile_m=16, tile_n=32, tile_k=64, layouts="any")
 
 
 @pytest.mark.task(3)
 @pytest.mark.nonfinite
 def test_prefetch_lets_nan_and_infinity_spread_along_their_row_and_column():
-    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
-    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
-    assert_matches(lesson.matmul_prefetch, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
+    assert_spreads_nan_and_infinity(lesson.matmul_prefetch)
 
 
 @pytest.mark.task(3)
@@ -375,28 +417,21 @@ def test_staged_adds_up_tile_after_tile_of_k():
 
 @pytest.mark.task(4)
 def test_staged_multiplies_one_tile(rng):
-    a, b = halves(rng, (16, 16), (16, 64))
-    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                   tolerance=added_up(16))
+    assert_multiplies(lesson.matmul_staged, 16, 64, 16, rng, tile_m=16, tile_n=64, tile_k=16)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
 def test_staged_masks_what_lies_beyond_k(rng):
     """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
-    a, b = halves(rng, (16, 21), (21, 64))
-    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                   tolerance=added_up(21))
+    assert_multiplies(lesson.matmul_staged, 16, 64, 21, rng, tile_m=16, tile_n=64, tile_k=16)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
-@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0),
-                                     (0, 3, 2), (3, 0, 2)])
+@pytest.mark.parametrize("m, n, k", SHAPES)
 def test_staged_takes_any_shape_stored_in_any_way(m, n, k, rng):
-    a, b = halves(rng, (m, k), (k, n))
-    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=32, tile_k=64, oracle=product,
-                   tolerance=added_up(k), layouts="any")
+    assert_multiplies(lesson.matmul_staged, m, n, k, rng, tile_m=16, tile_n=32, tile_k=64, layouts="any")
 
 
 @pytest.mark.task(4)
@@ -422,9 +457,7 @@ def test_staged_fills_an_out_that_is_stored_column_by_column(rng):
 @pytest.mark.task(4)
 @pytest.mark.nonfinite
 def test_staged_lets_nan_and_infinity_spread_along_their_row_and_column():
-    a = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]], device=device).half()
-    b = torch.tensor([[1.0, 0.0], [-INF, 2.0]], device=device).half()
-    assert_matches(lesson.matmul_staged, a, b, tile_m=16, tile_n=16, tile_k=16, oracle=product, exact=True)
+    assert_spreads_nan_and_infinity(lesson.matmul_staged)
 
 
 @pytest.mark.task(4)

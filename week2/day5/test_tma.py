@@ -343,34 +343,39 @@ def test_copy_reaches_most_of_the_bandwidth_of_a_plain_copy():
 SMALL = {"tile_m": 16, "tile_n": 64, "tile_k": 32}
 
 
+def assert_multiplies(rng, *, m, n, k):
+    """A tile of the result is 16 x 64, a step along k is 32."""
+    a, b = small_integers(rng, (m, k), (k, n))
+    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+
+
+def matmul_padded(a, b):
+    return lesson.matmul(a, b, **SMALL)
+
+
 @pytest.mark.task(4)
 def test_multiplies_one_whole_tile(rng):
-    a, b = small_integers(rng, (16, 32), (32, 64))
-    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+    assert_multiplies(rng, m=16, n=64, k=32)
 
 
 @pytest.mark.task(4)
 def test_multiplies_tiles_that_lie_beside_each_other(rng):
-    a, b = small_integers(rng, (16, 32), (32, 128))
-    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+    assert_multiplies(rng, m=16, n=128, k=32)
 
 
 @pytest.mark.task(4)
 def test_multiplies_tiles_that_lie_below_each_other(rng):
-    a, b = small_integers(rng, (48, 32), (32, 64))
-    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+    assert_multiplies(rng, m=48, n=64, k=32)
 
 
 @pytest.mark.task(4)
 def test_adds_up_box_after_box_of_k(rng):
-    a, b = small_integers(rng, (16, 96), (96, 64))
-    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+    assert_multiplies(rng, m=16, n=64, k=96)
 
 
 @pytest.mark.task(4)
 def test_multiplies_many_tiles_in_many_steps(rng):
-    a, b = small_integers(rng, (48, 96), (96, 128))
-    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+    assert_multiplies(rng, m=48, n=128, k=96)
 
 
 @pytest.mark.task(4)
@@ -378,17 +383,13 @@ def test_multiplies_many_tiles_in_many_steps(rng):
 @pytest.mark.parametrize("m, n, k", [(1, 8, 40), (15, 56, 24), (17, 72, 40), (37, 136, 104), (0, 8, 8), (8, 0, 8)])
 def test_takes_any_shape_without_a_mask(m, n, k, rng):
     """Beyond the last column of a and the last row of b there are zeros, which add nothing."""
-    a, b = small_integers(rng, (m, k), (k, n))
-    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+    assert_multiplies(rng, m=m, n=n, k=k)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
 @pytest.mark.parametrize("m, n, k", [(5, 31, 33), (1, 1, 1), (33, 67, 41)])
 def test_takes_any_number_of_columns_if_rows_begin_at_16_bytes(m, n, k, rng):
-    def matmul_padded(a, b):
-        return lesson.matmul(a, b, **SMALL)
-
     assert_matches(matmul_padded, *small_integers(rng, (m, k), (k, n)), oracle=exact_product, exact=True)
 
 
@@ -405,9 +406,6 @@ def test_nan_and_infinity_spread_along_their_row_and_column():
     a, b = torch.ones(3, 40), torch.ones(40, 2)
     a[:, :2] = torch.tensor([[1.0, NAN], [2.0, 3.0], [INF, 1.0]])
     b[:2] = torch.tensor([[1.0, 0.0], [-INF, 2.0]])
-
-    def matmul_padded(a, b):
-        return lesson.matmul(a, b, **SMALL)
 
     a, b = (in_rows_of_16_bytes(values, torch.float16) for values in (a, b))
     assert_matches(matmul_padded, a, b, oracle=exact_product, exact=True)

@@ -1,0 +1,227 @@
+"""Week 2, day 7: a product for production (GEMM)
+
+Challenge
+    Write the product that a network calls: activation(a @ b + bias), for any shape and any strides, as fast as the
+    library. GEMM, general matrix multiply, is its name there. The week's last case waits behind it: a slow kernel.
+
+        5 x 3 tiles in groups of 2 rows                        the first 6 programs load
+              0   1   2          number 0 is at (0, 0),        in this order  2 rows of a, 3 columns of b
+         0    0   2   4          number 1 at (1, 0),           row by row     2 rows of a, 3 columns of b
+         1    1   3   5          number 6 at (2, 0);           and the first 4
+         2    6   8  10          the last group has            in this order  2 rows of a, 2 columns of b
+         3    7   9  11          one row: 12, 13, 14           row by row     2 rows of a, 3 columns of b
+         4   12  13  14
+
+Explore
+    python -c "print([tiles / (-(-tiles // 132) * 132) for tiles in (32, 128, 132, 133, 512)])"
+    132 SMs work on so many tiles. Which share of their time is work? What did one tile more than 132 cost?
+
+Concept
+    Order: programs that run at the same time form a *wave*. What two of them load alike, L2 may serve once. A group
+    of rows is walked down its columns, so a wave is a block of tiles, rather than a long strip. min(a, b) works in
+    a kernel. Count before you believe: on an H200 groups of 8 and of 1 took the same time. Its L2 served both.
+    Rounds: 133 tiles on 132 SMs take two rounds, and in the second 131 SMs wait: *wave quantization*. Small products
+    want small tiles.
+    Persistent: one program for each SM takes tile `first`, then `first + programs`, and so on:
+    tl.range(first, end, step, flatten=True) is such a loop. flatten=True makes one loop of it and of the loop over
+    k inside, so the loads of the next tile begin before this one is stored. On an H200 such a kernel reached 0.99 of
+    the speed of cuBLAS at 4096 and 1.02 at 8192, in bfloat16.
+    By columns: a matrix that lies column by column is .T of a legal one. Describe that, and turn the box: .T again.
+    Epilogue: bias and activation are added to the sum in registers, in float32, and cost no traffic of their own but
+    the bias. ReLU: tl.where(acc < 0, 0.0, acc) keeps NaN. SiLU is x * sigmoid(x); tl.sigmoid(acc) takes float32.
+    A parameter may be None, and `if bias_ptr is not None:` in a kernel is decided when it is compiled.
+    Configs: the autotuner times each for a new m, n or k. Their boxes differ, so set_boxes gives them to the
+    descriptors before each launch; here a box of any size will do to make one.
+    Any tensor: x.ndim is its number of axes, x.contiguous() is x itself or a copy that lies row by row, and y.copy_(x)
+    puts the numbers of x into y, which it returns. Rows of 5 numbers of 2 bytes are not legal, though contiguous.
+    Power: on random numbers an H200 cannot hold its clock: cuBLAS reached 693 TFLOPS at 8192, on zeros 784, of 989 on
+    the datasheet. A share of the datasheet judges the data. Judge a kernel by its ratio to the library, in turns.
+
+Code it
+    Task 1  tile_of: from a number to a tile, in groups                             (four lines)
+    Task 2  busy_share, wave_bytes: what rounds and the order cost                  (four lines)
+    Task 3  matmul_kernel and multiply: persistent, autotuned                     (nineteen lines)
+    Task 4  epilogue: given for none; add bias, relu and silu                      (seven lines)
+    Task 5  in_rows, problem, matmul: any strides; mistakes called by name      (twenty-one lines)
+    Task 6  bias_gradient_kernel: given, right, and slow; find what ails it          (five lines)
+            ./course count week2/day7 says what each line asks of memory. All three diseases you have met.
+
+Verify
+    pytest week2/day7                  then: ./course quiz week2/day7
+    Reflect: which of this week's ideas does the product use, and which does the compiler use for you?
+
+Simulated without a GPU: results, bytes, sectors and wavefronts are exact, and the compiler is the real one. Time is
+not simulated: each config is tried, and the first is used.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from tools.gpu import cuda
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+GROUP = tl.constexpr(8)  # rows of tiles in a group
+DTYPES = torch.bfloat16, torch.float16, torch.float8_e4m3fn  # of a and b; the result of the last is bfloat16
+ACTIVATIONS = "none", "relu", "silu"
+TILE = 32                # rows and columns of the threads of a block of bias_gradient
+
+
+def multiprocessors() -> int:
+    """SMs of this GPU; 132 without one."""
+    return triton.runtime.driver.active.utils.get_device_properties(0)["multiprocessor_count"]
+
+
+def legal(x: torch.Tensor) -> bool:
+    """Can the copy engine take boxes of the matrix x? False where rows lie in each other, as expand makes them."""
+    apart, last = x.stride()
+    return x.data_ptr() % 16 == 0 and last == 1 and apart >= x.shape[1] and apart * x.element_size() % 16 == 0
+
+
+def empty_rows(rows: int, cols: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """A matrix, each row of which begins at a multiple of 16 bytes: legal."""
+    apart = triton.cdiv(cols * dtype.itemsize, 16) * 16 // dtype.itemsize
+    return torch.empty((rows, apart), dtype=dtype, device=device)[:, :cols]
+
+
+def set_boxes(arguments: dict) -> None:
+    """Before a config is launched, its descriptors get the boxes of its tiles."""
+    tile_m, tile_n, tile_k = (arguments[name] for name in ("TILE_M", "TILE_N", "TILE_K"))
+    arguments["a_desc"].block_shape = [tile_k, tile_m] if arguments["A_BY_COLUMNS"] else [tile_m, tile_k]
+    arguments["b_desc"].block_shape = [tile_n, tile_k] if arguments["B_BY_COLUMNS"] else [tile_k, tile_n]
+    arguments["out_desc"].block_shape = [tile_m, tile_n]
+
+
+CONFIGS = [triton.Config({"TILE_M": tile_m, "TILE_N": tile_n}, num_warps=warps, num_stages=stages, pre_hook=set_boxes)
+           for tile_m, tile_n, warps, stages in [(128, 256, 8, 3), (128, 128, 8, 4), (64, 256, 4, 4), (64, 128, 4, 5)]]
+
+
+# Task 1
+@triton.jit
+def tile_of(number, tiles_down, tiles_across, GROUP: tl.constexpr):
+    """Row and column, counted in tiles, of the tile that has this number."""
+    pass  # the first row of its group, how many rows the group has, its place in the group
+
+
+@triton.jit
+def order_kernel(out_ptr, tiles_down, tiles_across, GROUP: tl.constexpr):
+    number = tl.program_id(0)
+    row, col = tile_of(number, tiles_down, tiles_across, GROUP)
+    tl.store(out_ptr + 2 * number, row)
+    tl.store(out_ptr + 2 * number + 1, col)
+
+
+def order(tiles_down: int, tiles_across: int, group: int) -> list[tuple[int, int]]:
+    """Row and column of every tile, in the order of their numbers."""
+    out = torch.empty((tiles_down * tiles_across, 2), dtype=torch.int32, device=tools.gpu.device)
+    order_kernel[(tiles_down * tiles_across,)](out, tiles_down, tiles_across, GROUP=group)
+    return [tuple(tile) for tile in out.tolist()]
+
+
+# Task 2
+def busy_share(tiles: int, sms: int) -> float:
+    """Share of their time in which SMs have a tile, from 0 to 1: one tile at a time each, all equally long.
+
+    tiles, sms: at least 1.
+    """
+    raise NotImplementedError("week2/day7 task 2: busy_share")
+
+
+def wave_bytes(tiles: list[tuple[int, int]], tile_m: int, tile_n: int, k: int, itemsize: int) -> int:
+    """Bytes of a and b that a wave needs, if L2 serves what its programs load alike once. No part of a tile is cut off.
+
+    tiles: row and column of each tile of the wave, as in `order`. itemsize: bytes of an element.
+    """
+    raise NotImplementedError("week2/day7 task 2: wave_bytes")
+
+
+# Task 3
+@triton.autotune(CONFIGS, key=["m", "n", "k", "TILE_K", "A_BY_COLUMNS", "B_BY_COLUMNS"])
+@triton.jit
+def matmul_kernel(a_desc, b_desc, out_desc, bias_ptr, m, n, k, A_BY_COLUMNS: tl.constexpr, B_BY_COLUMNS: tl.constexpr,
+                  ACTIVATION: tl.constexpr, PROGRAMS: tl.constexpr, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
+                  TILE_K: tl.constexpr):
+    pass  # for each tile that is mine: where is it; load and multiply; the epilogue; store
+
+
+def multiply(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor, bias: torch.Tensor | None = None,
+             activation: str = "none", programs: int | None = None) -> torch.Tensor:
+    """activation(a @ b + bias) by matmul_kernel, in out, which it returns. One program for each SM, or `programs`.
+
+    a: (m, k), b: (k, n), of one of DTYPES, each legal or its .T is. out: (m, n), legal. bias: (n,), contiguous.
+    m, n and k at least 1. A box is 128 bytes wide along k: TILE_K is 128 // a.element_size().
+    """
+    (m, k), n = a.shape, b.shape[1]
+    programs = programs or multiprocessors()
+    raise NotImplementedError("week2/day7 task 3: multiply")
+
+
+# Task 4
+@triton.jit
+def epilogue(acc, bias_ptr, col, n, ACTIVATION: tl.constexpr, TILE_N: tl.constexpr):
+    """What is done to a tile of sums before it is stored. col: its first column, of n. ACTIVATION: see ACTIVATIONS."""
+    return acc
+
+
+# Task 5
+def in_rows(x: torch.Tensor) -> torch.Tensor:
+    """The matrix x itself if it is legal or its .T is; else a legal copy."""
+    raise NotImplementedError("week2/day7 task 5: in_rows")
+
+
+def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activation: str) -> str:
+    """What is wrong with the arguments, in one sentence that names them and what they are; "" if nothing is.
+
+    Of several mistakes the first in this order: all are on one device, which is given; a and b are matrices; a has
+    as many columns as b rows, at least 1; both have the same dtype, one of DTYPES; bias has shape (n,); activation is
+    one of ACTIVATIONS.
+    """
+    devices = {str(x.device) for x in (a, b, bias) if x is not None}
+    if len(devices) > 1:
+        return f"a, b and bias are on one device, not on {sorted(devices)}"
+    raise NotImplementedError("week2/day7 task 5: problem")
+
+
+def matmul(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None, *,
+           activation: str = "none") -> torch.Tensor:
+    """activation(a @ b + bias) by multiply. Where there is a problem: ValueError, with the sentence that names it.
+
+    a: (m, k), b: (k, n), bias: (n,), of any strides; m or n may be 0. The result: (m, n), made by empty_rows, of the
+    dtype of a; bfloat16 if that is float8_e4m3fn.
+    """
+    raise NotImplementedError("week2/day7 task 5: matmul")
+
+
+# Task 6
+@cuda.jit
+def bias_gradient_kernel(grad, product, out):
+    """A block of TILE x TILE threads for TILE columns. Each thread adds up every TILE-th row of one of them."""
+    parts = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    m, n = grad.shape
+    col = cuda.blockIdx.x * TILE + y
+    total = 0.0
+    for row in range(x, m, TILE):
+        if col < n and product[row, col] > 0:
+            total += grad[row, col]
+    parts[x, y] = total
+    cuda.syncthreads()
+    if y == 0:
+        total = 0.0
+        for p in range(TILE):
+            total += parts[p, x]
+        if cuda.blockIdx.x * TILE + x < n:
+            out[cuda.blockIdx.x * TILE + x] = total
+
+
+def bias_gradient(grad: torch.Tensor, product: torch.Tensor) -> torch.Tensor:
+    """The gradient of bias in relu(a @ b + bias): (n,), sums along the columns of grad where the product is above 0.
+
+    grad: (m, n), of what comes after. product: (m, n), a @ b + bias. float32, contiguous; n at least 1.
+    """
+    n = grad.shape[1]
+    out = torch.empty(n, dtype=torch.float32, device=grad.device)
+    bias_gradient_kernel[triton.cdiv(n, TILE), (TILE, TILE)](grad, product, out)
+    return out

@@ -1,0 +1,534 @@
+"""The lesson again, as checks: an order, rounds, a product that stays on its SM, what follows it, and the last case."""
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, count, speed_ratio, terms
+from tools.check.inputs import integers, matrices
+from tools.check.tolerances import accumulated, elementwise
+from tools.gpu import device
+from week2.day7 import gemm as lesson
+
+INF, NAN = float("inf"), float("nan")
+TILE_M, TILE_N, TILE_K = 128, 256, 64  # of the first config, which is used without a GPU, for elements of two bytes
+
+pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
+
+
+def in_rows_of_16_bytes(values, dtype):
+    """A tensor of these values. Its rows are far enough apart to begin at multiples of 16 bytes."""
+    rows, cols = values.shape
+    step = 16 // torch.empty(0, dtype=dtype).element_size()
+    wide = torch.full((rows, -(-cols // step) * step), 77.0, device=device).to(dtype)
+    wide[:, :cols] = torch.as_tensor(values).to(device).to(dtype)
+    return wide[:, :cols]
+
+
+def small_integers(rng, *shapes, dtype=torch.float16):
+    """Whole numbers from -2 to 2: every sum of their products here is exact in float16."""
+    return [in_rows_of_16_bytes(integers(rng, shape, -2, 3), dtype) for shape in shapes]
+
+
+def numbers(rng, *shapes, dtype=torch.bfloat16):
+    return [in_rows_of_16_bytes(values, dtype) for values in matrices(rng, *shapes)]
+
+
+def multiply(a, b, bias=None, **named):
+    """The lesson's, with a result of its own that is full of NaN: what is not stored shows."""
+    return lesson.multiply(a, b, out=result_of(a, b), bias=bias, **named)
+
+
+def result_of(a, b):
+    dtype = torch.bfloat16 if a.element_size() == 1 else a.dtype
+    return in_rows_of_16_bytes(torch.full((a.shape[0], b.shape[1]), NAN), dtype)
+
+
+def exact(a, b, bias=None, activation="none", programs=None):
+    """In float64, rounded once."""
+    out = torch.matmul(a.double(), b.double())
+    out = out if bias is None else out + bias.double()
+    out = {"none": lambda x: x, "relu": torch.relu, "silu": torch.nn.functional.silu}[activation](out)
+    return out.to(torch.bfloat16 if a.element_size() == 1 else a.dtype)
+
+
+# Task 1: from a number to a tile ------------------------------------------------------------------
+
+def numbers_of_groups(tiles_down, tiles_across, group):
+    """Write down group after group, column after column, row after row."""
+    return [(row, col) for first in range(0, tiles_down, group) for col in range(tiles_across)
+            for row in range(first, min(first + group, tiles_down))]
+
+
+@pytest.mark.task(1)
+def test_one_group_is_walked_down_its_columns():
+    assert_matches(lesson.order, 2, 3, 2, oracle=numbers_of_groups)
+
+
+@pytest.mark.task(1)
+def test_the_second_group_begins_below_the_first():
+    assert_matches(lesson.order, 4, 3, 2, oracle=numbers_of_groups)
+
+
+@pytest.mark.task(1)
+def test_numbers_the_tiles_of_the_lesson_whose_last_group_has_one_row():
+    assert_matches(lesson.order, 5, 3, 2, oracle=numbers_of_groups)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("tiles_down, tiles_across, group", [
+    (1, 1, 1), (1, 5, 8), (3, 1, 2), (7, 4, 8), (8, 5, 8), (9, 2, 8), (13, 3, 4), (4, 3, 1)])
+def test_numbers_every_tile_once_in_groups_of_any_size(tiles_down, tiles_across, group):
+    assert_matches(lesson.order, tiles_down, tiles_across, group, oracle=numbers_of_groups)
+
+
+# Task 2: what rounds and the order cost ---------------------------------------------------------
+
+def share_by_hand(tiles, sms):
+    """Give every SM a tile, round after round."""
+    rounds = 0
+    while rounds * sms < tiles:
+        rounds += 1
+    return tiles / (rounds * sms)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("tiles, sms", [(4, 4), (2, 4), (5, 4), (9, 4), (133, 132)])
+def test_sms_without_a_tile_wait_for_the_last_round(tiles, sms):
+    assert_matches(lesson.busy_share, tiles, sms, oracle=share_by_hand, tolerance=elementwise(np.float64))
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("tiles, sms", [(1, 1), (1, 132), (132, 132), (7, 1), (2048, 132)])
+def test_a_share_is_never_above_1(tiles, sms):
+    assert_matches(lesson.busy_share, tiles, sms, oracle=share_by_hand, tolerance=elementwise(np.float64))
+
+
+def bytes_by_hand(tiles, tile_m, tile_n, k, itemsize):
+    """Mark what is loaded, box row by box row of a and of b, and count the marks."""
+    a = np.zeros(100, bool)
+    b = np.zeros(100, bool)
+    for row, col in tiles:
+        a[row] = b[col] = True
+    return terms(a=int(a.sum()) * tile_m * k * itemsize, b=int(b.sum()) * tile_n * k * itemsize)
+
+
+@pytest.mark.task(2)
+def test_one_tile_needs_its_rows_of_a_and_its_columns_of_b():
+    assert_matches(lesson.wave_bytes, [(0, 0)], 16, 64, 40, 2, oracle=bytes_by_hand)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("second, adds, shared", [((0, 1), 64, "rows of a"), ((1, 0), 16, "columns of b")])
+def test_a_second_tile_adds_what_it_does_not_share(second, adds, shared):
+    first = (0, 0)
+    one, two = (lesson.wave_bytes(tiles, 16, 64, 40, 2) for tiles in ([first], [first, second]))
+    why = f"Tiles {first} and {second} need the same {shared}, 40 numbers long, of 2 bytes.\nL2 serves these once."
+    assert two - one == adds * 40 * 2, why
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("tiles", [
+    [(0, 0), (0, 1)], [(0, 0), (1, 0)], [(0, 0), (1, 0), (0, 1), (1, 1)], [(0, 0), (0, 1), (0, 2), (1, 0)]])
+def test_what_two_tiles_load_alike_counts_once(tiles):
+    """Of the lesson's first four: in its order, and row by row."""
+    assert_matches(lesson.wave_bytes, tiles, 16, 64, 40, 2, oracle=bytes_by_hand)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("itemsize", [1, 4])
+def test_a_wave_may_begin_anywhere_or_be_empty(itemsize):
+    for tiles in ([(7, 3), (8, 3), (2, 9)], []):
+        assert_matches(lesson.wave_bytes, tiles, 32, 16, 24, itemsize, oracle=bytes_by_hand)
+
+
+@pytest.mark.task(1, 2)
+def test_a_wave_in_groups_of_8_needs_less_than_one_row_by_row():
+    """24 programs and 16 x 12 tiles: 8 rows and 3 columns, or 2 rows and 12 columns."""
+    grouped, by_rows = (lesson.wave_bytes(lesson.order(16, 12, group)[:24], 128, 256, 8192, 2) for group in (8, 1))
+    assert grouped == 2 * 8192 * (8 * 128 + 3 * 256)
+    assert by_rows == 2 * 8192 * (2 * 128 + 12 * 256)
+
+
+# Task 3: a product that stays on its SM -----------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_multiplies_one_whole_tile(rng):
+    assert_matches(multiply, *small_integers(rng, (128, 64), (64, 256)), programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+def test_of_ones_the_sum_is_the_number_of_steps_along_k():
+    a, b = (in_rows_of_16_bytes(torch.ones(shape), torch.float16) for shape in ((128, 192), (192, 256)))
+    assert_matches(multiply, a, b, programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+def test_adds_up_box_after_box_of_k(rng):
+    assert_matches(multiply, *small_integers(rng, (128, 192), (192, 256)), programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("m, n", [(128, 512), (384, 256), (384, 512)])
+def test_multiplies_several_tiles_one_program_each(m, n, rng):
+    a, b = small_integers(rng, (m, 64), (64, n))
+    assert_matches(multiply, a, b, programs=m * n // (128 * 256), oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("programs", [1, 2, 4])
+def test_no_tile_is_left_out(programs, rng):
+    """300 x 512 are three by two tiles. The result is full of NaN before."""
+    out = multiply(*small_integers(rng, (300, 64), (64, 512)), programs=programs)
+    left_out = [(row, col) for row in range(3) for col in range(2) if torch.isnan(out[row * 128, col * 256])]
+    why = f"{programs} programs have six tiles to store. These were not stored: {left_out}."
+    assert left_out == [], why
+
+
+@pytest.mark.task(3)
+def test_each_tile_begins_a_sum_of_its_own():
+    """One program, two tiles, 64 steps of ones each."""
+    a, b = (in_rows_of_16_bytes(torch.ones(shape), torch.float16) for shape in ((128, 64), (64, 512)))
+    assert_matches(multiply, a, b, programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("programs", [1, 2, 4, 9])
+def test_any_number_of_programs_shares_the_six_tiles(programs, rng):
+    """One has all of them; two have three each; of four, two have two; of nine, three have nothing to do."""
+    a, b = small_integers(rng, (300, 64), (64, 512))
+    assert_matches(multiply, a, b, programs=programs, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("turned", ["a", "b", "a and b"])
+@pytest.mark.parametrize("m, n, k", [(128, 256, 64), (128, 256, 128), (300, 264, 72)])
+def test_takes_matrices_that_lie_column_by_column(m, n, k, turned, rng):
+    """One box of each; then a second along k, which begins at [start, row] of a.T and at [col, start] of b.T."""
+    a, b = small_integers(rng, (m, k), (k, n))
+    a, b = (in_rows_of_16_bytes(x.T, torch.float16).T if name in turned.split() else x for name, x in zip("ab", (a, b)))
+    assert_matches(multiply, a, b, programs=2, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (127, 255, 63), (129, 257, 65), (31, 521, 139)])
+def test_takes_any_shape_on_one_program_for_each_sm(m, n, k, rng):
+    assert_matches(multiply, *small_integers(rng, (m, k), (k, n)), oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_takes_float8_in_boxes_of_128_and_gives_bfloat16(rng):
+    a, b = small_integers(rng, (130, 160), (160, 40), dtype=torch.float8_e4m3fn)
+    b = in_rows_of_16_bytes(b.float().T, torch.float8_e4m3fn).T
+    assert_matches(multiply, a, b, programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_rounds_the_sum_and_no_part_of_it(dtype):
+    """The first step of k adds 2048 and 0 to 63, the second takes the 2048 away. Neither type can hold 2049."""
+    a, b = torch.zeros(16, 128), torch.zeros(128, 64)
+    a[:, 0], a[:, 1], a[:, 64] = 1.0, 1.0, -1.0
+    b[0], b[1], b[64] = 2048.0, torch.arange(64.0), 2048.0
+    a, b = (in_rows_of_16_bytes(values, dtype) for values in (a, b))
+    assert_matches(multiply, a, b, programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.tolerance
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sums_in_float32_and_rounds_once(dtype, rng):
+    a, b = numbers(rng, (130, 700), (700, 264), dtype=dtype)
+    assert_matches(multiply, a, b, oracle=exact, tolerance=accumulated(dtype, 700))
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+@pytest.mark.parametrize("programs", [1, 3])
+def test_the_product_is_your_kernel_in_as_many_programs_as_asked_for(programs, rng):
+    a, b = small_integers(rng, (300, 64), (64, 512))
+    counters = count(lesson.multiply, a, b, out=result_of(a, b), programs=programs)
+    assert counters.library_operations == []
+    assert counters.programs == programs
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_there_is_one_program_for_each_sm_if_no_number_is_given(rng):
+    a, b = small_integers(rng, (16, 64), (64, 16))
+    counters = count(lesson.multiply, a, b, out=result_of(a, b))
+    assert counters.programs == lesson.multiprocessors()
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+@pytest.mark.parametrize("m, n, k", [(128, 256, 64), (384, 256, 64), (128, 512, 64), (300, 600, 200)])
+def test_loads_each_box_once_for_each_tile_and_stores_the_result_once(m, n, k, rng):
+    a, b = small_integers(rng, (m, k), (k, n))
+    counters = count(lesson.multiply, a, b, out=result_of(a, b), programs=2)
+    assert counters.bytes_loaded == 2 * k * (-(-n // TILE_N) * m + -(-m // TILE_M) * n)
+    assert counters.bytes_stored == 2 * m * n
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_converts_nothing_but_the_result(rng):
+    a, b = small_integers(rng, (128, 64), (64, 256))
+    counters = count(lesson.multiply, a, b, out=result_of(a, b), programs=1)
+    assert counters.conversions == 128 * 256
+    assert counters.float64 == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_the_tensor_cores_are_fed_by_the_copy_engine_and_nothing_spills(rng):
+    a, b = numbers(rng, (256, 256), (256, 512))
+    kernel = compiled(lesson.multiply, a, b, out=result_of(a, b), chip="h100").kernels["matmul_kernel"]
+    products, boxes = (sum(times for name, times in kernel.instructions.items() if name.startswith(start))
+                       for start in ("wgmma.mma_async", "cp.async.bulk.tensor"))
+    by_threads = [name for name in kernel.instructions if name.startswith(("ld.global", "st.global"))]
+    shared_bytes = kernel.shared_bytes
+    assert kernel.configs == 4
+    assert shared_bytes >= 3 * 2 * TILE_K * (TILE_M + TILE_N)  # three stages of two boxes
+    assert kernel.spills == 0
+    assert products > 0
+    assert boxes >= 3
+    assert by_threads == []
+
+
+# Task 4: what comes after the sum -----------------------------------------------------------------
+
+@pytest.mark.task(4)
+def test_adds_one_number_of_the_bias_to_each_column(rng):
+    a, b = small_integers(rng, (128, 64), (64, 256))
+    bias, = small_integers(rng, (1, 256))
+    assert_matches(multiply, a, b, bias[0], programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(4)
+def test_each_tile_has_its_own_part_of_the_bias(rng):
+    a, b = small_integers(rng, (300, 64), (64, 600))
+    bias, = small_integers(rng, (1, 600))
+    assert_matches(multiply, a, b, bias[0], programs=2, oracle=exact, exact=True)
+
+
+@pytest.mark.task(4)
+def test_relu_keeps_what_is_above_zero(rng):
+    a, b = small_integers(rng, (128, 64), (64, 256))
+    assert_matches(multiply, a, b, activation="relu", programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.tolerance
+def test_silu_multiplies_by_the_sigmoid(rng):
+    a, b = numbers(rng, (130, 64), (64, 264))
+    assert_matches(multiply, a, b, activation="silu", oracle=exact, tolerance=accumulated(torch.bfloat16, 64))
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("activation", ["relu", "silu"])
+def test_the_bias_comes_before_the_activation(activation, rng):
+    a, b, bias = numbers(rng, (130, 64), (64, 264), (1, 264), dtype=torch.float16)
+    assert_matches(multiply, a, b, bias[0], activation=activation, programs=1, oracle=exact,
+                   tolerance=accumulated(torch.float16, 64))
+
+
+@pytest.mark.task(4)
+def test_the_bias_is_added_before_the_sum_is_rounded():
+    """2048 + 1 - 2040 is 9. Rounded to float16 on the way it is 8, for 2049 lies between two of its numbers."""
+    a, b = torch.zeros(16, 16), torch.zeros(16, 16)
+    a[:, :2], b[0], b[1] = 1.0, 2048.0, 1.0
+    a, b = (in_rows_of_16_bytes(x, torch.float16) for x in (a, b))
+    bias = torch.full((16,), -2040.0, dtype=torch.float16, device=device)
+    assert_matches(multiply, a, b, bias, programs=1, oracle=exact, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+@pytest.mark.parametrize("activation", ["none", "relu", "silu"])
+def test_nan_and_infinity_go_through(activation):
+    a, b = torch.ones(3, 8), torch.ones(8, 2)
+    a[:, 0], b[0] = torch.tensor([NAN, INF, -1.0]), torch.tensor([1.0, 2.0])
+    a, b = (in_rows_of_16_bytes(x, torch.float16) for x in (a, b))
+    assert_matches(multiply, a, b, activation=activation, programs=1, oracle=exact,
+                   tolerance=accumulated(torch.float16, 8))
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_bias_and_activation_cost_no_traffic_but_the_bias(rng):
+    """300 rows are three tiles down: each loads the whole bias, two bytes a number."""
+    a, b = small_integers(rng, (300, 64), (64, 600))
+    bias, = small_integers(rng, (1, 600))
+    out = result_of(a, b)
+    plain = count(lesson.multiply, a, b, out=out, programs=2)
+    fused = count(lesson.multiply, a, b, out=out, bias=bias[0], activation="relu", programs=2)
+    added = fused.bytes - plain.bytes
+    assert added == 3600, f"{added} bytes more. Each of three rows of tiles needs 600 numbers of 2 bytes, once: 3600."
+    assert fused.library_operations == []
+    assert fused.float64 == 0
+
+
+# Task 5: any strides, mistakes by name ------------------------------------------------------------
+
+WAYS = {
+    "x": (True, lambda x: x),
+    "x.T": (True, lambda x: x.T),
+    "x[:, 8:40]": (True, lambda x: x[:, 8:40]),
+    "x[:, 1:]": (False, lambda x: x[:, 1:]),
+    "x[:, ::2]": (False, lambda x: x[:, ::2]),
+    "x[:, :1].expand(20, 40)": (False, lambda x: x[:, :1].expand(20, 40)),
+    "x.view(80, 12)": (False, lambda x: x.reshape(80, 12)),
+}
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("as_it_is, view", WAYS.values(), ids=WAYS)
+def test_copies_only_what_the_copy_engine_cannot_take(as_it_is, view):
+    """x has 20 rows and 48 columns of float16."""
+    x = view(torch.arange(960.0, device=device).to(torch.float16).view(20, 48))
+
+    def in_rows_elsewhere(x):
+        return lesson.in_rows(x).clone()
+
+    assert_matches(in_rows_elsewhere, x, oracle=torch.clone, exact=True)
+    copied = count(lesson.in_rows, x).library_operations != []
+    was = "was copied" if copied else "was not copied"
+    why = f"legal(x) is {lesson.legal(x)}, legal(x.T) is {lesson.legal(x.T)}, and x {was}."
+    assert copied != as_it_is, why
+
+
+def empty(*shape, dtype=torch.bfloat16):
+    return torch.empty(shape, dtype=dtype, device=device)
+
+
+RIGHT = {
+    "no bias": (empty(3, 5), empty(5, 7), None, "none"),
+    "bias": (empty(3, 5), empty(5, 7), empty(7), "relu"),
+    "a bias of float32": (empty(3, 5), empty(5, 7), empty(7, dtype=torch.float32), "silu"),
+    "no rows": (empty(0, 5), empty(5, 7), None, "none"),
+    "float8": (empty(3, 5, dtype=torch.float8_e4m3fn), empty(5, 7, dtype=torch.float8_e4m3fn), None, "none"),
+}
+MISTAKES = {
+    "a vector": ((empty(5), empty(5, 7), None, "none"), ("a", "(5,)")),
+    "a batch": ((empty(3, 5), empty(2, 5, 7), None, "none"), ("b", "(2, 5, 7)")),
+    "b turned": ((empty(3, 5), empty(7, 5), None, "none"), ("a", "b", "5", "7")),
+    "no k": ((empty(3, 0), empty(0, 7), None, "none"), ("0",)),
+    "two dtypes": ((empty(3, 5), empty(5, 7, dtype=torch.float16), None, "none"), ("bfloat16", "torch.float16")),
+    "float32": ((empty(3, 5, dtype=torch.float32), empty(5, 7, dtype=torch.float32), None, "none"), ("float32",)),
+    "a bias for rows": ((empty(3, 5), empty(5, 7), empty(3), "none"), ("bias", "(3,)", "7")),
+    "a bias of two axes": ((empty(3, 5), empty(5, 7), empty(1, 7), "none"), ("bias", "(1, 7)")),
+    "gelu": ((empty(3, 5), empty(5, 7), None, "gelu"), ("activation", "gelu")),
+    "shapes before dtypes": ((empty(3, 5), empty(7, 5, dtype=torch.float32), None, "gelu"), ("5", "7")),
+}
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("arguments", RIGHT.values(), ids=RIGHT)
+def test_right_arguments_have_no_problem(arguments):
+    sentence = lesson.problem(*arguments)
+    assert sentence == ""
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("arguments, words", MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_named_with_what_was_given(arguments, words):
+    sentence = lesson.problem(*arguments)
+    missing = [word for word in words if word not in str(sentence)]
+    assert not missing, f"The sentence is {sentence!r}.\nIt does not say {', '.join(missing)}."
+
+
+@pytest.mark.task(5)
+def test_a_product_with_a_problem_raises_value_error_with_that_sentence():
+    a, b = empty(3, 5), empty(7, 5)
+    with pytest.raises(ValueError) as raised:
+        lesson.matmul(a, b)
+    assert str(raised.value) == lesson.problem(a, b, None, "none")
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (20, 40, 33), (0, 3, 2), (3, 0, 2)])
+def test_takes_any_shape_stored_in_any_way(m, n, k, rng):
+    a, b = (torch.as_tensor(integers(rng, shape, -2, 3)).to(device, torch.float16) for shape in ((m, k), (k, n)))
+    assert_matches(lesson.matmul, a, b, oracle=exact, exact=True, layouts="any")
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+def test_takes_a_bias_that_is_every_second_number_of_another(rng):
+    a, b = small_integers(rng, (20, 40), (40, 16))
+    bias, = small_integers(rng, (1, 32))
+    assert_matches(lesson.matmul, a, b, bias[0, ::2], activation="relu", oracle=exact, exact=True)
+
+
+@pytest.mark.task(5)
+def test_the_product_of_float8_is_bfloat16(rng):
+    a, b = small_integers(rng, (20, 40), (40, 24), dtype=torch.float8_e4m3fn)
+    assert_matches(lesson.matmul, a, b, oracle=exact, exact=True)
+
+
+@pytest.mark.task(5)
+@pytest.mark.counters
+def test_matrices_that_are_legal_are_not_copied_by_rows_or_by_columns(rng):
+    a, b = small_integers(rng, (40, 64), (24, 64))
+    for left, right in [(a, b.T), (b, a.T)]:
+        counters = count(lesson.matmul, left, right)
+        assert counters.library_operations == []
+
+
+@pytest.mark.task(5)
+@pytest.mark.hopper
+@pytest.mark.speed
+@pytest.mark.parametrize("n", [4096, 8192])
+def test_matmul_holds_its_own_against_the_library(n):
+    a, b = (torch.randn(n, n, device=device).to(torch.bfloat16) for _ in range(2))
+    assert speed_ratio(lesson.matmul, torch.matmul, a, b) >= 0.85
+
+
+# Task 6: the last case ----------------------------------------------------------------------------
+
+def masked_sum(grad, product):
+    return (grad.double() * (product > 0)).sum(0).to(grad.dtype)
+
+
+def gradients(rng, m, n):
+    return [torch.as_tensor(values).to(device, torch.float32) for values in matrices(rng, (m, n), (m, n))]
+
+
+@pytest.mark.task(6)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n", [(32, 32), (1, 1), (31, 33), (33, 31), (70, 37), (0, 5)])
+def test_the_gradient_of_the_bias_stays_right(m, n, rng):
+    assert_matches(lesson.bias_gradient, *gradients(rng, m, n), oracle=masked_sum,
+                   tolerance=accumulated(np.float32, max(m, 1)))
+
+
+@pytest.mark.task(6)
+@pytest.mark.counters
+def test_a_warp_asks_for_four_sectors(rng):
+    """128 bytes that lie together. 32 sectors are a warp that looks down a column."""
+    grad, _ = gradients(rng, 64, 64)
+    counters = count(lesson.bias_gradient, grad, grad.abs())
+    assert counters.sectors_per_request == 4
+
+
+@pytest.mark.task(6)
+@pytest.mark.counters
+def test_no_bank_serves_two_lanes_of_a_request(rng):
+    """64 warps store their parts; 2 warps load 32 of them each."""
+    counters = count(lesson.bias_gradient, *gradients(rng, 64, 64))
+    assert counters.wavefronts == 2 * 32 + 2 * 32
+
+
+@pytest.mark.task(6)
+@pytest.mark.counters
+def test_the_gradient_is_summed_in_float32(rng):
+    counters = count(lesson.bias_gradient, *gradients(rng, 64, 64))
+    assert counters.float64 == 0
+    assert counters.library_operations == []
