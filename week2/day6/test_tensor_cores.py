@@ -336,13 +336,29 @@ def test_numbers_of_any_size_multiply_as_well(size, dtype, rng):
         "tf32 round trip", "float16 round trip", "bfloat16 round trip", "float16 accumulation"))
 
 
+def goes_to_the_host(tensor):
+    raise RuntimeError("A number was copied from the GPU to the host here, and Python waits for it.")
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("way", ["item", "__float__", "__bool__"])
+def test_no_number_goes_to_the_host(way, rng, monkeypatch):
+    """The largest and both scales stay tensors."""
+    def to_fp8_without_waiting(x):
+        with monkeypatch.context() as patch:
+            patch.setattr(torch.Tensor, way, goes_to_the_host)
+            codes, scale = lesson.to_fp8(x)
+        return codes.float().cpu(), scale.cpu()
+
+    x = torch.tensor([[0.5, -7.0], [3.5, 1.0]], device=device)
+    assert_matches(to_fp8_without_waiting, x, oracle=scaled, exact=True)
+
+
 @pytest.mark.task(4)
 @pytest.mark.counters
-def test_no_number_goes_to_the_host(rng):
-    """A scale that Python knows has made it wait for the GPU."""
+def test_fp8_takes_a_byte_for_each_element(rng):
+    """Two tiles down and two across, and each of four programs loads the product of the scales."""
     counters = count(lesson.matmul_fp8, *numbers(rng, (20, 40), (40, 50)), tile=SMALL)
-    waits = [name for name in counters.library_operations if name.endswith((".item", ".tolist", ".cpu", "__float__"))]
-    assert waits == []
     assert counters.programs == 2 * 2
     assert counters.bytes_loaded == 2 * 20 * 40 + 2 * 40 * 50 + 4 * counters.programs
 
@@ -425,8 +441,9 @@ def test_the_study_has_seven_formats(rng):
 @pytest.mark.tolerance
 @pytest.mark.parametrize("k", [64, 1024])
 def test_what_is_lost_is_lost_in_the_factors_however_long_k_is(k, rng):
-    """Measured by the study, and worked out in float64 from factors that were rounded: the same within a tenth."""
+    """Measured by the study, and worked out in float64 from rounded factors. FP8 without a scale ends at 448."""
     a, b = numbers(rng, (32, k), (k, 48))
+    a *= 1000
     errors = lesson.study(a, b)
     names = {"float16": torch.float16, "bfloat16": torch.bfloat16, "e4m3": FP8[0], "e5m2": FP8[1]}
     for name, dtype in names.items():
