@@ -174,35 +174,46 @@ def whole(number: float | None) -> float | int | None:
 
 # Timelines -------------------------------------------------------------------------------------------
 
-def in_turn(torch, chunks: int, elements: int, work: int) -> list[dict]:
-    """Each chunk goes up, is worked on and comes down again, in one stream.
-
-    Events of CUDA stand between the steps, and tell when the stream came that far. With several streams that is not
-    when a step began, since it may have waited for another stream's; so there is one.
-    """
+def in_turn(torch, chunks: int, elements: int, streams: int, work) -> list[dict]:
+    """Each chunk goes up, is worked on by one kernel and comes down again, in one of so many streams."""
     host = [torch.rand(elements).pin_memory() for _ in range(chunks)]
     there = [torch.empty(elements, device="cuda") for _ in range(chunks)]
+    lanes = [torch.cuda.Stream() for _ in range(streams)]
     first = torch.cuda.Event(enable_timing=True)
     marks = [[torch.cuda.Event(enable_timing=True) for _ in range(4)] for _ in range(chunks)]
     torch.cuda.synchronize()
-    first.record()
+    first.record(lanes[0])
     for chunk in range(chunks):
-        reached = iter(marks[chunk])
-        next(reached).record()
-        there[chunk].copy_(host[chunk], non_blocking=True)
-        next(reached).record()
-        for _ in range(work):
-            there[chunk].sin_()
-        next(reached).record()
-        host[chunk].copy_(there[chunk], non_blocking=True)
-        next(reached).record()
+        with torch.cuda.stream(lanes[chunk % streams]):
+            reached = iter(marks[chunk])
+            next(reached).record()
+            there[chunk].copy_(host[chunk], non_blocking=True)
+            next(reached).record()
+            work(there[chunk])
+            next(reached).record()
+            host[chunk].copy_(there[chunk], non_blocking=True)
+            next(reached).record()
     torch.cuda.synchronize()
     spans = []
     for chunk in range(chunks):
-        at = [round(1e3 * first.elapsed_time(mark), 1) for mark in marks[chunk]]
-        for what, start, end in zip(("upload", "kernel", "download"), at, at[1:]):
-            spans.append({"what": what, "stream": 0, "start_us": start, "end_us": end,
-                          "bytes": 0 if what == "kernel" else 4 * elements})
+        at = [max(0.0, 1e3 * first.elapsed_time(mark)) for mark in marks[chunk]]
+        spans += [{"what": what, "stream": chunk % streams, "start_us": start, "end_us": end,
+                   "bytes": 0 if what == "kernel" else 4 * elements}
+                  for what, start, end in zip(("upload", "kernel", "download"), at, at[1:])]
+    return one_at_a_time(spans)
+
+
+def one_at_a_time(spans: list[dict]) -> list[dict]:
+    """The same spans, where each begins when the one of its kind that ended before it has ended.
+
+    An event of CUDA tells when its stream came that far. A copy or a kernel that fills the GPU then waits for the one
+    of its kind that is under way, in whichever stream.
+    """
+    free = dict.fromkeys(("upload", "kernel", "download"), 0.0)
+    for span in sorted(spans, key=lambda span: span["end_us"]):
+        start = max(span["start_us"], free[span["what"]])
+        free[span["what"]] = span["end_us"]
+        span["start_us"], span["end_us"] = round(start, 1), round(span["end_us"], 1)
     return spans
 
 
@@ -230,9 +241,12 @@ def small_launches(torch, launches: int, elements: int) -> list[dict]:
 
 
 TIMELINES = {
-    "one_stream": lambda torch: in_turn(torch, 8, 2**22, 4),
+    "one_stream": lambda torch: in_turn(torch, 8, 2**22, 1, torch.Tensor.lgamma_),
+    "three_streams": lambda torch: in_turn(torch, 8, 2**22, 3, torch.Tensor.lgamma_),
     "small_launches": lambda torch: small_launches(torch, 40, 1000),
-    "five_chunks": lambda torch: in_turn(torch, 5, 3 * 2**20, 1),  # of another size, for timeline_bound
+    # of other sizes, for timeline_bound
+    "five_chunks": lambda torch: in_turn(torch, 5, 3 * 2**20, 1, torch.Tensor.sin_),
+    "busy_kernels": lambda torch: in_turn(torch, 6, 2**21, 2, lambda x: x.polygamma_(3)),
 }
 
 
