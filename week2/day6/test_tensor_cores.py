@@ -163,7 +163,7 @@ def test_precision_says_how_many_digits_of_float32_count(precision, want):
     a = torch.full((16, 1), 1 + 2.0**-12, device=device)
     b = torch.full((1, 32), 4096.0, device=device)
     assert_matches(lesson.matmul, a, b, precision=precision, tile=SMALL,
-                   oracle=lambda a, b, **kwargs: torch.full((16, 32), want), exact=True)
+                   oracle=lambda a, b, **kwargs: torch.full((16, 32), want, device=device), exact=True)
 
 
 @pytest.mark.task(3)
