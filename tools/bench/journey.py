@@ -1,7 +1,7 @@
 """The running table of a week: one piece of work, step by step faster. The steps stand in week.toml.
 
-Speeds come from the file of benchmarks/ with this week's contests on an H200, traffic from what the reference solutions predict, which the units' own tests
-compare with what is counted. It stands between two marks in the week's README.
+Speeds come from the file of benchmarks/ with this week's contests on an H200, traffic from what the reference solutions
+predict, which the units' own tests compare with what is counted. It stands between two marks in the week's README.
 """
 
 import json
