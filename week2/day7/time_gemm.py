@@ -4,7 +4,8 @@
 
 MODULE has `multiply` and `matmul`; week2.day7.gemm if none is named. Every case is a process of its own with a time
 limit, on random numbers unless it says otherwise. Both sides are recorded as CUDA graphs, so that no launch counts, and
-take turns in random order. A ratio above 1 says that MODULE is the faster one. The table comes last.
+take turns in random order. A ratio above 1 says that MODULE is the faster one. The table comes last, and
+below it what a call costs the host.
 """
 
 import importlib
@@ -13,6 +14,7 @@ import random
 import subprocess
 import sys
 from statistics import median, quantiles
+from time import perf_counter
 
 SECONDS = 100  # limit of a case
 PAIRS, REPEATS = 15, 3
@@ -122,14 +124,41 @@ def measure(name, module):
             "config": str(getattr(tuner, "best_config", ""))}
 
 
+def host_times(module):
+    """Seconds that one call keeps the host, without waiting for the GPU: what a graph leaves out."""
+    import torch
+
+    lesson = importlib.import_module(module)
+    a, b, out = (torch.zeros(512, 512, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+
+    def seconds(function):
+        function()
+        torch.cuda.synchronize()
+        times = []
+        for _ in range(50):
+            start = perf_counter()
+            function()
+            times.append(perf_counter() - start)
+        torch.cuda.synchronize()
+        return median(times)
+
+    return {"multiprocessors, asked anew": seconds(lesson.multiprocessors.__wrapped__),
+            "multiply, 512, launched without a graph": seconds(lambda: lesson.multiply(a, b, out=out))}
+
+
 def main():
     module = next((each for each in sys.argv[1:] if not each.startswith("--")), "week2.day7.gemm")
     if "--case" in sys.argv:
         name = sys.argv[-1][len("case="):]
         print(json.dumps(measure(name, sys.argv[1])))
         return
+    import torch
+    import triton
+
     table = []
     for name in CASES:
+        if "fp8" in name and torch.cuda.get_device_capability() < (8, 9):
+            continue  # no tensor core of this machine takes float8
         try:
             done = subprocess.run([sys.executable, "-m", "week2.day7.time_gemm", module, "--case", f"case={name}"],
                                   capture_output=True, text=True, timeout=SECONDS)
@@ -138,12 +167,11 @@ def main():
             result = f"not done within {SECONDS} s"
         table.append(line(name, result))
         print(table[-1], flush=True)
-    import torch
-    import triton
-
     print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}, Triton {triton.__version__}, {module}")
     print(f"{'case':34} ratio (quartiles)    TFLOPS  library  apart    config")
     print("\n".join(table))
+    for what, seconds in host_times(module).items():
+        print(f"{1e6 * seconds:8.1f} us on the host: {what}")
 
 
 def line(name, result):
