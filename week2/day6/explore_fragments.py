@@ -19,9 +19,8 @@ def _(mo):
     mo.md("""
     # Week 2, day 6: fragments
 
-    One instruction of a tensor core multiplies a, 16 x 16, by b, 16 x 8. Its warp has both in registers, and the sum
-    too: each cell says which lane holds it. What do the elements of a that one lane holds have in common? Which lanes
-    hold row 0 of a, and which hold row 0 of the sum?
+    One instruction of a tensor core multiplies a, of 16 rows, by b, of 8 columns. Its warp has both in registers, and
+    the sum too: each cell says which lane holds it. What do the elements of a that one lane holds have in common?
     """)
     return
 
@@ -29,13 +28,14 @@ def _(mo):
 @app.cell
 def _(mo):
     lane = mo.ui.slider(0, 31, value=0, label="lane", show_value=True)
-    lane
-    return (lane,)
+    size = mo.ui.slider(steps=[2, 4], value=2, label="bytes of a factor", show_value=True)
+    mo.vstack([lane, size])
+    return lane, size
 
 
 @app.cell
-def _(explore, image, lane, mo):
-    picture = explore.fragments(lane.value)
+def _(explore, image, lane, mo, size):
+    picture = explore.fragments(lane.value, size.value)
     mo.Html(image(picture))
     return
 

@@ -184,12 +184,23 @@ def test_pictures_can_be_drawn_at_both_ends_of_every_slider(picture, ranges):
         ElementTree.fromstring(getattr(explore, picture)(**{name: values[end] for name, values in known.items()}))
 
 
+OF_A = {
+    2: lambda group, inside, i: (group + 8 * (i // 2 % 2), inside * 2 + i % 2 + 8 * (i // 4)),
+    4: lambda group, inside, i: (group + 8 * (i % 2), inside + 4 * (i // 2)),
+}
+OF_B = {
+    2: lambda group, inside, i: (inside * 2 + i % 2 + 8 * (i // 2), group),
+    4: lambda group, inside, i: (inside + 4 * i, group),
+}
+
+
+@pytest.mark.parametrize("size", [2, 4])
 @pytest.mark.parametrize("lane", [0, 5, 31])
-def test_the_lane_of_each_element_is_that_of_the_formula_in_the_ptx_isa(lane):
-    group, inside = lane // 4, lane % 4
+def test_the_lane_of_each_element_is_that_of_the_formula_in_the_ptx_isa(lane, size):
+    k, group, inside = 32 // size, lane // 4, lane % 4
     rows_and_cols = {
-        "a": [(group + 8 * (i // 2 % 2), inside * 2 + i % 2 + 8 * (i // 4)) for i in range(8)],
-        "b": [(inside * 2 + i % 2 + 8 * (i // 2), group) for i in range(4)],
+        "a": [OF_A[size](group, inside, i) for i in range(k // 2)],
+        "b": [OF_B[size](group, inside, i) for i in range(k // 4)],
         "sum": [(group + 8 * (i // 2), inside * 2 + i % 2) for i in range(4)],
     }
     want = {
@@ -197,5 +208,5 @@ def test_the_lane_of_each_element_is_that_of_the_formula_in_the_ptx_isa(lane):
         for name, places in rows_and_cols.items()
         for i, (row, col) in enumerate(places)
     }
-    assert {tip for tip in tips(explore.fragments(lane)) if f"lane {lane}," in tip} == want
-    assert len(tips(explore.fragments(lane))) == 16 * (16 + 8 + 8)
+    assert {tip for tip in tips(explore.fragments(lane, size)) if f"lane {lane}," in tip} == want
+    assert len(tips(explore.fragments(lane, size))) == 16 * k + k * 8 + 16 * 8

@@ -44,6 +44,17 @@ def total(n: int):
     return (math.ceil(n / 256), 256), (values(n), np.zeros(1, np.float32))
 
 
+def biased(m: int, n: int):
+    """A thread for each element, the last block with a remainder."""
+    return (math.ceil(m * n / 64), 64), (values(m, n), values(n), np.zeros((m, n), np.float32))
+
+
+def gradients(m: int, n: int):
+    """32 columns a block, the last one with a remainder; every third product is below 0."""
+    product = np.where(np.arange(m * n) % 3, 1, -1).astype(np.float32).reshape(m, n)
+    return (math.ceil(n / 32), (32, 32)), (values(m, n), product, np.zeros(n, np.float32))
+
+
 def pixels(n: int):
     """A byte for each thread, the last block with a remainder."""
     return (math.ceil(n / 64), 64), (np.arange(n).astype(np.uint8), np.zeros(n, np.uint8))
@@ -61,6 +72,8 @@ LAUNCHES = {  # kernel -> launch configuration and arguments; the last array is 
     "tiled_kernel": lambda: products(33, 40, 70),
     "take_kernel": lambda: ((3, 64), (values(600), np.zeros(150, np.float32), 3, 4)),
     "rows_kernel": lambda: (((2, 2), (32, 8)), (values(10, 40), np.zeros((10, 40), np.float32))),
+    "bias_kernel": lambda: biased(7, 30),
+    "bias_gradient_kernel": lambda: gradients(50, 40),
     "polynomial_kernel": lambda: ((2, 256), (values(300), values(16), np.zeros(300, np.float32))),
     **dict.fromkeys(("transpose_kernel", "padded_kernel", "swizzled_kernel"), lambda: transposed(33, 40)),
     **dict.fromkeys(
