@@ -23,18 +23,25 @@ PACKAGES = ("torch", "triton", "numpy")
 
 def everything(names: Sequence[str] = ()) -> dict:
     """All contests of this machine, or those of the units named, as plain data. Raises RuntimeError without a GPU."""
+    units = [catalogue.unit(name) for name in names or catalogue.names()]
+    return about(" ".join([COMMAND, *names])) | {"contests": list(_contests(units))}
+
+
+def about(command: str) -> dict:
+    """What a record says above its contests: the GPU, the host, versions, today's date, and how it was made.
+
+    Raises RuntimeError without a GPU.
+    """
     card = gpu.card()
     if card is None:
         raise RuntimeError("No GPU here: nothing was measured.")
-    units = [catalogue.unit(name) for name in names or catalogue.names()]
     return {
         "card": str(card),
         "driver": ".".join(map(str, card.driver)),
         "host": machine.cpu(),
         "date": date.today().isoformat(),
         "versions": {name: version(name) for name in PACKAGES},
-        "command": " ".join([COMMAND, *names]),
-        "contests": list(_contests(units)),
+        "command": command,
     }
 
 

@@ -1,11 +1,11 @@
 """Time the product of day 7 against the library on this machine's GPU: ratios, each the worst of three.
 
-    python3 -m week2.day7.time_gemm [MODULE]
+    python3 -m week2.day7.time_gemm [MODULE] [--record FILE]
 
 MODULE has `multiply` and `matmul`; week2.day7.gemm if none is named. Every case is a process of its own with a time
 limit, on random numbers unless it says otherwise. Both sides are recorded as CUDA graphs, so that no launch counts, and
 take turns in random order. A ratio above 1 says that MODULE is the faster one. The table comes last, and
-below it what a call costs the host.
+below it what a call costs the host. FILE gets each pair of times, in the form of benchmarks/*.json.
 """
 
 import importlib
@@ -13,6 +13,7 @@ import json
 import random
 import subprocess
 import sys
+from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 
@@ -106,7 +107,7 @@ def measure(name, module):
     """One case: a dict of plain values."""
     ours, library, apart = sides(name, module)
     both = [recorded(ours), recorded(library)]
-    order, rows = random.Random(0), []
+    order, rows, runs = random.Random(0), [], []
     for _ in range(REPEATS):
         pairs = []
         for _ in range(PAIRS):
@@ -115,13 +116,24 @@ def measure(name, module):
                 seconds[side] = both[side]()
             pairs.append(seconds)
         low, middle, high = quantiles([other / own for own, other in pairs], n=4)
+        runs.append(pairs)
         rows.append((middle, low, high, *(median(side) for side in zip(*pairs))))
     _, _, m, n, k = CASES[name]
     worst = min(rows)
     tuner = importlib.import_module(module).matmul_kernel
     return {"ratio": worst[0], "low": worst[1], "high": worst[2], "medians": [row[0] for row in rows],
             "tflops": 2e-12 * m * n * k / worst[3], "library_tflops": 2e-12 * m * n * k / worst[4], "apart": apart,
-            "config": str(getattr(tuner, "best_config", ""))}
+            "config": str(getattr(tuner, "best_config", "")), "runs": runs}
+
+
+def contest(name, runs):
+    """A row of benchmarks/*.json: the pairs of seconds of each run, and what they were measured on."""
+    call, dtype, m, n, k = CASES[name]
+    size = 1 if "float8" in dtype else 2
+    what = name.partition(", ")[2]
+    return {"unit": "week2/day7", "function": call, "rival": "cuBLAS, then silu" if "silu" in name else "cuBLAS",
+            "shape": f"{m} x {k} by {k} x {n} {dtype}" + (f", {what}" if what else ""), "on": "gpu",
+            "moved": size * (m * k + k * n) + 2 * m * n, "flops": 2 * m * n * k, "left_out": {}, "runs": runs}
 
 
 def host_times(module):
@@ -147,24 +159,22 @@ def host_times(module):
 
 
 def main():
-    module = next((each for each in sys.argv[1:] if not each.startswith("--")), "week2.day7.gemm")
-    if "--case" in sys.argv:
-        name = sys.argv[-1][len("case="):]
-        print(json.dumps(measure(name, sys.argv[1])))
+    arguments = sys.argv[1:]
+    file = arguments.pop(arguments.index("--record") + 1) if "--record" in arguments else None
+    module = next((each for each in arguments if not each.startswith("--")), "week2.day7.gemm")
+    if "--case" in arguments:
+        print(json.dumps(measure(arguments[-1][len("case="):], module)))
         return
     import torch
     import triton
 
-    table = []
+    table, contests = [], []
     for name in CASES:
         if "fp8" in name and torch.cuda.get_device_capability() < (8, 9):
             continue  # no tensor core of this machine takes float8
-        try:
-            done = subprocess.run([sys.executable, "-m", "week2.day7.time_gemm", module, "--case", f"case={name}"],
-                                  capture_output=True, text=True, timeout=SECONDS)
-            result = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr[-300:]
-        except subprocess.TimeoutExpired:
-            result = f"not done within {SECONDS} s"
+        result = own_process(module, name)
+        if not isinstance(result, str):
+            contests.append(contest(name, result["runs"]))
         table.append(line(name, result))
         print(table[-1], flush=True)
     print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}, Triton {triton.__version__}, {module}")
@@ -172,6 +182,25 @@ def main():
     print("\n".join(table))
     for what, seconds in host_times(module).items():
         print(f"{1e6 * seconds:8.1f} us on the host: {what}")
+    if file:
+        write(file, module, contests)
+
+
+def own_process(module, name):
+    """What measure() says of a case, in a process of its own with a time limit; or, as text, why it says nothing."""
+    try:
+        done = subprocess.run([sys.executable, "-m", "week2.day7.time_gemm", module, "--case", f"case={name}"],
+                              capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"not done within {SECONDS} s"
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr[-300:]
+
+
+def write(file, module, contests):
+    from tools.bench import record
+
+    found = record.about(f"python3 -m week2.day7.time_gemm {module} --record FILE") | {"contests": contests}
+    Path(file).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 def line(name, result):
