@@ -110,14 +110,14 @@ def competitors(workload: Workload, size: int, function: Callable, arguments: tu
         except (NotTimed, ImportError) as error:
             left_out[name] = str(error).splitlines()[0]
             continue
-        if apart := difference(got, want, workload.dtype, workload.terms(size)):
+        if apart := _apart(got, want, workload.dtype, workload.terms(size)):
             raise NotTimed(f"Its result is not that of {name}: {apart}.\nA wrong result is not timed.")
         found[name] = rival, args
     return found, left_out
 
 
-def _result(function: Callable, arguments: tuple, who: str) -> np.ndarray:
-    """What a call returns, as a NumPy array. Raises NotTimed where it returns none, fails, or takes too long."""
+def _result(function: Callable, arguments: tuple, who: str) -> list[np.ndarray]:
+    """The arrays that a call returns, one or a tuple. Raises NotTimed where it returns none, fails, or is too slow."""
     outcome = call(function, arguments)
     if outcome.error:
         where = f", line {outcome.error.frames[-1].line}" if outcome.error.frames else ""
@@ -126,13 +126,22 @@ def _result(function: Callable, arguments: tuple, who: str) -> np.ndarray:
     if outcome.changed:
         raise NotTimed(f"{who} changed its argument {next(iter(outcome.changed))}.")
     start = time.perf_counter()
-    if not arrays.is_array(outcome.value):
-        raise NotTimed(f"{who} returned no array but {type(outcome.value).__name__}.")
-    got = arrays.to_numpy(outcome.value)  # waits for the GPU
+    parts = outcome.value if isinstance(outcome.value, tuple) else (outcome.value,)
+    for part in parts:
+        if not arrays.is_array(part):
+            raise NotTimed(f"{who} returned no array but {type(part).__name__}.")
+    got = [arrays.to_numpy(part) for part in parts]  # waits for the GPU
     seconds = outcome.seconds + time.perf_counter() - start
     if seconds > 3 * SLOWEST:  # a first call may compile
         raise NotTimed(f"{who} took {timing.duration(seconds)} for one call: too slow to repeat.")
     return got
+
+
+def _apart(got: list[np.ndarray], want: list[np.ndarray], dtype: str, terms: int) -> str:
+    """The first difference between the arrays of two results, in words; "" where there is none."""
+    if len(got) != len(want):
+        return f"it returns {len(got)} arrays, not {len(want)}"
+    return next(filter(None, (difference(g, w, dtype, terms) for g, w in zip(got, want))), "")
 
 
 def difference(got: np.ndarray, want: np.ndarray, dtype: str, terms: int) -> str:

@@ -1,7 +1,8 @@
 """The running table of a week: one piece of work, step by step faster. The steps stand in week.toml.
 
-Speeds come from the file of benchmarks/ with this week's contests on an H200, traffic from what the reference solutions
-predict, which the units' own tests compare with what is counted. It stands between two marks in the week's README.
+Speeds come from the first file of benchmarks/ with this week's contests on an H200. A week whose steps predict bytes
+shows these, which the units' own tests compare with what is counted; another shows the worst ratio to the rival. The
+table stands between two marks in the week's README.
 """
 
 import json
@@ -16,7 +17,8 @@ from tools.course.content.week_file import FILE, Journey, Step, Week
 from tools.course.learner.lesson import lesson_of
 
 MEASURED = "benchmarks/h200*.json"
-HEAD = ["| day | implementation | bytes asked for | GFLOPS | at | what changed |", "|---|---|---:|---:|---:|---|"]
+HEAD = ["| day | implementation | {column} | GFLOPS | at | what changed |", "|---|---|---:|---:|---:|---|"]
+BYTES, RATIO = "bytes asked for", "of the rival's speed"
 
 
 def page(week: Week, text: str, root: Path = ROOT) -> str:
@@ -44,20 +46,24 @@ def _measured(week: Week, root: Path) -> dict:
 def table(journey: Journey, measured: dict) -> str:
     """The rows as Markdown. measured: what tools.bench.record found."""
     contests = {(each["unit"], each["function"]): each for each in measured["contests"]}
-    rows = [_row(step, contests[step.unit.name, step.function]) for step in journey.steps]
+    column = BYTES if any(step.predicted is not None for step in journey.steps) else RATIO
+    rows = [_row(step, contests[step.unit.name, step.function], column) for step in journey.steps]
     last = contests[journey.steps[-1].unit.name, journey.steps[-1].function]
     rows.append(f"| | {last['rival']} | | {_gflops(last, rival=True)} | {_side(last)} | the rival |")
     card = measured["card"].split(" (")[0]
     made = journey.note.format(card=card, host=measured["host"], date=measured["date"])
-    return "\n".join([*HEAD, *rows, "", *textwrap.wrap(made, 120)]) + "\n"
+    head = [line.format(column=column) for line in HEAD]
+    return "\n".join([*head, *rows, "", *textwrap.wrap(made, 120)]) + "\n"
 
 
-def _row(step: Step, contest: dict) -> str:
-    traffic = "" if step.predicted is None else f"{_traffic(step, step.predicted):,}"
+def _row(step: Step, contest: dict, column: str) -> str:
+    if column == RATIO:
+        shown = f"{min(median(rival / own for own, rival in run) for run in contest['runs']):.2f}"
+    else:
+        shown = "" if step.predicted is None else f"{_traffic(step, step.predicted):,}"
     day = step.unit.folder.name.removeprefix("day")
     return (
-        f"| {day} | `{step.function}`: {step.name} | {traffic} | {_gflops(contest)} | {_side(contest)} "
-        f"| {step.changed} |"
+        f"| {day} | `{step.function}`: {step.name} | {shown} | {_gflops(contest)} | {_side(contest)} | {step.changed} |"
     )
 
 

@@ -102,6 +102,7 @@ def numpy_oracle(case: Case) -> Callable:
         return as_numpy(case.wanted(as_given(args, case.args), **keywords))
 
     oracle.__name__ = getattr(case.oracle, "__name__", "<lambda>")  # appears in causes: "equals add(x, x)"
+    oracle.__wrapped__ = case.oracle  # type: ignore[attr-defined]  # its parameters can be read
     return oracle
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from triton import knobs
 from triton.runtime.jit import get_jit_fn_file_line
 
-from tools.compiler import cache, diagnostics, machine_code, memory
+from tools.compiler import cache, diagnostics, machine_code, memory, nvrtc
 from tools.compiler.capture import Launch, launches_on
 from tools.compiler.evidence import Evidence, Kernel, Kernels
 from tools.compiler.numba.errors import refused
@@ -25,25 +25,33 @@ from tools.models.occupancy import occupancy
 
 @dataclass
 class Built:
-    """Launches, of Triton's or of Numba's kernels, that need the same code. code: its registers and SASS, once read."""
+    """Launches, of kernels of one kind, that need the same code. code: its registers and SASS, once read."""
 
     launches: list
     code: Future
 
 
 def compile_call(
-    function: Callable, args: tuple, kwargs: dict, chips: tuple[str, ...], captured: Callable | None = None
+    function: Callable,
+    args: tuple,
+    kwargs: dict,
+    chips: tuple[str, ...],
+    captured: Callable | None = None,
+    captured_raw: Callable | None = None,
 ) -> list[dict]:
     """Call `function` once for each chip, with its kernels compiled and not run. Evidence as plain data.
 
     captured: inside captured(take, rejection), launches of CUDA kernels are handed to `take`, and no kernel runs;
     rejection(error) is raised for a kernel that is refused before. None where there are no CUDA kernels.
+    captured_raw: likewise for CuPy's RawKernels; captured_raw(take).
     Raises CompileError, ValueError for a chip that is unknown, and whatever the function's own Python raises.
     """
     cache.use()
     targets = [chip(key) for key in chips]
     with ThreadPoolExecutor(2) as readers, _fresh_kernels() as fresh:  # one compiles while others are read
-        calls = [(target, _built(function, args, kwargs, target, readers, captured)) for target in targets]
+        calls = [
+            (target, _built(function, args, kwargs, target, readers, captured, captured_raw)) for target in targets
+        ]
         return [
             Evidence(target.key, Kernels(_kernel(target, each, fresh) for each in built)).to_plain()
             for target, built in calls
@@ -51,14 +59,27 @@ def compile_call(
 
 
 def _built(
-    function: Callable, args: tuple, kwargs: dict, target: Chip, readers: ThreadPoolExecutor, captured: Callable | None
+    function: Callable,
+    args: tuple,
+    kwargs: dict,
+    target: Chip,
+    readers: ThreadPoolExecutor,
+    captured: Callable | None,
+    captured_raw: Callable | None,
 ) -> list[Built]:
     with launches_on(target) as launches:
 
         def take(configuration: Any, types: tuple) -> None:
             launches.append(cuda_launch(configuration, types, target))
 
-        with captured(take, partial(refused, chip=target)) if captured else nullcontext():
+        def take_raw(kernel: Any, shape: Any) -> None:
+            launches.append(nvrtc.launch(kernel, shape, target))
+
+        with ExitStack() as stack:
+            if captured:
+                stack.enter_context(captured(take, partial(refused, chip=target)))
+            if captured_raw:
+                stack.enter_context(captured_raw(take_raw))
             function(*args, **kwargs)
     found: dict[str, Built] = {}
     for launch in launches:
@@ -84,8 +105,10 @@ def _fresh_kernels() -> Iterator[set[str]]:
         knobs.compilation.listener = None
 
 
-def _read(launch: Launch | CudaLaunch) -> tuple[int, str]:
+def _read(launch: Launch | CudaLaunch | nvrtc.Launch) -> tuple[int, str]:
     """Registers and SASS. The text is kept beside the kernel, as that which takes longest to make."""
+    if isinstance(launch, nvrtc.Launch):
+        return launch.kernel.registers, ""  # its evidence is complete
     if isinstance(launch, CudaLaunch):
         return launch.assembled.registers, launch.assembled.sass
     cubin = _file(launch.compiled, "cubin")
@@ -105,6 +128,8 @@ def _kernel(target: Chip, built: Built, fresh: set[str]) -> Kernel:
     launch, (registers, sass_text) = built.launches[0], built.code.result()
     if isinstance(launch, CudaLaunch):
         return cuda_kernel(built.launches)
+    if isinstance(launch, nvrtc.Launch):
+        return nvrtc.kernel(built.launches)
     compiled, source = launch.compiled, launch.compiled.src
     metadata, sass = compiled.metadata, machine_code.sass_opcodes(sass_text)
     file, line = get_jit_fn_file_line(launch.kernel)

@@ -49,9 +49,10 @@ class Access:
 class Kernel:
     """One kernel, compiled for one chip with the types and constants of one launch.
 
-    file, line: of its def. signature: parameter -> type ("*fp32", "i32", "constexpr"; of a CUDA kernel Numba's,
-    "array(float32, 1d, C)"). constants: what is compiled in: constexprs, and integer arguments that are 1.
-    aligned: arguments that are divisible by 16. Neither is known of CUDA kernels.
+    file, line: of its def. signature: parameter -> type ("*fp32", "i32", "constexpr"; of a kernel of Numba's
+    "array(float32, 1d, C)"; of a RawKernel "const float*"). constants: what is compiled in: constexprs, and integer
+    arguments that are 1; a template's arguments. aligned: arguments that are divisible by 16. Neither is known of
+    Numba's kernels.
     grid: of the first such launch; launches: how many there were. configs: how many an autotuner had to
     choose from; the first of them was compiled. 1 without an autotuner. num_stages: 0 for CUDA kernels.
     registers: of a thread. spills: bytes that its instructions store to and load from local memory.

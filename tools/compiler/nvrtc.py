@@ -3,12 +3,12 @@
 import linecache
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
 from typing import Any
 
-from tools.compiler import CompileError, diagnostics, machine_code, memory
+from tools.compiler import CompileError, NoCompiler, diagnostics, machine_code, memory
 from tools.compiler.evidence import Kernel
 from tools.compiler.numba.code import Assembled, Code, Rejected, assemble, no_compiler
 from tools.models.chips import Chip, chip
@@ -18,6 +18,7 @@ from tools.words import matched
 
 _ENTRY = re.compile(r"^(?:\.visible|\.weak) \.entry (\S+?)\(.*?^\}$", re.M | re.S)
 _BOUNDS = re.compile(r"^\.maxntid (\d+(?:, *\d+)*)", re.M)
+_NO_HEADER = re.compile(r'cannot open source file "(crt/[\w.]+)"')
 _COMPLAINT = re.compile(r"^(.*)\((\d+)\): (?:catastrophic )?error: (.*)$", re.M)
 
 
@@ -109,6 +110,31 @@ def compiled(source: Source, key: str = "h100", shape: Shape = Shape()) -> Kerne
     )
 
 
+@dataclass(frozen=True)
+class Launch:
+    """A launch of a RawKernel, which is not run. kernel: the evidence for it."""
+
+    kernel: Kernel
+
+    @property
+    def key(self) -> str:
+        return self.kernel.key
+
+
+def launch(kernel: Any, shape: Any, target: Chip) -> Launch:
+    """A launch that the stand-in for CuPy hands on, with the kernel compiled. Raises CompileError, NoCompiler.
+
+    shape: with grid, block and shared, the bytes of dynamic shared memory.
+    """
+    sizes = Shape(shape.grid, shape.block, shape.shared)
+    return Launch(compiled(Source.of(kernel), target.key, sizes))
+
+
+def kernel(launches: list[Launch]) -> Kernel:
+    """Of launches that need one and the same code."""
+    return replace(launches[0].kernel, launches=len(launches))
+
+
 def resources(source: Source, target: Chip) -> dict[str, int]:
     """registers and local (bytes) of a thread, shared (bytes) of a block without dynamic memory, threads at most.
 
@@ -146,7 +172,7 @@ def to_ptx(source: Source, target: Chip) -> str:
         options = [option.encode() for option in _options(source, target)]
         if nvrtc.nvrtcCompileProgram(program, len(options), options)[0]:
             log = _text(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
-            raise _complaint(source, target, log)
+            raise _no_header(log) or _complaint(source, target, log)
         entry = source.name
         if "<" in source.name:
             entry = _checked(nvrtc.nvrtcGetLoweredName(program, source.name.encode())).decode()
@@ -208,6 +234,16 @@ def _alone(ptx: str, entry: str, source: Source, target: Chip) -> str:
             f'There is no kernel {source.name} in it. Is it extern "C", or a template with its arguments?',
         )
     return _ENTRY.sub(lambda found: found[0] if found[1] == entry else "", ptx)
+
+
+def _no_header(log: str) -> NoCompiler | None:
+    """If a part of CUDA's own headers is missing, as that of mma.h is in the wheels. It is no fault of the source."""
+    found = _NO_HEADER.search(log)
+    return found and NoCompiler(
+        f"needs {found[1]}, which CUDA's toolkit has and its wheels have not; found no such file. No GPU is needed "
+        "for it. CUDA_PATH names a toolkit that is not in /usr/local/cuda.",
+        "CUDA's toolkit",
+    )
 
 
 def _complaint(source: Source, target: Chip, log: str) -> CompileError:

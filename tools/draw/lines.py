@@ -8,6 +8,7 @@ from tools.models.units import SECTOR
 from tools.sim.counters import Counters, Counts, Launch
 from tools.words import listed, plural
 
+LANES = 32  # of a warp
 WORTH = 1.25  # times the least: what wastes less is not worth a word,
 SHARE = 0.1  # nor is what wastes less of all sectors, or of all wavefronts
 OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts"
@@ -132,6 +133,8 @@ def _apart(row: Row, size: float) -> Waste | None:
         return None
     if each > 0.9 * lanes:
         why = "neighbouring threads are far apart in memory, and each gets a sector of its own"
+    elif each <= -(-LANES * counts.bytes // (counts.accesses * SECTOR)):
+        return None  # a whole warp side by side asks for as many: some of its lanes have nothing to ask for
     elif each - least <= 1:
         why = "what a warp asks for does not begin where a sector does"
     else:

@@ -114,10 +114,12 @@ class Worker(wire.End):
         from tools.compiler.build import compile_call  # here, because it needs Triton
 
         gpu.mend_numpy()
-        launches_cuda = "tools.sim.cuda" in sys.modules
-        captured = importlib.import_module("tools.sim.cuda.host.capture").captured if launches_cuda else None
+        captured = [
+            importlib.import_module(f"{simulator}.capture").captured if used in sys.modules else None
+            for used, simulator in (("tools.sim.cuda", "tools.sim.cuda.host"), ("tools.sim.cupy", "tools.sim.cupy.raw"))
+        ]
         try:
-            return compile_call(vars(self.module)[name], args, kwargs, chips, captured)
+            return compile_call(vars(self.module)[name], args, kwargs, chips, *captured)
         except CompileError as error:
             return "rejected", str(error)
         except NoCompiler as error:

@@ -12,6 +12,7 @@ from tools.models.units import SECTOR
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
 
+LANES = 32  # of a warp
 WORD = 4  # bytes that each of 32 threads can move in one wavefront
 MOST_LAUNCHES = 4
 KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines
@@ -152,12 +153,25 @@ def _asked_of_neighbours(counters: Counters, lines: list[Line]) -> str:
 
 
 def _requests(counters: Counters, sides: Sides | None) -> list[str]:
+    if sides and sides.asked.endswith("sectors_per_request") and sides.difference < 0:
+        few = worst(
+            lines_of(counters),
+            lambda line: line.counts.accesses and line.counts.requests and _idle(line),
+            lambda counts: f"{counts.accesses / counts.requests:.1f} of {LANES} threads ask in a request",
+        )
+        if told := list(few):
+            return [str(sides), *told, "Why do the other threads of the warp not ask?"]
     told = worst(
         lines_of(counters),
         lambda line: line.counts.requests and line.counts.sectors_per_request,
         lambda counts: f"{counts.sectors_per_request:.1f} sectors a request",
     )
     return [*told, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
+
+
+def _idle(line: Line) -> float:
+    """Of the lanes of a warp, those that do not take part in an average request of global memory."""
+    return max(0.0, LANES - line.counts.accesses / line.counts.requests)
 
 
 def _shared(counters: Counters, sides: Sides | None) -> Iterator[str]:

@@ -10,5 +10,6 @@ def differs_between_runs(symptoms: Symptoms) -> Cause | None:
         return None
     return Cause(
         "differs_between_runs",
-        "The same call again gave something else.\nWhat is read before it is written, or left over from call to call?",
+        "The same call again gave something else.\n"
+        "What is never written, read too early, or left over from call to call?",
     )

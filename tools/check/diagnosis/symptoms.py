@@ -157,8 +157,10 @@ class Symptoms:
         return self.budget.call(self.repeats) is not False
 
     def compare(self, args: tuple, **keywords: Any) -> Call:
-        """One more call with other arguments, and what is wanted of it."""
-        return Call(args, number(self.call_again(*args, **keywords)), self.ask(*args, **keywords))
+        """One more call with other arguments, and what is wanted of it; none is made where the oracle refuses them."""
+        want = self.ask(*args, **keywords)
+        got = number(self.call_again(*args, **keywords)) if want is not None or self.oracle is None else None
+        return Call(args, got, want)
 
     def is_right(self, call: Call) -> bool | None:
         """Whether a further call gave what was wanted; None where there is no telling."""

@@ -1,5 +1,7 @@
 """Arguments that are not used: with another value nothing changes, or a usual one explains the result."""
 
+from inspect import signature
+
 import numpy as np
 
 from tools.check.diagnosis.arguments import equals, with_argument
@@ -17,6 +19,9 @@ def neutral_argument(symptoms: Symptoms) -> Cause | None:
     if len(symptoms.args) < 2:
         return None
     for i, arg in enumerate(symptoms.args):
+        if _left_out(symptoms, i):
+            name = symptoms.name_of(i)
+            return cause("unused_argument", f"What came back is right without {name}:", f"is {name} used at all?")
         for filler in (0, 1) if isinstance(arg, (np.ndarray, float)) else ():
             constant = _constant(arg, filler)
             if symptoms.holds(lambda call: symptoms.ask(*with_argument(call.args, i, constant))):
@@ -26,6 +31,18 @@ def neutral_argument(symptoms: Symptoms) -> Cause | None:
                     f"is {symptoms.name_of(i)} used at all?",
                 )
     return None
+
+
+def _left_out(symptoms: Symptoms, i: int) -> bool:
+    """Does the oracle explain the result without this array, where its default is None?"""
+    if not isinstance(symptoms.args[i], np.ndarray) or symptoms.oracle is None:
+        return False
+    try:
+        parameters = list(signature(symptoms.oracle).parameters.values())
+    except (TypeError, ValueError):  # a built-in function may have none
+        return False
+    optional = i < len(parameters) and parameters[i].default is None
+    return optional and symptoms.holds(lambda call: symptoms.ask(*with_argument(call.args, i, None)))
 
 
 def usual_number(symptoms: Symptoms) -> Cause | None:

@@ -37,6 +37,17 @@ def test_a_step_that_nobody_measured_is_named():
     )
 
 
+def test_a_table_whose_steps_predict_no_bytes_shows_the_worst_ratio():
+    [week] = [week for week in week_file.weeks() if week.name == "week1"]
+    step = replace(week.journey.steps[0], predicted=None)
+    runs = [[[2.0, 1.0]] * 3, [[1.0, 3.0]] * 3]
+    contest = {"unit": step.unit.name, "function": step.function, "rival": "g", "shape": "8 x 8", "flops": 4e10}
+    measured = {"card": "X (9.0)", "host": "Y", "date": "today", "contests": [contest | {"runs": runs}]}
+    lines = journey.table(replace(week.journey, steps=(step,)), measured).splitlines()
+    assert [cell.strip() for cell in lines[0].split("|")][3] == journey.RATIO
+    assert [cell.strip() for cell in lines[2].split("|")][3:5] == ["0.50", "27"]
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_file_names_card_versions_date_command_and_three_runs_of_each_contest(file):
     found = json.loads(file.read_text(encoding="utf-8"))

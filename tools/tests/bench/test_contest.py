@@ -127,6 +127,8 @@ def wrong(tmp_path, returns):
         ("return x * np.float32(2.001)", "elements differ, by up to"),
         ("return (x * np.float32(by))[:-1]", r"the shape is \(63,\), not \(64,\)"),
         ("return None", "The function returned no array but NoneType."),
+        ("return x * np.float32(by), 2", "The function returned no array but int."),
+        ("return x * np.float32(by), x", "it returns 2 arrays, not 1"),
         ("raise ValueError('odd')", "The function raised ValueError: odd, line 38."),
         ("x *= np.float32(by); return x.copy()", "The function changed its argument x."),
     ],
@@ -162,6 +164,16 @@ def test_rounding_is_no_difference_and_a_wrong_last_element_is(rng=np.random.def
     got = want.copy()
     got[-1] += 1
     assert contest.difference(got, want, "float32", 1).startswith(f"1 of {contest.CHUNK + 5:,} elements differ")
+
+
+def test_every_array_of_a_result_is_compared(tmp_path):
+    def pair(x):
+        return 2 * x, x[:3]
+
+    unit = small(tmp_path, lesson=WRITTEN.replace("return x * np.float32(by)", "return x * np.float32(by), x[:3] + 1"))
+    workload = replace(workloads(unit)[0], rivals={"NumPy": pair})
+    with pytest.raises(NotTimed, match="3 of 3 elements differ"):
+        contest.contest(unit, workload, 64, CEILING)
 
 
 def test_integers_must_be_equal():

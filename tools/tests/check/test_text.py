@@ -240,7 +240,7 @@ def test_another_result_in_a_second_call_is_said_before_any_guess():
         Got 10, wanted 9.
 
         The same call again gave something else.
-        What is read before it is written, or left over from call to call?
+        What is never written, read too early, or left over from call to call?
         """,
     )
 

@@ -278,6 +278,19 @@ def test_sectors_of_a_request_are_told_from_the_worst_line_on():
     assert question.endswith("how far apart are they?")
 
 
+def test_fewer_sectors_than_needed_are_told_by_the_threads_that_do_not_ask():
+    lines = tuple(
+        Line("day.py", number, source, "load", Counts(accesses=32 * lanes, sectors=32, warps=Warps(requests=32)))
+        for number, source, lanes in ((9, "a = x[i]", 32), (10, "b = y[i]", 1))
+    )
+    made = counters(Launch("walk", (1,), lines[0].counts + lines[1].counts, lines))
+    assert told_by_counters(made, "assert counters.sectors_per_request == 4") == [
+        "Counted 1.0, needed 4: 1/4 of it.",
+        "line 10: b = y[i]  1.0 of 32 threads ask in a request",
+        "Why do the other threads of the warp not ask?",
+    ]
+
+
 def test_a_line_that_loads_and_stores_alike_is_told_once():
     alike = Counts(bytes_loaded=128, sectors=32, warps=Warps(requests=1))
     lines = tuple(Line("day.py", 9, "out[i] = x[i]", kind, alike) for kind in ("load", "store"))

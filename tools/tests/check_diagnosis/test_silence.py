@@ -219,6 +219,22 @@ def test_the_lesson_is_called_a_bounded_number_of_times(rng):
     assert len(calls) <= 10
 
 
+def test_the_lesson_is_not_called_where_the_oracle_refuses():
+    calls = []
+
+    def again(n):
+        calls.append(n)
+        return 2 * n
+
+    def oracle(n):
+        if n % 8:
+            raise ValueError("n must be a multiple of 8")
+        return n
+
+    name(16, 8, 8, oracle=oracle, again=again)
+    assert calls and not any(n % 8 for n in calls)
+
+
 def test_what_a_busy_machine_makes_slow_is_told_all_the_same(rng, monkeypatch):
     """On the wall each call takes longer than the diagnosis may; of its own time it takes next to none."""
 

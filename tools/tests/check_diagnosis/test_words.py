@@ -64,6 +64,15 @@ def test_plain_numbers_are_not_shown_as_a_call_of_the_tests_own_function():
     assert said == "What came back is right for tile = m: is tile used at all?"
 
 
+def test_an_argument_that_may_be_left_out_is_told_as_left_out(rng):
+    def affine(x, bias=None):
+        return 3 * x if bias is None else 3 * x + bias
+
+    x, bias = matrix(rng, 9), matrix(rng, 9)
+    said = words(3 * x, 3 * x + bias, x, bias, names=("x", "bias"), oracle=affine)
+    assert said == "What came back is right without bias: is bias used at all?"
+
+
 def test_an_oracle_without_a_name_is_the_right_result(rng):
     x, y = matrix(rng, 9), matrix(rng, 9)
     assert (

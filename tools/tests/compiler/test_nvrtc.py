@@ -116,3 +116,9 @@ def test_without_nvrtc_it_says_what_is_missing(monkeypatch):
         compiled(Source(CODE, "copy"))
     assert "needs NVRTC" in str(caught.value) and "pip install" in str(caught.value)
     assert len(str(caught.value).splitlines()) <= 5
+
+
+def test_a_part_of_cudas_headers_that_is_missing_is_no_fault_of_the_source():
+    code = '#include "crt/not_there.h"\nextern "C" __global__ void f() {}\n'
+    with pytest.raises(NoCompiler, match="needs crt/not_there.h, which CUDA's toolkit has"):
+        compiled(Source(code, "f"))

@@ -53,6 +53,18 @@ def test_a_branch_that_parts_warps_is_named_where_no_sector_is_wasted():
     )
 
 
+def test_lanes_that_have_nothing_to_load_do_not_make_the_others_lie_apart():
+    @cuda.jit
+    def where_positive(x, out):
+        i = cuda.grid(1)
+        if x[i] > 0:
+            out[i] = x[i]
+
+    x = zeros(1024)
+    x[::3] = 1
+    assert "apart" not in sentence(lambda: where_positive[8, 128](x, zeros(1024)))
+
+
 def only(run) -> lines.Kernel:
     (kernel,) = lines.kernels(counted(run))
     return kernel

@@ -44,6 +44,7 @@ BINARY: dict[str, Callable] = {
 }
 FAST = {f"fast_{name}f": UNARY[name] for name in "cos exp exp10 log log10 log2 sin tan".split()}
 FAST2 = {"fast_powf": np.power, "fast_fdividef": np.divide}
+INT32 = np.dtype(np.int32)
 ROUNDED = {"add": np.add, "div": np.divide, "mul": np.multiply, "sub": np.subtract}  # fadd_rn, dadd_rn
 
 
@@ -60,6 +61,15 @@ def _function(name: str, compute: Callable, count: int, dtype: np.dtype) -> Intr
     return intrinsic(function, name=f"cuda.libdevice.{name}")
 
 
+def _same_bits(name: str, given: np.dtype, wanted: np.dtype) -> Intrinsic:
+    """cuda.libdevice.name: the bits of one number, read as a number of another type; no conversion."""
+
+    def function(value: Value) -> Any:
+        return cast(value, given).view(wanted)
+
+    return intrinsic(function, name=f"cuda.libdevice.{name}")
+
+
 _names: dict[str, Intrinsic] = {
     **{f"{name}f": _function(f"{name}f", each, 1, FLOAT32) for name, each in UNARY.items()},
     **{name: _function(name, each, 1, FLOAT64) for name, each in UNARY.items()},
@@ -71,5 +81,7 @@ _names: dict[str, Intrinsic] = {
     **{f"d{name}_rn": _function(f"d{name}_rn", each, 2, FLOAT64) for name, each in ROUNDED.items() if name != "sub"},
     **{name: _function(name, multiply_add, 3, FLOAT32) for name in ("fmaf", "fmaf_rn")},
     **{name: _function(name, multiply_add, 3, FLOAT64) for name in ("fma", "fma_rn")},
+    "float_as_int": _same_bits("float_as_int", FLOAT32, INT32),
+    "int_as_float": _same_bits("int_as_float", INT32, FLOAT32),
 }
 globals().update(_names)

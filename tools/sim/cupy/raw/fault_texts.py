@@ -21,6 +21,11 @@ TEXTS = {
         "Whom does init() count, and does each of them arrive once in a phase?",
     ),
 }
+# Of wmma::load_matrix_sync and store_matrix_sync, where lanes have no element of their own to be masked.
+OF_FRAGMENTS = {
+    "out_of_bounds": "Its rows are `stride` elements apart, from the address on. Which is wrong?",
+    "uninitialised": "Is `stride` that of the tile, and which thread fills this element?",
+}
 
 
 def misused(who: str, text: str) -> tuple[str, str]:

@@ -90,7 +90,8 @@ def _gather(function: Any, names: set[str], seen: set[int]) -> None:
         names.update(code.co_names)
     for value in _values(function):
         helper = getattr(value, "rewrite", None)
-        if helper is not None and not getattr(value, "__module__", "").startswith("triton."):
+        own = getattr(value, "fn", value)  # of a helper, the function itself: its wrapper belongs to Triton
+        if helper is not None and not getattr(own, "__module__", "").startswith("triton."):
             rewritten = helper()
             if hasattr(rewritten, "__code__"):
                 _gather(rewritten, names, seen)

@@ -1,5 +1,7 @@
 """What a kernel must not do: refused at its line, with the thread that did it. The lines end in `// here`."""
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -362,3 +364,22 @@ def test_blocks_and_threads_of_several_dimensions_are_named_in_full(faulty):
     fault = faulty("beyond_the_rows", (zeros(40), 8), grid=(2, 2), block=(4, 4))
     assert (fault.block, fault.thread) == ((0, 1, 0), (0, 1, 0))
     assert "thread (0, 1) of block (0, 1) stores element 40 of x; it has 40." in fault.text
+
+
+FIRST_PART = """
+__device__ int doubled(int i) {
+    return 2 * i;
+}
+"""
+SECOND_PART = """
+extern "C" __global__ void f(int* out) {
+    out[doubled(threadIdx.x)] = 1;  // beyond the end
+}
+"""
+
+
+def test_a_source_that_was_put_together_has_the_lines_of_its_parts():
+    kernel, out = cp.RawKernel(FIRST_PART + SECOND_PART, "f"), cp.asarray(np.zeros(8, np.int32))
+    fault = fault_of(kernel, (1,), (8,), (out,))
+    assert fault.source.endswith("// beyond the end")
+    assert __file__.endswith(fault.file) and linecache.getline(__file__, fault.line).strip() == fault.source

@@ -237,6 +237,23 @@ def test_misuse_is_named(threads, arguments, here, says):
     assert fault.source.endswith(f"// {here}") and says in " ".join(fault.text.split())
 
 
+@pytest.mark.parametrize("base, asks", [("x", "Which is wrong?"), ("tile", "Is `stride` that of the tile")])
+def test_a_fault_of_a_load_asks_for_address_and_stride(base, asks):
+    code = """
+#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void f(const half* x) {
+    __shared__ __align__(32) half tile[16 * 24];
+    for (int i = threadIdx.x; i < 256; i += 32) tile[i / 16 * 24 + i % 16] = x[i];
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::load_matrix_sync(a, BASE, BASE == x ? 32 : 16);
+}
+""".replace("BASE", base)
+    fault = fault_of(cp.RawKernel(code, "f"), (1,), (32,), (cp.asarray(np.zeros(256, np.float16)),))
+    assert asks in " ".join(fault.text.split())
+
+
 def test_fragments_that_tensor_cores_do_not_have():
     code = """
 #include <mma.h>

@@ -44,6 +44,21 @@ def test_names_and_types_are_those_of_numba():
 
 
 @cuda.jit
+def bits_and_back(x, bits, back):
+    i = cuda.grid(1)
+    bits[i] = cuda.libdevice.float_as_int(x[i])
+    back[i] = cuda.libdevice.int_as_float(bits[i])
+
+
+def test_bits_of_a_float_are_an_integer_and_no_conversion():
+    x, bits, back = np.array([1, -0.0, np.inf, np.nan], np.float32), np.zeros(4, np.int32), np.zeros(4, np.float32)
+    with record() as counters:
+        bits_and_back[1, 4](x, bits, back)
+    assert bits.tolist() == x.view(np.int32).tolist() and back.tobytes() == x.tobytes()
+    assert counters.conversions == 0 and counters.float64 == 0
+
+
+@cuda.jit
 def another_function(out):
     out[0] = cuda.libdevice.j0(1.0)
 

@@ -8,6 +8,7 @@ import triton.language as tl
 from tools import gpu
 from tools.sim.triton.faults import Fault
 from tools.sim.triton.programs import SEED
+from tools.sim.triton.turns import launch
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
 
@@ -106,6 +107,27 @@ def test_a_scan_with_decoupled_look_back():
     x, out = torch.arange(64.0), torch.empty(64)
     scan_by_look_back[(8,)](x, out, flags(8), torch.empty(8), torch.empty(8), flags(1), BLOCK=8)
     assert torch.equal(out, x.cumsum(0))
+
+
+@triton.jit
+def wait_for(flags_ptr, at):
+    while tl.atomic_add(flags_ptr + at, 0, sem="relaxed") == 0:
+        pass
+
+
+@triton.jit
+def wait_for_the_next(flags_ptr, n):
+    pid = tl.program_id(0)
+    if pid + 1 < n:
+        wait_for(flags_ptr, pid + 1)
+    tl.atomic_xchg(flags_ptr + pid, 1, sem="relaxed")
+
+
+def test_a_helper_that_waits_lets_other_programs_go_on():
+    assert launch.can_wait(launch.names(wait_for_the_next.rewrite()))  # else it would hang here
+    done = flags(5)
+    wait_for_the_next[(5,)](done, 5)
+    assert done.tolist() == [1] * 5
 
 
 def test_a_look_back_whose_flag_is_stored_plainly():

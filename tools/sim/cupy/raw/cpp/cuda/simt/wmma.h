@@ -130,7 +130,7 @@ SIMT_PLAIN void together(const Placed<E>& placed, Operation operation, const cha
     meet(~0u, reinterpret_cast<unsigned long>(placed.start), placed.ldm * 2ul + placed.along, alike_in_warp, false, name, here);
     if (reinterpret_cast<unsigned long>(placed.start) % 32)
         misused("passes an address to wmma that is no multiple of 32 bytes|"
-                "Where does the tile begin? A shared array can be declared with __align__(32).", here);
+                "Is what is added to the array one? A shared array can be __align__(32).", here);
     if (sizeof(E) > 1 && placed.ldm * sizeof(E) % 16)
         misused("passes a stride to wmma whose bytes are no multiple of 16|"
                 "How many elements does a row have? Pad it to a multiple.", here);
