@@ -67,9 +67,10 @@ def test_each_generation_has_its_shape_and_k_is_32_bytes(capability, dtype):
 @pytest.mark.edge
 @pytest.mark.parametrize("tile_n, n", [(16, 16), (256, 256), (512, 256)])
 def test_hopper_and_blackwell_take_the_columns_of_the_tile_to_256(tile_n, n):
-    assert_matches(lesson.mma_shape, 90, torch.float16, tile_n, oracle=lambda *call: (64, n, 16))
-    assert_matches(lesson.mma_shape, 100, torch.float16, tile_n, oracle=lambda *call: (128, n, 16))
-    assert_matches(lesson.mma_shape, 80, torch.float16, tile_n, oracle=lambda *call: (16, 8, 16))
+    for capability, want in (90, (64, n, 16)), (100, (128, n, 16)), (80, (16, 8, 16)):
+        shape = lesson.mma_shape(capability, torch.float16, tile_n)
+        in_words = f"mma_shape({capability}, torch.float16, {tile_n}): from 90 to 119 n is tile_n, or 256 if less."
+        assert shape == want, in_words
 
 
 COUNTS = {  # worked out by hand
@@ -116,6 +117,16 @@ def test_each_of_the_256_elements_has_one_lane_and_one_number():
 # Task 3: one kernel, four sizes of numbers --------------------------------------------------------
 
 @pytest.mark.task(3)
+@pytest.mark.counters
+def test_the_kernel_has_a_program_for_each_tile(rng):
+    """Two tiles down, three across."""
+    counters = count(lesson.matmul, *small_integers(rng, (32, 32), (32, 96)), tile=SMALL)
+    assert len(counters.launches) == 1
+    assert counters.launches[0].grid == (2, 3)
+    assert counters.library_operations == []
+
+
+@pytest.mark.task(3)
 @pytest.mark.parametrize("m, n, k", [(16, 32, 32), (48, 32, 32), (16, 96, 32), (16, 32, 96), (48, 96, 160)],
                          ids=["one tile", "tiles below", "tiles beside", "steps along k", "all of it"])
 def test_multiplies_tiles_of_float32(m, n, k, rng):
@@ -148,12 +159,30 @@ def test_takes_factors_that_are_stored_column_by_column(rng):
 
 
 @pytest.mark.task(3)
+@pytest.mark.counters
+def test_a_factor_stored_column_by_column_is_read_as_it_lies(rng):
+    """Neither is copied to another order first."""
+    a, b = small_integers(rng, (70, 20), (40, 70), dtype=torch.float16)
+    counters = count(lesson.matmul, a.T, b.T, tile=SMALL)
+    assert counters.library_operations == []
+
+
+@pytest.mark.task(3)
 @pytest.mark.nonfinite
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_nan_and_infinity_spread_along_their_row_and_column(dtype):
     a, b = torch.ones(3, 40, device=device), torch.ones(40, 2, device=device)
     a[0, 1], a[2, 0], b[0, 1] = NAN, INF, 0.0
     assert_matches(lesson.matmul, a.to(dtype), b.to(dtype), tile=SMALL, oracle=exact, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_sum_keeps_the_ones_that_its_factors_type_would_lose(dtype):
+    """The first step adds 2048 and 1, the second 1 and 1. Neither 2049 nor 2051 is a number of float16 or bfloat16."""
+    a, b = torch.zeros(16, 128, dtype=dtype, device=device), torch.ones(128, 32, dtype=dtype, device=device)
+    a[:, 0], a[:, 1], a[:, 64:66] = 2048.0, 1.0, 1.0
+    assert_matches(lesson.matmul, a, b, tile=SMALL, oracle=exact, exact=True)
 
 
 @pytest.mark.task(3)
@@ -164,15 +193,6 @@ def test_precision_says_how_many_digits_of_float32_count(precision, want):
     b = torch.full((1, 32), 4096.0, device=device)
     assert_matches(lesson.matmul, a, b, precision=precision, tile=SMALL,
                    oracle=lambda a, b, **kwargs: torch.full((16, 32), want, device=device), exact=True)
-
-
-@pytest.mark.task(3)
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_a_sum_keeps_the_ones_that_its_factors_type_would_lose(dtype):
-    """The first step adds 2048 and 1, the second 1 and 1. Neither 2049 nor 2051 is a number of float16 or bfloat16."""
-    a, b = torch.zeros(16, 128, dtype=dtype, device=device), torch.ones(128, 32, dtype=dtype, device=device)
-    a[:, 0], a[:, 1], a[:, 64:66] = 2048.0, 1.0, 1.0
-    assert_matches(lesson.matmul, a, b, tile=SMALL, oracle=exact, exact=True)
 
 
 @pytest.mark.task(3)
@@ -206,7 +226,6 @@ def test_moves_each_elements_own_bytes_and_nothing_more(dtype, rng):
     m, n, k = 20, 70, 130
     counters = count(lesson.matmul, *small_integers(rng, (m, k), (k, n), dtype=dtype), tile=SMALL)
     assert counters.library_operations == []
-    assert counters.launches[0].grid == (2, 3)
     assert counters.bytes_loaded == dtype.itemsize * (3 * m * k + 2 * k * n)
     assert counters.bytes_stored == 4 * m * n
 
@@ -218,7 +237,8 @@ def test_a_step_along_k_is_128_bytes_of_a_row(dtype, rng):
     """One element of k costs the arithmetic of a whole step."""
     counters = count(lesson.matmul, *small_integers(rng, (16, 1), (1, 32), dtype=dtype), tile=SMALL)
     elements_in_a_step = counters.flops // (2 * 16 * 32)
-    assert elements_in_a_step == PER_ROW[dtype]
+    in_words = f"One step did {counters.flops} flops, as {elements_in_a_step} elements do: TILE_K, or a second tl.dot?"
+    assert elements_in_a_step == PER_ROW[dtype], in_words
 
 
 @pytest.mark.task(1, 3)
@@ -237,7 +257,8 @@ def test_predicts_the_instructions_in_the_compiled_loop(chip, capability, dtype,
     of_shape = f"mma_shape says {shape}, the code has {names}. The types at its end are those that tl.dot got."
     assert words == [word], in_words
     assert shape in names, of_shape
-    assert kernel.num_warps == 4
+    warps, of_warps = kernel.num_warps, "A tile of 64 rows has 64 / 16 warps: num_warps, in the launch."
+    assert warps == 4, of_warps
     assert predicted * warps_together // 4 == counted
 
 
@@ -273,7 +294,8 @@ def test_factors_go_to_the_tensor_cores_as_they_were_loaded(rng):
 @pytest.mark.parametrize("rows, warps", [(16, 1), (32, 2)])
 def test_each_16_rows_of_a_tile_have_a_warp(rows, warps, rng):
     kernel = kernel_for(rng, "a100", torch.float16, tile=(rows, 16), shape=(rows, 16, 64))
-    assert kernel.num_warps == warps
+    num_warps, of_warps = kernel.num_warps, f"A tile of {rows} rows has {rows} / 16 warps: num_warps, in the launch."
+    assert num_warps == warps, of_warps
 
 
 @pytest.mark.task(3)
@@ -323,8 +345,8 @@ def test_zeros_have_a_scale_of_1():
 
 @pytest.mark.task(4)
 @pytest.mark.parametrize("dtype", FP8)
-@pytest.mark.parametrize("size", [2.0**-30, 1.0, 2.0**30])
-def test_numbers_of_any_size_multiply_as_well(size, dtype, rng):
+@pytest.mark.parametrize("size", [2.0**-39, 1.0, 2.0**39])
+def test_small_and_large_numbers_multiply_as_well(size, dtype, rng):
     """Powers of two times a power of two: they are exact in FP8, if the range is where it should be."""
     a = size * 2.0 ** torch.from_numpy(integers(rng, (20, 40), -3, 1)).to(device, torch.float32)
     b = 2.0 ** torch.from_numpy(integers(rng, (40, 50), -3, 1)).to(device, torch.float32)
@@ -360,7 +382,7 @@ def test_fp8_takes_a_byte_for_each_element(rng):
     """Two tiles down and two across, and each of four programs loads the product of the scales."""
     counters = count(lesson.matmul_fp8, *numbers(rng, (20, 40), (40, 50)), tile=SMALL)
     assert counters.programs == 2 * 2
-    assert counters.bytes_loaded == 2 * 20 * 40 + 2 * 40 * 50 + 4 * counters.programs
+    assert counters.bytes_loaded == 2 * 20 * 40 + 2 * 40 * 50 + 4 * (2 * 2)
 
 
 @pytest.mark.task(4)
@@ -370,8 +392,12 @@ def test_both_factors_of_the_kernel_are_bytes_with_neighbours_along_k(rng):
     kernel = compiled(lesson.matmul_fp8, *numbers(rng, (64, 256), (256, 128)), tile=(64, 128),
                       chip="h100").kernels["dot_kernel"]
     types = kernel.signature["a_ptr"], kernel.signature["b_ptr"]
+    along_k = {"a": kernel.constants.get("a_col_stride"), "b": kernel.constants.get("b_row_stride")}
+    to_turn = [name for name, stride in along_k.items() if stride != "1"]
+    in_words = f"Along k the stride of {' and '.join(to_turn)} is not 1: threads turn each of its tiles, byte by byte."
     byte_by_byte = [name for name in kernel.instructions if name.startswith("st.shared.b8")]
     assert types == ("*fp8e4nv", "*fp8e4nv")
+    assert to_turn == [], in_words
     assert byte_by_byte == []
 
 
@@ -466,6 +492,16 @@ def slower_of_two(m, n, k, itemsize, rate):
 @pytest.mark.parametrize("itemsize, rate", [(2, 989.4e12), (1, 1978.9e12), (4, 494.7e12), (4, 66.9e12)])
 def test_a_large_product_waits_for_arithmetic(itemsize, rate):
     assert_matches(lesson.least_seconds, 4096, 2048, 8192, itemsize, rate, oracle=slower_of_two)
+
+
+@pytest.mark.task(6)
+@pytest.mark.parametrize("itemsize", [4, 2, 1])
+def test_factors_move_in_their_own_type_and_the_result_in_float32(itemsize):
+    """In bytes: of arithmetic that takes no time, memory's share is left."""
+    a, b, result = itemsize * 30 * 70, itemsize * 70 * 50, 4 * 30 * 50
+    bytes_moved = round(4.8e12 * lesson.least_seconds(30, 50, 70, itemsize, rate=INF))
+    in_words = f"m, n, k = 30, 50, 70, itemsize {itemsize}. Bytes: a {a}, b {b}, the result in float32 {result}."
+    assert bytes_moved == a + b + result, in_words
 
 
 @pytest.mark.task(6)

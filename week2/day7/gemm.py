@@ -27,7 +27,8 @@ Concept
     tl.range(first, end, step, flatten=True) is such a loop. flatten=True makes one loop of it and of the loop over
     k inside, so the loads of the next tile begin before this one is stored. This kernel had 1.00 of the speed of cuBLAS
     at 4096 and 1.02 at 8192, in bfloat16.
-    By columns: a matrix that lies column by column is .T of a legal one. Describe that, and turn the box: .T again.
+    By columns: a matrix that lies column by column is .T of a legal one. multiply describes that; the kernel turns
+    the box: .T again. A_BY_COLUMNS is known when it is compiled, so only one side of `x if A_BY_COLUMNS else y` stays.
     Epilogue: bias and activation are added to the sum in registers, in float32, and cost no traffic of their own but
     the bias. ReLU: tl.where(acc < 0, 0.0, acc) keeps NaN. SiLU is x * sigmoid(x); tl.sigmoid(acc) takes float32.
     A parameter may be None, and `if bias_ptr is not None:` in a kernel is decided when it is compiled.
@@ -42,9 +43,9 @@ Concept
 Code it
     Task 1  tile_of: from a number to a tile, in groups                             (four lines)
     Task 2  busy_share, wave_bytes: what rounds and the order cost                  (four lines)
-    Task 3  matmul_kernel and multiply: persistent, autotuned                     (nineteen lines)
+    Task 3  matmul_kernel: persistent; multiply, given, launches it                 (eleven lines)
     Task 4  epilogue: given for none; add bias, relu and silu                      (seven lines)
-    Task 5  in_rows, problem, matmul: any strides; mistakes called by name      (twenty-one lines)
+    Task 5  in_rows, problem, matmul: any strides; mistakes called by name             (ten lines)
     Task 6  bias_gradient_kernel: given, right, and slow; find what ails it          (five lines)
             ./course count week2/day7 says what each line asks of memory. All three diseases you have met.
 
@@ -150,7 +151,8 @@ def wave_bytes(tiles: list[tuple[int, int]], tile_m: int, tile_n: int, k: int, i
 def matmul_kernel(a_desc, b_desc, out_desc, bias_ptr, m, n, k, A_BY_COLUMNS: tl.constexpr, B_BY_COLUMNS: tl.constexpr,
                   ACTIVATION: tl.constexpr, PROGRAMS: tl.constexpr, ITEMSIZE: tl.constexpr, TILE_M: tl.constexpr,
                   TILE_N: tl.constexpr, STEP: tl.constexpr):
-    pass  # for each tile that is mine: where is it; load and multiply; the epilogue; store
+    """Programs share the tiles. ITEMSIZE: bytes of an element of a and b. STEP: bytes that a box is wide along k."""
+    pass  # for each tile that is mine: where is it; load and multiply boxes of STEP bytes; the epilogue; store
 
 
 def multiply(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor, bias: torch.Tensor | None = None,
@@ -158,11 +160,18 @@ def multiply(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor, bias: torch
     """activation(a @ b + bias) by matmul_kernel, in out, which it returns. One program for each SM, or `programs`.
 
     a: (m, k), b: (k, n), of one of DTYPES, each legal or its .T is. out: (m, n), legal. bias: (n,), contiguous.
-    m, n and k at least 1. ITEMSIZE: bytes of an element of a. STEP: bytes that a box of a or b is wide along k.
+    bias may have another dtype than a. m, n and k at least 1.
     """
     (m, k), n = a.shape, b.shape[1]
     programs = programs or multiprocessors()
-    raise NotImplementedError("week2/day7 task 3: multiply")
+    a_by_columns, b_by_columns = not legal(a), not legal(b)
+    a_desc = TensorDescriptor.from_tensor(a.T if a_by_columns else a, [16, 16])
+    b_desc = TensorDescriptor.from_tensor(b.T if b_by_columns else b, [16, 16])
+    out_desc = TensorDescriptor.from_tensor(out, [16, 16])
+    matmul_kernel[(programs,)](
+        a_desc, b_desc, out_desc, bias, m, n, k, A_BY_COLUMNS=a_by_columns, B_BY_COLUMNS=b_by_columns,
+        ACTIVATION=activation, PROGRAMS=programs, ITEMSIZE=a.element_size())
+    return out
 
 
 # Task 4
@@ -179,7 +188,7 @@ def in_rows(x: torch.Tensor) -> torch.Tensor:
 
 
 def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activation: str) -> str:
-    """What is wrong with the arguments, in one sentence that names them and what they are; "" if nothing is.
+    """What is wrong with the arguments, in one sentence that names them and their values; "" if nothing is.
 
     Of several mistakes the first in this order: all are on one device, which is given; a and b are matrices; a has
     as many columns as b rows, at least 1; both have the same dtype, one of DTYPES; bias has shape (n,); activation is
@@ -188,6 +197,10 @@ def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activat
     devices = {str(x.device) for x in (a, b, bias) if x is not None}
     if len(devices) > 1:
         return f"a, b and bias are on one device, not on {sorted(devices)}"
+    if a.ndim != 2 or b.ndim != 2:
+        return f"a and b are matrices, not of shapes {tuple(a.shape)} and {tuple(b.shape)}"
+    if a.shape[1] != b.shape[0] or a.shape[1] == 0:
+        return f"a has {a.shape[1]} columns, b has {b.shape[0]} rows: the same number is needed, at least 1"
     raise NotImplementedError("week2/day7 task 5: problem")
 
 
@@ -196,8 +209,14 @@ def matmul(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None, *
     """activation(a @ b + bias) by multiply. Where there is a problem: ValueError, with the sentence that names it.
 
     a: (m, k), b: (k, n), bias: (n,), of any strides; m or n may be 0. The result: (m, n), made by empty_rows, of the
-    dtype of a; bfloat16 if that is float8_e4m3fn.
+    dtype of a; bfloat16 if that is float8_e4m3fn. bias may be of any floating dtype, and is added as it is.
     """
+    if sentence := problem(a, b, bias, activation):
+        raise ValueError(sentence)
+    dtype = torch.bfloat16 if a.dtype == torch.float8_e4m3fn else a.dtype
+    out = empty_rows(a.shape[0], b.shape[1], dtype, a.device)
+    if out.numel() == 0:
+        return out
     raise NotImplementedError("week2/day7 task 5: matmul")
 
 

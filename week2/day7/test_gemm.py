@@ -1,5 +1,7 @@
 """The lesson again, as checks: an order, rounds, a product that stays on its SM, what follows it, and the last case."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -44,7 +46,7 @@ def result_of(a, b):
     return in_rows_of_16_bytes(torch.full((a.shape[0], b.shape[1]), NAN), dtype)
 
 
-def exact(a, b, bias=None, activation="none", programs=None):
+def product(a, b, bias=None, activation="none", programs=None):
     """In float64, rounded once."""
     out = torch.matmul(a.double(), b.double())
     out = out if bias is None else out + bias.double()
@@ -121,11 +123,14 @@ def test_one_tile_needs_its_rows_of_a_and_its_columns_of_b():
 
 
 @pytest.mark.task(2)
-@pytest.mark.parametrize("second, adds, shared", [((0, 1), 64, "rows of a"), ((1, 0), 16, "columns of b")])
-def test_a_second_tile_adds_what_it_does_not_share(second, adds, shared):
+@pytest.mark.parametrize("second, shared, adds, added", [
+    ((0, 1), "rows of a", 64, "tile_n = 64 columns of b"), ((1, 0), "columns of b", 16, "tile_m = 16 rows of a")])
+def test_a_second_tile_adds_what_it_does_not_share(second, shared, adds, added):
     first = (0, 0)
     one, two = (lesson.wave_bytes(tiles, 16, 64, 40, 2) for tiles in ([first], [first, second]))
-    why = f"Tiles {first} and {second} need the same {shared}, 40 numbers long, of 2 bytes.\nL2 serves these once."
+    why = (f"wave_bytes({[first, second]}, tile_m=16, tile_n=64, k=40, itemsize=2) is {two}, {two - one} more than for "
+           f"{first} alone.\nBoth tiles need the same {shared}, which L2 serves once. The second adds {added}, "
+           f"40 numbers of 2 bytes each: {adds * 40 * 2} bytes.")
     assert two - one == adds * 40 * 2, why
 
 
@@ -157,25 +162,25 @@ def test_a_wave_in_groups_of_8_needs_less_than_one_row_by_row():
 
 @pytest.mark.task(3)
 def test_multiplies_one_whole_tile(rng):
-    assert_matches(multiply, *small_integers(rng, (128, 64), (64, 256)), programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, *small_integers(rng, (128, 64), (64, 256)), programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
 def test_of_ones_the_sum_is_the_number_of_steps_along_k():
     a, b = (in_rows_of_16_bytes(torch.ones(shape), torch.float16) for shape in ((128, 192), (192, 256)))
-    assert_matches(multiply, a, b, programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
 def test_adds_up_box_after_box_of_k(rng):
-    assert_matches(multiply, *small_integers(rng, (128, 192), (192, 256)), programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, *small_integers(rng, (128, 192), (192, 256)), programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
 @pytest.mark.parametrize("m, n", [(128, 512), (384, 256), (384, 512)])
 def test_multiplies_several_tiles_one_program_each(m, n, rng):
     a, b = small_integers(rng, (m, 64), (64, n))
-    assert_matches(multiply, a, b, programs=m * n // (128 * 256), oracle=exact, exact=True)
+    assert_matches(multiply, a, b, programs=m * n // (128 * 256), oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
@@ -192,7 +197,7 @@ def test_no_tile_is_left_out(programs, rng):
 def test_each_tile_begins_a_sum_of_its_own():
     """One program, two tiles, 64 steps of ones each."""
     a, b = (in_rows_of_16_bytes(torch.ones(shape), torch.float16) for shape in ((128, 64), (64, 512)))
-    assert_matches(multiply, a, b, programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
@@ -200,7 +205,14 @@ def test_each_tile_begins_a_sum_of_its_own():
 def test_any_number_of_programs_shares_the_six_tiles(programs, rng):
     """One has all of them; two have three each; of four, two have two; of nine, three have nothing to do."""
     a, b = small_integers(rng, (300, 64), (64, 512))
-    assert_matches(multiply, a, b, programs=programs, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, programs=programs, oracle=product, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_the_last_box_along_k_need_not_be_full(rng):
+    """72 are a box of 64 and 8 numbers of a second one. What it holds beyond k is 0."""
+    assert_matches(multiply, *small_integers(rng, (128, 72), (72, 256)), programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
@@ -210,14 +222,14 @@ def test_takes_matrices_that_lie_column_by_column(m, n, k, turned, rng):
     """One box of each; then a second along k, which begins at [start, row] of a.T and at [col, start] of b.T."""
     a, b = small_integers(rng, (m, k), (k, n))
     a, b = (in_rows_of_16_bytes(x.T, torch.float16).T if name in turned.split() else x for name, x in zip("ab", (a, b)))
-    assert_matches(multiply, a, b, programs=2, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, programs=2, oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
 @pytest.mark.edge
 @pytest.mark.parametrize("m, n, k", [(1, 1, 1), (127, 255, 63), (129, 257, 65), (31, 521, 139)])
 def test_takes_any_shape_on_one_program_for_each_sm(m, n, k, rng):
-    assert_matches(multiply, *small_integers(rng, (m, k), (k, n)), oracle=exact, exact=True)
+    assert_matches(multiply, *small_integers(rng, (m, k), (k, n)), oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
@@ -225,7 +237,7 @@ def test_takes_any_shape_on_one_program_for_each_sm(m, n, k, rng):
 def test_takes_float8_in_boxes_of_128_and_gives_bfloat16(rng):
     a, b = small_integers(rng, (130, 160), (160, 40), dtype=torch.float8_e4m3fn)
     b = in_rows_of_16_bytes(b.float().T, torch.float8_e4m3fn).T
-    assert_matches(multiply, a, b, programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
@@ -236,7 +248,7 @@ def test_rounds_the_sum_and_no_part_of_it(dtype):
     a[:, 0], a[:, 1], a[:, 64] = 1.0, 1.0, -1.0
     b[0], b[1], b[64] = 2048.0, torch.arange(64.0), 2048.0
     a, b = (in_rows_of_16_bytes(values, dtype) for values in (a, b))
-    assert_matches(multiply, a, b, programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(3)
@@ -244,7 +256,7 @@ def test_rounds_the_sum_and_no_part_of_it(dtype):
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_sums_in_float32_and_rounds_once(dtype, rng):
     a, b = numbers(rng, (130, 700), (700, 264), dtype=dtype)
-    assert_matches(multiply, a, b, oracle=exact, tolerance=accumulated(dtype, 700))
+    assert_matches(multiply, a, b, oracle=product, tolerance=accumulated(dtype, 700))
 
 
 @pytest.mark.task(3)
@@ -301,51 +313,85 @@ def test_the_tensor_cores_are_fed_by_the_copy_engine_and_nothing_spills(rng):
     assert by_threads == []
 
 
+def compiled_text(rng, stage):
+    a, b = numbers(rng, (256, 256), (256, 512))
+    return compiled(lesson.multiply, a, b, out=result_of(a, b), chip="h100").kernels["matmul_kernel"].text(stage)
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_one_loop_goes_through_all_boxes_of_all_tiles(rng):
+    """In what the compiler makes of the kernel, "scf.for" begins a loop, and what is inside is indented."""
+    around = []
+    for line in compiled_text(rng, "ttgir").splitlines():
+        depth = len(line) - len(line.lstrip())
+        around = [loop for loop in around if loop < depth]
+        if "warp_group_dot " in line:
+            break
+        if re.match(r" *(%\S+ = )?scf\.(for|while)\b", line):
+            around.append(depth)
+    else:
+        pytest.fail("no product of tensor cores was found")
+    why = (f"{len(around)} loops stand around the product, one inside the other: after each tile the inner one begins "
+           "with empty stages.\nWhich argument of tl.range makes one loop of both?")
+    assert len(around) < 2, why
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_tiles_are_taken_in_groups_of_8(rng):
+    """Nothing but GROUP is an 8 in the kernel of the first config."""
+    knows_8 = re.search(r"arith\.constant 8 : i32", compiled_text(rng, "ttir")) is not None
+    why = ("The compiled kernel holds no number 8: does the loop find its tiles by "
+           "tile_of(number, tiles_down, tiles_across, GROUP)?")
+    assert knows_8, why
+
+
 # Task 4: what comes after the sum -----------------------------------------------------------------
 
 @pytest.mark.task(4)
 def test_adds_one_number_of_the_bias_to_each_column(rng):
     a, b = small_integers(rng, (128, 64), (64, 256))
     bias, = small_integers(rng, (1, 256))
-    assert_matches(multiply, a, b, bias[0], programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, bias[0], programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(4)
 def test_each_tile_has_its_own_part_of_the_bias(rng):
     a, b = small_integers(rng, (300, 64), (64, 600))
     bias, = small_integers(rng, (1, 600))
-    assert_matches(multiply, a, b, bias[0], programs=2, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, bias[0], programs=2, oracle=product, exact=True)
 
 
 @pytest.mark.task(4)
 def test_relu_keeps_what_is_above_zero(rng):
     a, b = small_integers(rng, (128, 64), (64, 256))
-    assert_matches(multiply, a, b, activation="relu", programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, activation="relu", programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(4)
 @pytest.mark.tolerance
 def test_silu_multiplies_by_the_sigmoid(rng):
     a, b = numbers(rng, (130, 64), (64, 264))
-    assert_matches(multiply, a, b, activation="silu", oracle=exact, tolerance=accumulated(torch.bfloat16, 64))
+    assert_matches(multiply, a, b, activation="silu", oracle=product, tolerance=accumulated(torch.bfloat16, 64))
 
 
 @pytest.mark.task(4)
 @pytest.mark.parametrize("activation", ["relu", "silu"])
 def test_the_bias_comes_before_the_activation(activation, rng):
     a, b, bias = numbers(rng, (130, 64), (64, 264), (1, 264), dtype=torch.float16)
-    assert_matches(multiply, a, b, bias[0], activation=activation, programs=1, oracle=exact,
+    assert_matches(multiply, a, b, bias[0], activation=activation, programs=1, oracle=product,
                    tolerance=accumulated(torch.float16, 64))
 
 
 @pytest.mark.task(4)
 def test_the_bias_is_added_before_the_sum_is_rounded():
     """2048 + 1 - 2040 is 9. Rounded to float16 on the way it is 8, for 2049 lies between two of its numbers."""
-    a, b = torch.zeros(16, 16), torch.zeros(16, 16)
+    a, b = torch.zeros(16, 24), torch.zeros(24, 16)
     a[:, :2], b[0], b[1] = 1.0, 2048.0, 1.0
     a, b = (in_rows_of_16_bytes(x, torch.float16) for x in (a, b))
     bias = torch.full((16,), -2040.0, dtype=torch.float16, device=device)
-    assert_matches(multiply, a, b, bias, programs=1, oracle=exact, exact=True)
+    assert_matches(multiply, a, b, bias, programs=1, oracle=product, exact=True)
 
 
 @pytest.mark.task(4)
@@ -355,7 +401,7 @@ def test_nan_and_infinity_go_through(activation):
     a, b = torch.ones(3, 8), torch.ones(8, 2)
     a[:, 0], b[0] = torch.tensor([NAN, INF, -1.0]), torch.tensor([1.0, 2.0])
     a, b = (in_rows_of_16_bytes(x, torch.float16) for x in (a, b))
-    assert_matches(multiply, a, b, activation=activation, programs=1, oracle=exact,
+    assert_matches(multiply, a, b, activation=activation, programs=1, oracle=product,
                    tolerance=accumulated(torch.float16, 8))
 
 
@@ -403,8 +449,18 @@ def test_copies_only_what_the_copy_engine_cannot_take(as_it_is, view):
     assert copied != as_it_is, why
 
 
+DTYPES = torch.bfloat16, torch.float16, torch.float8_e4m3fn
+
+
 def empty(*shape, dtype=torch.bfloat16):
     return torch.empty(shape, dtype=dtype, device=device)
+
+
+def shown(a, b, bias, activation):
+    """a: bfloat16 (3, 5), b: bfloat16 (5, 7), bias: None, activation: 'none'"""
+    return ", ".join(
+        f"{name}: {str(x.dtype).removeprefix('torch.')} {tuple(x.shape)}" if torch.is_tensor(x) else f"{name}: {x!r}"
+        for name, x in {"a": a, "b": b, "bias": bias, "activation": activation}.items())
 
 
 RIGHT = {
@@ -425,6 +481,9 @@ MISTAKES = {
     "a bias of two axes": ((empty(3, 5), empty(5, 7), empty(1, 7), "none"), ("bias", "(1, 7)")),
     "gelu": ((empty(3, 5), empty(5, 7), None, "gelu"), ("activation", "gelu")),
     "shapes before dtypes": ((empty(3, 5), empty(7, 5, dtype=torch.float32), None, "gelu"), ("5", "7")),
+    "dtypes before bias": ((empty(3, 5), empty(5, 7, dtype=torch.float64), empty(3), "none"), ("bfloat16", "float64")),
+    "dtypes before activation": ((empty(3, 5), empty(5, 7, dtype=torch.float64), None, "gelu"), ("float64",)),
+    "bias before activation": ((empty(3, 5), empty(5, 7), empty(3), "gelu"), ("bias", "(3,)")),
 }
 
 
@@ -432,15 +491,17 @@ MISTAKES = {
 @pytest.mark.parametrize("arguments", RIGHT.values(), ids=RIGHT)
 def test_right_arguments_have_no_problem(arguments):
     sentence = lesson.problem(*arguments)
-    assert sentence == ""
+    assert sentence == "", f"problem({shown(*arguments)}) is {sentence!r}."
 
 
 @pytest.mark.task(5)
 @pytest.mark.parametrize("arguments, words", MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_is_named_with_what_was_given(arguments, words):
     sentence = lesson.problem(*arguments)
-    missing = [word for word in words if word not in str(sentence)]
-    assert not missing, f"The sentence is {sentence!r}.\nIt does not say {', '.join(missing)}."
+    said = str(sentence).replace(str(DTYPES), "")  # to list the right ones does not name those that were given
+    missing = [word for word in words if word not in said]
+    why = f"problem({shown(*arguments)}) is {sentence!r}.\nThe first mistake is named with: {', '.join(words)}."
+    assert not missing, f"{why}\nMissing: {', '.join(missing)}."
 
 
 @pytest.mark.task(5)
@@ -456,7 +517,14 @@ def test_a_product_with_a_problem_raises_value_error_with_that_sentence():
 @pytest.mark.parametrize("m, n, k", [(1, 1, 1), (20, 40, 33), (0, 3, 2), (3, 0, 2)])
 def test_takes_any_shape_stored_in_any_way(m, n, k, rng):
     a, b = (torch.as_tensor(integers(rng, shape, -2, 3)).to(device, torch.float16) for shape in ((m, k), (k, n)))
-    assert_matches(lesson.matmul, a, b, oracle=exact, exact=True, layouts="any")
+    assert_matches(lesson.matmul, a, b, oracle=product, exact=True, layouts="any")
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("activation", ["none", "relu"])
+def test_matmul_hands_bias_and_activation_on(activation, rng):
+    a, b, bias = small_integers(rng, (20, 40), (40, 16), (1, 16))
+    assert_matches(lesson.matmul, a, b, bias[0], activation=activation, oracle=product, exact=True)
 
 
 @pytest.mark.task(5)
@@ -464,13 +532,31 @@ def test_takes_any_shape_stored_in_any_way(m, n, k, rng):
 def test_takes_a_bias_that_is_every_second_number_of_another(rng):
     a, b = small_integers(rng, (20, 40), (40, 16))
     bias, = small_integers(rng, (1, 32))
-    assert_matches(lesson.matmul, a, b, bias[0, ::2], activation="relu", oracle=exact, exact=True)
+
+    def matmul_with_every_second_number(a, b, bias):
+        return lesson.matmul(a, b, bias[::2])
+
+    def product_with_every_second_number(a, b, bias):
+        return product(a, b, bias[::2])
+
+    assert_matches(matmul_with_every_second_number, a, b, bias[0], oracle=product_with_every_second_number, exact=True)
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.bfloat16, torch.float16])
+def test_a_bias_of_float32_is_added_as_it_is(dtype):
+    """Its numbers have 11 bits behind the point, and 1 of the product is taken away: what a dtype rounds off shows."""
+    a, b = torch.ones(16, 16), torch.zeros(16, 16)
+    b[0] = -1.0
+    a, b = (in_rows_of_16_bytes(x, dtype) for x in (a, b))
+    bias = 1.0 + 37 * torch.arange(16.0, device=device) / 2048
+    assert_matches(lesson.matmul, a, b, bias, oracle=product, exact=True)
 
 
 @pytest.mark.task(5)
 def test_the_product_of_float8_is_bfloat16(rng):
     a, b = small_integers(rng, (20, 40), (40, 24), dtype=torch.float8_e4m3fn)
-    assert_matches(lesson.matmul, a, b, oracle=exact, exact=True)
+    assert_matches(lesson.matmul, a, b, oracle=product, exact=True)
 
 
 @pytest.mark.task(5)
@@ -494,7 +580,7 @@ def test_matmul_holds_its_own_against_the_library(n):
 # Task 6: the last case ----------------------------------------------------------------------------
 
 def masked_sum(grad, product):
-    return (grad.double() * (product > 0)).sum(0).to(grad.dtype)
+    return torch.where(product > 0, grad.double(), 0.0).sum(0).to(grad.dtype)
 
 
 def gradients(rng, m, n):
@@ -507,6 +593,37 @@ def gradients(rng, m, n):
 def test_the_gradient_of_the_bias_stays_right(m, n, rng):
     assert_matches(lesson.bias_gradient, *gradients(rng, m, n), oracle=masked_sum,
                    tolerance=accumulated(np.float32, max(m, 1)))
+
+
+@pytest.mark.task(6)
+@pytest.mark.edge
+@pytest.mark.parametrize("below", [0.0, -0.0, -1.0, NAN])
+def test_a_product_that_is_not_above_0_adds_nothing(below):
+    """Of three rows the middle one counts."""
+    grad = torch.tensor([[-1.0, 2.0], [4.0, -8.0], [16.0, -32.0]], device=device)
+    product = torch.tensor([[below] * 2, [0.5] * 2, [-1.0] * 2], device=device)
+    assert_matches(lesson.bias_gradient, grad, product, oracle=masked_sum, exact=True)
+
+
+@pytest.mark.task(6)
+@pytest.mark.nonfinite
+@pytest.mark.parametrize("value", [INF, NAN])
+def test_a_gradient_counts_only_where_the_product_is_above_0(value):
+    """Infinity times 0 is NaN, so what does not count is left out, and not multiplied by 0."""
+    grad = torch.tensor([[value, 1.0], [2.0, value]], device=device)
+    product = torch.tensor([[-1.0, 1.0], [1.0, 1.0]], device=device)
+    assert_matches(lesson.bias_gradient, grad, product, oracle=masked_sum, exact=True)
+
+
+@pytest.mark.task(6)
+@pytest.mark.counters
+def test_your_kernel_loads_each_number_once():
+    """64 x 64 of grad and of product, all above 0."""
+    ones = torch.ones(64, 64, device=device)
+    counters = count(lesson.bias_gradient, ones, ones)
+    assert counters.library_operations == []
+    assert counters.bytes_loaded == 2 * 4 * 64 * 64
+    assert counters.bytes_stored == 4 * 64
 
 
 @pytest.mark.task(6)
@@ -531,4 +648,3 @@ def test_no_bank_serves_two_lanes_of_a_request(rng):
 def test_the_gradient_is_summed_in_float32(rng):
     counters = count(lesson.bias_gradient, *gradients(rng, 64, 64))
     assert counters.float64 == 0
-    assert counters.library_operations == []

@@ -27,7 +27,8 @@ Concept
     tl.range(first, end, step, flatten=True) is such a loop. flatten=True makes one loop of it and of the loop over
     k inside, so the loads of the next tile begin before this one is stored. This kernel had 1.00 of the speed of cuBLAS
     at 4096 and 1.02 at 8192, in bfloat16.
-    By columns: a matrix that lies column by column is .T of a legal one. Describe that, and turn the box: .T again.
+    By columns: a matrix that lies column by column is .T of a legal one. multiply describes that; the kernel turns
+    the box: .T again. A_BY_COLUMNS is known when it is compiled, so only one side of `x if A_BY_COLUMNS else y` stays.
     Epilogue: bias and activation are added to the sum in registers, in float32, and cost no traffic of their own but
     the bias. ReLU: tl.where(acc < 0, 0.0, acc) keeps NaN. SiLU is x * sigmoid(x); tl.sigmoid(acc) takes float32.
     A parameter may be None, and `if bias_ptr is not None:` in a kernel is decided when it is compiled.
@@ -42,9 +43,9 @@ Concept
 Code it
     Task 1  tile_of: from a number to a tile, in groups                             (four lines)
     Task 2  busy_share, wave_bytes: what rounds and the order cost                  (four lines)
-    Task 3  matmul_kernel and multiply: persistent, autotuned                     (nineteen lines)
+    Task 3  matmul_kernel: persistent; multiply, given, launches it                 (eleven lines)
     Task 4  epilogue: given for none; add bias, relu and silu                      (seven lines)
-    Task 5  in_rows, problem, matmul: any strides; mistakes called by name      (twenty-one lines)
+    Task 5  in_rows, problem, matmul: any strides; mistakes called by name             (ten lines)
     Task 6  bias_gradient_kernel: given, right, and slow; find what ails it          (five lines)
             ./course count week2/day7 says what each line asks of memory. All three diseases you have met.
 
@@ -155,6 +156,7 @@ def wave_bytes(tiles: list[tuple[int, int]], tile_m: int, tile_n: int, k: int, i
 def matmul_kernel(a_desc, b_desc, out_desc, bias_ptr, m, n, k, A_BY_COLUMNS: tl.constexpr, B_BY_COLUMNS: tl.constexpr,
                   ACTIVATION: tl.constexpr, PROGRAMS: tl.constexpr, ITEMSIZE: tl.constexpr, TILE_M: tl.constexpr,
                   TILE_N: tl.constexpr, STEP: tl.constexpr):
+    """Programs share the tiles. ITEMSIZE: bytes of an element of a and b. STEP: bytes that a box is wide along k."""
     tiles_down, tiles_across = tl.cdiv(m, TILE_M), tl.cdiv(n, TILE_N)
     for number in tl.range(tl.program_id(0), tiles_down * tiles_across, PROGRAMS, flatten=True):
         tile_row, tile_col = tile_of(number, tiles_down, tiles_across, GROUP)
@@ -173,7 +175,7 @@ def multiply(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor, bias: torch
     """activation(a @ b + bias) by matmul_kernel, in out, which it returns. One program for each SM, or `programs`.
 
     a: (m, k), b: (k, n), of one of DTYPES, each legal or its .T is. out: (m, n), legal. bias: (n,), contiguous.
-    m, n and k at least 1. ITEMSIZE: bytes of an element of a. STEP: bytes that a box of a or b is wide along k.
+    bias may have another dtype than a. m, n and k at least 1.
     """
     (m, k), n = a.shape, b.shape[1]
     programs = programs or multiprocessors()
@@ -210,7 +212,7 @@ def in_rows(x: torch.Tensor) -> torch.Tensor:
 
 
 def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activation: str) -> str:
-    """What is wrong with the arguments, in one sentence that names them and what they are; "" if nothing is.
+    """What is wrong with the arguments, in one sentence that names them and their values; "" if nothing is.
 
     Of several mistakes the first in this order: all are on one device, which is given; a and b are matrices; a has
     as many columns as b rows, at least 1; both have the same dtype, one of DTYPES; bias has shape (n,); activation is
@@ -235,7 +237,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None, *
     """activation(a @ b + bias) by multiply. Where there is a problem: ValueError, with the sentence that names it.
 
     a: (m, k), b: (k, n), bias: (n,), of any strides; m or n may be 0. The result: (m, n), made by empty_rows, of the
-    dtype of a; bfloat16 if that is float8_e4m3fn.
+    dtype of a; bfloat16 if that is float8_e4m3fn. bias may be of any floating dtype, and is added as it is.
     """
     if sentence := problem(a, b, bias, activation):
         raise ValueError(sentence)
