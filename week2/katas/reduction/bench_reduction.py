@@ -34,6 +34,7 @@ WORKLOADS = (
     *(of_vectors(function, (2**16, 2**20, 2**24), rivals={"PyTorch": by_torch})
       for function in ("sum_interleaved", "sum_strided", "sum_tree")),
     of_vectors("sum_shuffles", (2**16, 2**20, 2**24, 2**28), small=SEVERAL_A_THREAD, rivals={"PyTorch": by_torch}),
+    of_vectors("sum_triton", (2**16, 2**20, 2**24, 2**28), small=SEVERAL_A_THREAD, rivals={"PyTorch": by_torch}),
     of_vectors("reduce", (2**16, 2**20, 2**24, 2**28), arguments=named, small=SEVERAL_A_THREAD,
                rivals={"PyTorch": by_torch_too}),
 )

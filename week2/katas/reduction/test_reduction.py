@@ -242,6 +242,14 @@ def test_shuffles_need_one_atomic_and_one_barrier_a_block(rng):
 
 @pytest.mark.task(2)
 @pytest.mark.counters
+def test_the_same_plan_in_triton_asks_for_as_many_bytes(rng):
+    x = vector(rng, 2**16)
+    assert_matches(lesson.sum_triton, x, oracle=total)
+    assert count(lesson.sum_triton, x).bytes_loaded == count(lesson.sum_shuffles, x).bytes_loaded == 4 * 2**16
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
 def test_only_the_sums_of_warps_pass_through_shared_memory(rng):
     """A block has eight warps. Each stores one sum, and one of them loads all in a single request."""
     counters, blocks = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2), 2
@@ -276,6 +284,24 @@ def test_the_compiler_finds_shuffles_in_float32(rng):
     shuffles = sum(number for name, number in kernel.instructions.items() if name.startswith("shfl"))
     assert shuffles > 0
     assert in_float64(kernel.instructions) == []
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_a_thread_of_the_same_plan_in_triton_asks_for_four_times_as_many_bytes_at_once(rng):
+    x = vector(rng, 2**16)
+    by_shuffles = compiled(lesson.sum_shuffles, x, chip="h100").kernels["shuffle_kernel"]
+    by_triton = compiled(lesson.sum_triton, x, chip="h100").kernels["triton_kernel"]
+    assert {access.width for access in by_shuffles.loads} == {4}
+    assert {access.width for access in by_triton.loads} == {16}
+
+
+@pytest.mark.task(2)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_the_same_plan_in_triton_reads_faster_than_shuffles(rng):
+    x = vector(rng, 2**20).repeat(LARGE // 2**20)
+    assert speed_ratio(lesson.sum_triton, lesson.sum_shuffles, x) >= 1.1
 
 
 @pytest.mark.task(2)

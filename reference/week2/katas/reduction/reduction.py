@@ -14,10 +14,9 @@ Challenge
 
 Explore
     python -c "import numpy as np; x = np.ones(2**25, np.float32); print(int(x.cumsum()[-1]), int(x.sum()))"
-    Both add up the same ones in float32. cumsum takes one after the other, sum adds up parts first. Where does
-    cumsum stop growing, and why there?
+    Both add up ones in float32, cumsum one after the other, sum part by part. Where does cumsum stop, and why there?
     ./course count week2/katas/reduction
-    The three sums that are given, line by line. Which line of each makes it slow: atomics, branches or conflicts?
+    The sums that are given, line by line. Which line of the first three makes them slow: atomics, branches, conflicts?
 
 Concept
     Atomics: in atomic_kernel each thread calls cuda.atomic.add(out, 0, x[i]), which adds x[i] to element 0 of out
@@ -34,8 +33,8 @@ Concept
     32 must come to the call. Added at distances 16, 8, 4, 2 and 1, lane 0 has the sum of its warp.
     Two levels: lane 0 of each warp stores that sum in shared memory. One barrier later the first warp loads
     those sums, each lane one, and adds them by shuffles. Its lanes beyond the last sum come too, with a 0 to add.
-    Several blocks: in a grid-stride loop (week 1, day 3) each thread first adds up many elements in a register.
-    So a few blocks serve any length, and each ends with one atomic.
+    Several blocks: in a grid-stride loop (week 1, day 3) each thread first adds up many elements in a register: a few
+    blocks serve any length, with one atomic each. sum_triton, given, does so too; its threads ask for 16 bytes at once.
     Identity: op(identity, x) == x for all numbers x, np.inf and -np.inf too. Lanes without an element take it, not 0.
     Order: float sums depend on it. Atomics come as blocks finish, so the last digits can differ from run to run; and
     no atomic multiplies. Instead each block stores its result in an array, [cuda.blockIdx.x], the number of the
@@ -68,6 +67,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 import triton
+import triton.language as tl
 from tools.gpu import cuda
 
 WARP = 32           # lanes
@@ -75,10 +75,11 @@ ALL = 0xFFFFFFFF    # lanes of a warp, a bit for each
 THREADS = 256       # of a block, a power of two
 WARPS = 8           # of such a block: THREADS // WARP, which Numba would not take as the size of an array
 MOST_BLOCKS = 2048  # of sum_shuffles
+TRITON_BLOCK, TRITON_BLOCKS = 8192, 1056  # elements of a step of sum_triton's programs, and the most programs
 BLOCKS_PER_SM = 8   # times 256 threads: 2048, as many as a multiprocessor (SM) of an H100 holds
 
 
-# Given: three sums
+# Given: three sums, and one in Triton
 @cuda.jit
 def atomic_kernel(x, out):
     i = cuda.grid(1)
@@ -117,6 +118,15 @@ def strided_kernel(x, out):
         cuda.atomic.add(out, 0, sums[0])
 
 
+@triton.jit
+def triton_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    acc = tl.zeros((BLOCK,), dtype=tl.float32)
+    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        acc += tl.load(x_ptr + i, mask=i < n, other=0.0)
+    tl.atomic_add(out_ptr, tl.sum(acc))
+
+
 def blocks_for(n: int) -> int:
     """Blocks of THREADS threads with a thread for each of n elements; at least one."""
     return max(1, triton.cdiv(n, THREADS))
@@ -146,6 +156,15 @@ def sum_interleaved(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torc
 def sum_strided(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
     """The sum of x by strided_kernel. Arguments as for sum_by."""
     return sum_by(strided_kernel, blocks_for(x.numel()), x, out)
+
+
+def sum_triton(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """The sum of x by triton_kernel, in at most TRITON_BLOCKS programs. Arguments as for sum_by."""
+    out = x.new_empty(1) if out is None else out
+    out.zero_()
+    programs = max(1, min(triton.cdiv(x.numel(), TRITON_BLOCK), TRITON_BLOCKS))
+    triton_kernel[(programs,)](x, out, x.numel(), BLOCK=TRITON_BLOCK, num_warps=8)
+    return out
 
 
 # Task 1

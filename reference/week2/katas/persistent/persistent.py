@@ -1,0 +1,216 @@
+"""Week 2, kata: programs that stay (persistent)
+
+Challenge
+    Rows of very different lengths: documents, experts, sequences. A fixed number of programs stays on the GPU and takes
+    row after row. Decide who takes which row, predict when the last one is done, and say when it is not worth it.
+
+        6 rows that take 6, 1, 4, 1, 3, 1 clocks; 2 programs; a digit is a clock with that row
+        every second row       program 0   0000002222444      13 clocks
+                               program 1   135
+        the next row, by queue program 0   000000444           9
+                               program 1   1222235
+        queue, longest first   program 0   00000013            8
+                               program 1   22224445
+
+Explore
+    python -c "x = [6, 1, 4, 1, 3, 1]; print(sum(x[0::2]), sum(x[1::2]), sum(x) / 2)"
+    Which line of the picture is that? Why can no order of the rows be done in less than the third number?
+
+Concept
+    Static: program p takes turns p, p + programs, p + 2 * programs, ... Nobody has to ask, and all rows are shared
+    evenly if they are equally long. tl.program_id(0) is p; tl.num_programs(0) is the number of programs.
+    Queue: a program that is free takes the next turn that nobody has. A counter in memory starts at 0, and
+        turn = tl.atomic_add(next_ptr, 1)
+    gives the number that it had before, and adds 1: no two programs get the same. A program goes on while its turn is
+    a row: while turn < rows. Each program draws one turn too many, from which it learns that it is done.
+    The counter has to be 0 at each launch: torch.zeros(1, dtype=torch.int32, device=x.device).
+    Makespan (day 4): the time until the last program is done. It is no shorter than all work / programs, and no shorter
+    than the longest row. If a long row comes last, all others wait for it. So give out the longest rows first.
+    Order: turn t is row order[t]. sorted(range(rows), key=lambda row: -lengths[row]) sorts rows, the longest first, and
+    leaves equally long ones as they were. Of a key that is a pair the first part decides, and where these are equal
+    the second.
+    L2: each row is multiplied by the weights of its kind, `width` numbers. What the rows of one wave (day 7) touch
+    alike, L2 may serve once: day 7 grouped its tiles for that. Rows sorted by kind touch few weights at a time; but
+    then the longest are not first.
+    When it does not pay: a grid with a program for each row is a queue too. The hardware gives the next block to the
+    SM that is free, at the cost of a start each: the block is launched, its arguments and constants are loaded. A
+    program that stays pays its start once, and by queue a ticket, an atomic, for each row. If rows are long and starts
+    are short, that gains nothing: keep the grid. It pays where rows are many and short, or where a program prepares
+    something that all its rows use: a table in shared memory, or day 7's boxes, asked for one tile ahead.
+    Which program gets which row by queue differs from run to run. The sum of a row does not: one program adds it up, in
+    one order.
+
+Code it
+    Task 1  static_makespan, queue_makespan, busy_share: who is done when            (seven lines)
+    Task 2  static_kernel: a program for each turn that is its own                   (three lines)
+    Task 3  queue_kernel and sums_by_queue: tickets                                   (nine lines)
+    Task 4  longest_first, by_kind, wave_bytes: which row is whose turn               (four lines)
+    Task 5  predict_clocks: a grid, programs that stay, or a queue?                   (four lines)
+
+Verify
+    pytest week2/katas/persistent      then: ./course quiz week2/katas/persistent
+    Reflect: all rows are equally long. Which of the three would you take, and what decides?
+
+Simulated without a GPU: results, bytes and atomics are exact; programs take turns at the counter in some order, which
+is not that of time. So makespans are computed here; on a GPU the tests see which program took which row.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import functools
+
+import torch
+import triton
+import triton.language as tl
+
+BLOCK = 1024
+PROGRAMS_PER_SM = 8  # of 4 warps each
+
+
+@functools.cache
+def programs_that_fit() -> int:
+    """So many programs as all SMs of this GPU hold at once."""
+    sms = triton.runtime.driver.active.utils.get_device_properties(0)["multiprocessor_count"]
+    return PROGRAMS_PER_SM * sms
+
+
+# Task 1
+def static_makespan(lengths: list[int], programs: int) -> int:
+    """Clocks until the last program is done, if program p takes rows p, p + programs, ... A row takes its length."""
+    return max(sum(lengths[p::programs]) for p in range(programs))
+
+
+def queue_makespan(lengths: list[int], programs: int) -> int:
+    """Clocks until the last program is done, if whoever is free first takes the next row."""
+    free = [0] * programs  # when each program is free
+    for length in lengths:
+        first = free.index(min(free))
+        free[first] += length
+    return max(free)
+
+
+def busy_share(lengths: list[int], programs: int, makespan: int) -> float:
+    """The share of the programs' time, from 0 to 1, in which they work on rows. makespan: more than 0."""
+    return sum(lengths) / (programs * makespan)
+
+
+# Given: the work on one row
+@triton.jit
+def sum_row(x_ptr, starts_ptr, kinds_ptr, weight_ptr, out_ptr, owners_ptr, row, width, BLOCK: tl.constexpr):
+    """out[row] = the sum of x times the weights of the row's kind; owners[row], if wanted, the program that did it."""
+    start = tl.load(starts_ptr + row)
+    length = tl.load(starts_ptr + row + 1) - start
+    kind = tl.load(kinds_ptr + row)
+    total = tl.zeros((BLOCK,), dtype=tl.float32)
+    for first in range(0, length, BLOCK):
+        j = first + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + start + j, mask=j < length, other=0.0)
+        weight = tl.load(weight_ptr + kind * width + j, mask=j < length, other=0.0)
+        total += x * weight
+    tl.store(out_ptr + row, tl.sum(total))
+    if owners_ptr is not None:
+        tl.store(owners_ptr + row, tl.program_id(0))
+
+
+@triton.jit
+def grid_kernel(x_ptr, starts_ptr, kinds_ptr, weight_ptr, order_ptr, out_ptr, owners_ptr, width, BLOCK: tl.constexpr):
+    row = tl.load(order_ptr + tl.program_id(0))
+    sum_row(x_ptr, starts_ptr, kinds_ptr, weight_ptr, out_ptr, owners_ptr, row, width, BLOCK=BLOCK)
+
+
+def sums_by_grid(x: torch.Tensor, starts: torch.Tensor, kinds: torch.Tensor, weight: torch.Tensor,
+                 order: torch.Tensor, *, out: torch.Tensor | None = None,
+                 owners: torch.Tensor | None = None) -> torch.Tensor:
+    """The weighted sum of each row, (rows,) float32: one program for each row.
+
+    x: float32, row after row. starts: int32, (rows + 1,): row r is x[starts[r]:starts[r + 1]], which may be empty.
+    kinds: int32, (rows,). weight: (kinds, width) float32, contiguous, width at least that of the longest row: row r is
+    multiplied by the first numbers of weight[kinds[r]]. order: int32, (rows,): turn t is row order[t]. rows: 1 or more.
+    out: allocated if not given. owners: int32, (rows,), if given: it gets the program that computed each row.
+    """
+    out = torch.empty(len(kinds), dtype=torch.float32, device=x.device) if out is None else out
+    grid_kernel[(len(kinds),)](
+        x, starts, kinds, weight, order, out, owners, weight.shape[1], BLOCK=BLOCK)
+    return out
+
+
+# Task 2
+@triton.jit
+def static_kernel(x_ptr, starts_ptr, kinds_ptr, weight_ptr, order_ptr, out_ptr, owners_ptr, rows, width,
+                  BLOCK: tl.constexpr):
+    for turn in range(tl.program_id(0), rows, tl.num_programs(0)):
+        row = tl.load(order_ptr + turn)
+        sum_row(x_ptr, starts_ptr, kinds_ptr, weight_ptr, out_ptr, owners_ptr, row, width, BLOCK=BLOCK)
+
+
+def sums_static(x: torch.Tensor, starts: torch.Tensor, kinds: torch.Tensor, weight: torch.Tensor, order: torch.Tensor,
+                programs: int | None = None, *, out: torch.Tensor | None = None,
+                owners: torch.Tensor | None = None) -> torch.Tensor:
+    """The same by static_kernel: `programs` programs, or as many as fit, that stay. Given. rows may be 0."""
+    out = torch.empty(len(kinds), dtype=torch.float32, device=x.device) if out is None else out
+    static_kernel[(programs or programs_that_fit(),)](
+        x, starts, kinds, weight, order, out, owners, len(kinds), weight.shape[1], BLOCK=BLOCK)
+    return out
+
+
+# Task 3
+@triton.jit
+def queue_kernel(x_ptr, starts_ptr, kinds_ptr, weight_ptr, order_ptr, out_ptr, owners_ptr, next_ptr, rows, width,
+                 BLOCK: tl.constexpr):
+    """next_ptr: the counter of turns."""
+    turn = tl.atomic_add(next_ptr, 1)
+    while turn < rows:
+        row = tl.load(order_ptr + turn)
+        sum_row(x_ptr, starts_ptr, kinds_ptr, weight_ptr, out_ptr, owners_ptr, row, width, BLOCK=BLOCK)
+        turn = tl.atomic_add(next_ptr, 1)
+
+
+def sums_by_queue(x: torch.Tensor, starts: torch.Tensor, kinds: torch.Tensor, weight: torch.Tensor,
+                  order: torch.Tensor, programs: int | None = None, *, out: torch.Tensor | None = None,
+                  owners: torch.Tensor | None = None) -> torch.Tensor:
+    """The same by queue_kernel, in as many programs as sums_static has."""
+    out = torch.empty(len(kinds), dtype=torch.float32, device=x.device) if out is None else out
+    turns = torch.zeros(1, dtype=torch.int32, device=x.device)
+    queue_kernel[(programs or programs_that_fit(),)](
+        x, starts, kinds, weight, order, out, owners, turns, len(kinds), weight.shape[1], BLOCK=BLOCK)
+    return out
+
+
+# Task 4
+def longest_first(lengths: list[int]) -> list[int]:
+    """An order of the rows: the longest first, equally long ones as they come."""
+    return sorted(range(len(lengths)), key=lambda row: -lengths[row])
+
+
+def by_kind(lengths: list[int], kinds: list[int]) -> list[int]:
+    """An order of the rows: kind 0, then kind 1, ...; in a kind the longest first, equally long ones as they come."""
+    return sorted(range(len(lengths)), key=lambda row: (kinds[row], -lengths[row]))
+
+
+def wave_bytes(order: list[int], kinds: list[int], programs: int, width: int) -> list[int]:
+    """Bytes of weight that each wave touches: `programs` turns that follow each other, the last wave perhaps fewer.
+
+    The weights of a kind are `width` float32, and count once in a wave.
+    """
+    waves = [order[first:first + programs] for first in range(0, len(order), programs)]
+    return [4 * width * len({kinds[row] for row in wave}) for wave in waves]
+
+
+# Task 5
+def predict_clocks(lengths: list[int], programs: int, start: int, ticket: int) -> tuple[int, int, int]:
+    """Clocks until all rows are done by a grid, by static turns, and by queue.
+
+    Grid: a program for each row. The hardware gives the next row to one of `programs` places, whichever is free first;
+    each row takes its length and `start`. Static and queue: `programs` programs that stay, each pays `start` once.
+    Queue: each row takes its length and `ticket`; the last turn, which is no row, takes nothing.
+    """
+    grid = queue_makespan([start + length for length in lengths], programs)
+    static = start + static_makespan(lengths, programs)
+    queue = start + queue_makespan([ticket + length for length in lengths], programs)
+    return grid, static, queue
+
+
+def cheapest(lengths: list[int], programs: int, start: int, ticket: int) -> str:
+    """What is done first, "grid", "static" or "queue"; the first of these if several are. Given."""
+    clocks = dict(zip(("grid", "static", "queue"), predict_clocks(lengths, programs, start, ticket)))
+    return min(clocks, key=lambda name: clocks[name])

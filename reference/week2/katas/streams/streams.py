@@ -1,0 +1,315 @@
+"""Week 2, kata: streams
+
+Challenge
+    A GPU has an engine that copies up, one that copies down, and multiprocessors that compute. In one stream two of
+    the three always wait. Keep all three at work on data that are larger than the GPU's memory, chunk by
+    chunk; then run small products side by side, each of which leaves most of the GPU idle.
+
+        three chunks, two buffers on each side; 2 ms up, 3 ms kernel, 1 ms down        one stream: 3 * 6 = 18 ms
+
+        up        |0 0|1 1|.|2 2|                2 waits until the kernel has read 0, whose buffer it takes
+        compute       |0 0 0|1 1 1|2 2 2|
+        down                |0|   |1|   |2|      all done after 12 ms
+
+Explore
+    python -m week2.katas.streams.show_timeline
+    The same work, as the simulated GPU did it: a digit is the chunk that an engine works on. After task 3 it shows
+    yours too. Two ways have two streams and look as if they had one. What has each of them forgotten?
+
+Concept
+    What you know of the kata transfers: a stream is a queue, work in different streams may overlap, copies of
+    pinned memory do not keep the host, cuda.synchronize() waits for everything.
+    Order across streams: nothing orders the work of two streams but an event. e = cuda.event() makes one,
+    e.record(stream) marks what is in the stream so far, e.wait(stream) makes all later work of that stream wait for
+    the mark. The host does not wait. An event that was never recorded holds nobody up.
+    A missing wait is a race: the result may be right a hundred times. The simulator refuses such work.
+    Double buffering: two buffers for what comes up, two for what goes down, used in turns: chunk i takes number i % 2
+    of each. While the kernel reads one, the other is filled. An upload waits until the kernel two chunks before it
+    has read the buffer; a kernel waits until the download two chunks before it has emptied the buffer. That
+    takes an event for each buffer, recorded anew in each turn: a wait for everything in the other stream so
+    far would also wait for the chunk just before.
+    Makespan: the time from first to last. Each engine takes the chunks in order, and begins one when it is done with
+    the one before, the chunk is there, and the buffer that it fills is free. With enough chunks the slowest
+    engine decides.
+    What spoils it: work in the default stream, stream 0, waits for all other streams and they wait for it. Pageable
+    memory makes the host wait at each copy. So does a synchronize in the loop.
+    Kernels side by side: a kernel of few blocks leaves most multiprocessors (SMs) idle. Kernels in other streams may
+    use them, as long as blocks fit: an SM holds blocks_per_sm of them. It pays if a kernel takes longer than
+    the host needs to launch one, about 25 us from Python.
+    Fork and join: what several streams do between two steps of a main stream needs an event of main that each of
+    them waits for, and an event of each of them that main waits for.
+
+Code it
+    Task 1  in_turn, makespan, overlap: what to expect, and what was seen    (thirteen lines)
+    Task 2  after: one stream waits for another                                 (three lines)
+    Task 3  overlapped: three streams, two buffers on each side             (seventeen lines)
+    Task 4  kernels_at_once, multiply_all: small products side by side           (nine lines)
+
+Verify
+    pytest week2/katas/streams         then: ./course quiz week2/katas/streams
+    Reflect: your kernel takes ten times as long as both copies. What would a third buffer bring?
+
+Simulated without a GPU: results, copies, their order and races between copies and kernels are exact. Time is
+modelled: 25 us of the host for each piece of work, copies at the rate of an H100's link, a kernel what its bytes
+take, one kernel at a time.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from tools.gpu import cuda
+from week2.katas.streams import show_timeline
+
+THREADS = 256  # of a block
+TILE = 16      # rows and columns of a block of matmul_kernel
+BUFFERS = 2    # on each side
+
+Span = tuple[float, float]  # when something began and when it was done, in one unit
+
+
+@cuda.jit
+def step_kernel(x, out, rounds):
+    """Each element of x, halved and one added, `rounds` times, into out. Given. x, out: (n,) float64."""
+    i = cuda.grid(1)
+    if i < x.size:
+        value = x[i]
+        for _ in range(rounds):
+            value = value * 0.5 + 1.0
+        out[i] = value
+
+
+@cuda.jit
+def matmul_kernel(a, b, out, number):
+    """out[number] = a[number] @ b[number]. Given. a: (count, m, k), b: (count, k, n), out: (count, m, n) float32."""
+    col, row = cuda.grid(2)
+    if row < out.shape[1] and col < out.shape[2]:
+        total = np.float32(0)
+        for p in range(a.shape[2]):
+            total += a[number, row, p] * b[number, p, col]
+        out[number, row, col] = total
+
+
+def blocks_for(n: int, threads: int = THREADS) -> int:
+    """Blocks with a thread for each of n elements; at least one. Given."""
+    return max(1, -(-n // threads))
+
+
+# Task 1
+def in_turn(chunks: int, up: float, kernel: float, down: float) -> float:
+    """Time of so many chunks in one stream. up, kernel, down: what each takes of a chunk, in one unit."""
+    return chunks * (up + kernel + down)
+
+
+def makespan(chunks: int, up: float, kernel: float, down: float, buffers: int) -> float:
+    """Time of so many chunks on three engines, chunk i in buffer i % buffers of each side. Arguments as for in_turn."""
+    uploaded = computed = downloaded = 0.0
+    read = [0.0] * buffers  # when each was last read by a kernel
+    emptied = [0.0] * buffers  # and by a download
+    for chunk in range(chunks):
+        slot = chunk % buffers
+        uploaded = max(uploaded, read[slot]) + up
+        computed = max(computed, uploaded, emptied[slot]) + kernel
+        downloaded = max(downloaded, computed) + down
+        read[slot], emptied[slot] = computed, downloaded
+    return downloaded
+
+
+def overlap(first: list[Span], second: list[Span]) -> float:
+    """For how long two engines were busy at once: what a span of one and a span of the other share, added up.
+
+    first, second: spans of one engine each, which do not overlap one another.
+    """
+    return sum(max(0.0, min(one[1], other[1]) - max(one[0], other[0])) for one in first for other in second)
+
+
+# Task 2
+def after(first, second) -> None:
+    """All later work of stream `second` waits for all work that is in stream `first` now. The host does not wait."""
+    event = cuda.event()
+    event.record(first)
+    event.wait(second)
+
+
+def relay(x: np.ndarray, rounds: int) -> np.ndarray:
+    """x, stepped: up in one stream, computed in another, down in a third. Given, for your `after`. x: (n,) float64."""
+    up, compute, down = (cuda.stream() for _ in range(3))
+    source, result = (cuda.pinned_array_like(x) for _ in range(2))
+    there, stepped = (cuda.device_array(x.size, np.float64) for _ in range(2))
+    source[:] = x
+    there.copy_to_device(source, stream=up)
+    after(up, compute)
+    step_kernel[blocks_for(x.size), THREADS, compute](there, stepped, rounds)
+    after(compute, down)
+    stepped.copy_to_host(result, stream=down)
+    down.synchronize()
+    return result.copy()
+
+
+@show_timeline.simulated
+def beside(n: int) -> tuple[float, float]:
+    """What the simulated GPU did: when a small download began that is `after` a small kernel, and when an upload of n
+    numbers was done, which a third stream had begun before; in microseconds. Given.
+    """
+    def work():
+        large, first, second = (cuda.stream() for _ in range(3))
+        cuda.to_device(cuda.pinned_array(n, np.float64), stream=large)
+        small = cuda.device_array(1, np.float64)
+        step_kernel[1, THREADS, first](small, small, 1)
+        after(first, second)
+        small.copy_to_host(cuda.pinned_array(1, np.float64), stream=second)
+        cuda.synchronize()
+
+    spans = show_timeline.timeline(work)
+    return spans["download"][0][0], spans["upload"][0][1]
+
+
+# Task 3
+class Job:
+    """Chunks to step and places for their results, in the host's memory. Given.
+
+    x: (chunks, n) float64. chunks, results: arrays of that shape, in pinned memory unless pinned is False.
+    """
+
+    def __init__(self, x: np.ndarray, rounds: int, pinned: bool = True):
+        self.rounds, self.n = rounds, x.shape[1]
+        self.chunks, self.results = (cuda.pinned_array_like(x) if pinned else np.zeros_like(x) for _ in range(2))
+        self.chunks[:] = x
+
+
+def one_stream(job: Job) -> None:
+    """Every chunk up, stepped, and down to its result. Given: right, and what yours is timed against."""
+    stream = cuda.stream()
+    source, target = (cuda.device_array(job.n, np.float64) for _ in range(2))
+    for chunk, result in zip(job.chunks, job.results):
+        source.copy_to_device(chunk, stream=stream)
+        step_kernel[blocks_for(job.n), THREADS, stream](source, target, job.rounds)
+        target.copy_to_host(result, stream=stream)
+    stream.synchronize()
+
+
+def two_streams(job: Job, forgets: bool = False) -> None:
+    """As one_stream, in two of them by turns, each with its buffers. Given. forgets: to name one, and is slow."""
+    streams = [cuda.stream() for _ in range(2)]
+    sources, targets = ([cuda.device_array(job.n, np.float64) for _ in streams] for _ in range(2))
+    for number, (chunk, result) in enumerate(zip(job.chunks, job.results)):
+        stream, source, target = streams[number % 2], sources[number % 2], targets[number % 2]
+        source.copy_to_device(chunk, stream=0 if forgets else stream)
+        step_kernel[blocks_for(job.n), THREADS, stream](source, target, job.rounds)
+        target.copy_to_host(result, stream=stream)
+    cuda.synchronize()
+
+
+def overlapped(job: Job) -> None:
+    """As one_stream: a stream for uploads, one for kernels, one for downloads, and BUFFERS buffers on each side."""
+    up, compute, down = (cuda.stream() for _ in range(3))
+    sources, targets = ([cuda.device_array(job.n, np.float64) for _ in range(BUFFERS)] for _ in range(2))
+    read, emptied = ([cuda.event() for _ in range(BUFFERS)] for _ in range(2))
+    for number, (chunk, result) in enumerate(zip(job.chunks, job.results)):
+        slot = number % BUFFERS
+        read[slot].wait(up)
+        sources[slot].copy_to_device(chunk, stream=up)
+        after(up, compute)
+        emptied[slot].wait(compute)
+        step_kernel[blocks_for(job.n), THREADS, compute](sources[slot], targets[slot], job.rounds)
+        read[slot].record(compute)
+        after(compute, down)
+        targets[slot].copy_to_host(result, stream=down)
+        emptied[slot].record(down)
+    cuda.synchronize()
+
+
+WAYS: dict[str, Callable[[Job], None]] = {
+    "one stream": one_stream, "two streams": two_streams,
+    "no stream named": lambda job: two_streams(job, forgets=True), "overlapped": overlapped}
+
+
+def stepped(x: np.ndarray, rounds: int, way: str, pinned: bool = True) -> np.ndarray:
+    """The results of a job, done in one of the WAYS. Given."""
+    job = Job(x, rounds, pinned)
+    WAYS[way](job)
+    return job.results.copy()
+
+
+def shortest(function: Callable[[], None], times: int) -> float:
+    """The shortest of so many calls, in milliseconds of the GPU's clock. Given."""
+    seen = []
+    for _ in range(times):
+        start, stop = cuda.event(), cuda.event()
+        start.record()
+        function()
+        stop.record()
+        stop.synchronize()
+        seen.append(cuda.event_elapsed_time(start, stop))
+    return min(seen)
+
+
+def milliseconds(x: np.ndarray, rounds: int, way: str, times: int = 5) -> float:
+    """Of a job in one of the WAYS. Given."""
+    job = Job(x, rounds)
+    return shortest(lambda: WAYS[way](job), times)
+
+
+@show_timeline.simulated
+def timeline(chunks: int, n: int, way: str, pinned: bool = True) -> dict:
+    """What the simulated GPU did with a job: show_timeline.py says more. Given."""
+    return show_timeline.timeline(WAYS[way], Job(np.ones((chunks, n)), 0, pinned))
+
+
+# Task 4
+def kernels_at_once(blocks: int, blocks_per_sm: int, sms: int) -> int:
+    """How many kernels of so many blocks each fit on the GPU at once; at least one, whose blocks may have to queue."""
+    return max(1, blocks_per_sm * sms // blocks)
+
+
+def multiply_all(a, b, out, main, streams: list) -> None:
+    """out[i] = a[i] @ b[i] for all i, product i in streams[i % len(streams)].
+
+    It comes after all earlier work of stream main, and later work of main comes after it. The host does not wait.
+    a, b, out: arrays on the GPU, as for matmul_kernel. Products have blocks of TILE x TILE threads.
+    """
+    for stream in streams:
+        after(main, stream)
+    blocks = blocks_for(out.shape[2], TILE), blocks_for(out.shape[1], TILE)
+    for number in range(out.shape[0]):
+        matmul_kernel[blocks, (TILE, TILE), streams[number % len(streams)]](a, b, out, number)
+    for stream in streams:
+        after(stream, main)
+
+
+class Products:
+    """Factors in pinned memory, a main stream and others beside it. Given. a: (count, m, k), b: (count, k, n)."""
+
+    def __init__(self, a: np.ndarray, b: np.ndarray, streams: int):
+        self.main, self.streams = cuda.stream(), [cuda.stream() for _ in range(streams)]
+        self.factors = [cuda.pinned_array_like(each) for each in (a, b)]
+        for pinned, each in zip(self.factors, (a, b)):
+            pinned[:] = each
+        self.result = cuda.pinned_array((len(a), a.shape[1], b.shape[2]), np.float32)
+        self.on_gpu = [cuda.device_array(each.shape, np.float32) for each in (a, b, self.result)]
+
+    def run(self) -> None:
+        """Up, multiplied, and down; done when it returns."""
+        for array, pinned in zip(self.on_gpu, self.factors):
+            array.copy_to_device(pinned, stream=self.main)
+        multiply_all(*self.on_gpu, self.main, self.streams)
+        self.on_gpu[2].copy_to_host(self.result, stream=self.main)
+        self.main.synchronize()
+
+
+def products(a: np.ndarray, b: np.ndarray, streams: int) -> np.ndarray:
+    """All products a[i] @ b[i], by multiply_all in so many streams beside the main one. Given."""
+    work = Products(a, b, streams)
+    work.run()
+    return work.result.copy()
+
+
+def product_milliseconds(a: np.ndarray, b: np.ndarray, streams: int, times: int = 5) -> float:
+    """Of all products in so many streams. Given."""
+    return shortest(Products(a, b, streams).run, times)
+
+
+@show_timeline.simulated
+def product_streams(count: int, streams: int) -> list[int]:
+    """Number of the stream in which the simulated GPU did each of `count` products. Given."""
+    work = Products(np.ones((count, 2, 2), np.float32), np.ones((count, 2, 2), np.float32), streams)
+    return [stream for *_, stream in show_timeline.timeline(work.run)["compute"]]

@@ -1,0 +1,364 @@
+"""The lesson again, as checks: what is timed, what numbers say, pairs, a verdict or none, a table."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tools.check import assert_matches, count, notes
+from week2.katas.benchmark import benchmark as lesson
+from week2.katas.benchmark.fake_gpu import fake_gpu
+
+pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
+
+
+def always(value):
+    """An oracle for one call, whose right answer is known."""
+    return lambda *args, **keywords: value
+
+
+def runs(gpu):
+    """The calls that a fake GPU saw, in order."""
+    return [entry for entry in gpu.log if entry in ("ours", "rival")]
+
+
+def assert_same(got, wanted, call, unit, asked):
+    """Two lists of numbers. What a failure adds to them: what the fake GPU was asked for, in order."""
+    if isinstance(got, list) and len(got) == len(wanted) and np.allclose(got, wanted, rtol=1e-6, atol=0):
+        return
+    shown = [", ".join(f"{each:.4g}" for each in numbers) or "nothing" if isinstance(numbers, list) else repr(numbers)
+             for numbers in (got, wanted)]
+    if not isinstance(got, list):
+        unit = ", which is no list"
+    text = (
+        f"{call}\nGot {shown[0]}{unit}.\nWanted {shown[1]}.\n"
+        f"Asked of the GPU, in this order: {', '.join(asked[:9])}{', ...' if len(asked) > 9 else '.'}")
+    raise AssertionError(text)
+
+
+def assert_times(gpu, wanted, *, warmup, repeats):
+    """Of gpu.ours: in microseconds."""
+    got = lesson.time_calls(gpu.ours, gpu, warmup=warmup, repeats=repeats)
+    got = [1e6 * each for each in got] if isinstance(got, list) else got
+    assert_same(got, wanted, f"time_calls(gpu.ours, gpu, warmup={warmup}, repeats={repeats})", " us", gpu.log)
+
+
+def assert_ratios(gpu, wanted, *, warmup, pairs, against="rival"):
+    got = lesson.paired_ratios(gpu.ours, getattr(gpu, against), gpu, warmup=warmup, pairs=pairs)
+    call = f"paired_ratios(gpu.ours, gpu.{against}, gpu, warmup={warmup}, pairs={pairs})"
+    assert_same(got, wanted, call, "", [entry for entry in gpu.log if entry in ("ours", "rival", "flush")])
+
+
+# Task 1: one function, timed ----------------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_one_call_takes_the_hundred_microseconds_of_the_lesson():
+    gpu = fake_gpu(ours=100.0)
+    assert_times(gpu, [100.0], warmup=0, repeats=1)
+
+
+@pytest.mark.task(1)
+def test_times_come_one_for_each_call_in_their_order():
+    gpu = fake_gpu(ours=[100.0, 130.0, 90.0, 250.0])
+    assert_times(gpu, [100.0, 130.0, 90.0, 250.0], warmup=0, repeats=4)
+
+
+@pytest.mark.task(1)
+def test_calls_that_warm_up_are_made_and_not_timed():
+    """The first keeps the host for 0.3 s: it compiles. The second is still slow."""
+    gpu = fake_gpu(ours=[900.0, 500.0, 100.0, 110.0], first=300_000.0)
+    assert_times(gpu, [100.0, 110.0], warmup=2, repeats=2)
+
+
+@pytest.mark.task(1)
+def test_no_call_finds_its_data_in_the_cache():
+    """From a full cache each would take 40 us."""
+    gpu = fake_gpu(ours=100.0, warm=0.4)
+    assert_times(gpu, [100.0] * 3, warmup=1, repeats=3)
+
+
+@pytest.mark.task(1)
+def test_a_call_that_is_shorter_than_its_launch_is_timed_without_the_launch():
+    """2 us of the GPU, 5 of the host: while the GPU flushes, the host has time to ask for start, call and stop."""
+    gpu = fake_gpu(ours=2.0)
+    assert_times(gpu, [2.0] * 3, warmup=1, repeats=3)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("warmup, repeats", [(0, 0), (2, 0), (0, 1), (3, 2), (1, 7)])
+def test_calls_as_often_as_asked(warmup, repeats):
+    gpu = fake_gpu(ours=100.0)
+    assert_times(gpu, [100.0] * repeats, warmup=warmup, repeats=repeats)
+    calls_made, calls_asked_for = len(runs(gpu)), warmup + repeats
+    assert calls_made == calls_asked_for
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_flushes_once_for_each_call_that_is_timed():
+    """A flush is work as well: 100 us here."""
+    gpu = fake_gpu(ours=100.0)
+    lesson.time_calls(gpu.ours, gpu, warmup=3, repeats=5)
+    flushes, calls_that_are_timed = gpu.log.count("flush"), 5
+    assert flushes == calls_that_are_timed
+
+
+# Task 2: what a list of numbers says --------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_the_median_of_three_is_the_one_in_the_middle():
+    assert_matches(lesson.quantile, [30.0, 10.0, 20.0], 0.5, oracle=always(20.0))
+
+
+@pytest.mark.task(2)
+def test_a_quantile_leaves_the_values_in_their_order():
+    """They are the times of calls, one after the other: pairs need them so."""
+    values_afterwards = [30.0, 10.0, 20.0]
+    lesson.quantile(values_afterwards, 0.5)
+    assert values_afterwards == [30.0, 10.0, 20.0]
+
+
+@pytest.mark.task(2)
+def test_a_quantile_may_lie_between_two_values():
+    """Position 0.25 * 5 is 1.25: a quarter of the way from 20 to 40. Position 0.35 * 5 is 1.75."""
+    values = [10.0, 20.0, 40.0, 80.0, 90.0, 100.0]
+    assert_matches(lesson.quantile, values, 0.25, oracle=always(25.0))
+    assert_matches(lesson.quantile, values, 0.35, oracle=always(35.0))
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", [1, 2, 3, 20, 101])
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.95, 1.0])
+def test_quantiles_of_any_number_of_values(n, share, rng):
+    values = rng.normal(100, 20, n).tolist()
+    assert_matches(lesson.quantile, values, share, oracle=lambda values, share: float(np.quantile(values, share)))
+
+
+@pytest.mark.task(2)
+def test_two_of_ten_may_fall_on_one_side():
+    """The lesson's example, and the third at each end would be too much."""
+    values = [7.0, 1.0, 10.0, 4.0, 2.0, 9.0, 3.0, 8.0, 6.0, 5.0]
+    assert_matches(lesson.median_interval, values, oracle=always((2.0, 9.0)))
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_fewer_than_six_values_say_nothing():
+    """All five fall on one side in 2 of 32 cases, six in 2 of 64: 6.2 and 3.1 percent."""
+    assert_matches(lesson.median_interval, [1.1, 1.2, 1.1, 1.3, 1.2], oracle=always((0.0, math.inf)))
+    assert_matches(lesson.median_interval, [1.4, 1.2, 1.1, 1.3, 1.2, 1.5], oracle=always((1.1, 1.5)))
+    assert_matches(lesson.median_interval, [], oracle=always((0.0, math.inf)))
+
+
+def interval_by_coins(values):
+    """Every way in which n coins fall, and the values left when as many as 5 percent allow are cut at each end."""
+    n = len(values)
+    fewest = [min(coins.bit_count(), n - coins.bit_count()) for coins in range(2**n)]
+    cut = max(k for k in range(n) if sum(side < k for side in fewest) <= 0.05 * 2**n)
+    return sorted(values)[cut - 1], sorted(values)[n - cut]
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("n", [7, 8, 9, 12, 13])
+def test_cuts_as_many_values_as_coins_allow(n, rng):
+    values = rng.normal(1.1, 0.1, n).tolist()
+    assert_matches(lesson.median_interval, values, oracle=interval_by_coins)
+
+
+@pytest.mark.task(2)
+def test_more_values_narrow_the_interval():
+    """From tables of the sign test: the 6th of 20, the 14th of 40, the 40th of 100."""
+    for n, k in [(20, 6), (40, 14), (100, 40)]:
+        values = [float(i) for i in range(1, n + 1)]
+        assert_matches(lesson.median_interval, values, oracle=always((float(k), float(n + 1 - k))))
+
+
+# Task 3: one function against another -------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_a_ratio_above_one_says_that_the_function_is_the_faster_one():
+    gpu = fake_gpu(ours=100.0, rival=110.0)
+    assert_ratios(gpu, [1.1], warmup=0, pairs=1)
+
+
+@pytest.mark.task(3)
+def test_the_order_of_a_pair_changes_no_ratio():
+    gpu = fake_gpu(ours=100.0, rival=110.0)
+    assert_ratios(gpu, [1.1, 1.1], warmup=0, pairs=2)
+
+
+@pytest.mark.task(3)
+def test_every_other_pair_begins_with_the_baseline():
+    gpu = fake_gpu(ours=100.0, rival=110.0)
+    lesson.paired_ratios(gpu.ours, gpu.rival, gpu, warmup=0, pairs=3)
+    order = " | ".join(" ".join(runs(gpu)[i:i + 2]) for i in range(0, len(runs(gpu)), 2))
+    assert order == "ours rival | rival ours | ours rival"
+
+
+@pytest.mark.task(3)
+def test_drift_favours_neither():
+    """Each run takes 1 % more than the one before: once the later one is the baseline, once it is the function."""
+    gpu = fake_gpu(ours=100.0, rival=110.0, drift=0.01)
+    wanted = [1.1 * 1.01, 1.1 / 1.01] * 5
+    assert_ratios(gpu, wanted, warmup=0, pairs=10)
+
+
+@pytest.mark.task(3)
+def test_a_gpu_that_slows_down_slows_both_of_a_pair():
+    """Half as fast from the fourth pair on: a mean of all times would compare other times."""
+    gpu = fake_gpu(ours=[100.0] * 3 + [200.0], rival=[110.0] * 3 + [220.0])
+    assert_ratios(gpu, [1.1] * 6, warmup=0, pairs=6)
+
+
+@pytest.mark.task(3)
+def test_both_are_warmed_up_before_the_first_pair():
+    gpu = fake_gpu(ours=[100.0], rival=[900.0, 110.0], first=300_000.0)
+    assert_ratios(gpu, [1.1, 1.1], warmup=1, pairs=2)
+    calls_of_ours, calls_of_rival, warmup_and_pairs = runs(gpu).count("ours"), runs(gpu).count("rival"), 1 + 2
+    assert calls_of_ours == warmup_and_pairs
+    assert calls_of_rival == warmup_and_pairs
+
+
+@pytest.mark.task(3)
+def test_neither_of_a_pair_finds_its_data_in_the_cache():
+    gpu = fake_gpu(ours=100.0, rival=110.0, warm=0.3)
+    assert_ratios(gpu, [1.1] * 3, warmup=1, pairs=3)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_a_function_may_be_compared_with_itself():
+    """Its calls take 100 and 125 us in turn; in the second pair the baseline comes first."""
+    gpu = fake_gpu(ours=[100.0, 125.0, 100.0, 125.0])
+    assert_ratios(gpu, [1.25, 0.8], warmup=0, pairs=2, against="ours")
+
+
+# Task 4: a verdict, or none -----------------------------------------------------------------------
+
+@pytest.mark.task(4)
+def test_six_ratios_on_one_side_decide():
+    assert_matches(lesson.verdict, [1.08, 1.12, 1.1, 1.11, 1.09, 1.1], oracle=always("faster"))
+    assert_matches(lesson.verdict, [0.92, 0.88, 0.9, 0.91, 0.89, 0.9], oracle=always("slower"))
+
+
+@pytest.mark.task(4)
+def test_ratios_on_both_sides_do_not():
+    """Their median is 1.1."""
+    assert_matches(lesson.verdict, [0.9, 1.3, 1.1, 1.2, 0.95, 1.1, 1.12], oracle=always("cannot say"))
+
+
+@pytest.mark.task(4)
+def test_one_wild_ratio_of_ten_does_no_harm():
+    assert_matches(lesson.verdict, [1.1] * 9 + [0.2], oracle=always("faster"))
+    assert_matches(lesson.verdict, [0.9] * 9 + [40.0], oracle=always("slower"))
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_five_ratios_are_too_few_and_equal_is_not_faster():
+    assert_matches(lesson.verdict, [1.5] * 5, oracle=always("cannot say"))
+    assert_matches(lesson.verdict, [1.0] * 20, oracle=always("cannot say"))
+
+
+@pytest.mark.task(4)
+def test_a_claim_of_a_tenth_more_is_judged_by_that():
+    ratios = [1.05, 1.06, 1.07, 1.05, 1.06, 1.07]
+    for wanted, right in [(1.0, "faster"), (1.1, "slower"), (1.06, "cannot say")]:
+        assert_matches(lesson.verdict, ratios, wanted, oracle=always(right))
+
+
+@pytest.mark.task(4)
+def test_finds_a_tenth_more_in_noise_and_drift(rng):
+    """Times that scatter by 5 percent, some of them three times as long."""
+    for seed in rng.integers(2**31, size=8).tolist():
+        gpu = fake_gpu(ours=100.0, rival=110.0, noise=0.05, drift=0.002, warm=0.5, first=1e5, seed=seed)
+        assert_matches(lesson.compare, gpu.ours, gpu.rival, gpu, pairs=60, oracle=always("faster"))
+        gpu = fake_gpu(ours=100.0, rival=110.0, noise=0.05, drift=0.002, warm=0.5, first=1e5, seed=seed)
+        assert_matches(lesson.compare, gpu.rival, gpu.ours, gpu, pairs=60, oracle=always("slower"))
+
+
+@pytest.mark.task(4)
+def test_refuses_a_verdict_on_a_function_against_itself(rng):
+    """The chance of a verdict is 4 percent for 20 pairs: two of fifty are usual, more than seven were bad luck."""
+    verdicts = []
+    for seed in rng.integers(2**31, size=50).tolist():
+        gpu = fake_gpu(ours=100.0, noise=0.3, seed=seed)
+        verdicts.append(lesson.compare(gpu.ours, gpu.ours, gpu, pairs=20))
+    verdicts_on_nothing = 50 - verdicts.count("cannot say")
+    assert verdicts_on_nothing <= 7
+
+
+@pytest.mark.task(3, 4)
+@pytest.mark.gpu
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_finds_a_copy_that_is_a_tenth_longer():
+    """2**26 float32 against 1.1 times as many: 268 and 295 MB, each loaded and stored."""
+    ratios = lesson.planted(2**26, 1.1, pairs=40)
+    notes.taken.append(f"{np.median(ratios):.3f} times as long")
+    assert 1.05 < np.median(ratios) < 1.15
+    assert lesson.verdict(ratios) == "faster"
+    assert lesson.verdict(lesson.planted(2**26, 1.0, pairs=40), 1.03) != "faster"
+
+
+# Task 5: a table ----------------------------------------------------------------------------------
+
+@pytest.mark.task(5)
+def test_a_call_needs_what_the_peak_lies_above_what_was_there():
+    """5000 bytes are allocated before, and work of long ago needed 1e9."""
+    gpu = fake_gpu(ours=100.0, peaks=(4096, 0))
+    assert_matches(lesson.peak_bytes, gpu.ours, gpu, oracle=always(4096))
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+def test_a_call_may_allocate_nothing():
+    gpu = fake_gpu(ours=100.0)
+    assert_matches(lesson.peak_bytes, gpu.ours, gpu, oracle=always(0))
+
+
+@pytest.mark.task(5)
+def test_a_row_has_name_median_quantiles_and_bytes():
+    """Three calls warm up, then 100, 300 and 200 us: positions 1, 0.1 and 1.9 of 100, 200, 300."""
+    gpu = fake_gpu(ours=[900.0] * 3 + [100.0, 300.0, 200.0], peaks=(64, 0))
+    assert_matches(lesson.table, {"mine": (gpu.ours, gpu)}, repeats=3,
+                   oracle=always([("mine", 200e-6, 110e-6, 290e-6, 64)]))
+
+
+@pytest.mark.task(5)
+def test_the_smallest_median_comes_first():
+    """One of a's times is the smallest of all: its quantile 0.05 lies a fifth of the way from 50 to 110 us."""
+    gpu = fake_gpu(ours=[110.0] * 3 + [50.0] + [110.0], rival=100.0, peaks=(64, 128))
+    contestants = {"a": (gpu.ours, gpu), "b": (gpu.rival, gpu)}
+    wanted = [("b", 100e-6, 100e-6, 100e-6, 128), ("a", 110e-6, 62e-6, 110e-6, 64)]
+    assert_matches(lesson.table, contestants, repeats=5, oracle=always(wanted))
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+def test_a_table_of_nobody_is_empty():
+    assert_matches(lesson.table, {}, oracle=always([]))
+
+
+@pytest.mark.task(5)
+def test_four_languages_stand_in_one_table(rng):
+    x, y = rng.normal(size=(2, 1000)).astype(np.float32)
+    rows = lesson.race(x, y, repeats=2)
+    names = sorted(row[0] for row in rows)
+    assert names == ["CUDA", "NumPy", "PyTorch", "Triton"]
+    for _, median, low, high, _ in rows:
+        assert 0 < low <= median <= high
+    bytes_of_out, = (row[4] for row in rows if row[0] == "NumPy")
+    assert bytes_of_out >= 4 * 1000
+
+
+@pytest.mark.task(5)
+@pytest.mark.counters
+def test_each_kernel_runs_three_times_to_warm_up_then_twice_for_times_and_once_for_bytes(rng):
+    x, y = rng.normal(size=(2, 257)).astype(np.float32)
+    counters, kernels, calls = count(lesson.race, x, y, repeats=2), 2, 3 + 2 + 1
+    launches = len(counters.launches)
+    assert launches == kernels * calls
+    assert counters.bytes_loaded == kernels * calls * 2 * 4 * 257

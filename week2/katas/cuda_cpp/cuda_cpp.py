@@ -1,0 +1,302 @@
+"""Week 2, kata: CUDA C++
+
+Challenge
+    The libraries that you have raced so far, and most kernels that you will read, are written in CUDA C++. You know
+    their ideas from Numba; here you write them in C++, as texts that CuPy compiles at the first launch. The last
+    one multiplies matrices on the CUDA cores, without tensor cores, and is built to come close to cuBLAS.
+
+        one step of a thread along k, with 2 x 2 outputs in place of 8 x 8
+                    right   3   5           it takes 2 + 2 floats from shared memory, left and right,
+            left  1         3   5           and adds 2 * 2 products to its sums, which stay in
+                  2         6  10           registers: one load for each product. With 8 x 8: 16 for 64
+
+Explore
+    ./course count week2/katas/cuda_cpp
+    The line of matmul_tiled that takes from a_tile and b_tile: how many bytes pass there for each flop?
+
+Concept
+    Kernel: in CUDA C++ a kernel is a function that returns nothing, __global__ void NAME(...). A variable has a type,
+    float x or int i; const float* x is an array that is only read, float* out one to store in. `extern "C"` keeps the
+    name as it is written, so that cupy.RawKernel(code, name) finds it. ADD below is a whole kernel.
+    Launch: kernel(grid, block, args), with grid and block as tuples of blocks and of threads: x first. CuPy does not
+    read the parameters of a kernel; it hands over the bytes of each argument. So a number needs the kernel's type:
+    np.int32(n) for int, x.dtype.type(a) for the type of x's elements. A Python float has the bytes of a double.
+    Template: template <typename T> in place of `extern "C"` leaves a type open; T then stands where float would.
+    Whoever launches it names the type, as in saxpy<float>. A number 2.0 is a double, 2.0f a float: one double in a
+    formula makes the whole of it double, and an H100 does half as many of these.
+    Loops: for (int i = start; i < stop; i += step) is range(start, stop, step). `sum += x` and `distance /= 2` change
+    a variable; && is and. Braces hold what belongs to a loop or an if; a single statement needs none.
+    Warps: __shfl_down_sync(0xffffffff, value, distance) gives a lane the `value` of the lane `distance` higher.
+    atomicAdd(out, value) adds to out[0] in one step. The names of Numba remain: blockIdx.x, blockDim.x, threadIdx.x,
+    and gridDim.x for the number of blocks.
+    Shared memory: __shared__ float tile[32][33]; is one array for the block, and __syncthreads() its barrier. Rows of
+    33 put the elements of a column into 32 different banks, where rows of 32 put them all into one.
+    Transposing: a block reads 32 x 32 elements row by row into a tile, waits, and stores them with the tile's rows
+    and columns exchanged: then both accesses of global memory are of neighbours. Each of its 32 x 8 threads does four
+    of them: y, y + 8, y + 16 and y + 24. An array in global memory has one index: row * columns + column.
+    Device function: __device__ void NAME(...) can be called by kernels. It returns nothing, and stores its results
+    where a float* points to. The address of an element is &x[i] or x + i. copy_four(to, from), given below, moves
+    four neighbours by one instruction.
+    Register tile: a thread with one output takes two floats from shared memory for each product and is held up by
+    them. With 8 x 8 outputs it takes 16 for 64 products. Sums in an array stay in registers if all indices are known
+    to the compiler: `#pragma unroll` above a loop writes its turns one after the other. KERNEL, below, takes the
+    floats of the next step before it multiplies those of this one, so that no product waits for its floats.
+
+Code it
+    Task 1  saxpy_code, saxpy: a kernel for any type, and its launch                          (six lines)
+    Task 2  total_code: grid-stride loop, five shuffles, an atomic for each warp           (eight lines)
+    Task 3  transpose_code: a tile of 32 x 32 with rows of 33                                (ten lines)
+    Task 4  predict_bytes: loaded for each product, from global and from shared memory          (one line)
+            products_code: what a thread takes, and its 8 x 8 products                      (eleven lines)
+
+Verify
+    pytest week2/katas/cuda_cpp        then: ./course quiz week2/katas/cuda_cpp
+    Reflect: a thread with 16 x 16 outputs would take half as many floats for a product. What would it run out of?
+
+Simulated without a GPU: your C++ is compiled for this machine's CPU. Results, types, races, bytes and wavefronts are
+exact; time is not simulated. NVIDIA's compiler is the real one.
+"""
+
+import functools
+
+import numpy as np
+
+from tools.gpu import cupy
+
+THREADS = 256
+C_TYPES = {"float32": "float", "float64": "double"}  # names of types in C++
+ADD = r"""
+extern "C" __global__ void add(const float* x, const float* y, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = x[i] + y[i];
+}
+"""
+
+
+# Given: a kernel and its launch
+@functools.cache
+def add_kernel() -> cupy.RawKernel:
+    return cupy.RawKernel(ADD, "add")
+
+
+def blocks_for(n: int) -> int:
+    """Blocks of THREADS threads with a thread for each of n elements; at least one."""
+    return max(1, -(-n // THREADS))
+
+
+def add(x: cupy.ndarray, y: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
+    """x + y. x, y: float32 of one length. out: likewise, allocated if not given."""
+    out = cupy.empty_like(x) if out is None else out
+    n = x.size
+    add_kernel()((blocks_for(n),), (THREADS,), (x, y, out, np.int32(n)))
+    return out
+
+
+# Task 1
+def saxpy_code() -> str:
+    """C++ of the kernel template saxpy(T a, const T* x, const T* y, T* out, int n): out[i] = a * x[i] + y[i].
+
+    A thread for each element, and perhaps some more; the arrays have n elements of the type T.
+    """
+    raise NotImplementedError("week2/katas/cuda_cpp task 1: saxpy_code")
+
+
+@functools.cache
+def saxpy_kernel(dtype: str) -> cupy.RawKernel:
+    """The kernel of saxpy_code() for "float32" or "float64". Given."""
+    name = f"saxpy<{C_TYPES[dtype]}>"
+    return cupy.RawModule(code=saxpy_code(), name_expressions=[name]).get_function(name)
+
+
+def saxpy(a: float, x: cupy.ndarray, y: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
+    """a * x + y in one launch of saxpy_kernel(x.dtype.name).
+
+    x, y: float32 or float64, both alike, of any one length below 2**31. out: likewise, allocated if not given.
+    """
+    out = cupy.empty_like(x) if out is None else out
+    n = x.size
+    raise NotImplementedError("week2/katas/cuda_cpp task 1: saxpy")
+
+
+# Task 2
+def total_code() -> str:
+    """C++ of the kernel extern "C" total(const float* x, float* out, int n): it adds the sum of x to out[0].
+
+    Any number of blocks of whole warps. Each thread takes every gridDim.x * blockDim.x-th element.
+    """
+    raise NotImplementedError("week2/katas/cuda_cpp task 2: total_code")
+
+
+@functools.cache
+def total_kernel() -> cupy.RawKernel:
+    return cupy.RawKernel(total_code(), "total")
+
+
+def total(x: cupy.ndarray, *, blocks: int = 1056, out: cupy.ndarray | None = None) -> cupy.ndarray:
+    """The sum of x by total_code(), in the given number of blocks or fewer. Given.
+
+    x: float32, fewer than 2**30 elements. out: (1,) float32, allocated if not given; what it held does not count.
+    """
+    out = cupy.empty(1, np.float32) if out is None else out
+    out.fill(0)
+    total_kernel()((min(blocks, blocks_for(x.size)),), (THREADS,), (x, out, np.int32(x.size)))
+    return out
+
+
+# Task 3
+def transpose_code() -> str:
+    """C++ of the kernel extern "C" transpose(const float* x, float* out, int rows, int columns): out is x transposed.
+
+    Blocks of 32 x 8 threads, each for the 32 x 32 elements from row 32 * blockIdx.y and column 32 * blockIdx.x of x
+    on, as far as they exist. x: rows x columns elements; out: columns x rows.
+    """
+    raise NotImplementedError("week2/katas/cuda_cpp task 3: transpose_code")
+
+
+@functools.cache
+def transpose_kernel() -> cupy.RawKernel:
+    return cupy.RawKernel(transpose_code(), "transpose")
+
+
+def transpose(x: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
+    """x transposed, in memory too, by transpose_code(). Given.
+
+    x: (rows, columns) float32, fewer than 2**31 elements. out: (columns, rows), allocated if not given.
+    """
+    rows, columns = x.shape
+    out = cupy.empty((columns, rows), x.dtype) if out is None else out
+    grid = max(1, -(-columns // 32)), max(1, -(-rows // 32))
+    transpose_kernel()(grid, (32, 8), (x, out, np.int32(rows), np.int32(columns)))
+    return out
+
+
+# Task 4
+TILED = r"""
+extern "C" __global__ void tiled(const float* a, const float* b, float* out, int n, int k) {
+    __shared__ float a_tile[32][32], b_tile[32][32];
+    int x = threadIdx.x, y = threadIdx.y, row = 32 * blockIdx.y + y, column = 32 * blockIdx.x + x;
+    float sum = 0;
+    for (int first = 0; first < k; first += 32) {
+        a_tile[y][x] = a[row * k + first + x];
+        b_tile[y][x] = b[(first + y) * n + column];
+        __syncthreads();
+        for (int step = 0; step < 32; step++)
+            sum += a_tile[y][step] * b_tile[step][x];
+        __syncthreads();
+    }
+    out[row * n + column] = sum;
+}
+"""
+HEAD = r"""
+__device__ void copy_four(float* to, const float* from) {  // both at an address that 16 divides
+    *(float4*)to = *(const float4*)from;
+}
+"""
+KERNEL = r"""
+const int TILE = 128, STEP = 16;  // a block has TILE x TILE outputs and goes along k in steps of STEP
+
+// Loads 8 floats of a and 8 of b for the tiles that begin at `first` along k.
+__device__ void load(const float* a, const float* b, int n, int k, int first, float from_a[2][4], float from_b[2][4]) {
+    int t = threadIdx.x;
+    for (int half = 0; half < 2; half++) {
+        copy_four(from_a[half], a + (size_t)(t / 4 + 64 * half) * k + first + 4 * (t % 4));
+        copy_four(from_b[half], b + (size_t)(first + t / 32 + 8 * half) * n + 4 * (t % 32));
+    }
+}
+
+// Stores them in the tiles; that of a is transposed there.
+__device__ void put(float a_tile[STEP][TILE + 4], float b_tile[STEP][TILE], float from_a[2][4], float from_b[2][4]) {
+    int t = threadIdx.x;
+    for (int half = 0; half < 2; half++) {
+        for (int i = 0; i < 4; i++)
+            a_tile[4 * (t % 4) + i][t / 4 + 64 * half] = from_a[half][i];
+        copy_four(&b_tile[t / 32 + 8 * half][4 * (t % 32)], from_b[half]);
+    }
+}
+
+extern "C" __global__ __launch_bounds__(256, 2) void matmul(const float* a, const float* b, float* out, int n, int k) {
+    __shared__ __align__(16) float a_tiles[2][STEP][TILE + 4], b_tiles[2][STEP][TILE];
+    float from_a[2][4], from_b[2][4], left[2][8], right[2][8], sums[8][8] = {};
+    int t = threadIdx.x, warp = t / 32, lane = t % 32, now = 0;  // now: the tiles that are multiplied
+    int row = 64 * (warp / 4) + 4 * (lane / 4), column = 32 * (warp % 4) + 4 * (lane % 4);  // of its first output
+    a += (size_t)blockIdx.y * TILE * k;
+    b += blockIdx.x * TILE;
+    out += ((size_t)blockIdx.y * TILE + row) * n + blockIdx.x * TILE + column;
+    load(a, b, n, k, 0, from_a, from_b);
+    put(a_tiles[0], b_tiles[0], from_a, from_b);
+    __syncthreads();
+    take(a_tiles[0][0], b_tiles[0][0], row, column, left[0], right[0]);
+    for (int next = STEP; next <= k; next += STEP) {
+        if (next < k)
+            load(a, b, n, k, next, from_a, from_b);
+        #pragma unroll
+        for (int step = 0; step < STEP; step++) {
+            int then = (step + 1) % 2;
+            if (step + 1 < STEP) {
+                take(a_tiles[now][step + 1], b_tiles[now][step + 1], row, column, left[then], right[then]);
+            } else if (next < k) {
+                put(a_tiles[1 - now], b_tiles[1 - now], from_a, from_b);
+                __syncthreads();
+                now = 1 - now;
+                take(a_tiles[now][0], b_tiles[now][0], row, column, left[then], right[then]);
+            }
+            add_products(left[step % 2], right[step % 2], sums);
+        }
+    }
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j += 4)
+            copy_four(out + (size_t)(i + i / 4 * 28) * n + 4 * j, &sums[i][j]);
+}
+"""
+
+
+def predict_bytes(tile: int, each: int) -> tuple[float, float]:
+    """Bytes that a product of float32 matrices loads from global and from shared memory, for each multiply-add.
+
+    A block computes tile x tile outputs, a thread each x each of these. A whole product loads m * n * k times as much.
+    """
+    raise NotImplementedError("week2/katas/cuda_cpp task 4: predict_bytes")
+
+
+def products_code() -> str:
+    """C++ of two device functions, which KERNEL below calls for each step along k.
+
+    void take(const float* a, const float* b, int row, int column, float* left, float* right)
+        left: a[row] to a[row + 3] and a[row + 32] to a[row + 35]; right: b[column] to b[column + 3] and b[column + 16]
+        to b[column + 19]. These eight rows and eight columns of the block's outputs are the thread's.
+    void add_products(const float* left, const float* right, float sums[8][8])
+        adds left[i] * right[j] to sums[i][j].
+    """
+    raise NotImplementedError("week2/katas/cuda_cpp task 4: products_code")
+
+
+@functools.cache
+def tiled_kernel() -> cupy.RawKernel:
+    return cupy.RawKernel(TILED, "tiled")
+
+
+@functools.cache
+def matmul_kernel() -> cupy.RawKernel:
+    return cupy.RawKernel(HEAD + products_code() + KERNEL, "matmul")
+
+
+def product(kernel: cupy.RawKernel, tile: int, step: int, block: tuple, a: cupy.ndarray, b: cupy.ndarray,
+            out: cupy.ndarray | None) -> cupy.ndarray:
+    """a @ b by a kernel whose blocks have tile x tile outputs and go along k in steps."""
+    (m, k), n = a.shape, b.shape[1]
+    if m % tile or n % tile or k % step or k == 0:
+        raise ValueError(f"rows and columns must be multiples of {tile}, k one of {step}, not {m}, {n} and {k}")
+    out = cupy.empty((m, n), np.float32) if out is None else out
+    kernel((n // tile, m // tile), block, (a, b, out, np.int32(n), np.int32(k)))
+    return out
+
+
+def matmul_tiled(a: cupy.ndarray, b: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
+    """a @ b by TILED, one output a thread. Given. float32, contiguous; all lengths are multiples of 32."""
+    return product(tiled_kernel(), 32, 32, (32, 32), a, b, out)
+
+
+def matmul(a: cupy.ndarray, b: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
+    """a @ b by KERNEL, 8 x 8 outputs a thread. Given. float32, contiguous; m and n multiples of 128, k of 16."""
+    return product(matmul_kernel(), 128, 16, (256,), a, b, out)

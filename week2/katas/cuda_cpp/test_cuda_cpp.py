@@ -1,0 +1,472 @@
+"""The lesson again, as checks: a kernel for any type, a sum in registers, a transpose, 8 x 8 outputs a thread."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tools.check import assert_matches, compiled, count, speed_ratio, terms
+from tools.check.inputs import awkward_lengths, matrices, values
+from tools.check.tolerances import accumulated, elementwise
+from tools.gpu import cupy
+from week2.katas.cuda_cpp import cuda_cpp as lesson
+
+INF, NAN = float("inf"), float("nan")
+SINGLE = np.float32
+LENGTHS = sorted({*awkward_lengths(block=32), *awkward_lengths(block=256)})  # 0, 1, 31 to 33, 67, 255 to 257, 521
+WARPS = 8  # of a block of 256 threads
+
+
+def on_gpu(*arrays, dtype=SINGLE):
+    return [cupy.asarray(np.asarray(array, dtype)) for array in arrays]
+
+
+def vectors(rng, n, count, dtype=SINGLE):
+    return on_gpu(*(values(rng, (n,), lean=0.5) for _ in range(count)), dtype=dtype)
+
+
+def products_of(rng, m, n, k):
+    return on_gpu(*matrices(rng, (m, k), (k, n)))
+
+
+def scaled_and_added(a, x, y):
+    return a * x + y
+
+
+def summed(x, blocks=None):
+    return x.sum().reshape(1)
+
+
+def transposed(x):
+    return x.T.copy()
+
+
+def times_counted(function, n, blocks):
+    """How often each of n elements enters a sum: the sum of a 1 there, and of zeros elsewhere."""
+    return [int(function(*on_gpu(row), blocks=blocks).get()[0]) for row in np.eye(n)]
+
+
+def times_in_the_total(n, blocks):
+    return times_counted(lesson.total, n, blocks)
+
+
+def once_each(n, blocks):
+    return [1] * n
+
+
+def machine_code(function, *args):
+    """Of the one kernel that a call launches, by NVIDIA's compiler for an H100."""
+    kernel, = compiled(function, *args, chip="h100").kernels
+    return kernel
+
+
+def assert_no_double(kernel):
+    instructions_in_double = [name for name in kernel.instructions if "f64" in name]
+    assert instructions_in_double == [], "Which number or variable is a double, as 2.0 is and 2.0f is not?"
+
+
+# Task 1: a template, and its launch ---------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_three_elements_are_scaled_and_added():
+    assert_matches(lesson.saxpy, 2.0, *on_gpu([1, 2, 3], [10, 20, 30]), oracle=scaled_and_added, exact=True)
+
+
+@pytest.mark.task(1)
+def test_the_factor_is_of_the_type_that_is_left_open():
+    type_of_a = re.search(r"\bsaxpy\s*\(\s*(?:const\s+)?(\w*)", lesson.saxpy_code())[1]
+    assert type_of_a == "T", "saxpy<float> is given a float, saxpy<double> a double"
+
+
+@pytest.mark.task(1)
+def test_the_same_source_serves_double():
+    x, y = on_gpu([1, 2, 3], [10, 20, 30], dtype=np.float64)
+    assert_matches(lesson.saxpy, 2.0, x, y, oracle=scaled_and_added, exact=True)
+
+
+@pytest.mark.task(1)
+def test_the_factor_need_not_be_a_whole_number():
+    assert_matches(lesson.saxpy, -1.5, *on_gpu([1, 2, 3], [10, 20, 30]), oracle=scaled_and_added, exact=True)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", LENGTHS)
+def test_scales_and_adds_any_length(n, rng):
+    assert_matches(lesson.saxpy, 0.7, *vectors(rng, n, 2), oracle=scaled_and_added, tolerance=elementwise(SINGLE))
+
+
+@pytest.mark.task(1)
+@pytest.mark.tolerance
+def test_double_keeps_its_digits(rng):
+    """0.1 has other digits in float than in double."""
+    assert_matches(lesson.saxpy, 0.1, *vectors(rng, 1000, 2, np.float64), oracle=scaled_and_added,
+                   tolerance=elementwise(np.float64))
+
+
+@pytest.mark.task(1)
+@pytest.mark.nonfinite
+def test_nan_and_infinity_pass_through():
+    x, y = on_gpu([INF, NAN, 1.0, -INF, 0.0], [1.0, 1.0, NAN, INF, -INF])
+    assert_matches(lesson.saxpy, 2.0, x, y, oracle=scaled_and_added, exact=True)
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+@pytest.mark.parametrize("n, blocks", [(1024, 4), (1025, 5)])
+def test_one_launch_has_as_many_blocks_as_the_elements_need(n, blocks, rng):
+    counters = count(lesson.saxpy, 2.0, *vectors(rng, n, 2))
+    assert len(counters.launches) == 1, "Each operation of CuPy is a launch of its own"
+    assert [launch.counts.programs for launch in counters.launches] == [blocks]
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_reads_both_and_writes_the_result_once(rng):
+    counters = count(lesson.saxpy, 2.0, *vectors(rng, 1024, 2))
+    assert counters.bytes_loaded == 2 * 4 * 1024
+    assert counters.bytes_stored == 4 * 1024
+    assert counters.barriers == 0, "No thread needs what another one did"
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_neighbouring_threads_take_neighbouring_elements(rng):
+    counters = count(lesson.saxpy, 2.0, *vectors(rng, 1024, 2))
+    assert counters.sectors_per_request == 4
+
+
+@pytest.mark.task(1)
+@pytest.mark.compiled
+def test_the_compiler_finds_no_double_where_all_is_float(rng):
+    assert_no_double(machine_code(lesson.saxpy, 2.0, *vectors(rng, 64, 2)))
+
+
+# Task 2: a sum in registers -----------------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_each_lane_of_one_warp_counts_once():
+    assert_matches(times_in_the_total, 32, 1, oracle=once_each)
+
+
+@pytest.mark.task(2)
+def test_half_a_number_is_not_cut_off():
+    total = float(lesson.total(*on_gpu([0.5, 0.25]), blocks=1).get()[0])
+    assert total == 0.75, "Of which type is the variable that holds a thread's sum?"
+
+
+def warps_that_add():
+    """1 for each of a block's warps if the element of its first lane enters the total, else 0."""
+    return [int(lesson.total(*on_gpu(row), blocks=1).get()[0]) for row in np.eye(256)[::32]]
+
+
+@pytest.mark.task(2)
+def test_the_sum_of_each_warp_enters_the_total():
+    added = warps_that_add()
+    assert added == [1] * WARPS, "Each of eight warps sums by shuffles. Which thread of a warp adds its sum to out?"
+
+
+@pytest.mark.task(2)
+def test_every_warp_adds_its_sum():
+    """1 + 2 + ... + 256, exact in float32."""
+    assert_matches(lesson.total, *on_gpu(np.arange(1, 257)), blocks=1, oracle=summed, exact=True)
+
+
+@pytest.mark.task(2)
+def test_each_element_belongs_to_one_of_two_blocks():
+    assert_matches(times_in_the_total, 260, 2, oracle=once_each)
+
+
+@pytest.mark.task(2)
+def test_one_block_takes_more_elements_than_it_has_threads():
+    assert_matches(lesson.total, *on_gpu(np.arange(1, 1001)), blocks=1, oracle=summed, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_sums_any_length_in_any_number_of_blocks(n, blocks, rng):
+    assert_matches(lesson.total, *vectors(rng, n, 1), blocks=blocks, oracle=summed, tolerance=accumulated(SINGLE, n))
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_the_total_of_nan_is_nan():
+    for row in ([1.0, NAN, 2.0], [INF, 1.0, 2.0], [1.0, INF, -INF], [3.0] * 300 + [-INF]):
+        assert_matches(lesson.total, *on_gpu(row), blocks=1, oracle=summed, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_each_element_is_loaded_once_and_beside_its_neighbours(rng):
+    counters = count(lesson.total, *vectors(rng, 4096, 1), blocks=2)
+    assert counters.bytes_loaded == 4 * 4096
+    loads = [line.counts for line in counters.launches[-1].lines if line.kind == "load"]
+    sectors_per_load = sum(line.sectors for line in loads) / sum(line.requests for line in loads)
+    assert sectors_per_load == 4
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_one_lane_of_each_warp_adds_to_the_result(rng):
+    counters, blocks = count(lesson.total, *vectors(rng, 4096, 1), blocks=2), 2
+    assert counters.bytes_atomic == 4 * WARPS * blocks
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_sums_pass_from_register_to_register(rng):
+    counters = count(lesson.total, *vectors(rng, 4096, 1), blocks=2)
+    assert counters.bytes_shared == 0
+    assert counters.barriers == 0
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_the_compiler_finds_shuffles_and_no_double(rng):
+    kernel = machine_code(lesson.total, *vectors(rng, 1024, 1))
+    shuffles = sum(number for name, number in kernel.instructions.items() if name.startswith("shfl"))
+    assert shuffles > 0
+    assert_no_double(kernel)
+
+
+# Task 3: rows become columns ----------------------------------------------------------------------
+
+def numbered(rows, columns):
+    """1, 2, 3, ... row by row."""
+    return on_gpu(np.arange(1, rows * columns + 1).reshape(rows, columns))
+
+
+@pytest.mark.task(3)
+def test_a_row_of_the_result_is_as_long_as_x_has_rows():
+    """out is larger than it has to be here, so that what is stored too far on is seen."""
+    out = cupy.zeros((64, 64), np.float32)
+    lesson.transpose(*numbered(2, 3), out=out)
+    stored = out.get().ravel()[:8].tolist()
+    assert stored == [1, 4, 2, 5, 3, 6, 0, 0], "Element (column, row) of the result is number column * rows + row"
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_elements_pass_through_the_shared_tile():
+    """Each is stored in it and taken from it: twice four bytes."""
+    bytes_of_an_element = count(lesson.transpose, *numbered(32, 32)).bytes_shared / 32**2
+    assert bytes_of_an_element == 8
+
+
+@pytest.mark.task(3)
+def test_transposes_two_rows_of_three():
+    assert_matches(lesson.transpose, *numbered(2, 3), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+def test_transposes_one_full_tile():
+    assert_matches(lesson.transpose, *numbered(32, 32), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("rows, columns", [(64, 32), (32, 96), (64, 96)])
+def test_transposes_several_tiles(rows, columns):
+    assert_matches(lesson.transpose, *numbered(rows, columns), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("rows, columns", [(1, 1), (1, 67), (67, 1), (31, 33), (33, 31), (5, 0), (0, 5), (65, 97)])
+def test_transposes_any_shape(rows, columns):
+    assert_matches(lesson.transpose, *numbered(rows, columns), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_nan_and_infinity_keep_their_place():
+    assert_matches(lesson.transpose, *on_gpu([[NAN, 1, INF], [2, -INF, NAN]]), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_reads_and_writes_each_element_once_in_whole_sectors():
+    counters = count(lesson.transpose, *numbered(64, 96))
+    assert counters.bytes_loaded == 4 * 64 * 96
+    assert counters.bytes_stored == 4 * 64 * 96
+    assert counters.sectors_per_request == 4
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_the_tile_has_no_bank_conflicts():
+    counters = count(lesson.transpose, *numbered(64, 96))
+    assert counters.conflicts == 0
+    assert counters.bytes_shared == 2 * 4 * 64 * 96
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_each_warp_waits_once():
+    counters, blocks = count(lesson.transpose, *numbered(64, 96)), 2 * 3
+    assert counters.barriers == WARPS * blocks
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_a_block_holds_one_tile():
+    kernel = machine_code(lesson.transpose, *numbered(64, 96))
+    assert kernel.shared_bytes <= 4 * 32 * 33
+
+
+# Task 4: 8 x 8 outputs a thread -------------------------------------------------------------------
+
+def from_global_memory(tile, each):
+    return lesson.predict_bytes(tile, each)[0]
+
+
+def from_shared_memory(tile, each):
+    return lesson.predict_bytes(tile, each)[1]
+
+
+SIZES = [(2, 1), (32, 1), (128, 8), (64, 4), (256, 16)]  # outputs of a block and of a thread, along each side
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("tile, each", SIZES)
+def test_a_block_uses_what_it_loads_for_all_of_its_outputs(tile, each):
+    def loaded(tile, each):
+        """One step along k: tile floats of a, tile floats of b, and tile**2 products."""
+        return terms(a=4 * tile / tile**2, b=4 * tile / tile**2)
+
+    assert_matches(from_global_memory, tile, each, oracle=loaded)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("tile, each", SIZES)
+def test_a_thread_uses_what_it_takes_for_all_of_its_outputs(tile, each):
+    def taken(tile, each):
+        """One step along k: each floats of a, each floats of b, and each**2 products."""
+        return terms(a=4 * each / each**2, b=4 * each / each**2)
+
+    assert_matches(from_shared_memory, tile, each, oracle=taken)
+
+
+def loads_counted(function, rng, m, n, k):
+    """Bytes of global and of shared memory. Each float that comes from global memory is stored in a tile once."""
+    counters = count(function, *products_of(rng, m, n, k))
+    return counters.bytes_loaded, counters.bytes_shared - counters.bytes_loaded
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_predicts_the_loads_of_one_output_a_thread(rng):
+    predicted = tuple(64 * 32 * 96 * loaded for loaded in lesson.predict_bytes(32, 1))
+    assert predicted == loads_counted(lesson.matmul_tiled, rng, 64, 32, 96)
+
+
+TAKE = """
+extern "C" __global__ void taken(const float* a, const float* b, float* left, float* right, int row, int column) {
+    take(a, b, row, column, left, right);
+}
+"""
+
+
+def taken(row, column):
+    """What take stores in left and in right, where a holds 0, 1, 2, ... and b holds 100, 101, 102, ..."""
+    a, b, left, right = on_gpu(np.arange(128), np.arange(100, 228), np.zeros(8), np.zeros(8))
+    kernel = cupy.RawKernel(lesson.HEAD + lesson.products_code() + TAKE, "taken")
+    kernel((1,), (1,), (a, b, left, right, np.int32(row), np.int32(column)))
+    return left.get().astype(int).tolist(), right.get().astype(int).tolist()
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("row, column", [(0, 0), (8, 4), (64, 96)])
+def test_take_stores_eight_rows_and_eight_columns(row, column):
+    def by_hand(row, column):
+        return ([*range(row, row + 4), *range(row + 32, row + 36)],
+                [*range(100 + column, 104 + column), *range(116 + column, 120 + column)])
+
+    assert_matches(taken, row, column, oracle=by_hand)
+
+
+def small_product(left, right):
+    """(128, 16) and (16, 128) with these numbers at the top of the first column and row, and zeros elsewhere."""
+    a, b = np.zeros((128, 16), SINGLE), np.zeros((16, 128), SINGLE)
+    a[:len(left), 0], b[0, :len(right)] = left, right
+    return a, b
+
+
+@pytest.mark.task(4)
+def test_all_steps_along_k_are_added():
+    for k in (16, 48):
+        a, b = np.ones((128, k), SINGLE), np.ones((k, 128), SINGLE)
+        assert_matches(lesson.matmul, *on_gpu(a, b), oracle=np.matmul, exact=True)
+
+
+@pytest.mark.task(4)
+def test_multiplies_the_numbers_of_the_lesson():
+    assert_matches(lesson.matmul, *on_gpu(*small_product([1, 2], [3, 5])), oracle=np.matmul, exact=True)
+
+
+@pytest.mark.task(4)
+def test_each_row_goes_to_its_place():
+    """Row i of the product is i + 1."""
+    assert_matches(lesson.matmul, *on_gpu(*small_product(range(1, 129), [1] * 128)), oracle=np.matmul, exact=True)
+
+
+@pytest.mark.task(4)
+def test_each_column_goes_to_its_place():
+    """Column j of the product is j + 1."""
+    assert_matches(lesson.matmul, *on_gpu(*small_product([1] * 128, range(1, 129))), oracle=np.matmul, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(128, 128, 16), (256, 128, 32), (128, 384, 80)])
+def test_multiplies_several_blocks(m, n, k, rng):
+    assert_matches(lesson.matmul, *products_of(rng, m, n, k), oracle=np.matmul, tolerance=accumulated(SINGLE, k))
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+def test_nan_and_infinity_stay_in_their_rows():
+    a, b = small_product([NAN, INF, 1], [1, 2])
+    b[0] = 1
+    assert_matches(lesson.matmul, *on_gpu(a, b), oracle=np.matmul, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_predicts_the_loads_of_64_outputs_a_thread(rng):
+    predicted = tuple(256 * 128 * 48 * loaded for loaded in lesson.predict_bytes(128, 8))
+    assert predicted == loads_counted(lesson.matmul, rng, 256, 128, 48)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_a_thread_takes_its_sixteen_floats_by_four_requests(rng):
+    """Of each step along k, in each of eight warps. Filling the tiles takes 10 requests of a warp for 16 steps."""
+    counters = count(lesson.matmul, *products_of(rng, 128, 128, 32))
+    taken = counters.shared_requests - WARPS * 10 * (32 // 16)
+    assert taken == WARPS * 4 * 32
+    barriers_of_a_warp = counters.barriers / WARPS
+    assert barriers_of_a_warp == 32 // 16, "KERNEL waits once for each tile, and that is enough"
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_the_compiler_keeps_the_sums_in_registers(rng):
+    """64 products a step and 16 steps: all stand in the code, one fused multiply-add (FFMA) each."""
+    kernel = machine_code(lesson.matmul, *products_of(rng, 128, 128, 32))
+    assert_no_double(kernel)
+    fused_multiply_adds, bytes_of_sums = kernel.sass.get("FFMA", 0), 4 * 64
+    assert fused_multiply_adds == 64 * 16, "One for each product of a step, and 16 steps. Which loop is not unrolled?"
+    other_arithmetic = {name: kernel.sass[name] for name in ("FMUL", "FADD") if name in kernel.sass}
+    assert other_arithmetic == {}
+    assert kernel.spills < bytes_of_sums
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_multiplies_at_three_fifths_of_the_speed_of_cublas(rng):
+    """The bar for the reference is 0.90 on an H200; a kernel with one output a thread reached 0.18 there."""
+    a, b = (cupy.asarray(rng.standard_normal((4096, 4096), dtype=SINGLE)) for _ in "ab")
+    assert speed_ratio(lesson.matmul, cupy.matmul, a, b) >= 0.6

@@ -1,0 +1,499 @@
+"""The lesson again, as checks: Little's law, room for warps, chains side by side, loads under way, a launch chosen."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tools.check import assert_matches, compiled, count, speed_ratio
+from tools.check.inputs import values
+from tools.check.tolerances import accumulated
+from tools.gpu import cupy
+from week2.katas.occupancy_tuning import occupancy_tuning as lesson
+
+INF, NAN = float("inf"), float("nan")
+SINGLE = np.float32
+DRIVER = Path(__file__).parents[2] / "day1" / "occupancy_h200.json"
+LENGTHS = [(0, 1), (1, 1), (31, 1), (32, 1), (33, 1), (67, 1), (1, 4), (127, 4), (128, 4), (129, 4), (257, 4), (521, 8)]
+
+
+def on_gpu(*elements):
+    return cupy.asarray(np.array(elements, SINGLE))
+
+
+def vector(rng, n):
+    return cupy.asarray(values(rng, (n,), lean=0.5).astype(SINGLE))
+
+
+def up(value, unit):
+    return -(-value // unit) * unit
+
+
+def machine_code(function, *args, **kwargs):
+    """Of the one kernel that a call launches, by NVIDIA's compiler for an H100."""
+    kernel, = compiled(function, *args, chip="h100", **kwargs).kernels
+    return kernel
+
+
+def wide(kernel):
+    """Its instructions in double."""
+    return [name for name in kernel.instructions if "f64" in name]
+
+
+def rows_of(kernel, name, *others):
+    """Rows of machine instructions of one name, with none of the others between: the register that each one fills."""
+    rows = [[]]
+    for found, register in re.findall(r"\s([A-Z][A-Z0-9]*)(?:\.\w+)* (\S+)", kernel.text("sass")):
+        if found == name:
+            rows[-1].append(register)
+        elif found in others and rows[-1]:
+            rows.append([])
+    return rows
+
+
+def in_the_driver():
+    """(threads of a block, registers, bytes of shared memory, blocks on an SM), as the driver of an H200 counted."""
+    return json.loads(DRIVER.read_text(encoding="utf-8"))["cases"]
+
+
+# Task 1: Little's law -----------------------------------------------------------------------------
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("under_way, share", [(1, 0.25), (2, 0.5), (4, 1.0)])
+def test_one_lane_reaches_a_quarter_of_its_peak_for_each_chain(under_way, share):
+    """The picture of the lesson: one multiply-add a clock, a result after 4 clocks."""
+    assert_matches(lesson.share_of_peak, under_way, 1, 4, oracle=lambda *_: share)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("under_way", [8, 64])
+def test_more_under_way_than_is_needed_gives_no_more_than_the_peak(under_way):
+    assert_matches(lesson.share_of_peak, under_way, 1, 4, oracle=lambda *_: 1.0)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("floats, share", [(480, 0.1), (2048, 2048 / 4800), (4800, 1.0)])
+def test_the_law_is_the_same_for_floats_from_memory(floats, share):
+    """8 floats a nanosecond, an answer after 600 nanoseconds."""
+    assert_matches(lesson.share_of_peak, floats, 8, 600, oracle=lambda *_: share)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("threads, each", [(1, 4), (2, 2), (4, 1)])
+def test_threads_of_one_lane_share_its_four_chains(threads, each):
+    assert_matches(lesson.each_needed, threads, 1, 4, oracle=lambda *_: each)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("threads, rate, latency, each", [
+    (3, 1, 4, 2), (8, 1, 4, 1), (2048, 8, 600, 3), (512, 8, 600, 10), (256, 8, 600, 19), (128, 128, 4, 4),
+])
+def test_a_part_of_an_operation_is_a_whole_one(threads, rate, latency, each):
+    assert_matches(lesson.each_needed, threads, rate, latency, oracle=lambda *_: each)
+
+
+# Task 2: what there is room for -------------------------------------------------------------------
+
+def registers_tried(warps):
+    """All numbers of registers, tried: how many warps live in a quarter, each in whole pieces of 256?"""
+    return max(each for each in range(1, 256) if 16384 // up(32 * each, 256) * 4 >= warps)
+
+
+def shared_tried(blocks):
+    return max(size for size in range(0, 232449, 128) if 233472 // up(size + 1024, 128) >= blocks)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("warps", [64, 32, 16])
+def test_half_as_many_warps_have_twice_as_many_registers(warps):
+    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("warps", [8, 4, 1])
+def test_no_thread_has_more_than_255(warps):
+    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("warps", [61, 33, 13, 9, 5])
+def test_one_warp_more_takes_place_in_the_fullest_quarter(warps):
+    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("warps", [60, 48, 44, 36, 28, 24, 12])
+def test_a_warp_takes_registers_in_pieces_of_256(warps):
+    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
+
+
+@pytest.mark.task(2)
+def test_the_driver_of_an_h200_lets_warps_live_by_the_same_registers():
+    """As many blocks fit as the registers allow, and not one more; where nothing else keeps it out."""
+    wrong = []
+    for threads, registers, shared, blocks in in_the_driver():
+        warps = up(threads, 32) // 32
+        more = warps * (blocks + 1)
+        if blocks and registers > lesson.registers_allowed(blocks * warps):
+            wrong.append((blocks * warps, registers, "fit"))
+        if shared == 0 and blocks < 32 and more <= 64 and registers <= lesson.registers_allowed(more):
+            wrong.append((more, registers, "do not fit"))
+    assert wrong == [], f"{wrong[0][0]} warps with {wrong[0][1]} registers a thread {wrong[0][2]}, says the driver."
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("blocks", [1, 2, 4])
+def test_blocks_share_the_shared_memory_and_1024_bytes_of_each_are_the_systems(blocks):
+    assert_matches(lesson.shared_for, blocks, oracle=shared_tried)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("blocks", [5, 7, 16, 31, 32])
+def test_a_block_takes_shared_memory_in_pieces_of_128_bytes(blocks):
+    assert_matches(lesson.shared_for, blocks, oracle=shared_tried)
+
+
+# Task 3: chains side by side ----------------------------------------------------------------------
+
+def balances_by_numpy(x, months, factor, deposit, **launch):
+    for _ in range(months):
+        x = x * factor + deposit
+    return x
+
+
+def balances_of(*accounts, months=1, each=1):
+    """What so many accounts hold, at a factor of 2 and a deposit of 1, by blocks of 32 threads."""
+    return lesson.balances(on_gpu(*accounts), months, 2.0, 1.0, each=each, threads=32).get().tolist()
+
+
+def by_python(*accounts, months=1, each=1):
+    for _ in range(months):
+        accounts = [2.0 * account + 1.0 for account in accounts]
+    return list(accounts)
+
+
+@pytest.mark.task(3)
+def test_one_account_grows_and_gets_its_deposit():
+    assert_matches(balances_of, 100.0, oracle=by_python)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("months", [0, 2, 5])
+def test_three_accounts_after_some_months(months):
+    assert_matches(balances_of, 1.0, 10.0, 200.0, months=months, oracle=by_python)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("each, blocks", [(1, 1), (2, 1), (4, 1), (2, 3)])
+def test_each_thread_has_its_accounts(each, blocks):
+    accounts = [float(i) for i in range(32 * each * blocks)]
+    assert_matches(balances_of, *accounts, each=each, oracle=by_python)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("n, each", LENGTHS)
+def test_any_number_of_accounts(n, each, rng):
+    assert_matches(lesson.balances, vector(rng, n), 3, 0.75, -2.5, each=each, threads=32, oracle=balances_by_numpy,
+                   tolerance=accumulated(SINGLE, 4))
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_nan_and_infinity_stay_in_their_accounts():
+    x = on_gpu(1.0, NAN, 2.0, INF, -INF, 3.0)
+    assert_matches(lesson.balances, x, 2, 0.5, 1.0, each=2, threads=32, oracle=balances_by_numpy, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_accounts_are_read_once_and_stored_once_whatever_the_months(rng):
+    counters = count(lesson.balances, vector(rng, 1024), 5, 1.5, 2.0, each=4, threads=64)
+    assert counters.library_operations == []
+    assert counters.bytes_loaded == 4 * 1024
+    assert counters.bytes_stored == 4 * 1024
+    assert counters.bytes_shared == 0
+    assert counters.float64 == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_threads_side_by_side_have_accounts_side_by_side(rng):
+    """32 float32 in a row are four sectors."""
+    counters = count(lesson.balances, vector(rng, 1024), 1, 1.5, 2.0, each=4, threads=64)
+    assert counters.sectors_per_request == 4
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_balances_are_in_registers_and_in_float(rng):
+    kernel = machine_code(lesson.balances, vector(rng, 64), 3, 1.5, 2.0, each=8)
+    instructions_in_double = wide(kernel)
+    assert instructions_in_double == []
+    assert kernel.spills == 0
+    assert 8 < kernel.registers <= lesson.registers_allowed(16)
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+@pytest.mark.parametrize("each", [4, 8])
+def test_each_month_begins_all_chains_before_it_continues_one(each, rng):
+    """A row of multiply-adds fills as many registers as there are chains: none of them waits for its neighbour."""
+    kernel = machine_code(lesson.balances, vector(rng, 64), 3, 1.5, 2.0, each=each)
+    chains_side_by_side = max(len(set(row)) for row in rows_of(kernel, "FFMA", "BRA"))
+    assert chains_side_by_side == each, "Of the loops over months and over j: which one has to be inside?"
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_a_limit_that_lets_all_warps_live_makes_32_chains_spill(rng):
+    """Occupancy bought too dearly: 32 registers a thread for 32 balances and the rest."""
+    free, limited = (machine_code(lesson.balances, vector(rng, 64), 3, 1.5, 2.0, each=32, registers=registers)
+                     for registers in (255, lesson.registers_allowed(64)))
+    assert free.spills == 0
+    assert free.registers > 32
+    assert limited.registers <= 32
+    assert limited.spills > 0
+
+
+def growing(each, room):
+    """months -> 8 waves of accounts on all SMs, at so many blocks of 128 threads an SM."""
+    def grow(x, months):
+        return lesson.balances(x, months, 0.999, 1.0, each=each, room=room)
+
+    return grow
+
+
+@pytest.mark.task(3)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_eight_chains_in_a_sixteenth_of_the_threads_hold_the_speed_of_full_occupancy():
+    """128 threads an SM against 2048. Little's law says 1.0: both have more than 512 multiply-adds under way."""
+    x = cupy.ones(8 * 132 * 2048, SINGLE)
+    assert speed_ratio(growing(8, 1), growing(1, 16), x, 4000) >= 0.8
+
+
+@pytest.mark.task(3)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_one_chain_in_a_sixteenth_of_the_threads_does_not():
+    """Little's law says 4.0 for four times as many under way, of which all are needed."""
+    x = cupy.ones(8 * 132 * 2048, SINGLE)
+    assert speed_ratio(growing(4, 1), growing(1, 1), x, 4000) >= 2.5
+
+
+# Task 4: loads under way --------------------------------------------------------------------------
+
+def times_counted(n, each, blocks):
+    """How often each of n elements enters the total: that of a 1 there, and of zeros elsewhere."""
+    return [int(lesson.total(on_gpu(*row), each=each, threads=32, blocks=blocks).get()[0]) for row in np.eye(n)]
+
+
+def once_each(n, each, blocks):
+    return [1] * n
+
+
+def summed(x, **launch):
+    return x.sum(dtype=np.float64).astype(x.dtype).reshape(1)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("n, each, blocks", [(8, 1, 1), (32, 1, 1), (40, 2, 1), (40, 1, 2)])
+def test_each_element_counts_once(n, each, blocks):
+    assert_matches(times_counted, n, each, blocks, oracle=once_each)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("each, blocks", [(1, 3), (2, 2), (4, 3)])
+def test_ones_are_counted_over_several_turns(each, blocks):
+    x = cupy.ones(3 * 32 * each * blocks + 5, SINGLE)
+    assert_matches(lesson.total, x, each=each, threads=32, blocks=blocks, oracle=summed, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("threads", [64, 96])
+def test_all_warps_of_a_block_add(threads):
+    x = cupy.ones(2 * threads, SINGLE)
+    assert_matches(lesson.total, x, each=1, threads=threads, blocks=1, oracle=summed, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("n, each", LENGTHS)
+def test_adds_any_length(n, each, rng):
+    assert_matches(lesson.total, vector(rng, n), each=each, threads=32, blocks=2, oracle=summed,
+                   tolerance=accumulated(SINGLE, max(1, n)))
+
+
+@pytest.mark.task(4)
+def test_the_sums_of_a_thread_are_apart_until_the_end():
+    """Thread 0 adds 2**24 to its first sum, where a 1 would be rounded away, and ten ones to its second."""
+    x = np.zeros(10 * 64, SINGLE)
+    x[0], x[32::64] = 2**24, 1
+    assert_matches(lesson.total, cupy.asarray(x), each=2, threads=32, blocks=1, oracle=summed, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+def test_a_total_is_nan_or_infinite_where_an_element_is():
+    for x in ([1.0, NAN, 2.0], [1.0, INF, 2.0], [INF, 1.0, -INF]):
+        assert_matches(lesson.total, on_gpu(*x), each=2, threads=32, blocks=1, oracle=summed, exact=True)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_a_warp_adds_to_the_total_once_and_waits_for_no_other(rng):
+    counters = count(lesson.total, vector(rng, 2048), each=4, threads=64, blocks=2)
+    additions_to_out = counters.bytes_atomic // 4
+    assert additions_to_out == 4
+    assert counters.barriers == 0
+    assert counters.bytes_shared == 0
+    assert counters.float64 == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_each_element_is_loaded_once_four_sectors_at_a_time(rng):
+    counters = count(lesson.total, vector(rng, 2048), each=4, threads=64, blocks=2)
+    assert counters.bytes_loaded == 4 * 2048
+    assert counters.sectors_per_request <= 4
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+@pytest.mark.parametrize("each", [1, 4, 16])
+def test_as_many_loads_are_under_way_as_a_thread_has_sums(each, rng):
+    """Loads (LDG) without an addition (FADD) or a branch (BRA) between them."""
+    kernel = machine_code(lesson.total, vector(rng, 64), each=each)
+    rows = rows_of(kernel, "LDG", "FADD", "DADD", "BRA")
+    loads_asked_for_together, loads_in_the_code = max(map(len, rows)), sum(map(len, rows))
+    assert loads_asked_for_together <= each, "The compiler put several turns of the outer loop together."
+    assert loads_asked_for_together >= each, "Between two loads stands a branch, or an addition that waits."
+    assert loads_in_the_code == each
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_sums_are_in_registers_and_in_float(rng):
+    kernel = machine_code(lesson.total, vector(rng, 64), each=16)
+    instructions_in_double = wide(kernel)
+    assert instructions_in_double == []
+    assert kernel.spills == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_a_limit_of_32_registers_lets_fewer_of_16_loads_be_under_way(rng):
+    """Nothing spills: the compiler adds the first loads before it asks for the last, since registers are short."""
+    limited = machine_code(lesson.total, vector(rng, 64), each=16, registers=32)
+    together = max(map(len, rows_of(limited, "LDG", "FADD")))
+    assert limited.spills == 0
+    assert together < 16
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_32_loads_in_a_quarter_of_the_threads_hold_the_bandwidth_of_full_occupancy():
+    """Two blocks of 256 threads an SM against eight with 4 loads a thread: by Little's law both reach all of it."""
+    def full(x):
+        return lesson.total(x, each=4, blocks=8 * lesson.SMS)
+
+    assert speed_ratio(lesson.total, full, cupy.ones(2**28, SINGLE)) >= 0.8
+
+
+@pytest.mark.task(4)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_one_load_in_a_quarter_of_the_threads_does_not():
+    """512 loads an SM against 16384, where some 5000 are needed."""
+    def lonely(x):
+        return lesson.total(x, each=1)
+
+    assert speed_ratio(lesson.total, lonely, cupy.ones(2**28, SINGLE)) >= 2
+
+
+# Task 5: from the compiler's figures to a launch --------------------------------------------------
+
+def candidate(each, threads, blocks, local=0):
+    return {"each": each, "threads": threads, "registers": 32, "local": local, "blocks": blocks}
+
+
+def predicted(each, threads, blocks):
+    """At 8 floats a nanosecond and an answer after 600 nanoseconds: 4800 floats."""
+    return lesson.predict(candidate(each, threads, blocks), 8, 600)
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("each, threads, blocks, share", [
+    (1, 96, 1, 0.02), (1, 240, 8, 0.4), (3, 256, 1, 0.16), (3, 256, 2, 0.32), (4, 256, 8, 1.0),
+])
+def test_predicts_from_all_threads_of_an_sm_and_what_each_has_under_way(each, threads, blocks, share):
+    assert_matches(predicted, each, threads, blocks, oracle=lambda *_: share)
+
+
+@pytest.mark.task(5)
+def test_a_candidate_is_returned_as_it_is():
+    candidates = [candidate(1, 256, 8)]
+    assert_matches(lesson.choose, candidates, 8, 600, oracle=lambda candidates, *_: candidates[0])
+
+
+def chosen(*candidates):
+    """Which of (each, threads, blocks), and perhaps bytes of local memory; 4800 floats have to be under way."""
+    made = [candidate(*figures) for figures in candidates]
+    return list(candidates[made.index(lesson.choose(made, 8, 600))])
+
+
+CHOICES = {
+    "more_under_way": ([(1, 256, 8), (2, 256, 8)], 1),
+    "more_under_way_in_fewer_threads": ([(1, 256, 8), (8, 128, 4), (2, 128, 8)], 1),
+    "of_equals_fewest_threads": ([(4, 256, 8), (16, 256, 2), (8, 256, 4)], 1),
+    "threads_of_all_blocks": ([(10, 64, 32), (20, 256, 1), (8, 128, 8)], 1),
+    "beyond_the_peak_all_are_equal": ([(64, 256, 8), (20, 256, 1), (4, 256, 7)], 1),
+    "none_that_spills": ([(32, 256, 8, 80), (2, 256, 6), (1, 256, 8)], 1),
+}
+
+
+@pytest.mark.task(5)
+@pytest.mark.parametrize("candidates, wanted", CHOICES.values(), ids=CHOICES)
+def test_chooses_the_best_prediction_then_the_fewest_threads(candidates, wanted):
+    assert_matches(chosen, *candidates, oracle=lambda *candidates: list(candidates[wanted]))
+
+
+@pytest.mark.task(5)
+@pytest.mark.compiled
+def test_chooses_among_kernels_of_the_compiler(rng):
+    """More sums a thread: more registers, fewer blocks; the last candidate fits eight times, and spills."""
+    machine_code(lesson.total, vector(rng, 64), each=1)  # without NVIDIA's compiler this test ends here
+    candidates = [lesson.describe(each, 256) for each in (1, 4, 16, 32)] + [lesson.describe(32, 256, 32)]
+    assert [each["local"] > 0 for each in candidates] == [False, False, False, False, True]
+    assert candidates[0]["blocks"] == 8 > candidates[3]["blocks"]
+    predicted = [each["blocks"] * each["threads"] * each["each"] for each in candidates]
+    best = max(predicted[:4])
+    chosen = lesson.choose(candidates, 8, 10000)  # so long a latency that nothing reaches the peak
+    assert chosen["local"] == 0
+    assert chosen["blocks"] * chosen["threads"] * chosen["each"] == best
+
+
+@pytest.mark.task(5)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_the_launch_that_is_chosen_holds_the_bandwidth_of_full_occupancy():
+    """4800 GB/s are 9 floats a nanosecond for each SM; 1000 ns is more than an answer takes."""
+    chosen = lesson.choose([lesson.describe(each, 256) for each in (1, 2, 4, 8, 16, 32)], 9, 1000)
+
+    def by_choice(x):
+        return lesson.total(x, each=chosen["each"], threads=256, blocks=chosen["blocks"] * lesson.SMS)
+
+    def full(x):
+        return lesson.total(x, each=4, blocks=8 * lesson.SMS)
+
+    assert speed_ratio(by_choice, full, cupy.ones(2**28, SINGLE)) >= 0.8

@@ -1,0 +1,171 @@
+"""Week 2, kata: spmv
+
+Challenge
+    Often most elements of a matrix are zero. A *sparse* matrix keeps the others alone, its non-zeros, and y = A @ x
+    reads nothing else. Each element of y is the sum of a row: of two terms here, of thirty thousand there. Write three
+    kernels that differ in who adds up what: a thread a row, 32 lanes a row, a program an equal share of all non-zeros.
+
+        A, 4 x 4             indptr    0     2 2       5   6       row r has the places indptr[r] to indptr[r + 1] - 1
+        5  .  2  .           place     0   1   2   3   4   5
+        .  .  .  .           indices   0   2   0   1   3   2       the column of each non-zero
+        8  1  .  4           values    5   2   8   1   4   7
+        .  .  7  .           shares of 4      0      |   1         row 2 lies in both
+
+Explore
+    python -c "import torch; print(torch.tensor([[5., 0, 2], [0, 0, 0], [8, 1, 0]]).to_sparse_csr())"
+    The same three arrays under other names. Which of them tells you that row 1 is empty, and how?
+
+Concept
+    CSR (compressed sparse rows): indptr, indices, values. The non-zeros stand row after row; row r begins at place
+    indptr[r] and ends before place indptr[r + 1]. The last element of indptr is the number of non-zeros.
+    A thread a row: it adds values[k] * x[indices[k]] for the places k of its row. Its neighbour is in the next row,
+    so a warp asks for places far apart: a sector each. And a warp takes as many turns as its longest row.
+    Busy lanes: the share of lanes that have a non-zero to add, over all turns of all warps. A warp holds 32 rows, the
+    last warp perhaps fewer; but every turn takes 32 lanes along.
+    Lanes along a row: a program takes ROWS rows as a block of ROWS x LANES sums. In each turn of its loop the lanes of
+    a row take LANES places side by side: starts[:, None] + first + tl.arange(0, LANES)[None, :]. [:, None] makes a
+    column of a block, [None, :] a row, and their sum is a table. tl.zeros((ROWS, LANES), tl.float32) is one of zeros,
+    and tl.sum(table, 1) adds up each row of it. The loop covers the longest row, of tl.max(ends - starts) places.
+    What does not exist: places beyond their row are masked in all three loads: tl.load(..., mask=exists, other=0.0) is
+    0.0 there. To load x[0] for them, and count on the value 0.0, is a mistake: x[0] may be NaN, and 0 * NaN is NaN.
+    Imbalance: the length of the longest row, over the mean. A program ends with the longest of its rows, the launch
+    with its last program: while one of them adds up a row of millions, all other SMs are idle.
+    Shares: program p takes the places from p * SHARE on, SHARE of them, whatever rows they belong to. It searches
+    indptr for the row of its first place: low is a row that begins at or before it, high one that begins after it, or
+    the end. The row in the middle becomes low or high, until the two are neighbours: then low is the row. Of several
+    rows that begin at one place all but the last are empty, and the search finds that last one.
+    Then it goes on by ROWS rows at a time, until its places are done: tl.maximum(starts, begin) and tl.minimum(ends,
+    end) cut off what belongs to other programs. A row may lie in several shares, so its parts are added to y, which
+    begins with zeros, by tl.atomic_add(y_ptr + row, sums, mask=..., sem="relaxed"): one for each row with a place in
+    this share. By default an atomic also puts all other memory in order. Nobody needs that here, and the kernel took
+    1.3 times as long with it.
+    Traffic: a non-zero costs its value, its column and an element of x, 4 bytes each. A row costs two elements of
+    indptr and its result. Elements of x that are used again come from a cache, perhaps; here each load is counted.
+    int32: places and columns are int32, so there may be 2**31 - 1 non-zeros.
+
+Code it
+    Task 1  row_kernel: a thread a row, as a CUDA kernel                                  (six lines)
+    Task 2  imbalance, busy_lanes, predict_traffic: before you count                       (six lines)
+    Task 3  row_sums and lanes_kernel: a table of rows and lanes                      (thirteen lines)
+    Task 4  row_of and share_kernel: the same number of places for every program        (twenty lines)
+
+Verify
+    pytest week2/katas/spmv            then: ./course quiz week2/katas/spmv
+    Reflect: your matrix is used a thousand times. What would you compute once, and keep beside it?
+
+Simulated without a GPU: results, bounds, bytes, sectors and lanes are exact. Time and caches are not simulated. On an
+H200 (2026-11-23) row_kernel reached 0.54 of cuSPARSE's speed with 2**20 rows of 32, lanes_kernel 1.02. With rows from 9
+to some 30,000 they reached 0.08 and 0.2, and share_kernel 0.81.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from tools.gpu import cuda
+
+WARP = 32      # lanes
+THREADS = 256  # of a block of row_kernel
+SHARE = 2048   # non-zeros of a program of share_kernel
+
+
+def csr_from_dense(dense: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """(indptr, indices, values) of a matrix: int32, int32 and the dtype of the matrix. Given."""
+    rows, cols = torch.nonzero(dense, as_tuple=True)
+    indptr = torch.zeros(dense.shape[0] + 1, dtype=torch.int32, device=dense.device)
+    indptr[1:] = torch.bincount(rows, minlength=dense.shape[0]).cumsum(0)
+    return indptr, cols.to(torch.int32), dense[rows, cols]
+
+
+def row_lengths(indptr: list[int]) -> list[int]:
+    """The number of non-zeros of each row. Given."""
+    return [end - start for start, end in zip(indptr, indptr[1:])]
+
+
+# Task 1
+@cuda.jit
+def row_kernel(indptr, indices, values, x, y):
+    pass  # the row of this thread, if there is one; the sum over its places; store
+
+
+def spmv_rows(indptr: torch.Tensor, indices: torch.Tensor, values: torch.Tensor, x: torch.Tensor, *,
+              out: torch.Tensor | None = None) -> torch.Tensor:
+    """A @ x by row_kernel. Given.
+
+    indptr: (rows + 1,) int32, indices: (n,) int32, values: (n,) float32: a matrix in CSR. x: (cols,) float32.
+    out: (rows,) float32, allocated if not given. All contiguous; rows at least 1.
+    """
+    rows = indptr.numel() - 1
+    out = x.new_empty(rows) if out is None else out
+    row_kernel[triton.cdiv(rows, THREADS), THREADS](indptr, indices, values, x, out)
+    return out
+
+
+# Task 2
+def imbalance(indptr: list[int]) -> float:
+    """The length of the longest row, over the mean length. There is at least one non-zero."""
+    raise NotImplementedError("week2/katas/spmv task 2: imbalance")
+
+
+def busy_lanes(indptr: list[int]) -> float:
+    """The share of busy lanes in the loop of row_kernel, from 0 to 1. There is at least one non-zero."""
+    raise NotImplementedError("week2/katas/spmv task 2: busy_lanes")
+
+
+def predict_traffic(rows: int, nonzeros: int) -> int:
+    """Bytes of global memory that spmv_rows loads and stores; each load of an element of x counts."""
+    raise NotImplementedError("week2/katas/spmv task 2: predict_traffic")
+
+
+# Task 3
+@triton.jit
+def row_sums(starts, ends, indices_ptr, values_ptr, x_ptr, ROWS: tl.constexpr, LANES: tl.constexpr):
+    """A block of ROWS sums: values * x over the places from starts[i] on and before ends[i]."""
+    pass  # for each turn: a table of places, which of them exist, their columns; add up values * x
+
+
+@triton.jit
+def lanes_kernel(indptr_ptr, indices_ptr, values_ptr, x_ptr, y_ptr, rows, ROWS: tl.constexpr, LANES: tl.constexpr):
+    pass  # the rows of this program, where they start and end; their sums; store
+
+
+def spmv_lanes(indptr: torch.Tensor, indices: torch.Tensor, values: torch.Tensor, x: torch.Tensor, *,
+               rows_each: int = 8, lanes: int = 32, out: torch.Tensor | None = None) -> torch.Tensor:
+    """A @ x by lanes_kernel, one program for each rows_each rows. Given.
+
+    rows_each, lanes: powers of two. The rest as for spmv_rows.
+    """
+    rows = indptr.numel() - 1
+    out = x.new_empty(rows) if out is None else out
+    lanes_kernel[(triton.cdiv(rows, rows_each),)](indptr, indices, values, x, out, rows, ROWS=rows_each, LANES=lanes)
+    return out
+
+
+# Task 4
+@triton.jit
+def row_of(place, indptr_ptr, rows):
+    """The row in which a place lies."""
+    pass  # low and high; while a row lies between them, let the middle take the place of one
+
+
+@triton.jit
+def share_kernel(indptr_ptr, indices_ptr, values_ptr, x_ptr, y_ptr, rows, nonzeros, SHARE: tl.constexpr,
+                 ROWS: tl.constexpr, LANES: tl.constexpr):
+    pass  # my places; the row of the first; then rows after rows, cut off at both ends; add to y
+
+
+def spmv_shares(indptr: torch.Tensor, indices: torch.Tensor, values: torch.Tensor, x: torch.Tensor, *,
+                share: int = SHARE, rows_each: int = 4, lanes: int = 32,
+                out: torch.Tensor | None = None) -> torch.Tensor:
+    """A @ x by share_kernel, one program for each `share` non-zeros; rows_each rows at a time. Given.
+
+    share: any number from 1. rows_each, lanes: powers of two. The rest as for spmv_rows.
+    """
+    rows, nonzeros = indptr.numel() - 1, values.numel()
+    out = x.new_empty(rows) if out is None else out
+    out.zero_()
+    share_kernel[(triton.cdiv(nonzeros, share),)](indptr, indices, values, x, out, rows, nonzeros, SHARE=share,
+                                                  ROWS=rows_each, LANES=lanes, num_warps=1)
+    return out

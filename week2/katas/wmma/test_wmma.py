@@ -1,0 +1,412 @@
+"""The lesson again, as checks: one product by a warp, whole matrices, edges, rows without conflicts, reuse."""
+
+import numpy as np
+import pytest
+
+from tools.check import assert_matches, compiled, count, speed_ratio
+from tools.check.inputs import integers, matrices
+from tools.check.tolerances import accumulated
+from tools.gpu import cupy
+from week2.katas.wmma import wmma as lesson
+
+INF, NAN = float("inf"), float("nan")
+HALF, SINGLE = np.float16, np.float32
+MMA = 2 * 16 * 16 * 16  # flops of one mma_sync
+
+
+def on_gpu(*arrays):
+    return [cupy.asarray(np.asarray(array, HALF)) for array in arrays]
+
+
+def operands(rng, m, n, k):
+    return on_gpu(*matrices(rng, (m, k), (k, n)))
+
+
+def whole_numbers(rng, m, n, k):
+    """-3 to 3: their products and sums are exact in float32, and in float16 as long as k is small."""
+    return on_gpu(integers(rng, (m, k), -3, 4), integers(rng, (k, n), -3, 4))
+
+
+def at_the_top(rows, columns, first_column, first_row):
+    """(rows, 32) and (32, columns), zero but for the first column of the one and the first row of the other."""
+    a, b = np.zeros((rows, 32)), np.zeros((32, columns))
+    a[:, 0], b[0] = first_column, first_row
+    return on_gpu(a, b)
+
+
+def product(a, b):
+    """The digits of a half go into a float64 whole."""
+    return a.astype(np.float64) @ b.astype(np.float64)
+
+
+def close(k):
+    """The factors are halves already: whoever rounds them to half, or to TF32, changes nothing."""
+    return accumulated(SINGLE, k).blind_to("float16 round trip", "tf32 round trip")
+
+
+def same(function, *args):
+    assert_matches(function, *args, oracle=lambda a, b: product(a, b).astype(SINGLE) + SINGLE(0), exact=True)
+
+
+def machine_code(function, *args):
+    """Of the one kernel that a call launches, by NVIDIA's compiler for an H100; and its tensor core instructions."""
+    kernel, = compiled(function, *args, chip="h100").kernels
+    return kernel, sum(number for name, number in kernel.sass.items() if name.startswith("HMMA"))
+
+
+def shared_loads(counters):
+    """Requests and wavefronts of all lines that load from shared memory."""
+    lines = [line.counts for launch in counters.launches for line in launch.lines if line.kind == "shared load"]
+    return sum(line.shared_requests for line in lines), sum(line.wavefronts for line in lines)
+
+
+# Task 1: one product by one warp ------------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_doubles_the_numbers_of_the_lesson():
+    same(lesson.multiply_tile, *on_gpu(2 * np.eye(16), np.arange(256).reshape(16, 16)))
+
+
+@pytest.mark.task(1)
+def test_left_and_right_are_what_they_were():
+    same(lesson.multiply_tile, *on_gpu(np.arange(256).reshape(16, 16), 2 * np.eye(16)))
+
+
+@pytest.mark.task(1)
+def test_multiplies_whole_numbers(rng):
+    same(lesson.multiply_tile, *whole_numbers(rng, 16, 16, 16))
+
+
+@pytest.mark.task(1)
+def test_sums_may_be_larger_than_any_half():
+    """16 * 300 * 300. The largest number of float16 is 65504."""
+    same(lesson.multiply_tile, *on_gpu(np.full((16, 16), 300), np.full((16, 16), 300)))
+
+
+@pytest.mark.task(1)
+@pytest.mark.nonfinite
+def test_nan_and_infinity_stay_in_their_rows():
+    a = np.ones((16, 16))
+    a[1, 2], a[5, 0], a[9, 3], a[9, 4] = NAN, INF, INF, -INF
+    same(lesson.multiply_tile, *on_gpu(a, np.ones((16, 16))))
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_the_tensor_cores_make_one_product():
+    counters = count(lesson.multiply_tile, *on_gpu(np.eye(16), np.eye(16)))
+    products_of_tensor_cores = counters.flops // MMA
+    assert products_of_tensor_cores == 1
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_both_factors_are_loaded_once():
+    counters = count(lesson.multiply_tile, *on_gpu(np.eye(16), np.eye(16)))
+    assert counters.library_operations == []
+    assert counters.bytes_loaded == 2 * 2 * 16 * 16
+    assert counters.bytes_stored == 4 * 16 * 16
+
+
+@pytest.mark.task(1)
+@pytest.mark.compiled
+def test_the_compiler_makes_two_tensor_core_instructions_of_it():
+    """HMMA.16816: 16 x 8 outputs, 16 along k."""
+    kernel, tensor_core_instructions = machine_code(lesson.multiply_tile, *on_gpu(np.eye(16), np.eye(16)))
+    assert tensor_core_instructions == 2
+
+
+# Task 2: a warp for each 16 x 16 outputs ----------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_adds_two_products_along_k():
+    same(lesson.matmul_warps, *on_gpu(np.ones((16, 32)), np.ones((32, 16))))
+
+
+def two_halves(first, second):
+    """A row of 32 numbers: sixteen times the one, sixteen times the other."""
+    return np.repeat([first, second], 16)
+
+
+@pytest.mark.task(2)
+def test_the_second_step_takes_the_next_16_columns_of_a():
+    a = np.ones((16, 32)) * two_halves(1, 2)
+    same(lesson.matmul_warps, *on_gpu(a, np.ones((32, 16))))
+
+
+@pytest.mark.task(2)
+def test_the_second_step_takes_the_next_16_rows_of_b():
+    b = np.ones((32, 16)) * two_halves(1, 2)[:, None]
+    same(lesson.matmul_warps, *on_gpu(np.ones((16, 32)), b))
+
+
+@pytest.mark.task(2)
+def test_the_second_block_along_y_has_the_next_16_rows():
+    """Row i of the product is i + 1. n is 32, too: whoever takes it for k is as far from row to row."""
+    same(lesson.matmul_warps, *at_the_top(32, 32, np.arange(1, 33), 1))
+
+
+@pytest.mark.task(2)
+def test_the_second_block_along_x_has_the_next_16_columns():
+    """Column j of the product is j + 1."""
+    same(lesson.matmul_warps, *at_the_top(16, 32, 1, np.arange(1, 33)))
+
+
+@pytest.mark.task(2)
+def test_rows_of_a_are_k_apart_however_few_columns_the_product_has():
+    """Row i of the product is i + 1."""
+    same(lesson.matmul_warps, *at_the_top(32, 16, np.arange(1, 33), 1))
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("m, n, k", [(16, 16, 16), (16, 16, 48), (32, 16, 16), (16, 48, 16), (48, 32, 80)])
+def test_multiplies_matrices_of_whole_tiles(m, n, k, rng):
+    same(lesson.matmul_warps, *whole_numbers(rng, m, n, k))
+
+
+@pytest.mark.task(2)
+@pytest.mark.tolerance
+def test_a_long_sum_keeps_the_digits_of_float(rng):
+    assert_matches(lesson.matmul_warps, *operands(rng, 16, 32, 256), oracle=product, tolerance=close(256))
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_nan_stays_in_its_column():
+    b = np.ones((32, 32))
+    b[20, 3], b[1, 17] = NAN, -INF
+    same(lesson.matmul_warps, *on_gpu(np.ones((32, 32)), b))
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_a_warp_loads_a_quarter_of_a_byte_for_each_product(rng):
+    counters = count(lesson.matmul_warps, *operands(rng, 48, 32, 64))
+    assert counters.flops == 2 * 48 * 32 * 64
+    assert counters.bytes_loaded == 48 * 32 * 64 // 4
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_each_output_is_stored_once(rng):
+    counters = count(lesson.matmul_warps, *operands(rng, 48, 32, 64))
+    assert counters.bytes_stored == 4 * 48 * 32
+    assert counters.bytes_shared == 0
+
+
+# Task 3: where matrices end -----------------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_one_product_and_fifteen_of_zeros():
+    same(lesson.matmul_edges, *on_gpu([[3]], [[7]]))
+
+
+@pytest.mark.task(3)
+def test_a_whole_tile_is_its_own_copy():
+    same(lesson.matmul_edges, *on_gpu(np.eye(16), np.arange(256).reshape(16, 16)))
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(2, 3, 4), (16, 16, 17), (17, 16, 16), (16, 17, 16), (15, 31, 7), (67, 35, 1),
+                                     (5, 2, 67), (33, 1, 48), (1, 33, 16)])
+def test_multiplies_any_shape(m, n, k, rng):
+    same(lesson.matmul_edges, *whole_numbers(rng, m, n, k))
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(3, 2, 0), (0, 5, 4), (5, 0, 4)])
+def test_multiplies_matrices_of_nothing(m, n, k):
+    same(lesson.matmul_edges, *on_gpu(np.ones((m, k)), np.ones((k, n))))
+
+
+@pytest.mark.task(3)
+@pytest.mark.tolerance
+def test_sums_keep_the_digits_of_float(rng):
+    assert_matches(lesson.matmul_edges, *operands(rng, 20, 9, 200), oracle=product, tolerance=close(200))
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_what_is_filled_up_meets_no_infinity(rng):
+    """Zero times infinity is NaN: a zero beyond the edge may only meet zeros."""
+    a, b = np.ones((3, 20)), np.ones((20, 5))
+    a[1, 19], b[4, 2] = INF, NAN
+    same(lesson.matmul_edges, *on_gpu(a, b))
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_only_what_exists_is_loaded_and_stored(rng):
+    """17 rows take two warps, 5 columns one: a is loaded once, b twice."""
+    counters = count(lesson.matmul_edges, *operands(rng, 17, 5, 33))
+    assert counters.bytes_loaded == 2 * (17 * 33 + 2 * 33 * 5)
+    assert counters.bytes_stored == 4 * 17 * 5
+
+
+def in_global_memory(counters, kind):
+    """Requests and sectors of all lines that load from global memory, or store to it."""
+    lines = [line.counts for launch in counters.launches for line in launch.lines if line.kind == kind]
+    return sum(line.requests for line in lines), sum(line.sectors for line in lines)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_all_lanes_share_the_256_elements_of_a_tile(rng):
+    """Eight turns of 32. Six warps go four steps along k, with two tiles each."""
+    requests, _ = in_global_memory(count(lesson.matmul_edges, *operands(rng, 48, 32, 64)), "load")
+    turns_for_a_tile = requests / (6 * 4 * 2)
+    assert turns_for_a_tile == 8
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_neighbouring_lanes_load_neighbouring_elements(rng):
+    """32 lanes load two rows of 16 halves, of 32 bytes each: two sectors."""
+    requests, sectors = in_global_memory(count(lesson.matmul_edges, *operands(rng, 48, 32, 64)), "load")
+    sectors_of_32_lanes = sectors / requests
+    assert sectors_of_32_lanes == 2
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_neighbouring_lanes_store_neighbouring_elements(rng):
+    """32 lanes store two rows of 16 floats, of 64 bytes each: four sectors."""
+    requests, sectors = in_global_memory(count(lesson.matmul_edges, *operands(rng, 48, 32, 64)), "store")
+    sectors_of_32_lanes = sectors / requests
+    assert sectors_of_32_lanes == 4
+
+
+# Task 4: rows without conflicts -------------------------------------------------------------------
+
+def by_banks(stride):
+    """Of each part, the most words that lie in one of 32 banks of 4 bytes; four parts."""
+    words = [row * stride // 2 + word for row in range(8) for word in range(4)]
+    return 4 * max(sum(word % 32 == bank for word in words) for bank in range(32))
+
+
+def compare_wavefronts(stride):
+    said, wanted = lesson.wavefronts(stride), by_banks(stride)
+    groups = ", ".join(str(2 * row * stride % 128 // 16) for row in range(8))
+    why = f"rows 0 to 7 lie in groups {groups}, so that each of four parts takes {wanted // 4}"
+    assert said == wanted, f"wavefronts({stride}): you say {said!r}. It is {wanted}: {why}."
+
+
+@pytest.mark.task(4)
+def test_rows_of_16_bytes_lie_in_eight_groups():
+    compare_wavefronts(8)
+
+
+@pytest.mark.task(4)
+def test_rows_of_128_bytes_all_lie_in_group_0():
+    compare_wavefronts(64)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("stride", [16, 24, 32, 40, 48, 56, 72, 128, 256, 264])
+def test_rows_in_one_group_wait_for_each_other(stride):
+    compare_wavefronts(stride)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+@pytest.mark.parametrize("stride", [16, 32, 40, 48, 64, 72])
+def test_predicts_the_wavefronts_that_are_counted(stride):
+    counted = shared_loads(count(lesson.load_once, stride))[1]
+    predicted = lesson.wavefronts(stride)
+    assert predicted == counted
+
+
+def least_stride(columns):
+    if columns % 8:
+        raise ValueError("a loop that goes on by 8 would never end")
+    return next(stride for stride in range(columns, columns + 64, 8) if by_banks(stride) == 4)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("columns", [32, 256, 16, 64, 48])
+def test_rows_are_made_longer_by_one_group(columns):
+    assert_matches(lesson.padded, columns, oracle=least_stride)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("columns", [8, 24, 40, 264])
+def test_rows_that_have_no_conflicts_stay_as_long_as_they_are(columns):
+    assert_matches(lesson.padded, columns, oracle=least_stride)
+
+
+# Task 5: eight fragments, sixteen products --------------------------------------------------------
+
+@pytest.mark.task(4, 5)
+def test_each_row_goes_to_its_place():
+    """Row i of the product is i + 1."""
+    same(lesson.matmul, *at_the_top(128, 256, np.arange(1, 129), 1))
+
+
+@pytest.mark.task(4, 5)
+def test_each_column_goes_to_its_place():
+    """Column j of the product is j + 1."""
+    same(lesson.matmul, *at_the_top(128, 256, 1, np.arange(1, 257)))
+
+
+@pytest.mark.task(4, 5)
+def test_all_steps_along_k_are_added():
+    same(lesson.matmul, *on_gpu(np.ones((128, 32)), np.ones((32, 256))))
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(128, 256, 64), (256, 256, 96), (128, 512, 160)])
+def test_multiplies_several_blocks(m, n, k, rng):
+    assert_matches(lesson.matmul, *operands(rng, m, n, k), oracle=product, tolerance=close(k))
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.counters
+def test_each_product_is_made_once(rng):
+    counters = count(lesson.matmul, *operands(rng, 128, 256, 64))
+    assert counters.flops == 2 * 128 * 256 * 64
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.counters
+def test_a_warp_loads_eight_fragments_for_sixteen_products(rng):
+    counters = count(lesson.matmul, *operands(rng, 128, 256, 64))
+    fragments_loaded, _ = shared_loads(counters)
+    products = counters.flops // MMA
+    assert fragments_loaded == products // 2
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.counters
+def test_the_eight_warps_wait_once_for_each_pair_of_tiles(rng):
+    """k is 64, in two steps of 32. The barrier is given."""
+    counters = count(lesson.matmul, *operands(rng, 128, 256, 64))
+    assert counters.barriers == 8 * 2
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.counters
+def test_a_fragment_takes_four_wavefronts(rng):
+    requests, wavefronts = shared_loads(count(lesson.matmul, *operands(rng, 128, 256, 64)))
+    assert wavefronts == 4 * requests
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.compiled
+def test_the_compiler_keeps_all_fragments_in_registers(rng):
+    kernel, tensor_core_instructions = machine_code(lesson.matmul, *operands(rng, 128, 256, 64))
+    assert kernel.spills == 0
+    of_one_call_of_multiply = 2 * 16
+    assert tensor_core_instructions >= of_one_call_of_multiply
+
+
+@pytest.mark.task(4, 5)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_multiplies_at_a_fifth_of_the_speed_of_cublas(rng):
+    """The bar for the reference is 0.30 on an H200. cuBLAS uses wgmma, which wmma does not reach."""
+    a, b = (cupy.asarray(rng.standard_normal((4096, 4096), dtype=SINGLE).astype(HALF)) for _ in "ab")
+    assert speed_ratio(lesson.matmul, cupy.matmul, a, b) >= 0.2
