@@ -42,8 +42,7 @@ Concept
     in eight groups, a part takes one wavefront. So tiles get rows that are longer than what they hold: padding.
     Reuse: a fragment can be multiplied more than once. A warp with 64 x 64 outputs, 4 x 4 fragments of sums, loads four
     fragments of a and four of b for sixteen calls of mma_sync. Arrays of fragments are like arrays of floats.
-    On an H100 wmma becomes mma, HMMA in machine code: two for each 16 x 16 x 16. wgmma, which is faster there, has no
-    interface in wmma.
+    On an H100 wmma becomes mma, HMMA in machine code, two for each 16 x 16 x 16; it has no way to the faster wgmma.
 
 Code it
     Task 1  tile_code: a kernel of one warp and one product                        (a dozen lines of C++)
