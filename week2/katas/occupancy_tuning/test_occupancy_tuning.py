@@ -454,6 +454,7 @@ def chosen(*candidates):
 
 CHOICES = {
     "more_under_way": ([(1, 256, 8), (2, 256, 8)], 1),
+    "more_under_way_in_more_threads": ([(1, 256, 4), (1, 256, 8)], 1),
     "more_under_way_in_fewer_threads": ([(1, 256, 8), (8, 128, 4), (2, 128, 8)], 1),
     "of_equals_fewest_threads": ([(4, 256, 8), (16, 256, 2), (8, 256, 4)], 1),
     "threads_of_all_blocks": ([(10, 64, 32), (20, 256, 1), (8, 128, 8)], 1),
