@@ -341,7 +341,9 @@ def test_one_loop_goes_through_all_boxes_of_all_tiles(rng):
 @pytest.mark.compiled
 def test_tiles_are_taken_in_groups_of_8(rng):
     """Nothing but GROUP is an 8 in the kernel of the first config."""
-    knows_8 = re.search(r"arith\.constant 8 : i32", compiled_text(rng, "ttir")) is not None
+    text = compiled_text(rng, "ttir")
+    assert "scf.for" in text, "The compiled kernel has no loop over tiles."
+    knows_8 = re.search(r"arith\.constant 8 : i32", text) is not None
     why = ("The compiled kernel holds no number 8: does the loop find its tiles by "
            "tile_of(number, tiles_down, tiles_across, GROUP)?")
     assert knows_8, why

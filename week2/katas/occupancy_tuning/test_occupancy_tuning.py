@@ -457,6 +457,7 @@ CHOICES = {
     "more_under_way_in_more_threads": ([(1, 256, 4), (1, 256, 8)], 1),
     "more_under_way_in_fewer_threads": ([(1, 256, 8), (8, 128, 4), (2, 128, 8)], 1),
     "of_equals_fewest_threads": ([(4, 256, 8), (16, 256, 2), (8, 256, 4)], 1),
+    "of_equals_fewest_threads_in_small_blocks": ([(8, 256, 4), (16, 64, 8)], 1),
     "threads_of_all_blocks": ([(10, 64, 32), (20, 256, 1), (8, 128, 8)], 1),
     "beyond_the_peak_all_are_equal": ([(64, 256, 8), (20, 256, 1), (4, 256, 7)], 1),
     "none_that_spills": ([(32, 256, 8, 80), (2, 256, 6), (1, 256, 8)], 1),
