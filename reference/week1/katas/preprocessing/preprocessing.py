@@ -29,7 +29,7 @@ Concept
     of the last one, the start, and a name. norm(x, axis=(1, 2), keepdims=True) is called like a sum. In the
     fifth text _in_ind.size() / _out_ind.size() is how many elements each result is made of. preamble="..." holds
     C functions that the texts may call.
-    Layout: pixels lie r g b r g b; networks want one plane for each colour. x.transpose(0, 3, 1, 2) is a view and
+    Order: pixels lie r g b r g b; networks want one plane for each colour. x.transpose(0, 3, 1, 2) is a view and
     moves nothing; cupy.ascontiguousarray(view) writes it out. A kernel that reads the view and writes a new
     array, cupy.empty(shape, np.float32), changes the order at no further cost.
     Two passes: the spread, the root of the mean of (light - mean)**2, needs the mean first. In one pass,
