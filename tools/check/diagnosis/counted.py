@@ -161,12 +161,12 @@ def _requests(counters: Counters, sides: Sides | None) -> list[str]:
         )
         if told := list(few):
             return [str(sides), *told, "Why do the other threads of the warp not ask?"]
-    told = worst(
+    asked = worst(
         lines_of(counters),
         lambda line: line.counts.requests and line.counts.sectors_per_request,
         lambda counts: f"{counts.sectors_per_request:.1f} sectors a request",
     )
-    return [*told, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
+    return [*asked, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
 
 
 def _idle(line: Line) -> float:
