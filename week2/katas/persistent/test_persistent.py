@@ -51,7 +51,7 @@ def test_program_p_takes_every_row_that_is_programs_further(lengths, programs):
 
 
 @pytest.mark.task(1)
-@pytest.mark.parametrize("lengths, programs", [([3, 1], 2), ([3, 1, 1], 2), (LESSON, 2), (LESSON, 3)])
+@pytest.mark.parametrize("lengths, programs", [([3, 1], 2), ([3, 1, 1], 2), ([2, 2, 8], 2), (LESSON, 2), (LESSON, 3)])
 def test_whoever_is_free_takes_the_next_row(lengths, programs):
     assert_matches(lesson.queue_makespan, lengths, programs, oracle=queue_by_clock)
 
@@ -224,6 +224,21 @@ def test_queue_looks_each_turn_up_in_the_order(rng):
     wanted = traffic_of(lengths)
     why = f"{loaded} bytes were loaded, wanted: {wanted}, 16 of them the rows of four turns."
     assert loaded == wanted, why
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("programs, given_out", [(1, 3), (2, 4)])
+def test_queue_nobody_takes_a_turn_that_was_given_out_before(programs, given_out, rng):
+    """The counter stands at 3 or 4 already. A program may begin with turn program_id, and draw afterwards."""
+    order = [3, 1, 0, 2]
+    x, starts, kinds, weight, turns = ragged(rng, [2] * 4, order=order)
+    out, owners = torch.zeros(4, device=device), numbers([-1] * 4)
+    lesson.queue_kernel[(programs,)](
+        x, starts, kinds, weight, turns, out, owners, numbers([given_out]), 4, WIDTH, BLOCK=lesson.BLOCK)
+    taken = {turn for turn, row in enumerate(order) if owners[row] != -1} - set(range(programs))
+    why = (f"The counter stood at {given_out} of 4, so turns {list(range(given_out, 4))} are left. "
+           f"{programs} programs took {sorted(taken)}.")
+    assert taken == set(range(given_out, 4)), why
 
 
 @pytest.mark.task(3)
