@@ -228,13 +228,10 @@ def test_queue_looks_each_turn_up_in_the_order(rng):
 
 @pytest.mark.task(3)
 @pytest.mark.parametrize("programs, given_out", [(1, 3), (2, 4)])
-def test_queue_nobody_takes_a_turn_that_was_given_out_before(programs, given_out, rng):
+def test_queue_nobody_takes_a_turn_that_was_given_out_before(programs, given_out):
     """The counter stands at 3 or 4 already. A program may begin with turn program_id, and draw afterwards."""
     order = [3, 1, 0, 2]
-    x, starts, kinds, weight, turns = ragged(rng, [2] * 4, order=order)
-    out, owners = torch.zeros(4, device=device), numbers([-1] * 4)
-    lesson.queue_kernel[(programs,)](
-        x, starts, kinds, weight, turns, out, owners, numbers([given_out]), 4, WIDTH, BLOCK=lesson.BLOCK)
+    owners = lesson.owners_by_queue(order, programs, given_out)
     taken = {turn for turn, row in enumerate(order) if owners[row] != -1} - set(range(programs))
     why = (f"The counter stood at {given_out} of 4, so turns {list(range(given_out, 4))} are left. "
            f"{programs} programs took {sorted(taken)}.")
