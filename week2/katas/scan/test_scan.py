@@ -101,7 +101,7 @@ def test_scans_all_that_one_block_holds():
 
 @pytest.mark.task(2)
 def test_the_total_of_a_block_goes_to_the_blocks_after_it():
-    assert_matches(lesson.exclusive_scan, torch.ones(700, device=device), oracle=sums_before, exact=True)
+    assert_matches(lesson.exclusive_scan, torch.arange(1.0, 701.0, device=device), oracle=sums_before, exact=True)
 
 
 @pytest.mark.task(2)
@@ -140,6 +140,14 @@ def test_neighbouring_lanes_work_on_neighbouring_pairs(rng):
 def test_the_tree_has_no_bank_conflicts(rng):
     counters = count(lesson.exclusive_scan, vector(rng, 256))
     assert counters.conflicts == 0
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_a_warp_stores_32_neighbours_at_a_time(rng):
+    """256 elements of x and of out are 32 sectors of 32 bytes each, and the total is one."""
+    counters = count(lesson.exclusive_scan, vector(rng, 256))
+    assert counters.sectors <= 32 + 32 + 1
 
 
 @pytest.mark.task(2)
@@ -299,6 +307,8 @@ def test_the_compiler_adds_sums_of_segments_without_putting_other_memory_in_orde
     assert len(atomics) > 0
     atomics_that_order_other_memory = [name for name in atomics if "relaxed" not in name]
     assert atomics_that_order_other_memory == []
+    atomics_that_one_block_alone_sees = [name for name in atomics if "cta" in name]
+    assert atomics_that_one_block_alone_sees == []
 
 
 # Task 4: look back --------------------------------------------------------------------------------
@@ -331,10 +341,12 @@ def test_finds_the_sum_of_all_tiles_before(statuses):
 
 
 @pytest.mark.task(4)
-def test_waits_for_a_tile_that_has_published_nothing():
-    """Nobody publishes it here: the simulator says that the look-back waits for ever. A GPU is not asked."""
+@pytest.mark.parametrize("statuses", [[WHOLE, NOTHING, PART], [WHOLE, NOTHING, PART, PART, PART, PART]])
+def test_waits_for_a_tile_that_has_published_nothing(statuses):
+    """In the first window of 4 or in the second. Nobody publishes it here: the simulator says that the look-back waits
+    for ever. A GPU is not asked."""
     try:
-        count(lesson.sum_before, [WHOLE, NOTHING, PART], [1.0, 0.0, 4.0])
+        count(lesson.sum_before, statuses, [2.0**at for at in range(len(statuses))])
         sum_before = "known"
     except Exception as fault:
         if "waits" not in str(fault):

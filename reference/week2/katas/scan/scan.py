@@ -21,10 +21,10 @@ Concept
     Work and span: *work* is the number of additions, *span* the number of steps, one after the other. The given
     hillis_steele_kernel has the steps d = 1, 2, 4, ... n / 2. In each, every place from d on adds the place d before.
     Blelloch: a tree of less work. On the way up, in the steps 1, 2, 4, ..., place `right` adds place right - step; a
-    thread's right is (t + 1) * 2 * step - 1, if there is such a place. Then the last place holds the total of the
-    block: keep it in totals[cuda.blockIdx.x], and put 0 in its place. On the way down, in the steps ..., 4, 2, 1, the
-    same pairs change: right - step takes what right held, right the sum of both. A barrier goes before each step.
-    Places: pairs are 2 * step places apart, up to 32 of them in one bank. So keep element i in place i, plus one for
+    thread's right is (t + 1) * 2 * step - 1, if there is one. Then the last place holds the block's total: keep it in
+    totals[cuda.blockIdx.x], and put 0 in its place. On the way down, in the steps ..., 4, 2, 1, the same pairs change:
+    right - step takes what right held, right the sum of both. A barrier goes before each step and the store.
+    Places: pairs are 2 * step places apart, up to 8 of them in one bank. So keep element i in place i, plus one for
     each 32 elements before it: what was 64 apart is now 66 apart, 32 apart 33.
     Three passes: each block scans its elements, the totals are scanned, each block adds what came before it to its
     results. x is loaded; out is stored, loaded and stored again.
@@ -37,9 +37,9 @@ Concept
     tl.atomic_add(out_ptr + ids, sums, mask=..., sem="relaxed") adds those to out: a *segmented reduction*. Without
     sem="relaxed" an atomic also puts all other memory in order, which costs time.
     Look-back: one pass. Each program takes a ticket, the number of its tile. It publishes PART with its tile's total;
-    and once it knows what came before, WHOLE with the sum up to its end. To know that, it looks back at a *window* of
-    tiles. If one has published NOTHING yet, it looks again. Else it adds the values from the nearest tile back to the
-    first WHOLE, and is done; if there is none, it adds them all and goes on with the window before.
+    and once it knows what came before, WHOLE with the sum up to its end. It looks back at a *window* of tiles. If one
+    has published NOTHING yet, it looks again. Else it adds the values from the nearest tile back to the first WHOLE; if
+    there is none, it adds all and goes on with the window before. Before tile 0 lies a WHOLE of 0: other=WHOLE << 32.
     Words: status and value share 64 bits, so who sees the one sees the other, and sem="relaxed" is enough. A load with
     volatile=True asks memory each time; another load in a loop may get an old answer for ever.
     Tickets: programs may start in any order, and draw tickets as they start. So nobody waits for a tile not begun.
