@@ -1,6 +1,6 @@
 """Small faults made by machine: one change to one gap of a reference. A test suite worth having notices each.
 
-Which changes are made is in faults.py; here they are made one by one, named, and undone.
+Which changes are made is in mutation_operators.py; here they are made one by one, named, and undone.
 """
 
 import ast
@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from tools.course.content.syntax import after_docstring, find_function
@@ -27,41 +28,38 @@ class Mutant:
 def mutants(reference: str, given: dict[str, int]) -> list[Mutant]:
     """Every distinct mutant of the functions in `given` (name -> statements the stub gives, left alone)."""
     tree = ast.parse(reference)
-    seen = {ast.unparse(tree)}
+    whole = ast.unparse(tree)
     found: dict[str, Mutant] = {}
     for name, count in given.items():
         function = find_function(tree, name)
         assert function is not None
-        for change in _changes(function, after_docstring(function)[count:]):
-            source = ast.unparse(tree)
-            if source not in seen:
-                seen.add(source)
-                key = _unique(f"{name}: {change}", found)
-                found[key] = Mutant(key, source)
+        around = next(statement for statement in tree.body if function in ast.walk(statement))  # itself, or its class
+        before = ast.unparse(around)
+        head, _, tail = whole.partition(before)  # only this part is written anew for each change
+        seen = {before}
+        for after in _changes(function, after_docstring(function)[count:], around):
+            if after not in seen:
+                seen.add(after)
+                key = _unique(f"{name}: {_in_words(before, after)}", found)
+                found[key] = Mutant(key, head + after + tail)
     return list(found.values())
 
 
-def _changes(function: ast.FunctionDef, body: list[ast.stmt]) -> Iterator[str]:
-    """Make each change in the tree, yield its name while it is in force, and undo it."""
-    for owner, field, index in _places(function, body):
-        node = _get(owner, field, index)
+def _changes(function: ast.FunctionDef, body: list[ast.stmt], around: ast.stmt) -> Iterator[str]:
+    """The text of `around` with each change of the function; in the tree each is undone again."""
+    for place in _places(function, body):
+        old = _get(*place)
         for fault in FAULTS:
-            for new in fault(node, function):
-                yield from _in_force(function, (owner, field, index), new)
+            for new in fault(old, function):
+                _put(*place, new)
+                yield ast.unparse(around)
+                _put(*place, old)
 
 
-def _in_force(function: ast.FunctionDef, place: tuple[ast.AST, str, int | None], new: ast.AST) -> Iterator[str]:
-    old, before = _get(*place), ast.unparse(function).splitlines()
-    _put(*place, new)
-    after = ast.unparse(function).splitlines()
-    first = next((i for i, (a, b) in enumerate(zip(before, after)) if a != b), None)
-    if first is not None:
-        yield _in_words(before[first].strip(), after[first].strip())
-    _put(*place, old)
-
-
-def _in_words(before: str, after: str) -> str:
-    """The changed line, once, with the change in braces: `out[i, {j -> k}] = total`."""
+def _in_words(text: str, changed: str) -> str:
+    """The first line that differs, once, with the change in braces: `out[i, {j -> k}] = total`."""
+    lines = zip_longest(text.splitlines(), changed.splitlines(), fillvalue="")
+    before, after = next((a.strip(), b.strip()) for a, b in lines if a != b)
     if after == "pass":
         return f"without {before}"
     a, b = (re.findall(r"\w+|\s+|[-+*/%@<=>!&|^~]+|.", line) for line in (before, after))

@@ -5,9 +5,11 @@ run again. Read from the syntax of both files; where that does not tell, a chang
 """
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 Definitions = dict[str, list[ast.stmt]]  # by the name at top level
+Uses = Mapping[str, set[str]]  # by the name at top level, the names that its statements read
 
 STATEMENTS = ""  # the name of what defines nothing and runs at import
 SEES_ALL = {"globals", "vars", "eval", "exec"}  # whose use may mean any name
@@ -27,21 +29,23 @@ def changed(reference: str, answer: str) -> set[str] | None:
     """The names at top level whose meaning differs, be it through what they use; None: perhaps of all."""
     before, after = definitions(ast.parse(reference)), definitions(ast.parse(answer))
     differing = {name for name in before | after if _texts(before.get(name)) != _texts(after.get(name))}
-    every = {name: [*before.get(name, ()), *after.get(name, ())] for name in before | after}
+    every = _uses({name: [*before.get(name, ()), *after.get(name, ())] for name in before | after})
     reached = {name for name in every if closure(name, every) & differing}
     return None if STATEMENTS in reached else reached
 
 
+@lru_cache(maxsize=2)  # each variant of a unit asks the same
 def used(tests: str, lesson: str) -> dict[str, set[str] | None]:
     """What each test function uses of the module `lesson`: names, or None: perhaps all."""
     tree = ast.parse(tests)
-    every = definitions(tree)
+    every, aliases = definitions(tree), _aliases(tree, lesson)
+    uses = _uses(every)
     always = {STATEMENTS, OF_ALL_TESTS, *(name for name, nodes in every.items() if any(map(_for_all_tests, nodes)))}
     found: dict[str, set[str] | None] = {}
     for name in every:
         if name.startswith("test_"):
-            within = set().union(*(closure(start, every) for start in {name, *always & every.keys()}))
-            found[name] = _of_lesson([node for each in within for node in every[each]], _aliases(tree, lesson))
+            within = set().union(*(closure(start, uses) for start in {name, *always & every.keys()}))
+            found[name] = _of_lesson([node for each in within for node in every[each]], aliases)
     return found
 
 
@@ -54,16 +58,19 @@ def definitions(tree: ast.Module) -> Definitions:
     return found
 
 
-def closure(start: str, every: Mapping[str, Iterable[ast.stmt]]) -> set[str]:
-    """The names among `every` that `start` uses, itself included, and those that these use."""
+def closure(start: str, uses: Uses) -> set[str]:
+    """The names among those of `uses` that `start` uses, itself included, and those that these use."""
     reached, waiting = {start}, [start]
     while waiting:
-        for node in every[waiting.pop()]:
-            names = _names(node)
-            more = (set(every) if names & SEES_ALL else names & every.keys()) - reached
-            reached |= more
-            waiting += more
+        names = uses[waiting.pop()]
+        more = (set(uses) if names & SEES_ALL else names & uses.keys()) - reached
+        reached |= more
+        waiting += more
     return reached
+
+
+def _uses(every: Definitions) -> Uses:
+    return {name: set().union(*map(_names, nodes)) for name, nodes in every.items()}
 
 
 def _defined(node: ast.stmt) -> list[str]:
