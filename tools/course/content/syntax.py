@@ -68,6 +68,26 @@ def after_docstring(node: Definition) -> list[ast.stmt]:
     return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
 
 
+def new_statements(before: str, after: str) -> list[ast.stmt]:
+    """The statements at the top of `after` that do not stand at the top of `before`, whatever layout and comments."""
+    texts, meanings = _known(before)
+    lines = after.splitlines()
+    changed = [node for node in statements(after) if _text(node, lines) not in texts]
+    return [node for node in changed if ast.dump(node) not in meanings]
+
+
+@lru_cache(maxsize=4)
+def _known(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The statements at the top of a file as they are written, and what they mean. The first is quicker to compare."""
+    lines, nodes = text.splitlines(), statements(text)
+    return frozenset(_text(node, lines) for node in nodes), frozenset(map(ast.dump, nodes))
+
+
+def _text(node: ast.stmt, lines: list[str]) -> str:
+    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+    return "\n".join(lines[first - 1 : node.end_lineno])
+
+
 def same(node: ast.AST, other: ast.AST | None) -> bool:
     """Do two definitions say the same, whatever their layout and comments?"""
     return other is not None and ast.dump(node) == ast.dump(other)

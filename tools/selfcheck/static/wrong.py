@@ -1,10 +1,12 @@
 """Rules for wrong.toml: the wrong answers that prove the tests. (The catalogue sees to day.toml.)"""
 
 import ast
+import copy
 import itertools
 import re
 
 from tools.course.content.answers import BadAnswer, Broken, Wrong, apply
+from tools.course.content.syntax import new_statements
 from tools.selfcheck.static.material import Material, Problem, Problems
 
 FEWEST_WRONG, FEWEST_WRONG_OF_A_KATA = 6, 4
@@ -59,15 +61,13 @@ RULES = [
 ]  # fmt: skip
 
 
-def _without_constants(wrong: Wrong, reference: str) -> tuple[str, frozenset[str]] | None:
-    """The answer, and the names of the functions in it that are not those of the reference."""
+def _without_constants(wrong: Wrong, reference: str) -> tuple[str, ...] | None:
+    """What the answer has that the reference has not, but for the values of constants."""
     try:
-        tree = ast.parse(apply(wrong, reference))
+        changed = copy.deepcopy(new_statements(reference, apply(wrong, reference)))
     except BadAnswer:
         return None  # reported by wrong_answers_fit_the_reference
-    known = set(map(ast.dump, ast.parse(reference).body))
-    changed = frozenset(getattr(node, "name", "") for node in tree.body if ast.dump(node) not in known)
-    for node in ast.walk(tree):
+    for node in (node for statement in changed for node in ast.walk(statement)):
         if isinstance(node, ast.Constant):  # a text may be code of another language: only its numbers are constants
             node.value = re.sub(r"\d+", "0", node.value) if isinstance(node.value, str) else 0
-    return ast.dump(tree), changed
+    return tuple(map(ast.dump, changed))
