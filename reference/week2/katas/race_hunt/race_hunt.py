@@ -5,15 +5,15 @@ Challenge
     from reports what is wrong with each, mend it with no more than it needs, and in the end write the heart of
     such a report yourself.
 
-        mirror: a block turns tile after tile of 64 elements round. Its warps need not keep step
-            warp 0   stores 0 to 31    | loads 63 to 32   stores 0 to 31 of the next tile
-            warp 1   stores 32 to 63   |                                     loads 31 to 0: of which tile?
-                                    barrier
+        mirror: a block turns tile after tile of 64 elements round. Its two warps need not keep step:
+            warp 0   stores 0 to 31  | loads 63 to 32, stores 0 to 31 of the next tile
+            warp 1   stores 32 to 63 | (is held up)             loads 31 to 0: of this tile, or of the next one?
+                                  barrier
 
 Explore
-    The kernels stand in planted.py, which stays as it is. Each has a sample to run on, here the first:
+    The kernels stand in planted.py, which stays as it is. Read the first, and guess: which line, which two threads?
+    Then let it run on its sample and see what the simulator reports (source .venv/bin/activate comes before it, once):
     python -m week2.katas.race_hunt.planted mirror
-    prints the simulator's report. Read the kernel first, and guess: which line, which two threads?
 
 Concept
     Race: two threads use one element, at least one of them changes it, and nothing puts the two in order. Two loads
@@ -26,28 +26,30 @@ Concept
     it, and again before it is overwritten. In a loop, the last line of a turn comes just before the first line.
     Warps: cuda.syncwarp() lets the 32 lanes of a warp wait for each other, and no other warp. *Warp-synchronous* code
     leaves it out, since lanes go in step; since Volta GPUs no longer promise that. All lanes have to come to it.
-    Branches: a barrier in a branch is right if all threads of the block take the same one, chosen by the block's
-    number, say. If not, some wait for others who never come: end the branch, wait, begin it again.
+    Branches: all threads of a block have to come to the same barrier, which is one line. It may stand in a branch that
+    all of them take, chosen by the block's number, say. Else some wait for others who never come, and a barrier in the
+    other arm is another one: end the branch, wait, begin it again. A thread that has left by return is not waited for.
     Values: shared memory holds nothing defined until somebody stores to it. (The report: "nothing was stored".)
     Masks: a mask is about places. One that suits x_ptr + i need not suit x_ptr + i + 1.
     On a GPU: compute-sanitizer watches kernels. Of its tools racecheck looks for races in shared memory alone,
-    memcheck for accesses outside of arrays, and initcheck for loads of elements to which nothing was stored, in global
-    memory alone. synccheck is for barriers; but on an H200, where a thread that has ended counts as one that came, it
-    reported none that some threads pass by. With one more barrier behind such a one, the kernel hung.
+    memcheck for accesses outside of arrays, and initcheck for elements inside of arrays that are loaded before anybody
+    stored to them, in global memory alone. synccheck is for barriers; but on an H200 it reported none of those that
+    some threads passed by. With one more barrier behind such a one, the kernel hung.
     python -m week2.katas.race_hunt.sanitize     runs all four on planted.py, where there is a GPU.
     A report of your own: note of each access which thread made it, how many barriers of its block the thread had
-    passed, whether it was a load, a store or an atomic, and of which element. Two accesses with different
-    numbers of barriers are in order, since all threads of a block pass the same barriers.
+    passed, whether it was a load, a store or an atomic, and of which element. Two accesses with different numbers of
+    barriers are in order, since all threads of a block pass the same barriers. (syncwarp is not counted there.)
 
 Code it
     Task 1  findings: what the reports say; by_tool: which tool sees it on an H200           (twelve lines)
-    Task 2  mirror, row_sums, below_largest, snake: who waits for whom                         (five lines)
+    Task 2  mirror, row_sums, below_largest, snake: who waits for whom                         (four lines)
     Task 3  histogram, interleave, triples, steps: who has which place                         (four lines)
     Task 4  find_race: a report for one block and one array in shared memory                   (nine lines)
 
 Verify
     pytest week2/katas/race_hunt           then: ./course quiz week2/katas/race_hunt
-    What you mend loses no speed: it gets no barrier, atomic or byte more than it needs.
+    Mend and do not rewrite: a tile stays. Nothing gets more barriers, atomics or bytes than it needs (mirror may wait
+    twice for each tile, the last one too).
     Reflect: mirror, as planted, gave the right result in a hundred runs on a GPU. What is that worth?
 
 Simulated without a GPU: reports, results, barriers, atomics and bytes are exact.
@@ -73,7 +75,7 @@ def findings() -> dict[str, tuple[str, int, list[int]]]:
     """Of each kernel of planted.py: (kind, line, threads), as its report has them.
 
     kind: "race", "barrier" (some never come), "unset" (read, and nobody stored it), "bounds", or "none".
-    line: the one that the report begins with; 0 if there is no report.
+    line: that of planted.py with which the report begins; 0 if there is no report.
     threads: "race": who came later, who came before. "barrier": the first who waits, the first who never comes.
     "unset": who reads. "bounds": the program. "none": an empty list.
     """
@@ -90,7 +92,10 @@ def findings() -> dict[str, tuple[str, int, list[int]]]:
 
 
 def by_tool() -> dict[str, list[str]]:
-    """Which of the eight kernels each tool of compute-sanitizer reports, on an H200, by what the lesson says."""
+    """Which of the eight kernels each tool of compute-sanitizer reports, on an H200, by what the lesson says.
+
+    Keys: "racecheck", "memcheck", "synccheck" and "initcheck". Values: names, in any order; an empty list for none.
+    """
     return {
         "racecheck": ["mirror", "row_sums", "histogram", "interleave"],
         "memcheck": ["steps"],
@@ -292,7 +297,8 @@ def find_race(accesses: list[tuple[int, int, str, int]]) -> tuple[int, int] | No
 
     accesses: (thread, barriers, operation, element) of one block, as they happened in one run: who, how many barriers
     of the block it had passed by then, "load", "store" or "atomic", and which element of a shared array.
-    The first race is the one whose later access comes first in the list, and of several the one that began earliest.
+    The first race is the one whose later access comes first in the list; if that one races with several before it,
+    the one of them that comes first.
     """
     same = {}  # (barriers, element) -> places of the accesses so far
     for later, (thread, barriers, operation, element) in enumerate(accesses):
