@@ -17,37 +17,38 @@ Explore
 Concept
     Layout: a pair (shape, stride), two ints or two tuples of the same form. CuTe writes (2,3):(3,1) for the one above,
     and so do the comments here. A pair of a size and its stride, such as 2:3, is a mode; that may be a layout again.
-    Offset: each number of a coordinate times its stride, all added. Where a mode is a layout, its number may be a
-    coordinate or an index: idx2crd, given, makes a coordinate of an index. A whole layout takes an index too.
+    Offset: each number of a coordinate times its stride, all added. If a mode is a layout itself, its part of the
+    coordinate goes through that layout. An index may stand for a coordinate: idx2crd, given, makes one of it.
     Size: how many indices there are. Cosize: the largest offset, plus 1; here no stride is negative.
     Coalesce: the same offset for each index, with fewer modes. A mode of size 1 is left out. A mode s1:d1 that follows
     s0:d0 goes on where that one ends if d1 == s0 * d0; then both are one mode, (s0 * s1):d0.
     Composition: a o b takes index i to a(b(i)), so b chooses elements of a. Each mode of b goes by itself. A mode s:d
-    means every d-th index of a, s of them. Coalesce a, and take it mode by mode, with step = d and left = s:
+    of it means every d-th index of a, s of them. Coalesce a, and take it mode by mode, with step = d and left = s:
         a = (6,2):(8,2), b = 4:3    mode 6:8    6 // 3 = 2 indices, at stride 3 * 8; left is 4 // 2 = 2, step is 1
                                     mode 2:2    2 indices, at stride 1 * 2           so a o b = (2,2):(24,2)
-    From a mode never take more than are left. A step as large as a mode, or larger, passes it by; in the next mode the
-    step is step // size. A mode s:0 of b stays s:0, as a(0) is 0. All these divisions must be exact, as CuTe asks.
-    Complement: how to move a layout so that its copies fill the offsets below n, each once. Take its modes by growing
-    stride, and note how far the offsets are full, at first 1. A mode s:d leaves a gap: d // full copies, `full` apart,
-    fill it, and s * d offsets are full. At the end n // full copies, `full` apart, do the rest.
+    A mode of n indices gives n // step of them, but never more than are left. What it gives divides left, and the step
+    is 1 from there on. If the step is n or more, the mode gives none, and the step is divided by n. Each division must
+    be exact: CuTe refuses any other, while // would lose elements and say nothing.
+    Complement: how to move a layout so that its copies fill the offsets below n, each once. Leave out modes of size 1,
+    take the others by growing stride, and note how many offsets are full: at first 1. A mode s:d leaves a gap, which
+    d // full copies fill, `full` apart; then s * d offsets are full. At the end n // full copies do the same.
         4:2 in 24    0 2 4 6    2 copies, 1 apart: 8 are full.    24 // 8 = 3 copies, 8 apart: (2,3):(1,8)
-    Division: a o (tiler, complement of tiler in the size of a): its first mode is one tile, its second the way from
-    tile to tile. zipped_divide, given, does it to rows and columns: ((tile's rows, columns), (tiles down, across)).
-    Thread-value layout: its first mode is the thread, its second the thread's value; it gives an index of a tile.
-    Composed with the tile's layout in memory it says which thread loads what. `sectors`, given, counts a request.
-    Swizzle: an order that no strides describe. The bits of an offset from place base + shift on, so many as `bits`
-    says, flip those from place base on (^). Offsets stay together in groups of 2**base.
+    Division: a o (tiler, c), where c is the tiler's complement in n = the size of a. Its first mode is one tile, its
+    second the way from tile to tile. zipped_divide, given, does so to rows and to columns.
+    Thread-value layout: a mode of threads and one of each thread's values, which lead to an index of a tile. Indices
+    run down the rows first: row + rows * column. Composed with the tile's layout it says which thread loads what.
+    Swizzle: an order that no strides describe. Each of `bits` bits of an offset, from place base + shift on, flips (^)
+    the bit `shift` places lower. In Swizzle<2,0,2>, bits, base, shift, bit 2 flips bit 0: 4 = 0b0100 goes to 0b0101.
     Libraries: cuBLAS has whole products, ready to call. CUTLASS has their parts, as C++ templates and in Python, for a
     product with a type, an order or a last step that cuBLAS lacks. CUB has sums, scans, sorts and histograms in C++,
     for a warp, a block or the device. Ask them first; write what they do not have.
 
 Code it
-    Task 1  crd2idx, cosize: the layout as a function                            (six lines)
+    Task 1  crd2idx, cosize: the layout as a function                          (seven lines)
     Task 2  coalesce: the same function, with fewer modes                       (nine lines)
-    Task 3  composition: elements chosen by another layout                  (fourteen lines)
+    Task 3  composition: elements chosen by another layout                       (ten lines)
     Task 4  complement, logical_divide: tiles, and the way from tile to tile   (seven lines)
-    Task 5  block_tile, fragment, warp_copy, swizzle: all of it in use          (five lines)
+    Task 5  block_tile, fragment, warp_copy, swizzle: all of it in use           (six lines)
 
 Verify
     pytest week2/katas/layouts         then: ./course quiz week2/katas/layouts
@@ -118,13 +119,13 @@ def wavefronts(offsets: list[int]) -> int:
 def crd2idx(coordinate: Nested, layout: Layout) -> int:
     """The offset of a coordinate, in which any part may be given as an index: crd2idx(3, ((2, 3), (3, 1))) == 4.
 
-    As many offsets as the layout has modes are added up; sum, zip and isinstance serve here.
+    A layout of two ints multiplies. Any other adds up crd2idx of each part and its mode: sum, zip and isinstance serve.
     """
     raise NotImplementedError("week2/katas/layouts task 1: crd2idx")
 
 
 def cosize(layout: Layout) -> int:
-    """The largest offset, plus 1. No stride is negative."""
+    """The largest offset, plus 1. No stride is negative, so one coordinate tells."""
     raise NotImplementedError("week2/katas/layouts task 1: cosize")
 
 
@@ -141,9 +142,14 @@ def coalesce(layout: Layout) -> Layout:
 def composition(a: Layout, b: Layout) -> Layout:
     """The layout whose index i has the offset a(b(i)).
 
-    It has a mode for each mode of b, nested as b is; what a mode of two ints becomes is coalesced. All offsets of b are
-    indices of a, and what has to be divided can be.
+    It has a mode for each mode of b, nested as b is: given. What a mode of two ints becomes is coalesced. All offsets
+    of b are indices of a, and all divisions are exact.
     """
+    left, step = b
+    if not isinstance(left, int):
+        return join([composition(a, mode) for mode in modes(b)])
+    if step == 0:  # index 0 again and again, and a(0) is 0
+        return b
     raise NotImplementedError("week2/katas/layouts task 3: composition")
 
 
@@ -157,7 +163,10 @@ def complement(layout: Layout, n: int) -> Layout:
 
 
 def logical_divide(a: Layout, tiler: Layout) -> Layout:
-    """a o (tiler, its complement in the size of a): two modes, one tile and the way from tile to tile."""
+    """a o (tiler, its complement in the size of a): two modes, one tile and the way from tile to tile.
+
+    The size of a is size(a[0]), however far apart its elements lie.
+    """
     raise NotImplementedError("week2/katas/layouts task 4: logical_divide")
 
 
@@ -174,7 +183,7 @@ def zipped_divide(matrix: Layout, tilers: tuple[Layout, Layout]) -> Layout:
 def block_tile(matrix: Layout, rows: int, columns: int, block: tuple[int, int]) -> tuple[Layout, int]:
     """The layout of a tile of rows x columns, and the offset of its first element.
 
-    matrix: two modes, which rows and columns divide. block: how many tiles down and across the tile is.
+    matrix: two modes, perhaps nested, which rows and columns divide. block: how many tiles down and across the tile is.
     """
     raise NotImplementedError("week2/katas/layouts task 5: block_tile")
 
@@ -189,10 +198,11 @@ def fragment() -> Layout:
 
 
 def warp_copy(tile: Layout) -> Layout:
-    """The offsets at which a warp loads a tile of float32: shape (32, (4, rows)), a lane and its value.
+    """The offsets at which a warp loads a tile of float32: a mode of 32 lanes, and one of 4 * rows values of each.
 
-    tile: (rows, 128):(pitch, 1). In each of `rows` requests a lane asks for 4 elements that follow each other, as one
-    piece of 16 bytes. No request takes more sectors than it must.
+    tile: two modes, perhaps nested: rows, and 128 columns, of which 32 or more at a time follow each other in memory.
+    In each of `rows` requests a lane asks for 4 elements that follow each other, as one piece of 16 bytes. No request
+    takes more sectors than it must.
     """
     raise NotImplementedError("week2/katas/layouts task 5: warp_copy")
 
@@ -200,6 +210,6 @@ def warp_copy(tile: Layout) -> Layout:
 def swizzle(offset: int, bits: int, base: int, shift: int) -> int:
     """The offset with its `bits` bits from place `base` on flipped by those from place base + shift on.
 
-    Places count from 0, the lowest bit. shift: at least `bits`. CuTe's name of it is Swizzle<bits, base, shift>.
+    Places count from 0, the lowest bit. Offsets stay together in groups of 2**base. shift: at least `bits`.
     """
     raise NotImplementedError("week2/katas/layouts task 5: swizzle")
