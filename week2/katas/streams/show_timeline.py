@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from tools.sim import host
 
 ENGINES = ("upload", "compute", "download")
 WIDTH = 64  # characters
+CHUNKS = 5  # of 8 MB
 DEFAULT = 0  # the number of the default stream
 ROOT = Path(__file__).resolve().parents[3]  # of the course
 
@@ -34,6 +36,19 @@ def timeline(function, *args) -> dict[str, list[tuple[float, float, int]]]:
         numbers.setdefault(span.stream, len(numbers))
     return {engine: [(1e6 * (span.start - start), 1e6 * (span.end - start), numbers[span.stream])
                      for span in spans if span.engine == engine] for engine in ENGINES}
+
+
+def overlap(first: list[tuple[float, ...]], second: list[tuple[float, ...]]) -> float:
+    """How long two engines were busy at once: what spans of one and of the other share. first, second: start, end."""
+    return sum(max(0.0, min(one[1], other[1]) - max(one[0], other[0])) for one in first for other in second)
+
+
+def allocated(function, *args) -> list[int]:
+    """Bytes of each piece of the GPU's memory that function(*args) asks for."""
+    memory = host.device().memory
+    with mock.patch.object(memory, "reserve", wraps=memory.reserve) as reserve:
+        function(*args)
+    return [call.args[0] for call in reserve.call_args_list]
 
 
 def simulated(function: Callable) -> Callable:
@@ -72,16 +87,19 @@ def main() -> None:
     os.environ[gpu.SIMULATE] = "1"  # before the lesson asks which GPU there is
     from week2.katas.streams import streams as lesson
 
-    x, results = np.ones((5, 2**19)), {}
-    ways = {"one stream": ("one stream", True), "two streams, first mistake": ("no stream named", True),
+    x = np.ones((CHUNKS, 2**20))
+    ways = {"one stream": ("one stream", True), "two streams": ("two streams", True),
+            "two streams, first mistake": ("no stream named", True),
             "two streams, second mistake": ("two streams", False), "yours": ("overlapped", True)}
+    print("A dot: the engine waits for another one, for a buffer, or for the host to ask.\n")
     for name, (way, pinned) in ways.items():
         try:
-            results[name] = timeline(lesson.stepped, x, 1, way, pinned)
+            spans = timeline(lesson.stepped, x, 1, way, pinned)
         except NotImplementedError:
             print(f"{name}: after task 3")
-    for name, spans in results.items():
-        print(f"{name}: {max(work[-1][1] for work in spans.values()):.0f} us\n{picture(spans)}\n")
+            continue
+        whole = max(work[-1][1] for work in spans.values())
+        print(f"{name}: {whole:.0f} us, {whole / WIDTH:.0f} us a character\n{picture(spans)}\n")
 
 
 if __name__ == "__main__":

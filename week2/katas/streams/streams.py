@@ -2,8 +2,8 @@
 
 Challenge
     A GPU has an engine that copies up, one that copies down, and multiprocessors that compute. In one stream two of
-    the three always wait. Keep all three at work on data that are larger than the GPU's memory, chunk by
-    chunk; then run small products side by side, each of which leaves most of the GPU idle.
+    the three always wait. Keep all three at work on data that are larger than the GPU's memory, chunk by chunk, in
+    four arrays used again and again; then run small products side by side, each of which leaves most of the GPU idle.
 
         three chunks, two buffers on each side; 2 ms up, 3 ms kernel, 1 ms down        one stream: 3 * 6 = 18 ms
 
@@ -13,45 +13,46 @@ Challenge
 
 Explore
     python -m week2.katas.streams.show_timeline
-    The same work, as the simulated GPU did it: a digit is the chunk that an engine works on. After task 3 it shows
-    yours too. Two ways have two streams and look as if they had one. What has each of them forgotten?
+    The same work, as the simulated GPU did it: a digit is the chunk that an engine works on. Two streams overlap
+    their copies. With either of two mistakes they look as if they were one: what has each of them forgotten?
 
 Concept
-    What you know of the kata transfers: a stream is a queue, work in different streams may overlap, copies of
-    pinned memory do not keep the host, cuda.synchronize() waits for everything.
+    What you know of the kata transfers: a stream is a queue, work in different streams may overlap, the host does
+    not wait for copies of pinned memory, cuda.synchronize() waits for everything.
     Order across streams: nothing orders the work of two streams but an event. e = cuda.event() makes one,
     e.record(stream) marks what is in the stream so far, e.wait(stream) makes all later work of that stream wait for
-    the mark. The host does not wait. An event that was never recorded holds nobody up.
+    the mark. The host does not wait. Without an argument both mean the default stream. An event that is recorded
+    again has a new mark, and a wait means the latest so far. One that was never recorded holds nobody up.
     A missing wait is a race: the result may be right a hundred times. The simulator refuses such work.
     Double buffering: two buffers for what comes up, two for what goes down, used in turns: chunk i takes number i % 2
     of each. While the kernel reads one, the other is filled. An upload waits until the kernel two chunks before it
     has read the buffer; a kernel waits until the download two chunks before it has emptied the buffer. That
-    takes an event for each buffer, recorded anew in each turn: a wait for everything in the other stream so
-    far would also wait for the chunk just before.
+    takes an event for each buffer, recorded in each turn right after the work that reads or empties it. To wait for
+    everything in the other stream would be to wait for the chunk just before, too.
     Makespan: the time from first to last. Each engine takes the chunks in order, and begins one when it is done with
     the one before, the chunk is there, and the buffer that it fills is free. With enough chunks the slowest
     engine decides.
     What spoils it: work in the default stream, stream 0, waits for all other streams and they wait for it. Pageable
     memory makes the host wait at each copy. So does a synchronize in the loop.
     Kernels side by side: a kernel of few blocks leaves most multiprocessors (SMs) idle. Kernels in other streams may
-    use them, as long as blocks fit: an SM holds blocks_per_sm of them. It pays if a kernel takes longer than
-    the host needs to launch one, about 25 us from Python.
-    Fork and join: what several streams do between two steps of a main stream needs an event of main that each of
-    them waits for, and an event of each of them that main waits for.
+    use them, as long as blocks fit. An SM holds blocks_per_sm of them, of one kernel or of several, and the blocks
+    of one kernel may lie on many SMs. It pays if a kernel takes longer than its launch, about 25 us from Python.
+    Fork and join: several streams work between two steps of a main stream. Before its first work each of them waits
+    once for an event of main; after the last work main waits once for an event of each.
 
 Code it
-    Task 1  in_turn, makespan, overlap: what to expect, and what was seen    (thirteen lines)
-    Task 2  after: one stream waits for another                                 (three lines)
-    Task 3  overlapped: three streams, two buffers on each side             (seventeen lines)
-    Task 4  kernels_at_once, multiply_all: small products side by side           (nine lines)
+    Task 1  in_turn, makespan: what to expect                                 (eight lines)
+    Task 2  after: one stream waits for another                               (three lines)
+    Task 3  overlapped: three streams, two buffers on each side            (thirteen lines)
+    Task 4  kernels_at_once, multiply_all: small products side by side        (eight lines)
 
 Verify
     pytest week2/katas/streams         then: ./course quiz week2/katas/streams
     Reflect: your kernel takes ten times as long as both copies. What would a third buffer bring?
 
 Simulated without a GPU: results, copies, their order and races between copies and kernels are exact. Time is
-modelled: 25 us of the host for each piece of work, copies at the rate of an H100's link, a kernel what its bytes
-take, one kernel at a time.
+modelled: 25 us of the host for each piece of work and 2 us for an event, copies at the rate of an H100's link, a
+kernel what its bytes take, one kernel at a time.
 """
 
 from collections.abc import Callable
@@ -63,8 +64,6 @@ from week2.katas.streams import show_timeline
 THREADS = 256  # of a block
 TILE = 16      # rows and columns of a block of matmul_kernel
 BUFFERS = 2    # on each side
-
-Span = tuple[float, float]  # when something began and when it was done, in one unit
 
 
 @cuda.jit
@@ -101,16 +100,15 @@ def in_turn(chunks: int, up: float, kernel: float, down: float) -> float:
 
 
 def makespan(chunks: int, up: float, kernel: float, down: float, buffers: int) -> float:
-    """Time of so many chunks on three engines, chunk i in buffer i % buffers of each side. Arguments as for in_turn."""
+    """Time of so many chunks on three engines, chunk i in buffer i % buffers of each side; 0.0 for no chunks.
+
+    up, kernel, down: as for in_turn.
+    """
+    uploaded = computed = downloaded = 0.0  # when each engine is done with its last chunk
+    read = [0.0] * buffers     # when each buffer was last read by a kernel
+    emptied = [0.0] * buffers  # and each on the other side by a download
     raise NotImplementedError("week2/katas/streams task 1: makespan")
 
-
-def overlap(first: list[Span], second: list[Span]) -> float:
-    """For how long two engines were busy at once: what a span of one and a span of the other share, added up.
-
-    first, second: spans of one engine each, which do not overlap one another.
-    """
-    raise NotImplementedError("week2/katas/streams task 1: overlap")
 
 
 # Task 2
@@ -189,7 +187,12 @@ def two_streams(job: Job, forgets: bool = False) -> None:
 
 
 def overlapped(job: Job) -> None:
-    """As one_stream: a stream for uploads, one for kernels, one for downloads, and BUFFERS buffers on each side."""
+    """As one_stream: a stream for uploads, one for kernels, one for downloads, and BUFFERS buffers on each side.
+
+    No further arrays on the GPU, however many chunks there are. The host waits after the last chunk alone.
+    """
+    up, compute, down = (cuda.stream() for _ in range(3))
+    sources, targets = ([cuda.device_array(job.n, np.float64) for _ in range(BUFFERS)] for _ in range(2))
     raise NotImplementedError("week2/katas/streams task 3: overlapped")
 
 
@@ -230,9 +233,18 @@ def timeline(chunks: int, n: int, way: str, pinned: bool = True) -> dict:
     return show_timeline.timeline(WAYS[way], Job(np.ones((chunks, n)), 0, pinned))
 
 
+@show_timeline.simulated
+def allocated(chunks: int, n: int, way: str) -> list[int]:
+    """Bytes of each array that a job makes on the GPU. Given."""
+    return show_timeline.allocated(WAYS[way], Job(np.ones((chunks, n)), 0))
+
+
 # Task 4
 def kernels_at_once(blocks: int, blocks_per_sm: int, sms: int) -> int:
-    """How many kernels of so many blocks each fit on the GPU at once; at least one, whose blocks may have to queue."""
+    """How many kernels of so many blocks each fit on the GPU at once; at least one, whose blocks may have to queue.
+
+    A kernel's blocks go wherever there is room: each of the GPU's sms has room for blocks_per_sm of them.
+    """
     raise NotImplementedError("week2/katas/streams task 4: kernels_at_once")
 
 
@@ -282,3 +294,23 @@ def product_streams(count: int, streams: int) -> list[int]:
     """Number of the stream in which the simulated GPU did each of `count` products. Given."""
     work = Products(np.ones((count, 2, 2), np.float32), np.ones((count, 2, 2), np.float32), streams)
     return [stream for *_, stream in show_timeline.timeline(work.run)["compute"]]
+
+
+@show_timeline.simulated
+def behind_uploads(n: int, last: int) -> tuple[list[float], list[float], float]:
+    """What the simulated GPU did with two products in two streams, each behind an upload of n numbers in its stream,
+    of which streams[last] has the last one: when the uploads were done, when the products began, and when main went
+    on; in microseconds. Given.
+    """
+    def work():
+        main, *streams = (cuda.stream() for _ in range(3))
+        for number in 1 - last, last:
+            cuda.to_device(cuda.pinned_array(n, np.float64), stream=streams[number])
+        a, b, out, other = (cuda.device_array((2, 1, 1), np.float32) for _ in range(4))
+        multiply_all(a, b, out, main, streams)
+        other.copy_to_host(cuda.pinned_array(other.shape, np.float32), stream=main)
+        cuda.synchronize()
+
+    spans = show_timeline.timeline(work)
+    uploads, products = [end for _, end, _ in spans["upload"]], [begin for begin, *_ in spans["compute"]]
+    return uploads if last else uploads[::-1], products, spans["download"][0][0]
