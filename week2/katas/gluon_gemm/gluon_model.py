@@ -1,16 +1,13 @@
 """The partitions of a Gluon kernel, run line by line in the model of ring_model.py. Given; nothing to write."""
 
-import ast
-import functools
-import inspect
-import textwrap
 from collections.abc import Callable
-from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-from triton.runtime.jit import JITFunction
-from week2.katas.gluon_gemm.ring_model import CONSUMERS, ORDERS, PRODUCER, Barrier, Place, Run
+from week2.katas.gluon_gemm.gluon_parts import Parts
+from week2.katas.gluon_gemm.gluon_source import plain
+from week2.katas.gluon_gemm.ring_model import Barrier, Place
+from week2.katas.gluon_gemm.workers import CONSUMERS, ORDERS, PRODUCER, Run
 
 
 class Group:
@@ -36,21 +33,14 @@ class Nowhere:
 class Box:
     """A descriptor: box by box of an array, with zeros beyond its edges."""
 
-    def __init__(self, name: str, array: np.ndarray, shape: tuple, itemsize: int) -> None:
+    def __init__(self, name: str, array: Any, shape: tuple, itemsize: int) -> None:
         self.name, self.array, self.shape, self.itemsize = name, array, shape, itemsize
 
-    def at(self, row: int, col: int) -> np.ndarray:
+    def at(self, row: int, col: int) -> Any:
         box = np.zeros(self.shape)
         part = self.array[row:row + self.shape[0], col:col + self.shape[1]]
         box[:part.shape[0], :part.shape[1]] = part
         return box
-
-
-class Names(SimpleNamespace):
-    """A module of Gluon, with what this kata needs of it."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise RuntimeError(f"The model knows nothing called {name}: the lesson's names will do.")
 
 
 class Corners(Box):
@@ -61,31 +51,33 @@ class Corners(Box):
 
 
 def run_linear(x: np.ndarray, weight: np.ndarray, roles: tuple, tile: tuple[int, int, int], stages: int, programs: int,
-               bytes: int, itemsize: int) -> tuple[np.ndarray, int, int]:
+               bytes: int, itemsize: int) -> tuple[np.ndarray, dict[str, int]]:
     """x @ weight.T by producer and consumer, one program after the other, the workers in every order.
 
-    Also the most products that a consumer had in flight at once, and the most stages on their way at once.
+    Also the most that was seen of what Parts looks at, and the most stages on their way at once.
     """
-    first, products, copies = None, 0, 0
+    first, most = None, {}
+    shape = len(x), len(weight), x.shape[1]
     for order in ORDERS:
-        out = np.full((len(x), len(weight)), np.nan)
+        out = np.full(shape[:2], np.nan)
         for program in range(programs):
             run = Run(order)
-            shared = _shared(run, tile, stages)
+            run.about_a_deadlock = _asking(run, shape, tile, stages, (program, programs))
+            parts, shared = Parts(run, out, (program, programs)), _shared(run, tile, stages)
             boxes = Box("x", x, (tile[0] // 2, tile[2]), itemsize), Box("weight", weight, tile[1:], itemsize)
-            produces, consumes = (_in_model(run, role, out, (program, programs)) for role in roles)
-            shape = len(x), len(weight), x.shape[1]
+            produces, consumes = (plain(role, parts.names()) for role in roles)
             workers = {PRODUCER: _call(produces, *boxes, *shared, *shape, *tile, stages, bytes)}
             for half, name in enumerate(CONSUMERS):
                 places = *shared[:2], Group("out_places", [0, 1]), *shared[2:]
                 workers[name] = _call(consumes, "out", *places, *shape, half, "LAYOUT", *tile, stages)
             run.go(workers)
             _nothing_left(run)
-            products, copies = max(products, run.most_products), max(copies, run.most_copies)
+            seen = parts.seen | {"stages on their way": run.most_copies}
+            most = {name: max(number, most.get(name, 0)) for name, number in seen.items()}
         first = out if first is None else first
         if not np.array_equal(first, out, equal_nan=True):
-            return out, products, copies
-    return first, products, copies
+            return out, most
+    return first, most
 
 
 def run_producer(producer: Any, shape: tuple[int, int, int], tile: tuple[int, int, int], stages: int,
@@ -94,27 +86,26 @@ def run_producer(producer: Any, shape: tuple[int, int, int], tile: tuple[int, in
 
     Also the most stages that were on their way at once.
     """
-    m, n, k = shape
-    tiles = -(-m // tile[0]) * -(-n // tile[1])
-    steps = len(range(program[0], tiles, program[1])) * -(-k // tile[2])
+    tiles, steps = _work(shape, tile, program)
     found: list[tuple] = []
     copies = 0
     for order in ORDERS:
         run = Run(order)
         run.question = "This consumer is the model's, and waits as it should. What is copied, where to, and when?"
+        run.about_a_deadlock = _asking(run, shape, tile, stages, program)
         shared = _shared(run, tile, stages)
         boxes = Corners("x", None, (tile[0] // 2, tile[2]), itemsize), Corners("weight", None, tile[1:], itemsize)
 
         def consume(half, shared=shared):
             x_slots, weight_slots, full, empty = shared
             seen = []
-            for i in range(steps):
+            for i in range(tiles * steps):
                 full.index(i % stages).wait(i // stages % 2)
                 seen.append((x_slots.index(i % stages * 2 + half).use(), weight_slots.index(i % stages).use()))
                 empty.index(i % stages).arrive()
             return seen
 
-        produces = _in_model(run, producer, np.zeros(0), program)
+        produces = plain(producer, Parts(run, np.zeros(0), program).names())
         workers = {PRODUCER: _call(produces, *boxes, *shared, *shape, *tile, stages, bytes)}
         workers |= {name: _call(consume, half) for half, name in enumerate(CONSUMERS)}
         results = run.go(workers)
@@ -126,6 +117,12 @@ def run_producer(producer: Any, shape: tuple[int, int, int], tile: tuple[int, in
 
 def _call(function: Callable, *args: Any) -> Callable:
     return lambda: function(*args)
+
+
+def _work(shape: tuple[int, int, int], tile: tuple[int, int, int], program: tuple[int, int]) -> tuple[int, int]:
+    """The tiles of a program, and the steps of each."""
+    down, across, steps = (-(-length // part) for length, part in zip(shape, tile))
+    return len(range(program[0], down * across, program[1])), steps
 
 
 def _shared(run: Run, tile: tuple[int, int, int], stages: int) -> tuple[Group, Group, Group, Group]:
@@ -143,104 +140,25 @@ def _shared(run: Run, tile: tuple[int, int, int], stages: int) -> tuple[Group, G
 def _nothing_left(run: Run) -> None:
     left = [place for place in run.places if place.unread or place.arriving]
     if left:
-        raise RuntimeError(f"At the end {left[0].what} lies in {left[0].name}, and nobody has used it.")
+        raise RuntimeError(f"At the end {left[0].what} lies in {left[0].name}, and nobody has used it.\n"
+                           f"{left[0].line}it was copied there.")
 
 
-def _in_model(run: Run, function: Any, out: np.ndarray, program: tuple[int, int]) -> Callable:
-    """The function behind a Gluon one, with the model in place of Gluon."""
-    names = {**function.fn.__globals__, "_towards_zero": _towards_zero, "_rest": _rest}
-    for name, value in list(names.items()):
-        if isinstance(value, JITFunction):
-            names[name] = _plain(value, names)
+def _asking(run: Run, shape: tuple[int, int, int], tile: tuple[int, int, int], stages: int,
+            program: tuple[int, int]) -> Callable[[], list[str]]:
+    """What a deadlock may come from, where the waits until then show it."""
+    tiles, steps = _work(shape, tile, program)
 
-    def copy(desc, coord, barrier, place):
-        row, col = (int(i) for i in coord)
-        if desc.shape != place.shape:
-            raise RuntimeError(f"A box of {desc.name} has {desc.shape[0]} x {desc.shape[1]} elements, {place.name} has "
-                               f"{place.shape[0]} x {place.shape[1]}.")
-        what = f"{desc.name}[{row}:{row + desc.shape[0]}, {col}:{col + desc.shape[1]}]"
-        place.fill(what, desc.at(row, col), desc.shape[0] * desc.shape[1] * desc.itemsize, barrier)
-
-    def arrive(barrier, *, count=1, pred=True):
-        if pred:
-            barrier.arrive()
-
-    def multiply(a, b, acc, *, use_acc=True, is_async=False):
-        left, right = (getattr(p, "place", p) for p in (a, b))
-        values = [p.place.use().T if getattr(p, "turned", False) else p.use() for p in (a, b)]
-        if values[0].shape[1] != values[1].shape[0]:
-            raise RuntimeError("{} x {} elements times {} x {}: does b have to be turned, by .permute((1, 0))?".format(
-                *values[0].shape, *values[1].shape))
-        mine = run.products[run.now]
-        mine.append((left, right))
-        run.most_products = max(run.most_products, len(mine))
-        if not is_async:
-            mine.clear()
-        run.pause()
-        return values[0] @ values[1] + (acc if use_acc else 0)
-
-    def wait(number=0, deps=None):
-        if not deps:
-            raise RuntimeError("warpgroup_mma_wait needs deps=(acc,): what the products in flight add to.")
-        mine = run.products[run.now]
-        del mine[:max(0, len(mine) - number)]
-        run.pause()
-        return deps[0] if len(deps) == 1 else tuple(deps)
-
-    def store(acc, out_desc, out_tile, row, col):
-        if run.products[run.now]:
-            raise RuntimeError(f"{run.now} stores its sums while one of its products is in flight.")
-        if CONSUMERS[out_tile] != run.now:
-            raise RuntimeError(f"{run.now} stores through out_places.index({out_tile}), {CONSUMERS[out_tile]}'s place.")
-        part = out[row:row + acc.shape[0], col:col + acc.shape[1]]
-        if not np.isnan(part).all():
-            raise RuntimeError(f"{run.now} stores its sums at row {row}, column {col}, where others are stored.")
-        part[:] = acc[:part.shape[0], :part.shape[1]] + 0.0  # a sum that begins with 0 is no -0.0
-
-    names.update(
-        store_half=store, warpgroup_mma=multiply, warpgroup_mma_wait=wait, fence_async_shared=lambda: None,
-        tma=Names(async_copy_global_to_shared=copy, store_wait=lambda pendings: None),
-        mbarrier=Names(
-            wait=lambda barrier, phase, pred=True: barrier.wait(phase) if pred else None,
-            expect=lambda barrier, bytes, pred=True: barrier.expect(bytes) if pred else None, arrive=arrive),
-        gl=Names(
-            program_id=lambda axis: (program[0], 0, 0)[axis], num_programs=lambda axis: (program[1], 1, 1)[axis],
-            cdiv=lambda a, b: -(-a // b),
-            zeros=lambda shape, dtype, layout: np.zeros(shape), static_range=range, float32="float32",
-            constexpr=object))
-    return _plain(function, names)
-
-
-def _plain(function: Any, names: dict) -> Callable:
-    return FunctionType(_code_of(function.fn), names, function.fn.__name__, function.fn.__defaults__)
-
-
-@functools.cache
-def _code_of(plain: Callable) -> CodeType:
-    """Its code, in which // and % of negative numbers are those of a GPU: rounded towards 0."""
-    lines, first = inspect.getsourcelines(plain)
-    tree = ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1)
-    definition = tree.body[0]
-    definition.decorator_list = []
-    definition.args.defaults = []
-    for argument in definition.args.args:
-        argument.annotation = None
-    inner: dict[str, Any] = {}
-    exec(compile(ast.fix_missing_locations(_AsOnAGPU().visit(tree)), plain.__code__.co_filename, "exec"), inner)
-    return inner[plain.__name__].__code__
-
-
-class _AsOnAGPU(ast.NodeTransformer):
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        name = {ast.FloorDiv: "_towards_zero", ast.Mod: "_rest"}.get(type(node.op))
-        call = ast.Call(ast.Name(name or "", ast.Load()), [node.left, node.right], [])
-        return ast.copy_location(call, node) if name else node
-
-
-def _towards_zero(a: int, b: int) -> int:
-    return a // b if (a < 0) == (b < 0) else -(-a // b)
-
-
-def _rest(a: int, b: int) -> int:
-    return a - b * _towards_zero(a, b)
+    def ask() -> list[str]:
+        """The first that is seen."""
+        for name, barrier in ((PRODUCER, "empty"), *((name, "full") for name in CONSUMERS)):
+            slots = [f"{barrier}.index({i % stages})" for i in range(steps)]
+            waits = [wait for wait in run.waits[name] if wait.startswith(barrier)]
+            if len(waits) > tiles * steps:
+                return [f"Program {program[0]} of {program[1]} has {tiles * steps} steps, and {name} has waited "
+                        f"{len(waits)} times at {barrier}.", "Which tiles does it take?"]
+            if steps % stages and waits[:steps] == slots and waits[steps:steps + 1] == slots[:1]:
+                return [f"After its first tile of {steps} steps {name} begins at {slots[0]} again.",
+                        "Which slot comes next in the ring?"]
+        return []
+    return ask

@@ -4,116 +4,11 @@ Barriers count arrivals and bytes as a Hopper GPU's do. What that would do wrong
 so is waiting for ever.
 """
 
-import itertools
-import sys
-import threading
 from collections.abc import Callable
-from pathlib import Path
-from types import FrameType, SimpleNamespace, TracebackType
+from types import SimpleNamespace
 from typing import Any
 
-PRODUCER, CONSUMERS, ENGINE = "the producer", ("consumer 0", "consumer 1"), "the copy engine"
-ORDERS = tuple(itertools.permutations((PRODUCER, *CONSUMERS, ENGINE)))  # who goes first, whenever several can go on
-MOST_STEPS = 100_000
-
-
-class _Stopped(BaseException):
-    """Ends a worker whose run is over."""
-
-
-class Run:
-    """Workers, each in a thread, of which one at a time goes on, and copies that are on their way."""
-
-    def __init__(self, order: tuple[str, ...]) -> None:
-        self.order, self.now = order, ""
-        self.question = "At which barrier, and for which phase, has it waited?"  # who uses a place too early
-        self.arriving: list[Callable] = []  # what each copy does when it arrives, the oldest first
-        self.products: dict[str, list] = {name: [] for name in CONSUMERS}  # in flight: the places that each one reads
-        self.most_products = self.most_copies = 0
-        self.places: list[Place] = []
-        self._may_go = {name: threading.Semaphore(0) for name in order}
-        self._paused = threading.Semaphore(0)
-        self._ready: dict[str, Callable | None] = {}  # of each worker: can it go on? None: it has ended
-        self._where: dict[str, tuple[str, Callable[[], str]]] = {}  # its line, and what it does there
-        self._error: BaseException | None = None
-        self._over = False
-
-    def go(self, workers: dict[str, Callable]) -> dict[str, Any]:
-        """What each worker returns."""
-        results: dict[str, Any] = {}
-        threads = []
-        for name, work in workers.items():
-            self._ready[name], self._where[name] = (lambda: True), ("", str)
-            threads.append(threading.Thread(target=self._work, args=(name, work, results), daemon=True))
-            threads[-1].start()
-        try:
-            if any(not self._step() for _ in range(MOST_STEPS)):
-                return results
-            raise RuntimeError(f"After {MOST_STEPS} steps the workers have not ended: does a loop go on for ever?")
-        finally:
-            self._over = True
-            for name in workers:
-                self._may_go[name].release()
-            for thread in threads:
-                thread.join(timeout=1)  # one that computes for ever is left behind
-
-    def _step(self) -> bool:
-        """Let one worker go on to its next call of the model, or let one copy arrive. False if all is done."""
-        for name in self.order:
-            if name == ENGINE and self.arriving:
-                self.arriving.pop(0)()
-                return True
-            ready = self._ready.get(name)
-            if ready and ready():
-                self.now = name
-                self._may_go[name].release()
-                self._paused.acquire()
-                if self._error:
-                    raise self._error
-                return True
-        if any(self._ready.values()):
-            waiting = [(name, *self._where[name]) for name, ready in self._ready.items() if ready]
-            lines = [f"{place}{name} {where()}" for name, place, where in waiting]
-            raise RuntimeError("Deadlock: nobody can go on.\n" + "\n".join(lines))
-        return False
-
-    def _work(self, name: str, work: Callable, results: dict) -> None:
-        self._may_go[name].acquire()
-        try:
-            if not self._over:
-                results[name] = work()
-        except _Stopped:
-            pass
-        except BaseException as error:
-            self._error = error.with_traceback(_without_the_model(error.__traceback__))
-        self._ready[name] = None
-        self._paused.release()
-
-    def pause(self, where: Callable[[], str] = lambda: "works", ready: Callable = lambda: True) -> None:
-        """Others may go on now; this worker does when it is ready."""
-        name, frame = self.now, sys._getframe()
-        while frame.f_back and _in_model(frame):
-            frame = frame.f_back
-        place = "" if frame.f_code.co_filename == threading.__file__ else f"Line {frame.f_lineno}: "
-        self._ready[name], self._where[name] = ready, (place, where)
-        self._paused.release()
-        self._may_go[name].acquire()
-        if self._over:
-            raise _Stopped
-
-
-def _without_the_model(trace: TracebackType | None) -> TracebackType | None:
-    """As far as the last line that is not the model's: the fault is to be looked for there."""
-    last, step = None, trace
-    while step:
-        last, step = (step if not _in_model(step.tb_frame) else last), step.tb_next
-    if last:
-        last.tb_next = None
-    return trace
-
-
-def _in_model(frame: FrameType) -> bool:
-    return Path(frame.f_code.co_filename).name in ("ring_model.py", "gluon_model.py")
+from week2.katas.gluon_gemm.workers import CONSUMERS, ORDERS, PRODUCER, Run, line_of_the_lesson
 
 
 class Barrier:
@@ -124,14 +19,16 @@ class Barrier:
         self.left, self.bytes, self.ended = self.count, 0, 0
 
     def wait(self, phase: int) -> None:
-        """Until the phase with this number, 0 or 1, has ended. A new barrier is in its phase 0."""
+        """For the end of a phase, 0 or 1: until the barrier is in the other one. A new one is in its phase 0."""
         if phase not in (0, 1):
             raise RuntimeError(f"{self.run.now} waits at {self.name} for phase {phase}: phases are 0 and 1.")
+
+        self.run.waits[self.run.now].append(self.name)
 
         def where() -> str:
             arrivals = f"{self.left} of {self.count} arrivals missing" if self.left else "all have arrived"
             bytes = f", {abs(self.bytes)} bytes too {'few' if self.bytes > 0 else 'many'}" if self.bytes else ""
-            return f"waits at {self.name} for phase {phase}: {arrivals}{bytes}."
+            return f"at {self.name} for phase {phase}: {arrivals}{bytes}."
 
         self.run.pause(where, lambda: self.ended % 2 != phase)
 
@@ -164,7 +61,7 @@ class Place:
 
     def __init__(self, run: Run, name: str, readers: tuple[str, ...] = CONSUMERS, shape: tuple = ()) -> None:
         self.run, self.name, self.readers, self.shape, self.turned = run, name, readers, shape, False
-        self.what, self.value, self.arriving = "", None, False
+        self.what, self.value, self.arriving, self.line = "", None, False, ""
         self.unread: set[str] = set()
         run.places.append(self)
 
@@ -187,6 +84,7 @@ class Place:
             barrier.land(bytes)
 
         self.what, self.arriving, self.barrier, self.phases = what, True, barrier, before
+        self.line = line_of_the_lesson()
         self.run.arriving.append(land)
         copies = sum(place.arriving for place in self.run.places if place.readers == CONSUMERS)
         self.run.most_copies = max(self.run.most_copies, copies)

@@ -9,7 +9,7 @@ from tools.gpu import device
 from week2.katas.gluon_gemm import gluon_gemm as lesson
 from week2.katas.gluon_gemm.run_gluon_gemm import alone
 
-TILE_M, TILE_N, STAGES = 128, 256, 4  # of linear
+TILE_M, TILE_N = 128, 256  # of linear
 LIMIT = 227 * 1024
 
 
@@ -31,10 +31,38 @@ def turns_by_hand(i, stages):
     return slot, full, empty
 
 
+def turn_of(i):
+    """Of item i in a ring of 3 slots."""
+    seen = lesson.turn(i, 3)
+    why = f"turn({i}, 3) is {seen!r}, wanted: a slot and two phases."
+    assert isinstance(seen, tuple) and len(seen) == 3, why
+    return seen
+
+
 @pytest.mark.task(1)
 @pytest.mark.parametrize("i", range(8))
-def test_item_of_the_lesson_has_its_slot_and_its_two_phases(i):
-    assert_matches(lesson.turn, i, 3, oracle=turns_by_hand)
+def test_items_of_the_lesson_take_the_slots_in_turn(i):
+    slot, wanted = turn_of(i)[0], turns_by_hand(i, 3)[0]
+    why = f"turn({i}, 3) gives item {i} slot {slot}, wanted: {wanted}. After slot 2 comes slot 0."
+    assert slot == wanted, why
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("i", range(8))
+def test_the_phase_at_full_changes_after_each_round_of_the_ring(i):
+    phase, wanted = turn_of(i)[1], turns_by_hand(i, 3)[1]
+    why = (f"turn({i}, 3) waits at full for phase {phase}, wanted: {wanted}. Uses of this slot before item {i}: "
+           f"{i // 3}, and each has ended a phase of full.")
+    assert phase == wanted, why
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("i", range(8))
+def test_the_producer_waits_at_empty_for_the_end_of_the_phase_before(i):
+    phase, wanted = turn_of(i)[2], turns_by_hand(i, 3)[2]
+    why = (f"turn({i}, 3) waits at empty for phase {phase}, wanted: {wanted}. A new barrier is in phase 0. Which wait "
+           "passes there at once, so that the first round may begin?")
+    assert phase == wanted, why
 
 
 @pytest.mark.task(1)
@@ -99,6 +127,15 @@ def bytes_in_all(tile_m, tile_n, tile_k, itemsize, stages):
 
 
 @pytest.mark.task(2)
+@pytest.mark.parametrize("itemsize", [2, 1])
+def test_results_have_two_bytes_an_element_whatever_x_has(itemsize):
+    results = lesson.shared_bytes(128, 256, 128, itemsize, 0)
+    why = (f"Without any stage, with an x of itemsize {itemsize}, shared_bytes is {results}, wanted: 32768. Both "
+           "places have 64 x 128 results of 2 bytes each.")
+    assert results == 2 * 64 * 128 * 2, why
+
+
+@pytest.mark.task(2)
 @pytest.mark.parametrize("tile", [(128, 256, 64, 2, 4), (64, 128, 32, 2, 3), (128, 128, 128, 1, 5)])
 def test_shared_memory_holds_stages_barriers_and_results(tile):
     assert_matches(lesson.shared_bytes, *tile, oracle=bytes_in_all)
@@ -129,6 +166,15 @@ def most_by_trying(of_producer):
 @pytest.mark.task(2)
 @pytest.mark.parametrize("of_producer", [24, 32, 40, 168])
 def test_what_the_producer_does_not_need_goes_to_the_consumers(of_producer):
+    registers = lesson.most_registers(of_producer)
+    taken = 2 * 128 * registers + 128 * of_producer
+    sums = f"256 threads of {registers} and 128 of {of_producer} take {taken} registers, an SM has 65536."
+    why = f"{sums} The producer's one warp gets the registers of four."
+    assert taken <= 65536, why
+    why = f"most_registers({of_producer}) is {registers}, and setmaxnreg knows multiples of 8."
+    assert registers % 8 == 0, why
+    why = f"{sums} 8 more for each of the 256 would fit."
+    assert 65536 - taken < 2 * 128 * 8, why
     assert_matches(lesson.most_registers, of_producer, oracle=most_by_trying)
 
 
@@ -168,10 +214,34 @@ def test_steps_beyond_the_ring_wait_for_an_empty_slot(stages):
 
 
 @pytest.mark.task(3)
-@pytest.mark.parametrize("m, n", [(8, 8), (4, 16), (8, 24)])
+@pytest.mark.parametrize("m, n", [(8, 8), (4, 16), (4, 24)])
 def test_the_ring_goes_on_from_tile_to_tile(m, n):
     """Three steps a tile in two slots: the second tile begins in slot 1."""
     assert_matches(lesson.asked_boxes, m, n, 6, 2, oracle=boxes_by_hand)
+
+
+def rows_of_tiles(boxes):
+    """Where each tile begins: its first row of x and its first row of weight."""
+    return list(dict.fromkeys((upper[0], weight[0]) for upper, _, weight in boxes))
+
+
+@pytest.mark.task(3)
+def test_tiles_come_in_the_order_of_tile_of():
+    rows = rows_of_tiles(lesson.asked_boxes(12, 16, 2, 2))
+    wanted = [(0, 0), (4, 0), (8, 0), (0, 8), (4, 8), (8, 8)]
+    why = f"Tiles begin at these rows of x and weight: {rows}, wanted, by tile_of: {wanted}."
+    assert rows == wanted, why
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("program", [0, 1])
+def test_a_program_leaves_the_tiles_between_its_own_to_the_others(program):
+    """Six tiles for three programs, a column of them 12 rows high."""
+    rows = rows_of_tiles(lesson.asked_boxes(12, 16, 2, 2, program, 3))
+    numbers = [x // 4 + weight // 8 * 3 for x, weight in rows]
+    wanted = [program, program + 3]
+    why = f"Program {program} of 3 takes the tiles with the numbers {numbers}, wanted: {wanted}."
+    assert numbers == wanted, why
 
 
 @pytest.mark.task(3)
@@ -196,9 +266,20 @@ def test_copies_are_on_their_way_into_all_slots_at_once(stages):
     assert seen == stages, why
 
 
-def instructions(rng, dtype=torch.bfloat16):
+@pytest.mark.task(3)
+@pytest.mark.counters
+@pytest.mark.parametrize("stages", [2, 3])
+def test_the_next_tiles_are_asked_for_before_this_one_is_done(stages):
+    """Four tiles of one step each."""
+    seen = lesson.asked_at_once(16, 8, 2, stages)
+    why = (f"Of tiles of one step, in {stages} slots, at most {seen} were on their way at once. What does the producer "
+           "wait for at the end of a tile?")
+    assert seen == stages, why
+
+
+def instructions(function, kernel, rng, dtype=torch.bfloat16):
     x, weight = small_integers(rng, (256, 256), (512, 256), dtype=dtype)
-    return compiled(lesson.linear, x, weight, chip="h100").kernels["linear_kernel"]
+    return compiled(function, x, weight, chip="h100").kernels[kernel]
 
 
 def times(kernel, start):
@@ -208,7 +289,7 @@ def times(kernel, start):
 @pytest.mark.task(3)
 @pytest.mark.compiled
 def test_the_producer_becomes_three_copies_and_one_arrival_with_bytes(rng):
-    kernel = instructions(rng)
+    kernel = instructions(lesson.producer_alone, "producer_kernel", rng)
     copies = times(kernel, "cp.async.bulk.tensor.2d.shared")
     arrivals_with_bytes = times(kernel, "mbarrier.arrive.expect_tx")
     by_threads = [name for name in kernel.instructions if name.startswith("ld.global")]
@@ -223,61 +304,80 @@ def product(x, weight, stages, programs=1):
     return (x.double() @ weight.double().T).cpu() + 0.0  # 0.0 for -0.0
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 def test_multiplies_one_step(rng):
     assert_matches(lesson.simulate, *small_integers(rng, (4, 2), (8, 2)), 2, oracle=product, exact=True)
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 def test_adds_up_the_steps_along_k(rng):
     assert_matches(lesson.simulate, *small_integers(rng, (4, 4), (8, 4)), 2, oracle=product, exact=True)
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 @pytest.mark.parametrize("stages", [2, 3, 4])
 def test_slots_are_used_again_after_both_consumers_gave_them_back(stages, rng):
     assert_matches(lesson.simulate, *small_integers(rng, (4, 10), (8, 10)), stages, oracle=product, exact=True)
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 @pytest.mark.parametrize("m, n", [(8, 8), (4, 16)])
 def test_a_second_tile_begins_a_sum_of_its_own(m, n, rng):
     assert_matches(lesson.simulate, *small_integers(rng, (m, 6), (n, 6)), 2, oracle=product, exact=True)
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 @pytest.mark.edge
 @pytest.mark.parametrize("m, n, k, programs", [(1, 1, 1, 1), (5, 9, 3, 1), (7, 17, 5, 2), (3, 7, 2, 3), (33, 9, 1, 3)])
 def test_takes_any_shape_on_any_number_of_programs(m, n, k, programs, rng):
     assert_matches(lesson.simulate, *small_integers(rng, (m, k), (n, k)), 3, programs, oracle=product, exact=True)
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 @pytest.mark.edge
 def test_bytes_follow_the_size_of_an_element(rng):
     x, weight = small_integers(rng, (4, 6), (8, 6), dtype=torch.float8_e4m3fn)
     assert_matches(lesson.simulate, x, weight, 2, oracle=product, exact=True)
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 @pytest.mark.counters
 def test_two_products_are_in_flight_while_the_ring_is_filled(rng):
     x, weight = small_integers(rng, (4, 12), (8, 12))
-    products, stages = lesson.overlap(x, weight, 3)
-    assert products == 2, f"A consumer had {products} products in flight. Begin the next one before you wait for this."
+    seen = lesson.overlap(x, weight, 3)
+    products, stages = seen["products in flight"], seen["stages on their way"]
+    why = "Every warpgroup_mma ended before it returned. Which argument lets it begin and return?"
+    assert products > 0, why
+    why = (f"Products of a consumer in flight at once: {products}, wanted: 2. How many may be when warpgroup_mma_wait "
+           "goes on?")
+    assert products == 2, why
     assert stages == 3, f"{stages} of 3 stages were on their way at once."
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
+@pytest.mark.counters
+def test_the_ring_goes_on_while_a_tile_is_stored(rng):
+    """Two tiles. A slot that is kept, or a wait for the store, holds the producer or the tensor cores up."""
+    seen = lesson.overlap(*small_integers(rng, (8, 6), (8, 6)), 2)
+    kept, waits = seen["slots kept while storing"], seen["waits for a store"]
+    why = (f"Slots that a consumer kept while it stored a tile: {kept}, wanted: none. When can the last slot of a tile "
+           "be given back?")
+    assert kept == 0, why
+    why = (f"Waits of a consumer for its own store before its next product: {waits}, wanted: none. store_half waits "
+           "already, before it uses the place again.")
+    assert waits == 0, why
+
+
+@pytest.mark.task(2, 3, 4)
 @pytest.mark.compiled
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn])
 def test_the_tensor_cores_multiply_what_the_engine_brought_and_nothing_spills(dtype, rng):
     """STEP is 128 bytes, an instruction takes 32: four in each of the two consumers."""
-    kernel = instructions(rng, dtype)
+    kernel = instructions(lesson.linear, "linear_kernel", rng, dtype)
     products, waits = times(kernel, "wgmma.mma_async.sync.aligned.m64n256"), times(kernel, "mbarrier.try_wait")
     arrivals, moves = times(kernel, "mbarrier.arrive.shared"), times(kernel, "setmaxnreg")
     spills, shared = kernel.spills, kernel.shared_bytes
-    predicted = lesson.shared_bytes(TILE_M, TILE_N, 128 // dtype.itemsize, dtype.itemsize, STAGES)
+    predicted = lesson.shared_bytes(TILE_M, TILE_N, 128 // dtype.itemsize, dtype.itemsize, lesson.STAGES)
     assert spills == 0
     assert products >= 2 * 4, f"{products} products of 64 x 256 stand in the code, wanted: 4 for each consumer."
     assert waits >= 3, f"{waits} waits at barriers stand in the code, wanted: one in each role."
@@ -287,7 +387,7 @@ def test_the_tensor_cores_multiply_what_the_engine_brought_and_nothing_spills(dt
     assert shared - predicted < 256, f"The compiler takes {shared} bytes, your shared_bytes says {predicted}."
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 @pytest.mark.hopper
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn"])
 def test_a_gpu_gives_the_same_bits_ten_times_and_they_are_right(dtype):
@@ -299,7 +399,7 @@ def test_a_gpu_gives_the_same_bits_ten_times_and_they_are_right(dtype):
     assert wrong == {}, f"linear in {dtype}, elements that are wrong and calls that differ, by m,n,k: {wrong}"
 
 
-@pytest.mark.task(4)
+@pytest.mark.task(3, 4)
 @pytest.mark.hopper
 @pytest.mark.speed
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn"])

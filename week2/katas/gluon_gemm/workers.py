@@ -1,0 +1,138 @@
+"""Workers that take turns in every order: the roles of a kernel, and the copy engine. Given; nothing to write."""
+
+import itertools
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+PRODUCER, CONSUMERS, ENGINE = "the producer", ("consumer 0", "consumer 1"), "the copy engine"
+ORDERS = tuple(itertools.permutations((PRODUCER, *CONSUMERS, ENGINE)))  # who goes first, whenever several can go on
+MODEL = "workers.py", "ring_model.py", "gluon_model.py", "gluon_parts.py", "gluon_source.py"
+MOST_STEPS = 100_000
+
+
+class _Stopped(BaseException):
+    """Ends a worker whose run is over."""
+
+
+class Run:
+    """Workers, each in a thread, of which one at a time goes on, and copies that are on their way."""
+
+    def __init__(self, order: tuple[str, ...]) -> None:
+        self.order, self.now = order, ""
+        self.question = "At which barrier, and for which phase, has it waited?"  # who uses a place too early
+        self.about_a_deadlock: Callable[[], list[str]] = list  # more lines, of what was seen until then
+        self.arriving: list[Callable] = []  # what each copy does when it arrives, the oldest first
+        self.products: dict[str, list] = {name: [] for name in CONSUMERS}  # in flight: the places that each one reads
+        self.waits: dict[str, list[str]] = {name: [] for name in (PRODUCER, *CONSUMERS)}  # the barriers, by turns
+        self.most_copies = 0
+        self.places: list[Any] = []
+        self._may_go = {name: threading.Semaphore(0) for name in order}
+        self._paused = threading.Semaphore(0)
+        self._ready: dict[str, Callable | None] = {}  # of each worker: can it go on? None: it has ended
+        self._where: dict[str, tuple[str, Callable[[], str]]] = {}  # its line, and what it waits for there
+        self._stuck: RuntimeError | None = None  # what the next worker that goes on has to raise
+        self._error: BaseException | None = None
+        self._over = False
+
+    def go(self, workers: dict[str, Callable]) -> dict[str, Any]:
+        """What each worker returns."""
+        results: dict[str, Any] = {}
+        threads = []
+        for name, work in workers.items():
+            self._ready[name], self._where[name] = (lambda: True), ("", str)
+            threads.append(threading.Thread(target=self._work, args=(name, work, results), daemon=True))
+            threads[-1].start()
+        try:
+            if any(not self._step() for _ in range(MOST_STEPS)):
+                return results
+            raise RuntimeError(f"After {MOST_STEPS} steps the workers have not ended: does a loop go on for ever?")
+        finally:
+            self._over = True
+            for name in workers:
+                self._may_go[name].release()
+            for thread in threads:
+                thread.join(timeout=1)  # one that computes for ever is left behind
+
+    def _step(self) -> bool:
+        """Let one worker go on to its next call of the model, or let one copy arrive. False if all is done."""
+        for name in self.order:
+            if name == ENGINE and self.arriving:
+                self.arriving.pop(0)()
+                return True
+            ready = self._ready.get(name)
+            if ready and ready():
+                self._let_go_on(name)
+                return True
+        if any(self._ready.values()):
+            self._raise_deadlock()
+        return False
+
+    def _let_go_on(self, name: str) -> None:
+        self.now = name
+        self._may_go[name].release()
+        self._paused.acquire()
+        if self._error:
+            raise self._error
+
+    def _raise_deadlock(self) -> None:
+        """In a worker that waits in the lesson, if there is one: then the error is one of that line."""
+        waiting = [name for name, ready in self._ready.items() if ready]
+        names: dict[tuple[str, str], list[str]] = {}  # by their line, and what they wait for
+        for name in waiting:
+            place, where = self._where[name]
+            names.setdefault((place, where()), []).append(name)
+        lines = [f"{place}{' and '.join(who)} wait{'s' * (len(who) == 1)} {where}"
+                 for (place, where), who in names.items()]
+        if ended := [name for name, ready in self._ready.items() if not ready]:
+            lines.append(f"{' and '.join(ended)} {'has' if len(ended) == 1 else 'have'} ended.")
+        self._stuck = RuntimeError("\n".join(["Deadlock: nobody can go on.", *lines, *self.about_a_deadlock()]))
+        self._let_go_on(next((name for name in reversed(waiting) if self._where[name][0]), waiting[0]))
+
+    def _work(self, name: str, work: Callable, results: dict) -> None:
+        self._may_go[name].acquire()
+        try:
+            if not self._over:
+                results[name] = work()
+        except _Stopped:
+            pass
+        except BaseException as error:
+            self._error = error.with_traceback(_without_the_model(error.__traceback__))
+        self._ready[name] = None
+        self._paused.release()
+
+    def pause(self, where: Callable[[], str] = str, ready: Callable = lambda: True) -> None:
+        """Others may go on now; this worker does when it is ready."""
+        name = self.now
+        self._ready[name], self._where[name] = ready, (line_of_the_lesson(), where)
+        self._paused.release()
+        self._may_go[name].acquire()
+        if self._over:
+            raise _Stopped
+        if self._stuck:
+            raise self._stuck
+
+
+def line_of_the_lesson() -> str:
+    """ "Line 85: ", from where the model was called; "" for a worker that is the model's own."""
+    frame: FrameType | None = sys._getframe()
+    while frame and _in_model(frame):
+        frame = frame.f_back
+    return f"Line {frame.f_lineno}: " if frame and frame.f_code.co_filename != threading.__file__ else ""
+
+
+def _without_the_model(trace: TracebackType | None) -> TracebackType | None:
+    """As far as the last line that is not the model's: the fault is to be looked for there."""
+    last, step = None, trace
+    while step:
+        last, step = (step if not _in_model(step.tb_frame) else last), step.tb_next
+    if last:
+        last.tb_next = None
+    return trace
+
+
+def _in_model(frame: FrameType) -> bool:
+    return Path(frame.f_code.co_filename).name in MODEL
