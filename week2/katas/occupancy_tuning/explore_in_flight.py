@@ -23,7 +23,8 @@ def _(mo):
 
     Floats under way on an SM are its threads times the loads that each has under way; the rate grows with them up to
     the peak. At first 8 floats a nanosecond and an answer after 600 nanoseconds, which need 4800. How few threads
-    reach the peak with 1, 4 and 16 loads each, and how many registers could each of these threads have?
+    reach the peak with 4 and with 16 loads each, how many registers could each of these have, and which share of the
+    peak do all 2048 threads reach with one load each?
     """)
     return
 

@@ -16,35 +16,35 @@ Explore
 Concept
     Little's law: operations under way = rate * latency. Any unit will do if both have the same: 8 floats a nanosecond
     and an answer after 600 nanoseconds are 4800 floats under way. Half as many give half of the rate; more than
-    enough give no more than all of it. math.ceil(2.5) is 3: a part of an operation cannot be under way.
-    Chain: operations that each need the result before. A thread waits for its chain, and can follow others meanwhile:
-    its instructions are issued in order, and the first one that lacks a number stops it. That is instruction-level
-    parallelism, ILP. So under way on an SM = threads that live there * what each of them has under way.
-    The price is registers: each chain keeps its number in one. A warp lives in one of the SM's four quarters, which
-    holds 16384; it takes 32 times a thread's registers, in multiples of 256 (day 1). Few warps may have many.
+    enough give no more than all of it. Each thread has whole operations under way: math.ceil(2.5) is 3.
+    Chain: operations that each need the result before. One thread can have several chains under way, which is called
+    instruction-level parallelism, ILP. It issues its instructions in order, and waits at the first one that lacks a
+    number. So under way on an SM = threads that live there * what each of them has under way.
+    The price is registers: each chain keeps its number in one. An SM has four quarters of 16384 registers, and a warp
+    lives in one of the quarters. There it takes 32 times a thread's registers, rounded up to a multiple of 256 (day 1).
+    An index of the type long long takes two, one of the type int takes one.
     A limit on registers makes room for more warps: the compiler option --maxrregcount=32. What then does not fit
     *spills* to local memory, which is slow; or less is under way, since a load needs a register for its answer.
-    Shared memory limits blocks: each takes its own and 1024 bytes, in multiples of 128, of the SM's 233472. A launch
-    can ask for some that it never uses, shared_mem=BYTES. That leaves room for so many blocks and changes nothing else:
-    a knob for occupancy. balances(..., room=2), given, has two blocks an SM.
+    Shared memory limits blocks: one that asks for shared_for(2) bytes and never uses them leaves room for two blocks on
+    an SM, and changes nothing else. shared_for is given, and balances(..., room=2) asks for that much.
     Templates with numbers: template <int EACH> makes EACH a constant of the kernel; balances<4> is compiled for 4.
-    float sums[EACH] = {}; is an array of zeros. Its elements are registers if every index is known to the compiler:
-    write #pragma unroll above each loop over them.
-    Order: one after the other is the order of the code. A loop over months inside of one over chains goes through
-    the chains one by one, and each waits for itself. Months outside, chains inside: each month begins EACH of them.
-    fmaf(a, b, c) is a * b + c, one multiply-add.
+    float sums[EACH] = {}; is an array of zeros. Its elements are registers if every index is known to the compiler,
+    which it is in a loop that is unrolled. #pragma unroll above a loop asks for that. The compiler often does it
+    unasked, as it would with both kernels here.
+    Order: a loop over months inside of one over chains goes through the chains one by one, and each waits for itself.
+    Months outside, chains inside: each month begins EACH of them. fmaf(a, b, c) is a * b + c, one multiply-add.
     Loads: a thread waits where a loaded number is used, not where it is asked for. EACH loads without a branch between
     them, x[i] or 0.0f beyond the end, are under way together; then come the additions. Each into a sum of its own.
-    The compiler does likewise with the turns of the loop around them, four at a time. #pragma unroll 1 above that loop
-    forbids it, so that EACH alone decides.
+    Around them stands a loop over turns, and the compiler unrolls that one by four: it asks for the loads of four turns
+    before it adds any. #pragma unroll 1 above the loop over turns forbids it, so that EACH alone decides.
     Neighbours: threads side by side take elements side by side; a thread's next one lies a whole step further on.
 
 Code it
-    Task 1  share_of_peak, each_needed: Little's law, both ways                        (two lines)
-    Task 2  registers_allowed, shared_for: what there is for so many warps, or blocks    (three lines)
-    Task 3  balances_code: EACH accounts a thread, side by side                       (fifteen lines)
-    Task 4  total_code: EACH loads under way, EACH sums                                (fifteen lines)
-    Task 5  predict, choose: from the compiler's figures to a launch                    (five lines)
+    Task 1  share_of_peak, each_needed: Little's law, both ways              (two lines)
+    Task 2  registers_allowed: what there is for so many warps               (two lines)
+    Task 3  balances_code: EACH accounts a thread, side by side        (seventeen lines)
+    Task 4  total_code: EACH loads under way, EACH sums                 (thirteen lines)
+    Task 5  predict, choose: from the compiler's figures to a launch        (five lines)
 
 Verify
     pytest week2/katas/occupancy_tuning    then: ./course quiz week2/katas/occupancy_tuning
@@ -87,17 +87,18 @@ def each_needed(threads: int, rate: float, latency: float) -> int:
 def registers_allowed(warps: int) -> int:
     """The most registers that a thread may have if so many warps, 1 to 64, are to live on an SM at a time.
 
-    The fullest quarter has warps / 4 of them, rounded up. No thread has more than 255.
+    The fullest quarter has warps / 4 of them, rounded up. Each takes 32 times a thread's registers, rounded up to a
+    multiple of 256. No thread has more than 255.
     """
     raise NotImplementedError("week2/katas/occupancy_tuning task 2: registers_allowed")
 
 
 def shared_for(blocks: int) -> int:
-    """The most bytes of shared memory that a block can ask for if so many blocks, 1 to 32, are to fit on an SM.
+    """The most bytes of shared memory that a block can ask for if so many blocks, 1 to 32, are to fit on an SM. Given.
 
-    What it asks for and the 1024 bytes are a multiple of 128.
+    Each takes its own bytes and 1024 for the system, together rounded up to a multiple of 128 (day 1).
     """
-    raise NotImplementedError("week2/katas/occupancy_tuning task 2: shared_for")
+    return SHARED // blocks // 128 * 128 - RESERVED
 
 
 # Task 3
@@ -106,8 +107,8 @@ def balances_code() -> str:
         balances(const float* x, float* out, int n, int months, float factor, float deposit)
 
     Each of n accounts begins with x[i]; every month balance = balance * factor + deposit; out[i] is the last one.
-    A block of blockDim.x threads has EACH * blockDim.x accounts, side by side; the last block perhaps fewer. Its
-    thread t has account t of these, and then each blockDim.x-th: EACH of them.
+    A block of blockDim.x threads has the next EACH * blockDim.x accounts; the last block perhaps fewer. EACH of a
+    block's accounts are those of its thread t: number t, t + blockDim.x, t + 2 * blockDim.x, ...
     """
     raise NotImplementedError("week2/katas/occupancy_tuning task 3: balances_code")
 
@@ -141,19 +142,29 @@ def balances(x: cupy.ndarray, months: int, factor: float, deposit: float, *, eac
 
 
 # Task 4
+ADD_BY_WARP = r"""
+__device__ void add_by_warp(float* out, float sum) {  // all 32 lanes call it: out[0] grows by all of their sums, once
+    for (int distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, distance);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(out, sum);
+}
+"""
+
+
 def total_code() -> str:
     """C++ of the kernel template <int EACH> total(const float* x, float* out, int n): adds the sum of x to out[0].
 
-    The `threads` of all blocks go over x in turns of EACH * threads elements. Of each turn, thread t of the grid loads
-    element t and then each threads-th, EACH of them, and adds each to a sum of its own. At the end it adds up its EACH
-    sums, the warp adds those by shuffles, and lane 0 adds the warp's to out[0]. Blocks are whole warps.
+    The `threads` of all blocks go over x in turns of EACH * threads elements. EACH elements of a turn are those of the
+    grid's thread t: number t, t + threads, t + 2 * threads, ... It adds each of them to a sum of its own. After the
+    last turn it adds up its EACH sums, and add_by_warp, given, adds that to out[0]. Blocks are whole warps.
     """
     raise NotImplementedError("week2/katas/occupancy_tuning task 4: total_code")
 
 
 @functools.cache
 def total_kernel(each: int, registers: int) -> cupy.RawKernel:
-    return kernel_of(total_code(), f"total<{each}>", registers)
+    return kernel_of(ADD_BY_WARP + total_code(), f"total<{each}>", registers)
 
 
 def total(x: cupy.ndarray, *, each: int = 32, threads: int = 256, blocks: int = 2 * SMS,

@@ -37,11 +37,6 @@ def machine_code(function, *args, **kwargs):
     return kernel
 
 
-def wide(kernel):
-    """Its instructions in double."""
-    return [name for name in kernel.instructions if "f64" in name]
-
-
 def rows_of(kernel, name, *others):
     """Rows of machine instructions of one name, with none of the others between: the register that each one fills."""
     rows = [[]]
@@ -51,11 +46,6 @@ def rows_of(kernel, name, *others):
         elif found in others and rows[-1]:
             rows.append([])
     return rows
-
-
-def in_the_driver():
-    """(threads of a block, registers, bytes of shared memory, blocks on an SM), as the driver of an H200 counted."""
-    return json.loads(DRIVER.read_text(encoding="utf-8"))["cases"]
 
 
 # Task 1: Little's law -----------------------------------------------------------------------------
@@ -84,6 +74,8 @@ def test_the_law_is_the_same_for_floats_from_memory(floats, share):
 @pytest.mark.task(1)
 @pytest.mark.parametrize("threads, each", [(1, 4), (2, 2), (4, 1)])
 def test_threads_of_one_lane_share_its_four_chains(threads, each):
+    needed = lesson.each_needed(threads, 1, 4)
+    assert needed != each + 1, f"4 / {threads} is {each}, and nothing is left over that has to be rounded up"
     assert_matches(lesson.each_needed, threads, 1, 4, oracle=lambda *_: each)
 
 
@@ -103,42 +95,40 @@ def registers_tried(warps):
     return max(each for each in range(1, 256) if 16384 // up(32 * each, 256) * 4 >= warps)
 
 
-def shared_tried(blocks):
-    return max(size for size in range(0, 232449, 128) if 233472 // up(size + 1024, 128) >= blocks)
+def check_registers(warps):
+    registers = lesson.registers_allowed(warps)
+    in_quarter, of_a_warp = up(warps, 4) // 4, up(32 * registers, 256)
+    registers_taken = in_quarter * of_a_warp
+    said = f"{in_quarter} of {warps} warps are in a quarter. Each needs 32 * {registers} registers and takes {of_a_warp}"
+    assert registers_taken <= 16384, said
+    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
 
 
 @pytest.mark.task(2)
 @pytest.mark.parametrize("warps", [64, 32, 16])
 def test_half_as_many_warps_have_twice_as_many_registers(warps):
-    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
+    check_registers(warps)
 
 
 @pytest.mark.task(2)
 @pytest.mark.edge
 @pytest.mark.parametrize("warps", [8, 4, 1])
 def test_no_thread_has_more_than_255(warps):
-    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
+    check_registers(warps)
 
 
 @pytest.mark.task(2)
 @pytest.mark.edge
-@pytest.mark.parametrize("warps", [61, 33, 13, 9, 5])
-def test_one_warp_more_takes_place_in_the_fullest_quarter(warps):
-    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
-
-
-@pytest.mark.task(2)
-@pytest.mark.edge
-@pytest.mark.parametrize("warps", [60, 48, 44, 36, 28, 24, 12])
-def test_a_warp_takes_registers_in_pieces_of_256(warps):
-    assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
+@pytest.mark.parametrize("warps", [60, 48, 44, 36, 28, 24, 20, 12, 61, 33, 13, 9, 5])
+def test_each_warp_of_the_fullest_quarter_takes_its_registers_in_pieces_of_256(warps):
+    check_registers(warps)
 
 
 @pytest.mark.task(2)
 def test_the_driver_of_an_h200_lets_warps_live_by_the_same_registers():
     """As many blocks fit as the registers allow, and not one more; where nothing else keeps it out."""
     wrong = []
-    for threads, registers, shared, blocks in in_the_driver():
+    for threads, registers, shared, blocks in json.loads(DRIVER.read_text(encoding="utf-8"))["cases"]:
         warps = up(threads, 32) // 32
         more = warps * (blocks + 1)
         if blocks and registers > lesson.registers_allowed(blocks * warps):
@@ -146,19 +136,6 @@ def test_the_driver_of_an_h200_lets_warps_live_by_the_same_registers():
         if shared == 0 and blocks < 32 and more <= 64 and registers <= lesson.registers_allowed(more):
             wrong.append((more, registers, "do not fit"))
     assert wrong == [], f"{wrong[0][0]} warps with {wrong[0][1]} registers a thread {wrong[0][2]}, says the driver."
-
-
-@pytest.mark.task(2)
-@pytest.mark.parametrize("blocks", [1, 2, 4])
-def test_blocks_share_the_shared_memory_and_1024_bytes_of_each_are_the_systems(blocks):
-    assert_matches(lesson.shared_for, blocks, oracle=shared_tried)
-
-
-@pytest.mark.task(2)
-@pytest.mark.edge
-@pytest.mark.parametrize("blocks", [5, 7, 16, 31, 32])
-def test_a_block_takes_shared_memory_in_pieces_of_128_bytes(blocks):
-    assert_matches(lesson.shared_for, blocks, oracle=shared_tried)
 
 
 # Task 3: chains side by side ----------------------------------------------------------------------
@@ -169,33 +146,42 @@ def balances_by_numpy(x, months, factor, deposit, **launch):
     return x
 
 
-def balances_of(*accounts, months=1, each=1):
-    """What so many accounts hold, at a factor of 2 and a deposit of 1, by blocks of 32 threads."""
-    return lesson.balances(on_gpu(*accounts), months, 2.0, 1.0, each=each, threads=32).get().tolist()
+def balances_of(accounts, months, factor, deposit):
+    """The same of a list of numbers, an account a thread."""
+    return lesson.balances(on_gpu(*accounts), months, factor, deposit, each=1, threads=32).get().tolist()
 
 
-def by_python(*accounts, months=1, each=1):
-    for _ in range(months):
-        accounts = [2.0 * account + 1.0 for account in accounts]
-    return list(accounts)
+def by_python(accounts, months, factor, deposit):
+    return balances_by_numpy(np.array(accounts), months, factor, deposit).tolist()
 
 
-@pytest.mark.task(3)
-def test_one_account_grows_and_gets_its_deposit():
-    assert_matches(balances_of, 100.0, oracle=by_python)
-
-
-@pytest.mark.task(3)
-@pytest.mark.parametrize("months", [0, 2, 5])
-def test_three_accounts_after_some_months(months):
-    assert_matches(balances_of, 1.0, 10.0, 200.0, months=months, oracle=by_python)
+FIRST = {
+    "no_month_changes_nothing": ([100.0], 0, 2.0, 1.0),
+    "a_month_multiplies_by_the_factor": ([100.0], 1, 2.0, 0.0),
+    "the_deposit_comes_after_the_factor": ([0.0], 1, 2.0, 10.0),
+    "two_months": ([1.0, 10.0, 200.0], 2, 2.0, 1.0),
+    "five_months": ([1.0, 10.0, 200.0], 5, 2.0, 1.0),
+}
 
 
 @pytest.mark.task(3)
-@pytest.mark.parametrize("each, blocks", [(1, 1), (2, 1), (4, 1), (2, 3)])
-def test_each_thread_has_its_accounts(each, blocks):
-    accounts = [float(i) for i in range(32 * each * blocks)]
-    assert_matches(balances_of, *accounts, each=each, oracle=by_python)
+@pytest.mark.parametrize("accounts, months, factor, deposit", FIRST.values(), ids=FIRST)
+def test_accounts_change_month_by_month(accounts, months, factor, deposit):
+    assert_matches(balances_of, accounts, months=months, factor=factor, deposit=deposit, oracle=by_python)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("each", [1, 2, 4])
+def test_each_thread_of_a_block_has_its_accounts(each):
+    x = cupy.arange(32 * each, dtype=SINGLE)
+    assert_matches(lesson.balances, x, 1, 2.0, 1.0, each=each, threads=32, oracle=balances_by_numpy, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("each, blocks", [(1, 3), (2, 3), (4, 2)])
+def test_a_block_begins_behind_all_accounts_of_the_one_before(each, blocks):
+    x = cupy.arange(32 * each * blocks, dtype=SINGLE)
+    assert_matches(lesson.balances, x, 1, 2.0, 1.0, each=each, threads=32, oracle=balances_by_numpy, exact=True)
 
 
 @pytest.mark.task(3)
@@ -236,7 +222,7 @@ def test_threads_side_by_side_have_accounts_side_by_side(rng):
 @pytest.mark.compiled
 def test_balances_are_in_registers_and_in_float(rng):
     kernel = machine_code(lesson.balances, vector(rng, 64), 3, 1.5, 2.0, each=8)
-    instructions_in_double = wide(kernel)
+    instructions_in_double = [name for name in kernel.instructions if "f64" in name]
     assert instructions_in_double == []
     assert kernel.spills == 0
     assert 8 < kernel.registers <= lesson.registers_allowed(16)
@@ -249,7 +235,7 @@ def test_each_month_begins_all_chains_before_it_continues_one(each, rng):
     """A row of multiply-adds fills as many registers as there are chains: none of them waits for its neighbour."""
     kernel = machine_code(lesson.balances, vector(rng, 64), 3, 1.5, 2.0, each=each)
     chains_side_by_side = max(len(set(row)) for row in rows_of(kernel, "FFMA", "BRA"))
-    assert chains_side_by_side == each, "Of the loops over months and over j: which one has to be inside?"
+    assert chains_side_by_side == each, "Of the loops over months and over chains: which one has to be inside?"
 
 
 @pytest.mark.task(3)
@@ -292,13 +278,13 @@ def test_one_chain_in_a_sixteenth_of_the_threads_does_not():
 
 # Task 4: loads under way --------------------------------------------------------------------------
 
+def total_of(x, each, threads=32, blocks=1):
+    return float(lesson.total(on_gpu(*x), each=each, threads=threads, blocks=blocks).get()[0])
+
+
 def times_counted(n, each, blocks):
     """How often each of n elements enters the total: that of a 1 there, and of zeros elsewhere."""
-    return [int(lesson.total(on_gpu(*row), each=each, threads=32, blocks=blocks).get()[0]) for row in np.eye(n)]
-
-
-def once_each(n, each, blocks):
-    return [1] * n
+    return [int(total_of(row, each, blocks=blocks)) for row in np.eye(n)]
 
 
 def summed(x, **launch):
@@ -306,9 +292,22 @@ def summed(x, **launch):
 
 
 @pytest.mark.task(4)
-@pytest.mark.parametrize("n, each, blocks", [(8, 1, 1), (32, 1, 1), (40, 2, 1), (40, 1, 2)])
+@pytest.mark.parametrize("n, each, blocks", [(8, 1, 1), (32, 1, 1), (40, 1, 2)])
 def test_each_element_counts_once(n, each, blocks):
-    assert_matches(times_counted, n, each, blocks, oracle=once_each)
+    assert_matches(times_counted, n, each, blocks, oracle=lambda n, *_: [1] * n)
+
+
+@pytest.mark.task(4)
+def test_a_turn_begins_behind_all_elements_of_the_one_before():
+    """Of 40 elements, 32 threads with two each load all in one turn; number 32 is the second one of thread 0."""
+    times_added = total_of(np.eye(40)[32], each=2)
+    assert times_added < 2, "Element 32 is in the first turn of EACH * threads elements, and came again in the next"
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("n, each, blocks", [(40, 2, 1), (70, 2, 1), (40, 4, 1)])
+def test_each_of_a_threads_elements_counts_once(n, each, blocks):
+    assert_matches(times_counted, n, each, blocks, oracle=lambda n, *_: [1] * n)
 
 
 @pytest.mark.task(4)
@@ -319,10 +318,11 @@ def test_ones_are_counted_over_several_turns(each, blocks):
 
 
 @pytest.mark.task(4)
-@pytest.mark.parametrize("threads", [64, 96])
-def test_all_warps_of_a_block_add(threads):
-    x = cupy.ones(2 * threads, SINGLE)
-    assert_matches(lesson.total, x, each=1, threads=threads, blocks=1, oracle=summed, exact=True)
+@pytest.mark.parametrize("warps", [2, 3])
+def test_all_warps_of_a_block_add(warps):
+    """A block of so many warps, one of which has a 1: is it in the total?"""
+    added = [total_of(row, each=1, threads=32 * warps) for row in np.eye(32 * warps)[::32]]
+    assert added == [1.0] * warps, "The sum of each warp has to be added to out. Which of them call add_by_warp?"
 
 
 @pytest.mark.task(4)
@@ -335,10 +335,15 @@ def test_adds_any_length(n, each, rng):
 
 @pytest.mark.task(4)
 def test_the_sums_of_a_thread_are_apart_until_the_end():
-    """Thread 0 adds 2**24 to its first sum, where a 1 would be rounded away, and ten ones to its second."""
-    x = np.zeros(10 * 64, SINGLE)
-    x[0], x[32::64] = 2**24, 1
-    assert_matches(lesson.total, cupy.asarray(x), each=2, threads=32, blocks=1, oracle=summed, exact=True)
+    """Of each turn, thread 0 loads two elements: first 2**24 once and zeros, second ten ones."""
+    x = np.zeros(10 * 64)
+    x[32::64] = 1
+    of_ones = total_of(x, each=2)
+    x[0] = 2**24
+    of_all = total_of(x, each=2)
+    assert of_ones == 10
+    assert of_all != 2**24, "2**24 + 1 is 2**24 in float32. All ones met it one by one, so they were in one sum with it"
+    assert of_all == 2**24 + 10
 
 
 @pytest.mark.task(4)
@@ -384,7 +389,7 @@ def test_as_many_loads_are_under_way_as_a_thread_has_sums(each, rng):
 @pytest.mark.compiled
 def test_sums_are_in_registers_and_in_float(rng):
     kernel = machine_code(lesson.total, vector(rng, 64), each=16)
-    instructions_in_double = wide(kernel)
+    instructions_in_double = [name for name in kernel.instructions if "f64" in name]
     assert instructions_in_double == []
     assert kernel.spills == 0
 
@@ -394,8 +399,8 @@ def test_sums_are_in_registers_and_in_float(rng):
 def test_a_limit_of_32_registers_lets_fewer_of_16_loads_be_under_way(rng):
     """Nothing spills: the compiler adds the first loads before it asks for the last, since registers are short."""
     limited = machine_code(lesson.total, vector(rng, 64), each=16, registers=32)
-    together = max(map(len, rows_of(limited, "LDG", "FADD")))
-    assert limited.spills == 0
+    bytes_spilled, together = limited.spills, max(map(len, rows_of(limited, "LDG", "FADD")))
+    assert bytes_spilled == 0, "A thread with 32 registers needs more for its total<16>. How wide are its indices?"
     assert together < 16
 
 
@@ -427,17 +432,33 @@ def candidate(each, threads, blocks, local=0):
     return {"each": each, "threads": threads, "registers": 32, "local": local, "blocks": blocks}
 
 
-def predicted(each, threads, blocks):
-    """At 8 floats a nanosecond and an answer after 600 nanoseconds: 4800 floats."""
-    return lesson.predict(candidate(each, threads, blocks), 8, 600)
+def predicted(each, threads, blocks, rate, latency):
+    return lesson.predict(candidate(each, threads, blocks), rate, latency)
+
+
+def share(each, threads, blocks, rate, latency):
+    return min(1.0, each * threads * blocks / (rate * latency))
+
+
+PREDICTIONS = {
+    "of_one_sm": (1, 32, 1), "of_its_rate_in_floats": (1, 96, 1), "of_all_blocks_that_fit": (1, 240, 8),
+    "of_all_loads_of_a_thread": (3, 256, 1), "of_all_of_these": (3, 256, 2),
+}
 
 
 @pytest.mark.task(5)
-@pytest.mark.parametrize("each, threads, blocks, share", [
-    (1, 96, 1, 0.02), (1, 240, 8, 0.4), (3, 256, 1, 0.16), (3, 256, 2, 0.32), (4, 256, 8, 1.0),
-])
-def test_predicts_from_all_threads_of_an_sm_and_what_each_has_under_way(each, threads, blocks, share):
-    assert_matches(predicted, each, threads, blocks, oracle=lambda *_: share)
+@pytest.mark.parametrize("each, threads, blocks", PREDICTIONS.values(), ids=PREDICTIONS)
+def test_predicts_the_share(each, threads, blocks):
+    """At 8 floats a nanosecond and an answer after 600 nanoseconds: 4800 floats."""
+    assert_matches(predicted, each=each, threads=threads, blocks=blocks, rate=8, latency=600, oracle=share)
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+def test_no_prediction_is_above_the_peak():
+    predicted_share = lesson.predict(candidate(4, 256, 8), 8, 600)
+    assert predicted_share <= 1, "8192 floats are under way where 4800 would do, and memory sends no faster for it"
+    assert predicted_share == 1
 
 
 @pytest.mark.task(5)
@@ -446,28 +467,36 @@ def test_a_candidate_is_returned_as_it_is():
     assert_matches(lesson.choose, candidates, 8, 600, oracle=lambda candidates, *_: candidates[0])
 
 
-def chosen(*candidates):
-    """Which of (each, threads, blocks), and perhaps bytes of local memory; 4800 floats have to be under way."""
-    made = [candidate(*figures) for figures in candidates]
-    return list(candidates[made.index(lesson.choose(made, 8, 600))])
+def in_words(candidate, rate, latency):
+    """What choose has to look at."""
+    each, threads, blocks = candidate["each"], candidate["threads"], candidate["blocks"]
+    reached = share(each, threads, blocks, rate, latency)
+    return f"each {each}: share {reached:.2f}, {threads * blocks} threads on an SM, {candidate['local']} bytes local"
 
 
-CHOICES = {
-    "more_under_way": ([(1, 256, 8), (2, 256, 8)], 1),
-    "more_under_way_in_more_threads": ([(1, 256, 4), (1, 256, 8)], 1),
-    "more_under_way_in_fewer_threads": ([(1, 256, 8), (8, 128, 4), (2, 128, 8)], 1),
-    "of_equals_fewest_threads": ([(4, 256, 8), (16, 256, 2), (8, 256, 4)], 1),
-    "of_equals_fewest_threads_in_small_blocks": ([(8, 256, 4), (16, 64, 8)], 1),
-    "threads_of_all_blocks": ([(10, 64, 32), (20, 256, 1), (8, 128, 8)], 1),
-    "beyond_the_peak_all_are_equal": ([(64, 256, 8), (20, 256, 1), (4, 256, 7)], 1),
-    "none_that_spills": ([(32, 256, 8, 80), (2, 256, 6), (1, 256, 8)], 1),
+def chosen(each, threads, blocks, local, rate, latency):
+    """The choice among candidates; each list has a figure of all of them."""
+    return in_words(lesson.choose(list(map(candidate, each, threads, blocks, local)), rate, latency), rate, latency)
+
+
+CHOICES = {  # (each, threads, blocks, local) of candidates, and the place of the best
+    "more_under_way": ([(1, 256, 8, 0), (2, 256, 8, 0)], 1),
+    "more_under_way_in_more_threads": ([(1, 256, 4, 0), (1, 256, 8, 0)], 1),
+    "more_under_way_in_fewer_threads": ([(1, 256, 8, 0), (8, 128, 4, 0), (2, 128, 8, 0)], 1),
+    "of_equals_fewest_threads": ([(4, 256, 8, 0), (16, 256, 2, 0), (8, 256, 4, 0)], 1),
+    "of_equals_fewest_threads_in_small_blocks": ([(8, 256, 4, 0), (16, 64, 8, 0)], 1),
+    "threads_of_all_blocks": ([(10, 64, 32, 0), (20, 256, 1, 0), (8, 128, 8, 0)], 1),
+    "beyond_the_peak_all_are_equal": ([(64, 256, 8, 0), (20, 256, 1, 0), (4, 256, 7, 0)], 1),
+    "none_that_spills": ([(32, 256, 8, 80), (2, 256, 6, 0), (1, 256, 8, 0)], 1),
 }
 
 
 @pytest.mark.task(5)
 @pytest.mark.parametrize("candidates, wanted", CHOICES.values(), ids=CHOICES)
 def test_chooses_the_best_prediction_then_the_fewest_threads(candidates, wanted):
-    assert_matches(chosen, *candidates, oracle=lambda *candidates: list(candidates[wanted]))
+    each, threads, blocks, local = map(list, zip(*candidates))
+    best = in_words(candidate(*candidates[wanted]), 8, 600)
+    assert_matches(chosen, each, threads, blocks, local, rate=8, latency=600, oracle=lambda *_, **__: best)
 
 
 @pytest.mark.task(5)
