@@ -99,7 +99,7 @@ def check_registers(warps):
     registers = lesson.registers_allowed(warps)
     in_quarter, of_a_warp = up(warps, 4) // 4, up(32 * registers, 256)
     registers_taken = in_quarter * of_a_warp
-    said = f"{in_quarter} of {warps} warps are in a quarter. Each needs 32 * {registers} registers and takes {of_a_warp}"
+    said = f"{in_quarter} of {warps} warps are in a quarter. Each needs 32 * {registers} registers, takes {of_a_warp}"
     assert registers_taken <= 16384, said
     assert_matches(lesson.registers_allowed, warps, oracle=registers_tried)
 
