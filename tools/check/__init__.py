@@ -2,10 +2,13 @@
 
 from tools.check.compiled import CompileError, NoCompiler, compiled
 from tools.check.count import count
+from tools.check.gradcheck import gradcheck
 from tools.check.matching import Mismatch, assert_matches
+from tools.check.memory import memory
 from tools.check.profiler import NoProfiler
 from tools.check.terms import terms
 from tools.check.timing import Undecided, speed_ratio
+from tools.worker import compiled_by_torch, gradients
 
 __all__ = [
     "CompileError",
@@ -15,7 +18,11 @@ __all__ = [
     "Undecided",
     "assert_matches",
     "compiled",
+    "compiled_by_torch",
     "count",
+    "gradcheck",
+    "gradients",
+    "memory",
     "speed_ratio",
     "terms",
 ]

@@ -29,7 +29,8 @@ def audit(case: Case, got: object, want: object) -> None:
         return
     for part, mine, right in leaves(got, want):
         if arrays.is_array(right):
-            tolerance, dtype = case.rule.tolerance_of(right), case.rule.dtype_of(right)
+            rule = case.rule.of(part)
+            tolerance, dtype = rule.tolerance_of(right), rule.dtype_of(right)
             mine, right = arrays.to_numpy(mine), arrays.to_numpy(right)
         else:
             floating = isinstance(right, float) and not case.rule.exact

@@ -4,7 +4,7 @@ import copy
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import Parameter
 from typing import Any
@@ -57,9 +57,31 @@ class Case:
         names += [f"{rest[0] if rest else 'argument'}[{number}]" for number in beyond]
         return dict(zip(names, args)) | kwargs
 
+    def with_dtypes(self) -> "Case":
+        """The same, with the rule that each gradient has the dtype of its argument."""
+        dtypes = {part: arrays.dtype_name(array.dtype) for part, (_, array) in self.gradients_for.items()}
+        return replace(self, rule=replace(self.rule, dtypes=dtypes))
+
     @property
     def takes_out(self) -> bool:
         return "out" in self._parameters
+
+    @cached_property
+    def gradients_for(self) -> dict[str, tuple[str, Any]]:
+        """Of a function that `gradients` made: for each part of its result the argument, its name and itself."""
+        if not worker.gives_gradients(self.function):
+            return {}
+        tensors = [
+            (name + place, array)
+            for name, value in self.arguments.items()
+            for place, array in arrays.places(value)
+            if name != worker.GIVEN and arrays.is_tensor(array) and arrays.is_float(array)
+        ]
+        return {f"result[{number}]": tensor for number, tensor in enumerate(tensors)}
+
+    def called(self, part: str) -> str:
+        """A part of the result as failures name it: result[1], or the gradient of weight."""
+        return f"the gradient of {self.gradients_for[part][0]}" if part in self.gradients_for else part
 
     @cached_property
     def holds_lesson_objects(self) -> bool:

@@ -3,25 +3,39 @@
 Both questions are answered with a Discrepancy: what is wrong, as data. text.py finds the words.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tools.check import arrays
-from tools.check.tolerances import Tolerance, elementwise, errors
+from tools.check.tolerances import Tolerance, accumulated, elementwise, errors
 
 PYTHON_FLOAT = Tolerance(1e-12, "Python floats")
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How equal is equal. dtype: the one that float results must have; None for that of the oracle's."""
+    """How equal is equal. dtype: the one that float results must have; None for that of the oracle's.
+
+    dtypes: the one of a part of the result, by the part's name, where that is another.
+    """
 
     exact: bool = False
     tolerance: Tolerance | None = None
     dtype: str | None = None
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, part: str) -> "Rule":
+        """The rule for one part. A tolerance for another dtype becomes that for sums as long in the part's own."""
+        dtype, tolerance = self.dtypes.get(part), self.tolerance
+        if dtype is None:
+            return self
+        if tolerance and tolerance.dtype not in (None, dtype):
+            own = accumulated(dtype, tolerance.length) if tolerance.length > 1 else elementwise(dtype)
+            tolerance = own.blind_to(*tolerance.blind)
+        return Rule(self.exact, tolerance, dtype)
 
     def dtype_of(self, want: Any) -> str:
         asked = self.tolerance and self.tolerance.dtype or self.dtype
@@ -50,7 +64,7 @@ def form(got: Any, want: Any, rule: Rule) -> Discrepancy | None:
     """The first discrepancy in type, dtype, shape or device."""
     for part, mine, right in leaves(got, want):
         compared = array_form if arrays.is_array(right) else plain_form
-        if discrepancy := compared(mine, right, rule, part):
+        if discrepancy := compared(mine, right, rule.of(part), part):
             return discrepancy
     return None
 
@@ -62,7 +76,7 @@ def contents(got: Any, want: Any, rule: Rule, cancelled: Callable = lambda part,
     """
     for part, mine, right in leaves(got, want):
         if arrays.is_array(right):
-            discrepancy = array_contents(mine, right, rule, part, cancelled)
+            discrepancy = array_contents(mine, right, rule.of(part), part, cancelled)
         else:
             discrepancy = plain_contents(mine, right, rule, part)
         if discrepancy:

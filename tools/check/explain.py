@@ -61,6 +61,17 @@ def guess(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> tupl
     return (found.words, found.name) if found else (None, None)
 
 
+def cause_of_values(discrepancy: Discrepancy) -> tuple[str | None, str | None]:
+    """The same where nothing is known but both arrays: no further call is made."""
+    from tools.check import diagnosis
+
+    tolerance = discrepancy.tolerance.relative if discrepancy.tolerance else 0.0
+    got, want = map(as_numpy, (discrepancy.got, discrepancy.want))
+    known = diagnosis.Symptoms("values", got, want, discrepancy.wrong, tolerance=tolerance)
+    found = diagnosis.diagnose(known) if _wanted else None
+    return (found.words, found.name) if found else (None, None)
+
+
 def repeats(case: Case, outcome: worker.Outcome) -> bool:
     """Does the same call give the same again? Within the tolerance: a sum in another order may change last digits."""
     second = case.call()
@@ -75,7 +86,8 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> S
 
     whole, source = not discrepancy.part, source_of(case.function)
     again = whole and may_call_again(case, outcome)
-    tolerance = discrepancy.tolerance if discrepancy.kind == "values" else case.rule.tolerance
+    rule = case.rule.of(discrepancy.part)
+    tolerance = discrepancy.tolerance if discrepancy.kind == "values" else rule.tolerance
     return Symptoms(
         "refusal" if is_refusal(discrepancy) else discrepancy.kind,
         got=as_numpy(discrepancy.got),
@@ -91,7 +103,7 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> S
         repeats=lambda: repeats(case, outcome) if again and discrepancy.kind == "values" else True,
         outcome=outcome,
         tolerance=tolerance.relative if tolerance else 0.0,
-        dtype=case.rule.dtype_of(discrepancy.want) if arrays.is_array(discrepancy.want) else case.rule.dtype,
+        dtype=rule.dtype_of(discrepancy.want) if arrays.is_array(discrepancy.want) else rule.dtype,
         count=counted_call(case) if again and source and source.has_kernels else None,
         source=source,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from tools import worker
 from tools.check import arrays, auditing, explain, text, tolerances
@@ -44,7 +45,7 @@ def assert_matches(
     exact: equal to the bit; but any NaN equals any other.
     tolerance: for floats; by default 1e-12 for Python floats and tolerances.elementwise for arrays. All else
         is compared exactly, types too. Float arrays must have the tolerance's dtype, or else that of the
-        widest float array among the arguments.
+        widest float array among the arguments; each of `gradients(f)` that of its own argument.
     layouts: "any" also calls it with each array argument stored in three other ways.
 
     Arguments must stay as they are, and the result must have memory of its own. A function with a parameter
@@ -57,7 +58,7 @@ def assert_matches(
         raise ValueError("exact or tolerance, not both; layouts is 'contiguous' or 'any'; out is made here")
     rule = Rule(exact, tolerance, widest_float((args, kwargs)))
     own_args, own_kwargs = copied((args, kwargs))  # together: a clock and its work stay together
-    case = Case(function, own_args, own_kwargs, oracle, rule, handed=(args, kwargs))
+    case = Case(function, own_args, own_kwargs, oracle, rule, handed=(args, kwargs)).with_dtypes()
     try:
         outcome = worker.call(function, args, kwargs)
     except worker.NoAnswer as silence:
@@ -128,4 +129,4 @@ def fail(
     head = text.call_lines(case.name, case.arguments | extra)
     if layout:
         head += text.wrapped(f"the same values with {layout}")
-    raise Mismatch(text.compose(head, found, words), cause)
+    raise Mismatch(text.compose(head, replace(found, part=case.called(found.part)), words), cause)

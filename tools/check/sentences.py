@@ -15,13 +15,18 @@ def in_words(discrepancy: Discrepancy) -> str:
     return SENTENCES[discrepancy.kind](discrepancy)
 
 
+def begin(text: str) -> str:
+    """A sentence that begins with a part. "the gradient of x" is words; "result[1]" is code, and stays as it is."""
+    return text[0].upper() + text[1:] if text.startswith("the ") else text
+
+
 def it(discrepancy: Discrepancy) -> str:
     return discrepancy.part or "the result"
 
 
 def nothing_returned(discrepancy: Discrepancy) -> str:
     if discrepancy.part:
-        return f"{discrepancy.part} is None."
+        return begin(f"{discrepancy.part} is None.")
     return f"It returned None; wanted {wanted_kind(discrepancy.want)}."
 
 
@@ -36,7 +41,7 @@ def wanted_kind(want: Any) -> str:
 def wrong_type(discrepancy: Discrepancy) -> str:
     got, want = discrepancy.got, wanted_kind(discrepancy.want)
     if discrepancy.part:
-        return f"{discrepancy.part} is {show.kind(got)}; wanted {want}."
+        return begin(f"{discrepancy.part} is {show.kind(got)}; wanted {want}.")
     shown = literal(got)
     if arrays.is_array(got) or isinstance(got, (list, tuple, dict)) or shown == f"<{show.type_name(got)}>":
         return f"It returned {show.kind(got)}; wanted {want}."

@@ -10,7 +10,7 @@ from tools.check.compare import Discrepancy
 from tools.check.sentences import in_words, share, verb
 from tools.check.show import WIDTH, literal
 from tools.check.tolerances import errors
-from tools.worker import Frame, Raised
+from tools.worker import Frame, NoGradient, Raised
 from tools.worker.raised import REFUSALS
 
 LINES = 12
@@ -78,6 +78,8 @@ def raised(error: Raised, room: int) -> list[str]:
     """The error, then the learner's own line in which it happened."""
     if error.type_name in REFUSALS:
         return refused(error)[:room]
+    if error.type_name == NoGradient.__name__:
+        return wrapped(error.message)[:room]
     lines = wrapped(f"It raised {error.type_name}: {error.message}".rstrip(": \n"))
     where = []
     if error.frames:

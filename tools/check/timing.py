@@ -72,12 +72,12 @@ class Ratio:
         )
 
 
-def speed_ratio(function: Callable, baseline: Callable, *args: object) -> Ratio:
-    """How many times as fast as baseline(*args) is function(*args)? Takes about three seconds at most.
+def speed_ratio(function: Callable, baseline: Callable, *args: object, **kwargs: object) -> Ratio:
+    """How many times as fast as baseline(*args, **kwargs) is the function? Takes about three seconds at most.
 
     Neither the way into a worker process nor the first call (compilation, caches) counts.
     """
-    with worker.prepare(function, args) as first, worker.prepare(baseline, args) as second:
+    with worker.prepare(function, args, kwargs) as first, worker.prepare(baseline, args, kwargs) as second:
         ratio = measure(first, second)
     notes.taken.append(str(ratio))
     return ratio

@@ -22,6 +22,17 @@ from tools.worker.deadlines import AGAIN
 from tools.worker.raised import REFUSALS
 
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
+IN_OWN_WORDS = (
+    Mismatch,
+    Undecided,
+    CompileError,
+    NoCompiler,
+    NoSuchKernel,
+    NoProfiler,
+    NotCounted,
+    worker.NoGradient,
+    worker.NotMeasured,
+)
 QUESTION = "Does every loop come closer to its end?"
 
 
@@ -29,7 +40,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
     if gap := marker_of(error):
         return _gap(gap, run_of(item.config).unit(gap.unit))
-    if isinstance(error, (Mismatch, Undecided, CompileError, NoCompiler, NoSuchKernel, NoProfiler, NotCounted)):
+    if isinstance(error, IN_OWN_WORDS):
         return str(error)
     if isinstance(error, worker.Died):
         return f"{_call(error)}It took its process down: {error}."
@@ -81,6 +92,8 @@ def _none(error: BaseException, item: pytest.Item) -> str | None:
 def _raised(raised: worker.Raised) -> str:
     if raised.type_name in REFUSALS:
         return "\n".join(refused(raised))
+    if raised.type_name == worker.NoGradient.__name__:
+        return raised.message
     lines = [f"It raised {raised.type_name}: {raised.message}".rstrip(": ")]
     for frame in raised.frames[-2:]:
         lines += [f"  {frame.file}, line {frame.line}, in {frame.function}", f"    {frame.source}"]
@@ -125,6 +138,7 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
 
 def _told(names: dict[str, object], asked: str) -> list[str]:
     """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
+    from tools.check.diagnosis.alive import told_by_memory
     from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
     from tools.check.diagnosis.counted import told_by_counters
     from tools.check.diagnosis.machine_code import told_by_kernel
@@ -133,7 +147,7 @@ def _told(names: dict[str, object], asked: str) -> list[str]:
         name: witness
         for name, value in names.items()
         for witness in (value.kernels if isinstance(value, Evidence) else [value])
-        if isinstance(witness, (Counters, Kernel))
+        if isinstance(witness, (Counters, Kernel, worker.Memory))
     }
     spoken_of = [value for name, value in witnesses.items() if re.search(rf"\b{name}\b", asked)]
     kernels = [value for value in witnesses.values() if isinstance(value, Kernel)]  # what was read off one may be asked
@@ -141,7 +155,11 @@ def _told(names: dict[str, object], asked: str) -> list[str]:
         line
         for value in spoken_of or kernels[:1]
         for line in (
-            told_by_counters(value, asked, names) if isinstance(value, Counters) else told_by_kernel(value, asked)
+            told_by_memory(value, asked, names)
+            if isinstance(value, worker.Memory)
+            else told_by_counters(value, asked, names)
+            if isinstance(value, Counters)
+            else told_by_kernel(value, asked)
         )
     ]
     lines = lines or told_by_numbers(asked, names)

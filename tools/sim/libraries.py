@@ -24,6 +24,11 @@ def unlisted() -> Iterator[None]:
         _silent = before
 
 
+def silent() -> bool:
+    """Is this inside `unlisted`?"""
+    return _silent
+
+
 @contextmanager
 def listed(names: list[str], in_float64: list[str]) -> Iterator[None]:
     """Append to `names` each function that computes or copies inside, in order, as "torch.add"; those that work with

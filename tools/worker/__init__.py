@@ -5,18 +5,27 @@ process may crash, hang or lie: the caller gets Died or TooSlow, and the next ca
 """
 
 from tools.worker.calls import Outcome, Prepared, call, passing, prepare, repeat
+from tools.worker.compiled_form import compiled_by_torch
 from tools.worker.deadlines import Died, NoAnswer, TooSlow, deadline
+from tools.worker.gradcheck import Found, checked
+from tools.worker.gradients import GIVEN, NoGradient, gives_gradients, gradients
 from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, lesson_of, proxy
+from tools.worker.memory import Memory, NotMeasured, measure
 from tools.worker.origin import name_of
 from tools.worker.own_time import OwnTimeOfAll
 from tools.worker.raised import Frame, LessonError, Raised, as_exception, raised_from
 
 __all__ = [
+    "GIVEN",
     "Died",
+    "Found",
     "Frame",
     "Lesson",
     "LessonError",
+    "Memory",
     "NoAnswer",
+    "NoGradient",
+    "NotMeasured",
     "Outcome",
     "OwnTimeOfAll",
     "Prepared",
@@ -25,10 +34,15 @@ __all__ = [
     "TooSlow",
     "as_exception",
     "call",
+    "checked",
     "close_all",
+    "compiled_by_torch",
     "deadline",
+    "gives_gradients",
+    "gradients",
     "lesson_at",
     "lesson_of",
+    "measure",
     "name_of",
     "passing",
     "prepare",

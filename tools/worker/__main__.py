@@ -23,6 +23,8 @@ from tools.compiler import CompileError, NoCompiler
 from tools.sim.recording import record
 from tools.wire.given import rebuild
 from tools.worker.calls import repeat
+from tools.worker.made import named
+from tools.worker.memory import measure
 from tools.worker.origin import module_of
 from tools.worker.raised import raised_from
 
@@ -50,6 +52,7 @@ class Worker(wire.End):
             "load": self.load,
             "call": self.call,
             "count": self.count,
+            "memory": self.memory,
             "compile": self.compile,
             "prepare": self.prepare,
             "run": self.run,
@@ -101,13 +104,20 @@ class Worker(wire.End):
         return self.module.__doc__, facts, constants
 
     def call(self, name: str, args: tuple, kwargs: dict) -> Any:
-        return vars(self.module)[name](*args, **kwargs)
+        return self.function(name)(*args, **kwargs)
+
+    def function(self, name: str) -> Callable:
+        return named(name, vars(self.module))  # or one made of it: "gradients of layernorm"
 
     def count(self, name: str, args: tuple, kwargs: dict) -> dict:
         """What a call did to simulated memory, as plain data."""
         with record() as counters:
             self.call(name, args, kwargs)
         return counters.to_plain()
+
+    def memory(self, name: str, args: tuple, kwargs: dict) -> tuple:
+        """What a call needs in memory, as plain data."""
+        return measure(self.function(name), args, kwargs).to_plain()
 
     def compile(self, name: str, args: tuple, kwargs: dict, chips: tuple) -> list | tuple:
         """Evidence for the kernels of a call, one for each chip, as plain data; or why there is none."""
@@ -119,7 +129,7 @@ class Worker(wire.End):
             for used, simulator in (("tools.sim.cuda", "tools.sim.cuda.host"), ("tools.sim.cupy", "tools.sim.cupy.raw"))
         ]
         try:
-            return compile_call(vars(self.module)[name], args, kwargs, chips, *captured)
+            return compile_call(self.function(name), args, kwargs, chips, *captured)
         except CompileError as error:
             return "rejected", str(error)
         except NoCompiler as error:
@@ -127,7 +137,7 @@ class Worker(wire.End):
 
     def prepare(self, name: str, args: tuple, kwargs: dict) -> int:
         number = next(self.next_numbers)
-        self.prepared[number] = vars(self.module)[name], args, kwargs
+        self.prepared[number] = self.function(name), args, kwargs
         return number
 
     def run(self, number: int, times: int) -> None:
@@ -149,7 +159,7 @@ class Worker(wire.End):
 
     def find(self, tag: str, *fields: Any) -> object:
         if tag == "function":
-            return vars(self.module)[fields[0]]
+            return self.function(fields[0])
         number, type_name = fields
         if number not in self.objects:
             raise LookupError(f"this {type_name} lived in a process of the lesson that has ended")

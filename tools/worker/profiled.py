@@ -23,7 +23,7 @@ class ProfiledWorker(Worker):
     def profile(self, name: str, args: tuple, kwargs: dict) -> None:
         """A call in sight of the profiler."""
         with gpu.in_sight_of_profiler():
-            repeat(vars(self.module)[name], args, kwargs, 1)
+            repeat(self.function(name), args, kwargs, 1)
 
 
 def write_requests(file: Path, lesson: Lesson, name: str, args: tuple, kwargs: dict) -> list[wire.Packet]:

@@ -96,7 +96,8 @@ def source_of(function: Callable) -> Source | None:
     try:
         text = Path(file).read_text(encoding="utf-8") if file else ""
         line = getattr(getattr(function, "__code__", None), "co_firstlineno", None)
-        return Source(text, getattr(function, "__name__", ""), line) if text else None
+        name = getattr(function, "__name__", "").rpartition(" ")[2]  # "gradients of f" is made of f
+        return Source(text, name, line) if text else None
     except (OSError, SyntaxError, ValueError):
         return None
 

@@ -79,7 +79,7 @@ def test_preparing_does_not_count(monkeypatch):
         def __exit__(self, *exception):
             clock.now += 100.0
 
-    monkeypatch.setattr(timing.worker, "prepare", lambda function, args: Slow(clock, function(*args)))
+    monkeypatch.setattr(timing.worker, "prepare", lambda function, args, kwargs: Slow(clock, function(*args)))
     monkeypatch.setattr(timing, "measure", lambda first, second: measure(first, second, clock))
     ratio = speed_ratio(lambda x: x, lambda x: 3 * x, 1e-3)
     assert ratio.value == pytest.approx(3) and ratio.seconds == pytest.approx(1e-3)

@@ -51,6 +51,43 @@ def test_an_assertion_about_counters_shows_the_call_that_they_are_of(course):
     assert "\n  vector_add(x: float32[5120], y: float32[5120], block=512)\n  add_kernel ran in 11 programs" in ran.text
 
 
+def test_an_assertion_about_memory_shows_the_call_and_the_lines_that_allocate(course):
+    course.solve("week1/day4")
+    test = """
+import pytest, torch
+from tools.check import memory
+from week1.day4 import vector_add as lesson
+
+@pytest.mark.task(2)
+def test_it():
+    used = memory(lesson.vector_add, torch.ones(512), torch.ones(512), block=64)
+    assert used.peak == 1024
+"""
+    course.write("week1/day4/test_vector_add.py", test)
+    ran = course.pytest("week1/day4", "--sim")
+    assert "vector_add(x: float32[512], y: float32[512], block=64)" in ran.text
+    assert "Counted 2048, needed 1024: 2 times as much." in ran.text
+    assert "made float32[512], 2,048 bytes" in ran.text
+
+
+@pytest.mark.parametrize("how", [("--sim",), ("--remote",)], ids=["here", "remote"])
+def test_a_function_without_a_way_back_is_no_fault_of_the_course(course, how):
+    course.solve("week1/day4")
+    test = """
+import pytest, torch
+from tools.check import count, gradients
+from week1.day4 import vector_add as lesson
+
+@pytest.mark.task(2)
+def test_it():
+    count(gradients(lesson.vector_add), torch.ones(5), torch.ones(5), d_out=torch.ones(5))
+"""
+    course.write("week1/day4/test_vector_add.py", test)
+    ran = course.pytest("week1/day4", *how)
+    assert "The result has no grad_fn: autograd knows no way back" in ran.text
+    assert "fault of the course" not in ran.text and "NoGradient" not in ran.text
+
+
 def test_what_the_compiler_rejects_is_told_in_its_words(course):
     course.solve("week1/day4")
     course.write(LESSON, course.read(LESSON).replace("exists = mine < n\n", "exists = {0: mine < n}[0]\n", 1))

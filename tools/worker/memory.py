@@ -1,0 +1,130 @@
+"""What a call needs in memory beyond its arguments, measured where it runs."""
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools import gpu
+from tools.worker import alive
+from tools.worker.alive import Held, Moment
+from tools.worker.origin import module_of
+
+
+class NotMeasured(Exception):
+    """A figure that this call has none of."""
+
+
+@dataclass
+class Memory:
+    """Bytes of tensors that one call made. Arguments do not count, nor does what an operation needs inside itself.
+
+    peak: the most that were alive at one time during the call, its result among them.
+    kept: those alive after it beside its result: what the lesson keeps for another call, and what a result with a
+        grad_fn keeps for the backward.
+    largest: the largest tensor that was made: its `bytes`, `shape`, `dtype`, and the `line` and `source` that made it.
+    at_peak, left: the tensors that were alive at the peak, and those that were left: the largest of them first.
+    call: the call itself, for failures.
+    """
+
+    peak: int
+    kept: int
+    largest: Held
+    at_peak: tuple[Held, ...]
+    left: tuple[Held, ...]
+    after_forward: Moment | None
+    call: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def saved(self) -> int:
+        """Of `gradients(f)`: the bytes alive between forward and backward, beside arguments and result."""
+        if self.after_forward is None:
+            raise NotMeasured("saved is what waits for a backward: ask for memory(gradients(f), ..., d_out=...).")
+        return self.after_forward.bytes
+
+    def to_plain(self) -> tuple:
+        after = None if self.after_forward is None else _plain(self.after_forward)
+        return self.peak, _plain(Moment(0, self.at_peak)), _plain(Moment(self.kept, self.left)), after, (*self.largest,)
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> "Memory":
+        """Any exception means that it was none."""
+        peak, at_peak, kept, after, largest = plain
+        (_, at), (left_bytes, left) = _moment(at_peak), _moment(kept)
+        return cls(_whole(peak), left_bytes, _held(largest), at, left, None if after is None else _moment(after))
+
+
+def _plain(moment: Moment) -> tuple:
+    return moment.bytes, [(*held,) for held in moment.tensors]
+
+
+def _moment(plain: Any) -> Moment:
+    size, tensors = plain
+    return Moment(_whole(size), tuple(map(_held, tensors)))
+
+
+def _held(plain: Any) -> Held:
+    match plain:
+        case (int(), tuple(), str(), int(), str(), str()):
+            return Held(*plain)
+    raise ValueError("no tensor is described like this")
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int:
+        raise ValueError("no number of bytes")
+    return number
+
+
+def measure(function: Callable, args: tuple, kwargs: dict) -> Memory:
+    """The memory that function(*args, **kwargs) needs, of a function of this process. Raises what it raises.
+
+    On a GPU the peak is that of PyTorch's allocator, which rounds each tensor up to 512 bytes. A first call is
+    made then: it compiles, tries configurations, and lets libraries allocate what they keep.
+    """
+    import torch  # noqa: F401  what is watched is PyTorch's
+
+    on_gpu = gpu.card() is not None
+    before = _watched(function, args, kwargs) if on_gpu else None
+    base = _begin_on_gpu() if on_gpu else 0
+    found = _watched(function, args, kwargs)
+    if before is not None:
+        found.peak = max(0, _peak_on_gpu() - base)
+        found.kept, found.left = before.kept, before.left  # a second call does not make what the first one keeps
+    return found
+
+
+def device() -> str:
+    """The kind of memory that counts."""
+    return gpu.device
+
+
+def _watched(function: Callable, args: tuple, kwargs: dict) -> Memory:
+    file = getattr(sys.modules.get(module_of(function)), "__file__", None)
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()  # when it runs is luck, and decides what is alive
+    try:
+        with alive.watched([os.path.realpath(file)] if file else [], (args, kwargs), device()) as watch:
+            result = function(*args, **kwargs)
+        gc.collect()
+        peak, left = watch.at_peak(), watch.now(beside=result)
+    finally:
+        if collecting:
+            gc.enable()
+    return Memory(peak.bytes, left.bytes, watch.largest, peak.tensors, left.tensors, watch.saved)
+
+
+def _begin_on_gpu() -> int:
+    torch: Any = sys.modules["torch"]
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    return torch.cuda.memory_allocated()
+
+
+def _peak_on_gpu() -> int:
+    torch: Any = sys.modules["torch"]
+    torch.cuda.synchronize()
+    return torch.cuda.max_memory_allocated()
