@@ -13,10 +13,10 @@ from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecide
 from tools.check.show import WIDTH
 from tools.check.text import refused
 from tools.compiler import Evidence, Kernel, NoSuchKernel
-from tools.course.content.catalogue import Unit
-from tools.marker import Marker, marker_of
+from tools.marker import Marker
 from tools.pytest_course import absent
-from tools.pytest_course.run import run_of, unit_of
+from tools.pytest_course.run import Run, run_of, unit_of
+from tools.pytest_course.shares import gap_met, to_begin_with
 from tools.sim.counters import Counters, NotCounted
 from tools.worker.deadlines import AGAIN
 from tools.worker.raised import REFUSALS
@@ -38,8 +38,8 @@ QUESTION = "Does every loop come closer to its end?"
 
 def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
-    if gap := marker_of(error):
-        return _gap(gap, run_of(item.config).unit(gap.unit))
+    if gap := gap_met(error, item):
+        return _gap(gap, run_of(item.config))
     if isinstance(error, IN_OWN_WORDS):
         return str(error)
     if isinstance(error, worker.Died):
@@ -72,10 +72,10 @@ def lesson_error(error: BaseException) -> worker.Raised | None:
 # The words ---------------------------------------------------------------------------------------
 
 
-def _gap(gap: Marker, unit: Unit) -> str:
-    line = next((task.line for task in unit.tasks if task.number == gap.task), None)
-    where = unit.lesson.relative_to(ROOT).as_posix() + (f", at line {line}" if line else "")
-    return f"Task {gap.task} is yours to write: {gap.function},\nin {where}."
+def _gap(gap: Marker, run: Run) -> str:
+    first = to_begin_with(run, gap)
+    where = run.unit(gap.unit).lesson.relative_to(ROOT).as_posix() + (f", at line {first.line}" if first else "")
+    return f"Task {gap.task} is yours to write: {first.function if first else gap.function},\nin {where}."
 
 
 def _none(error: BaseException, item: pytest.Item) -> str | None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tools.check import Undecided, notes
-from tools.marker import marker_of
 from tools.pytest_course.marks import lacks, needs_gpu, needs_program, stage_of, tasks_of
 from tools.pytest_course.run import Run, item_unit, run_of, unit_of
+from tools.pytest_course.shares import gap_met
 from tools.worker import TooSlow
 from tools.worker.deadlines import hung
 
@@ -72,15 +72,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     if report.skipped and isinstance(report.longrepr, tuple):  # say where the test is, not where it was skipped
         report.longrepr = (report.location[0], (report.location[1] or 0) + 1, report.longrepr[2])
     if call.excinfo is not None:
-        _classify(report, call.excinfo.value, run)
+        _classify(report, call.excinfo.value, item)
     if run.red and call.when == "call" and not _is_setup(item):
         _turn_round(report)
     return report
 
 
-def _classify(report: Any, error: BaseException, run: Run) -> None:
+def _classify(report: Any, error: BaseException, item: pytest.Item) -> None:
     """Note in the report what kind of failure or skip this is, and in the run that a task's correctness failed."""
-    course, marker = report.course, marker_of(error)
+    course, run = report.course, run_of(item.config)
+    marker = gap_met(error, item) if report.failed else None
     if report.skipped and str(error).startswith("after task"):
         course["after"] = str(error)
     elif report.skipped:
@@ -96,9 +97,9 @@ def _classify(report: Any, error: BaseException, run: Run) -> None:
         _note_hang(report, error, run)
     if marker:
         course["gap"] = marker.task
-        if str(error) in run.gaps_met and not _runs_everything(run):  # one failure for each gap is enough
+        if marker in run.gaps_met and not _runs_everything(run):  # one failure for each gap is enough
             _becomes_after(report, marker.task)
-        run.gaps_met.add(str(error))
+        run.gaps_met.add(marker)
 
 
 def _note_hang(report: Any, error: TooSlow, run: Run) -> None:

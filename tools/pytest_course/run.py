@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from tools import ROOT
-from tools.course.content import catalogue
+from tools.course.content import catalogue, source
 from tools.course.content.catalogue import Unit
 from tools.course.learner import written
+from tools.course.learner.written import Share
+from tools.marker import Marker
 from tools.worker import guard
 
 
@@ -27,7 +29,7 @@ class Run:
     selected: bool = False  # -k, -m or :: picked single tests
     only_lessons: bool = False  # nothing but lessons was asked for: use the short screen
     failed_tasks: set[tuple[str, int]] = field(default_factory=set)  # (unit name, task) whose correctness failed
-    gaps_met: set[str] = field(default_factory=set)  # what unwritten gaps said
+    gaps_met: set[Marker] = field(default_factory=set)  # unwritten, and a test came to them
     hung_tasks: set[tuple[str, int]] = field(default_factory=set)  # (unit name, task) of which a test did not end
     busy: str = ""  # node id of the test under way
     interrupted: bool = False  # Ctrl-C, or pytest.exit
@@ -35,7 +37,9 @@ class Run:
     sources: dict[Path, bytes] = field(default_factory=dict)  # the lessons' files as they were imported
     put_back: set[str] = field(default_factory=set)  # those that the lesson deleted
     units: dict[str, Unit] = field(default_factory=dict)  # as they were before their tests ran
+    texts: dict[str, str] = field(default_factory=dict)  # unit name -> see `text`
     as_given: dict[str, frozenset[int]] = field(default_factory=dict)  # unit name -> see `untouched`
+    shares_of: dict[str, dict[int, Share]] = field(default_factory=dict)  # unit name -> see `shares`
 
     def unit(self, name: str) -> Unit:
         """A unit as it was when it was first asked for. Raises NoSuchUnit, BrokenCourseFile."""
@@ -48,6 +52,23 @@ class Run:
         if name not in self.as_given:
             self.as_given[name] = written.untouched(self.unit(name))
         return self.as_given[name]
+
+    def text(self, name: str) -> str:
+        """The lesson that is under test, as it was when it was imported or first asked for."""
+        if name not in self.texts:
+            lesson = self.unit(name).lesson
+            file = (self.answers_folder or ROOT) / lesson.relative_to(ROOT)
+            if file in self.sources:
+                self.texts[name] = self.sources[file].decode("utf-8-sig", errors="replace")
+            else:
+                self.texts[name] = source.read(file if file.is_file() else lesson)
+        return self.texts[name]
+
+    def shares(self, name: str) -> dict[int, Share]:
+        """What of each task of the unit is the learner's."""
+        if name not in self.shares_of:
+            self.shares_of[name] = written.shares(self.unit(name), self.text(name))
+        return self.shares_of[name]
 
     @property
     def own_files(self) -> bool:

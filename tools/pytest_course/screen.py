@@ -17,6 +17,7 @@ from tools.course.learner.record import FINISHED, HERE, OPEN, Record
 from tools.pytest_course.advice import Advice
 from tools.pytest_course.options import under_test
 from tools.pytest_course.run import is_worker, run_of
+from tools.pytest_course.shares import named
 from tools.pytest_course.standing import GREEN, NOTHING, RED, ended, owner, standing
 
 WIDTH = 80
@@ -95,7 +96,9 @@ class Screen:
             out.write_line(f"  green     task{'s' * (len(green) > 1)} {', '.join(green)}", green=True)
         for task, state in states.items():
             if state not in (GREEN, NOTHING):
-                out.write_line(f"  {state:<9} task {task.number}  {task.about}", red=state == RED)
+                lead = f"  {state:<9} task {task.number}  "
+                functions = named(self.run, unit, task, state, reports)
+                _wrapped(out, lead, functions, indent=len(lead), red=state == RED)
         for line in waiting.lines(waits(map(ended, reports))):
             _wrapped(out, "  ", line)
 
@@ -152,8 +155,8 @@ def _skips(reports: Any) -> dict[str, int]:
     return reasons
 
 
-def _wrapped(out: Any, lead: str, text: str) -> None:
+def _wrapped(out: Any, lead: str, text: str, indent: int = 2, **markup: bool) -> None:
     for line in textwrap.wrap(
-        lead + text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        lead + text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     ):
-        out.write_line(line)
+        out.write_line(line, **markup)

@@ -5,7 +5,7 @@ from typing import Any
 from tools.course.learner.outcomes import FAILED, NO_GPU, PASSED, WAITS, Ended
 from tools.course.learner.record import Record
 
-GREEN, RED, NOTHING = "green", "red", ""  # states of a task on the screen
+GREEN, RED, TO_WRITE, NOTHING = "green", "red", "to write", ""  # states of a task on the screen, with others
 
 
 def last_task(report: Any) -> int:
@@ -33,7 +33,7 @@ def standing(record: Record, task: int, reports: Any) -> str:
     if record.is_done(task):
         return GREEN
     if any(r.failed and r.course.get("gap") == task for r in reports):
-        return "to write"
+        return TO_WRITE
     own = [r for r in reports if last_task(r) == task]
     if failed := [r for r in own if r.failed and "gap" not in r.course]:
         if all("given" in r.course for r in failed):

@@ -5,15 +5,8 @@ run again. Read from the syntax of both files; where that does not tell, a chang
 """
 
 import ast
-from collections.abc import Mapping
-from functools import lru_cache
 
-Definitions = dict[str, list[ast.stmt]]  # by the name at top level
-Uses = Mapping[str, set[str]]  # by the name at top level, the names that its statements read
-
-STATEMENTS = ""  # the name of what defines nothing and runs at import
-SEES_ALL = {"globals", "vars", "eval", "exec"}  # whose use may mean any name
-OF_ALL_TESTS = "pytestmark"
+from tools.course.content.uses import STATEMENTS, closure, definitions, of_lesson, uses
 
 
 def unreached(tests: str, lesson: str, reference: str, answer: str) -> tuple[str, ...]:
@@ -21,104 +14,21 @@ def unreached(tests: str, lesson: str, reference: str, answer: str) -> tuple[str
     differing = changed(reference, answer)
     if differing is None:
         return ()
-    uses = used(tests, lesson)
-    return tuple(name for name, names in uses.items() if names is not None and not names & differing)
+    return tuple(
+        name
+        for name, names in of_lesson(tests, lesson).items()
+        if name.startswith("test_") and names is not None and not names & differing
+    )
 
 
 def changed(reference: str, answer: str) -> set[str] | None:
     """The names at top level whose meaning differs, be it through what they use; None: perhaps of all."""
     before, after = definitions(ast.parse(reference)), definitions(ast.parse(answer))
     differing = {name for name in before | after if _texts(before.get(name)) != _texts(after.get(name))}
-    every = _uses({name: [*before.get(name, ()), *after.get(name, ())] for name in before | after})
+    every = uses({name: [*before.get(name, ()), *after.get(name, ())] for name in before | after})
     reached = {name for name in every if closure(name, every) & differing}
     return None if STATEMENTS in reached else reached
 
 
-@lru_cache(maxsize=2)  # each variant of a unit asks the same
-def used(tests: str, lesson: str) -> dict[str, set[str] | None]:
-    """What each test function uses of the module `lesson`: names, or None: perhaps all."""
-    tree = ast.parse(tests)
-    every, aliases = definitions(tree), _aliases(tree, lesson)
-    uses = _uses(every)
-    always = {STATEMENTS, OF_ALL_TESTS, *(name for name, nodes in every.items() if any(map(_for_all_tests, nodes)))}
-    found: dict[str, set[str] | None] = {}
-    for name in every:
-        if name.startswith("test_"):
-            within = set().union(*(closure(start, uses) for start in {name, *always & every.keys()}))
-            found[name] = _of_lesson([node for each in within for node in every[each]], aliases)
-    return found
-
-
-def definitions(tree: ast.Module) -> Definitions:
-    """The statements of a module by the names that they define; those that define none under STATEMENTS."""
-    found: Definitions = {}
-    for node in tree.body:
-        for name in _defined(node):
-            found.setdefault(name, []).append(node)
-    return found
-
-
-def closure(start: str, uses: Uses) -> set[str]:
-    """The names among those of `uses` that `start` uses, itself included, and those that these use."""
-    reached, waiting = {start}, [start]
-    while waiting:
-        names = uses[waiting.pop()]
-        more = (set(uses) if names & SEES_ALL else names & uses.keys()) - reached
-        reached |= more
-        waiting += more
-    return reached
-
-
-def _uses(every: Definitions) -> Uses:
-    return {name: set().union(*map(_names, nodes)) for name, nodes in every.items()}
-
-
-def _defined(node: ast.stmt) -> list[str]:
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
-        case ast.Assign(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
-            return [target.id for target in targets if isinstance(target, ast.Name)]
-        case ast.AnnAssign(target=ast.Name(id=name)):
-            return [name]
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return [(alias.asname or alias.name).partition(".")[0] for alias in names]
-        case ast.Expr(value=ast.Constant(value=str())):
-            return ["__doc__"]
-    return [STATEMENTS]
-
-
-def _names(node: ast.AST) -> set[str]:
-    """The names that a statement reads, parameters included: of a test they are fixtures."""
-    found = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
-    return found | {child.arg for child in ast.walk(node) if isinstance(child, ast.arg)}
-
-
 def _texts(nodes: list[ast.stmt] | None) -> list[str]:
     return [ast.dump(node) for node in nodes or ()]
-
-
-def _for_all_tests(node: ast.stmt) -> bool:
-    """Is it a fixture that every test has?"""
-    decorators = getattr(node, "decorator_list", ())
-    return any("autouse" in ast.unparse(decorator) for decorator in decorators)
-
-
-def _aliases(tree: ast.Module, lesson: str) -> dict[str, bool]:
-    """The names by which the tests know what they import of the course's weeks: is it the lesson's module?"""
-    found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("week"):
-            for alias in node.names:
-                found[alias.asname or alias.name] = f"{node.module}.{alias.name}" == lesson
-        elif isinstance(node, ast.Import):
-            found |= {alias.asname or "week": False for alias in node.names if alias.name.startswith("week")}
-    return found
-
-
-def _of_lesson(nodes: list[ast.stmt], aliases: dict[str, bool]) -> set[str] | None:
-    """The attributes of the lesson that the statements name; None if they hand it on, or what else weeks hold."""
-    attributes = [child for node in nodes for child in ast.walk(node) if isinstance(child, ast.Attribute)]
-    of_lesson = [each for each in attributes if isinstance(each.value, ast.Name) and aliases.get(each.value.id)]
-    named = [child for node in nodes for child in ast.walk(node) if isinstance(child, ast.Name) and child.id in aliases]
-    return {each.attr for each in of_lesson} if len(of_lesson) == len(named) else None

@@ -33,11 +33,11 @@ class Task:
     kind: str  # "gap", "repair" or "setup"
     functions: tuple[str, ...] = ()
     line: int | None = None  # of the comment `# Task N`; None where the lesson has none, as for setup
+    repairs: tuple[str, ...] = ()  # of a repair, those that are handed over, where day.toml says which
 
-    @property
-    def about(self) -> str:
-        """Its functions, or its kind, for a list of tasks."""
-        return ", ".join(self.functions) or ("this machine" if self.kind == "setup" else "not in the lesson")
+    def about(self, functions: Sequence[str]) -> str:
+        """Some of its functions, or its kind, for a list of tasks."""
+        return ", ".join(functions) or ("this machine" if self.kind == "setup" else "not in the lesson")
 
 
 @dataclass(frozen=True)
@@ -139,14 +139,14 @@ def _nearest(name: str, root: Path) -> str:
 def _load(name: str, root: Path) -> Unit:
     folder = root / name
     says = day_file.read(folder / "day.toml", root)
-    kinds = says.pop("task_kinds")
+    kinds, repairs = says.pop("task_kinds"), says.pop("repairs")
     lesson, tests = _files(folder, root)
     try:
         text = source.read(lesson)
     except OSError as error:
         raise BrokenCourseFile(lesson.relative_to(root), None, f"cannot be read ({error.strerror})") from None
     module = f"{name.replace('/', '.')}.{lesson.stem}"
-    return Unit(name, folder, lesson, tests, module, **says, tasks=_tasks(text, kinds, says["hints"]))
+    return Unit(name, folder, lesson, tests, module, **says, tasks=_tasks(text, kinds, says["hints"], repairs))
 
 
 def _files(folder: Path, root: Path) -> tuple[Path, Path]:
@@ -166,13 +166,15 @@ def _files(folder: Path, root: Path) -> tuple[Path, Path]:
 
 
 def repaired(unit: Unit, stub: str) -> list[str]:
-    """Names of the functions ("f", "Class.f") that a repair task hands over to be changed."""
+    """Names of the functions ("f", "Class.f") of the tasks of repair: all that a learner may change there."""
     owners = {name for task in unit.tasks if task.kind == "repair" for name in task.functions}
     tree = parsed(stub)
     return [name for name, _ in functions(tree) if name.partition(".")[0] in owners] if tree else []
 
 
-def _tasks(text: str, kinds: dict[int, str], hints: dict[int, tuple[str, ...]]) -> tuple[Task, ...]:
+def _tasks(
+    text: str, kinds: dict[int, str], hints: dict[int, tuple[str, ...]], repairs: dict[int, tuple[str, ...]]
+) -> tuple[Task, ...]:
     """The tasks that the lesson, the hints or the kinds name.
 
     A lost comment, a filled gap or a syntax error in the learner's file must not lose a task.
@@ -184,4 +186,6 @@ def _tasks(text: str, kinds: dict[int, str], hints: dict[int, tuple[str, ...]]) 
             of_task.setdefault(marker.task if marker else task_at(text, node.lineno), []).append(node.name)
     line_of = {task: line for line, task in task_comments(text)}
     numbers = sorted(line_of.keys() | hints.keys() | kinds.keys())
-    return tuple(Task(n, kinds.get(n, "gap"), tuple(of_task.get(n, ())), line_of.get(n)) for n in numbers)
+    return tuple(
+        Task(n, kinds.get(n, "gap"), tuple(of_task.get(n, ())), line_of.get(n), repairs.get(n, ())) for n in numbers
+    )

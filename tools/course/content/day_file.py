@@ -57,7 +57,7 @@ class Recommendation:
 
 
 def read(path: Path, root: Path) -> dict:
-    """The fields of catalogue.Unit that a day.toml fills, and task_kinds. Raises BrokenCourseFile."""
+    """The fields of catalogue.Unit that a day.toml fills, task_kinds and repairs. Raises BrokenCourseFile."""
     try:
         return _day(read_toml(path, root))
     except Fault as fault:
@@ -70,8 +70,9 @@ def read(path: Path, root: Path) -> dict:
 def _day(raw: dict) -> dict:
     required: Kinds = {"title": str, "minutes": int}
     lists: Kinds = dict.fromkeys(("needs", "concepts", "in_passing", "quiz", "reading", "recommend"), list)
-    tables: Kinds = dict.fromkeys(("points", "hints", "topics", "task_kinds"), dict)
+    tables: Kinds = dict.fromkeys(("points", "hints", "topics", "task_kinds", "repairs"), dict)
     day = table(raw, "", required, {"sittings": int, **lists, **tables})
+    kinds = dict(_kind(task, kind) for task, kind in day.get("task_kinds", {}).items())
     topics = {topic: _unit_name(name, f"topics: {topic}") for topic, name in day.get("topics", {}).items()}
     quiz = _each(_question, "quiz", day, topics)
     return {
@@ -87,7 +88,8 @@ def _day(raw: dict) -> dict:
         "reading": _each(_reading, "reading", day),
         "topics": topics,
         "recommend": _recommendations(_each(_recommendation, "recommend", day), len(quiz)),
-        "task_kinds": dict(_kind(task, kind) for task, kind in day.get("task_kinds", {}).items()),
+        "task_kinds": kinds,
+        "repairs": dict(_repairs(task, names, kinds) for task, names in day.get("repairs", {}).items()),
     }
 
 
@@ -173,6 +175,13 @@ def _points(stage: str, value: object) -> tuple[str, int]:
 
 def _kind(task: str, kind: object) -> tuple[int, str]:
     return _task(task, "task_kinds"), one_of(kind, ("repair", "setup"), f"task_kinds: task {task}")
+
+
+def _repairs(task: str, names: object, kinds: dict[int, str]) -> tuple[int, tuple[str, ...]]:
+    number = _task(task, "repairs")
+    if kinds.get(number) != "repair":
+        raise Fault(f"repairs: task {number} is no task of repair; task_kinds says which are")
+    return number, texts(names, f"repairs: task {number}")
 
 
 def _task(text: str, where: str) -> int:

@@ -1,15 +1,21 @@
-"""Gaps: what is still to be written of a lesson. The one place that knows what a gap looks like.
+"""What of a lesson is the learner's: its gaps, and what it hands over for repair. The one place that knows a gap.
 
 A gap holds the course's marker, `raise NotImplementedError("week1/day4 task 3: vector_add")`; or, in a kernel, it ends
 in `pass`. A finished kernel may end in `pass`, and a guard may raise NotImplementedError for what it does not take:
 so without the marker only a function that is as it was given is a gap, or one that holds nothing but `pass`.
 """
 
+from __future__ import annotations
+
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tools.course.content.syntax import Definition, after_docstring, functions, parsed, same, task_at
 from tools.marker import Marker, marker_in
+
+if TYPE_CHECKING:  # the catalogue asks here for markers
+    from tools.course.content.catalogue import Task
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,17 @@ class Gap:
     given: int
     line: int
     message: str | None
+
+
+@dataclass(frozen=True)
+class Open:
+    """A function that is still to be written. `line`: of its def. `silent`: it was given with `pass`, which a call of it
+    does not show."""
+
+    function: str  # "f", or "Class.f"
+    task: int
+    line: int
+    silent: bool
 
 
 def gap_line(node: Definition, stub: Definition | None = None) -> int | None:
@@ -47,6 +64,33 @@ def find_gaps(stub: str) -> list[Gap]:
         if body and is_placeholder(body[-1]):
             gaps.append(Gap(name, task_at(stub, function.lineno), len(body) - 1, body[-1].lineno, message(body[-1])))
     return gaps
+
+
+def open_gaps(text: str, stub: str | None = None) -> list[Open]:
+    """What is still to be written of a lesson as it stands, in order; nothing where it does not parse.
+
+    stub: the lesson as it was given, where that is known.
+    """
+    tree, given, found = parsed(text), parsed(stub or ""), []
+    known = dict(functions(given)) if given else {}
+    for name, function in functions(tree) if tree else ():
+        if gap_line(function, known.get(name)) is not None:
+            marker = marked(function)
+            task = marker.task if marker else task_at(text, function.lineno)
+            ends = function.body[-1], known.get(name, function).body[-1]
+            found.append(Open(name, task, function.lineno, silent=all(isinstance(end, ast.Pass) for end in ends)))
+    return found
+
+
+def own_functions(task: Task, stub: str | None = None) -> tuple[str, ...]:
+    """The functions of a task that are the learner's: its gaps as they were given, and what it hands over for repair.
+
+    All of the task's functions where the stub is not known.
+    """
+    gaps = {gap.function for gap in find_gaps(stub or "") if gap.task == task.number}
+    own = gaps.union((task.repairs or task.functions) if task.kind == "repair" else ())
+    order = [name for name, _ in functions(tree)] if (tree := parsed(stub or "")) else []
+    return tuple(sorted(own, key=lambda name: order.index(name) if name in order else len(order))) or task.functions
 
 
 def marked(node: Definition) -> Marker | None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from tools.course.content import source
 from tools.course.content.catalogue import Unit
-from tools.course.content.gaps import gap_line
-from tools.course.content.syntax import definitions, same, task_at
+from tools.course.content.gaps import Open, gap_line, open_gaps, own_functions
+from tools.course.content.syntax import definitions, functions, parsed, same, task_at
 from tools.course.versions.reset import given
 
 
@@ -30,6 +30,37 @@ def pieces(unit: Unit) -> Iterator[Piece]:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             own = "\n".join(lines[first - 1 : node.end_lineno])
             yield Piece(name, task_at(text, first) or None, own, known=stub is not None)
+
+
+@dataclass(frozen=True)
+class Share:
+    """What of a task is the learner's.
+
+    own: functions by name, in file order; open: what is still to be written of them. line: where the work begins, at
+    the def of the first that is open, or else of the first; None where the lesson has none of them.
+    """
+
+    own: tuple[str, ...]
+    open: tuple[Open, ...]
+    line: int | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is still to be written; where all is, what is the learner's."""
+        return tuple(gap.function for gap in self.open) or self.own
+
+
+def shares(unit: Unit, text: str | None = None) -> dict[int, Share]:
+    """The learner's share of each task. text: the lesson, where it is not the unit's own file that is asked about."""
+    stub, text = given(unit), source.read(unit.lesson) if text is None else text
+    left, tree = open_gaps(text, stub), parsed(text)
+    lines = {name: node.lineno for name, node in functions(tree)} if tree else {}
+    found = {}
+    for task in unit.tasks:
+        own, todo = own_functions(task, stub), tuple(gap for gap in left if gap.task == task.number)
+        starts = [gap.line for gap in todo] or [lines[name] for name in own if name in lines]
+        found[task.number] = Share(own, todo, next(iter(starts), None))
+    return found
 
 
 def untouched(unit: Unit) -> frozenset[int]:

@@ -7,7 +7,7 @@ import re
 from tools.course.content.catalogue import repaired
 from tools.course.content.day_file import STEPS
 from tools.course.content.gaps import gap_line, message
-from tools.course.content.syntax import after_docstring, find_function
+from tools.course.content.syntax import after_docstring, definitions, find_function, same
 from tools.selfcheck.static.material import Material, Problem, Problems
 
 MOST_LINES = 60
@@ -80,6 +80,19 @@ def reference_agrees_outside_the_gaps(m: Material) -> Problems:
         yield Problem(m.at(m.unit.lesson), "stub and reference do not end with the same statement")
 
 
+def repairs_name_what_the_reference_mends(m: Material) -> Problems:
+    """A learner is told to look at these alone; a function that the reference leaves as it is may be among them."""
+    file, gaps = m.at(m.unit.folder / "day.toml"), {gap.function for gap in m.gaps}
+    for task in m.unit.tasks:
+        for name in task.repairs:
+            if name not in task.functions:
+                yield Problem(file, f"repairs: task {task.number} has no function {name}")
+        for name in task.functions if task.repairs else ():
+            mended = not same(definitions(m.stub)[name], definitions(m.reference).get(name))
+            if mended and name not in {*task.repairs, *gaps}:
+                yield Problem(file, f"repairs: the reference mends {name} of task {task.number} too")
+
+
 def reference_fills_the_gaps(m: Material) -> Problems:
     for gap in m.gaps:
         function = find_function(m.reference_tree, gap.function)
@@ -97,7 +110,8 @@ def reference_imports_what_the_stub_imports(m: Material) -> Problems:
 RULES = [
     docstring_has_the_five_steps, module_has_a_name_of_its_own, markers_name_their_task,
     a_marker_ends_its_function, task_numbers_agree,
-    reference_agrees_outside_the_gaps, reference_fills_the_gaps, reference_imports_what_the_stub_imports,
+    reference_agrees_outside_the_gaps, repairs_name_what_the_reference_mends, reference_fills_the_gaps,
+    reference_imports_what_the_stub_imports,
 ]  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def test_a_hint_says_which_it_is_where_its_task_is_and_one_thing(tmp_path, hint)
     write(tmp_path)
     assert hint("week1/day1", "1") == (0, """\
 week1/day1: hint 1 of 3 for task 1
-  week1/day1/small.py:8  double, halve
+  week1/day1/small.py:9  double, halve
 
   one?
 """, "")  # fmt: skip

@@ -46,7 +46,7 @@ def test_a_learner_in_the_middle_of_a_day(tmp_path, following):
         == """\
 week1/day2  Small, 30 minutes
   done   task 2
-  next   task 1  week1/day2/small.py:8  double, halve
+  next   task 1  week1/day2/small.py:9  double, halve
 
 Now  ./course watch week1/day2          runs its tests whenever you save
 Due  ./course quiz week1/day1           2 questions about what you just did
@@ -80,7 +80,7 @@ def test_after_the_diagnosis_its_day_is_next_at_its_pace(tmp_path, following):
         following()
         == """\
 week1/day4  Small, 30 minutes
-  next   task 1  week1/day4/small.py:8  double, halve
+  next   task 1  week1/day4/small.py:9  double, halve
   open   task 2
   track  two days at a sitting
 

@@ -180,6 +180,11 @@ def test_task_kinds_name_the_tasks_that_are_no_gaps(tmp_path):
     assert unit.tasks == (Task(0, "setup"), STUB_TASKS[0], Task(2, "repair", ("kernel",), 19))
 
 
+def test_repairs_name_the_functions_that_a_task_hands_over(tmp_path):
+    day = DAY + '[task_kinds]\n1 = "repair"\n\n[repairs]\n1 = ["halve"]\n'
+    assert make(tmp_path, day=day).tasks[0].repairs == ("halve",)
+
+
 # The course itself --------------------------------------------------------------------------------
 
 

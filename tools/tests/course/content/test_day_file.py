@@ -72,7 +72,7 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
             "minutes = 30",
             "minutes = 30\nconcept = []",
             "unknown key 'concept'; known: title, minutes, sittings, needs, concepts, in_passing, quiz, "
-            "reading, recommend, points, hints, topics, task_kinds",
+            "reading, recommend, points, hints, topics, task_kinds, repairs",
         ),
         ("minutes = 30", 'minutes = 30\nconcepts = ["a", ""]', "concepts: must be a list of texts, none of them empty"),
         (
@@ -143,6 +143,17 @@ def test_what_a_day_does_not_say_is_empty(tmp_path):
         # task_kinds
         ("[topics]", '[task_kinds]\n1 = "gap"\n[topics]', "task_kinds: task 1 is 'gap', not one of: repair, setup"),
         ("[topics]", '[task_kinds]\nx = "setup"\n[topics]', "task_kinds: 'x' is not the number of a task"),
+        # repairs
+        (
+            "[topics]",
+            '[repairs]\n2 = ["kernel"]\n[topics]',
+            "repairs: task 2 is no task of repair; task_kinds says which are",
+        ),
+        (
+            "[topics]",
+            '[task_kinds]\n2 = "repair"\n[repairs]\n2 = "kernel"\n[topics]',
+            "repairs: task 2: must be a list of texts, none of them empty",
+        ),
     ],
 )
 def test_a_broken_rule_is_named_in_one_line(tmp_path, old, new, says):

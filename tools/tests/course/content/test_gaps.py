@@ -5,7 +5,8 @@ import ast
 import pytest
 
 from tools.course.content import catalogue
-from tools.course.content.gaps import find_gaps, gap_line, marked
+from tools.course.content.catalogue import Task
+from tools.course.content.gaps import Open, find_gaps, gap_line, marked, open_gaps, own_functions
 from tools.course.content.syntax import functions, parsed
 from tools.marker import Marker
 
@@ -65,6 +66,59 @@ def test_a_text_that_does_not_parse_has_no_gaps():
 def test_the_marker_names_the_task_wherever_it_stands(body):
     assert marked(function(body)) == Marker("week1/day1", 1, "f")
     assert marked(function("return x")) is None
+
+
+PARTS = f"""
+# Task 1
+def given(x):
+    return f(x)
+
+
+def f(x):
+    {MARKER}
+
+
+@jit
+def kernel(x):
+    y = x
+    pass
+
+
+# Task 2
+def wrapper(x):
+    return mended(x)
+
+
+@jit
+def mended(x):
+    return x
+"""
+
+
+def test_what_is_open_has_its_task_and_the_line_of_its_def():
+    assert open_gaps(PARTS, PARTS) == [Open("f", 1, 7, silent=False), Open("kernel", 1, 12, silent=True)]
+    written = PARTS.replace(MARKER, "return x")
+    assert open_gaps(written, PARTS) == [Open("kernel", 1, 12, silent=True)]
+    assert open_gaps(written.replace("    pass\n", "    x[0] = y\n"), PARTS) == []
+
+
+def test_a_pass_where_a_marker_was_given_is_open_and_a_call_shows_it():
+    assert open_gaps(PARTS.replace(MARKER, "pass"), PARTS)[0] == Open("f", 1, 7, silent=False)
+
+
+@pytest.mark.parametrize(("task", "own"), [
+    (Task(1, "gap", ("given", "f", "kernel")), ("f", "kernel")),
+    (Task(2, "repair", ("wrapper", "mended")), ("wrapper", "mended")),
+    (Task(2, "repair", ("wrapper", "mended"), repairs=("mended",)), ("mended",)),
+    (Task(1, "repair", ("given", "f", "kernel"), repairs=("given",)), ("given", "f", "kernel")),
+    (Task(0, "setup"), ()),
+])  # fmt: skip
+def test_the_learners_are_the_gaps_and_what_is_handed_over_for_repair(task, own):
+    assert own_functions(task, PARTS) == own
+
+
+def test_all_of_a_task_may_be_the_learners_where_nobody_knows_the_stub():
+    assert own_functions(Task(1, "gap", ("given", "f"))) == ("given", "f")
 
 
 @pytest.mark.parametrize("name", catalogue.names())
