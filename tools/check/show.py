@@ -82,6 +82,15 @@ def numbers(got: list, want: list, wrong: list[bool]) -> tuple[list[str], list[s
     return mine, right
 
 
+def rounded(values: list) -> list[str]:
+    """Values as text; floats with 4 significant digits, or as many more as keep two different values apart."""
+    for digits in (4, *DIGITS):
+        texts = [number(value, digits) if isinstance(value, float) else literal(value) for value in values]
+        if len(set(texts)) >= len(set(values)):
+            break
+    return texts
+
+
 def pair(got: object, want: object, limit: int) -> tuple[str, str]:
     """Two values as text, each at most `limit` long, cut so that the first place where they differ stays."""
     if isinstance(got, float) and isinstance(want, float):

@@ -87,6 +87,11 @@ def complain(message: object) -> int:
     return 2
 
 
+def nothing_for(command: str, what: str, unit: Unit) -> int:
+    """Say that a unit has nothing for a command (no "kernel"), and what to do with it; returns the exit code."""
+    return complain(f"{unit.name} has no {what} for ./course {command}. To work it: ./course {unit.name}")
+
+
 def keep(kind: str, unit: Unit, *findings: dict) -> None:
     """Tell the journal what a command found; where it cannot be written, say so once: the screen has it all."""
     problems = (journal.tell(kind, unit.name, facts, unit.root) for facts in findings)

@@ -11,7 +11,7 @@ from tools.bench.classes import Speed
 from tools.bench.contest import YOURS
 from tools.bench.simulated import CHIPS, why_simulated
 from tools.check.timing import duration
-from tools.cli import busy, chosen, complain, console, files, keep, say, stopped, table
+from tools.cli import busy, chosen, console, files, keep, nothing_for, say, stopped, table
 from tools.cli.table import Row
 from tools.course.content.catalogue import Unit
 from tools.course.content.workload import workloads
@@ -32,7 +32,7 @@ def run(day: str | None, root: Path, csv: Path | None = None, plot: Path | None 
     with busy(page, f"loading {unit.name}"):
         known = workloads(unit)
     if not known:
-        return complain(f"{unit.name} has nothing to time: no file bench_{unit.lesson.stem}.py beside its lesson.")
+        return nothing_for("bench", "function", unit)
     found = Found()
     try:
         for event in _with_progress(page, unit, root):

@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 
 from tools.check import CompileError, NoCompiler
-from tools.cli import busy, complain
+from tools.cli import busy, complain, nothing_for
 from tools.cli.guarded import at_work
 from tools.course.content.catalogue import Unit
 from tools.course.content.workload import Workload, workloads
@@ -47,15 +47,14 @@ class Calls:
     page: Console
     problems: list[str] = field(default_factory=list)
     made: int = 0
-    known: tuple[Workload, ...] = ()
     lost: bool = False  # a call did not come back
     at: str = ""  # the call that is being made
 
     def __iter__(self) -> Iterator[Call]:
         """Raises BrokenCourseFile."""
         with busy(self.page, f"loading {self.unit.name}"):
-            self.known = workloads(self.unit)
-        for workload in self.known:
+            known = workloads(self.unit)
+        for workload in known:
             if workload.on == "cpu":
                 continue
             try:
@@ -91,14 +90,12 @@ class Calls:
         ended = f"it did not end within {silence.seconds:g} s." if isinstance(silence, TooSlow) else f"{silence}."
         self.problems.append(f"{what}: {ended}{where}")
 
-    def finish(self, verb: str) -> int:
-        """The exit code of the command: 1 when a call did not come back, 2 when none could be made. verb: what the
-        command does with calls."""
+    def finish(self, command: str) -> int:
+        """The exit code of the command of that name: 1 when a call did not come back, 2 when none could be made."""
         for problem in dict.fromkeys(self.problems) if self.made else self.problems[:1]:
             complain(problem)
         if not self.made and not self.problems:
-            why = "what it calls uses no GPU" if self.known else "there is no such file beside the lesson"
-            complain(f"{self.unit.name} has nothing to {verb} in bench_{self.unit.lesson.stem}.py: {why}.")
+            nothing_for(command, "kernel", self.unit)
         return 1 if self.lost else 0 if self.made else 2
 
 

@@ -47,7 +47,7 @@ def run(day: str | None, root: Path, chip: str | None = None, mlir: bool = False
                 if mlir:
                     _write(page, kernel, unit, root)
             shown += len(kernels)
-    code = calls.finish("compile")
+    code = calls.finish("compiled")
     if code == 0 and not shown:
         return complain(f"{unit.name} launches no kernel in Triton or Numba's CUDA, so nothing is compiled.")
     return code

@@ -8,7 +8,7 @@ from tools import gpu
 from tools.bench import profilers
 from tools.bench.profilers import FOLDER, Said
 from tools.bench.simulated import why_simulated
-from tools.cli import busy, chosen, complain, console, files, say, stopped
+from tools.cli import busy, chosen, console, files, nothing_for, say, stopped
 from tools.course.learner.lesson import LessonBroken
 
 MARGIN = 16  # columns for the tools' names
@@ -23,7 +23,7 @@ def run(day: str | None, root: Path) -> int:
     with busy(page, f"loading {unit.name}"):
         calls = profilers.calls(unit, root)
     if not calls:
-        return complain(f"{unit.name} has nothing to profile: no file bench_{unit.lesson.stem}.py beside its lesson.")
+        return nothing_for("profile", "function", unit)
     files.check_folder(calls[0].folder, root)
     page.print(f"{unit.title} ({unit.name})", style="bold")
     if gpu.card() is None and any(call.workload.on == "gpu" for call in calls):

@@ -28,7 +28,7 @@ def run(day: str | None, root: Path, svg: Path | None = None) -> int:
                 pictures = _watched(call)
             _print(page, call, pictures)
             drawn += pictures
-    code = calls.finish("draw")
+    code = calls.finish("show")
     return code or _write(svg, drawn, unit.name, root)
 
 

@@ -10,8 +10,11 @@ from tools.check import Undecided, notes
 from tools.pytest_course.marks import lacks, needs_gpu, needs_program, stage_of, tasks_of
 from tools.pytest_course.run import Run, item_unit, run_of, unit_of
 from tools.pytest_course.shares import gap_met
+from tools.words import listed, plural
 from tools.worker import TooSlow
 from tools.worker.deadlines import hung
+
+AFTER = "after an open task"  # the category of tests that did not run, until all of them are known
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -134,7 +137,26 @@ def _turn_round(report: Any) -> None:
 def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
     course = getattr(report, "course", {})
     if "after" in course and report.when != "teardown":
-        return "after an open task", "-", course["after"]
+        return AFTER, "-", course["after"]
     if "undecided" in course:
         return "undecided", "u", "UNDECIDED"
     return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """The last line says which tasks the tests that did not run wait for."""
+    if late := terminalreporter.stats.pop(AFTER, []):
+        terminalreporter.stats[_wait(late)] = late
+        terminalreporter._set_main_color()  # or a run that was cut short would count by the old category
+
+
+def _wait(late: list[Any]) -> str:
+    """ "wait for task 2", "waits for tasks 1 and 4", "wait for tasks 1 to 4"; without numbers where units are mixed."""
+    verb = "waits" if len(late) == 1 else "wait"
+    if len({report.course["unit"] for report in late}) > 1:
+        return f"{verb} for an open task"
+    tasks = sorted({int(report.course["after"].rpartition(" ")[2]) for report in late})
+    in_a_row = len(tasks) > 2 and tasks == list(range(tasks[0], tasks[-1] + 1))
+    numbers = f"{tasks[0]} to {tasks[-1]}" if in_a_row else listed([str(task) for task in tasks])
+    return f"{verb} for {plural('task', len(tasks))} {numbers}"

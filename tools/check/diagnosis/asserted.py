@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from tools.check.diagnosis.words import factor_text
-from tools.check.show import cut, literal
+from tools.check.show import cut, literal, rounded
 
 SAFE = {
     call.__name__: call for call in (abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)
@@ -41,7 +41,8 @@ class Sides(NamedTuple):
 
     def __str__(self) -> str:
         """Counted 304, needed 336. Counted 96, predicted 64: 3/2 of it. Counted 33, needed 2: 16.5 times as much."""
-        counted, other = (cut(literal(each), LONGEST) for each in (self.counted, self.other))
+        both = [self.counted, self.other]
+        counted, other = rounded(both) if self.both_numbers else (cut(literal(each), LONGEST) for each in both)
         text = f"Counted {counted}, {self.name or 'needed'} {other}"
         has_ratio = self.both_numbers and self.counted and self.other and isfinite(self.counted / self.other)
         factor = Fraction(self.counted / self.other) if has_ratio else Fraction(1)
@@ -114,13 +115,14 @@ def _bounds(asked: str, names: Mapping[str, object]) -> list[str]:
         parts = [test.left, *test.comparators]
         place = next(i for i, part in enumerate(parts) if isinstance(part, ast.Name) and _is_plain(names.get(part.id)))
         values = [_value(part, names) for part in parts]
-        limits = [f"{AFTER[type(test.ops[place])]} {literal(values[place + 1])}"] if place < len(test.ops) else []
-        limits += [f"{BEFORE[type(test.ops[place - 1])]} {literal(values[place - 1])}"] if place else []
+        texts = rounded(values)
+        limits = [f"{AFTER[type(test.ops[place])]} {texts[place + 1]}"] if place < len(test.ops) else []
+        limits += [f"{BEFORE[type(test.ops[place - 1])]} {texts[place - 1]}"] if place else []
     except Exception:  # another assertion, or one that calls something
         return []
     if len(parts) > 3 or not all(map(_is_plain, values)):
         return []
-    return [f"{parts[place].id} is {literal(values[place])}, needed {' and '.join(reversed(limits))}."]
+    return [f"{parts[place].id} is {texts[place]}, needed {' and '.join(reversed(limits))}."]
 
 
 def _is_plain(value: object) -> bool:

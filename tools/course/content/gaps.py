@@ -31,8 +31,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Open:
-    """A function that is still to be written. `line`: of its def. `silent`: it was given with `pass`, which a call of it
-    does not show."""
+    """A function that is still to be written. `line`: of its def. `silent`: it was given with `pass`, so it can be called."""
 
     function: str  # "f", or "Class.f"
     task: int

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.check import show
+from tools.check.diagnosis.asserted import told_by_numbers
 
 FLOATS = st.floats(allow_nan=False)
 
@@ -73,6 +74,22 @@ def test_two_different_long_values_never_look_alike(head, a, b, tail):
     mine, right = show.pair(head + a + tail, head + b + tail, 40)
     assert max(len(mine), len(right)) <= 40
     assert (mine == right) == (a == b)
+
+
+@pytest.mark.parametrize(("values", "texts"), [
+    ([0, 9.00924886873579], ["0", "9.009"]),
+    ([0.25, 1e-9], ["0.25", "1e-09"]),
+    ([2.000001, 2.0], ["2.000001", "2.0"]),
+    ([2.0, 2], ["2.0", "2"]),
+    ([16777216.0, 16777217.0], ["16777216.0", "16777217.0"]),
+])  # fmt: skip
+def test_floats_are_rounded_unless_two_of_them_would_look_alike(values, texts):
+    assert show.rounded(values) == texts
+
+
+def test_a_sentence_on_a_bound_has_rounded_numbers():
+    names = {"us": 0.0, "least": 9.00924886873579}
+    assert told_by_numbers("assert us >= least", names) == ["us is 0.0, needed at least 9.009."]
 
 
 def test_decimal_points_stand_below_each_other():

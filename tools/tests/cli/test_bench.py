@@ -195,7 +195,7 @@ def test_a_plot_of_nothing_is_refused_in_words(happens, tmp_path, capsys):
 def test_a_day_without_workloads_says_so(tmp_path, capsys):
     make(tmp_path)
     assert main(["bench", "week1/day1"], tmp_path) == 2
-    assert capsys.readouterr().err == "week1/day1 has nothing to time: no file bench_small.py beside its lesson.\n"
+    assert capsys.readouterr().err == "week1/day1 has no function for ./course bench. To work it: ./course week1/day1\n"
 
 
 def test_a_broken_bench_file_is_named(tmp_path, capsys):

@@ -97,11 +97,7 @@ def test_a_day_that_launches_no_kernel_says_so_in_one_line(run, tmp_path, monkey
     write_day(tmp_path, without, ON_TENSORS)
     assert run() == (2, "", "week1/day1 launches no kernel in Triton or Numba's CUDA, so nothing is compiled.\n")
     write_day(tmp_path, LESSON, "")
-    assert run() == (
-        2,
-        "",
-        "week1/day1 has nothing to compile in bench_small.py: there is no such file beside the lesson.\n",
-    )
+    assert run() == (2, "", "week1/day1 has no kernel for ./course compiled. To work it: ./course week1/day1\n")
 
 
 @pytest.mark.parametrize(("card", "chip"), [

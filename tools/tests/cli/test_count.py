@@ -125,16 +125,12 @@ def test_what_the_lesson_raises_is_said_in_five_lines_at_most(run, before, after
 
 
 def test_a_day_without_a_kernel_says_so_in_one_line(run):
-    assert run(bench="") == (
-        2,
-        "",
-        "week1/day1 has nothing to count in bench_small.py: there is no such file beside the lesson.\n",
-    )
+    assert run(bench="") == (2, "", "week1/day1 has no kernel for ./course count. To work it: ./course week1/day1\n")
     on_cpu = BENCH.replace("{})", '{}, on="cpu")')
     assert run(bench=on_cpu) == (
         2,
         "",
-        "week1/day1 has nothing to count in bench_small.py: what it calls uses no GPU.\n",
+        "week1/day1 has no kernel for ./course count. To work it: ./course week1/day1\n",
     )
 
 

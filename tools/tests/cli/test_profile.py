@@ -78,7 +78,9 @@ def test_a_lesson_that_crashes_the_simulator_is_a_line_and_no_traceback(tmp_path
 def test_a_day_without_workloads_says_so(tmp_path, capsys):
     make(tmp_path)
     assert main(["profile", "week1/day1"], tmp_path) == 2
-    assert capsys.readouterr().err == "week1/day1 has nothing to profile: no file bench_small.py beside its lesson.\n"
+    assert (
+        capsys.readouterr().err == "week1/day1 has no function for ./course profile. To work it: ./course week1/day1\n"
+    )
 
 
 def test_no_line_is_longer_than_80_columns(tmp_path, monkeypatch, capsys):

@@ -88,7 +88,7 @@ def test_a_day_without_a_kernel_says_so_and_writes_no_file(run, tmp_path):
     assert run(LESSON, bench="") == (
         2,
         "",
-        "week1/day1 has nothing to draw in bench_small.py: there is no such file beside the lesson.\n",
+        "week1/day1 has no kernel for ./course show. To work it: ./course week1/day1\n",
     )
     without = LESSON.replace("    add_kernel[4, 32](x, y, out)\n", "")
     without = without.replace("    turn_kernel[(1, 1), (32, 8)](x, out)\n", "")

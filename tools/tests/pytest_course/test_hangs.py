@@ -41,7 +41,7 @@ def test_a_call_that_does_not_end_is_one_failure_with_its_line(course, body, lin
     course.write(TESTS, FEW.replace("@pytest.mark.task(6)", "@pytest.mark.task(2)"))
     fill(course, "matmul_flops", body)
     ran = course.pytest("week1/day1", *LIMIT, *how)
-    assert re.search(r"^1 failed, 2 after an open task in", ran.lines[-1])
+    assert re.search(r"^1 failed, 2 wait for task 2 in", ran.lines[-1])
     told = message(ran)
     assert "It did not end within 1 s." in told and told[-1] == QUESTION
     assert re.fullmatch(rf"{LESSON}, line \d+: {re.escape(line)}", told[-2])

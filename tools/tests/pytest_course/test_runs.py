@@ -50,7 +50,7 @@ def test_a_stub_shows_each_task_and_the_first_gap(few):
     assert ran.code == 1
     assert "  to write  task 2  matmul_flops" in ran.lines
     assert "  Task 2 is yours to write: matmul_flops,\n  in week1/day1/numpy_baseline.py, at line" in ran.text
-    assert "2 failed, 1 after an open task" in ran.lines[-1]
+    assert "2 failed, 1 waits for task 2" in ran.lines[-1]
 
 
 def test_a_forgotten_return_is_no_fault_of_the_course(few):
@@ -67,7 +67,7 @@ def test_later_tests_of_a_failed_task_wait(few):
     fill(few, "matmul_flops", "    return 3")
     fill(few, "matmul_min_bytes", "    return 24")
     ran = few.pytest("week1/day1")
-    assert "1 failed, 1 passed, 1 after an open task" in ran.lines[-1]
+    assert "1 failed, 1 passed, 1 waits for task 2" in ran.lines[-1]
     assert "The test says  assert lesson.matmul_flops(1, 1, 1) == 2" in ran.text
     assert "here  assert 3 == 2" in ran.text
 
@@ -88,7 +88,7 @@ def test_bare_pytest_works_the_current_day_and_says_so(few):
 
 @pytest.mark.parametrize("how", [["-n", "2"], ["--remote"], ["-q"], ["--sim"]])
 def test_every_way_to_run_finds_the_same(few, how):
-    assert re.match(r"2 failed, 1 after an open task in", few.pytest("week1/day1", *how).lines[-1])
+    assert re.match(r"2 failed, 1 waits for task 2 in", few.pytest("week1/day1", *how).lines[-1])
 
 
 def test_the_processes_of_lessons_end_with_the_run_that_started_them(few):
@@ -103,13 +103,13 @@ def test_the_processes_of_lessons_end_with_the_run_that_started_them(few):
 
 
 def test_works_inside_a_day_folder(few):
-    assert "2 failed, 1 after an open task" in few.pytest(cwd="week1/day1").lines[-1]
+    assert "2 failed, 1 waits for task 2" in few.pytest(cwd="week1/day1").lines[-1]
 
 
 @pytest.mark.parametrize("how", [[], ["-n", "2"]], ids=["direct", "two processes"])
 def test_the_lessons_own_file_stands_for_its_tests(few, how):
     ran = few.pytest("numpy_baseline.py", *how, cwd="week1/day1")
-    assert "2 failed, 1 after an open task" in ran.lines[-1] and "  to write  task 2  matmul_flops" in ran.lines
+    assert "2 failed, 1 waits for task 2" in ran.lines[-1] and "  to write  task 2  matmul_flops" in ran.lines
 
 
 def test_verbose_gives_pytests_own_report_with_the_headline_of_the_course(few):

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tools.tests.pytest_course.test_runs import FEW, TESTS
+
 DAY3, DAY3_TESTS = "week1/day3/how_gpus_work.py", "week1/day3/test_how_gpus_work.py"
 DAY4, DAY4_TESTS = "week1/day4/vector_add.py", "week1/day4/test_vector_add.py"
 
@@ -94,3 +96,11 @@ def test_a_wrong_kernel_beside_an_open_one_is_red(course):
     course.commit()
     fill(course, DAY4, "vector_add", "    return out.zero_()")
     assert "  red       task 2  vector_add" in course.pytest("week1/day4").lines
+
+
+def test_the_last_line_says_which_tasks_the_tests_that_did_not_run_wait_for(course):
+    course.write(
+        TESTS, FEW + FEW.partition("import numpy_baseline as lesson\n")[2].replace("def test_", "def test_again_")
+    )
+    assert "2 failed, 4 wait for tasks 2 and 6 in" in course.pytest("week1/day1").lines[-1]
+    assert "1 failed" == course.pytest("week1/day1", "-x").lines[-1].partition(" in")[0]
