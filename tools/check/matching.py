@@ -23,11 +23,19 @@ class Mismatch(AssertionError):
     text: what the learner reads, at most 12 lines of at most 76 columns.
     cause: name of the likely cause, or the kind of discrepancy where that says it all ("wrong_dtype"); None if
         unknown.
+    function: what was called. with_note: the text with a line more below the call.
     """
 
-    def __init__(self, text: str, cause: str | None):
+    def __init__(
+        self,
+        text: str,
+        cause: str | None,
+        function: Callable | None = None,
+        with_note: Callable[[str], str] | None = None,
+    ):
         super().__init__(text)
-        self.text, self.cause = text, cause
+        self.text, self.cause, self.function = text, cause, function
+        self.with_note = with_note or (lambda note: text)
 
 
 def assert_matches(
@@ -129,4 +137,9 @@ def fail(
     head = text.call_lines(case.name, case.arguments | extra)
     if layout:
         head += text.wrapped(f"the same values with {layout}")
-    raise Mismatch(text.compose(head, replace(found, part=case.called(found.part)), words), cause)
+    found = replace(found, part=case.called(found.part))
+
+    def with_note(note: str) -> str:
+        return text.compose([*head, *text.wrapped(note)], found, words)
+
+    raise Mismatch(text.compose(head, found, words), cause, case.function, with_note)

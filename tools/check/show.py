@@ -48,6 +48,38 @@ def literal(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
+def shortened(value: Any, limit: int) -> str:
+    """The text of a value in at most `limit` columns. A list, tuple or dict ends with "..." after its first entries."""
+    left, shown, right = parted(value, limit, limit)
+    return left + ", ".join(shown) + right
+
+
+def parted(value: Any, limit: int, most: int) -> tuple[str, list[str], str]:
+    """The same in parts: the entries of a list, tuple or dict between its brackets; any other value as one part, which
+    has at most `most` columns too."""
+    text, (left, texts, right) = literal(value), _entries(value)
+    if not left or (len(texts) == 1 and len(text) <= limit):  # (1,)
+        return "", [cut(text, min(limit, most))], ""
+    return left, _from(0, texts, limit) or ["..."], right
+
+
+def _entries(value: Any) -> tuple[str, list[str], str]:
+    if type(value) is dict:
+        return "{", [f"{literal(key)}: {literal(item)}" for key, item in value.items()], "}"
+    if type(value) is tuple:
+        return "(", list(map(literal, value)), ")"
+    return ("[", list(map(literal, value)), "]") if type(value) is list else ("", [], "")
+
+
+def _from(start: int, texts: list[str], limit: int, needed: int = 0) -> list[str]:
+    """Entries from number `start` on, as many as fit, "..." for others; none where not even number `needed` fits."""
+    for stop in range(len(texts), min(needed, len(texts) - 1), -1):
+        shown = ["..."] * (start > 0) + texts[start:stop] + ["..."] * (stop < len(texts))
+        if len(", ".join(shown)) + 2 <= limit:
+            return shown
+    return []
+
+
 def kind(value: object) -> str:
     """The kind of a value, with its article: 'an int', 'a tensor float32[3]'."""
     if value is None:
@@ -92,15 +124,32 @@ def rounded(values: list) -> list[str]:
 
 
 def pair(got: object, want: object, limit: int) -> tuple[str, str]:
-    """Two values as text, each at most `limit` long, cut so that the first place where they differ stays."""
+    """Two values as text, each at most `limit` long, cut so that the first place where they differ stays; lists,
+    tuples and dicts between their entries."""
     if isinstance(got, float) and isinstance(want, float):
         (mine,), (right,) = numbers([got], [want], [True])
     else:
         mine, right = literal(got), literal(want)
     if max(len(mine), len(right)) <= limit:
         return mine, right
-    same = next((i for i, (a, b) in enumerate(zip(mine, right)) if a != b), min(len(mine), len(right)))
+    if type(got) is type(want) and type(got) in (list, tuple, dict) and (both := _around(got, want, limit)):
+        return both
+    same = _first_difference(mine, right)
     return window(mine, same, limit), window(right, same, limit)
+
+
+def _first_difference(one: str | list, other: str | list) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
+
+
+def _around(got: Any, want: Any, limit: int) -> tuple[str, str] | None:
+    """Both from the same entry on, not far before the first that differs; None where that has no room."""
+    (left, mine, end), (_, right, _) = _entries(got), _entries(want)
+    first = start = _first_difference(mine, right)
+    while start and len(", ".join(mine[start - 1 : first])) <= limit // 3:
+        start -= 1
+    one, other = (_from(start, texts, limit, needed=first) for texts in (mine, right))
+    return (f"{left}{', '.join(one)}{end}", f"{left}{', '.join(other)}{end}") if one and other else None
 
 
 def window(text: str, place: int, limit: int) -> str:

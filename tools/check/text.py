@@ -8,12 +8,14 @@ from tools import ROOT
 from tools.check import arrays, show
 from tools.check.compare import Discrepancy
 from tools.check.sentences import in_words, share, verb
-from tools.check.show import WIDTH, literal
+from tools.check.show import WIDTH
 from tools.check.tolerances import errors
 from tools.worker import Frame, NoGradient, Raised
 from tools.worker.raised import REFUSALS
 
 LINES = 12
+ALL = 10**6  # columns for a list in a call: no limit
+MOST = 40  # for another value, where lists are cut
 GLUE = "\0"  # in place of spaces where a line must not break
 PLACE = re.compile(r"(\S+), line (\d+):  (.*)")
 TASK = re.compile(r"^# Task (\d+)\b", re.MULTILINE)
@@ -22,26 +24,28 @@ SUBTLE = 0.01  # up to this error a result looks right, and only the tolerance s
 
 
 def call_lines(name: str, arguments: dict[str, object]) -> list[str]:
-    """`matmul(a: float64[2,3], b: float64[3,2])`, `linear_index(row=2, col=4)`: in one line or two."""
-    for limit in (WIDTH, 40, 24, 12):
-        glued = [argument(*item, limit).replace(" ", GLUE) for item in arguments.items()]
+    """`matmul(a: float64[2,3], b: float64[3,2])`, `linear_index(row=2, col=4)`: in as few lines as show all of it, at
+    most five; where those do not, in three with values that are cut."""
+    short = sum(len(show.literal(value)) for value in arguments.values()) < 5 * WIDTH
+    uncut = [(most, ALL) for most in (2, 3, 4, 5)] if short else []
+    for most, limit in (*uncut, *((3, limit) for limit in (200, 160, 120, 80, 60, 40, 24, 12))):
+        listed = ", ".join(argument(*item, limit, whole=most == 2) for item in arguments.items())
         lines = textwrap.wrap(
-            f"{name}({', '.join(glued)})",
-            WIDTH,
-            subsequent_indent="    ",
-            break_long_words=False,
-            break_on_hyphens=False,
+            f"{name}({listed})", WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
         )
-        if len(lines) <= 2 and max(map(len, lines)) <= WIDTH:
-            break
-    return [show.cut(line.replace(GLUE, " "), WIDTH) for line in lines[:2]]
+        if len(lines) <= most and max(map(len, lines)) <= WIDTH:
+            return [line.replace(GLUE, " ") for line in lines]
+    *others, last = [show.cut(line.replace(GLUE, " "), WIDTH) for line in lines[:3]]
+    return [*others, f"{last[: WIDTH - 5].rpartition(', ')[0]}, ...)" if len(lines) > 3 else last]
 
 
-def argument(name: str, value: object, limit: int) -> str:
-    text = show.cut(literal(value), limit)
+def argument(name: str, value: object, limit: int, whole: bool) -> str:
+    """An argument as it stands in a call, GLUE where no line may break: inside of it, or inside an entry of a list."""
+    left, shown, right = show.parted(value, limit, MOST if limit < ALL else WIDTH)
+    text = (f",{GLUE}" if whole else ", ").join(part.replace(" ", GLUE) for part in shown)
     if name.isidentifier():
-        return f"{name}: {text}" if arrays.is_array(value) else f"{name}={text}"
-    return text
+        return f"{name}:{GLUE}{text}" if arrays.is_array(value) else f"{name}={left}{text}{right}"
+    return left + text + right
 
 
 def compose(head: list[str], discrepancy: Discrepancy, cause: str | None) -> str:

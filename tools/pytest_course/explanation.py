@@ -16,7 +16,7 @@ from tools.compiler import Evidence, Kernel, NoSuchKernel
 from tools.marker import Marker
 from tools.pytest_course import absent
 from tools.pytest_course.run import Run, run_of, unit_of
-from tools.pytest_course.shares import gap_met, to_begin_with
+from tools.pytest_course.shares import gap_met, of_tests, to_begin_with
 from tools.sim.counters import Counters, NotCounted
 from tools.worker.deadlines import AGAIN
 from tools.worker.raised import REFUSALS
@@ -33,6 +33,10 @@ IN_OWN_WORDS = (
     worker.NoGradient,
     worker.NotMeasured,
 )
+DUMP = re.compile(  # of an object of the tools: what was asked of it, or where it came from
+    r"(?P<lead>\+\s+where (?:.+? = )?)(?P<kind>Access|Evidence|Kernel|Occupancy|Transfers)\((?P<fields>.*?)\)"
+    r"(?:(?P<asked>(?:\.\w+)+)| = .*)"
+)
 QUESTION = "Does every loop come closer to its end?"
 
 
@@ -40,6 +44,8 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
     """A failed test in words, or None when the fault is the course's own."""
     if gap := gap_met(error, item):
         return _gap(gap, run_of(item.config))
+    if isinstance(error, Mismatch) and (note := of_tests(error.function, item)):
+        return error.with_note(note)
     if isinstance(error, IN_OWN_WORDS):
         return str(error)
     if isinstance(error, worker.Died):
@@ -124,8 +130,8 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     )
     asked = str(entry.statement).strip() if entry else "assert ..."
     found, *more = str(error).strip().splitlines() or [""]
-    details = [line.strip() for line in more[:6] if line.strip() and "-v to get" not in line]
-    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked) if entry else []
+    details = [line for each in more if (line := without_dump(each.strip())) and "-v to get" not in line][:6]
+    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, item) if entry else []
     return "\n".join(
         [
             _wrapped("The test says  ", asked),
@@ -136,7 +142,15 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     )
 
 
-def _told(names: dict[str, object], asked: str) -> list[str]:
+def without_dump(line: str) -> str:
+    """A line of pytest's, such as `+  where 288 = Kernel(name='total', ...).spills`: total.spills; "" of an object."""
+    if not (dump := DUMP.match(line)):
+        return line
+    name = re.match(r"name='(\w+)'", dump["fields"])
+    return f"{dump['lead']}{name[1] if name else dump['kind'].lower()}{dump['asked']}" if dump["asked"] else ""
+
+
+def _told(names: dict[str, object], asked: str, item: pytest.Item) -> list[str]:
     """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
     from tools.check.diagnosis.alive import told_by_memory
     from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
@@ -163,7 +177,8 @@ def _told(names: dict[str, object], asked: str) -> list[str]:
         )
     ]
     lines = lines or told_by_numbers(asked, names)
-    calls = [line for value in spoken_of if hasattr(value, "call") for line in value.call.lines]
+    made = [value.call for value in spoken_of if hasattr(value, "call")]
+    calls = [line for call in made for line in (*call.lines, of_tests(call.function, item)) if line]
     return calls + [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tools import ROOT, worker
 from tools.check.timing import Ratio
-from tools.pytest_course import absent, limits
+from tools.pytest_course import absent, compared, limits
 from tools.pytest_course.explanation import explain, line_of
 from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
 from tools.pytest_course.marks import lacks
@@ -59,10 +59,10 @@ def pytest_handlecrashitem(crashitem: str, report: Any, sched: Any) -> None:
     )
 
 
-def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+def pytest_assertrepr_compare(config: pytest.Config, op: str, left: object, right: object) -> list[str] | None:
     if isinstance(left, Ratio) and op == ">=":
         return [f"{left} >= {right}", left.text]
-    return None
+    return compared.told(left, right) if op == "==" and unit_name(run_of(config).busy) else None
 
 
 def unimportable(error: BaseException, collector: pytest.Collector) -> str | None:

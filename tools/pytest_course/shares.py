@@ -12,6 +12,9 @@ from tools.marker import Marker, marker_of
 from tools.pytest_course.marks import tasks_of
 from tools.pytest_course.run import Run, run_of, unit_of
 from tools.pytest_course.standing import RED, TO_WRITE, last_task
+from tools.words import listed
+
+MOST = 3  # functions that a sentence names
 
 
 def gap_met(error: BaseException, item: pytest.Item) -> Marker | None:
@@ -53,6 +56,23 @@ def named(run: Run, unit: Unit, task: Task, state: str, reports: Iterable[Any]) 
     failed = [report.nodeid for report in reports if report.failed and last_task(report) == task.number]
     used = used_by(run, unit, failed)
     return task.about([name for name in written if used and name.partition(".")[0] in used] or written)
+
+
+def of_tests(function: object, item: pytest.Item) -> str:
+    """A sentence on a called function that the test file defines: what of the learner's it uses, the test's task first.
+
+    "" for any other function.
+    """
+    run, unit, name = run_of(item.config), unit_of(item), getattr(function, "__name__", "")
+    known = uses.of_lesson(unit.tests.read_text(encoding="utf-8"), unit.module)
+    if name not in known or getattr(function, "__module__", "") != getattr(item, "module").__name__:
+        return ""
+    direct = known[name] or set()
+    reached = uses.through(run.text(unit.name), direct)
+    theirs = sorted(run.shares(unit.name).items(), key=lambda each: each[0] != max(tasks_of(item), default=0))
+    own = [function for _, share in theirs for function in share.own]
+    named = [each for each in own if each.partition(".")[0] in direct] or [each for each in own if each in reached]
+    return f"{name}, of the tests, uses {listed(named[:MOST])}." if named else f"{name} is a function of the tests."
 
 
 def used_by(run: Run, unit: Unit, tests: Iterable[str]) -> set[str] | None:

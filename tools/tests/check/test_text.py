@@ -1,6 +1,7 @@
 """The words of each kind of failure, in full: what a learner reads is as much the course as a lesson is."""
 
 import importlib.util
+import re
 import textwrap
 
 import numpy as np
@@ -513,9 +514,42 @@ def test_a_long_call_takes_a_second_line_and_long_values_are_cut():
     ]
     arguments = {"x": A, "names": ["alpha", "beta"] * 20, "text": "z" * 90, "n": 10**300}
     assert text.call_lines("function", arguments) == [
-        "function(x: float64[2,3], names=['alpha', '...', 'beta'],",
-        "    text='zzzzzzzzzz...zzzzzzzzz', n=10000000000...0000000000)",
+        "function(x: float64[2,3], names=['alpha', 'beta', 'alpha', 'beta', 'alpha',",
+        "    'beta', ...], text='zzzzzzzzzzzzzzzzzz...zzzzzzzzzzzzzzzzz',",
+        "    n=1000000000000000000...000000000000000000)",
     ]
+
+
+def test_a_list_that_is_the_whole_case_is_shown_whole_and_breaks_between_its_entries():
+    accesses = [(thread, thread // 3, "store", 5) for thread in range(9)]
+    assert text.call_lines("race_in", {"accesses": accesses}) == [
+        "race_in(accesses=[(0, 0, 'store', 5), (1, 0, 'store', 5),",
+        "    (2, 0, 'store', 5), (3, 1, 'store', 5), (4, 1, 'store', 5),",
+        "    (5, 1, 'store', 5), (6, 2, 'store', 5), (7, 2, 'store', 5),",
+        "    (8, 2, 'store', 5)])",
+    ]
+
+
+def test_what_is_cut_of_a_list_are_its_last_entries():
+    accesses = [(thread, 0, "store", 5) for thread in range(99)]
+    *_, last = text.call_lines("race_in", {"accesses": accesses})
+    assert last.endswith("(6, 0, 'store', 5), ...])")
+    *_, last = text.call_lines("balances_of", {f"rest[{number}]": float(number) for number in range(99)})
+    assert re.search(r"\d\.0, \.\.\.\)$", last)
+
+
+def test_two_long_lists_are_shown_around_their_first_difference_in_whole_entries(cause):
+    wanted = list(range(384))
+    expect(
+        failure(lambda rows: wanted[:32] + wanted[128:], 1, oracle=lambda rows: wanted),
+        """
+        <lambda>(rows=1)
+
+        Another value:
+          got     [..., 27, 28, 29, 30, 31, 128, 129, 130, 131, 132, 133, ...]
+          wanted  [..., 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, ...]
+        """,
+    )
 
 
 def test_no_failure_is_longer_than_twelve_lines_or_wider_than_76_columns(cause):
@@ -526,5 +560,8 @@ def test_no_failure_is_longer_than_twelve_lines_or_wider_than_76_columns(cause):
 
     x = np.arange(1.0, 17.0).reshape(4, 4)
     for shape in ((4, 4), (2, 8), (8, 2), (16, 1), (16,), (1, 16), (2, 2, 4)):
-        lines = failure(wrong, x.reshape(shape), "y" * 200, oracle=lambda x, y: x).split("\n")
-        assert len(lines) <= 12 and max(map(len, lines)) <= 76, lines
+        with pytest.raises(Mismatch) as caught:
+            assert_matches(wrong, x.reshape(shape), "y" * 200, oracle=lambda x, y: x)
+        for words in (caught.value.text, caught.value.with_note("note " * 20)):
+            lines = words.split("\n")
+            assert len(lines) <= 12 and max(map(len, lines)) <= 76, lines

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.tests.pytest_course.test_runs import FEW, TESTS
+from tools.tests.pytest_course.test_runs import FEW, LESSON, TESTS
 
 DAY3, DAY3_TESTS = "week1/day3/how_gpus_work.py", "week1/day3/test_how_gpus_work.py"
 DAY4, DAY4_TESTS = "week1/day4/vector_add.py", "week1/day4/test_vector_add.py"
@@ -104,3 +104,35 @@ def test_the_last_line_says_which_tasks_the_tests_that_did_not_run_wait_for(cour
     )
     assert "2 failed, 4 wait for tasks 2 and 6 in" in course.pytest("week1/day1").lines[-1]
     assert "1 failed" == course.pytest("week1/day1", "-x").lines[-1].partition(" in")[0]
+
+
+HELPED = """
+import pytest
+from tools.check import assert_matches
+from week1.day1 import numpy_baseline as lesson
+
+
+def of_cubes(sizes):
+    return sum(lesson.matmul_flops(n, n, n) + least(n) for n in sizes)
+
+
+def least(n):
+    return lesson.matmul_min_bytes(n, n, n, 8) + lesson.arithmetic_intensity(n, n, n, 8)
+
+
+@pytest.mark.task(6)
+def test_total():
+    assert_matches(of_cubes, [1, 2], oracle=lambda sizes: 18)
+"""
+
+
+def test_a_called_function_of_the_tests_is_told_from_the_learners_with_what_it_uses_of_them(course):
+    course.write(TESTS, HELPED)
+    for function in ("matmul_flops", "matmul_min_bytes", "arithmetic_intensity"):
+        fill(course, LESSON, function, "    return 1")
+    ran = course.pytest("week1/day1")
+    assert (
+        "  of_cubes(sizes=[1, 2])\n"
+        "  of_cubes, of the tests, uses matmul_min_bytes, arithmetic_intensity and\n"
+        "  matmul_flops.\n\n  Got 6, wanted 18.\n"
+    ) in ran.text
