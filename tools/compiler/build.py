@@ -146,7 +146,7 @@ def _kernel(target: Chip, built: Built, fresh: set[str]) -> Kernel:
         launches=len(built.launches),
         configs=launch.configs,
         num_warps=metadata.num_warps,
-        num_stages=metadata.num_stages,
+        num_stages=0 if launch.kernel.is_gluon() else metadata.num_stages,  # Gluon knows it, and does nothing with it
         registers=registers,
         spills=machine_code.spilled_bytes(sass),
         shared_bytes=metadata.shared,

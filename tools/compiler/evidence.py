@@ -54,7 +54,7 @@ class Kernel:
     arguments that are 1; a template's arguments. aligned: arguments that are divisible by 16. Neither is known of
     Numba's kernels.
     grid: of the first such launch; launches: how many there were. configs: how many an autotuner had to
-    choose from; the first of them was compiled. 1 without an autotuner. num_stages: 0 for CUDA kernels.
+    choose from; the first of them was compiled. 1 without an autotuner. num_stages: 0 for CUDA and Gluon.
     registers: of a thread. spills: bytes that its instructions store to and load from local memory.
     shared_bytes: of a block. occupancy: from these. instructions: PTX opcode -> how many stand in the code,
     and sass: the same for SASS, the most frequent first.

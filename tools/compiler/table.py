@@ -4,8 +4,11 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
+from tools.words import cut, listed, quantity
+
 if TYPE_CHECKING:  # evidence prints itself by this module
     from tools.compiler.evidence import Access, Kernel
+    from tools.models.occupancy import Occupancy
 
 WIDTH = 80
 HEADER = (
@@ -17,6 +20,8 @@ _TELLING = re.compile(  # of SASS: memory, matrix units, special functions, exch
 )
 _TENSOR = re.compile(r"([HIDQO]?G?MMA|UTC\w*MMA)\b")
 _BARRIER = re.compile(r"(BAR|SYNCS|BARRIER)\b")
+_LAYOUT = re.compile(r"(?<=Layout)\(.*\)$", re.DOTALL)
+_LAYOUT_OF_DESCRIPTOR = re.compile(r",\s*\w+Layout\(.*\)(?=>)", re.DOTALL)
 _MOST = 8  # opcodes that are shown
 
 
@@ -30,12 +35,16 @@ def of_kernel(kernel: "Kernel") -> str:
             "    ",
         ),
         f"  {kernel.registers} registers, {kernel.spills} bytes spilled, {kernel.shared_bytes} bytes of shared memory",
-        f"  {room.blocks} blocks = {room.warps} of {room.of_warps} warps on a multiprocessor; "
-        f"limited by {room.limiter}",
+        *_wrapped(
+            f"  {quantity(room.blocks, 'block')} = {room.warps} of {room.of_warps} warps on a multiprocessor; "
+            f"limited by {_limits(room)}",
+            "    ",
+        ),
     ]
-    if kernel.accesses:
-        lines += ["", *HEADER]
-        lines += map(_row, kernel.accesses)
+    if any(access.width for access in kernel.accesses):
+        lines += ["", *HEADER, *map(_row, kernel.accesses)]
+    elif kernel.accesses:
+        lines += ["", " line  moved in whole tiles by the copy engine (TMA)", *map(_tile_row, kernel.accesses)]
     return "\n".join([*lines, "", *_wrapped("  SASS: " + telling(kernel.sass), "        ")])
 
 
@@ -56,10 +65,18 @@ def barriers(sass: dict[str, int]) -> int:
 
 
 def _parameters(kernel: "Kernel") -> list[str]:
+    """What it was compiled for; of the layouts of Gluon their kind alone, or the types of descriptors without them."""
     return [
-        f"{name}={kernel.constants[name]}" if name in kernel.constants else f"{name}: {kind}"
+        f"{name}={_LAYOUT.sub('', kernel.constants[name])}"
+        if name in kernel.constants
+        else f"{name}: {_LAYOUT_OF_DESCRIPTOR.sub('', kind)}"
         for name, kind in kernel.signature.items()
     ]
+
+
+def _limits(room: "Occupancy") -> str:
+    """What keeps more blocks out; where a multiprocessor is full of warps or blocks, that alone."""
+    return room.limiter if room.limiter in ("warps", "blocks") else listed(room.limiters)
 
 
 def _repeats(kernel: "Kernel") -> str:
@@ -72,6 +89,10 @@ def _staged(kernel: "Kernel") -> str:
 
 def _tuned(kernel: "Kernel") -> str:
     return f", first of {kernel.configs} configs" if kernel.configs > 1 else ""
+
+
+def _tile_row(access: "Access") -> str:
+    return cut(f"{access.line:>5}  {access.kind:<6} {access.source.partition('  #')[0]}", WIDTH)
 
 
 def _row(access: "Access") -> str:

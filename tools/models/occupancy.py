@@ -1,6 +1,6 @@
 """Occupancy: how many blocks fit on one multiprocessor at a time, and what keeps more out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tools.models.chips import Limits
 from tools.models.units import WARP
@@ -14,13 +14,15 @@ THREAD_REGISTERS = 255  # the most of one thread, on every chip of the table
 class Occupancy:
     """blocks, warps: resident on one multiprocessor. of_warps: the most that it holds.
 
-    limiter: what runs out first: "warps", "blocks", "registers" or "shared memory", the first of several.
+    limiter: what runs out first: "warps", "blocks", "registers" or "shared memory", the first of several. limiters: all
+    that run out at so many blocks.
     """
 
     blocks: int
     warps: int
     of_warps: int
     limiter: str
+    limiters: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def fraction(self) -> float:
@@ -39,8 +41,9 @@ def occupancy(limits: Limits, warps: int, registers: int, shared: int) -> Occupa
         "registers": _blocks_by_registers(limits, warps, registers),
         "shared memory": _blocks_by_shared(limits, shared),
     }
-    limiter = min(fits, key=lambda name: fits[name])
-    return Occupancy(fits[limiter], fits[limiter] * warps, limits.warps, limiter)
+    limiters = tuple(name for name, blocks in fits.items() if blocks == min(fits.values()))
+    blocks = fits[limiters[0]]
+    return Occupancy(blocks, blocks * warps, limits.warps, limiters[0], limiters)
 
 
 def _blocks_by_registers(limits: Limits, warps: int, registers: int) -> int:

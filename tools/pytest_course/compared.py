@@ -1,6 +1,6 @@
 """Two lists, dicts or sets that an assertion compares: the first difference in words, in place of pytest's own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tools.check.show import literal, pair, shortened
@@ -12,7 +12,7 @@ VALUE = 40  # and of a value in it
 
 def told(got: Any, wanted: Any) -> list[str] | None:
     """Lines for `assert got == wanted`: both in short, then what differs; None for values of any other kind."""
-    tell = {dict: _dicts, list: _sequences, tuple: _sequences, set: _sets, frozenset: _sets}.get(type(got))
+    tell = TELLERS.get(type(got))
     if tell is None or type(wanted) is not type(got):
         return None
     try:
@@ -56,3 +56,6 @@ def _sets(got: set | frozenset, wanted: set | frozenset) -> Iterator[str]:
 def _of_two(place: str, got: object, wanted: object) -> str:
     mine, right = pair(got, wanted, VALUE)
     return f"At {place}: got {mine}, wanted {right}."
+
+
+TELLERS: dict[type, Callable] = {dict: _dicts, list: _sequences, tuple: _sequences, set: _sets, frozenset: _sets}

@@ -31,7 +31,10 @@ class Gap:
 
 @dataclass(frozen=True)
 class Open:
-    """A function that is still to be written. line: of its def. silent: it was given with `pass`, so a call raises nothing."""
+    """A function that is still to be written.
+
+    line: of its def. silent: it was given with `pass`, so that a call of it raises nothing.
+    """
 
     function: str  # "f", or "Class.f"
     task: int

@@ -34,6 +34,7 @@ def test_registers_are_given_to_warps_in_units_within_a_quarter_of_the_multiproc
     assert of("a100", warps=4, registers=65, shared=0) == Occupancy(7, 28, 64, "registers")
     assert of("h100", warps=4, registers=255, shared=0) == Occupancy(2, 8, 64, "registers")
     assert of("h100", warps=8, registers=255, shared=0) == Occupancy(1, 8, 64, "registers")
+    assert of("h100", warps=8, registers=255, shared=150_000).limiters == ("registers", "shared memory")
 
 
 def test_shared_memory_includes_what_the_system_reserves():
