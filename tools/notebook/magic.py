@@ -197,10 +197,10 @@ def lesson() -> ModuleType | None:
 
 
 def shell(command: str) -> None:
-    """Run a command of the lesson, with this notebook's own Python where it says python."""
+    """Run a command of the lesson, with this notebook's own Python where it says ./course python."""
     words = shlex.split(command)
     print(f"$ {command}")
-    _show([sys.executable if words[0] == "python" else words[0], *words[1:]], ROOT)
+    _show([sys.executable, *words[2:]] if words[:2] == ["./course", "python"] else words, ROOT)
 
 
 def _task(line: str, cell: str) -> None:

@@ -10,7 +10,8 @@ import textwrap
 from tools.course.content.day_file import STEPS
 from tools.course.content.syntax import task_comments
 
-COMMAND = re.compile(r"(?:python|pytest|marimo|\./course) ")
+COMMAND = re.compile(r"(?:pytest|marimo|\./course) ")
+PYTHON = "./course python "  # begins what a notebook runs by itself
 LABEL = re.compile(r"([A-Z][\w,()'-]*(?: [\w,()'-]+){0,4}): ")  # at most five words
 EMPHASIS = re.compile(r"(?<![\w*])\*(\w[\w -]*)\*(?![\w*])")
 AMOUNT = re.compile(r"\s{2,}(\([\w -]+\))\s*$")  # (two lines), at the right of a task's line
@@ -91,7 +92,7 @@ def explore(text: str) -> list[tuple[str, str]]:
     for line in text.split("\n"):
         command, _, about = line.partition("    ")
         about = about.strip()
-        if line.startswith("python "):
+        if line.startswith(PYTHON):
             parts.append(("command", f"shell({command.strip()!r})" + (f"  # {about}" if about else "")))
             continue
         words = f"`{command.strip()}`: {about}\n" if COMMAND.match(line) and about else line

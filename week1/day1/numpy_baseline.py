@@ -11,7 +11,7 @@ Challenge
                            11 12        m * n results, k products in each
 
 Explore
-    python -m timeit -s "import numpy as np; a = np.ones((64, 64))" "a @ a"
+    ./course python -m timeit -s "import numpy as np; a = np.ones((64, 64))" "a @ a"
     How long NumPy takes for 64 x 64. Guess: how much of it would a Python loop have done? After task 5
     ./course bench week1/day1 tells.
 

@@ -13,7 +13,7 @@ Challenge
             139 154
 
 Explore
-    python -c "import numpy as np; from tools.gpu import cupy; print(cupy.ones(3) + np.ones(3))"
+    ./course python -c "import numpy as np; from tools.gpu import cupy; print(cupy.ones(3) + np.ones(3))"
     An error: CuPy does not mix the two memories. Which array would it have had to copy, and in which direction?
 
 Concept

@@ -1,6 +1,6 @@
 """Profile the matmul of today with Nsight Compute on this machine's GPU, and write the report that task 3 reads.
 
-    python -m week1.day5.record_report my_report.json
+    ./course python -m week1.day5.record_report my_report.json
 
 A second argument names another module with a `matmul`; reference.week1.day5.naive_matmul made report_h200.json.
 """
@@ -84,7 +84,7 @@ def about(card, module: str) -> dict:
     return {
         "card": card.name, "date": date.today().isoformat(),
         "versions": versions | {"ncu": re.search(r"Version (\S+)", profiler)[1]},
-        "command": f"python -m week1.day5.record_report FILE {module}",
+        "command": f"./course python -m week1.day5.record_report FILE {module}",
         "kernel": KERNEL, "m": SIZE, "n": SIZE, "k": SIZE,
         "peak_gflops": round(chip.peaks["fp32"] / 1e9) if chip else None,
     }

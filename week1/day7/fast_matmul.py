@@ -12,7 +12,7 @@ Challenge
             a[5, p]    all the same         |0 .. 31|                                            1
 
 Explore
-    python -c "print({4 * 2 * x // 32 for x in range(32)})"
+    ./course python -c "print({4 * 2 * x // 32 for x in range(32)})"
     The sectors of a warp whose threads load elements 2 apart. Try 1, 8, 64 and 0. When do they stop growing?
     ./course week1/day7/explore_coalescing.py    At which stride does a warp touch the most sectors?
 

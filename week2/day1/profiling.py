@@ -15,7 +15,7 @@ Challenge
         horner    88    2    6    5       4          -          100 %   100 %        math_pipe_throttle
 
 Explore
-    python -m json.tool week2/day1/reports_h200.json    Which figures of copy and strided differ most?
+    ./course python -m json.tool week2/day1/reports_h200.json    Which figures of copy and strided differ most?
     ./course week2/day1/explore_roofline.py    From which intensity on does more bandwidth no longer help?
 
 Concept

@@ -1,6 +1,6 @@
 """Profile the kernels of reported_kernels.py on this machine's GPU, and write what the tests of today read.
 
-    python -m week2.day1.record_reports FOLDER
+    ./course python -m week2.day1.record_reports FOLDER
 
 reports_h200.json: figures of Nsight Compute for each kernel, and timelines of CUPTI. occupancy_h200.json: how many
 blocks fit on a multiprocessor, as the driver says. Each kernel runs in a process of its own, with a time limit.
@@ -95,7 +95,7 @@ def record(folder: Path) -> None:
         raise SystemExit("No GPU here: nothing was profiled.")
     folder.mkdir(parents=True, exist_ok=True)
     about = {"card": card.name, "date": date.today().isoformat(), "versions": versions(),
-             "command": f"python -m {MODULE} FOLDER"}
+             "command": f"./course python -m {MODULE} FOLDER"}
     reports = {name: kernel_report(name) for name in reported_kernels.LAUNCHES}
     timelines = {name: own_process("--timeline", name) for name in TIMELINES}
     write(folder / "reports_h200.json", about | {"kernels": reports, "timelines": timelines})

@@ -1,6 +1,8 @@
 """The kernels behind reports_h200.json: what each of them does, and how it was launched.
 
-Diagnose a report before you look its kernel up here. `python -m week2.day1.reported_kernels NAME` launches one.
+Diagnose a report before you look its kernel up here. This launches one:
+
+    ./course python -m week2.day1.reported_kernels NAME
 """
 
 import sys

@@ -14,7 +14,7 @@ Challenge
             tile[5, 1], the same for all          1   1   1   1   ...    1           1
 
 Explore
-    python -c "for row in range(4): print([col ^ row for col in range(4)])"
+    ./course python -c "for row in range(4): print([col ^ row for col in range(4)])"
     ^ is the exclusive or of two numbers, bit by bit. Does any number stand twice in a row, or in a column?
     ./course show week2/day3                Which banks does each line of transpose_kernel ask?
     ./course week2/day3/explore_banks.py    Which paddings make a column one wavefront?

@@ -1,6 +1,6 @@
 """Measure pipelines on this machine's GPU: when each tile is loaded and computed with, and matmul_staged by stages.
 
-    python3 -m week2.day4.record_timeline my_timeline.json
+    ./course python -m week2.day4.record_timeline my_timeline.json
 
 A second argument names another module with a `matmul_staged`; reference.week2.day4.pipelining made timeline_h200.json.
 The day's tests compare the timelines of that file with your pipeline_makespan, and on a Hopper GPU measure their own.
@@ -86,7 +86,8 @@ def main(arguments: list[str]) -> int:
 
 
 def record(file: Path, module: str = "week2.day4.pipelining") -> None:
-    found = {"date": date.today().isoformat(), "command": f"python -m week2.day4.record_timeline FILE {module}",
+    found = {"date": date.today().isoformat(),
+             "command": f"./course python -m week2.day4.record_timeline FILE {module}",
              "versions": {name: known for name in ("torch", "triton", "cupy-cuda13x") if (known := version_of(name))}}
     cases = [case for turns in TURNS if (case := in_its_own_process("--timeline", str(turns)))]
     matmul = in_its_own_process("--ladder", module)

@@ -14,7 +14,7 @@ Challenge
                :..........:..:......:
 
 Explore
-    python -c "import torch; x = torch.empty(20, 6); print(x.stride(), x.data_ptr() % 16, x[:, 1:].data_ptr() % 16)"
+    ./course python -c "import torch; x = torch.ones(9, 6); print(x.stride(), x.data_ptr()%16, x[:, 1:].data_ptr()%16)"
     Multiply the first stride by the 4 bytes of a float32. Which rule does x break? Which does x[:, 1:] break first?
 
 Concept

@@ -12,7 +12,7 @@ Challenge
         row 8     lane 0| lane 1| lane 2| lane 3| lane 0| ... | lane 3     4 to 7 the same, 8 columns to the right.
 
 Explore
-    python -c "import torch; print(torch.tensor([1000.0, 1001.0, 3e5]).to(torch.float16))"
+    ./course python -c "import torch; print(torch.tensor([1000.0, 1001.0, 3e5]).to(torch.float16))"
     Which number is lost altogether? Try torch.bfloat16 too: it keeps the size, and not the digits.
     ./course week2/day6/explore_fragments.py    What do the elements of one lane have in common?
 

@@ -13,7 +13,7 @@ Challenge
          4   12  13  14
 
 Explore
-    python -c "print([tiles / (-(-tiles // 132) * 132) for tiles in (32, 128, 132, 133, 512)])"
+    ./course python -c "print([tiles / (-(-tiles // 132) * 132) for tiles in (32, 128, 132, 133, 512)])"
     132 SMs work on so many tiles. Which share of their time is work? What did one tile more than 132 cost?
 
 Concept

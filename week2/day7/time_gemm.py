@@ -1,6 +1,6 @@
 """Time the product of day 7 against the library on this machine's GPU: ratios, each the worst of three.
 
-    python3 -m week2.day7.time_gemm [MODULE] [--record FILE]
+    ./course python -m week2.day7.time_gemm [MODULE] [--record FILE]
 
 MODULE has `multiply` and `matmul`; week2.day7.gemm if none is named. Every case is a process of its own with a time
 limit, on random numbers unless it says otherwise. Both sides are recorded as CUDA graphs, so that no launch counts, and
@@ -199,7 +199,7 @@ def own_process(module, name):
 def write(file, module, contests):
     from tools.bench import record
 
-    found = record.about(f"python3 -m week2.day7.time_gemm {module} --record FILE") | {"contests": contests}
+    found = record.about(f"./course python -m week2.day7.time_gemm {module} --record FILE") | {"contests": contests}
     Path(file).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

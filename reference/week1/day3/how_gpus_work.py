@@ -12,7 +12,7 @@ Challenge
             y=3   48  49  50  51  ...  63    warp 1     35 = 1 * 32 + 3, so it is lane 3 of warp 1
 
 Explore
-    python -c "from tools.gpu import cuda; d = cuda.get_current_device(); print(d.name, d.MULTIPROCESSOR_COUNT)"
+    ./course python -c "from tools.gpu import cuda; d=cuda.get_current_device(); print(d.name, d.MULTIPROCESSOR_COUNT)"
     A GPU has this many multiprocessors, each for 1024 to 2048 threads at a time. How many threads has your CPU?
     ./course week1/day3/explore_warps.py         Which blocks fill their warps?
     ./course week1/day3/explore_divergence.py    Which branches divide no warp?

@@ -8,7 +8,7 @@ Challenge
         program:       0     |      1     |      2          3 programs; the last block is half empty
 
 Explore
-    python -c "import numpy as np; print(np.arange(12).reshape(3, 4))"
+    ./course python -c "import numpy as np; print(np.arange(12).reshape(3, 4))"
     Row p is the block of program p. Which positions do not exist when n = 10? What if n were 12, or 1?
     ./course week1/day4/explore_linear_index.py    Where does [row, col] lie, at which strides?
 

@@ -11,7 +11,7 @@ Challenge
                                           3      row 1 and column 1 again    out[1, 1] = 154
 
 Explore
-    python -m json.tool week1/day5/report_h200.json
+    ./course python -m json.tool week1/day5/report_h200.json
     What the profiler Nsight Compute measured of this kernel on a GPU, for three matrices of 4096 x 4096. Which
     of the figures would you have guessed? A *stall* is a warp that cannot go on; "stalls" says how many warps,
     on average, waited for what: long_scoreboard for data from memory, lg_throttle and mio_throttle for a place

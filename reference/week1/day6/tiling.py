@@ -14,7 +14,7 @@ Challenge
                 +-------+----+
 
 Explore
-    python -c "import numpy as np; print(np.arange(6).reshape(3, 2).repeat(2, 0).repeat(2, 1))"
+    ./course python -c "import numpy as np; print(np.arange(6).reshape(3, 2).repeat(2, 0).repeat(2, 1))"
     The number of each element's program, in tiles of 2 x 2. Cover the last row and the last column: what is
     left of program 5? Which rows of a and which columns of b does it need?
     ./course week1/day6/explore_tiles.py           Which programs need a mask?

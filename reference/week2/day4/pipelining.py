@@ -14,7 +14,7 @@ Challenge
                   slot 2  LLL....CC                              tile 2
 
 Explore
-    python -c "from itertools import cycle; print(*zip(range(8), cycle('ABC')))"
+    ./course python -c "from itertools import cycle; print(*zip(range(8), cycle('ABC')))"
     Eight items and a ring of three slots. Which item takes slot B for the second time, and which for the third?
     ./course week2/day4/explore_pipeline.py    From how many slots on does another one save nothing?
 

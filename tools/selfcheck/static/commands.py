@@ -16,9 +16,13 @@ from tools.selfcheck.static.material import Problem, Problems
 _PYTEST = r"(?:python3? -m )?(?<![\w.-])pytest(?![\w.-])"
 _WORDS = r"(?: [^\s`\"'|;)(]+)*"
 COMMAND = re.compile(rf"(?P<head>\./course|python3? -m tools[.\w]*|{_PYTEST})(?P<rest>{_WORDS})")
+BARE = re.compile(
+    r"(?<!\./course )(?<![\w./-])python3? (?:-[mc]|[\w/]+\.py)(?![\w-])"
+)  # where a newcomer has none active
 PLACEHOLDER = re.compile(r"[A-Z][A-Z_/\d]*|.*(\.\.\.|[<{]).*")  # DAY, UNIT/NAME, week1/...
 OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 ON_BENCH = {"bench", "compiled", "count", "profile", "show"}  # they call what bench_NAME.py beside a lesson names
+OWN_OPTIONS = frozenset({"-m", "-c"})  # of Python, that lessons use
 PATH = re.compile(r"\.?[\w.-]+/[\w./-]*|[\w-]+\.(?:py|toml|md)|week\d")
 
 
@@ -29,6 +33,8 @@ class NoHelp(Exception):
 def commands_exist(root: Path) -> Problems:
     """Problems with the commands in the README, the documents, the lessons and the tools' own messages."""
     for where, text in _texts(root):
+        if where.startswith("week") and (bare := BARE.search(text)):
+            yield Problem(where, f"`{bare[0]}`: ./course python finds the packages in any terminal")
         for match in COMMAND.finditer(text):
             words = [word.rstrip(".,:") for word in match["rest"].split()]
             try:
@@ -54,6 +60,8 @@ def _course_fault(words: list[str], root: Path) -> str | None:
     first = words[0] if words else ""
     if not first or PLACEHOLDER.fullmatch(first):
         return None
+    if first == "python":
+        return _python_fault(words[1:], root)
     if first.startswith("-") or PATH.fullmatch(first):
         return _arguments_fault(words, _options("pytest", root) | _options("course", root), root)
     if first not in _subcommands(root):
@@ -83,6 +91,13 @@ def _arguments_fault(words: list[str], options: frozenset[str], root: Path) -> s
         elif not (root / path).exists():
             return f"there is no {path}"
     return None
+
+
+def _python_fault(words: list[str], root: Path) -> str | None:
+    """A module of the course, or a file, that is not there; code and Python's own modules are not looked at."""
+    if words[:1] == ["-m"] and words[1:] and words[1].startswith(("tools", "week")):
+        return _module_fault(words[1], root)
+    return _arguments_fault(words[:1], OWN_OPTIONS, root)
 
 
 def _module_fault(name: str, root: Path) -> str | None:

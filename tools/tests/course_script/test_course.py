@@ -26,9 +26,17 @@ HERE = "asked this Python:"
     ("status", "tools.cli status"),
     ("check --jobs 2", "tools.cli check --jobs 2"),
     ("quiz week1/day1", "tools.cli quiz week1/day1"),
+    ("python -m week1.day1.shown", "week1.day1.shown"),
 ])  # fmt: skip
 def test_paths_and_options_go_to_pytest_and_words_are_commands(checkout, typed, sent):
     assert checkout.script().route(typed.split()) == ["-m", *sent.split()]
+
+
+def test_after_python_all_goes_to_the_courses_own_python_in_the_root(checkout):
+    script = checkout.script()
+    assert script.route(["python", "-c", "print(1)"]) == ["-c", "print(1)"] and script.route(["python"]) == []
+    assert script.extras_for([]) == []
+    assert checkout.run("python", "-c", "import os; print(os.getcwd())", cwd="week1/day1").out == str(checkout.root)
 
 
 def test_what_was_asked_for_is_handed_over(checkout):

@@ -119,10 +119,10 @@ def test_a_picture_drawn_in_letters_stays_as_it_is():
 
 
 def test_a_command_to_explore_becomes_a_cell_and_the_text_around_it_stays():
-    step = 'First.\npython -c "print(1)"       what one is\n./course quiz week1/day0    ten questions\nThen.'
+    step = 'First.\n./course python -c "print(1)"       what one is\n./course quiz week1/day0    ten questions\nThen.'
     assert text.explore(step) == [
         ("text", "First."),
-        ("command", "shell('python -c \"print(1)\"')  # what one is"),
+        ("command", "shell('./course python -c \"print(1)\"')  # what one is"),
         ("text", "`./course quiz week1/day0`: ten questions\n\nThen."),
     ]
 

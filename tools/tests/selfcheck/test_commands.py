@@ -34,6 +34,7 @@ def faults(course, monkeypatch):
     "Tests run under pytest on every machine, and pytest-xdist spreads them.",
     "`./course quiz DAY` asks; `./course UNIT/NAME`, `pytest week1/...` and `./course --here` are fine.",
     "`python -m tools.say`, `python -m tools.cli quiz week1/day1`",
+    "`./course python -m tools.say`, `./course python -m timeit pass`, ./course python -c \"print(1)\"",
 ])  # fmt: skip
 def test_a_command_that_exists_passes(faults, course, line):
     course.write("tools/say.py", "")
@@ -50,10 +51,21 @@ def test_a_command_that_exists_passes(faults, course, line):
     ("run pytest week7/day1.", "`pytest week7/day1.`: there is no week7/day1"),
     ("`python3 -m pytest -z`", "`python3 -m pytest -z`: there is no option -z"),
     ("`python -m tools.nothing`", "`python -m tools.nothing`: there is no tools.nothing to run"),
+    ("`./course python -m week1.day9`", "`./course python -m week1.day9`: there is no week1.day9 to run"),
+    ("`./course python week1/none.py`", "`./course python week1/none.py`: there is no week1/none.py"),
     ("`python -m tools.course`", "`python -m tools.course`: there is no tools.course to run"),
 ])  # fmt: skip
 def test_a_command_that_does_not_exist_is_named_with_its_place(faults, line, words):
     assert faults(line) == [f"README.md, line 1: {words}"]
+
+
+def test_a_lesson_names_the_python_that_has_the_packages(faults, course):
+    course.edit("week1/day1/adding.py", "pytest week1/day1", 'python -c "print(1)"; pytest week1/day1')
+    assert faults("python -m timeit pass") == [
+        "week1/day1/adding.py, line 13: `python -c`: ./course python finds the packages in any terminal"
+    ]
+    course.edit("week1/day1/adding.py", "python -c", "./course python -c")
+    assert faults("") == []
 
 
 def test_a_command_that_calls_a_bench_file_needs_one_beside_the_lesson(faults, course):

@@ -13,9 +13,9 @@ Challenge
             run 3                                    total:   run 10, work 7, sort 3
 
 Explore
-    python -m timeit -s "seen = list(range(1500))" "1499 in seen"
+    ./course python -m timeit -s "seen = list(range(1500))" "1499 in seen"
     The same with "seen = set(range(1500))". Then say where you think the half second goes, and ask cProfile:
-    python -m cProfile -s tottime week1/katas/cpu_profiling/cpu_profiling.py
+    ./course python -m cProfile -s tottime week1/katas/cpu_profiling/cpu_profiling.py
 
 Concept
     Own and total time: own time is what a function spends itself; total time includes the functions that it

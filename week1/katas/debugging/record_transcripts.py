@@ -1,6 +1,6 @@
 """Write down what the tools of a GPU machine say of the kernels of this kata, into transcripts/ beside this file.
 
-    python -m week1.katas.debugging.record_transcripts
+    ./course python -m week1.katas.debugging.record_transcripts
 
 Needs a GPU, compute-sanitizer and cuda-gdb, and the kernels as they were given: broken. Another folder may be named.
 """

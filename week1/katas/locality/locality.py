@@ -11,7 +11,7 @@ Challenge
             row 2   16 17 18 19 | 20 21 22 23        a column needs 3 lines, and only 2 stay
 
 Explore
-    python -m timeit -s "import numpy as np; a = np.ones((4096, 4096))" "a[0].sum()"
+    ./course python -m timeit -s "import numpy as np; a = np.ones((4096, 4096))" "a[0].sum()"
     The same with "a[:, 0].sum()": as many additions. How many lines does each of the two touch?
 
 Concept

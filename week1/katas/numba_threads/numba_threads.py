@@ -12,7 +12,7 @@ Challenge
         of 7          1         2         1        4
 
 Explore
-    python -c "import numba; print(numba.get_num_threads())"
+    ./course python -c "import numba; print(numba.get_num_threads())"
     A thread that counts reads a number, adds 1 and writes it back. Two threads both read 5. What do they write?
 
 Concept

@@ -1,4 +1,6 @@
-"""Compiles loops.c and keeps what objdump shows: `python week1/katas/simd/record_listings.py gcc clang`, on x86-64.
+"""Compiles loops.c and keeps what objdump shows, on x86-64:
+
+    ./course python week1/katas/simd/record_listings.py gcc clang
 
 A listing that no change of the kata alters is kept once, as it is.
 """

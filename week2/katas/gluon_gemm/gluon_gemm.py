@@ -10,7 +10,7 @@ Challenge
         the producer, at empty,    for phase        1   1   1   0   0   0   1   1
 
 Explore
-    python -c "print([(i, i % 3, i // 3 % 2) for i in range(8)])"
+    ./course python -c "print([(i, i % 3, i // 3 % 2) for i in range(8)])"
     Which three rows of the picture are these? At a new barrier nothing has happened. Why must a wait for phase 1 pass?
 
 Concept

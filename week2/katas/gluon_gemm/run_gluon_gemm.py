@@ -1,6 +1,8 @@
 """Products of the kata on a GPU, in a process of their own: a kernel that waits for ever is ended with it.
 
-python -m week2.katas.gluon_gemm.run_gluon_gemm FILE DTYPE M,N,K ... checks the `linear` of FILE; "timed" times it.
+    ./course python -m week2.katas.gluon_gemm.run_gluon_gemm FILE DTYPE M,N,K ...
+
+checks the `linear` of FILE; "timed" times it.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
 """Eight kernels, each with the mistake that was planted in it; one has none. This file stays as it is.
 
-    python -m week2.katas.race_hunt.planted mirror
+    ./course python -m week2.katas.race_hunt.planted mirror
 
 runs one of them on its sample, in the simulator, and prints the report; without a name, all eight. race_hunt.py has
 the same kernels for you to mend, and says what each is to compute. sanitize.py runs those of this file on a GPU.

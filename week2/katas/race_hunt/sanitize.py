@@ -1,7 +1,7 @@
 """Let compute-sanitizer watch the kernels of planted.py on this machine's GPU, and print which tool reports which.
 
-    python -m week2.katas.race_hunt.sanitize
-    python -m week2.katas.race_hunt.sanitize sanitizer_h200.json
+    ./course python -m week2.katas.race_hunt.sanitize
+    ./course python -m week2.katas.race_hunt.sanitize sanitizer_h200.json
 
 The second writes down what was said, too. Each kernel runs four times, each time in a process of its own with a time
 limit, since one whose barrier is wrong may hang.
@@ -56,7 +56,9 @@ def launch(name: str) -> None:
 def sanitize(file: Path | None) -> None:
     card = gpu.card()
     if card is None:
-        raise SystemExit("No GPU here: the simulator's reports are those of python -m week2.katas.race_hunt.planted.")
+        raise SystemExit(
+            "No GPU here: the simulator's reports are those of ./course python -m week2.katas.race_hunt.planted."
+        )
     pairs = list(product(planted.SAMPLES, TOOLS))
     with ThreadPoolExecutor(max_workers=4) as pool:
         said = dict(zip(pairs, pool.map(lambda pair: watched(*pair), pairs)))

@@ -13,7 +13,7 @@ Challenge
                interleaved: step 1, 2, 4                    sequential: step 4, 2, 1
 
 Explore
-    python -c "import numpy as np; x = np.ones(2**25, np.float32); print(int(x.cumsum()[-1]), int(x.sum()))"
+    ./course python -c "import numpy as np; x = np.ones(2**25, np.float32); print(int(x.cumsum()[-1]), int(x.sum()))"
     Both add up ones in float32, cumsum one after the other, sum part by part. Where does cumsum stop, and why there?
     ./course count week2/katas/reduction
     The sums that are given, line by line. Which line of the first three makes them slow: atomics, branches, conflicts?

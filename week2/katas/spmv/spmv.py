@@ -12,7 +12,7 @@ Challenge
         .  .  7  .           shares of 4      0      |   1         row 2 lies in both
 
 Explore
-    python -c "import torch; print(torch.tensor([[5., 0, 2], [0, 0, 0], [8, 1, 0]]).to_sparse_csr())"
+    ./course python -c "import torch; print(torch.tensor([[5., 0, 2], [0, 0, 0], [8, 1, 0]]).to_sparse_csr())"
     The same three arrays under other names. Which of them tells you that row 1 is empty, and how?
 
 Concept

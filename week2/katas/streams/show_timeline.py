@@ -1,6 +1,6 @@
 """What the simulated GPU did: the work of its engines, as numbers for the tests and as a picture for the terminal.
 
-    python -m week2.katas.streams.show_timeline
+    ./course python -m week2.katas.streams.show_timeline
 """
 
 import functools

@@ -12,7 +12,7 @@ Challenge
         down                |0|   |1|   |2|      all done after 12 ms
 
 Explore
-    python -m week2.katas.streams.show_timeline
+    ./course python -m week2.katas.streams.show_timeline
     The same work, as the simulated GPU did it: a digit is the chunk that an engine works on. Two streams overlap
     their copies. With either of two mistakes they look as if they were one: what has each of them forgotten?
 

@@ -13,7 +13,7 @@ Challenge
         0 0 0 ... 2            240 241 242 ... 255           480 482 484 ... 510
 
 Explore
-    python -c "import numpy as np; x = np.ones(4096, np.float16); print(x.cumsum()[-1], x.sum(dtype=np.float32))"
+    ./course python -c "import numpy as np; x = np.ones(4096, np.float16); print(x.cumsum()[-1], x.sum(0, np.float32))"
     Both add up 4096 ones, the first in float16 from beginning to end. Why are the sums of a product kept in float32?
 
 Concept

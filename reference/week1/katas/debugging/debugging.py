@@ -12,7 +12,7 @@ Challenge
 
 Explore
     Each kernel has a sample to run on, here the first of them:
-    python -m week1.katas.debugging.debugging 1
+    ./course python -m week1.katas.debugging.debugging 1
     Both rows should go from -1.41 to 1.41. Write down a guess before you open a debugger.
 
 Concept
@@ -192,7 +192,7 @@ def compiler_report() -> tuple[str, str]:
     return "int32", "fp32"
 
 
-if __name__ == "__main__":  # the samples: python -m week1.katas.debugging.debugging 1
+if __name__ == "__main__":  # the samples: ./course python -m week1.katas.debugging.debugging 1
     import sys
 
     days = torch.arange(1.0, 25.0) * torch.tensor([[100.0], [200.0], [50.0], [300.0], [150.0], [210.0]])

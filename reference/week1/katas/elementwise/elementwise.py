@@ -10,7 +10,7 @@ Challenge
         fmax(x, 0)    0    3    0     0   |  5    0    .    .       the NaN is lost
 
 Explore
-    python -c "nan = float('nan'); print(nan < 0, nan > 0, max(nan, 0), max(0, nan))"
+    ./course python -c "nan = float('nan'); print(nan < 0, nan > 0, max(nan, 0), max(0, nan))"
     The last two differ. Which comparison explains both? And what does torch.relu say of NaN?
 
 Concept

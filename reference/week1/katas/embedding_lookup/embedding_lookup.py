@@ -12,7 +12,7 @@ Challenge
          9         3:   10  11  12          0  0  0      no such row: zeros, and one fault
 
 Explore
-    python -c "import torch; print(torch.ones(4, 3)[torch.tensor([-1])])"
+    ./course python -c "import torch; print(torch.ones(4, 3)[torch.tensor([-1])])"
     Which row is that? The same with torch.nn.functional.embedding(torch.tensor([-1]), torch.ones(4, 3)).
     On a GPU that is an assertion inside the kernel, and the process cannot use its GPU again.
 

@@ -12,7 +12,7 @@ Challenge
         light is 0 or 1 here, its mean is 1/2 and its spread is 1/2: (light - mean) / spread is 1 or -1
 
 Explore
-    python -c "import numpy as np; a = np.ones(3, np.uint8); print((a / 255).dtype, (a / np.float32(255)).dtype)"
+    ./course python -c "import numpy as np; a = np.uint8([1]); print((a / 255).dtype, (a / np.float32(255)).dtype)"
     The first has twice as many bytes for all that follows. What does a / 255.0 give, and what does CuPy say to
     each of them?
 

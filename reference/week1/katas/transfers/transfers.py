@@ -10,7 +10,7 @@ Challenge
                               up 1       | k | down 1 |                          both directions at once
 
 Explore
-    python -c "from tools.gpu import cuda; print(cuda.pinned_array(3).flags.owndata, cuda.mapped_array(3))"
+    ./course python -c "from tools.gpu import cuda; print(cuda.pinned_array(3).flags.owndata, cuda.mapped_array(3))"
     The values are whatever lay there, NaN in the simulator. Whose memory is it, and who may read it?
 
 Concept

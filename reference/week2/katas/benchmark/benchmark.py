@@ -10,7 +10,7 @@ Challenge
                                                       start                stop
 
 Explore
-    python -m timeit -n 1 -r 8 -v "sum(range(100000))"
+    ./course python -m timeit -n 1 -r 8 -v "sum(range(100000))"
     Run it three times. By how much do the times of one line differ? Would you have seen a gain of ten percent?
 
 Concept

@@ -13,8 +13,8 @@ Challenge
                               then each block adds its bins to counts: counts[128] gets a 2 and a 1
 
 Explore
-    python -c "import numpy as np; print(np.histogram([-.001, 0, .5, 1, 1.001, np.nan], 256, (0, 1))[0].sum())"
-    python -c "print(int(-.001 * 256), int(1 * 256))"
+    ./course python -c "import numpy as np; print(np.histogram([-.001, 0, .5, 1, 1.001, np.nan], 256, (0, 1))[0].sum())"
+    ./course python -c "print(int(-.001 * 256), int(1 * 256))"
     Which of the six values does NumPy count? In which bins would int alone put -0.001 and 1?
 
 Concept

@@ -11,7 +11,7 @@ Challenge
             offset         0       3       1       4       2       5      3 * row + 1 * column
 
 Explore
-    python -c "import numpy as np; x = np.zeros((4, 6), np.int8); print(x.strides, x.T.strides, x[:, ::2].strides)"
+    ./course python -c "import numpy as np; x = np.ones((4, 6), bool); print(x.strides, x.T.strides, x[:, ::2].strides)"
     One piece of memory, three rules to read it. What does a transpose change, and what does a slice change?
 
 Concept

@@ -13,7 +13,7 @@ Challenge
                                program 1   22224445
 
 Explore
-    python -c "x = [6, 1, 4, 1, 3, 1]; print(sum(x[0::2]), sum(x[1::2]), sum(x) / 2)"
+    ./course python -c "x = [6, 1, 4, 1, 3, 1]; print(sum(x[0::2]), sum(x[1::2]), sum(x) / 2)"
     Which line of the picture is that? Why can no order of the rows be done in less than the third number?
 
 Concept

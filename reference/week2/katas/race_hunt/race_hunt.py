@@ -12,8 +12,8 @@ Challenge
 
 Explore
     The kernels stand in planted.py, which stays as it is. Read the first, and guess: which line, which two threads?
-    Then let it run on its sample and see what the simulator reports (source .venv/bin/activate comes before it, once):
-    python -m week2.katas.race_hunt.planted mirror
+    Then let it run on its sample and see what the simulator reports:
+    ./course python -m week2.katas.race_hunt.planted mirror
 
 Concept
     Race: two threads use one element, at least one of them changes it, and nothing puts the two in order. Two loads
@@ -35,7 +35,7 @@ Concept
     memcheck for accesses outside of arrays, and initcheck for elements inside of arrays that are loaded before anybody
     stored to them, in global memory alone. synccheck is for barriers; but on an H200 it reported none of those that
     some threads passed by. With one more barrier behind such a one, the kernel hung.
-    python -m week2.katas.race_hunt.sanitize     runs all four on planted.py, where there is a GPU.
+    ./course python -m week2.katas.race_hunt.sanitize     runs all four on planted.py, where there is a GPU.
     A report of your own: note of each access which thread made it, how many barriers of its block the thread had
     passed, whether it was a load, a store or an atomic, and of which element. Two accesses with different numbers of
     barriers are in order, since all threads of a block pass the same barriers. (syncwarp is not counted there.)

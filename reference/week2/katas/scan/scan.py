@@ -12,7 +12,7 @@ Challenge
                                         36               0   5   7  15  16  20  27  30
 
 Explore
-    python -c "from itertools import accumulate; print(*accumulate([5, 2, 8, 1, 4, 7, 3, 6], initial=0))"
+    ./course python -c "from itertools import accumulate; print(*accumulate([5, 2, 8, 1, 4, 7, 3, 6], initial=0))"
     Nine running sums. Which one does the last row of the picture lack, and where does it stand in the picture?
     ./course count week2/katas/scan    The given kernel: how many bytes pass through shared memory for 256 elements?
 

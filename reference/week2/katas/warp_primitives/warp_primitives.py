@@ -16,7 +16,7 @@ Challenge
         such bits below         0       1       2       3   4      the place of each positive value
 
 Explore
-    python -c "from week2.katas.warp_primitives.warp_primitives import lanes_active; print(lanes_active(48).tolist())"
+    ./course python -c "import week2.katas.warp_primitives.warp_primitives as w; print(w.lanes_active(48).tolist())"
     Every fourth of 48 threads asks how many lanes are with it. Why eight in one warp, and four in the other?
 
 Concept
