@@ -67,7 +67,8 @@ class Run:
     def shares(self, name: str) -> dict[int, Share]:
         """What of each task of the unit is the learner's."""
         if name not in self.shares_of:
-            self.shares_of[name] = written.shares(self.unit(name), self.text(name))
+            stub = source.read(self.unit(name).lesson) if self.answers else None  # an author's file: git takes a moment
+            self.shares_of[name] = written.shares(self.unit(name), self.text(name), stub)
         return self.shares_of[name]
 
     @property

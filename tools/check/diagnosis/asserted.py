@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from tools.check.diagnosis.words import factor_text
-from tools.check.show import cut, literal, rounded
+from tools.check.show import rounded, shortened
 
 SAFE = {
     call.__name__: call for call in (abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)
@@ -42,7 +42,7 @@ class Sides(NamedTuple):
     def __str__(self) -> str:
         """Counted 304, needed 336. Counted 96, predicted 64: 3/2 of it. Counted 33, needed 2: 16.5 times as much."""
         both = [self.counted, self.other]
-        counted, other = rounded(both) if self.both_numbers else (cut(literal(each), LONGEST) for each in both)
+        counted, other = rounded(both) if self.both_numbers else [shortened(each, LONGEST) for each in both]
         text = f"Counted {counted}, {self.name or 'needed'} {other}"
         has_ratio = self.both_numbers and self.counted and self.other and isfinite(self.counted / self.other)
         factor = Fraction(self.counted / self.other) if has_ratio else Fraction(1)

@@ -50,9 +50,13 @@ class Share:
         return tuple(gap.function for gap in self.open) or self.own
 
 
-def shares(unit: Unit, text: str | None = None) -> dict[int, Share]:
-    """The learner's share of each task. text: the lesson, where it is not the unit's own file that is asked about."""
-    stub, text = given(unit), source.read(unit.lesson) if text is None else text
+def shares(unit: Unit, text: str | None = None, stub: str | None = None) -> dict[int, Share]:
+    """The learner's share of each task.
+
+    text: the lesson, where it is not the unit's own file that is asked about. stub: as it was given, where that need not
+    be asked of git.
+    """
+    text, stub = source.read(unit.lesson) if text is None else text, given(unit) if stub is None else stub
     left, tree = open_gaps(text, stub), parsed(text)
     lines = {name: node.lineno for name, node in functions(tree)} if tree else {}
     found = {}
