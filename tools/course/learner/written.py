@@ -53,8 +53,8 @@ class Share:
 def shares(unit: Unit, text: str | None = None, stub: str | None = None) -> dict[int, Share]:
     """The learner's share of each task.
 
-    text: the lesson, where it is not the unit's own file that is asked about. stub: as it was given, where that need not
-    be asked of git.
+    text: the lesson, where it is not the unit's own file that is asked about. stub: as it was given, where the caller
+    knows it: else git is asked.
     """
     text, stub = source.read(unit.lesson) if text is None else text, given(unit) if stub is None else stub
     left, tree = open_gaps(text, stub), parsed(text)
