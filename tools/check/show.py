@@ -1,6 +1,7 @@
 """Values as short text: no longer than asked, and two different ones never look alike."""
 
 import types
+from itertools import accumulate, takewhile
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def parted(value: Any, limit: int, most: int) -> tuple[str, list[str], str]:
     """The same in parts: the entries of a list, tuple or dict between its brackets; any other value as one part, which
     has at most `most` columns too."""
     text, (left, texts, right) = literal(value), _entries(value)
-    if not left or (len(texts) == 1 and len(text) <= limit):  # (1,)
+    if not left or (len(texts) < 2 and len(text) <= limit):  # (1,)
         return "", [cut(text, min(limit, most))], ""
     return left, _from(0, texts, limit) or ["..."], right
 
@@ -71,13 +72,15 @@ def _entries(value: Any) -> tuple[str, list[str], str]:
     return ("[", list(map(literal, value)), "]") if type(value) is list else ("", [], "")
 
 
-def _from(start: int, texts: list[str], limit: int, needed: int = 0) -> list[str]:
-    """Entries from number `start` on, as many as fit, "..." for others; none where not even number `needed` fits."""
-    for stop in range(len(texts), min(needed, len(texts) - 1), -1):
-        shown = ["..."] * (start > 0) + texts[start:stop] + ["..."] * (stop < len(texts))
-        if len(", ".join(shown)) + 2 <= limit:
-            return shown
-    return []
+def _from(start: int, texts: list[str], limit: int, needed: int = 0) -> list[str] | None:
+    """Entries from number `start` on, as many as fit, "..." for others; None where not even number `needed` fits."""
+    head, rest = ["..."] * (start > 0), texts[start:]
+    room = limit - len("[]") - len("..., ") * len(head)
+    if len(", ".join(rest)) <= room:
+        return head + rest
+    ends = accumulate(len(text) + len(", ") for text in rest)
+    stop = start + sum(1 for _ in takewhile(lambda end: end + len("...") <= room, ends))
+    return [*head, *texts[start:stop], "..."] if stop > needed else None
 
 
 def kind(value: object) -> str:
@@ -149,7 +152,9 @@ def _around(got: Any, want: Any, limit: int) -> tuple[str, str] | None:
     while start and len(", ".join(mine[start - 1 : first])) <= limit // 3:
         start -= 1
     one, other = (_from(start, texts, limit, needed=first) for texts in (mine, right))
-    return (f"{left}{', '.join(one)}{end}", f"{left}{', '.join(other)}{end}") if one and other else None
+    if one is None or other is None:
+        return None
+    return f"{left}{', '.join(one)}{end}", f"{left}{', '.join(other)}{end}"
 
 
 def window(text: str, place: int, limit: int) -> str:

@@ -7,7 +7,8 @@ from tools.check.show import literal, pair, shortened
 from tools.words import quantity
 
 BESIDE = 50  # columns of a container beside the one that it is compared with
-VALUE = 40  # and of a value in it
+VALUE = 40  # of a value in it, beside another,
+ALONE = 60  # and alone
 
 
 def told(got: Any, wanted: Any) -> list[str] | None:
@@ -24,9 +25,9 @@ def told(got: Any, wanted: Any) -> list[str] | None:
 def _dicts(got: dict, wanted: dict) -> Iterator[str]:
     for key in wanted | got:
         if key not in got:
-            yield f"At {literal(key)}: nothing, wanted {shortened(wanted[key], VALUE)}."
+            yield f"At {literal(key)}: nothing, wanted {shortened(wanted[key], ALONE)}."
         elif key not in wanted:
-            yield f"At {literal(key)}: got {shortened(got[key], VALUE)}, wanted nothing."
+            yield f"At {literal(key)}: got {shortened(got[key], ALONE)}, wanted nothing."
         elif got[key] != wanted[key]:
             yield _of_two(literal(key), got[key], wanted[key])
         else:
@@ -42,15 +43,15 @@ def _sequences(got: list | tuple, wanted: list | tuple) -> Iterator[str]:
     if len(got) != len(wanted):
         yield f"It has {quantity(len(got), 'entry')}, wanted {len(wanted)}."
     if len(got) > len(wanted) and got[: len(wanted)] == wanted:
-        yield f"The first that is too many: {shortened(got[len(wanted)], VALUE)}."
+        yield f"The first that is too many: {shortened(got[len(wanted)], ALONE)}."
     if len(got) < len(wanted) and wanted[: len(got)] == got:
-        yield f"The first that is left out: {shortened(wanted[len(got)], VALUE)}."
+        yield f"The first that is left out: {shortened(wanted[len(got)], ALONE)}."
 
 
 def _sets(got: set | frozenset, wanted: set | frozenset) -> Iterator[str]:
     for words, those in ("Too many", got - wanted), ("Left out", wanted - got):
         if those:
-            yield f"{words}: {shortened(sorted(those, key=literal), VALUE)[1:-1]}."
+            yield f"{words}: {shortened(sorted(those, key=literal), ALONE)[1:-1]}."
 
 
 def _of_two(place: str, got: object, wanted: object) -> str:

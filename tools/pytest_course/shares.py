@@ -30,18 +30,19 @@ def gap_met(error: BaseException, item: pytest.Item) -> Marker | None:
     for share in theirs:
         untouched = len(share.open) == len(share.own)
         for gap in share.open:
-            if gap.silent and (untouched if used is None else _top(gap) in used):
+            if gap.silent and (untouched if used is None else _top(gap.function) in used):
                 return Marker(unit.name, gap.task, gap.function)
     return None
 
 
 def to_begin_with(run: Run, met: Marker) -> Open | None:
     """The first that is open of the gap that was met, what it uses, and what could not be met as it raises nothing."""
-    left = run.shares(met.unit)[met.task].open
+    share = run.shares(met.unit).get(met.task)
+    left = share.open if share else ()
     itself = [gap for gap in left if met.function in (gap.function, gap.function.rpartition(".")[2])]
     used = uses.through(run.text(met.unit), {met.function})
     by_marker = not any(gap.silent for gap in itself)
-    return next((gap for gap in left if gap in itself or _top(gap) in used or gap.silent and by_marker), None)
+    return next((gap for gap in left if gap in itself or _top(gap.function) in used or gap.silent and by_marker), None)
 
 
 def named(run: Run, unit: Unit, task: Task, state: str, reports: Iterable[Any]) -> str:
@@ -55,7 +56,7 @@ def named(run: Run, unit: Unit, task: Task, state: str, reports: Iterable[Any]) 
     written = [function for function in share.own if function not in todo] or share.own
     failed = [report.nodeid for report in reports if report.failed and last_task(report) == task.number]
     used = used_by(run, unit, failed)
-    return task.about([name for name in written if used and name.partition(".")[0] in used] or written)
+    return task.about([name for name in written if used and _top(name) in used] or written)
 
 
 def of_tests(function: object, item: pytest.Item) -> str:
@@ -70,9 +71,9 @@ def of_tests(function: object, item: pytest.Item) -> str:
     direct = known[name] or set()
     reached = uses.through(run.text(unit.name), direct)
     theirs = sorted(run.shares(unit.name).items(), key=lambda each: each[0] != max(tasks_of(item), default=0))
-    own = [function for _, share in theirs for function in share.own]
-    named = [each for each in own if each.partition(".")[0] in direct] or [each for each in own if each in reached]
-    return f"{name}, of the tests, uses {listed(named[:MOST])}." if named else f"{name} is a function of the tests."
+    own = [each for _, share in theirs for each in share.own]
+    used = [each for each in own if _top(each) in direct] or [each for each in own if _top(each) in reached]
+    return f"{name}, of the tests, uses {listed(used[:MOST])}." if used else f"{name} is a function of the tests."
 
 
 def used_by(run: Run, unit: Unit, tests: Iterable[str]) -> set[str] | None:
@@ -87,6 +88,6 @@ def used_by(run: Run, unit: Unit, tests: Iterable[str]) -> set[str] | None:
     return uses.through(run.text(unit.name), found)
 
 
-def _top(gap: Open) -> str:
+def _top(function: str) -> str:
     """The name at the top of the file: of a method, that of its class."""
-    return gap.function.partition(".")[0]
+    return function.partition(".")[0]

@@ -92,6 +92,19 @@ def test_a_sentence_on_a_bound_has_rounded_numbers():
     assert told_by_numbers("assert us >= least", names) == ["us is 0.0, needed at least 9.009."]
 
 
+@pytest.mark.parametrize(("value", "text"), [
+    ([], "[]"), ((), "()"), ({}, "{}"), ((1,), "(1,)"), ([1, 2], "[1, 2]"),
+    ([(1, 2), (3, 4), (5, 6)], "[(1, 2), (3, 4), ...]"), ({"a": 1, "bcd": "efghij", "e": 2}, "{'a': 1, ...}"),
+    (["a" * 30], "[...]"), ("a" * 30, "'aaaaaaaaa...aaaaaaaa'"),
+])  # fmt: skip
+def test_a_list_that_is_too_long_ends_with_dots_after_whole_entries(value, text):
+    assert show.shortened(value, 22) == text
+
+
+def test_a_list_of_any_length_is_cut_at_once():
+    assert show.shortened(list(range(200_000)), 12) == "[0, 1, ...]"
+
+
 def test_decimal_points_stand_below_each_other():
     assert show.aligned(["1.0", "22.25", "-inf", "-3"]) == ["   1.0 ", "  22.25", "-inf   ", "  -3   "]
 

@@ -14,7 +14,7 @@ LONG = list(range(60))
 
 @pytest.mark.parametrize(("got", "wanted", "says"), [
     ({"a": [1], "b": [2, 3]}, {"a": [1], "b": [2]}, ["At 'b': got [2, 3], wanted [2]."]),
-    ({"a": 1}, {"a": 1, "b": LONG}, ["At 'b': nothing, wanted [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...]."]),
+    ({"a": 1}, {"a": 1, "b": LONG}, ["At 'b': nothing, wanted [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ...]."]),
     ({"a": 1, "c": 2}, {"a": 1}, ["At 'c': got 2, wanted nothing."]),
     ([(1, 2), (3, 4)], [(1, 2), (4, 3)], ["At [1]: got (3, 4), wanted (4, 3)."]),
     ([(1, 2), (3, 4)], [], ["It has 2 entries, wanted 0.", "The first that is too many: (1, 2)."]),
@@ -30,6 +30,9 @@ def test_the_first_difference_is_in_words(got, wanted, says):
 def test_both_are_shown_in_short_around_it():
     assert compared.told([*LONG, 1], [*LONG, 2])[0] == "[..., 56, 57, 58, 59, 1] == [..., 56, 57, 58, 59, 2]"
     kept = {"one": LONG, "two": [1]}
+    assert (
+        compared.told({"a": 7 * "long", "b": 7 * "long"}, {})[0] == "{'a': 'longlonglonglonglonglonglong', ...} == {}"
+    )
     assert compared.told(kept, kept | {"two": []})[0] == "{..., 'two': [1]} == {..., 'two': []}"
 
 
