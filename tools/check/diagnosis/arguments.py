@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.check.diagnosis.ignored import is_ignored
 from tools.check.diagnosis.numbers import varied
 from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.check.diagnosis.words import Cause, call_text, cause
@@ -25,6 +26,12 @@ def equals(symptoms: Symptoms, shown: dict[int, str]) -> str:
         return f"What came back is right for {numbers}"
     names = [shown.get(i, symptoms.name_of(i)) for i in range(len(symptoms.args))]
     return f"What came back equals {call_text(symptoms.oracle, names)}"
+
+
+def used_at_all(symptoms: Symptoms, i: int) -> str:
+    """The question after an argument that another one could replace: it may be used nevertheless."""
+    name = symptoms.name_of(i)
+    return f"is {name} used at all?" if is_ignored(symptoms, i) else f"where does {name} come in?"
 
 
 def _alike(one: object, other: object) -> bool:
@@ -89,9 +96,7 @@ def repeated_argument(symptoms: Symptoms) -> Cause | None:
             continue
         if symptoms.holds(lambda call: symptoms.ask(*with_argument(call.args, j, call.args[i]))):
             return cause(
-                "repeated_argument",
-                f"{equals(symptoms, {j: symptoms.name_of(i)})}:",
-                f"is {symptoms.name_of(j)} used at all?",
+                "repeated_argument", f"{equals(symptoms, {j: symptoms.name_of(i)})}:", used_at_all(symptoms, j)
             )
     return None
 

@@ -87,9 +87,11 @@ def _pairs(symptoms: Symptoms, lengths: dict[str, int]) -> Iterator[tuple]:
 
 
 def _right_where_equal(symptoms: Symptoms, base: dict[str, int], one: str, other: str, block: int = 0) -> bool:
-    """In two cases; and, of a block, not where the length is another multiple of it: then a mask is what is missing."""
+    """In three cases; and, of a block, not where the length is another multiple of it: then a mask is what is missing."""
     if not block:
-        return all(_right(symptoms, base | equal) for equal in ({one: base[other]}, {other: base[one]}))
+        third = max(base.values()) + 1
+        cases = {one: base[other]}, {other: base[one]}, {one: third, other: third}
+        return all(_right(symptoms, base | equal) for equal in cases)
     return bool(
         _right(symptoms, base | {one: block})
         and _right(symptoms, base | {one: 2 * block}, {other: 2 * block})
@@ -99,8 +101,8 @@ def _right_where_equal(symptoms: Symptoms, base: dict[str, int], one: str, other
 
 def _right_where_all_are_equal(symptoms: Symptoms, base: dict[str, int]) -> bool:
     """Of three lengths or more, also where all are as large as the largest: small ones may be right for being small."""
-    sides = min(base.values()), max(base.values())
-    return len(base) > 2 and sides[1] <= LARGEST and all(_right(symptoms, dict.fromkeys(base, side)) for side in sides)
+    sides = min(base.values()), max(base.values()), max(base.values()) + 1
+    return len(base) > 2 and sides[-1] <= LARGEST and all(_right(symptoms, dict.fromkeys(base, side)) for side in sides)
 
 
 def _right(symptoms: Symptoms, lengths: dict[str, int], keywords: dict | None = None) -> bool | None:

@@ -4,14 +4,14 @@ from inspect import signature
 
 import numpy as np
 
-from tools.check.diagnosis.arguments import equals, with_argument
-from tools.check.diagnosis.numbers import is_float, number, sample, varied
-from tools.check.diagnosis.symptoms import ENOUGH_BITS, SLOW_SECONDS, Symptoms
+from tools.check.diagnosis.arguments import equals, used_at_all, with_argument
+from tools.check.diagnosis.ignored import is_ignored
+from tools.check.diagnosis.numbers import sample
+from tools.check.diagnosis.symptoms import SLOW_SECONDS, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim.counters import Counters
 
 USUAL = (1, 4, 8, 2)  # bytes of float32, float64 and float16 among them
-FAR = 1024.0  # times an argument, to see whether it is used at all
 
 
 def neutral_argument(symptoms: Symptoms) -> Cause | None:
@@ -21,15 +21,11 @@ def neutral_argument(symptoms: Symptoms) -> Cause | None:
     for i, arg in enumerate(symptoms.args):
         if _left_out(symptoms, i):
             name = symptoms.name_of(i)
-            return cause("unused_argument", f"What came back is right without {name}:", f"is {name} used at all?")
+            return cause("unused_argument", f"What came back is right without {name}:", used_at_all(symptoms, i))
         for filler in (0, 1) if isinstance(arg, (np.ndarray, float)) else ():
             constant = _constant(arg, filler)
             if symptoms.holds(lambda call: symptoms.ask(*with_argument(call.args, i, constant))):
-                return cause(
-                    "unused_argument",
-                    f"{equals(symptoms, {i: str(filler)})}:",
-                    f"is {symptoms.name_of(i)} used at all?",
-                )
+                return cause("unused_argument", f"{equals(symptoms, {i: str(filler)})}:", used_at_all(symptoms, i))
     return None
 
 
@@ -46,15 +42,21 @@ def _left_out(symptoms: Symptoms, i: int) -> bool:
 
 
 def usual_number(symptoms: Symptoms) -> Cause | None:
-    """A whole number, a size or a count, might as well have been 1, or the size of a usual dtype."""
+    """A whole number, a size or a count, might as well have been 1, or the size of a usual dtype: it is ignored."""
     for usual in USUAL:
         for i, arg in enumerate(symptoms.args):
-            if _is_another(arg, usual) and symptoms.holds(
-                lambda call: symptoms.ask(*with_argument(call.args, i, usual))
+            if (
+                _is_another(arg, usual)
+                and symptoms.holds(lambda call: symptoms.ask(*with_argument(call.args, i, usual)))
+                and is_ignored(symptoms, i)
             ):
                 return _right_for(symptoms.name_of(i), usual)
         for name, value in symptoms.keywords.items():
-            if _is_another(value, usual) and symptoms.holds(lambda call: symptoms.ask(*call.args, **{name: usual})):
+            if (
+                _is_another(value, usual)
+                and symptoms.holds(lambda call: symptoms.ask(*call.args, **{name: usual}))
+                and is_ignored(symptoms, name)
+            ):
                 return _right_for(name, usual)
     return None
 
@@ -75,7 +77,7 @@ def _constant(like: np.ndarray | float, value: int) -> np.ndarray | float:
 
 
 def unused_argument(symptoms: Symptoms) -> Cause | None:
-    """Other values for one argument should change the result, and do not. Costs a call for each argument."""
+    """Other values for one argument should change the result, and do not. Costs a few calls for each argument."""
     if not symptoms.comparable or symptoms.is_slow:
         return None
     got = sample(symptoms.here.got)
@@ -83,37 +85,11 @@ def unused_argument(symptoms: Symptoms) -> Cause | None:
         return None  # NaN, whole numbers and what saturates stay the same whatever the arguments are
     for i, arg in list(enumerate(symptoms.args))[:4]:
         telling = isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.size > 3)
-        others = (with_argument(symptoms.args, i, varied(arg, by)) for by in (3, 8))
-        if telling and all(_makes_no_difference(symptoms, each) for each in others) and _not_even_far_away(symptoms, i):
+        if telling and is_ignored(symptoms, i):
             return cause(
                 "unused_argument", f"With another {symptoms.name_of(i)} the same comes back.", "Is it used at all?"
             )
     return None
-
-
-def _makes_no_difference(symptoms: Symptoms, args: tuple) -> bool:
-    """With these arguments something else is wanted, but the same comes back."""
-    want, got = symptoms.ask(*args), number(symptoms.call_again(*args))
-    if want is None or got is None or not got.shape == want.shape == symptoms.here.want.shape:
-        return False
-    if not np.array_equal(got, symptoms.here.got):
-        return False
-    return symptoms.telling_bits(want, symptoms.here.want) >= ENOUGH_BITS
-
-
-def _not_even_far_away(symptoms: Symptoms, i: int) -> bool:
-    """Nor where it is so large or so small that another term, or another bound, cannot hide it."""
-    arg = symptoms.args[i]
-    if not is_float(np.asarray(arg).dtype):
-        return True
-    far = (arg * factor for factor in (FAR, 1 / FAR))
-    calls = (
-        with_argument(symptoms.args, i, each.astype(arg.dtype) if isinstance(arg, np.ndarray) else each) for each in far
-    )
-    return all(
-        (got := number(symptoms.call_again(*args))) is not None and np.array_equal(got, symptoms.here.got)
-        for args in calls
-    )
 
 
 def unused_keyword(counters: Counters) -> str | None:

@@ -1,7 +1,7 @@
 """Functions of a few whole numbers, such as lengths and sizes of blocks: right where two of them are equal, or where
 one divides the others. Tried by calls with other numbers."""
 
-from itertools import combinations
+from itertools import combinations, cycle
 
 from tools.check.diagnosis.numbers import varied
 from tools.check.diagnosis.symptoms import Symptoms
@@ -12,26 +12,31 @@ MOST = 6  # numbers of a call
 FEW = 8  # numbers of a result
 APART = 0, 1, 3, 8  # how far further calls lie away
 ENOUGH = 2  # of these that are wrong
+EQUAL = 2, 3, 4, 6, 7, 9  # for both numbers: even and odd
+ENOUGH_EQUAL = 3  # of these that are right
 
 
 def numbers_mixed_up(symptoms: Symptoms) -> Cause | None:
-    """One number in place of another: right where they are equal, wrong where they are not."""
+    """One number in place of another: right where they are equal, whatever else they are, wrong where they are not."""
     numbers = _numbers(symptoms)
     others = [other for by in APART if numbers and _right(symptoms, other := _all_other(numbers, by)) is False][:ENOUGH]
     if len(others) < ENOUGH:
         return None
-    pairs = [
-        (one, two)
-        for one, two in combinations(numbers, 2)
-        if all(
-            _right(symptoms, other | {one: other[two]}) and _right(symptoms, other | {two: other[one]})
-            for other in others
-        )
-    ]
+    pairs = [pair for pair in combinations(numbers, 2) if _right_where_equal(symptoms, others, *pair)]
     if len(pairs) != 1:
         return None
     one, two = pairs[0]
     return cause("lengths_mixed_up", f"It is right where {one} and {two} are equal.", "Where are the two mixed up?")
+
+
+def _right_where_equal(symptoms: Symptoms, others: list[dict[str, int]], one: str, two: str) -> bool:
+    """Of each of these numbers with one of the two for both; then of several for both, of which none may be wrong."""
+    if not all(
+        _right(symptoms, other | {one: other[two]}) and _right(symptoms, other | {two: other[one]}) for other in others
+    ):
+        return False
+    judged = [_right(symptoms, other | {one: both, two: both}) for both, other in zip(EQUAL, cycle(others))]
+    return False not in judged and judged.count(True) >= ENOUGH_EQUAL
 
 
 def left_after_whole_blocks(symptoms: Symptoms) -> Cause | None:

@@ -65,6 +65,11 @@ def test_one_length_in_place_of_all_is_named(lesson):
     assert "It is right where m, k and n are equal. Where are they mixed up?" in found.text
 
 
+def test_lengths_that_are_right_in_two_squares_and_wrong_in_a_third_are_not_called_mixed_up(lesson):
+    found = failure(lesson.product, numbers(3, 5), numbers(5, 4), "small squares", oracle=product)
+    assert "are equal" not in found.text, found.text
+
+
 def test_what_goes_wrong_with_large_lengths_alone_is_no_mix_of_them(lesson):
     found = failure(lesson.product, numbers(3, 5), numbers(5, 21), "wraps", oracle=product)
     assert "are equal" not in found.text, found.text

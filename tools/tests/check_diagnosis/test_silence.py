@@ -294,6 +294,17 @@ def test_one_number_that_hangs_on_lengths_alone_is_no_sum_over_some_steps():
     assert name(x[::3].sum(), x.sum(), x, oracle=lambda x, block: x.sum(), keywords={"block": 3}) == "one_of_each_block"
 
 
+def test_a_number_whose_part_is_rounded_away_is_not_called_unused():
+    """Registers for two warpgroups in steps of 8: that one warp is taken for four shows in its size, not in a block."""
+
+    def most(of_producer, threads=128):
+        return (65536 - threads * of_producer) // 256 // 8 * 8
+
+    names = ("of_producer",)
+    assert name(most(24, 32), most(24), 24, names=names, oracle=most, again=lambda n: most(n, 32)) is None
+    assert name(most(1), most(24), 24, names=names, oracle=most, again=lambda n: most(1)) == "unused_argument"
+
+
 def test_a_list_of_numbers_has_no_last_block():
     want = [1.5, 2.25, 3.5, 4.75, 5.125, 6.5, 7.25, 8.0]
     with pytest.raises(Mismatch) as caught:

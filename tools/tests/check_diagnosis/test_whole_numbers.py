@@ -80,3 +80,17 @@ def test_one_of_two_numbers_that_is_rounded_down_is_asked_for_the_rest():
 def test_of_another_mistake_neither_is_said(lesson):
     words = said(lesson, traffic, 33, 70, 20, 32) or ""
     assert "divides" not in words and "are equal" not in words
+
+
+def turn_of(i, stages):
+    phase = i // stages % 2
+    return i % stages, phase, 1 - phase
+
+
+def test_numbers_that_are_right_for_some_equal_ones_alone_are_not_called_mixed_up():
+    """A phase that changes with each item is right for 1 and 3 slots at item 1 and 3, and wrong for 2 at item 2."""
+
+    def with_each_item(i, stages):
+        return i % stages, i % 2, 1 - i % 2
+
+    assert "are equal" not in (said(with_each_item, turn_of, 1, 3, names=("i", "stages")) or "")

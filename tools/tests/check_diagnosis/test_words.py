@@ -29,7 +29,7 @@ def words_of_missing(missing) -> str:
 def test_a_repeated_argument_is_shown_as_the_call_that_it_amounts_to(rng):
     a, b = matrix(rng, 5, 5), matrix(rng, 5, 5)
     assert (
-        words(a @ a, a @ b, a, b, names=("a", "b"), oracle=np.matmul)
+        words(a @ a, a @ b, a, b, names=("a", "b"), oracle=np.matmul, again=lambda a, b: a @ a)
         == "What came back equals a @ a: is b used at all?"
     )
 
@@ -69,16 +69,26 @@ def test_an_argument_that_may_be_left_out_is_told_as_left_out(rng):
         return 3 * x if bias is None else 3 * x + bias
 
     x, bias = matrix(rng, 9), matrix(rng, 9)
-    said = words(3 * x, 3 * x + bias, x, bias, names=("x", "bias"), oracle=affine)
+    said = words(3 * x, 3 * x + bias, x, bias, names=("x", "bias"), oracle=affine, again=lambda x, bias=None: 3 * x)
     assert said == "What came back is right without bias: is bias used at all?"
 
 
 def test_an_oracle_without_a_name_is_the_right_result(rng):
     x, y = matrix(rng, 9), matrix(rng, 9)
     assert (
-        words(2 * x, x + y, x, y, names=("x", "y"), oracle=lambda x, y: x + y)
+        words(2 * x, x + y, x, y, names=("x", "y"), oracle=lambda x, y: x + y, again=lambda x, y: 2 * x)
         == "What came back equals the right result for (x, x): is y used at all?"
     )
+
+
+def test_an_argument_that_moves_the_result_or_cannot_be_moved_is_not_called_unused(rng):
+    """The larger of two is x throughout, where y is far below: another y, far above, changes it."""
+    x, y = matrix(rng, 9) + 20, matrix(rng, 9)
+    for again in (np.maximum, None):
+        said = words(
+            x + x, x + y, x, y, names=("x", "y"), oracle=np.add, again=again and (lambda x, y: x + again(x, y))
+        )
+        assert said == "What came back equals x + x: where does y come in?"
 
 
 def test_a_wrong_tail_names_the_last_right_element(rng):

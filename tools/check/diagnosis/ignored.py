@@ -1,0 +1,46 @@
+"""Is an argument ignored? Asked by further calls in which it is another one: near, and so far that nothing hides it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tools.check.diagnosis.numbers import differ, is_float, varied
+from tools.check.diagnosis.symptoms import Symptoms
+
+STEPS = 3, 8  # of arguments nearby
+FAR = 1024.0  # times a float; what is that large or small is hidden by no other term, and no other bound
+LARGER = 2, 4, 16  # times a whole number, which may be rounded away in a smaller one,
+LARGEST = 2**16  # but no larger than this: it may be a length
+ENOUGH = 2  # calls in which something else is wanted
+
+
+def is_ignored(symptoms: Symptoms, which: int | str) -> bool:
+    """Does the same come back whatever this argument is, though something else is wanted? which: its place, or its
+    keyword. False where no call can tell; a call that is refused is used by what refuses it."""
+    if not symptoms.comparable or symptoms.is_slow:
+        return False
+    told = 0
+    for other in _others(symptoms.args[which] if isinstance(which, int) else symptoms.keywords[which]):
+        if isinstance(which, int):
+            call = symptoms.compare((*symptoms.args[:which], other, *symptoms.args[which + 1 :]))
+        else:
+            call = symptoms.compare(symptoms.args, **{which: other})
+        if call.want is None:
+            continue
+        if call.got is None or not np.array_equal(call.got, symptoms.here.got):
+            return False
+        here = symptoms.here.want
+        told += call.want.shape != here.shape or differ(call.want, here, symptoms.slack)
+    return told >= ENOUGH
+
+
+def _others(value: Any) -> Iterator[Any]:
+    """Other values that are legal where this one is."""
+    if type(value) in (int, float) or isinstance(value, np.ndarray):
+        yield from (varied(value, by) for by in STEPS)
+    if type(value) is int:
+        yield from (value * times + 1 for times in LARGER if 0 < value * times < LARGEST)
+    elif is_float(np.asarray(value).dtype):
+        for far in (value * FAR, value / FAR):
+            yield far.astype(value.dtype) if isinstance(value, np.ndarray) else far
