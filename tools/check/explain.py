@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
 GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned", "raised")  # others say it all
 
+OF_TESTS = re.compile(r"week\d+\.(\w+\.)+test_\w+")  # modules, whose functions are helpers and no lesson's
 
 _wanted = True
 
@@ -106,6 +108,7 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> S
         dtype=rule.dtype_of(discrepancy.want) if arrays.is_array(discrepancy.want) else rule.dtype,
         count=counted_call(case) if again and source and source.has_kernels else None,
         source=source,
+        is_of_tests=bool(OF_TESTS.fullmatch(getattr(case.function, "__module__", None) or "")),
     )
 
 

@@ -87,7 +87,7 @@ def _pairs(symptoms: Symptoms, lengths: dict[str, int]) -> Iterator[tuple]:
 
 
 def _right_where_equal(symptoms: Symptoms, base: dict[str, int], one: str, other: str, block: int = 0) -> bool:
-    """In three cases; and, of a block, not where the length is another multiple of it: then a mask is what is missing."""
+    """In three cases; of a block, not where the length is another multiple of it: then a mask is what is missing."""
     if not block:
         third = max(base.values()) + 1
         cases = {one: base[other]}, {other: base[one]}, {one: third, other: third}

@@ -73,6 +73,16 @@ class Source:
         """Does any line ask a stream or an event whether its work is done? Then no other needs to wait for it."""
         return any(isinstance(node, ast.Attribute) and node.attr in ("query", "done") for node in ast.walk(self.tree))
 
+    @property
+    def returns(self) -> str:
+        """What the function's annotation says that it returns; "" where it says nothing."""
+        return ast.unparse(self.function.returns) if self.function and self.function.returns else ""
+
+    @property
+    def divides_whole(self) -> bool:
+        """Does the function itself divide with //?"""
+        return self.function is not None and any(isinstance(node, ast.FloorDiv) for node in ast.walk(self.function))
+
     def returns_nothing(self) -> bool:
         """Does it certainly hand nothing back: no return with a value, or a way to the end past all of them?"""
         if self.function is None:

@@ -45,6 +45,7 @@ class Symptoms:
     dtype: the one that was wanted, of an array.
     count: gives the counters of one more call, for a lesson with kernels. May raise.
     source: the lesson's text, where there is one. budget: what further calls may take.
+    is_of_tests: was the result made by a helper of the tests, out of what the lesson gave?
     """
 
     kind: str
@@ -65,10 +66,10 @@ class Symptoms:
     count: Callable | None = None
     source: Source | None = None
     budget: Budget = field(default_factory=Budget)
+    is_of_tests: bool = False
 
     @cached_property
-    def here(self) -> Call:
-        """The call that failed."""
+    def here(self) -> Call:  # the one that failed
         return Call(self.args, number(self.got), number(self.want))
 
     @cached_property
@@ -87,7 +88,7 @@ class Symptoms:
 
     @cached_property
     def missing(self) -> Any:
-        """Mask of the elements of `out` that were never written, if that is its kind."""
+        """Mask of the elements that were never written, if that is its kind."""
         return self.wrong if self.kind == "never_written" else None
 
     @cached_property
@@ -245,6 +246,5 @@ class Symptoms:
         return clock.lap() > SLOW_SECONDS
 
     @property
-    def elements(self) -> int:
-        """In all array arguments together."""
+    def elements(self) -> int:  # in all array arguments together
         return sum(arg.size for arg in self.args if isinstance(arg, np.ndarray))

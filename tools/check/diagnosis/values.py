@@ -9,7 +9,6 @@ import numpy as np
 from tools.check import show
 from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Call, Symptoms
-from tools.check.diagnosis.whole_numbers import LEFT_AFTER, left_after_whole_blocks
 from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
 
 POWERS = (
@@ -152,31 +151,6 @@ def _often_wrong(factor: float, symptoms: Symptoms) -> bool:
     usual |= set(BINARY)
     usual |= {float(n) for n in lengths} | {n / (n - 1) for n in lengths}
     return any(_equal(factor, number, symptoms) or _equal(1 / factor, number, symptoms) for number in usual)
-
-
-def off_by_one(symptoms: Symptoms) -> Cause | None:
-    """Whole numbers, all one too high or all one too low; a single number, never by more in other calls."""
-    got, want = symptoms.here.got, symptoms.here.want
-    if not symptoms.comparable or got.dtype.kind != "i" or want.dtype.kind != "i" or not got.size:
-        return None
-    if np.asarray(symptoms.want).dtype == np.bool_:
-        return None
-    steps = np.unique(got - want)
-    by = int(steps[np.argmax(np.abs(steps))])
-    if abs(by) != 1 or not np.isin(steps, (0, by)).all() or (got.size == 1 and abs(want.item()) < 8):
-        return None
-    few = 0 in steps and got.size <= FEW  # one of two or three, if it is that one alone elsewhere too
-    if (0 in steps and not few) or any(not np.isin(call.got - call.want, (0, by)).all() for call in symptoms.elsewhere):
-        return None
-    if few and not symptoms.elsewhere:
-        return None
-    which = which_of(got != want) if got.size <= FEW else "Every number"
-    rounded = by < 0 and left_after_whole_blocks(symptoms)
-    return cause(
-        "off_by_one",
-        f"{which} is exactly one too {'high' if by > 0 else 'low'}.",
-        LEFT_AFTER if rounded else "Which end is counted twice, or left out?",
-    )
 
 
 def wrapped_around(symptoms: Symptoms) -> Cause | None:

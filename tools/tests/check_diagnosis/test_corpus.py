@@ -1,4 +1,4 @@
-"""Every wrong answer of the corpus is rejected by assert_matches and gets a name that fits."""
+"""Every wrong answer of the corpus is rejected by assert_matches and gets a name that fits, or none if none does."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_a_right_answer_is_accepted(entry):
 def test_a_wrong_answer_is_rejected_and_named(entry):
     for seed in SEEDS:
         found = examine(entry.right, entry.wrong, entry.inputs(np.random.default_rng(seed)))
-        assert found is not None and found.cause in entry.causes, found and found.text
+        assert found is not None and found.cause in (entry.causes or {None}), found and found.text
 
 
 @pytest.mark.parametrize("entry", CORPUS, ids=NAMES)

@@ -305,6 +305,19 @@ def test_a_number_whose_part_is_rounded_away_is_not_called_unused():
     assert name(most(1), most(24), 24, names=names, oracle=most, again=lambda n: most(1)) == "unused_argument"
 
 
+def test_of_a_list_that_the_tests_made_no_entries_are_missing_or_too_many():
+    """One layout of 288 indices becomes a list of offsets: none of the lesson's entries is left out."""
+
+    def offsets(size):
+        return list(range(size // 4 * 3))
+
+    for module, says in (("week2.katas.layouts.layouts", True), ("week2.katas.layouts.test_layouts", False)):
+        offsets.__module__ = module
+        with pytest.raises(Mismatch) as caught:
+            assert_matches(offsets, 12, oracle=lambda size: list(range(size)))
+        assert ("It has 9 entries, wanted 12." in caught.value.text) == says
+
+
 def test_a_list_of_numbers_has_no_last_block():
     want = [1.5, 2.25, 3.5, 4.75, 5.125, 6.5, 7.25, 8.0]
     with pytest.raises(Mismatch) as caught:

@@ -14,7 +14,10 @@ CORPUS = []
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """One mistake: `wrong` differs from `right` on `inputs(rng)`, and any of `causes` explains it."""
+    """One mistake: `wrong` differs from `right` on `inputs(rng)`, and any of `causes` explains it.
+
+    Of those without causes nothing may be said: each claim that comes to mind is false.
+    """
 
     name: str
     right: Callable
@@ -44,4 +47,4 @@ def numbers(rng, *shape, dtype=np.float32):
 
 
 # Importing a theme enters its wrong answers.
-from tools.tests.check_diagnosis.corpus import arguments, kinds, order, places, values  # noqa: E402, F401
+from tools.tests.check_diagnosis.corpus import arguments, kinds, order, places, unnamed, values  # noqa: E402, F401

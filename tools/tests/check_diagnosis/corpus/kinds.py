@@ -69,6 +69,15 @@ def whole_share(part, whole):
     return 100 * part // whole
 
 
+def longest_of(times) -> float:
+    return max(times, default=0.0)
+
+
+@wrong_answer(longest_of, lambda rng: ([],), "begins with the int 0", "an_int")
+def longest_from_an_int(times) -> float:
+    return max(times, default=0)
+
+
 def report_of(n, nbytes):
     return {"n": n, "mib": nbytes / 2**20, "squares": [k * k for k in range(4)]}
 
