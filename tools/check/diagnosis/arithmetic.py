@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from tools.check.diagnosis.asserted import Sides
-from tools.check.diagnosis.by_line import compared, lines_of, worst
+from tools.check.diagnosis.by_line import compared, lines_of, loops_of, worst
 from tools.check.terms import by_line
-from tools.sim.counters import Counters
+from tools.sim.counters import Counters, Line
 
 
 def float64(counters: Counters, sides: Sides | None) -> Iterator[str]:
@@ -37,11 +37,22 @@ def barriers(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from worst(
         lines, lambda line: line.counts.barriers, lambda counts: f"{counts.barriers} times that a warp came to it"
     )
-    needed = sides.other if sides and sides.both_numbers else 0
-    if len(lines) > 1 and all(line.counts.barriers <= needed for line in lines):  # none of them is in a loop
-        yield "Which of them does the kernel need?"
-    else:
-        yield "Which loop does each barrier stand in?" if lines else "Which threads wait for each other, and where?"
+    yield _asked_of_barriers(counters, lines, sides)
+
+
+def _asked_of_barriers(counters: Counters, lines: list[Line], sides: Sides | None) -> str:
+    if sides and sides.difference < 0:
+        return "Is one missing, or do some warps end, or turn off, before it?"
+    loops = [loops_of(counters, line) for line in lines]
+    if any(len(around) > 1 for around in loops):
+        return "Which loop does each barrier stand in?"
+    if sides and sides.other == 0:
+        return "Which threads wait for each other: those of a block, or those of one warp?"
+    if len(lines) > 1:
+        return "Which of them does the kernel need?"
+    if loops and loops[0]:
+        return f"It stands in the loop of line {loops[0][0].lineno}. Must all threads wait in each of its turns?"
+    return "Which threads must wait there, and when?"
 
 
 def library_float64(counters: Counters, sides: Sides | None) -> Iterator[str]:

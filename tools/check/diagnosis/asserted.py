@@ -15,6 +15,7 @@ SAFE = {
 }
 LONGEST = 40
 MOST, PARTS = 64, 8  # a ratio above MOST, or of more PARTS, says no more than the two numbers
+EXACT = 1, 2, 4, 8  # parts of which a few decimals say all: 16.5 times
 AFTER = {ast.Lt: "less than", ast.LtE: "at most", ast.Gt: "more than", ast.GtE: "at least"}  # name < value
 BEFORE = {ast.Lt: "more than", ast.LtE: "at least", ast.Gt: "less than", ast.GtE: "at most"}  # value < name
 
@@ -39,19 +40,29 @@ class Sides(NamedTuple):
         """How much more was counted."""
         return self.counted - self.other if self.both_numbers else 0
 
+    @property
+    def is_prediction(self) -> bool:
+        """Was what was counted compared with a prediction? Any other name is that of what the tests need."""
+        return self.name.startswith("predict")
+
     def __str__(self) -> str:
-        """Counted 304, needed 336. Counted 96, predicted 64: 3/2 of it. Counted 33, needed 2: 16.5 times as much."""
+        """Counted 304, needed 336. Counted 96, predicted 64: 1.5 times as much. Counted 33, needed 132: 1/4 of it."""
         both = [self.counted, self.other]
         counted, other = rounded(both) if self.both_numbers else [shortened(each, LONGEST) for each in both]
-        text = f"Counted {counted}, {self.name or 'needed'} {other}"
+        text, times = f"Counted {counted}, {self.name or 'needed'} {other}", self._times()
+        return f"{text}: {times}." if times else f"{text}."
+
+    def _times(self) -> str:
+        """How many times as much was counted, or which part; "" where that says no more than the two numbers."""
         has_ratio = self.both_numbers and self.counted and self.other and isfinite(self.counted / self.other)
         factor = Fraction(self.counted / self.other) if has_ratio else Fraction(1)
         simple = factor.limit_denominator(PARTS)
         if simple in (0, 1) or simple > MOST or abs(simple - factor) > 1e-9:
-            return f"{text}."
-        decimals = simple > 2 and simple.denominator in (2, 4, 8)  # 16.5 times, and not 33/2 of it
-        times = f"{float(simple):g} times" if decimals else factor_text(float(simple))
-        return f"{text}: {times} {'as much' if times.endswith('times') else 'it'}."
+            return ""
+        if simple > 1:
+            exact = simple.denominator in EXACT
+            return f"{float(simple):{'g' if exact else '.2g'}} times as much"
+        return f"{factor_text(float(simple))} it" if simple.numerator == 1 else ""
 
 
 def sides_of(asked: str, counters: str, names: Mapping[str, object]) -> Sides | None:

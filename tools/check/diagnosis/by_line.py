@@ -5,6 +5,7 @@ from itertools import combinations
 
 from tools.check.diagnosis.asserted import Sides
 from tools.check.diagnosis.parts import Sum, odd_term, said_of
+from tools.check.diagnosis.source import Loop, source_of
 from tools.check.show import cut
 from tools.sim.counters import Counters, Line
 
@@ -33,13 +34,19 @@ def short(line: Line) -> str:
     return cut(line.source.partition("  #")[0], 32)
 
 
+def loops_of(counters: Counters, line: Line) -> list[Loop]:
+    """The loops of the lesson that this line stands in, the outermost first; none where nothing can tell."""
+    source = source_of(counters.call.function) if hasattr(counters, "call") else None
+    return source.loops_around(line.line) if source and source.holds(line.line, line.source) else []
+
+
 def compared(sides: Sides | None, parts: Mapping[str, float]) -> Iterator[str]:
     """Both sides; of a prediction also the line that makes the difference, if there is one such."""
     if sides is None:
         return
     yield str(sides)
     parts = {name: count for name, count in parts.items() if count}
-    if sides.name and sides.both_numbers and sum(parts.values()) == sides.counted:
+    if sides.is_prediction and sides.both_numbers and sum(parts.values()) == sides.counted:
         predicted = Sum(sides.other, parts)
         found = odd_term([predicted], (0, 2))
         if found and _only_one(found[1][0], parts):

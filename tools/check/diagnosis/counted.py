@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator, Mapping
 
 from tools.check.diagnosis.arithmetic import barriers, conversions, float64, library_float64
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
-from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
-from tools.check.diagnosis.source import source_of
+from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, loops_of, worst
+from tools.check.diagnosis.shared_memory import conflicts, shared, wavefronts
+from tools.check.diagnosis.transferred import transfers, waits
 from tools.check.diagnosis.unused import unused_keyword
 from tools.models.units import SECTOR
 from tools.sim import tables
 from tools.sim.counters import Counters, Line, NotCounted
 
 LANES = 32  # of a warp
-WORD = 4  # bytes that each of 32 threads can move in one wavefront
 MOST_LAUNCHES = 4
 KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines
 
@@ -28,7 +28,7 @@ def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object]
     asked = sides.asked if sides else asked
     tell = next((tell for words, tell in TELLERS.items() if any(word in asked for word in words)), None)
     try:
-        if not counters.launches and tell not in (_transfers, _libraries, library_float64):
+        if not counters.launches and tell not in (transfers, waits, _libraries, library_float64):
             return [_without_kernels(counters)]
         return list(tell(counters, sides)) if tell else []
     except NotCounted:  # measured counters know less
@@ -60,13 +60,6 @@ def _libraries(counters: Counters, sides: Sides | None) -> Iterator[str]:
 
 def _list(operations: list[str]) -> str:
     return " and ".join(dict.fromkeys(operations))
-
-
-def _transfers(counters: Counters, sides: Sides | None) -> list[str]:
-    return [
-        f"Between host and GPU: {tables.transfers(counters.transfers)}.",
-        "What must cross, and how often? Which line moves the rest?",
-    ]
 
 
 def _grid(counters: Counters, sides: Sides | None) -> Iterator[str]:
@@ -129,7 +122,7 @@ def _by_line(counters: Counters, name: str) -> list[Line]:
 
 def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: list[Line]) -> str:
     more = sides.difference if sides else 1
-    if sides and sides.name:
+    if sides and sides.is_prediction:
         return "What does the prediction leave out, or count twice?"
     if name == "sectors" and sides and more > 0 and counters.bytes == SECTOR * sides.other:
         return f"A sector holds {SECTOR} bytes. {_asked_of_neighbours(counters, lines)}"
@@ -146,9 +139,10 @@ def _asked_of_neighbours(counters: Counters, lines: list[Line]) -> str:
     """Of elements that each cost a sector: they lie apart, or a loop moves one after the other."""
     if counters.warps:
         return "How far apart are the elements that the threads of a warp move at one time?"
-    source = source_of(counters.call.function) if hasattr(counters, "call") else None
-    if loop := source and source.loop_around(lines[0].line):
-        return f"How many elements does one turn of the loop in line {loop.lineno} move, and how far apart are they?"
+    if loops := loops_of(counters, lines[0]):
+        return (
+            f"How many elements does one turn of the loop in line {loops[-1].lineno} move, and how far apart are they?"
+        )
     return "How far apart in memory are the neighbours of a block?"
 
 
@@ -172,45 +166,6 @@ def _requests(counters: Counters, sides: Sides | None) -> list[str]:
 def _idle(line: Line) -> float:
     """Of the lanes of a warp, those that do not take part in an average request of global memory."""
     return max(0.0, LANES - line.counts.accesses / line.counts.requests)
-
-
-def _shared(counters: Counters, sides: Sides | None) -> Iterator[str]:
-    yield from compared(sides, {})
-    yield from worst(
-        lines_of(counters),
-        lambda line: line.counts.shared_requests,
-        lambda counts: f"{counts.bytes_shared} bytes in {counts.shared_requests} requests",
-    )
-    yield "Which threads ask shared memory for something there, and how often?"
-
-
-def _conflicts(counters: Counters, sides: Sides | None) -> list[str]:
-    told = worst(
-        lines_of(counters),
-        lambda line: line.counts.conflicts,
-        lambda counts: f"{counts.conflicts} of {counts.wavefronts} wavefronts are conflicts",
-    )
-    return [*told, "In which of the 32 banks does each thread of a warp find its element?"]
-
-
-def _wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
-    yield from compared(sides, {f"line {line.line}": line.counts.wavefronts for line in lines_of(counters)})
-    yield from worst(
-        lines_of(counters),
-        lambda line: line.counts.wavefronts,
-        lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests",
-    )
-    if wide := [line for line in lines_of(counters) if line.counts.wavefronts and _is_wide(line)]:
-        size = wide[0].counts.bytes_shared // wide[0].counts.lanes
-        yield f"Each element there has {size} bytes, and a wavefront brings {WORD} to each of 32 threads."
-        yield "Which dtype has the shared array?"
-    else:
-        yield "Which warps ask shared memory for something there, and how often?"
-
-
-def _is_wide(line: Line) -> bool:
-    lanes = line.counts.warps.lanes if line.counts.warps else 0
-    return lanes > 0 and line.counts.bytes_shared > WORD * lanes
 
 
 def _branches(counters: Counters, sides: Sides | None) -> list[str]:
@@ -241,11 +196,13 @@ def _flops(counters: Counters, sides: Sides | None) -> Iterator[str]:
 
 TELLERS = {  # words of the assertion -> what there is to say; the first that fits is taken
     ("library_operations",): _libraries,
-    ("transfers", "uploads", "downloads", "copies", "_uploaded", "_downloaded", "_copied", "synchron"): _transfers,
-    ("bytes_shared", "shared_requests"): _shared,
+    ("uploads", "downloads", "copies", "_uploaded", "_downloaded", "_copied"): transfers,
+    ("synchron",): waits,
+    ("transfers",): transfers,
+    ("bytes_shared", "shared_requests"): shared,
     ("requests", "sectors_per_request"): _requests,
-    ("conflicts",): _conflicts,
-    ("wavefronts",): _wavefronts,
+    ("conflicts",): conflicts,
+    ("wavefronts",): wavefronts,
     ("branches",): _branches,
     ("active_lanes",): _lanes,
     ("programs",): _programs,

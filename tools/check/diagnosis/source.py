@@ -11,6 +11,8 @@ KERNELS = ("triton.jit", "cuda.jit")
 ENDS = (ast.Return, ast.Raise)
 SHAPE = re.compile(r"((?:\w+, )*\w+): \(([^()]+)\)")  # in a docstring: a: (m, k), or x, y: (n,)
 
+Loop = ast.For | ast.While
+
 
 class Source:
     """The module that one function comes from."""
@@ -18,6 +20,7 @@ class Source:
     def __init__(self, text: str, name: str, line: int | None = None):
         """line: where the function begins, where that is known."""
         self.tree, self.name, self._line = ast.parse(text), name, line
+        self._lines = text.splitlines()
 
     @cached_property
     def function(self) -> ast.FunctionDef | None:
@@ -90,14 +93,22 @@ class Source:
         values = [node.value for node in ast.walk(self.function) if isinstance(node, ast.Return)]
         return not any(values) or not _ends(self.function.body)
 
-    def loop_around(self, line: int) -> ast.For | ast.While | None:
+    def holds(self, line: int, text: str) -> bool:
+        """Does this text stand in that line?"""
+        return 0 < line <= len(self._lines) and self._lines[line - 1].strip() == text.strip()
+
+    def loop_around(self, line: int) -> Loop | None:
         """The innermost loop that this line is in."""
+        return next(reversed(self.loops_around(line)), None)
+
+    def loops_around(self, line: int) -> list[Loop]:
+        """All loops that it is in, the outermost first."""
         loops = [
             node
             for node in ast.walk(self.tree)
             if isinstance(node, (ast.For, ast.While)) and node.lineno < line <= (node.end_lineno or 0)
         ]
-        return max(loops, key=lambda node: node.lineno, default=None)
+        return sorted(loops, key=lambda node: node.lineno)
 
 
 def source_of(function: Callable) -> Source | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 WIDTH = 76
+PARTS = 9  # beyond which a fraction says less than decimals, unless it is one of n parts too many or too few
 
 INFIX = {
     "add": "+",
@@ -54,7 +55,7 @@ def call_text(oracle: Callable | None, arguments: list[str]) -> str:
 
 
 def factor_text(factor: float) -> str:
-    """0.5: "half of"; 3.0: "3 times"; 0.975: "39/40 of"; 0.70711: "sqrt(1/2) times"; 2.7182: "2.7182 times"."""
+    """0.5: "half of"; 3.0: "3 times"; 0.975: "39/40 of"; 0.70711: "sqrt(1/2) times"; 131/6: "21.8 times"."""
     for ratio, text in BINARY.items():
         if abs(factor / ratio - 1) < 1e-9:
             return f"{text} of"
@@ -66,6 +67,9 @@ def factor_text(factor: float) -> str:
         return f"{factor:.5g} times"
     if simple.denominator == 1:
         return f"{simple.numerator} times"
+    parts = simple.numerator, simple.denominator
+    if max(parts) > PARTS and abs(parts[0] - parts[1]) > 1:
+        return f"{factor:.3g} times"
     return "half of" if simple == Fraction(1, 2) else f"{simple} of"
 
 

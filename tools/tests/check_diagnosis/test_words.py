@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tools.check.diagnosis import Symptoms, diagnose
+from tools.check.diagnosis.words import factor_text
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import symptoms_of, told
 
@@ -144,6 +145,14 @@ def test_a_single_number_is_compared_in_whole_steps(got, want, seen):
 def test_a_third_too_much_or_too_little_is_a_part_of_a_sum(counted, seen):
     said = words(800 * counted, 2400, 200, oracle=lambda n: 12 * n, again=lambda n: 4 * n * counted)
     assert " ".join(said.split()).startswith(seen)
+
+
+@pytest.mark.parametrize(
+    "factor, text",
+    [(131 / 6, "21.8 times"), (7 / 3, "7/3 of"), (39 / 40, "39/40 of"), (16 / 15, "16/15 of"), (5 / 12, "0.417 times")],
+)
+def test_a_fraction_of_many_parts_is_told_in_decimals(factor, text):
+    assert factor_text(factor) == text
 
 
 def test_two_numbers_that_are_the_same_part_are_spoken_of_together():
