@@ -61,6 +61,7 @@ def _left_over(length: int, block: int) -> np.ndarray | None:
 
 FIRST = "It is right for the first {count} of {steps} alone."
 APART = "How far apart do two steps of the loop begin, and how much does each take?"
+OF_WARPS = "Does every warp add its sum? How far apart do the steps of a thread begin?"
 MISTAKES = (
     Mistake(
         "first_block_only",

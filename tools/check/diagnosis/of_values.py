@@ -46,6 +46,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     off_by_one.off_by_one,
     whole_numbers.left_after_whole_blocks,
     values.wrapped_around,
+    precision.ones_lost,
     precision.narrowed_to_16_bits,
     arguments.argument_unchanged,
     order.transposed,

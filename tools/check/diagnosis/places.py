@@ -18,7 +18,7 @@ QUESTION = {
     "tail_wrong": "Which elements does the last block hold?",
     "head_wrong": "Which element comes first?",
     "only_first_block": "Which part does each block or step take?",
-    "every_kth_block": "How far apart do two steps begin?",
+    "every_kth_block": "Which part does each block or step take?",
 }
 OF_BLOCKS = ("tail_wrong", "only_first_block", "every_kth_block")
 

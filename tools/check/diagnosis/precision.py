@@ -9,6 +9,7 @@ from tools.check.diagnosis.symptoms import SLOW_ELEMENTS, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 DIGITS = {"bfloat16": 8, "float16": 11, "tf32": 11, "float32": 24, "float64": 53}  # significant binary digits
+FEW_LOST = 2.0**-10  # of a sum of whole numbers, where more is lost for another reason
 FEWEST = 8  # numbers that must agree: one in eight that fit float16 also fit bfloat16
 
 
@@ -42,6 +43,22 @@ def _narrowed(symptoms: Symptoms, name: str, largest_error: float) -> Cause | No
     )
 
 
+def ones_lost(symptoms: Symptoms) -> Cause | None:
+    """Whole numbers so large that the format of the result holds every second one, or fewer; some of a sum is lost."""
+    name = symptoms.dtype or ""
+    if not symptoms.comparable or name not in DIGITS or not symptoms.finite:
+        return None
+    largest = 2 ** DIGITS[name]
+    got, want = np.abs(symptoms.here.got[symptoms.wrong]), np.abs(symptoms.here.want[symptoms.wrong])
+    if (np.r_[got, want] % 1).any() or (got < largest).any() or (want <= got).any():
+        return None
+    stuck = (got == largest) & (want % got > 0)  # a multiple of it may have another cause
+    if not (stuck | (want - got <= FEW_LOST * want)).all():
+        return None
+    seen = f"Above 2**{DIGITS[name]} = {largest} {name} has no place left for a 1 that is added."
+    return cause("ones_lost", seen, "What is added to one sum, and in which order?")
+
+
 def rounded_arguments(symptoms: Symptoms) -> Cause | None:
     """As right as it can be when the float arguments keep fewer digits."""
     if symptoms.elements > SLOW_ELEMENTS or not _nearly_right(symptoms):
@@ -54,7 +71,7 @@ def rounded_arguments(symptoms: Symptoms) -> Cause | None:
         if symptoms.holds(lambda call: said) and symptoms.telling(said, symptoms.here.want).sum() >= FEWEST:
             like = "tf32 and float16 do" if name == "tf32" else f"{name} does"
             seen = f"As if the arguments kept only {DIGITS[name]} significant bits, as {like}."
-            return cause(f"{name}_precision", seen, "In which precision are the products formed?")
+            return cause(f"{name}_precision", seen, "In which precision is it computed?")
     return None
 
 

@@ -39,6 +39,11 @@ class Source:
             for mark in node.decorator_list
         )
 
+    @property
+    def has_threads(self) -> bool:
+        """Does it speak of threads, as kernels of CUDA do in Python and in C++?"""
+        return any("threadIdx" in line or "cuda.grid(" in line for line in self._lines)
+
     @cached_property
     def constants(self) -> list[int]:
         """The whole numbers to which the module gives names."""

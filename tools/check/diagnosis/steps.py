@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from tools.check.diagnosis.arguments import hangs_on_elements
-from tools.check.diagnosis.loop_mistakes import Mistake, candidates
+from tools.check.diagnosis.loop_mistakes import APART, OF_WARPS, Mistake, candidates
 from tools.check.diagnosis.numbers import differ
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
 from tools.check.diagnosis.words import Cause, cause
+from tools.models.units import WARP
 from tools.sim import tables
 
 MOST_PLACES = 3  # axes that one loop runs along: of q and k in a product, of k and v in attention
@@ -178,4 +179,10 @@ def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
         "behind": length - 1,
         "over": f"{length - block} to {whole - 1}",
     }
-    return cause(mistake.name, mistake.seen.format(**facts), mistake.asks.format(**facts))
+    warps = (
+        mistake.asks == APART
+        and block % WARP == 0
+        and loop.symptoms.source is not None
+        and loop.symptoms.source.has_threads
+    )
+    return cause(mistake.name, mistake.seen.format(**facts), (OF_WARPS if warps else mistake.asks).format(**facts))

@@ -318,6 +318,12 @@ def test_of_a_list_that_the_tests_made_no_entries_are_missing_or_too_many():
         assert ("It has 9 entries, wanted 12." in caught.value.text) == says
 
 
+def test_a_large_whole_number_that_is_wrong_otherwise_lost_no_ones():
+    for got, want in ((2.0**24, 2.0**25), (2.0**24 + 8, 2.0**24), (3e7, 4.1e7), (2.0**23, 2.0**23 + 1)):
+        assert name(np.float32(got), np.float32(want)) != "ones_lost"
+    assert name(np.float32(2**24), np.float32(2**24 + 10)) == "ones_lost"
+
+
 def test_a_list_of_numbers_has_no_last_block():
     want = [1.5, 2.25, 3.5, 4.75, 5.125, 6.5, 7.25, 8.0]
     with pytest.raises(Mismatch) as caught:

@@ -9,6 +9,8 @@ import torch
 
 from tools import worker
 from tools.check import Mismatch, assert_matches
+from tools.check.diagnosis import Symptoms, diagnose
+from tools.check.diagnosis.source import Source
 from tools.check.tolerances import accumulated
 
 pytest.importorskip("triton")
@@ -96,3 +98,33 @@ def test_a_sum_that_is_shorter_than_a_block_shows_in_a_longer_one_why_it_is_zero
         failure(getattr(lesson, f"total_{way}"), numbers(way, length), "whole blocks", oracle=total).cause
         == "no_whole_block"
     )
+
+
+@pytest.mark.parametrize(
+    "text, asks",
+    [
+        ("i = cuda.grid(1)", "Does every warp add its sum? How far apart do the steps of a thread begin?"),
+        ("total += x[i]", "How far apart do two steps of the loop begin, and how much does each take?"),
+    ],
+)
+def test_half_of_a_sum_that_may_be_that_of_one_of_two_warps_is_asked_for_both(text, asks):
+    """Each of two warps takes every second block of 32; the sum of one of them is all that came back."""
+
+    def of_one_warp(x):
+        return np.float64(x.reshape(-1, 2, 32)[:, 0].sum())
+
+    x = np.ones(128)
+    found = diagnose(
+        Symptoms(
+            "values",
+            of_one_warp(x),
+            np.float64(128),
+            np.array(True),
+            (x,),
+            ("x",),
+            oracle=lambda x: x.sum(),
+            again=of_one_warp,
+            source=Source(text, "total"),
+        )
+    )
+    assert found.words.splitlines() == ["It is right for every second block of 32 of 128 elements alone.", asks]

@@ -265,6 +265,23 @@ def elements_moved(m, n, itemsize):
     return m * n + m + n
 
 
+def ones_after_many(x):
+    return x.sum(dtype=np.float64).astype(x.dtype)
+
+
+@wrong_answer(
+    ones_after_many,
+    lambda rng: (np.r_[2048, np.ones(300)].astype(np.float16),),
+    "adds each to a sum that is too large for it",
+    "ones_lost",
+)
+def ones_that_are_lost(x):
+    total = x.dtype.type(0)
+    for value in x:
+        total += value
+    return total
+
+
 def gigabytes(x):
     return x / 1e9
 
