@@ -81,9 +81,7 @@ def reversed_tuples(symptoms: Symptoms) -> Cause | None:
     if not tuples or not symptoms.holds(lambda call: symptoms.ask(*map(_backwards, call.args))):
         return None
     names = " and ".join(map(symptoms.name_of, tuples))
-    return cause(
-        "reversed_tuples", f"It is right for {names} in reverse order.", "Which of their numbers counts fastest?"
-    )
+    return cause("reversed_tuples", f"It is right for {names} in reverse order.", "Which of their numbers comes first?")
 
 
 def _backwards(arg: object) -> object:

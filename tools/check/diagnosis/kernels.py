@@ -71,18 +71,22 @@ def _reread(array: np.ndarray, own: tuple[int, ...], strides: tuple[int, ...]) -
 
 
 def row_by_row(symptoms: Symptoms) -> Cause | None:
-    """Stored as if the rows of the result lay end to end, in memory where its columns do."""
+    """Down its columns stands what should stand along its rows: stored as if the rows lay end to end in memory where
+    the columns do, or the other way round."""
 
     def turned(call: Call) -> Any:
         return call.want.reshape(call.want.shape[::-1]).T
 
     if getattr(symptoms.here.want, "ndim", 0) != 2 or not symptoms.holds(turned):
         return None
-    return cause(
-        "row_by_row",
-        "The wanted elements, but row by row where out is stored column by column.",
-        "Which strides does the store use?",
+    flags = getattr(symptoms.got, "flags", None)
+    by_columns = flags is not None and flags.f_contiguous and not flags.c_contiguous
+    seen = (
+        "The wanted elements, but row by row where out is stored column by column."
+        if by_columns
+        else "Read column by column it holds the wanted elements row by row."
     )
+    return cause("row_by_row", seen, "Which strides does the store use?")
 
 
 def padding_counted(symptoms: Symptoms) -> Cause | None:

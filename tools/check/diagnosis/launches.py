@@ -9,6 +9,7 @@ from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim import tables
 from tools.sim.counters import Counters
+from tools.words import listed
 
 
 def never_launched(symptoms: Symptoms) -> Cause | None:
@@ -43,7 +44,7 @@ def store_not_reached(symptoms: Symptoms) -> Cause | None:
         return None
     empty = [f"{name} = 0" for name in _names_of_empty_axes(symptoms)]
     turns = [f"{name} = 0" for name, arg in zip(symptoms.names, symptoms.args) if _is_zero(arg)]
-    when = f"No store for {[*empty, *turns][0]}" if empty or turns else "Nothing is stored"
+    when = f"No store for {listed([*empty, *turns])}" if empty or turns else "Nothing is stored"
     what = "sum of no terms" if empty or not turns else "result of no turns"
     return cause(
         "store_not_reached",
@@ -101,7 +102,7 @@ def tail_not_stored(symptoms: Symptoms) -> Cause | None:
     ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements, none from element {stored} on."
     block = _block(symptoms)
     if not counters.warps and counters.programs * block >= missing.size:
-        ran = f"{tables.programs(counters)}, a block of {block} each, stored {stored} of {missing.size} elements."
+        ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements; block is {block}."
         return cause("tail_not_stored", ran, "How large is a block there? Which positions does the mask let through?")
     if counters.warps and symptoms.missing.ndim > 1:
         return cause("tail_not_stored", ran, "Which rows and columns of the result does each block store?")

@@ -67,7 +67,7 @@ MISTAKES = (
         "first_block_only",
         lambda length, block: np.arange(block) if 2 * block <= length else None,
         FIRST,
-        "What does the loop run over?",
+        "Which turns, or blocks, take the others?",
     ),
     Mistake(
         "tail_ignored",
@@ -91,7 +91,7 @@ MISTAKES = (
         "head_ignored",
         lambda length, block: np.arange(block, length),
         "It is right without the first {rest} of {steps}.",
-        "Where does the loop start?",
+        "Where does the first turn start?",
     ),
     Mistake(
         "first_block_again",

@@ -56,7 +56,7 @@ def shifted(symptoms: Symptoms) -> Cause | None:
                 return cause(
                     "shifted",
                     f"{held} holds what is wanted in {meant}, and so on to the end.",
-                    "Which index does the loop start from?",
+                    "With which index does it start?",
                 )
     return None
 

@@ -41,12 +41,12 @@ def same_block(symptoms: Symptoms) -> Cause | None:
     if getattr(symptoms.ask(*symptoms.args), "size", 0) == 1:
         return cause(
             "same_element",
-            f"One number is wanted, and programs {found[1]} and {found[2]} both store it.",
+            f"One number is wanted, and programs {found[1]} and {found[2]} both store element 0 of {found[4]}.",
             "Which operation loses nothing when they run at the same time?",
         )
     return cause(
         "same_block",
-        f"Program {found[2]} takes element 0, as program {found[1]} does.",
+        f"Program {found[2]} stores element 0, as program {found[1]} does.",
         "What does each program do differently?",
     )
 
@@ -67,7 +67,7 @@ def same_in_every_block(symptoms: Symptoms) -> Cause | None:
         return None
     return cause(
         "same_in_every_block",
-        f"Thread {found[2]} of each block takes {found[4]} of {found[5]}.",
+        f"Thread {found[2]} of both blocks takes {found[4]} of {found[5]}.",
         "What tells a thread which block it is in?",
     )
 

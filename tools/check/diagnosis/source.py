@@ -70,7 +70,9 @@ class Source:
     @property
     def pair(self) -> tuple[str, str] | None:
         """The names of the two numbers that the function returns: "(row, col) of ..." in the docstring's first
-        sentence, or that of the function, warp_and_lane."""
+        sentence, or that of the function, warp_and_lane. None where the annotation says that they are no two."""
+        if not re.fullmatch(r"tuple\[\w+, \w+\]|", self.returns):
+            return None
         text = (self.function and ast.get_docstring(self.function) or "").partition(".")[0]
         listed = re.search(r"\(([^()]+)\)", text)
         names = listed[1].split(", ") if listed else self.name.split("_and_")

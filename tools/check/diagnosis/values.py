@@ -10,6 +10,7 @@ from tools.check import show
 from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Call, Symptoms
 from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
+from tools.words import listed
 
 POWERS = (
     (2, "the square of", "What is squared once too often?"),
@@ -20,7 +21,7 @@ FEW = 3  # numbers that are told apart from an array;
 FEW_NAMED = 8  # of a tuple or list, whose entries stand for different things
 MOST_PARTS = 5  # of a sum, of which one is left out
 WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
-BELOW_THE_ROOT = "Which terms are added up below the root, and by how many is the sum divided?"
+WHICH_ROOT = "Which root is taken, and of what?"
 
 
 def all_zeros(symptoms: Symptoms) -> Cause | None:
@@ -28,7 +29,9 @@ def all_zeros(symptoms: Symptoms) -> Cause | None:
         return None
     if np.count_nonzero(symptoms.wrong) < 4:
         return None
-    return cause("all_zeros", f"Every element is {_first(symptoms)}.", "Is it the computed value that is stored?")
+    stored = isinstance(symptoms.got, np.ndarray)
+    asks = "Is it the computed value that is stored?" if stored else "Which line computes them?"
+    return cause("all_zeros", f"Every element is {_first(symptoms)}.", asks)
 
 
 def all_the_same(symptoms: Symptoms) -> Cause | None:
@@ -79,7 +82,7 @@ def constant_factor(symptoms: Symptoms) -> Cause | None:
     if not _is_another_factor(factor, symptoms) or not symptoms.holds(lambda call: factor * call.want):
         return None
     times = factor_text(factor)
-    asks = BELOW_THE_ROOT if times.startswith("sqrt") else WHICH_FACTOR
+    asks = WHICH_ROOT if times.startswith("sqrt") else WHICH_FACTOR
     return cause("constant_factor", f"Everything is {times} what was wanted.", asks)
 
 
@@ -117,10 +120,11 @@ def _tells(symptoms: Symptoms) -> bool:
 
 
 def which_of(wrong: np.ndarray) -> str:
-    """Of a few numbers: It, Each, or Number 2."""
+    """Of a few numbers: It, Each, Number 2, or Each of numbers 1 and 3."""
     if wrong.all():
         return "It" if wrong.size == 1 else "Each"
-    return f"Number {int(np.argmax(wrong)) + 1}"
+    numbers = [str(i + 1) for i in np.flatnonzero(wrong)]
+    return f"Number {numbers[0]}" if len(numbers) == 1 else f"Each of numbers {listed(numbers)}"
 
 
 def _which_part(factor: float) -> str | None:
