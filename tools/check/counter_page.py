@@ -45,6 +45,7 @@ ADVICE = {
     "bytes_shared": ("many times the bytes loaded: that is reuse", "no more than was loaded: nothing was saved"),
     "wavefronts": ("as many as shared requests, for 4-byte words", "up to 32 times as many: see conflicts"),
     "conflicts": ("0", "more: lanes want different words of one bank; pad the rows, or swizzle them"),
+    "same_word": ("0", "more: lanes update one word one after the other; let a warp add up by shuffles before"),
     "barriers": (
         "two for each tile: when it is filled, and when it is used up",
         "one in each turn of an inner loop: warps wait for each other at every step",

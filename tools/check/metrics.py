@@ -74,6 +74,7 @@ UNTOLD = {
     "lines": Untold("the profiler counts sectors of 32 bytes, not lines"),
     "barriers": Untold("the profiler counts how long warps wait at barriers, not how often"),
     "flops": Untold("the profiler counts instructions, not what a dot product is worth"),
+    "same_word": Untold("the profiler counts conflicts, not what they are due to"),
     "branches": Untold("the profiler counts the targets of branches, not the decisions"),
 }
 OF_THE_WARPS = Untold("it stands among the figures of the warps")

@@ -1,5 +1,6 @@
 """Counters as figures by source line, and the line that wastes most in plain words."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
@@ -9,6 +10,9 @@ from tools.sim.counters import Counters, Counts, Launch
 from tools.words import listed, plural
 
 LANES = 32  # of a warp
+# A GPU sums the constant 1 of all lanes at a word at once (tools/sim/PROFILER.md: ATOMS.POPC.INC), if nobody asks what
+# was there
+ADDS_ONE = re.compile(r"(cuda\.)?atomic(\.add|Add)\(.*,\s*1\)")
 WORTH = 1.25  # times the least: what wastes less is not worth a word,
 SHARE = 0.1  # nor is what wastes less of all sectors, or of all wavefronts
 OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts"
@@ -147,16 +151,19 @@ def _apart(row: Row, size: float) -> Waste | None:
 
 
 def _conflicts(row: Row) -> Waste | None:
+    """Of shared memory: lanes that want different words of one bank, or, of atomics, the same word."""
     counts = row.counts
-    least = counts.wavefronts - counts.conflicts
-    if not counts.conflicts or counts.wavefronts < WORTH * least:
+    same = 0 if ADDS_ONE.match(row.source.strip()) else counts.same_word
+    apart = counts.conflicts - counts.same_word
+    least = counts.wavefronts - max(apart, same)
+    if not max(apart, same) or counts.wavefronts < WORTH * least:
         return None
-    each = counts.wavefronts / counts.shared_requests
-    return Waste(
-        counts.conflicts,
-        f"Line {row.line} takes {each:.3g} wavefronts for a {row.kind} of one warp: its "
-        f"threads want different words of one bank. {least / counts.shared_requests:.3g} would do.",
-    )
+    takes = f"Line {row.line} takes {counts.wavefronts / counts.shared_requests:.3g} wavefronts for a {row.kind}"
+    enough = f"{least / counts.shared_requests:.3g} would do"
+    if same > apart:
+        why = "threads update the same word, one after the other"
+        return Waste(same, f"{takes} of one warp: its {why}. {enough} if a warp updated each word once.")
+    return Waste(apart, f"{takes} of one warp: its threads want different words of one bank. {enough}.")
 
 
 def _parted(rows: Iterable[Row]) -> str | None:
@@ -173,17 +180,19 @@ def _parted(rows: Iterable[Row]) -> str | None:
 
 
 def _traffic(rows: Sequence[Row]) -> str | None:
-    """Where sectors are asked for, when none is wasted."""
-    asked: dict[int, int] = {}
+    """Where sectors are asked for, when none is worth a word for waste; and whether its bytes need them."""
+    asked: dict[int, Counts] = {}
     for row in rows:
         if row.counts.sectors:
-            asked[row.line] = asked.get(row.line, 0) + row.counts.sectors
+            asked.setdefault(row.line, Counts()).include(row.counts)
     if not asked:
         return None
-    said, of, most = "No line touches many more sectors than its bytes need.", sum(asked.values()), max(asked.values())
-    first = [str(line) for line, sectors in asked.items() if sectors == most]
+    of, most = sum(each.sectors for each in asked.values()), max(each.sectors for each in asked.values())
+    first = [line for line, each in asked.items() if each.sectors == most]
+    needed = all(SECTOR * asked[line].sectors < WORTH * asked[line].bytes for line in first)
     if len(first) == len(asked):
-        return said
-    each = " each" if len(first) > 1 else ""
-    who = f"{plural('Line', len(first))} {listed(first)} {'touch' if each else 'touches'}"
-    return f"{said} {who} the most: {most:,} of all {of:,} sectors{each}, which is {most / of:.0%}."
+        return "No line touches many more sectors than its bytes need." if needed else None
+    several = len(first) > 1
+    who = f"{plural('Line', len(first))} {listed([str(line) for line in first])} {'touch' if several else 'touches'}"
+    need = f", and {'their' if several else 'its'} bytes need nearly as many" if needed else ""
+    return f"{who} {most:,} of all {of:,} sectors{' each' * several}, which is {most / of:.0%}{need}."

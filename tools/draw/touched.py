@@ -56,7 +56,8 @@ class Request:
 
     who: "warp 0 of block 3". space: "global", or "shared". kind: load, store or atomic. lanes, addresses: of the
     active ones; addresses in bytes from the line that the array begins in, size bytes at each.
-    cost: sectors, or wavefronts of shared memory. least: as many as the same bytes would need side by side.
+    cost: sectors, or wavefronts of shared memory. least: as many as the same bytes would need side by side,
+    or of an atomic those of the lanes that update one word.
     """
 
     file: str
@@ -202,7 +203,7 @@ class _Launch:
             tuple((asked - start).tolist()),
             access.size,
             cost,
-            -(-bytes_asked // side_by_side),
+            max(-(-bytes_asked // side_by_side), _least_of_atomic(access, addresses, active, cost)),
         )
 
     def picture(self, title: str) -> Touches:
@@ -240,6 +241,14 @@ def _cost(access: Access, rows: np.ndarray, active: np.ndarray) -> np.ndarray:
     if access.memory.space == "shared":
         return banks.wavefronts(rows, access.size, active, access.kind)
     return (sectors.atomic_sectors if access.kind == "atomic" else sectors.sectors)(rows, access.size, active)
+
+
+def _least_of_atomic(access: Access, addresses: np.ndarray, active: np.ndarray, cost: int) -> int:
+    """The wavefronts of an atomic wherever its words lie: lanes that update one word go one after the other."""
+    if access.memory.space != "shared" or access.kind != "atomic":
+        return 0
+    apart = banks.conflicts(addresses, access.size, active, "atomic") - banks.same_word(addresses, access.size, active)
+    return cost - int(apart)
 
 
 def lengths(memory: Memory) -> tuple[int, ...]:

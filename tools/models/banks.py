@@ -61,6 +61,22 @@ def count(
     return total.reshape(shape), (total - groups).reshape(shape)
 
 
+def same_word(addresses: np.ndarray, size: int, mask: np.ndarray | None = None) -> np.ndarray:
+    """How many of the conflicts of each atomic no other place in memory would save: int64 [...].
+
+    The lanes that update one word go one after the other, so a group takes a wavefront for each lane of the word that
+    most of its lanes want.
+    """
+    addresses = np.asarray(addresses, np.int64)
+    active = np.ones(addresses.shape, bool) if mask is None else np.broadcast_to(mask, addresses.shape)
+    width, words = min(WARP, ROW // size), addresses // max(WORD, size)
+    ordered = np.sort(np.where(active, words, NONE).reshape(-1, width), axis=-1)
+    place = np.cumsum(np.diff(ordered, axis=-1, prepend=ordered[:, :1]) != 0, axis=-1)  # of a word among those of a row
+    cells = (np.arange(len(ordered))[:, None] * width + place)[ordered != NONE]
+    most = np.bincount(cells, minlength=ordered.size).reshape(-1, width).max(-1)
+    return np.maximum(most - 1, 0).reshape(-1, WARP // width).sum(-1).reshape(addresses.shape[:-1])
+
+
 def lanes_together(addresses: np.ndarray, size: int, active: np.ndarray, kind: str) -> np.ndarray:
     """How many neighbouring lanes share wavefronts, for each request: 32, 16 or 8; int64 [rows].
 

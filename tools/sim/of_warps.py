@@ -15,6 +15,7 @@ class Warps:
     shared_requests, bytes_shared: the same of shared memory, and the useful bytes there.
     wavefronts: passes that shared memory needed for its requests.
     conflicts: those of them that bank conflicts cost.
+    same_word: those of the conflicts that atomics have because lanes of a warp update one word, wherever it lies.
     barriers: times that a warp came to a barrier of its block: syncthreads and its relatives, not syncwarp.
     instructions, lanes: statements that warps executed, and their active lanes.
     branches, divergent_branches: decisions that warps took, and those in which their lanes parted.
@@ -25,6 +26,7 @@ class Warps:
     bytes_shared: int = 0
     wavefronts: int = 0
     conflicts: int = 0
+    same_word: int = 0
     barriers: int = 0
     instructions: int = 0
     lanes: int = 0

@@ -1,4 +1,4 @@
-"""Is an argument ignored? Asked by further calls in which it is another one: near, and so far that nothing hides it."""
+"""Arguments that change nothing: found by further calls with others, near, and so far away that nothing hides them."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -35,8 +35,8 @@ def conflicts(counters: Counters, sides: Sides | None) -> Iterator[str]:
 def _asked_of_banks(counters: Counters) -> str:
     """Of the line with most conflicts: atomics of one word wait for each other too."""
     most = max(lines_of(counters), key=lambda line: line.counts.conflicts, default=None)
-    if most and most.kind == "shared atomic":
-        return "How many threads of a warp update the same word there, or words of one bank?"
+    if most and 2 * most.counts.same_word > most.counts.conflicts:
+        return "How many threads of a warp update the same word there, one after the other?"
     return "In which of the 32 banks does each thread of a warp find its element?"
 
 

@@ -92,10 +92,13 @@ def test_wavefronts_are_told_with_the_requests_that_they_are_for():
 
 
 def test_atomics_that_meet_are_asked_for_their_words():
-    warps = Warps(shared_requests=32, wavefronts=1024, conflicts=992)
+    warps = Warps(shared_requests=32, wavefronts=1024, conflicts=992, same_word=992)
     line = Line("day.py", 9, "cuda.atomic.add(most, 0, x)", "shared atomic", Counts(warps=warps))
     row, question = told_by_counters(of_lines(line), "counters.conflicts == 0")
-    assert question == "How many threads of a warp update the same word there, or words of one bank?"
+    assert question == "How many threads of a warp update the same word there, one after the other?"
+    apart = Warps(shared_requests=32, wavefronts=1024, conflicts=992, same_word=31)
+    line = Line("day.py", 9, "cuda.atomic.add(bins, 32 * t, x)", "shared atomic", Counts(warps=apart))
+    assert "32 banks" in told_by_counters(of_lines(line), "counters.conflicts == 0")[-1]
 
 
 def test_a_kernel_without_shared_memory_is_not_asked_for_its_threads():

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from tools.draw import line_table, lines
@@ -91,10 +92,7 @@ def test_the_line_that_asks_for_most_is_named_where_lines_differ():
     def run():
         product[(1, 2), (32, 4)](zeros(8, 8), zeros(8, 32), zeros(8, 32))
 
-    assert sentence(run) == (
-        "No line touches many more sectors than its bytes need. Line N touches the most: 320 of "
-        "all 352 sectors, which is 91%."
-    )
+    assert sentence(run) == ("Line N touches 320 of all 352 sectors, which is 91%, and its bytes need nearly as many.")
 
 
 def test_lines_that_touch_as_many_as_each_other_are_named_together():
@@ -102,9 +100,74 @@ def test_lines_that_touch_as_many_as_each_other_are_named_together():
     for line, sectors in ((7, 64), (9, 64), (11, 32)):
         kernel.rows.append(lines.Row(line, "", "load", Counts(bytes_loaded=32 * sectors, sectors=sectors)))
     assert lines.worst([kernel]) == (
-        "No line touches many more sectors than its bytes need. Lines 7 and 9 touch the "
-        "most: 64 of all 160 sectors each, which is 40%."
+        "Lines 7 and 9 touch 64 of all 160 sectors each, which is 40%, and their bytes need nearly as many."
     )
+
+
+def test_of_single_elements_it_is_not_said_that_their_bytes_need_the_sectors():
+    """A lane alone could not have shared its sector, so nothing is wasted; but 4 bytes do not need 32."""
+    kernel = lines.Kernel("heads", (1,))
+    for line, sectors in ((7, 64), (9, 32)):
+        alone = Counts(bytes_loaded=4 * sectors, sectors=sectors, accesses=sectors, warps=Warps(requests=sectors))
+        kernel.rows.append(lines.Row(line, "", "load", alone))
+    assert lines.worst([kernel]) == "Line 7 touches 64 of all 96 sectors, which is 67%."
+
+
+@cuda.jit
+def updates_one_word(x, out):
+    most = cuda.shared.array(1, np.int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        most[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.max(most, 0, x[t])
+    cuda.syncthreads()
+    if t == 0:
+        out[0] = most[0]
+
+
+@cuda.jit
+def updates_words_of_one_bank(x, out):
+    bins = cuda.shared.array(1024, np.int32)
+    t = cuda.threadIdx.x
+    for i in range(t, 1024, 32):
+        bins[i] = 0
+    cuda.syncthreads()
+    cuda.atomic.max(bins, 32 * t, x[t])
+    cuda.syncthreads()
+    out[t] = bins[32 * t]
+
+
+@cuda.jit
+def counts_in_one_word(x, out):
+    seen = cuda.shared.array(1, np.int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        seen[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(seen, 0, 1)
+    cuda.syncthreads()
+    out[t] = x[t] + seen[0]
+
+
+WAYS = {
+    "one word": (updates_one_word, "its threads update the same word, one after the other. 1 would do if a warp "
+                                   "updated each word once."),
+    "one bank": (updates_words_of_one_bank, "its threads want different words of one bank. 1 would do."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel, why", WAYS.values(), ids=WAYS)
+def test_atomics_of_one_word_and_of_one_bank_are_told_apart(kernel, why):
+    numbers = np.zeros(32, np.int32)
+    said = sentence(lambda: kernel[1, 32](numbers, numbers.copy()))
+    assert said == f"Line N takes 32 wavefronts for a shared atomic of one warp: {why}"
+
+
+def test_the_constant_1_is_added_by_all_lanes_at_once():
+    """On an H200; the profiler counted one wavefront for all lanes of a word."""
+    numbers = np.zeros(32, np.int32)
+    assert "wavefronts" not in sentence(lambda: counts_in_one_word[1, 32](numbers, numbers.copy()))
 
 
 def test_a_kernel_of_which_no_grid_is_known_is_its_name():

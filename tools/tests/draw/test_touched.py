@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tools.draw.touched import places, sizes
+from tools.sim import cuda
 from tools.sim.trace import Memory
 from tools.tests.draw.kernels import add, down_columns, one_bank, picture, pictures, product, shifted, zeros
 
@@ -96,6 +97,25 @@ def test_one_bank_serves_thirty_two_words_one_after_the_other():
     store = next(each for each in requests if each.space == "shared" and each.kind == "store")
     assert (store.cost, store.least, store.unit) == (32, 1, "wavefront")
     assert store.words() == [32] + [0] * 31
+
+
+@pytest.mark.parametrize("step, least", [(0, 32), (32, 1), (16, 1)])
+def test_atomics_of_one_word_cost_no_more_than_they_must(step, least):
+    @cuda.jit
+    def updates(x, out):
+        bins = cuda.shared.array(1024, np.int32)
+        t = cuda.threadIdx.x
+        for i in range(t, 1024, 32):
+            bins[i] = 0
+        cuda.syncthreads()
+        cuda.atomic.max(bins, step * t, x[t])
+        cuda.syncthreads()
+        out[t] = bins[step * t]
+
+    numbers = np.zeros(32, np.int32)
+    requests = picture(lambda: updates[1, 32](numbers, numbers.copy())).requests
+    (atomic,) = [each for each in requests if each.kind == "atomic"]
+    assert (atomic.cost, atomic.least) == (16 if step == 16 else 32, least)
 
 
 def test_the_costliest_warp_of_a_line_is_kept():

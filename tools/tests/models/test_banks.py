@@ -5,7 +5,7 @@ from math import gcd
 import numpy as np
 import pytest
 
-from tools.models.banks import conflict_degree, conflicts, count, wavefronts
+from tools.models.banks import conflict_degree, conflicts, count, same_word, wavefronts
 from tools.tests.models.recorded import rows
 
 LANES = np.arange(32)
@@ -27,6 +27,16 @@ def by_hand(addresses, size, active, kind) -> tuple[int, int]:
         total += max(map(len, wanted))
         busy += any(wanted)
     return total, total - busy
+
+
+def same_word_by_hand(addresses, size, active) -> int:
+    """Of each group of lanes those that wait for another one's turn at the word that most want."""
+    width = min(32, 128 // size)
+    extra = 0
+    for group in range(0, 32, width):
+        wanted = [addresses[lane] // max(4, size) for lane in range(group, group + width) if active[lane]]
+        extra += max(map(wanted.count, wanted), default=1) - 1
+    return extra
 
 
 def agree(addresses, active, distance) -> bool:
@@ -57,6 +67,15 @@ def test_random_requests_against_loops_over_lanes(size, kind):
     assert list(zip(total.tolist(), extra.tolist())) == expected
     assert wavefronts(addresses, size, mask, kind).tolist() == total.tolist()
     assert conflicts(addresses, size, mask, kind).tolist() == extra.tolist()
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+def test_conflicts_of_one_word_against_loops_over_lanes(size):
+    addresses, mask = drawn(size, size)
+    expected = [same_word_by_hand(row.tolist(), size, active) for row, active in zip(addresses, mask)]
+    assert same_word(addresses, size, mask).tolist() == expected
+    assert (same_word(addresses, size, mask) <= conflicts(addresses, size, mask, "atomic")).all()
+    assert same_word(addresses[0], size) == same_word_by_hand(addresses[0].tolist(), size, [True] * 32)
 
 
 @pytest.mark.parametrize("stride, expected", [(1, 1), (2, 2), (3, 1), (8, 8), (16, 16), (32, 32), (33, 1), (0, 1)])

@@ -82,6 +82,8 @@ class Counting:
         warps.shared_requests += lanes.active_warps
         warps.wavefronts += int(wavefronts.sum())
         warps.conflicts += int(conflicts.sum())
+        if operation == "atomic":
+            warps.same_word += int(banks.same_word(addresses, size, active).sum())
 
     def _line(self, spot: Spot, kind: str) -> Counts:
         if (spot, kind) not in self._lines:

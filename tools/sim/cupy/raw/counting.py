@@ -44,6 +44,8 @@ class Counting:
             wavefronts, conflicts = banks.count(addresses, rows.size, mask, operation)
             counts, warps.shared_requests, warps.bytes_shared = Counts(), requests, lanes * rows.size
             warps.wavefronts, warps.conflicts = int(wavefronts.sum()), int(conflicts.sum())
+            if operation == "atomic":
+                warps.same_word = int(banks.same_word(addresses, rows.size, mask).sum())
         counts.warps = warps
         kind = operation if space == "global" else f"shared {operation}"
         self._counts.setdefault((rows.place, kind), Counts(warps=Warps())).include(counts)
