@@ -13,7 +13,7 @@ from tools.sim.cuda.memory.counting import Counting
 from tools.sim.cuda.memory.races import Races
 from tools.sim.cuda.memory.space import Space
 from tools.sim.cuda.memory.storage import GlobalArray, Storage
-from tools.sim.cuda.run import debugger
+from tools.sim.cuda.run import debugger, missed
 from tools.sim.cuda.run.turns import Turns
 from tools.sim.cuda.run.warps import Warps
 from tools.sim.cuda.translate.program import Program, program
@@ -64,7 +64,7 @@ def _run(kernel: Program, lanes: Warps, arguments: list) -> None:
     arithmetic = Floats(learner_spot, lambda: lanes.active, lanes.counting.arithmetic)
     try:
         with floats.counted_by(arithmetic):
-            kernel.run(lanes, *arguments)
+            missed.run(lanes, lambda: kernel.run(lanes, *arguments))
         arithmetic.finish()
         lanes.races.settle()
     finally:

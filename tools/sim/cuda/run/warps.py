@@ -19,11 +19,11 @@ from tools.sim.cuda.run import calls
 from tools.sim.cuda.run.attributes import attribute
 from tools.sim.cuda.run.control_flow import ControlFlow
 from tools.sim.cuda.run.intrinsic import Register
+from tools.sim.cuda.run.missed import Missed
 from tools.sim.cuda.run.phi import Phi
 from tools.sim.cuda.run.sequences import item, together
 from tools.sim.cuda.run.values import NUMBER, merged, strong, truth
 from tools.sim.cuda.session import session
-from tools.sim.faults import ranges
 
 
 def current() -> "Warps":
@@ -34,9 +34,10 @@ def current() -> "Warps":
 
 
 class Warps(ControlFlow):
-    """See the module. operations: what the operators of a kernel stand for."""
+    """See the module. operations: what the operators of a kernel stand for. missed: a barrier to which some never came."""
 
     operations: Any = operations
+    missed: Missed | None = None
 
     def __init__(self, grid: tuple, block: tuple, first: int, blocks: int, counting: Any) -> None:
         super().__init__(grid, block, first, blocks, counting)
@@ -193,24 +194,24 @@ class Warps(ControlFlow):
 
     def barrier(self) -> None:
         """syncthreads: every thread of the block that has not left the kernel must be here."""
+        if self.missed is not None:
+            self._tell_missed(meet=True)
         here, there = (np.count_nonzero(each.reshape(self.blocks, -1), axis=1) for each in (self.mask, ~self.returned))
         late = (here > 0) & (here < there)
         if late.any():
-            block = int(np.flatnonzero(late)[0])
-            missing = ~self.mask & ~self.returned & (self.block_of == block)
-            count = int(there[block] - here[block])
-            parts = np.any(self.warps(self.mask & (self.block_of == block)), axis=1)
-            apart = not (parts & np.any(self.warps(missing), axis=1)).any()
-            come = "1 thread of its block never comes" if count == 1 else f"{count} threads of its block never come"
-            raise self.fault(
-                "divergent_barrier",
-                f"waits here, but {come}: {ranges(self.thread[missing])}."
-                + "\nA GPU may let it pass if they wait at another barrier; CUDA promises nothing." * apart,
-                "A barrier is for all threads of a block. Which condition keeps some from it?",
-                lanes=self.mask & (self.block_of == block),
-            )
+            of_block = self.block_of == int(np.flatnonzero(late)[0])
+            self.missed = Missed(self, self.mask & of_block, ~self.mask & ~self.returned & of_block)
+            if self.turns is not None or len(self.frames) > 1:
+                self._tell_missed()
+            self.return_()  # only the others go on: see missed.py
+            return
         self.counting.barrier(self)
         self.races.barrier(here > 0, there > 0)
+
+    def _tell_missed(self, meet: bool = False) -> None:
+        assert self.missed is not None
+        fault, self.missed = self.missed.fault(meet), None
+        raise fault
 
     def grid_barrier(self) -> None:
         """sync of the whole grid: every thread that has not left the kernel must be here."""

@@ -195,15 +195,21 @@ class Report:
             absent = self._missing()
             threads, comes = plural("thread", len(absent)), "come" if len(absent) > 1 else "comes"
             who = f"{len(absent)} {threads} of its block never {comes}:\n{threads} {faults.ranges(absent)}"
-            words["absent"] = who + self._if_whole_warps(absent)
+            words["absent"] = who + self._elsewhere(absent)
         return words
 
-    def _if_whole_warps(self, absent: list[int]) -> str:
-        """What a GPU does where whole warps are at another barrier."""
+    def _elsewhere(self, absent: list[int]) -> str:
+        """Where those who do not come wait instead; and what a GPU does where whole warps are at another barrier."""
         here = set(range(math.prod(self.scene.block))) - set(absent)
-        if {thread // WARP for thread in here} & {thread // WARP for thread in absent}:
-            return ""
-        return ".\nA GPU may let it pass if they wait at another barrier; CUDA promises nothing"
+        may_pass = not {thread // WARP for thread in here} & {thread // WARP for thread in absent}
+        places = np.zeros(math.prod(self.scene.block), np.uint32)
+        self.scene.loaded.simt_waiting(places.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32)))
+        lines = {self.scene.spot(place).line if place else 0 for place in places[absent].tolist()}
+        if len(lines) == 1 and (line := lines.pop()) not in (0, self.scene.spot(self.note.place).line):
+            wait = "They wait" if len(absent) > 1 else "It waits"
+            said = f". {wait} in line {line}, and two lines are two barriers"
+            return said + ".\nA GPU may let it pass; CUDA promises nothing" * may_pass
+        return ".\nA GPU may let it pass if they wait at another barrier; CUDA promises nothing" * may_pass
 
     def _everyone(self) -> str:
         """What the others do in a deadlock. The note's number: of the first block that has not begun, 0 if all have."""

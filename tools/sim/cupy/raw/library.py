@@ -81,6 +81,7 @@ SIGNATURES: dict[str, tuple] = {
     "simt_give_up": (None,),
     "simt_fault": (c.POINTER(Fault),),
     "simt_missing": (None, c.POINTER(c.c_uint8)),
+    "simt_waiting": (None, _THREE),
     "simt_changed": (c.c_void_p, c.c_size_t),
     "simt_end": (None,),
     "simt_rows": (c.c_bool, c.c_size_t, c.POINTER(Rows)),

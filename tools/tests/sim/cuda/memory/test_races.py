@@ -389,11 +389,65 @@ def a_barrier_for_each_warp(out):
     out[t] = part[63 - t]
 
 
-def test_a_barrier_that_whole_warps_leave_out_says_what_a_gpu_does():
-    for kernel, says in ((a_barrier_for_each_warp, True), (some_threads_wait, False)):
-        with pytest.raises(Fault) as caught:
-            kernel[1, 64](np.zeros(64))
-        assert caught.value.kind == "divergent_barrier"
-        text = caught.value.text
-        assert ("A GPU may let it pass if they wait at another barrier" in " ".join(text.split())) == says
-        assert len(text.splitlines()) <= 6 and max(map(len, text.splitlines())) <= 80
+@cuda.jit
+def a_barrier_before_and_after(out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    if t < 3:
+        part[t] = t
+        cuda.syncthreads()
+        out[t] = part[2 - t]
+    cuda.syncthreads()
+
+
+@cuda.jit
+def a_barrier_in_each_turn(out):
+    for i in range(1 + cuda.threadIdx.x % 2):
+        out[cuda.threadIdx.x] = i
+        cuda.syncthreads()
+
+
+@cuda.jit
+def a_barrier_before_a_fault(out):
+    if cuda.threadIdx.x < 3:
+        cuda.syncthreads()
+    else:
+        out[64 + cuda.threadIdx.x] = 1
+
+
+def divergent(kernel) -> str:
+    with pytest.raises(Fault) as caught:
+        kernel[1, 64](np.zeros(64))
+    assert caught.value.kind == "divergent_barrier"
+    text = caught.value.text
+    assert len(text.splitlines()) <= 6 and max(map(len, text.splitlines())) <= 80
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "kernel, says",
+    [
+        (a_barrier_for_each_warp, "A GPU may let it pass; CUDA promises nothing."),
+        (a_barrier_before_and_after, None),
+        (some_threads_wait, None),
+    ],
+)
+def test_a_barrier_that_whole_warps_leave_out_says_what_a_gpu_does(kernel, says):
+    text = divergent(kernel)
+    assert says in text if says else "A GPU may" not in text
+
+
+@pytest.mark.parametrize(
+    "kernel, first, last, threads",
+    [(a_barrier_for_each_warp, 6, 8, "32 to 63"), (a_barrier_before_and_after, 6, 8, "3 to 63")],
+)
+def test_threads_that_wait_at_another_barrier_are_said_to(kernel, first, last, threads):
+    start = kernel.py_func.__code__.co_firstlineno
+    text = divergent(kernel)
+    assert f"line {start + first}:" in text and f"never come: {threads}." in text
+    assert f"They wait in line {start + last}, and two lines are two barriers." in text
+
+
+@pytest.mark.parametrize("kernel", [some_threads_wait, a_barrier_in_each_turn, a_barrier_before_a_fault])
+def test_threads_that_wait_nowhere_else_are_not_said_to(kernel):
+    assert "two lines are two barriers" not in divergent(kernel)

@@ -191,6 +191,15 @@ EXPORTED void simt_missing(uint8_t* missing) {
     }
 }
 
+// For each thread of the block, the place where it waits as the one that the fault names does; 0 if it does not.
+EXPORTED void simt_waiting(uint32_t* places) {
+    const Fiber& waiting = block.fibers[fault.thread];
+    for (unsigned thread = 0; thread < block.threads; thread++) {
+        const Fiber& fiber = block.fibers[thread];
+        places[thread] = fiber.state == waiting.state ? place_of(fiber.waiting_at) : 0;
+    }
+}
+
 // After a launch, or in place of its end: the bytes of argument `number`, if the kernel stored to it.
 EXPORTED const void* simt_changed(size_t number) {
     const Range& range = memory().arguments[number];
