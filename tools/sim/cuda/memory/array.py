@@ -194,7 +194,7 @@ class Array:
                 key = int(self._several(keys)[np.flatnonzero(self._several(lacking))[0]])
                 raise self.fault(
                     "uninitialised",
-                    f"reads {storage.element(key)},\nto which nothing was stored.\n"
+                    f"reads {storage.element(key)},\nto which nothing was stored{storage.stored_beside(key)}.\n"
                     "A GPU reads what lies there by chance: refused even if it is not used.",
                     "Which thread fills it, and when? Or should this one not read?",
                     wrong,

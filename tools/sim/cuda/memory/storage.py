@@ -9,6 +9,9 @@ import numpy as np
 from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.promotion import TYPES
+from tools.sim.faults import ranges
+
+LONGEST = 48  # letters, so that they fit into a line of the fault
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,15 @@ class Storage:
         offset = key % self.size if self.kind in ("shared", "local") else key
         index = np.unravel_index(offset, self.shape) if len(self.shape) > 1 else (offset,)
         return f"element {list(map(int, index)) if len(index) > 1 else int(index[0])} of {self.name}"
+
+    def stored_beside(self, key: int) -> str:
+        """Which elements of the block's array hold a value, where one of a shared array without rows does not."""
+        if self.kind != "shared" or len(self.shape) > 1 or self.set is None:
+            return ""
+        first = key - key % self.size
+        there = np.flatnonzero(self.set[first : first + self.size])
+        told = f", but to elements {ranges(there)}" if there.size else ", nor to any other element"
+        return told if len(told) <= LONGEST else ""
 
     def keys(self, lanes: Lanes, offsets: Any) -> Any:
         """Where in `flat` the active lanes find their elements. offsets: one for each lane, or one for all."""

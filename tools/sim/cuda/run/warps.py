@@ -34,7 +34,7 @@ def current() -> "Warps":
 
 
 class Warps(ControlFlow):
-    """See the module. operations: what the operators of a kernel stand for. missed: a barrier to which some never came."""
+    """operations: what the operators of a kernel stand for. missed: a barrier to which some never came."""
 
     operations: Any = operations
     missed: Missed | None = None

@@ -193,7 +193,25 @@ def unfilled(out):
 def test_shared_memory_that_nobody_filled_is_not_zero():
     fault = fault_of(unfilled, (1, 32), np.zeros(32))
     assert (fault.kind, fault.array, fault.index, fault.thread) == ("uninitialised", "part", 5, (5, 0, 0))
-    assert "thread 5 of block 0 reads element 5 of part, to which nothing was stored." in one_line(fault)
+    assert (
+        "thread 5 of block 0 reads element 5 of part, to which nothing was stored, but to elements 0 to 4, 6 to 31."
+        in one_line(fault)
+    )
+
+
+@cuda.jit
+def unfilled_in_block_1(out):
+    part = cuda.shared.array(32, np.float32)
+    t = cuda.threadIdx.x
+    if cuda.blockIdx.x == 0:
+        part[t] = t
+    cuda.syncthreads()
+    out[cuda.grid(1)] = part[t]
+
+
+def test_what_another_block_stored_does_not_count():
+    text = one_line(fault_of(unfilled_in_block_1, (2, 32), np.zeros(64)))
+    assert "reads element 0 of part, to which nothing was stored, nor to any other element." in text
 
 
 def test_what_a_gpu_reads_by_chance_is_refused_in_those_words():
