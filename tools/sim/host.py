@@ -15,7 +15,7 @@ from tools.models.chips import Chip, chip
 from tools.models.timeline import COMPUTE, DEFAULT, DOWNLOAD, UPLOAD, Timeline
 from tools.sim import recording
 from tools.sim.device_memory import Memory
-from tools.sim.order import Clock, Order, Work, check_order, check_unchanged, is_over, spot
+from tools.sim.order import Clock, Event, Order, Work, check_order, check_unchanged, is_over, spot
 
 CHIP = "COURSE_CHIP"  # environment variable: which chip of tools/models/chips.toml is simulated
 CAPACITY = 16 << 30  # bytes of memory, whatever the chip has: a laptop must hold them
@@ -30,10 +30,15 @@ ASK = 2e-6  # seconds of the host's time for a question or an event
 
 
 class Mark(NamedTuple):
-    """An event: when it happens on the device's clock, in seconds, and what is over by then."""
+    """An event: when it happens on the device's clock, in seconds, and what is over by then.
+
+    stream, line: where it was recorded.
+    """
 
     moment: float
     over: Clock
+    stream: int = DEFAULT
+    line: int = 0
 
 
 class Device:
@@ -117,13 +122,13 @@ class Device:
     def record(self, stream: int = DEFAULT) -> Mark:
         """An event: all work that is in the stream now is over. Raises ValueError for an unknown stream."""
         self.timeline.work(ASK)
-        return Mark(self.timeline.record(stream), self._order.record(stream))
+        return Mark(self.timeline.record(stream), self._order.record(stream), stream, spot().line)
 
     def wait(self, stream: int, mark: Mark) -> None:
         """The stream's later work begins after this event."""
         self.timeline.work(ASK)
         self.timeline.wait(stream, mark.moment)
-        self._order.wait(stream, mark.over)
+        self._order.wait(stream, Event(mark.over, mark.stream, mark.line))
 
     def is_over(self, mark: Mark) -> bool:
         """Has this event happened? To ask takes the host time, so that a loop of questions ends."""
@@ -166,9 +171,9 @@ class Device:
     ) -> Mark:
         self.timeline.work(HAND_OVER)
         span = self.timeline.submit(stream, engine, seconds, label)
-        work = Work(label, self._order.submit(stream), spot(), touches, is_kernel, arrive)
+        work = Work(label, self._order.submit(stream), spot(), touches, is_kernel, arrive, self._order.waits)
         for other in self._under_way:
-            check_order(other, work)
+            check_order(self._order, other, work)
         if touches:
             self._under_way.append(work)
         return Mark(span.end, work.ticket.over)

@@ -32,14 +32,26 @@ class Ticket(NamedTuple):
         return self.seen | {self.stream: self.number}
 
 
+class Event(NamedTuple):
+    """What is over when it happens; the stream and the line that it was recorded in."""
+
+    over: Clock
+    stream: int
+    line: int
+
+
 class Order:
-    """The streams of a device, and what each of them and the host know to be over.
+    """The streams of a device, and what each of them and the host know to be over. waits: for events, how many so far.
 
     The default stream is CUDA's legacy one: it and the blocking streams wait for each other.
     """
 
     def __init__(self) -> None:
         self.host: Clock = {}
+        self.waits = 0
+        self._last_wait: dict[
+            tuple[int, int], tuple[int, int]
+        ] = {}  # who, for whom -> its number, and the event's line
         self._streams: dict[int, Clock] = {DEFAULT: {}}
         self._blocking = {DEFAULT}
 
@@ -64,9 +76,17 @@ class Order:
             before = {stream, DEFAULT} if stream in self._blocking else {stream}
         return _merged(self.host, *(self._streams[each] for each in before))
 
-    def wait(self, stream: int, clock: Clock) -> None:
-        """The stream's later work begins when all this is over."""
-        self._streams[stream] = _merged(self._streams[stream], clock)
+    def wait(self, stream: int, event: Event) -> None:
+        """The stream's later work begins when this has happened."""
+        self._streams[stream] = _merged(self._streams[stream], event.over)
+        self.waits += 1
+        self._last_wait[stream, event.stream] = self.waits, event.line
+
+    def waited_too_early(self, first: "Work", stream: int) -> int | None:
+        """The line of an event of the first one's stream for which the other stream has waited since the first was
+        submitted. If that is not over then, the event was recorded before it."""
+        number, line = self._last_wait.get((stream, first.ticket.stream), (0, 0))
+        return line if number > first.waits else None
 
     def host_waits(self, clock: Clock | None = None) -> None:
         """The host waits until all this is over, or all that there is."""
@@ -91,6 +111,7 @@ class Work:
     """A kernel or a copy that the host does not know to be over. touches: memory that it reads, or writes (True).
 
     spot: the line that submitted it. arrive: what becomes of the host's memory when it is over; None: nothing.
+    waits: how many waits for events there had been.
     """
 
     label: str
@@ -99,6 +120,7 @@ class Work:
     touches: list[tuple[np.ndarray, bool]]
     is_kernel: bool
     arrive: Callable[[], None] | None
+    waits: int = 0
 
     def __str__(self) -> str:
         return f"kernel {self.label}" if self.is_kernel else f"the {self.label}"
@@ -109,7 +131,7 @@ def spot() -> faults.Spot:
     return faults.spot(faults.innermost(lambda file: file.startswith(HERE)))
 
 
-def check_order(first: Work, second: Work) -> None:
+def check_order(order: Order, first: Work, second: Work) -> None:
     """Raise Fault if both touch the same memory, one of them writes, and nothing makes the second wait.
 
     Two kernels are left out: atomics let them share memory in any order.
@@ -119,14 +141,17 @@ def check_order(first: Work, second: Work) -> None:
     for one, writes in first.touches:
         for other, writes_too in second.touches:
             if (writes or writes_too) and np.shares_memory(one, other):
-                doing = "written" if writes else "read"
-                raise faults.Fault(
-                    second.spot,
-                    "race",
-                    f"{second} uses memory that may still be {doing} in another stream,\n"
-                    f"by {first} of line {first.spot.line}.",
-                    "Which event should this stream wait for, or should both be in one stream?",
-                )
+                raise _not_in_order(order, first, second, "written" if writes else "read")
+
+
+def _not_in_order(order: Order, first: Work, second: Work, doing: str) -> faults.Fault:
+    what = f"{second} uses memory that may still be {doing} in another stream,\nby {first} of line {first.spot.line}."
+    asks = "Which event should this stream wait for, or should both be in one stream?"
+    if line := order.waited_too_early(first, second.ticket.stream):
+        came = "the kernel" if first.is_kernel else first
+        what += f"\nIt waits for an event that line {line} recorded there before {came} came."
+        asks = "Which event should this stream wait for, and when is that to be recorded?"
+    return faults.Fault(second.spot, "race", what, asks)
 
 
 def check_unchanged(source: np.ndarray, values: bytes, spot: faults.Spot) -> None:

@@ -220,6 +220,33 @@ def test_an_upload_into_memory_that_a_kernel_still_reads_is_a_race(device):
         device.upload(array, pinned(device), other, wait=False)
 
 
+def test_an_event_that_was_recorded_before_the_work_is_told_with_its_line(device):
+    array, one, other = on_device(device), device.stream(), device.stream()
+    device.execute("earlier", one, [on_device(device)], lambda: 100 * MIB)
+    event = device.record(one)
+    device.execute("read", one, [array], lambda: 100 * MIB)
+    device.wait(other, event)
+    with pytest.raises(Fault) as caught:
+        device.upload(array, pinned(device), other, wait=False)
+    start = test_an_event_that_was_recorded_before_the_work_is_told_with_its_line.__code__.co_firstlineno
+    lines = caught.value.text.splitlines()
+    assert lines[3] == f"It waits for an event that line {start + 3} recorded there before the kernel came."
+    assert lines[-1] == "Which event should this stream wait for, and when is that to be recorded?"
+
+
+@pytest.mark.parametrize("waits_before", [True, False])
+def test_a_wait_for_something_else_is_not_spoken_of(device, waits_before):
+    array, one, other, third = on_device(device), device.stream(), device.stream(), device.stream()
+    if waits_before:
+        device.wait(other, device.record(one))
+    device.execute("read", one, [array], lambda: 100 * MIB)
+    if not waits_before:
+        device.wait(other, device.record(third))
+    with pytest.raises(Fault) as caught:
+        device.upload(array, pinned(device), other, wait=False)
+    assert "It waits for an event" not in caught.value.text
+
+
 @pytest.mark.parametrize(
     "order",
     [
