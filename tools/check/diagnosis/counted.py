@@ -7,6 +7,7 @@ from tools.check.diagnosis.arithmetic import barriers, conversions, float64, lib
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
 from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, loops_of, worst
 from tools.check.diagnosis.shared_memory import conflicts, shared, wavefronts
+from tools.check.diagnosis.source import source_of
 from tools.check.diagnosis.transferred import transfers, waits
 from tools.check.diagnosis.unused import unused_keyword
 from tools.models.units import SECTOR
@@ -44,6 +45,17 @@ def _without_kernels(counters: Counters) -> str:
     return "No kernel was launched. Which line launches yours?"
 
 
+def _has_kernels(counters: Counters) -> bool:
+    """Does the lesson hold kernels? Where it cannot be read, it may."""
+    source = source_of(counters.call.function) if hasattr(counters, "call") else None
+    return source is None or source.has_kernels
+
+
+def _instead_of_kernels(counters: Counters) -> str:
+    """Of a lesson without kernels: nobody is asked to launch one."""
+    return f"{_list(counters.library_operations)} worked. Which line asks for it, and on which arrays?"
+
+
 def _libraries(counters: Counters, sides: Sides | None) -> Iterator[str]:
     if sides and isinstance(sides.other, list) and sides.other:
         done, wanted = Counter(counters.library_operations), Counter(sides.other)
@@ -52,7 +64,7 @@ def _libraries(counters: Counters, sides: Sides | None) -> Iterator[str]:
             yield f"{name} worked {times}, needed {needed}."
         yield "Which line asks for it, and how often does that line run?"
     elif not any(not launch.kernel.startswith("cupy_") for launch in counters.launches):
-        yield _without_kernels(counters)
+        yield _without_kernels(counters) if _has_kernels(counters) else _instead_of_kernels(counters)
     else:
         yield f"{_list(counters.library_operations)} worked beside your kernel."
         yield "Which line asks for it, and what does it read and write?"

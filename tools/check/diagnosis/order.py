@@ -8,6 +8,7 @@ from tools.check.diagnosis.numbers import SAMPLE, differ, sample
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
+FEW = 8  # numbers of a tuple or list, which stand for different things
 WHERE_TO = "How is the position of an element computed?"
 
 
@@ -38,6 +39,8 @@ def reversed_order(symptoms: Symptoms) -> Cause | None:
     ndim = getattr(symptoms.here.want, "ndim", 0)
     for axis in [*range(ndim), None] if ndim else []:
         if symptoms.holds(lambda call: np.flip(call.want, axis)):
+            if isinstance(symptoms.want, (tuple, list)) and len(symptoms.want) <= FEW:
+                return cause("reversed", "The wanted numbers in reverse order.", "Which comes first?")
             along = f" along axis {axis}" if ndim > 1 and axis is not None else ""
             return cause("reversed", f"The wanted elements in reverse order{along}:", "at which end does it start?")
     return None

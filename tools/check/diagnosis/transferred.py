@@ -9,7 +9,9 @@ from tools.sim.counters import Counters
 
 
 def transfers(counters: Counters, sides: Sides | None) -> list[str]:
-    return [_between(counters), "What must cross, and how often? Which line moves the rest?"]
+    too_few = sides is not None and sides.difference < 0
+    asks = "Which line should move it?" if too_few else "Which line moves the rest?"
+    return [_between(counters), f"What must cross, and how often? {asks}"]
 
 
 def waits(counters: Counters, sides: Sides | None) -> Iterator[str]:
@@ -23,4 +25,6 @@ def waits(counters: Counters, sides: Sides | None) -> Iterator[str]:
 
 
 def _between(counters: Counters) -> str:
+    if not any(vars(counters.transfers).values()):
+        return "Between host and GPU: nothing crossed, and the host never waited."
     return f"Between host and GPU: {tables.transfers(counters.transfers)}."

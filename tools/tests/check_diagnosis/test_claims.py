@@ -29,6 +29,13 @@ def test_all_numbers_that_are_wrong_are_named(wrong, text):
     assert which_of(np.array(wrong, bool)) == text
 
 
+def test_few_numbers_in_reverse_order_have_no_end_at_which_a_loop_starts():
+    wanted = 3.5, 21.25, 7.125
+    assert words(wanted[::-1], wanted) == "The wanted numbers in reverse order. Which comes first?"
+    want = np.arange(20.0) ** 2
+    assert words(want[::-1].copy(), want).endswith("at which end does it start?")
+
+
 def test_a_root_in_the_factor_need_not_be_one_of_a_sum():
     want = np.linspace(1, 2, 40) ** 2
     assert words(want * np.sqrt(32), want) == (

@@ -16,6 +16,13 @@ def test_a_library_that_did_the_work_is_named():
     assert told == ["torch.add did the work; no kernel was launched. Which line launches yours?"]
 
 
+def test_of_a_lesson_without_kernels_nobody_launches_one():
+    made = counters(library_operations=["cupy.matmul"])
+    made.call = CallOfALesson(one_at_a_time, (), {}, 0.0)
+    asked = "assert counters.library_operations == []"
+    assert told_by_counters(made, asked) == ["cupy.matmul worked. Which line asks for it, and on which arrays?"]
+
+
 def test_a_kernel_that_was_never_launched_is_missed():
     told = told_by_counters(counters(), "counters.bytes_loaded == 12")
     assert told == ["No kernel was launched. Which line launches yours?"]

@@ -21,6 +21,13 @@ def test_transfers_are_told_even_where_no_kernel_ran():
         assert told_by_counters(made, asked) == [between, "What must cross, and how often? Which line moves the rest?"]
 
 
+def test_what_should_have_crossed_is_asked_for():
+    assert told_by_counters(counters(), "assert counters.transfers.uploads == 2") == [
+        "Between host and GPU: nothing crossed, and the host never waited.",
+        "What must cross, and how often? Which line should move it?",
+    ]
+
+
 def test_where_the_host_waits_too_often_nobody_is_sent_to_look_for_a_copy():
     made = counters()
     made.transfers = Transfers(uploads=1, bytes_uploaded=8, downloads=1, bytes_downloaded=4, synchronizations=3)
