@@ -20,9 +20,9 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
         launches.nothing_stored,
         launches.tail_not_stored,
         launches.head_not_stored,
+        launches.row_not_stored,
         lengths.lengths_mixed_up,
         places.nothing_written,
-        launches.row_not_stored,
         places.partly_written,
     ),
     "wrong_shape": (

@@ -14,7 +14,9 @@ def float64(counters: Counters, sides: Sides | None) -> Iterator[str]:
         return
     yield from compared(sides, by_line(counters, "float64").parts)
     yield from worst(lines, lambda line: line.counts.float64, lambda counts: f"{counts.float64} operations in float64")
-    if any(line.source.rstrip().endswith((";", "{")) for line in lines):  # the text of a C++ kernel
+    if sides and sides.other:
+        yield "Which of these operations does each element need?"
+    elif any(line.source.rstrip().endswith((";", "{")) for line in lines):  # the text of a C++ kernel
         yield "Is a double among them, or a constant such as 0.5 without f?"
     elif counters.warps:
         yield "In a kernel 0.0 is float64, and so is all that it is added to. Where does one come in?"

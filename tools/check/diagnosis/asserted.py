@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from tools.check.diagnosis.words import factor_text
-from tools.check.show import rounded, shortened
+from tools.check.show import pair, rounded
 
 SAFE = {
     call.__name__: call for call in (abs, all, any, len, list, max, min, range, round, set, sorted, sum, tuple, zip)
@@ -47,8 +47,8 @@ class Sides(NamedTuple):
 
     def __str__(self) -> str:
         """Counted 304, needed 336. Counted 96, predicted 64: 1.5 times as much. Counted 33, needed 132: 1/4 of it."""
-        both = [self.counted, self.other]
-        counted, other = rounded(both) if self.both_numbers else [shortened(each, LONGEST) for each in both]
+        both = self.counted, self.other
+        counted, other = rounded([*both]) if self.both_numbers else pair(*both, LONGEST)
         text, times = f"Counted {counted}, {self.name or 'needed'} {other}", self._times()
         return f"{text}: {times}." if times else f"{text}."
 

@@ -1,22 +1,20 @@
 """Counters in words, where a test asserts something else about them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from tools.check.diagnosis.arithmetic import barriers, conversions, float64, library_float64
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
-from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, loops_of, worst
+from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, worst
+from tools.check.diagnosis.global_memory import figure, requests, scattered
 from tools.check.diagnosis.shared_memory import conflicts, shared, wavefronts
 from tools.check.diagnosis.source import source_of
 from tools.check.diagnosis.transferred import transfers, waits
 from tools.check.diagnosis.unused import unused_keyword
-from tools.models.units import SECTOR
 from tools.sim import tables
-from tools.sim.counters import Counters, Line, NotCounted
+from tools.sim.counters import Counters, NotCounted
 
-LANES = 32  # of a warp
 MOST_LAUNCHES = 4
-KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines
 
 
 def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object] | None = None) -> list[str]:
@@ -95,8 +93,12 @@ def _launches(counters: Counters, sides: Sides | None) -> Iterator[str]:
 
 
 def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
-    for launch in counters.launches[:MOST_LAUNCHES]:
-        yield f"{launch.kernel} ran in {tables.programs(launch.counts)}: the grid was {launch.grid}."
+    ran = Counter(
+        f"{launch.kernel} ran in {tables.programs(launch.counts)}: the grid was {launch.grid}"
+        for launch in counters.launches
+    )
+    for said, times in list(ran.items())[:MOST_LAUNCHES]:
+        yield f"{said}{f', {times} times' if times > 1 else ''}."
     yield unused_keyword(counters) or (
         "How many elements does a block have, and how many blocks does that take?"
         if counters.warps
@@ -105,79 +107,6 @@ def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
 
 
 # Line by line ------------------------------------------------------------------------------------
-
-
-def _figure(name: str) -> Callable:
-    """A teller of bytes or sectors: both sides, the lines that the figure is the sum of, and what the difference is."""
-
-    def tell(counters: Counters, sides: Sides | None) -> Iterator[str]:
-        lines = _by_line(counters, name)
-        yield from compared(sides, {f"line {line.line}": getattr(line.counts, name) for line in lines})
-        yield from worst(
-            lines,
-            lambda line: getattr(line.counts, name),
-            lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors",
-        )
-        yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, lines)
-
-    return tell
-
-
-def _by_line(counters: Counters, name: str) -> list[Line]:
-    return [
-        line
-        for launch in counters.launches
-        for line in launch.lines
-        if getattr(line.counts, name) and line.kind == KINDS.get(name, line.kind)
-    ]
-
-
-def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: list[Line]) -> str:
-    more = sides.difference if sides else 1
-    if sides and sides.is_prediction:
-        return "What does the prediction leave out, or count twice?"
-    if name == "sectors" and sides and more > 0 and counters.bytes == SECTOR * sides.other:
-        return f"A sector holds {SECTOR} bytes. {_asked_of_neighbours(counters, lines)}"
-    if more < 0:
-        return "What is not moved, or in larger pieces than it should be?"
-    return (
-        "How often does that line run, and for which elements?"
-        if len(lines) == 1
-        else "What is moved more than once, or not at all?"
-    )
-
-
-def _asked_of_neighbours(counters: Counters, lines: list[Line]) -> str:
-    """Of elements that each cost a sector: they lie apart, or a loop moves one after the other."""
-    if counters.warps:
-        return "How far apart are the elements that the threads of a warp move at one time?"
-    if loops := loops_of(counters, lines[0]):
-        return (
-            f"How many elements does one turn of the loop in line {loops[-1].lineno} move, and how far apart are they?"
-        )
-    return "How far apart in memory are the neighbours of a block?"
-
-
-def _requests(counters: Counters, sides: Sides | None) -> list[str]:
-    if sides and sides.asked.endswith("sectors_per_request") and sides.difference < 0:
-        few = worst(
-            lines_of(counters),
-            lambda line: line.counts.accesses and line.counts.requests and _idle(line),
-            lambda counts: f"{counts.accesses / counts.requests:.1f} of {LANES} threads ask in a request",
-        )
-        if told := list(few):
-            return [str(sides), *told, "Why do the other threads of the warp not ask?"]
-    asked = worst(
-        lines_of(counters),
-        lambda line: line.counts.requests and line.counts.sectors_per_request,
-        lambda counts: f"{counts.sectors_per_request:.1f} sectors a request",
-    )
-    return [*asked, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
-
-
-def _idle(line: Line) -> float:
-    """Of the lanes of a warp, those that do not take part in an average request of global memory."""
-    return max(0.0, LANES - line.counts.accesses / line.counts.requests)
 
 
 def _branches(counters: Counters, sides: Sides | None) -> list[str]:
@@ -195,12 +124,17 @@ def _lanes(counters: Counters, sides: Sides | None) -> list[str]:
         lambda line: line.counts.instructions and 32 - line.counts.active_lanes,
         lambda counts: f"{counts.active_lanes:.1f} of 32 lanes active",
     )
-    return [*told, "Which threads of a warp have nothing to do there?"]
+    if lines := list(told):
+        return [*lines, "Which threads of a warp have nothing to do there?"]
+    return ["No line moves anything with fewer lanes. Which threads of a warp have nothing to do, and in which line?"]
 
 
 def _flops(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from compared(sides, {})
     yield from worst(lines_of(counters), lambda line: line.counts.flops, lambda counts: f"{counts.flops} flops")
+    if not counters.flops:
+        yield "No line computes a dot product of tiles. Which line multiplies?"
+        return
     yield (
         unused_keyword(counters) or "How large are the tiles of a dot product, and how many turns does the loop take?"
     )
@@ -212,18 +146,19 @@ TELLERS = {  # words of the assertion -> what there is to say; the first that fi
     ("synchron",): waits,
     ("transfers",): transfers,
     ("bytes_shared", "shared_requests"): shared,
-    ("requests", "sectors_per_request"): _requests,
+    ("sectors_per_request",): scattered,
+    ("requests",): requests,
     ("conflicts",): conflicts,
     ("wavefronts",): wavefronts,
     ("branches",): _branches,
     ("active_lanes",): _lanes,
     ("programs",): _programs,
     ("flops",): _flops,
-    ("sectors",): _figure("sectors"),
-    ("bytes_loaded",): _figure("bytes_loaded"),
-    ("bytes_stored",): _figure("bytes_stored"),
-    ("bytes_atomic",): _figure("bytes_atomic"),
-    ("bytes",): _figure("bytes"),
+    ("sectors",): figure("sectors"),
+    ("bytes_loaded",): figure("bytes_loaded"),
+    ("bytes_stored",): figure("bytes_stored"),
+    ("bytes_atomic",): figure("bytes_atomic"),
+    ("bytes",): figure("bytes"),
     ("library_float64",): library_float64,
     ("float64",): float64,
     ("conversions",): conversions,

@@ -9,7 +9,7 @@ from tools.check.diagnosis.numbers import differ, is_float, varied
 from tools.check.diagnosis.symptoms import Symptoms
 
 STEPS = 3, 8  # of arguments nearby
-FAR = 1024.0  # times a float; what is that large or small is hidden by no other term, and no other bound
+FAR = 2.0**10, 2.0**60  # times a float: what is so large or so small is hidden by no other term, and no other bound
 LARGER = 2, 4, 16  # times a whole number, which may be rounded away in a smaller one,
 LARGEST = 2**16  # but no larger than this: it may be a length
 ENOUGH = 2  # calls in which something else is wanted
@@ -42,5 +42,5 @@ def _others(value: Any) -> Iterator[Any]:
     if type(value) is int:
         yield from (value * times + 1 for times in LARGER if 0 < value * times < LARGEST)
     elif is_float(np.asarray(value).dtype):
-        for far in (value * FAR, value / FAR):
+        for far in (value * FAR[0], value / FAR[0], value * FAR[1], value / FAR[1]):
             yield far.astype(value.dtype) if isinstance(value, np.ndarray) else far

@@ -116,8 +116,8 @@ def _block(symptoms: Symptoms) -> int:
 
 
 def head_not_stored(symptoms: Symptoms) -> Cause | None:
-    """Elements before the first block."""
-    if _of_what_is_missing(symptoms) is None:
+    """Elements before the first block, of one row of them."""
+    if _of_what_is_missing(symptoms) is None or symptoms.missing.ndim > 1:
         return None
     missing = symptoms.missing.reshape(-1)
     first = int(np.argmin(missing))

@@ -79,10 +79,14 @@ def _bases(symptoms: Symptoms, lengths: dict[str, int]) -> Iterator[dict[str, in
 
 
 def _pairs(symptoms: Symptoms, lengths: dict[str, int]) -> Iterator[tuple]:
-    """(length, length) or (length, block, value of the block), of which either could stand for the other."""
-    yield from combinations(lengths, 2)
+    """(length, length) or (length, block, value of the block), of which either could stand for the other. Of two that
+    are equal in the call itself, which is wrong, nothing is right."""
+    yield from ((one, other) for one, other in combinations(lengths, 2) if lengths[one] != lengths[other])
     yield from (
-        (name, block, value) for name in lengths for block, value in _blocks(symptoms).items() if value <= LARGEST
+        (name, block, value)
+        for name in lengths
+        for block, value in _blocks(symptoms).items()
+        if value <= LARGEST and value != lengths[name]
     )
 
 

@@ -114,7 +114,7 @@ def varied(value: Any, by: int) -> Any:
         return value
     flat = np.roll(value.reshape(-1), by)
     if is_float(value.dtype):
-        flat = (flat * np.linspace(0.5, 1, value.size)).astype(value.dtype)
+        flat = (flat * np.linspace(0.3 + by % 5 / 10, 1, value.size)).astype(value.dtype)
     else:
         flat[: value.size // 2] = flat[-(value.size // 2) :]
     return flat.reshape(value.shape)

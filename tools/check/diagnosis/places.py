@@ -42,7 +42,7 @@ def partly_written(symptoms: Symptoms) -> Cause | None:
         return None
     region = region_of(symptoms.missing)
     if region is None:  # how many there are has been said
-        return Cause("partly_written", QUESTION["only_first_block"])
+        return Cause("partly_written", "For which elements is the store reached?")
     if region.name == "only_first_block":
         return cause(
             "partly_written",
@@ -69,9 +69,16 @@ def wrong_region(symptoms: Symptoms) -> Cause | None:
         seen = f"Wrong {region.where}, right {region.right}."
     else:
         seen = f"Right {region.right}, wrong {region.where}."
-    in_parts = isinstance(symptoms.got, np.ndarray)  # a list of numbers was hardly computed block by block
+    in_parts = isinstance(symptoms.got, np.ndarray) and _in_blocks(symptoms)
     asks = QUESTION[region.name] if in_parts or region.name not in OF_BLOCKS else "What is different there?"
     return cause(region.name, seen, asks)
+
+
+def _in_blocks(symptoms: Symptoms) -> bool:
+    """May it have been computed block by block: by kernels, or in blocks of a size that the call gives?"""
+    source = symptoms.source
+    sizes = any(type(value) is int for value in symptoms.keywords.values())
+    return sizes or source is None or source.has_kernels or source.has_threads
 
 
 def block_repeated(symptoms: Symptoms) -> Cause | None:
@@ -83,7 +90,8 @@ def block_repeated(symptoms: Symptoms) -> Cause | None:
         for period in _periods(symptoms.here.got, axis):
             index = np.arange(length) % period
             if symptoms.holds(lambda call: call.want.take(index, axis)):
-                first = _plural(period, axis, symptoms.here.got.ndim)
+                ndim = symptoms.here.got.ndim
+                first = _plural(period, axis, ndim) if period > 1 else _unit(axis, ndim)
                 return cause(
                     "block_repeated", f"Only the first {first} came back, over and over.", QUESTION["only_first_block"]
                 )

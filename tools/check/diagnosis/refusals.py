@@ -42,7 +42,7 @@ def same_block(symptoms: Symptoms) -> Cause | None:
         return cause(
             "same_element",
             f"One number is wanted, and programs {found[1]} and {found[2]} both store element 0 of {found[4]}.",
-            "Which operation loses nothing when they run at the same time?",
+            "Should one of them, or which operation loses nothing of either?",
         )
     return cause(
         "same_block",

@@ -147,9 +147,15 @@ def loops(symptoms: Symptoms) -> Iterator[Loop]:
             twice = loop.wanted(symptoms.args, np.arange(2 * loop.length) % loop.length)
             if tried > MOST_TRIED:
                 return
-            if twice is not None and twice.shape == symptoms.here.want.shape:
+            if twice is not None and twice.shape == symptoms.here.want.shape and _in_any_order(loop):
                 found.append(places)
                 yield loop
+
+
+def _in_any_order(loop: Loop) -> bool:
+    """Is the same wanted whatever the order of the steps, as of a sum? Not of rows that others ask for by number."""
+    backwards, want = loop.wanted(loop.symptoms.args, np.arange(loop.length)[::-1]), loop.symptoms.here.want
+    return backwards is not None and not differ(backwards, want, loop.symptoms.slack)
 
 
 def named_blocks(symptoms: Symptoms) -> list[int]:

@@ -39,7 +39,7 @@ def tiles_gone_wrong(symptoms: Symptoms) -> Cause | None:
     sides = [*symptoms.args[first].shape, *symptoms.args[second].shape]
     for tile in [size for size in blocks(symptoms) if SMALLEST <= size < 2 * max(sides)]:
         for mistake in MISTAKES:
-            if symptoms.holds(lambda call: mistake.result(call.args[first], call.args[second], tile)):
+            if symptoms.holds(lambda call: mistake.result(*_exact(call, factors), tile)):
                 return _said(mistake, symptoms, factors, tile)
     return None
 
@@ -53,7 +53,7 @@ def bounds_exchanged(symptoms: Symptoms) -> Cause | None:
         for length in sorted({length for shape in shapes for length in shape if 0 < length < shapes[which][axis]}):
 
             def cut(call: Call) -> np.ndarray:
-                pair = [call.args[i] for i in factors]
+                pair = list(_exact(call, factors))
                 pair[which] = _zero_beyond(pair[which], axis, length)
                 return np.matmul(*pair)
 
@@ -97,6 +97,12 @@ def factors_of(symptoms: Symptoms) -> tuple[int, int] | None:
 def _said(mistake: Mistake, symptoms: Symptoms, factors: tuple[int, int], tile: int) -> Cause:
     a, b = map(symptoms.name_of, factors)
     return cause(mistake.name, mistake.seen.format(a=a, b=b, tile=f"{tile} x {tile}"), mistake.asks.format(a=a, b=b))
+
+
+def _exact(call: Call, factors: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """In float64: products of narrow ones would be rounded, and equal what is wrong for that reason."""
+    first, second = factors
+    return call.args[first].astype(np.float64), call.args[second].astype(np.float64)
 
 
 def _zero_beyond(array: np.ndarray, axis: int, length: int) -> np.ndarray:
@@ -178,7 +184,7 @@ MISTAKES = (
     Mistake(
         "first_tile_alone",
         first_tile_alone,
-        "Only the first tile of the result was computed, from the first tiles of {a} and {b}, {tile}.",
+        "Only the first tile of the result is there, from the first of {a} and {b}, {tile}.",
         "Where does each slice begin, and where does it end?",
     ),
     Mistake(
@@ -214,7 +220,7 @@ MISTAKES = (
     Mistake(
         "tile_elsewhere",
         partial(from_elsewhere, other_tile),
-        "Tile (0, 1) of the result, {tile}, holds what tile (1, 0) should, and so on.",
+        "Tile (0, 1) of the result, {tile}, holds what tile (1, 0) should.",
         "Which number of a program or block counts the tiles downwards?",
     ),
     Mistake(

@@ -81,7 +81,7 @@ def unused_argument(symptoms: Symptoms) -> Cause | None:
     if not symptoms.comparable or symptoms.is_slow:
         return None
     got = sample(symptoms.here.got)
-    if got.dtype.kind != "f" or not np.isfinite(got).all() or len(np.unique(got)) < 0.3 * len(got):
+    if got.dtype.kind != "f" or not np.isfinite(got).all() or len(np.unique(got)) < 0.3 * len(got) or not got.any():
         return None  # NaN, whole numbers and what saturates stay the same whatever the arguments are
     for i, arg in list(enumerate(symptoms.args))[:4]:
         telling = isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.size > 3)

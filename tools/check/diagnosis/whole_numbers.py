@@ -22,7 +22,8 @@ def numbers_mixed_up(symptoms: Symptoms) -> Cause | None:
     others = [other for by in APART if numbers and _right(symptoms, other := _all_other(numbers, by)) is False][:ENOUGH]
     if len(others) < ENOUGH:
         return None
-    pairs = [pair for pair in combinations(numbers, 2) if _right_where_equal(symptoms, others, *pair)]
+    apart = [(one, two) for one, two in combinations(numbers, 2) if numbers[one] != numbers[two]]  # else it were right
+    pairs = [pair for pair in apart if _right_where_equal(symptoms, others, *pair)]
     if len(pairs) != 1:
         return None
     one, two = pairs[0]

@@ -87,6 +87,32 @@ def test_a_sector_is_spoken_of_only_where_the_needed_ones_would_hold_the_bytes()
         assert told[0] == f"Counted 625, needed {needed}." and "neighbours" not in told[-1]
 
 
+@pytest.mark.parametrize("needed, spoken_of", [(51, True), (48, False), (70, False), (12, False)])
+def test_a_sector_is_spoken_of_where_the_needed_ones_would_hold_the_bytes_and_hardly_more(needed, spoken_of):
+    lines = (
+        Line("day.py", 8, "x = load()", "load", Counts(bytes_loaded=1536, sectors=96)),
+        Line("day.py", 9, "store(x)", "store", Counts(bytes_stored=12, sectors=3)),
+    )
+    made = counters(Launch("walk", (1,), sum((line.counts for line in lines), Counts(programs=1)), lines))
+    told = told_by_counters(made, f"assert counters.sectors == {needed}")
+    assert ("A sector holds 32 bytes" in told[-1]) == spoken_of
+
+
+def test_without_a_dot_product_its_tiles_are_not_asked_for():
+    told = told_by_counters(counters(launch()), "assert counters.flops == 64")
+    assert told == ["Counted 0, needed 64.", "No line computes a dot product of tiles. Which line multiplies?"]
+
+
+def test_without_a_fact_there_is_no_question():
+    made = counters(Launch("cupy_exp", (1,), Counts(bytes_stored=64), ()))
+    assert told_by_counters(made, "assert max(each.bytes_stored for each in counters.launches) <= 8") == []
+
+
+def test_long_numbers_are_told_in_few_digits():
+    assert told_by_numbers("assert us >= 9.00924886873579", {"us": 0}) == ["us is 0, needed at least 9.00925."]
+    assert told_by_numbers("assert us >= 9.009251", {"us": 9.009249}) == ["us is 9.009249, needed at least 9.009251."]
+
+
 def test_what_is_stored_too_often_is_told_with_the_line_that_stores():
     lines = (
         Line("day.py", 8, "x = load()", "load", Counts(bytes_loaded=64, sectors=2)),

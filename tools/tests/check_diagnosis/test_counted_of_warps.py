@@ -84,6 +84,15 @@ def test_a_line_that_loads_and_stores_unalike_is_told_twice_each_time_with_its_k
     ]
 
 
+def test_requests_are_told_with_how_many_there_are():
+    line = Line("day.py", 9, "out[i] = x[i]", "load", Counts(sectors=64, warps=Warps(requests=16)))
+    assert told_by_counters(of_lines(line), "assert counters.requests == 12") == [
+        "Counted 16, needed 12: 1.3 times as much.",
+        "line 9: out[i] = x[i]  16 requests",
+        "Which warps ask for something there, and how often?",
+    ]
+
+
 def test_conflicts_are_told_with_the_line_that_has_them():
     row, question = told_by_counters(counters(cuda_launch()), "counters.conflicts == 0")
     assert row == "line 12: tile[x, y] = x  992 of 1024 wavefronts are conflicts"
@@ -128,6 +137,36 @@ def test_lines_in_which_lanes_rest_are_told():
         "line 10: x = a[i * 8]  16.0 of 32 lanes active",
         "Which threads of a warp have nothing to do there?",
     ]
+
+
+def test_lanes_that_rest_where_nothing_is_moved_are_asked_for_their_line():
+    line = Line("day.py", 9, "if i % 2:", "branch", Counts(warps=Warps(branches=64)))
+    (said,) = told_by_counters(of_lines(line), "counters.active_lanes == 32")
+    assert said.startswith("No line moves anything with fewer lanes.")
+
+
+def test_launches_that_are_alike_are_told_once():
+    told = told_by_counters(counters(launch(), launch(), launch(5)), "counters.programs == 4")
+    assert told[:2] == [
+        "add_kernel ran in 6 programs: the grid was (6,), 2 times.",
+        "add_kernel ran in 5 programs: the grid was (5,).",
+    ]
+
+
+def test_copies_within_the_gpu_do_not_cross():
+    made = counters()
+    made.transfers = Transfers(copies=1, bytes_copied=64)
+    for asked in ("assert counters.transfers.bytes_copied == 0", "assert counters.transfers.copies == 0"):
+        assert told_by_counters(made, asked) == [
+            "Between host and GPU: nothing crossed, and the host never waited. Within the GPU: 1 copy (64 bytes).",
+            "Which line copies within the GPU's memory, and what for?",
+        ]
+
+
+def test_operations_in_float64_that_are_wanted_are_counted():
+    made = of_lines(arithmetic("x = 2.0 * y", float64=4096, warps=Warps()))
+    told = told_by_counters(made, "assert made.float64 == 2048", {"made": made})
+    assert told[-1] == "Which of these operations does each element need?"
 
 
 def test_launches_are_told_once_with_how_often_they_were_made():

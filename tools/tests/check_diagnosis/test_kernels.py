@@ -199,7 +199,7 @@ def test_what_a_mask_keeps_out_is_not_called_a_length(lesson, rng):
 def test_one_number_that_all_programs_store_asks_for_an_operation(lesson, rng):
     found = failure(lesson.total, numbers(rng, 50), oracle=lambda x: x.sum(0, keepdim=True))
     assert "One number is wanted, and programs " in found.text
-    assert found.text.endswith("Which operation loses nothing when they run at the same time?")
+    assert found.text.endswith("Should one of them, or which operation loses nothing of either?")
     assert lesson.total(numbers(rng, 10)).shape == (1,)
 
 

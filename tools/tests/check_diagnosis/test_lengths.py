@@ -70,6 +70,11 @@ def test_lengths_that_are_right_in_two_squares_and_wrong_in_a_third_are_not_call
     assert "are equal" not in found.text, found.text
 
 
+def test_lengths_that_are_equal_in_the_wrong_call_are_not_called_right_where_they_are(lesson):
+    found = failure(lesson.product, numbers(7, 7), numbers(7, 7), "small squares", oracle=product)
+    assert "are equal" not in found.text, found.text
+
+
 def test_what_goes_wrong_with_large_lengths_alone_is_no_mix_of_them(lesson):
     found = failure(lesson.product, numbers(3, 5), numbers(5, 21), "wraps", oracle=product)
     assert "are equal" not in found.text, found.text

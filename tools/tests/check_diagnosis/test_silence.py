@@ -324,6 +324,16 @@ def test_a_large_whole_number_that_is_wrong_otherwise_lost_no_ones():
     assert name(np.float32(2**24), np.float32(2**24 + 10)) == "ones_lost"
 
 
+def test_a_product_that_is_rounded_all_alike_has_no_tile_in_another_place():
+    a, b = np.full((16, 128), 4.0, np.float16), np.full((128, 32), 4.006, np.float16)
+
+    def rounded(a, b):
+        return (a @ b).astype(np.float32)
+
+    want = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
+    assert name(rounded(a, b), want, a, b, oracle=np.matmul, again=rounded) != "tile_elsewhere"
+
+
 def test_a_list_of_numbers_has_no_last_block():
     want = [1.5, 2.25, 3.5, 4.75, 5.125, 6.5, 7.25, 8.0]
     with pytest.raises(Mismatch) as caught:

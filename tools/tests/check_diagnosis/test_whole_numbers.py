@@ -52,6 +52,13 @@ def test_two_lengths_that_are_mixed_up_are_named(args, keywords):
     )
 
 
+def test_numbers_that_are_equal_in_the_wrong_call_are_not_called_right_where_they_are():
+    def wrong_for_this_call(m, n, k, tile):
+        return mixed_up(m, n, k, tile) + (m == n == 33)
+
+    assert "are equal" not in (said(wrong_for_this_call, traffic, 33, 33, 20, 32) or "")
+
+
 def test_one_of_two_numbers_that_is_rounded_down_is_asked_for_the_rest():
     assert (
         said(

@@ -94,9 +94,9 @@ def test_an_argument_that_moves_the_result_or_cannot_be_moved_is_not_called_unus
 
 def test_a_wrong_tail_names_the_last_right_element(rng):
     want = matrix(rng, 1100)
-    assert words(np.where(np.arange(1100) < 1024, want, 0), want) == (
-        "Right up to element 1023; everything after it is wrong.\nWhich elements does the last block hold?"
-    )
+    got, seen = np.where(np.arange(1100) < 1024, want, 0), "Right up to element 1023; everything after it is wrong.\n"
+    assert words(got, want) == f"{seen}What is different there?"
+    assert words(got, want, keywords={"block": 64}) == f"{seen}Which elements does the last block hold?"
 
 
 def test_a_wrong_tail_of_a_matrix_is_told_in_rows_or_columns(rng):

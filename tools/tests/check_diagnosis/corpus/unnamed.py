@@ -1,5 +1,7 @@
 """Mistakes of which no cause that is known is true, though a claim about some of their numbers would be."""
 
+import numpy as np
+
 from tools.tests.check_diagnosis.corpus import wrong_answer
 
 
@@ -35,3 +37,60 @@ def round_of(i, slots):
 @wrong_answer(round_of, lambda rng: (5, 4), "counts the rounds of four from one: a place of a few has no end", "")
 def round_from_one(i, slots):
     return i // slots % 4 + 1
+
+
+def looked_up(table, ids):
+    """Zeros for a row that does not exist."""
+    return np.array([table[i] if 0 <= i < len(table) else 0 * table[0] for i in ids])
+
+
+@wrong_answer(
+    looked_up,
+    lambda rng: (np.arange(1.0, 13).reshape(4, 3), np.array([2, 9, 0])),
+    "takes the last row: the table's rows are no steps of a sum that might overlap",
+    "",
+)
+def looked_up_as_far_as_there_are_rows(table, ids):
+    return table[np.clip(ids, 0, len(table) - 1)]
+
+
+def seconds(bytes_moved, rate, overhead):
+    return bytes_moved / rate + overhead
+
+
+@wrong_answer(
+    seconds, lambda rng: (4e9, 4e9, 1e-3), "multiplies: beside 1.6e19 the overhead is lost, and it is used", ""
+)
+def seconds_multiplied(bytes_moved, rate, overhead):
+    return bytes_moved * rate + overhead
+
+
+def ragged_products(a, b):
+    return a @ b
+
+
+@wrong_answer(
+    ragged_products,
+    lambda rng: (rng.normal(size=(1, 4)), rng.normal(size=(4, 1))),
+    "leaves out what is no whole block of 4, which is all: neither factor is used here, and both are",
+    "",
+)
+def products_of_whole_blocks(a, b):
+    result = np.zeros((len(a), b.shape[1]))
+    rows, cols = len(a) // 4 * 4, b.shape[1] // 4 * 4
+    result[:rows, :cols] = a[:rows] @ b[:, :cols]
+    return result
+
+
+def three_neighbours(x):
+    return x[np.maximum(np.arange(len(x)) - 1, 0)] + x
+
+
+@wrong_answer(
+    three_neighbours,
+    lambda rng: (np.array([1.0, 2.0, 5.0]),),
+    "takes the neighbour after it: one of three numbers is 3/2 of what is wanted, with these numbers",
+    "",
+)
+def three_other_neighbours(x):
+    return x[np.maximum(np.arange(len(x)) - 1, 0) + (np.arange(len(x)) == 0)] + x
