@@ -103,7 +103,7 @@ def factor_of_few_numbers(symptoms: Symptoms) -> Cause | None:
         return None
     if not symptoms.elsewhere:  # of small whole numbers nearly every ratio is simple
         large = want.dtype.kind != "i" or np.abs([got[wrong], want[wrong]]).min() >= 10
-        if not large or not _often_wrong(factor, symptoms):
+        if not large or not wrong.all() or not _often_wrong(factor, symptoms):
             return None
     if not all(map(fits, symptoms.elsewhere)) or not _tells(symptoms):
         return None

@@ -80,17 +80,3 @@ def products_of_whole_blocks(a, b):
     rows, cols = len(a) // 4 * 4, b.shape[1] // 4 * 4
     result[:rows, :cols] = a[:rows] @ b[:, :cols]
     return result
-
-
-def three_neighbours(x):
-    return x[np.maximum(np.arange(len(x)) - 1, 0)] + x
-
-
-@wrong_answer(
-    three_neighbours,
-    lambda rng: (np.array([1.0, 2.0, 5.0]),),
-    "takes the neighbour after it: one of three numbers is 3/2 of what is wanted, with these numbers",
-    "",
-)
-def three_other_neighbours(x):
-    return x[np.maximum(np.arange(len(x)) - 1, 0) + (np.arange(len(x)) == 0)] + x
