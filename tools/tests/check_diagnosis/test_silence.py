@@ -325,7 +325,8 @@ def test_a_large_whole_number_that_is_wrong_otherwise_lost_no_ones():
 
 
 def test_a_product_that_is_rounded_all_alike_has_no_tile_in_another_place():
-    a, b = np.full((16, 128), 4.0, np.float16), np.full((128, 32), 4.006, np.float16)
+    a, b = np.ones((16, 128), np.float16), np.full((128, 32), 16.0, np.float16)
+    b[0] += 3
 
     def rounded(a, b):
         return (a @ b).astype(np.float32)
