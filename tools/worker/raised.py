@@ -14,7 +14,7 @@ from tools import ROOT
 from tools.sim.faults import Fault
 
 LONGEST_MESSAGE = 2000  # characters
-REFUSALS = ("Fault", "Refused")  # exceptions with which a simulator refuses what a GPU, or its compiler, would
+REFUSALS = "Fault", "ThreadFault", "Refused"  # what a GPU, or its compiler, would refuse, and a simulator does
 
 
 @dataclass(frozen=True)

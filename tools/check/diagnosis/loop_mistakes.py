@@ -59,7 +59,7 @@ def _left_over(length: int, block: int) -> np.ndarray | None:
     return np.r_[:length, length - block : whole] if 0 < whole < length else None
 
 
-FIRST = "It is right for the first {count} of {steps} alone."
+FIRST = "It is right for the first{several} of {steps} alone."
 APART = "How far apart do two steps of the loop begin, and how much does each take?"
 OF_WARPS = "Does every warp add its sum? How far apart do the steps of a thread begin?"
 MISTAKES = (
@@ -84,7 +84,7 @@ MISTAKES = (
     Mistake(
         "head_forgotten",
         lambda length, block: np.arange((length - 1) // block * block, length),
-        "It is right for the last {count} of {steps} alone.",
+        "It is right for the last{several} of {steps} alone.",
         "What becomes of the sum of those before?",
     ),
     Mistake(

@@ -179,7 +179,7 @@ def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
         "whose": loop.whose,
         "block": block,
         "turns": -(-length // block),
-        "count": count,
+        "several": f" {count}" if count > 1 else "",
         "rest": "one" if length - count == 1 else length - count,
         "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
         "behind": length - 1,

@@ -37,6 +37,25 @@ def lesson():
     del sys.modules["wrong_sums"]
 
 
+def test_one_step_is_the_first_or_the_last():
+    x = np.array([1.371, 2.413, 5.937])
+    for got, which in ((x[:1].sum(), "first"), (x[2:].sum(), "last")):
+        index = 0 if which == "first" else 2
+        found = diagnose(
+            Symptoms(
+                "values",
+                np.float64(got),
+                np.float64(x.sum()),
+                np.array(True),
+                (x,),
+                ("x",),
+                oracle=lambda x: x.sum(),
+                again=lambda x: x[index],
+            )
+        )
+        assert found.words.startswith(f"It is right for the {which} of 3 elements alone.")
+
+
 def numbers(way, *shape):
     x = (np.random.default_rng(shape).normal(size=shape) + 0.5).astype(np.float32)
     return x if way == "by_numpy" else torch.from_numpy(x)
