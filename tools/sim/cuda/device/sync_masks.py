@@ -75,7 +75,7 @@ def _absent(lanes: Warps, named: np.ndarray, absent: np.ndarray, here: np.ndarra
         f"names lanes that are not here.\n"
         f"Its mask {mask:#010x} makes it wait for {_names(missing)} of its warp;\n"
         f"only {_names(present)} came.",
-        "Should all call it, outside the branch? Else ballot_sync before it makes a mask.",
+        "Should all call it, outside the branch? If not, let ballot_sync make the mask.",
         lanes=callers.ravel(),
     )
 
