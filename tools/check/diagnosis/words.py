@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 WIDTH = 76
-PARTS = 9  # beyond which a fraction says less than decimals, unless it is one of n parts too many or too few
+PARTS = 9  # beyond which a fraction says less than decimals, unless it is 1/n, or one of n parts is too many or too few
 
 INFIX = {
     "add": "+",
@@ -68,7 +68,7 @@ def factor_text(factor: float) -> str:
     if simple.denominator == 1:
         return f"{simple.numerator} times"
     parts = simple.numerator, simple.denominator
-    if max(parts) > PARTS and abs(parts[0] - parts[1]) > 1:
+    if max(parts) > PARTS and parts[0] > 1 and abs(parts[0] - parts[1]) > 1:
         return f"{factor:.3g} times"
     return "half of" if simple == Fraction(1, 2) else f"{simple} of"
 

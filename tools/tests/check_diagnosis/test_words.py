@@ -149,7 +149,14 @@ def test_a_third_too_much_or_too_little_is_a_part_of_a_sum(counted, seen):
 
 @pytest.mark.parametrize(
     "factor, text",
-    [(131 / 6, "21.8 times"), (7 / 3, "7/3 of"), (39 / 40, "39/40 of"), (16 / 15, "16/15 of"), (5 / 12, "0.417 times")],
+    [
+        (131 / 6, "21.8 times"),
+        (7 / 3, "7/3 of"),
+        (39 / 40, "39/40 of"),
+        (16 / 15, "16/15 of"),
+        (5 / 12, "0.417 times"),
+        (0.001, "1/1000 of"),
+    ],
 )
 def test_a_fraction_of_many_parts_is_told_in_decimals(factor, text):
     assert factor_text(factor) == text
