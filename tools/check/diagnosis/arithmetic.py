@@ -1,11 +1,14 @@
 """Counters of float64, of conversions and of barriers, in words: the lines, and what may bring them in."""
 
+import re
 from collections.abc import Iterator
 
 from tools.check.diagnosis.asserted import Sides
 from tools.check.diagnosis.by_line import compared, lines_of, loops_of, worst
 from tools.check.terms import by_line
 from tools.sim.counters import Counters, Line
+
+DIVIDES = re.compile(r"(?<!/)/(?![/=])")
 
 
 def float64(counters: Counters, sides: Sides | None) -> Iterator[str]:
@@ -19,7 +22,8 @@ def float64(counters: Counters, sides: Sides | None) -> Iterator[str]:
     elif any(line.source.rstrip().endswith((";", "{")) for line in lines):  # the text of a C++ kernel
         yield "Is a double among them, or a constant such as 0.5 without f?"
     elif counters.warps:
-        yield "In a kernel 0.0 is float64, and so is all that it is added to. Where does one come in?"
+        quotient = ", so is / of whole numbers" * any(DIVIDES.search(line.source) for line in lines)
+        yield f"In a kernel 0.0 is float64{quotient}, and so is all that it is added to. Where does one come in?"
     else:
         yield "Which dtype has each number of that line?"
 

@@ -1,6 +1,7 @@
 """The source lines behind a figure: which of them cost most, and what a prediction makes of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 
 from tools.check.diagnosis.asserted import Sides
@@ -13,7 +14,12 @@ MOST_LINES = 3
 
 
 def lines_of(counters: Counters) -> list[Line]:
-    return [line for launch in counters.launches for line in launch.lines]
+    """The lines of all launches; what one did in the same way in several of them is added up."""
+    found: dict[tuple, Line] = {}
+    for line in (line for launch in counters.launches for line in launch.lines):
+        key = line.file, line.line, line.kind
+        found[key] = replace(line, counts=found[key].counts + line.counts) if key in found else line
+    return list(found.values())
 
 
 def worst(lines: Iterable[Line], cost: Callable, fact: Callable) -> Iterator[str]:

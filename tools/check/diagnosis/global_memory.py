@@ -33,10 +33,7 @@ def figure(name: str) -> Callable:
 
 def _by_line(counters: Counters, name: str) -> list[Line]:
     return [
-        line
-        for launch in counters.launches
-        for line in launch.lines
-        if getattr(line.counts, name) and line.kind == KINDS.get(name, line.kind)
+        line for line in lines_of(counters) if getattr(line.counts, name) and line.kind == KINDS.get(name, line.kind)
     ]
 
 

@@ -61,14 +61,11 @@ def _left_over(length: int, block: int) -> np.ndarray | None:
 
 FIRST = "It is right for the first{several} of {steps} alone."
 APART = "How far apart do two steps of the loop begin, and how much does each take?"
+OTHERS = "Which turns, or blocks, take the others?"
+OTHERS_OF_WARPS = "Which turns, blocks or warps take the others?"
 OF_WARPS = "Does every warp add its sum? How far apart do the steps of a thread begin?"
 MISTAKES = (
-    Mistake(
-        "first_block_only",
-        lambda length, block: np.arange(block) if 2 * block <= length else None,
-        FIRST,
-        "Which turns, or blocks, take the others?",
-    ),
+    Mistake("first_block_only", lambda length, block: np.arange(block) if 2 * block <= length else None, FIRST, OTHERS),
     Mistake(
         "tail_ignored",
         lambda length, block: np.arange(length // block * block),
@@ -138,8 +135,8 @@ MISTAKES = (
     Mistake(
         "tile_left_over",
         _left_over,
-        "As if {whose} went on behind element {behind} with elements {over} again.",
-        "What do places of a tile hold for which there is no element?",
+        "As if {whose} went on behind element {behind} with {over} again.",
+        "What do those places hold for which there is no element?",
     ),
 )
 BEGIN_APART = Mistake("steps_overlap", None, "As if blocks of {block} of {steps} began {apart} apart.", APART)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tools.check.diagnosis.symptoms import Call, Symptoms
-from tools.check.diagnosis.values import FEW, which_of
+from tools.check.diagnosis.values import FEW, chooses, which_of
 from tools.check.diagnosis.whole_numbers import LEFT_AFTER, left_after_whole_blocks
 from tools.check.diagnosis.words import Cause, cause
 
@@ -31,7 +31,7 @@ def off_by_one(symptoms: Symptoms) -> Cause | None:
         return None
     which = which_of(got != want) if got.size <= FEW else "Every number"
     rounded = by < 0 and left_after_whole_blocks(symptoms)
-    if not rounded and not _is_count(symptoms, by):
+    if not rounded and (not _is_count(symptoms, by) or chooses(symptoms)):
         return None
     return cause(
         "off_by_one",

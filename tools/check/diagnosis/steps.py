@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tools.check.diagnosis.arguments import hangs_on_elements
-from tools.check.diagnosis.loop_mistakes import APART, OF_WARPS, Mistake, candidates
+from tools.check.diagnosis.loop_mistakes import APART, OF_WARPS, OTHERS, OTHERS_OF_WARPS, Mistake, candidates
 from tools.check.diagnosis.numbers import differ
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
 from tools.check.diagnosis.words import Cause, cause
@@ -23,6 +23,7 @@ MOST_PLACES = 3  # axes that one loop runs along: of q and k in a product, of k 
 MOST_TRIED = 40  # sets of axes that the oracle is asked about
 MOST_LONGER = 4  # blocks for which longer sums are asked for
 BLOCKS = tuple(2**power for power in range(9))
+FEWEST = 2  # whole blocks, and a part of another, of a size that has no name
 
 
 class Loop:
@@ -116,7 +117,8 @@ def each_block_alone(symptoms: Symptoms) -> Cause | None:
             continue
         loop = Loop(symptoms, tuple(places))
         for block in blocks(symptoms):
-            if 1 < block < length and symptoms.holds(lambda call: _joined(loop, call.args, axis, block)):
+            enough = block in named_blocks(symptoms) or length > FEWEST * block
+            if 1 < block < length and enough and symptoms.holds(lambda call: _joined(loop, call.args, axis, block)):
                 seen = f"It is right for each block of {block} alone."
                 return cause("each_block_alone", seen, "What must a block know of the ones before it?")
     return None
@@ -183,12 +185,14 @@ def _said(mistake: Mistake, loop: Loop, block: int, index: np.ndarray) -> Cause:
         "rest": "one" if length - count == 1 else length - count,
         "odd": f"number {first}" if first == last else f"numbers {first} to {last}",
         "behind": length - 1,
-        "over": f"{length - block} to {whole - 1}",
+        "over": f"elements {length - block} to {whole - 1}" if length - block < whole - 1 else f"element {whole - 1}",
     }
-    warps = (
-        mistake.asks == APART
-        and block % WARP == 0
-        and loop.symptoms.source is not None
-        and loop.symptoms.source.has_threads
-    )
-    return cause(mistake.name, mistake.seen.format(**facts), (OF_WARPS if warps else mistake.asks).format(**facts))
+    return cause(mistake.name, mistake.seen.format(**facts), _asked(mistake, loop, block).format(**facts))
+
+
+def _asked(mistake: Mistake, loop: Loop, block: int) -> str:
+    """The question; of blocks that are whole warps of a kernel in CUDA, a warp may be what is missing."""
+    source = loop.symptoms.source
+    if block % WARP or source is None or not source.has_threads:
+        return mistake.asks
+    return {APART: OF_WARPS, OTHERS: OTHERS_OF_WARPS}.get(mistake.asks, mistake.asks)

@@ -103,12 +103,27 @@ def factor_of_few_numbers(symptoms: Symptoms) -> Cause | None:
         return None
     if not symptoms.elsewhere:  # of small whole numbers nearly every ratio is simple
         large = want.dtype.kind != "i" or np.abs([got[wrong], want[wrong]]).min() >= 10
-        if not large or not wrong.all() or not _often_wrong(factor, symptoms):
+        if not large or not wrong.all() or chooses(symptoms) or not _often_wrong(factor, symptoms):
             return None
     if not all(map(fits, symptoms.elsewhere)) or not _tells(symptoms):
         return None
     seen = f"{which_of(wrong)} is {factor_text(factor)} what was wanted."
     return cause("constant_factor", seen, _which_part(factor) or WHICH_FACTOR)
+
+
+def chooses(symptoms: Symptoms) -> bool:
+    """Is what came back wrong one of the numbers that the call gives? Then it may be chosen, not computed."""
+    given = [array.ravel() for array in map(_several_numbers, symptoms.args) if array is not None]
+    return bool(given) and bool(np.isin(symptoms.here.got[symptoms.wrong], np.concatenate(given)).all())
+
+
+def _several_numbers(value: Any) -> np.ndarray | None:
+    """Of an array, a list or a tuple; None of a number by itself, and of anything else."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # its rows are not equally long
+        return None
+    return array if array.ndim and array.dtype.kind in "iuf" else None
 
 
 def _tells(symptoms: Symptoms) -> bool:

@@ -244,6 +244,29 @@ def test_twice_as_many_operations_in_float64_are_compared():
     assert told[0] == "Counted 4096, other 2048: 2 times as much."
 
 
+def test_what_a_line_did_in_two_launches_is_added_up():
+    line = Line("day.py", 9, "cuda.syncthreads()", "barrier", Counts(warps=Warps(barriers=8)))
+    made = of_lines(line)
+    made.add(made.launches[0])
+    told = told_by_counters(made, "assert counters.barriers == 8")
+    assert told[:2] == [
+        "Counted 16, needed 8: 2 times as much.",
+        "line 9: cuda.syncthreads()  16 times that a warp came to it",
+    ]
+    line = Line("day.py", 8, "x = load()", "load", Counts(bytes_loaded=64, sectors=2))
+    made = of_lines(line)
+    made.add(made.launches[0])
+    told = told_by_counters(made, "assert predicted == made.bytes", {"predicted": 256, "made": made})
+    assert "It is 128 too much: as if line 8 were added twice." in told
+
+
+def test_a_quotient_may_be_what_is_in_float64():
+    made = of_lines(arithmetic("middle = int((low + high) / 2)", float64=64, warps=Warps()))
+    assert told_by_counters(made, "assert counters.float64 == 0")[-1].startswith(
+        "In a kernel 0.0 is float64, so is / of whole numbers,"
+    )
+
+
 def test_conversions_and_barriers_are_told_with_their_lines():
     made = of_lines(arithmetic("x = y.to(tl.float32)", conversions=64))
     assert told_by_counters(made, "assert counters.conversions == 0") == [

@@ -344,6 +344,19 @@ def test_one_of_three_numbers_that_is_a_simple_multiple_in_one_call_says_nothing
         assert name(np.array([got, 3.0, 6.0]), want, x, again=lambda x: x) is None
 
 
+def test_running_sums_that_the_tests_made_are_not_called_so():
+    """How often each of 8 elements was counted: by every lane before it, too."""
+
+    def times(n):
+        return list(range(1, n + 1))
+
+    for module, says in (("week2.katas.x.x", True), ("week2.katas.x.test_x", False)):
+        times.__module__ = module
+        with pytest.raises(Mismatch) as caught:
+            assert_matches(times, 8, oracle=lambda n: [1] * n)
+        assert ("the running sum" in caught.value.text) == says
+
+
 def test_a_list_of_numbers_has_no_last_block():
     want = [1.5, 2.25, 3.5, 4.75, 5.125, 6.5, 7.25, 8.0]
     with pytest.raises(Mismatch) as caught:

@@ -37,6 +37,26 @@ def lesson():
     del sys.modules["wrong_sums"]
 
 
+@pytest.mark.parametrize("size, which", [(32, "blocks or warps"), (16, "turns, or blocks,")])
+def test_the_first_of_a_kernel_may_be_those_of_a_warp(size, which):
+    x, source = np.linspace(1, 2, 128) ** 2, Source("i = cuda.grid(1)", "total")
+    found = diagnose(
+        Symptoms(
+            "values",
+            x[:size].sum(),
+            x.sum(),
+            np.array(True),
+            (x,),
+            ("x",),
+            oracle=lambda x: x.sum(),
+            again=lambda x: x[:size].sum(),
+            source=source,
+        )
+    )
+    assert found.words.startswith(f"It is right for the first {size} of 128 elements alone.")
+    assert found.words.endswith(f"{which} take the others?")
+
+
 def test_one_step_is_the_first_or_the_last():
     x = np.array([1.371, 2.413, 5.937])
     for got, which in ((x[:1].sum(), "first"), (x[2:].sum(), "last")):

@@ -80,3 +80,48 @@ def products_of_whole_blocks(a, b):
     rows, cols = len(a) // 4 * 4, b.shape[1] // 4 * 4
     result[:rows, :cols] = a[:rows] @ b[:, :cols]
     return result
+
+
+def of_most_elements(first, second):
+    """Of (elements, threads, blocks)."""
+    return max(first, second)
+
+
+@wrong_answer(
+    of_most_elements,
+    lambda rng: ((1, 256, 8), (2, 256, 8)),
+    "takes the other one: a choice is no count that is one too low",
+    "",
+)
+def of_fewest_elements(first, second):
+    return min(first, second)
+
+
+def largest(values):
+    return max(values)
+
+
+@wrong_answer(
+    largest,
+    lambda rng: ([-9.0, -3.0, -1.0, -2.0],),
+    "takes the last: a choice that is twice the wanted number is no product",
+    "",
+)
+def the_last_number(values):
+    return values[-1]
+
+
+def differences(x):
+    return np.append(x[1:], 0) - x
+
+
+@wrong_answer(
+    differences,
+    lambda rng: (np.array([5.0, 7.0, 4.0]),),
+    "leaves out the last but one: right for a block of 2 and a block of 1, of which nobody spoke",
+    "",
+)
+def differences_but_for_one(x):
+    result = np.append(x[1:], 0) - x
+    result[-2] = -x[-2]
+    return result
