@@ -109,7 +109,7 @@ def test_without_a_fact_there_is_no_question():
 
 
 def test_long_numbers_are_told_in_few_digits():
-    assert told_by_numbers("assert us >= 9.00924886873579", {"us": 0}) == ["us is 0, needed at least 9.00925."]
+    assert told_by_numbers("assert us >= 9.00924886873579", {"us": 0}) == ["us is 0, needed at least 9.009."]
     assert told_by_numbers("assert us >= 9.009251", {"us": 9.009249}) == ["us is 9.009249, needed at least 9.009251."]
 
 
