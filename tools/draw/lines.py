@@ -15,7 +15,7 @@ LANES = 32  # of a warp
 ADDS_ONE = re.compile(r"(cuda\.)?atomic(\.add|Add)\(.*,\s*1\)")
 WORTH = 1.25  # times the least: what wastes less is not worth a word,
 SHARE = 0.1  # nor is what wastes less of all sectors, or of all wavefronts
-OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts"
+OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts", "of one word"
 OF_PROGRAMS = "bytes", "sectors", "bytes/sector", "flops"
 
 
@@ -77,6 +77,8 @@ def figure(row: Row, name: str) -> float:
             return counts.bytes_shared if shared else counts.bytes
         case "requests":
             return counts.shared_requests if shared else counts.requests
+        case "of one word":
+            return counts.same_word
         case "sectors/request":
             return counts.sectors_per_request
         case "bytes/sector":

@@ -162,6 +162,8 @@ def test_atomics_of_one_word_and_of_one_bank_are_told_apart(kernel, why):
     numbers = np.zeros(32, np.int32)
     said = sentence(lambda: kernel[1, 32](numbers, numbers.copy()))
     assert said == f"Line N takes 32 wavefronts for a shared atomic of one warp: {why}"
+    figures = only(lambda: kernel[1, 32](numbers, numbers.copy()))
+    assert ("of one word" in figures.columns) == (kernel is updates_one_word) and "conflicts" in figures.columns
 
 
 def test_the_constant_1_is_added_by_all_lanes_at_once():
