@@ -10,7 +10,7 @@ import pytest
 from tools.check import Mismatch, assert_matches
 from tools.check.diagnosis import RECOGNISERS, Symptoms, budget, diagnose
 from tools.tests.check_diagnosis.corpus import CORPUS
-from tools.tests.check_diagnosis.examine import name, symptoms_of
+from tools.tests.check_diagnosis.examine import name, symptoms_of, told
 from tools.worker import Died
 
 
@@ -355,6 +355,19 @@ def test_running_sums_that_the_tests_made_are_not_called_so():
         with pytest.raises(Mismatch) as caught:
             assert_matches(times, 8, oracle=lambda n: [1] * n)
         assert ("the running sum" in caught.value.text) == says
+
+
+def test_a_number_that_changes_nothing_beyond_a_few_is_called_unused_where_it_is():
+    """Of two columns of tiles a cluster of two or more loads the rows once."""
+
+    def traffic(rows, columns, cluster):
+        return 1000 * rows * -(-columns // cluster) + 10 * columns
+
+    names = ("rows", "columns", "cluster")
+    ignored = told(
+        traffic(5, 2, 1), traffic(5, 2, 2), 5, 2, 2, names=names, oracle=traffic, again=lambda r, c, _: traffic(r, c, 1)
+    )
+    assert ignored.words == "It is right for cluster = 1. Is cluster used at all?"
 
 
 def test_a_list_of_numbers_has_no_last_block():
