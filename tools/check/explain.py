@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tools import worker
@@ -90,7 +91,7 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> S
     again = whole and may_call_again(case, outcome)
     rule = case.rule.of(discrepancy.part)
     tolerance = discrepancy.tolerance if discrepancy.kind == "values" else rule.tolerance
-    return Symptoms(
+    found = Symptoms(
         "refusal" if is_refusal(discrepancy) else discrepancy.kind,
         got=as_numpy(discrepancy.got),
         want=as_numpy(discrepancy.want),
@@ -110,6 +111,30 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> S
         source=source,
         is_of_tests=bool(OF_TESTS.fullmatch(getattr(case.function, "__module__", None) or "")),
     )
+    return replace(found, **of_gradient(case, discrepancy.part)) if discrepancy.part in case.gradients_for else found
+
+
+def of_gradient(case: Case, part: str) -> dict[str, Any]:
+    """What is known besides of one gradient: the oracle's for other arguments, of which the last one is d_out then."""
+    place, d_out = list(case.gradients_for).index(part), case.kwargs[worker.GIVEN]
+    found: Any = case.wanted()
+    wanted = {name: as_numpy(found[i]) for i, (name, _) in enumerate(case.gradients_for.values())}
+    known: dict[str, Any] = {"gradient_of": case.gradients_for[part][0], "gradients": wanted}
+    if not arrays.is_array(d_out):
+        return known
+
+    def oracle(*args: Any, **keywords: Any) -> Any:
+        own, arriving = as_given(args[:-1], case.args), arrays.like(args[-1], d_out)
+        answer: Any = case.wanted(own, **{worker.GIVEN: arriving}, **keywords)
+        return as_numpy(answer[place])
+
+    oracle.__name__ = getattr(case.oracle, "__name__", "<lambda>")
+    return known | {
+        "args": as_numpy((*case.args, d_out)),
+        "names": (*tuple(case.arguments)[: len(case.args)], worker.GIVEN),
+        "keywords": as_numpy({name: value for name, value in case.kwargs.items() if name != worker.GIVEN}),
+        "oracle": oracle,
+    }
 
 
 def numpy_oracle(case: Case) -> Callable:

@@ -104,12 +104,12 @@ def device() -> str:
 def _watched(function: Callable, args: tuple, kwargs: dict) -> Memory:
     file = getattr(sys.modules.get(module_of(function)), "__file__", None)
     collecting = gc.isenabled()
-    gc.collect()
     gc.disable()  # when it runs is luck, and decides what is alive
     try:
         with alive.watched([os.path.realpath(file)] if file else [], (args, kwargs), device()) as watch:
             result = function(*args, **kwargs)
-        gc.collect()
+        if watch.now(beside=result).bytes:
+            gc.collect()  # what only points at itself is not kept
         peak, left = watch.at_peak(), watch.now(beside=result)
     finally:
         if collecting:

@@ -4,7 +4,7 @@ A recogniser takes Symptoms and answers with a Cause or None. Its claim is teste
 made when luck would explain it as well. A wrong name is worse than none.
 """
 
-from tools.check.diagnosis import arguments, clocks, forms, launches, lengths, order, places, refusals
+from tools.check.diagnosis import arguments, clocks, forms, gradients, launches, lengths, order, places, refusals
 from tools.check.diagnosis.of_values import VALUES, Recogniser, first_cause
 from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause
@@ -30,10 +30,11 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
         arguments.argument_unchanged,
         arguments.repeated_argument,
         arguments.wrong_axis,
+        gradients.gradient_not_summed,
         forms.reshaped,
     ),
     "wrong_type": (forms.rounded_down,),
-    "nothing_returned": (forms.no_return,),
+    "nothing_returned": (gradients.no_gradient, forms.no_return),
     "raised": (clocks.work_not_done,),
     "refusal": (
         lengths.stored_otherwise,

@@ -46,6 +46,7 @@ class Symptoms:
     count: gives the counters of one more call, for a lesson with kernels. May raise.
     source: the lesson's text, where there is one. budget: what further calls may take.
     is_of_tests: was the result made by a helper of the tests, out of what the lesson gave?
+    gradient_of: the argument whose gradient this is; gradients: the wanted ones of all. d_out is the last of args then.
     """
 
     kind: str
@@ -67,6 +68,8 @@ class Symptoms:
     source: Source | None = None
     budget: Budget = field(default_factory=Budget)
     is_of_tests: bool = False
+    gradient_of: str = ""
+    gradients: dict = field(default_factory=dict)
 
     @cached_property
     def here(self) -> Call:  # the one that failed

@@ -1,5 +1,7 @@
 """gradients: of a lesson's function, here and in a process of its own; what is wrong with them, in words."""
 
+import time
+
 import pytest
 import torch
 
@@ -143,7 +145,7 @@ def test_the_backward_of_a_lesson_is_as_it_was_afterwards(norms_here, case):
 def test_wrong_values_are_those_of_the_gradient_of_an_argument(norms, case):
     said = told(norms, case, "twice")
     assert said.startswith("In the gradient of weight: All 8 elements differ:")
-    assert "Everything is 2 times what was wanted." in said
+    assert said.endswith("It is twice the gradient. What is added to it more than once?")
 
 
 def test_a_missing_gradient_is_named(norms, case):
@@ -239,13 +241,12 @@ def test_both_directions_are_compiled(norms):
 
 
 def test_their_speed_is_compared(norms):
-    def in_twenty_steps(x, counts):
-        for _ in range(20):
-            x = torch.tanh(x)
+    def after_a_rest(x, counts):
+        time.sleep(0.1)
         return (x * counts).mean()
 
-    x = torch.ones(200, 200)
-    assert speed_ratio(gradients(norms.mean_of_counts), gradients(in_twenty_steps), x, x, d_out=torch.ones(())) >= 1.5
+    x = torch.ones(20)
+    assert speed_ratio(gradients(norms.mean_of_counts), gradients(after_a_rest), x, x, d_out=torch.ones(())) >= 2
 
 
 def test_they_are_right_under_torch_compile_too(norms, case):

@@ -71,6 +71,11 @@ def test_what_a_lesson_keeps_for_later_is_told(norms):
     assert [held.source for held in used.left] == ["kept.append(x + 1)"]
 
 
+def test_what_only_points_at_itself_is_not_kept(norms):
+    used = memory(norms.points_at_itself, torch.ones(256))
+    assert (used.peak, used.kept) == (2048, 0)
+
+
 def test_between_forward_and_backward_lies_what_is_saved(norms):
     x, weight, bias = torch.randn(N, D), torch.randn(D), torch.randn(D)
     used = memory(gradients(norms.layernorm), x, weight, bias, d_out=torch.randn(N, D))

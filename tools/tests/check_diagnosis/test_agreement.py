@@ -37,6 +37,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
     "clocks": {"clock_not_read", "work_not_done", "clock_misread"},
     "terms": {"one_term_off"},
     "lengths": {"lengths_mixed_up"},
+    "gradients": {"gradient_gone_wrong", "no_gradient"},
 }
 
 

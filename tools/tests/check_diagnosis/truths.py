@@ -71,7 +71,14 @@ def every_new_nan(symptoms) -> bool:
     return new.any() and same(np.where(new, 0, symptoms.got), np.where(new, 0, symptoms.want))
 
 
+def softmax_along_another_axis(symptoms) -> bool:
+    arrays = [arg for arg in symptoms.args if np.shape(arg) == np.shape(symptoms.got)]
+    exps = [(np.exp(x.astype(float) - x.max()), axis) for x in arrays for axis in range(x.ndim)]
+    return any(same(symptoms.got, e / e.sum(axis, keepdims=True)) for e, axis in exps)
+
+
 TRUTHS = {
+    "softmax_along_other_axis": softmax_along_another_axis,
     "all_zeros": lambda symptoms: not np.any(symptoms.got) and np.any(symptoms.want),
     "all_the_same": all_alike,
     "negated_argument": negated,

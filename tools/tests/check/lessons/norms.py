@@ -129,6 +129,12 @@ def keeps(x):
     return x * 2
 
 
+def points_at_itself(x):
+    ring = [x + 1]
+    ring.append(ring)
+    return x * 2
+
+
 def literal(x):
     return x + torch.tensor([1.0] * 16)
 

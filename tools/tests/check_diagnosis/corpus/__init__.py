@@ -47,4 +47,15 @@ def numbers(rng, *shape, dtype=np.float32):
 
 
 # Importing a theme enters its wrong answers.
-from tools.tests.check_diagnosis.corpus import arguments, kinds, order, places, unnamed, values  # noqa: E402, F401
+from tools.tests.check_diagnosis.corpus import (  # noqa: E402, F401
+    arguments,
+    attention,
+    backwards,
+    kinds,
+    norms,
+    order,
+    places,
+    softmax,
+    unnamed,
+    values,
+)

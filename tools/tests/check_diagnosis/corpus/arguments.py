@@ -104,7 +104,7 @@ def softmax(x):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-@wrong_answer(softmax, lambda rng: (numbers(rng, 8, 13),), "normalises down the columns", "wrong_axis")
+@wrong_answer(softmax, lambda rng: (numbers(rng, 8, 13),), "normalises down the columns", "softmax_along_other_axis")
 def softmax_of_columns(x):
     weights = np.exp(x - x.max(axis=0, keepdims=True))
     return weights / weights.sum(axis=0, keepdims=True)

@@ -144,7 +144,7 @@ def some_large_rows(rng):
     return (x,)
 
 
-@wrong_answer(softmax, some_large_rows, "does not subtract the maximum", "unexpected_nan")
+@wrong_answer(softmax, some_large_rows, "does not subtract the maximum", "maximum_not_subtracted")
 def softmax_overflows(x):
     weights = np.exp(x)
     return weights / weights.sum(axis=1, keepdims=True)
@@ -155,7 +155,7 @@ def logsumexp(x):
     return largest + np.log(np.exp(x - largest[:, None]).sum(axis=1))
 
 
-@wrong_answer(logsumexp, some_large_rows, "does not subtract the maximum", "unexpected_infinity")
+@wrong_answer(logsumexp, some_large_rows, "does not subtract the maximum", "maximum_not_subtracted")
 def logsumexp_overflows(x):
     return np.log(np.exp(x).sum(axis=1))
 
