@@ -20,6 +20,7 @@ from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 MOST_SCORES = 2_000_000  # that are computed at a time
+LARGEST = 0.1  # error that rounding makes
 EMPTY: tuple[Callable[[Part], np.ndarray | float], ...] = (  # what may come of a query that sees no key
     lambda part: np.nan,
     lambda part: 0.0,
@@ -50,7 +51,7 @@ def _tried(symptoms: Symptoms, found: Found) -> Iterator[tuple[Mistake, Callable
     masked = MASKS if inputs.causal or inputs.mask is not None else ()
     for mistake in (*SCALE, *masked, *HEADS, *END):
         yield mistake, mistake.result, {}
-    if inputs.rows * inputs.keys <= MOST_SCORES:
+    if math.prod(found.want.shape[:-1]) * inputs.keys <= MOST_SCORES:
         yield OVER_QUERIES, partial(OVER_QUERIES.result, found.inputs.part(np.arange(inputs.rows))), {}
     for block in [size for size in blocks(symptoms) if size > 1]:
         whole, padded = inputs.keys // block * block, -(-inputs.keys // block) * block
@@ -125,12 +126,17 @@ def _empty_rows(found: Found, slack: float) -> Cause | None:
 
 
 def _rounded(symptoms: Symptoms, found: Found) -> Cause | None:
-    if not symptoms.finite:
+    if not symptoms.finite or symptoms.largest_error > LARGEST:
         return None
+    few = found.few()
+    part, got, want = found.inputs.part(few), found.of_rows(found.got, few), found.of_rows(found.want, few)
     sizes = named_blocks(symptoms) or [1 << power for power in range(4, 8)]
     for mistake in ROUNDED:
         for block in dict.fromkeys([*(size for size in sizes if size < found.inputs.keys), found.inputs.keys]):
-            said = symptoms.budget.call(_of_all, partial(mistake.result, block=block), found, EMPTY[0])
+            result = partial(mistake.result, block=block)
+            if not is_nearer(got, symptoms.budget.call(_filled, result, part, found, EMPTY[0]), want):
+                continue
+            said = symptoms.budget.call(_of_all, result, found, EMPTY[0])
             if is_nearer(symptoms.here.got, said, symptoms.here.want):
                 return mistake.said(block=block)
     return None

@@ -11,7 +11,7 @@ from tools.check.diagnosis.formulas import Mistake
 from tools.check.diagnosis.numbers import rms
 from tools.check.diagnosis.precision import to_digits
 
-FEWEST = 64  # elements of a result of which one says that it was rounded on its way
+FEWEST = 32  # elements of a result of which one says that it was rounded on its way
 NEARER = 4  # times as near must it be to what rounding gives as to what is wanted
 
 

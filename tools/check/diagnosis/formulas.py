@@ -16,7 +16,7 @@ from tools.check.diagnosis.numbers import differ, is_float
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Call, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
-MOST_ELEMENTS = 500_000  # of an argument, beyond which no formula is computed
+MOST_ELEMENTS = 1_000_000  # of an argument, beyond which no formula is computed
 FEW = 16  # rows that show whether a formula may be the one that is wanted, before it is computed for all
 
 
