@@ -3,7 +3,7 @@
 import copy
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import Parameter
@@ -15,6 +15,7 @@ from tools import worker
 from tools.check import arrays, tolerances
 from tools.check.compare import Rule, leaves
 from tools.check.terms import change_terms
+from tools.check.tolerances import Tolerance
 from tools.wire import Handle
 from tools.wire.given import recipe_of
 
@@ -57,10 +58,15 @@ class Case:
         names += [f"{rest[0] if rest else 'argument'}[{number}]" for number in beyond]
         return dict(zip(names, args)) | kwargs
 
-    def with_dtypes(self) -> "Case":
-        """The same, with the rule that each gradient has the dtype of its argument."""
-        dtypes = {part: arrays.dtype_name(array.dtype) for part, (_, array) in self.gradients_for.items()}
-        return replace(self, rule=replace(self.rule, dtypes=dtypes))
+    def with_rules(self, tolerances: Mapping[str, Tolerance]) -> "Case":
+        """The same, with a rule for each gradient: it has the dtype of its argument, maybe a tolerance of its own."""
+        if unknown := set(tolerances) - {name for name, _ in self.gradients_for.values()}:
+            raise ValueError(f"{self.name} returns no gradient of {min(unknown)}, and so needs no tolerance for it")
+        rules = {
+            part: self.rule.for_dtype(arrays.dtype_name(array.dtype), tolerances.get(name, self.rule.tolerance))
+            for part, (name, array) in self.gradients_for.items()
+        }
+        return replace(self, rule=replace(self.rule, parts=rules))
 
     @property
     def takes_out(self) -> bool:
@@ -119,14 +125,15 @@ class Case:
 
     @property
     def exact_args(self) -> tuple:
-        """The arguments as the oracle is given them: float arrays in float64."""
-        return arrays.change_arrays(arrays.in_float64, self.args)
+        """The arguments as the oracle is given them: float arrays in float64. Of gradients, d_out is the last one."""
+        arriving = (self.kwargs[worker.GIVEN],) if self.gradients_for else ()
+        return arrays.change_arrays(arrays.in_float64, (*self.args, *arriving))
 
     def oracle_of(self, part: str) -> Callable:
-        """The oracle for one part of its result, as `leaves` names it; returns NumPy arrays."""
+        """The oracle for one part of its result, as `leaves` names it; returns NumPy arrays. For `exact_args`."""
 
         def oracle(*args: Any) -> np.ndarray:
-            want = self.wanted(args)
+            want = self.wanted(args[:-1], **{worker.GIVEN: args[-1]}) if self.gradients_for else self.wanted(args)
             right = next(right for name, _, right in leaves(want, want) if name == part)
             return arrays.to_numpy(right) if arrays.is_array(right) else np.asarray(right)
 

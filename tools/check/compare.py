@@ -19,19 +19,19 @@ PYTHON_FLOAT = Tolerance(1e-12, "Python floats")
 class Rule:
     """How equal is equal. dtype: the one that float results must have; None for that of the oracle's.
 
-    dtypes: the one of a part of the result, by the part's name, where that is another.
+    parts: the rule for a part of the result, by the part's name, where that is another.
     """
 
     exact: bool = False
     tolerance: Tolerance | None = None
     dtype: str | None = None
-    dtypes: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, "Rule"] = field(default_factory=dict)
 
     def of(self, part: str) -> "Rule":
-        """The rule for one part. A tolerance for another dtype becomes that for sums as long in the part's own."""
-        dtype, tolerance = self.dtypes.get(part), self.tolerance
-        if dtype is None:
-            return self
+        return self.parts.get(part, self)
+
+    def for_dtype(self, dtype: str, tolerance: Tolerance | None) -> "Rule":
+        """The same for another dtype. A tolerance for sums in one dtype becomes that for sums as long in the other."""
         if tolerance and tolerance.dtype not in (None, dtype):
             own = accumulated(dtype, tolerance.length) if tolerance.length > 1 else elementwise(dtype)
             tolerance = own.blind_to(*tolerance.blind)

@@ -1,6 +1,6 @@
 """assert_matches: a lesson's function against an oracle. Which calls are made, and what a failure is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def assert_matches(
     *args: object,
     oracle: Callable,
     exact: bool = False,
-    tolerance: tolerances.Tolerance | None = None,
+    tolerance: tolerances.Tolerance | Mapping[str, tolerances.Tolerance] | None = None,
     layouts: str = "contiguous",
     **kwargs: object,
 ) -> object:
@@ -53,7 +53,8 @@ def assert_matches(
     exact: equal to the bit; but any NaN equals any other.
     tolerance: for floats; by default 1e-12 for Python floats and tolerances.elementwise for arrays. All else
         is compared exactly, types too. Float arrays must have the tolerance's dtype, or else that of the
-        widest float array among the arguments; each of `gradients(f)` that of its own argument.
+        widest float array among the arguments. Each of `gradients(f)` has the dtype of its own argument, and may have
+        a tolerance of its own: {"x": accumulated(...), "weight": ...}.
     layouts: "any" also calls it with each array argument stored in three other ways.
 
     Arguments must stay as they are, and the result must have memory of its own. A function with a parameter
@@ -64,9 +65,11 @@ def assert_matches(
     __tracebackhide__ = True
     if exact and tolerance or layouts not in ("contiguous", "any") or "out" in kwargs:
         raise ValueError("exact or tolerance, not both; layouts is 'contiguous' or 'any'; out is made here")
-    rule = Rule(exact, tolerance, widest_float((args, kwargs)))
+    for_all = tolerance if isinstance(tolerance, tolerances.Tolerance) else None
+    rule = Rule(exact, for_all, widest_float((args, kwargs)))
     own_args, own_kwargs = copied((args, kwargs))  # together: a clock and its work stay together
-    case = Case(function, own_args, own_kwargs, oracle, rule, handed=(args, kwargs)).with_dtypes()
+    case = Case(function, own_args, own_kwargs, oracle, rule, handed=(args, kwargs))
+    case = case.with_rules(tolerance if isinstance(tolerance, Mapping) else {})
     try:
         outcome = worker.call(function, args, kwargs)
     except worker.NoAnswer as silence:

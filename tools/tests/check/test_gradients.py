@@ -5,8 +5,8 @@ import time
 import pytest
 import torch
 
-from tools.check import Mismatch, assert_matches, compiled, compiled_by_torch, count, gradients, speed_ratio
-from tools.check.tolerances import accumulated
+from tools.check import Mismatch, assert_matches, auditing, compiled, compiled_by_torch, count, gradients, speed_ratio
+from tools.check.tolerances import Tolerance, WeakTolerance, accumulated
 from tools.worker import NoGradient, RemoteFunction
 
 
@@ -87,6 +87,16 @@ def test_a_tolerance_for_one_dtype_is_as_strict_as_it_should_be_for_another(case
         matches(a_little_off, x, weight, oracle=product, d_out=d_out, tolerance=half)
 
 
+def test_each_gradient_may_have_a_tolerance_of_its_own(norms, case):
+    *args, d_out = case
+    tolerance = {"x": accumulated("float32", 8), "bias": Tolerance(1e-2, "a guess")}
+    matches(norms.layernorm, *args, oracle=layernorm, d_out=d_out, tolerance=tolerance)
+    with pytest.raises(Mismatch, match="In the gradient of x"):
+        matches(norms.layernorm, *args, "a bad place", oracle=layernorm, d_out=d_out, tolerance=tolerance)
+    with pytest.raises(ValueError, match="gradients of layernorm returns no gradient of wait"):
+        matches(norms.layernorm, *args, oracle=layernorm, d_out=d_out, tolerance={"wait": tolerance["x"]})
+
+
 def both(parts):
     return parts[0] + parts[1], parts[0] * parts[1]
 
@@ -137,6 +147,22 @@ def test_the_backward_of_a_lesson_is_as_it_was_afterwards(norms_here, case):
     with pytest.raises(NoGradient):
         gradients(norms_here.layernorm)(*args, "cut off", d_out=d_out)
     assert norms_here.LayerNorm.__dict__["backward"] is before
+
+
+def test_the_audit_of_tolerances_counts_d_out_among_the_arguments():
+    """The gradient of a bias hangs on d_out alone: that an impostor rounds d_out is how it is told."""
+    torch.manual_seed(1)
+    args = {"x": torch.randn(16, 80), "bias": torch.randn(80)}
+
+    def shifted(x, bias):
+        return 2 * x + bias
+
+    d_out = torch.randn(16, 80)
+    with auditing.enabled():
+        matches(shifted, *args.values(), oracle=shifted, d_out=d_out, tolerance=accumulated("float32", 16))
+        with pytest.raises(WeakTolerance, match="tf32 round trip"):
+            loose = Tolerance(1e-2, "a guess")
+            matches(shifted, *args.values(), oracle=shifted, d_out=d_out, tolerance=loose)
 
 
 # What is wrong, in words ----------------------------------------------------------------------------------
