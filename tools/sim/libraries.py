@@ -103,7 +103,7 @@ def _mode_types() -> tuple[type, type]:
 
         def __torch_dispatch__(self, function: Callable, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             given = (*args, *(kwargs or {}).values())
-            self.calls.worked |= _works(function, given)
+            self.calls.worked |= not _silent and _works(function, given)
             result = function(*args, **(kwargs or {}))
             self.calls.wide |= any(tensor.dtype in wide for tensor in _tensors((*given, result)))
             return result
@@ -131,4 +131,5 @@ def _public_name(function: Callable) -> str:
     torch, name = sys.modules["torch"], getattr(function, "__name__", "")
     if callable(getattr(torch, name, None)):
         return f"torch.{name}"
-    return torch.overrides.resolve_name(function) or name
+    module = getattr(function, "__module__", None) or ""
+    return torch.overrides.resolve_name(function) or (f"{module}.{name}" if module.startswith("torch.") else name)

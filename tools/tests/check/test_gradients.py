@@ -258,7 +258,12 @@ def test_the_apply_of_a_function_has_gradients_by_its_own_name(norms, case):
 def test_both_directions_are_counted(norms):
     counters = count(gradients(norms.scale), torch.ones(128), d_out=torch.ones(128))
     assert [launch.kernel for launch in counters.launches] == ["scale_kernel"] * 2
-    assert counters.bytes == 2 * 2 * 512
+    assert counters.bytes == 2 * 2 * 512 and counters.library_operations == []
+
+
+def test_what_pytorch_computes_on_the_way_back_is_listed_as_one_operation(norms):
+    counters = count(gradients(norms.mean_of_counts), torch.ones(3), torch.ones(3), d_out=torch.ones(()))
+    assert counters.library_operations == ["torch.mul", "torch.mean", "torch.autograd.grad"]
 
 
 def test_both_directions_are_compiled(norms):
