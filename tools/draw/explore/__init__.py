@@ -3,6 +3,7 @@
 They show the models of tools/models, not a kernel: what belongs to whom, and what that costs.
 """
 
+from tools.draw.explore.floats import float_bits, naive_softmax
 from tools.draw.explore.fragments import fragments
 from tools.draw.explore.matmul import tiled_matmul
 from tools.draw.explore.pipeline import pipeline
@@ -13,8 +14,10 @@ from tools.draw.explore.work import branches, programs, tiles, warps, waves
 __all__ = [
     "banks",
     "branches",
+    "float_bits",
     "fragments",
     "memory",
+    "naive_softmax",
     "pipeline",
     "programs",
     "sectors",
