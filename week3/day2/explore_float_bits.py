@@ -10,9 +10,8 @@ def _():
 
     from tools.notebook.widgets import image
     from tools.draw import explore
-    from tools.draw.explore.floats import FORMATS
 
-    return FORMATS, explore, image, mo
+    return explore, image, mo
 
 
 @app.cell
@@ -21,34 +20,25 @@ def _(mo):
     # Week 3, day 2: the bits of a float
 
     Red is the sign, blue the code of the exponent, yellow the mantissa; below stand the numbers around it, as far
-    apart as they are. The first one is .644, the largest weight of the lesson. At which mantissa are its neighbours
-    not the same distance away? What changes at code 0, and what at the last one?
+    apart as they are. At first it is .644, the largest weight of the lesson, in float16. At which mantissa are its two
+    neighbours not equally far away, and what changes at the first code and at the last?
     """)
     return
 
 
 @app.cell
 def _(mo):
-    name = mo.ui.radio(["float16", "bfloat16", "E5M2"], value="float16", label="format", inline=True)
-    negative = mo.ui.switch(label="negative")
-    mo.vstack([name, negative])
-    return name, negative
+    exponent_bits = mo.ui.slider(2, 8, value=5, label="exponent bits", show_value=True)
+    mantissa_bits = mo.ui.slider(1, 10, value=10, label="mantissa bits", show_value=True)
+    code = mo.ui.slider(0, 255, value=14, label="code, at most all ones", show_value=True)
+    mantissa = mo.ui.slider(0, 1023, value=295, label="mantissa, at most all ones", show_value=True)
+    mo.vstack([exponent_bits, mantissa_bits, code, mantissa])
+    return code, exponent_bits, mantissa, mantissa_bits
 
 
 @app.cell
-def _(FORMATS, mo, name):
-    form = FORMATS[name.value]
-    weight = int(form.encode(0.644))
-    ones = 2**form.mantissa_bits - 1
-    code = mo.ui.slider(0, 2**form.exponent_bits - 1, value=weight >> form.mantissa_bits, label="code", show_value=True)
-    mantissa = mo.ui.slider(0, ones, value=weight & ones, label="mantissa", show_value=True)
-    mo.vstack([code, mantissa])
-    return code, mantissa
-
-
-@app.cell
-def _(code, explore, image, mantissa, mo, name, negative):
-    picture = explore.float_bits(name.value, code.value, mantissa.value, negative.value)
+def _(code, explore, exponent_bits, image, mantissa, mantissa_bits, mo):
+    picture = explore.float_bits(exponent_bits.value, mantissa_bits.value, code.value, mantissa.value)
     mo.Html(image(picture))
     return
 

@@ -19,9 +19,9 @@ def _(mo):
     mo.md("""
     # Week 3, day 2: a softmax that breaks
 
-    Four keys with the scores 2, 0, 1 and 3, and the same number added to each, which in mathematics changes no weight.
-    On the line an exponential fits where it is pale. How far to the right can the keys go, and what breaks first: an
-    exponential or the sum? At the other end, in which of the formats do weights go wrong before they are NaN?
+    Four keys with the scores 2, 0, 1 and 3; on the line their exponentials fit where it is pale. In mathematics the
+    number that is added changes no weight. How far to the right can the keys go before an exponential or the sum is
+    too large, and at the other end, do weights go wrong before they are NaN?
     """)
     return
 
@@ -34,16 +34,16 @@ def _(mo):
 
 
 @app.cell
-def _(mo, name):
-    least, most = (-24, 14) if name.value == "float16" else (-110, 95)
-    shift = mo.ui.slider(least, most, value=8, label="added to each score", show_value=True)
-    shift
-    return (shift,)
+def _(mo):
+    shift = mo.ui.slider(-110, 95, value=8, label="added to each score", show_value=True)
+    times = mo.ui.slider(1, 6, value=1, label="each score times", show_value=True)
+    mo.vstack([times, shift])
+    return shift, times
 
 
 @app.cell
-def _(explore, image, mo, name, shift):
-    picture = explore.naive_softmax(name.value, shift.value)
+def _(explore, image, mo, name, shift, times):
+    picture = explore.naive_softmax(name.value, shift.value, times.value)
     mo.Html(image(picture))
     return
 

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from tools.check import Mismatch, assert_matches, count
+from tools.check import Mismatch, assert_matches, count, memory
 from tools.check.inputs import matrices
 from tools.check.tolerances import SLACK, Tolerance, unit
 from tools.gpu import device
 from week3.day2 import naive_softmax as lesson
 
 INF, NAN = math.inf, math.nan
+LAUNCHES = "Each is a launch that reads memory and makes a tensor. Which is done twice, or for nothing?"
 GUESSES = {"constant_factor", "unexpected_infinity", "lost_infinity"}
 FORMATS = {  # exponent bits and mantissa bits: the dtype of NumPy that has as many
     (5, 10): np.float16, (8, 7): ml_dtypes.bfloat16, (8, 23): np.float32, (11, 52): np.float64,
@@ -361,7 +362,17 @@ def test_a_nan_makes_nan_of_its_own_row_alone():
 @pytest.mark.counters
 def test_three_operations_make_all_weights(rng):
     assert_few_operations(lesson.naive_softmax, tensor(matrices(rng, (6, 5))[0]), at_most=3,
-                          why="Each is a launch that reads and writes memory. Which is done twice, or for nothing?")
+                          why=LAUNCHES)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_weights_need_no_more_than_two_tensors_of_their_size(rng):
+    """The exponentials and the weights; a sum takes a number for each of 128 rows."""
+    scores = tensor(matrices(rng, (128, 64))[0])
+    needed = memory(lesson.naive_softmax, scores)
+    exponentials_and_weights, sums = 2 * 4 * 128 * 64, 4 * 128
+    assert needed.peak <= exponentials_and_weights + sums
 
 
 @pytest.mark.task(4)
@@ -504,4 +515,14 @@ def test_a_score_of_minus_infinity_is_no_surprise_or_an_infinite_one():
 @pytest.mark.counters
 def test_six_operations_make_all_surprisals(rng):
     assert_few_operations(lesson.surprisal, tensor(matrices(rng, (6, 5))[0]), 2, at_most=6,
-                          why="Each is a launch that reads and writes memory. Which is done twice, or for nothing?")
+                          why=LAUNCHES)
+
+
+@pytest.mark.task(5)
+@pytest.mark.counters
+def test_surprisals_need_no_second_tensor_of_the_scores_size(rng):
+    """The exponentials, and a few numbers for each of 128 rows."""
+    scores = tensor(matrices(rng, (128, 64))[0])
+    needed = memory(lesson.surprisal, scores, 2)
+    exponentials, one_for_each_row = 4 * 128 * 64, 4 * 128
+    assert needed.peak <= exponentials + 6 * one_for_each_row

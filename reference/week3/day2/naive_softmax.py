@@ -35,11 +35,11 @@ Concept
     logarithm. log(65504) is 11.0899, or 1419.5 * 2**-7; the last number of float16 that fits is 1419 * 2**-7.
     *Underflow*: what is below half of the smallest number is rounded to 0. For float16 log(2**-25) is -17.33. Half of
     float64's smallest number is 0 in Python too: there subtract math.log(2) from the logarithm of the whole.
-    What breaks: inf / inf and 0 / 0 are NaN, 3 / inf is 0. One exponential that is infinite makes NaN. A sum that is
-    infinite, of exponentials that fit, makes zeros, and no NaN warns. If all exponentials are 0, all weights are NaN.
-    If some are 0 and the sum is not, their weights are 0: so a score of -inf hides a key.
+    What breaks: inf / inf and 0 / 0 are NaN, 3 / inf is 0. An exponential that is infinite makes NaN of its weight. A
+    sum that is infinite, of exponentials that fit, makes zeros, and no NaN warns. If all exponentials are 0, all
+    weights are NaN. If some are 0 and the sum is not, their weights are 0: so a score of -inf hides a key.
     PyTorch: torch.exp(x); x.sum(dim=-1, keepdim=True) adds along the last axis and keeps it, with size 1, so that a
-    division broadcasts. Each operation is a launch that reads and writes memory; three are enough.
+    division broadcasts. Each operation is a launch that reads memory and makes a tensor; three are enough.
     Cancellation: the *surprisal* of a key is -log(its weight), a loss that training makes small. It is also
     log(sum) - score. For scores 16 0 8 24 float32 makes that 24.0003357 - 24 = 0.00033569; right is 0.00033552. At 24
     the step is 1.9e-6. A surprisal below half of it leaves no trace in log(sum), and comes back as 0.

@@ -6,21 +6,29 @@ import numpy as np
 
 from tools.draw.explore.page import ROOM, TOP, page
 from tools.draw.svg import MARGIN, Canvas, colour
-from tools.models.formats import BF16, E5M2, FP16, Format
+from tools.models.formats import BF16, FP16, Format
 
-FORMATS = {"float16": FP16, "bfloat16": BF16, "float32": Format("fp32", 8, 23, 127, infinity=True), "E5M2": E5M2}
+FORMATS = {"float16": FP16, "bfloat16": BF16, "float32": Format("fp32", 8, 23, 127, infinity=True)}
 SCORES = 2, 0, 1, 3  # of the four keys of week 3
 AROUND = 5  # numbers that are shown on either side of one
 CELL = 30  # pixels of a bit
 SIGN, EXPONENT, MANTISSA = map(colour, (3, 0, 1))
 
 
-def float_bits(name: str, code: int, mantissa: int, negative: bool = False) -> str:
-    """The number with this code of the exponent and this mantissa, bit by bit, and its neighbours in size."""
-    form = FORMATS[name]
-    bits = (code << form.mantissa_bits) + mantissa
-    value = _value(form, bits)
-    canvas = page(f"{name}: {'-' * negative}{_short(value)}", _formula(form, code, mantissa, negative))
+def float_bits(exponent_bits: int, mantissa_bits: int, code: int, mantissa: int, negative: bool = False) -> str:
+    """The number with this code of the exponent and this mantissa, bit by bit, and its neighbours in size.
+
+    code and mantissa: if they need more bits than there are, the largest that do not.
+    """
+    form = Format("", exponent_bits, mantissa_bits, 2 ** (exponent_bits - 1) - 1, infinity=True)
+    code, mantissa = min(code, 2**exponent_bits - 1), min(mantissa, 2**mantissa_bits - 1)
+    bits = (code << mantissa_bits) + mantissa
+    value = _short(_value(form, bits))
+    name = next((f", {name}" for name, each in FORMATS.items() if each.bits == form.bits and each.max == form.max), "")
+    canvas = page(
+        f"{'-' * negative}{value}, with {exponent_bits} exponent bits and {mantissa_bits} of mantissa{name}",
+        _formula(form, code, mantissa, negative),
+    )
     for place, bit in enumerate(f"{int(negative)}{bits:0{form.bits - 1}b}"):
         kind = SIGN if place == 0 else EXPONENT if place <= form.exponent_bits else MANTISSA
         left = MARGIN + place * CELL
@@ -65,15 +73,16 @@ def _neighbours(canvas: Canvas, top: float, form: Format, bits: int) -> None:
         canvas.rect(MARGIN + (value - values[0]) * scale - 2, top, 4, 24, kind, _short(value))
 
 
-def naive_softmax(name: str, shift: float) -> str:
-    """Four keys with the scores 2 0 1 3 and `shift` added to each: exponentials, their sum and weights in a format."""
+def naive_softmax(name: str, shift: float, times: float = 1) -> str:
+    """Four keys with the scores 2 0 1 3, times a factor, plus `shift`: exponentials, their sum, weights in a format."""
     form = FORMATS[name]
-    scores = [_rounded(form, score + shift) for score in SCORES]
+    scores = [_rounded(form, score * times + shift) for score in SCORES]
     exponentials = [_rounded(form, math.exp(score)) for score in scores]
     total = _rounded(form, sum(exponentials))
     weights = [_quotient(form, each, total) for each in exponentials]
     became = "NaN" if any(map(math.isnan, weights)) else "weights" if any(weights) else "zeros"
-    canvas = page(f"{name}, {shift:+g} added to each score: {became}", f"the sum of the exponentials is {total:.5g}")
+    added = f"{'-' if shift < 0 else '+'} {abs(shift):g}"
+    canvas = page(f"{name}, score * {times:g} {added}: {became}", f"the exponentials add up to {total:.5g}")
     low, high = math.log(form.smallest) - math.log(2), math.log(form.max)
     outside = max(6.0, (high - low) / 8)
     first, last = low - outside, high + outside

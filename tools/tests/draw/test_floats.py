@@ -35,9 +35,10 @@ def test_bits_are_those_of_the_number(name, share_of_codes, last_mantissa, negat
     code = int(share_of_codes * (2**exponent_bits - 2))
     mantissa = (2**mantissa_bits - 1) * last_mantissa
     bits = (negative << (exponent_bits + mantissa_bits)) + (code << mantissa_bits) + mantissa
-    svg = explore.float_bits(name, code, mantissa, negative)
+    svg = explore.float_bits(exponent_bits, mantissa_bits, code, mantissa, negative)
     title, formula = texts(svg)[:2]
-    assert float(title.partition(": ")[2]) == pytest.approx(read(name, bits), rel=1e-8)
+    assert float(title.partition(", ")[0]) == pytest.approx(read(name, bits), rel=1e-8)
+    assert title.endswith(name) or name == "E5M2"
     assert eval(formula.partition(":")[0]) == read(name, bits)
     assert "".join(word for word in texts(svg) if word in ("0", "1")) == f"{bits:0{1 + exponent_bits + mantissa_bits}b}"
 
@@ -47,25 +48,30 @@ def test_neighbours_are_the_numbers_whose_bits_are_a_few_less_or_more(name, code
     bits = (code << FIELDS[name][1]) + mantissa
     last = (2 ** FIELDS[name][0] - 1) << FIELDS[name][1]  # infinity
     around = [read(name, each) for each in range(max(0, bits - 5), min(bits + 6, last))]
-    shown = [float(tip) for tip in tips(explore.float_bits(name, code, mantissa)) if not tip.startswith("bit ")]
+    shown = [float(tip) for tip in tips(explore.float_bits(*FIELDS[name], code, mantissa)) if "bit " not in tip]
     assert shown == pytest.approx(around, rel=1e-8)
 
 
 @pytest.mark.parametrize("mantissa", [0, 5])
 def test_all_ones_have_no_neighbours(mantissa):
-    svg = explore.float_bits("float16", 31, mantissa)
-    assert texts(svg)[0] == f"float16: {read('float16', (31 << 10) + mantissa)}"
+    svg = explore.float_bits(5, 10, 31, mantissa)
+    assert texts(svg)[0].startswith(f"{read('float16', (31 << 10) + mantissa)}, ")
     assert all(tip.startswith("bit ") for tip in tips(svg))
+
+
+def test_what_needs_more_bits_than_there_are_is_the_largest_that_does_not():
+    assert explore.float_bits(5, 2, 30, 1023) == explore.float_bits(5, 2, 30, 3)
+    assert explore.float_bits(5, 2, 255, 0) == explore.float_bits(5, 2, 31, 0)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # they overflow, and divide by 0
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
-@pytest.mark.parametrize("shift", [0, 8, 9, -21, 86, -105])
-def test_weights_are_those_that_the_format_can_hold(name, shift):
-    scores = (np.array(SCORES) + shift).astype(DTYPES[name])
+@pytest.mark.parametrize("shift, times", [(0, 1), (8, 1), (9, 1), (-21, 1), (86, 1), (-105, 1), (0, 3), (-20, 6)])
+def test_weights_are_those_that_the_format_can_hold(name, shift, times):
+    scores = (np.array(SCORES) * times + shift).astype(DTYPES[name])
     exponentials = np.exp(scores)
     weights = exponentials / exponentials.astype(np.float64).sum().astype(DTYPES[name])
-    svg = explore.naive_softmax(name, shift)
+    svg = explore.naive_softmax(name, shift, times)
     became = "NaN" if np.isnan(weights).any() else "weights" if weights.any() else "zeros"
     assert texts(svg)[0].endswith(f": {became}")
     told = [tip for tip in tips(svg) if tip.startswith("key")][::2]
