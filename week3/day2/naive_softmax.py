@@ -13,7 +13,7 @@ Challenge
     In mathematics all four rows have the same weights: what is added to every score of a row cancels.
 
 Explore
-    python -c "import torch; print(torch.exp(torch.tensor([11.0859, 11.09375, -17.328, -17.344]).half()))"
+    ./course python -c "import torch; print(torch.exp(torch.tensor([11.0859, 11.09375, -17.328, -17.344]).half()))"
     Two of the four are lost. You will say why it is these, without trying. What do .bfloat16() and .double() lose?
     ./course week3/day2/explore_float_bits.py       Which number stands in the bits, and how far off is the next?
     ./course week3/day2/explore_naive_softmax.py    Shift the scores: which of the four rows above comes when?
