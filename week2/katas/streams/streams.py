@@ -110,7 +110,6 @@ def makespan(chunks: int, up: float, kernel: float, down: float, buffers: int) -
     raise NotImplementedError("week2/katas/streams task 1: makespan")
 
 
-
 # Task 2
 def after(first, second) -> None:
     """All later work of stream `second` waits for all work that is in stream `first` now. The host does not wait."""

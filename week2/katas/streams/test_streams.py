@@ -336,8 +336,9 @@ def test_a_product_does_not_wait_for_the_other_stream(last):
     """streams[last] uploads for longer, and a product follows in each."""
     uploads, products, _ = lesson.behind_uploads(2**20, last)
     product_begins, other_upload_is_done = round(products[1 - last]), round(uploads[last])
-    said = (f"The product in streams[{1 - last}] began at {product_begins} us, not before the upload in streams[{last}] "
-            f"was done, at {other_upload_is_done} us. How often, and when, do streams wait for main, and main for them?")
+    said = (f"The product in streams[{1 - last}] began at {product_begins} us, not before the upload in "
+            f"streams[{last}] was done, at {other_upload_is_done} us. How often, and when, do streams wait for main, "
+            "and main for them?")
     assert product_begins < other_upload_is_done, said
 
 

@@ -116,7 +116,6 @@ def makespan(chunks: int, up: float, kernel: float, down: float, buffers: int) -
     return downloaded
 
 
-
 # Task 2
 def after(first, second) -> None:
     """All later work of stream `second` waits for all work that is in stream `first` now. The host does not wait."""
