@@ -3,6 +3,7 @@
 They show the models of tools/models, not a kernel: what belongs to whom, and what that costs.
 """
 
+from tools.draw.explore.attention import attention
 from tools.draw.explore.floats import float_bits, naive_softmax
 from tools.draw.explore.fragments import fragments
 from tools.draw.explore.matmul import tiled_matmul
@@ -12,6 +13,7 @@ from tools.draw.explore.structs import structs
 from tools.draw.explore.work import branches, programs, tiles, warps, waves
 
 __all__ = [
+    "attention",
     "banks",
     "branches",
     "float_bits",

@@ -177,6 +177,24 @@ def test_a_product_is_made_from_a_tile_of_each_matrix(row, col, p, tile):
     assert f"load {loaded} elements ({2 * m * n * k} in" in told(svg)
 
 
+@pytest.mark.parametrize("scale", [0, 0.5, 4])
+@pytest.mark.parametrize("seen", [0, 1, 4])
+def test_the_keys_that_are_seen_share_out_one_query(scale, seen):
+    scores = np.array([4, 0, 2, 6])[:seen] * scale
+    powers = np.exp(scores - max(scores, default=0))
+    weights = powers / powers.sum() if seen else powers
+    x, y = sum((w * np.array(v) for w, v in zip(weights, [(1, 0), (0, 1), (1, 1), (2, 0)])), np.zeros(2))
+    svg = explore.attention(scale, seen)
+    assert f"out = ({x:.3f}, {y:.3f})" in told(svg)
+    assert (f"l = {powers.sum():.3f}" in told(svg)) == (seen > 0)
+    padded = [np.pad(numbers, (0, 4 - seen)) for numbers in (powers, weights)]
+    assert tips(svg)[:8] == [
+        f"key {key}: {name} {numbers[key]:.4f}{', hidden' if key >= seen else ''}"
+        for key in range(4)
+        for name, numbers in zip(["exp(score - m)", "weight"], padded)
+    ]
+
+
 @pytest.mark.parametrize("picture, ranges", sorted(set(PICTURES.values())))
 def test_pictures_can_be_drawn_at_both_ends_of_every_slider(picture, ranges):
     known = eval(f"dict({ranges})")
