@@ -1,4 +1,4 @@
-"""What a call needs in memory beyond its arguments, measured where it runs."""
+"""The memory that a call needs beyond its arguments, measured where it runs."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""Is attention wanted? Which arguments are q, k and v, or the scores and v; how they are scaled, what hides keys."""
+"""Attention found among the arguments: q, k and v, or the scores and v; how they are scaled, and what hides keys."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What attention is computed from, and the formula itself, for some of the rows of queries at a time."""
+"""The inputs that attention is computed from, and the formula itself, for some of the rows of queries at a time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What of a lesson is the learner's: its gaps, and what it hands over for repair. The one place that knows a gap.
+"""The learner's part of a lesson: its gaps, and what it hands over for repair. The one place that knows a gap.
 
 A gap holds the course's marker, `raise NotImplementedError("week1/day4 task 3: vector_add")`; or, in a kernel, it ends
 in `pass`. A finished kernel may end in `pass`, and a guard may raise NotImplementedError for what it does not take:
