@@ -10,12 +10,14 @@ from tools.draw.explore.matmul import tiled_matmul
 from tools.draw.explore.pipeline import pipeline
 from tools.draw.explore.places import banks, memory, sectors, tile_in_banks, view
 from tools.draw.explore.structs import structs
+from tools.draw.explore.vectors import dot_product
 from tools.draw.explore.work import branches, programs, tiles, warps, waves
 
 __all__ = [
     "attention",
     "banks",
     "branches",
+    "dot_product",
     "float_bits",
     "fragments",
     "memory",
