@@ -31,7 +31,7 @@ def _(mo):
     exponent_bits = mo.ui.slider(2, 8, value=5, label="exponent bits", show_value=True)
     mantissa_bits = mo.ui.slider(1, 10, value=10, label="mantissa bits", show_value=True)
     code = mo.ui.slider(0, 255, value=14, label="code, at most all ones", show_value=True)
-    mantissa = mo.ui.slider(0, 1023, value=295, label="mantissa, at most all ones", show_value=True)
+    mantissa = mo.ui.slider(0, 1023, value=294, label="mantissa, at most all ones", show_value=True)
     mo.vstack([exponent_bits, mantissa_bits, code, mantissa])
     return code, exponent_bits, mantissa, mantissa_bits
 

@@ -14,14 +14,14 @@ Challenge
 
 Explore
     ./course python -c "import torch; print(torch.exp(torch.tensor([11.0859, 11.09375, -17.328, -17.344]).half()))"
-    Two of the four are lost. You will say why it is these, without trying. What do .bfloat16() and .double() lose?
+    Two of the four become inf and 0. You will say why these two, without trying. Does .bfloat16() lose any so?
     ./course week3/day2/explore_float_bits.py       Which number stands in the bits, and how far off is the next?
     ./course week3/day2/explore_naive_softmax.py    Shift the scores: which of the four rows above comes when?
 
 Concept
     Bits: first the sign, then the code of the exponent, then the mantissa. bias is 2**(exponent_bits - 1) - 1.
-        0x3927 of float16    0 01110 0100100111    code 14, mantissa 295, bias 15
-                             (1 + 295 / 2**10) * 2**(14 - 15) = 0.64404296875, the .644 of the picture
+        0x3926 of float16    0 01110 0100100110    code 14, mantissa 294, bias 15
+                             (1 + 294 / 2**10) * 2**(14 - 15) = 0.6435546875, the .644 of the picture
     bits >> 10 drops the lowest 10 bits, bits & (2**10 - 1) keeps just these. float16 has 5 exponent bits and 10 of
     mantissa, bfloat16 8 and 7, float32 8 and 23, float64 11 and 52.
     Two codes are special. Code 0: a *subnormal* number has no leading 1, and the exponent of code 1. It is
@@ -30,11 +30,12 @@ Concept
     Steps: from 2**k up to 2**(k + 1) neighbours are 2**(k - mantissa_bits) apart. At 1 this is the *machine epsilon*,
     2**-10 in float16; at 11 k is 3, and the step 2**-7. From 2**-14, the number of code 1, down to 0 it is 2**-24.
     math.frexp(11.0) is (0.6875, 4), for 11 = 0.6875 * 2**4: k is one less than 4. It is exact, and takes negative
-    numbers too; math.frexp(0.0) is (0.0, 0). math.log2 is rounded: just below 2**53 it gives 53.
-    Overflow: above its largest number a format has infinity. exp(x) is at most that number where x is at most its
-    logarithm. log(65504) is 11.0899, or 1419.5 * 2**-7; the last number of float16 that fits is 1419 * 2**-7.
+    numbers too. math.frexp(0.0) is (0.0, 0), so 0 needs a case of its own. math.log2 is rounded: of 2**53 - 1 it is 53.
+    What lies between two numbers is rounded to the nearer one; in the middle, to the one whose last bit is 0.
+    Overflow: from half a step above its largest number on a format has infinity. exp(x) is at most that number where x
+    is at most its logarithm. log(65504) is 11.0899, or 1419.5 * 2**-7; the last of float16 that fits is 1419 * 2**-7.
     *Underflow*: what is below half of the smallest number is rounded to 0. For float16 log(2**-25) is -17.33. Half of
-    float64's smallest number is 0 in Python too: there subtract math.log(2) from the logarithm of the whole.
+    float64's smallest number is 0 in Python as well: take log(smallest) - log(2), which is the logarithm of the half.
     What breaks: inf / inf and 0 / 0 are NaN, 3 / inf is 0. An exponential that is infinite makes NaN of its weight. A
     sum that is infinite, of exponentials that fit, makes zeros, and no NaN warns. If all exponentials are 0, all
     weights are NaN. If some are 0 and the sum is not, their weights are 0: so a score of -inf hides a key.
@@ -44,7 +45,8 @@ Concept
     log(sum) - score. For scores 16 0 8 24 float32 makes that 24.0003357 - 24 = 0.00033569; right is 0.00033552. At 24
     the step is 1.9e-6. A surprisal below half of it leaves no trace in log(sum), and comes back as 0.
     Cure: the same without a difference. weight = own / (own + others), so the surprisal is log(1 + others / own), and
-    torch.log1p(y) is log(1 + y) without rounding 1 + y. Add the others up; sum - own would cancel again.
+    torch.log1p(y) is log(1 + y) without rounding 1 + y. Add the others up; sum - own would cancel again. For keys far
+    behind the difference is better: exp(-20) is 0 in float16, and others / own infinite, where log(sum) - score is 20.
 
 Code it
     Task 1  decode_float: the number that bits stand for                                    (nine lines)
@@ -110,7 +112,7 @@ def overflow_threshold(exponent_bits: int, mantissa_bits: int) -> float:
 
 
 def underflow_threshold(exponent_bits: int, mantissa_bits: int) -> float:
-    """The x, a number of any format, for which exp(x) is half of the format's smallest number above 0."""
+    """The x for which exp(x) is half of the format's smallest number above 0: any real number, unrounded."""
     return math.log(spacing(0.0, exponent_bits, mantissa_bits)) - math.log(2)
 
 
@@ -129,7 +131,8 @@ def predict_softmax(scores: tuple[float, ...], exponent_bits: int, mantissa_bits
     """What naive_softmax makes of one row in this format: "weights", "zeros" or "nan".
 
     "nan": at least one weight is NaN. "zeros": all weights are 0. "weights": they add up to about 1.
-    scores: at least one, numbers of the format; -inf may be among them.
+    scores: at least one, numbers of the format; -inf may be among them. Not asked: sums so near the largest number that
+    rounding decides.
     """
     lowest = underflow_threshold(exponent_bits, mantissa_bits)
     highest = overflow_threshold(exponent_bits, mantissa_bits)
@@ -149,7 +152,9 @@ def surprisal(scores: torch.Tensor, key: int) -> torch.Tensor:
     """-log(weight of this key), for each row, in the dtype of the scores. Given, right in mathematics; repair it.
 
     scores: (..., n) as for naive_softmax, whose exponentials have finite sums. key: 0 to n - 1. Returns (...).
-    A score may be -inf: that of the key, then its surprisal is infinite, or others.
+    A score may be -inf: that of the key, then its surprisal is infinite, or others. Not asked: keys so far behind that
+    their exponential is 0 all the same, or others / own too large for the dtype.
+    Six operations are enough, and one tensor as large as the scores: the exponentials.
     """
     exponentials = torch.exp(scores)
     others = exponentials[..., :key].sum(dim=-1) + exponentials[..., key + 1:].sum(dim=-1)
