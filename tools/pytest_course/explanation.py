@@ -1,5 +1,6 @@
 """A failed test in words: the learner's own line or the two values, never a page of traceback."""
 
+import ast
 import re
 import sys
 import textwrap
@@ -128,18 +129,32 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     entry = next(
         (e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback) if e.path == item.path), None
     )
-    asked = str(entry.statement).strip() if entry else "assert ..."
-    found, *more = str(error).strip().splitlines() or [""]
+    asked, message, values = _parted(str(entry.statement).strip() if entry else "assert ...", str(error).strip())
+    found, *more = values or [""]
     details = [line for each in more if (line := without_dump(each.strip())) and "-v to get" not in line][:6]
-    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, item) if entry else []
+    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, bool(message), item) if entry else []
     return "\n".join(
         [
             _wrapped("The test says  ", asked),
-            _wrapped("         here  ", found),
+            *([_wrapped("         here  ", found)] if found or not message else []),
             *(_wrapped("", f"               {line}") for line in details),
+            *(["", *(textwrap.fill(line, WIDTH) for line in message.splitlines())] if message else []),
             *(["", *told] if told else []),
         ]
     )
+
+
+def _parted(asked: str, text: str) -> tuple[str, str, list[str]]:
+    """The condition of an assert, the message that it gives, and pytest's lines about the values."""
+    lines = text.splitlines()
+    try:
+        statement = ast.parse(asked).body[0]
+    except (SyntaxError, IndexError):
+        return asked, "", lines
+    if not isinstance(statement, ast.Assert) or statement.msg is None:
+        return asked, "", lines
+    place = max((i for i, line in enumerate(lines) if line.startswith("assert ")), default=len(lines))
+    return f"assert {ast.get_source_segment(asked, statement.test)}", "\n".join(lines[:place]), lines[place:]
 
 
 def without_dump(line: str) -> str:
@@ -150,8 +165,11 @@ def without_dump(line: str) -> str:
     return f"{dump['lead']}{name[1] if name else dump['kind'].lower()}{dump['asked']}" if dump["asked"] else ""
 
 
-def _told(names: dict[str, object], asked: str, item: pytest.Item) -> list[str]:
-    """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
+def _told(names: dict[str, object], asked: str, has_message: bool, item: pytest.Item) -> list[str]:
+    """What the counters, or the compiled kernel, that the assertion asks about have to say to it.
+
+    Where a message says it, numbers are not told again.
+    """
     from tools.check.diagnosis.alive import told_by_memory
     from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
     from tools.check.diagnosis.counted import told_by_counters
@@ -176,7 +194,7 @@ def _told(names: dict[str, object], asked: str, item: pytest.Item) -> list[str]:
             else told_by_kernel(value, asked)
         )
     ]
-    lines = lines or told_by_numbers(asked, names)
+    lines = lines or ([] if has_message else told_by_numbers(asked, names))
     made = [value.call for value in spoken_of if hasattr(value, "call")]
     calls = [line for call in made for line in (*call.lines, of_tests(call.function, item)) if line]
     return calls + [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]

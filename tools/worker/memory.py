@@ -17,7 +17,7 @@ class NotMeasured(Exception):
     """A figure that this call has none of."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Memory:
     """Bytes of tensors that one call made. Arguments do not count, nor does what an operation needs inside itself.
 
@@ -35,7 +35,10 @@ class Memory:
     at_peak: tuple[Held, ...]
     left: tuple[Held, ...]
     after_forward: Moment | None
-    call: Any = field(default=None, compare=False, repr=False)
+    call: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:  # short: pytest shows it in an assertion that fails
+        return f"<memory: {self.peak:,} bytes at the peak>"
 
     @property
     def saved(self) -> int:

@@ -147,7 +147,7 @@ def test_an_assertion_about_the_peak_names_the_largest_tensors_and_their_lines(n
         "Which of them does the result need whole, and until when?",
     ]
     first, *_ = told_by_memory(used, "assert used.peak == 2 * n", {"used": used, "n": SQUARE})
-    assert first == "Counted 655360, needed 524288: 5/4 of it."
+    assert first == "Counted 655360, needed 524288: 1.25 times as much."
 
 
 def test_several_tensors_of_one_line_share_a_row():

@@ -72,6 +72,22 @@ def test_later_tests_of_a_failed_task_wait(few):
     assert "here  assert 3 == 2" in ran.text
 
 
+def test_a_message_of_an_assert_is_told_once_below_the_values(few):
+    said = 'f"{flops} flops: how many of a product are additions?"'
+    asks = f"flops = lesson.matmul_flops(1, 1, 1)\n    assert flops == 2, {said}"
+    few.write(TESTS, few.read(TESTS).replace("assert lesson.matmul_flops(1, 1, 1) == 2", asks))
+    fill(few, "matmul_flops", "    return 3")
+    ran = few.pytest("week1/day1")
+    below = ran.text[ran.text.index("  The test says") :].splitlines()
+    assert below[:4] == [
+        "  The test says  assert flops == 2",
+        "           here  assert 3 == 2",
+        "",
+        "  3 flops: how many of a product are additions?",
+    ]
+    assert ran.text.count("how many of a product") == 1 and "flops is 3" not in ran.text
+
+
 def test_tests_that_are_picked_singly_do_not_wait(few):
     ran = few.pytest("week1/day1", "-k", "flops")
     assert "2 failed, 1 deselected" in ran.lines[-1]
