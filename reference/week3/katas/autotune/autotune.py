@@ -4,7 +4,7 @@ Challenge
     A kernel for weights @ values can be launched in 432 ways. Leave out what cannot be good, predict the rest, and let
     the clock decide among the best eight, once for all shapes that are alike. Then ask what speed costs in digits.
 
-        weights of one query over 4 keys     .237  .032  .087  .644      values   (1, 0)  (0, 1)  (1, 1)  (2, 0)
+        4 keys in blocks of one      weights  .237  .032  .087  .644      values  (1, 0)  (0, 1)  (1, 1)  (2, 0)
         SPLIT = 2   program 0: keys 0, 2     .237 (1, 0) + .087 (1, 1) = ( .324, .087)
                     program 1: keys 1, 3     .032 (0, 1) + .644 (2, 0) = (1.288, .032)
                     out, to which both add                               (1.612, .119)
@@ -13,39 +13,41 @@ Explore
     ./course week3/katas/autotune/explore_space.py    Which SPLIT suits one row of 65536 weights, and which 4096 rows?
 
 Concept
-    Config (week 1, day 7): one choice of a kernel's sizes, as a dict: {"BLOCK_M": 16, ..., "num_warps": 4}. To compile
-    one and time it may take a second; 432 take seven minutes. If a call gets 20 us faster by it, that is paid back
-    after 21.6 million calls.
+    Config (week 1, day 7): one choice of a kernel's sizes, as a dict that a launch takes as **config. To compile one
+    and time it may take a second; 432 take seven minutes. If a call gets 20 us faster by it, that is paid back after
+    21.6 million calls.
     SPLIT: one row of weights is one tile. One program would read all its keys on one SM, and 131 SMs would wait. So
     SPLIT programs, along the grid's second axis, share the blocks of keys: block 0 is for program 0, block 1 for
-    program 1, and so on in turn. tl.program_id(1) is the number there. Each adds its sum to out, where zeros have to
-    be by then: tl.atomic_add(pointers, sums, mask=..., sem="relaxed"). "relaxed" puts no other memory in order. With
-    SPLIT = 1 a plain tl.store will do, and no zeros.
-    Pruning: what cannot run, or cannot be good, is left out; `fits` has four rules for that. They are coarse, since
-    what is left out is never timed.
-    Cost model: an SM has one program at a time here, so 132 programs are one round, and 133 are two. A program moves
-    bytes, multiplies and waits for memory, all at once, so the longest of the three counts. An example: m = 16 rows,
-    n = 65536 keys, d = 64; BLOCK_M = 16, BLOCK_N = 64, SPLIT = 128, 3 stages. That is 1 round of 128 programs, each
-    with 8 of the 1024 blocks of keys, in 8 steps:
+    program 1, and so on in turn. tl.program_id(1) is the number there. Each adds its sum to out:
+    tl.atomic_add(pointers, sums, mask=..., sem="relaxed"). "relaxed" puts no other memory in order. The function that
+    launches puts zeros in out before that. With SPLIT = 1 a plain tl.store will do, and no zeros.
+    Pruning: what may not run, or cannot be good, is never timed. `fits` has three rules for that.
+    Cost model: it assumes that an SM has one program at a time, so 132 programs are one round, and 133 are two. (Often
+    several find room: ./course compiled says how many.) A program moves bytes, multiplies and waits for memory, all at
+    once, so the longest of the three counts. An example: m = 16 rows, n = 65536 keys, d = 64; BLOCK_M = 16,
+    BLOCK_N = 64, SPLIT = 128, 3 stages. That is 1 round of 128 programs, each with 8 of the 1024 blocks, in 8 steps:
         moving        4 bytes * (8 * 64 * (16 + 64) loaded + 16 * 64 added to out) / 36 a nanosecond     4665 ns
         multiplying   8 * 2 * 16 * 64 * 64 flops / 507 a nanosecond in "ieee"                            2068 ns
-        waiting       3 stages ask for 3 steps at once, so 8 steps are 3 answers of 600 ns each          1800 ns
-    A model need not be right: one of the eight configs that it likes best has to be good.
+        waiting       3 stages ask for 3 steps at once: 3 + 3 + 2 steps are 3 answers of 600 ns each     1800 ns
+    32 rows would be 256 programs in 2 rounds, and each of the three twice as long.
+    A model need not be right: one of the eight configs that it likes best has to be good. Of equals the first of SPACE
+    are timed.
     Autotuner: triton.autotune(configs, key=[...], reset_to_zero=[...], prune_configs_by={...})(kernel) is a kernel
     whose launch names no config. prune_configs_by has three entries: "early_config_prune": by_limits, a function that
-    returns the configs that fit; "perf_model": by_model, which predicts; "top_k": how many of the fastest are timed.
-    Tuning key: key=[...] names parameters. If one of them has a value that is new, the autotuner tunes again. While a
-    text is written, n grows by one at each token: with "n" among the names you would tune for ever. So n goes into
-    *buckets*: triton.next_power_of_2(n) is 64 for 33 to 64. weigh_kernel has m_bucket and n_bucket just for that.
+    returns the configs that fit; "perf_model": by_model, which predicts; "top_k": how many of the fastest are timed,
+    which counts only beside a perf_model.
+    Tuning key: key=[...] names parameters, constexpr or not. If one of them has a value that is new, the autotuner
+    tunes again. While a text is written, n grows by one at each token: with "n" among the names you would tune for
+    ever. So n goes into *buckets*, for which the kernel has m_bucket and n_bucket: triton.next_power_of_2(n) is 64 for
+    33 to 64.
     Trials run on your tensors, and each adds to out once more. reset_to_zero=["out_ptr"] puts zeros there before each
-    trial, and after the last. A later launch, for which nothing is tuned, finds what is there: these zeros are yours.
+    trial and after the last, and only then: the zeros for a launch that tunes nothing are yours, so put them at each.
     Accuracy: the clock does not look at results. Of the precisions (week 2, day 6) "tf32" is the fastest, and off by up
     to a thousandth. One choice *beats* another if it is neither slower nor less accurate, and better in one of the
-    two. Those that none beats are the *Pareto front*. NaN is neither above a bound nor below: call such an error
-    infinite.
+    two. Those that none beats are the *Pareto front*. NaN is neither above a bound nor below: call it infinite.
 
 Code it
-    Task 1  weigh_kernel: given, right, and each program weighs all keys; repair it. weigh: launch it    (nine lines)
+    Task 1  weigh_kernel: given, right, and each program weighs all keys; repair it. weigh: launch it     (ten lines)
     Task 2  fits, limits: what is worth a trial, and how long it should take                              (ten lines)
     Task 3  tuner, weigh_tuned: eight trials, once for each bucket                                      (seven lines)
     Task 4  worst_error, front, fastest_within: digits against nanoseconds                              (seven lines)
@@ -54,7 +56,7 @@ Verify
     pytest week3/katas/autotune        then: ./course quiz week3/katas/autotune
     Reflect: the model finds many configs equally good. Which of its assumptions would you refine first?
 
-Simulated without a GPU: results, bytes and how often is tuned are exact. Time is not simulated: of the configs that are
+Simulated without a GPU: results, bytes and how often is tuned are exact; time is not simulated. Of the configs that are
 left the first is used, which is the one that the model likes best.
 """
 
@@ -116,25 +118,25 @@ def weigh(weights: torch.Tensor, values: torch.Tensor, config: dict, precision: 
 
 
 # Task 2
-def fits(m: int, n: int, d: int, config: dict) -> bool:
-    """Is this config worth a trial for weights (m, n) and values (n, d)? All four have to hold:
+def fits(n: int, d: int, config: dict) -> bool:
+    """Is this config worth a trial for n keys and values (n, d)? All three have to hold:
 
-    - num_stages steps fit in SHARED: each has tiles of BLOCK_M x BLOCK_N and BLOCK_N x d float32 there;
+    - num_stages steps fit in SHARED: each has tiles of BLOCK_M x BLOCK_N and BLOCK_N x d float32 there. The compiler
+      keeps that many or fewer, so some that would run do not fit;
     - of BLOCK_M * d sums each of the 32 * num_warps threads has at most SUMS;
-    - no program goes without a block of keys: SPLIT is at most the number of blocks;
-    - more than half of a tile's rows exist in the first tile. BLOCK_M = 16, the smallest, is exempt.
+    - no program goes without a block of keys: SPLIT is at most the number of blocks.
     """
     block_m, block_n = config["BLOCK_M"], config["BLOCK_N"]
     shared = config["num_stages"] * 4 * block_n * (block_m + d)
     return (shared <= SHARED and block_m * d <= SUMS * 32 * config["num_warps"]
-            and config["SPLIT"] <= triton.cdiv(n, block_n) and (block_m == 16 or block_m < 2 * m))
+            and config["SPLIT"] <= triton.cdiv(n, block_n))
 
 
 def limits(m: int, n: int, d: int, precision: str, config: dict) -> dict[str, float]:
     """Nanoseconds of a launch by each of three limits, as in the lesson: "moving", "multiplying", "waiting".
 
-    A program has an SM to itself; programs that find none wait for a further round. All count whole tiles, and a
-    program as many steps as the one with the most. In `waiting` a part of num_stages steps counts as a whole.
+    Each is what one program takes, times the rounds: the last round counts in full, and so do tiles that are not full.
+    A program has as many steps as the one with the most. Of its sums each is moved once, stored or added.
     """
     block_m, block_n = config["BLOCK_M"], config["BLOCK_N"]
     rounds = triton.cdiv(triton.cdiv(m, block_m) * config["SPLIT"], SMS)
@@ -152,8 +154,7 @@ def predict(m: int, n: int, d: int, precision: str, config: dict) -> float:
 # Task 3
 def by_limits(configs: list, named_args: dict, **options) -> list:
     """The configs that fit. Given, in the form that Triton wants: it is called with what a launch was called with."""
-    m, n, d = named_args["m"], named_args["n"], options["D"]
-    return [config for config in configs if fits(m, n, d, config.all_kwargs())]
+    return [config for config in configs if fits(named_args["n"], options["D"], config.all_kwargs())]
 
 
 def by_model(m: int, n: int, D: int, PRECISION: str, **config) -> float:
@@ -236,9 +237,12 @@ def study(weights: torch.Tensor, values: torch.Tensor) -> dict[str, tuple[float,
                         worst_error(weigh_tuned(weights, values, precision), exact)) for precision in FLOPS}
 
 
-# Given: a look at one program, for the tests of task 1
-def keys_of_first(n: int, config: dict) -> int:
-    """How many of n keys the first of a tile's SPLIT programs weighs: it runs alone, and all numbers are 1. Given."""
+# Given: a look at each program, for the tests of task 1
+def keys_of_each(n: int, config: dict) -> list[int]:
+    """How many of n keys each of a tile's SPLIT programs weighs, by launches of 1, 2, ... programs. Given."""
     weights, values, out = (torch.ones(shape, device=tools.gpu.device) for shape in ((1, n), (n, 16), (1, 16)))
-    weigh_kernel[(1, 1)](weights, values, out.zero_(), 1, n, 1, n, D=16, PRECISION="ieee", **config)
-    return int(out[0, 0].item())
+    weighed = [0]
+    for programs in range(1, config["SPLIT"] + 1):
+        weigh_kernel[(1, programs)](weights, values, out.zero_(), 1, n, 1, n, D=16, PRECISION="ieee", **config)
+        weighed.append(int(out[0, 0].item()))
+    return [more - less for less, more in itertools.pairwise(weighed)]
