@@ -80,7 +80,11 @@ def args_of_weigh():
             "factor_twice",
             "As if it were multiplied by weight once too often.",
         ),
-        (lambda d, x, w, b: (d * w, x.sum(0), d.sum(0)), "unused_argument", "is d_out used at all?"),
+        (
+            lambda d, x, w, b: (d * w, x.sum(0), d.sum(0)),
+            "unused_argument",
+            "equals the right result for (x, weight, bias, 1): where does d_out come in?",
+        ),
         (lambda d, x, w, b: (-d * w, (d * x).sum(0), d.sum(0)), "wrong_sign", "Every number has the opposite sign."),
         (lambda d, x, w, b: (d * w, None, d.sum(0)), "no_gradient", "Does the backward return one for weight?"),
     ],
