@@ -7,6 +7,7 @@ from tools.draw.explore.attention import attention
 from tools.draw.explore.floats import float_bits, naive_softmax
 from tools.draw.explore.fragments import fragments
 from tools.draw.explore.matmul import tiled_matmul
+from tools.draw.explore.online import online_softmax
 from tools.draw.explore.pipeline import pipeline
 from tools.draw.explore.places import banks, memory, sectors, tile_in_banks, view
 from tools.draw.explore.structs import structs
@@ -22,6 +23,7 @@ __all__ = [
     "fragments",
     "memory",
     "naive_softmax",
+    "online_softmax",
     "pipeline",
     "programs",
     "sectors",

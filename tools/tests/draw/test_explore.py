@@ -195,6 +195,21 @@ def test_the_keys_that_are_seen_share_out_one_query(scale, seen):
     ]
 
 
+@pytest.mark.parametrize("scores", [[2, 0, 1, 3], [6, -6, 5, 5], [0, 0, 0, 0]])
+@pytest.mark.parametrize("block", [1, 3, 4])
+def test_what_each_key_adds_shrinks_when_a_larger_score_comes(scores, block):
+    svg = explore.online_softmax(scores, block)
+    powers = np.exp(np.array(scores) - max(scores))
+    x, y = powers @ np.array([(1, 0), (0, 1), (1, 1), (2, 0)]) / powers.sum()
+    assert f"l = {powers.sum():.3f}: output ({x:.3f}, {y:.3f})" in told(svg)
+    ends = [min(end, 4) for end in range(block, 4 + block, block)]
+    assert tips(svg) == [
+        f"{end} score{'s' * (end > 1)} seen: exp({score} - {max(scores[:end])}) = {np.exp(score - max(scores[:end])):.4f}"
+        for end in ends
+        for score in scores[:end]
+    ]
+
+
 @pytest.mark.parametrize("picture, ranges", sorted(set(PICTURES.values())))
 def test_pictures_can_be_drawn_at_both_ends_of_every_slider(picture, ranges):
     known = eval(f"dict({ranges})")

@@ -1,0 +1,199 @@
+"""Week 3, day 5: online softmax
+
+Challenge
+    A softmax takes the maximum off each score, and knows it only at the end of the row. Read the row once all the same.
+    Of the keys that have passed, keep the largest score m, the sum l of exp(score - m), and the sum acc of
+    exp(score - m) * value; and mend l and acc when a larger score comes. First by hand, then on a GPU.
+
+        score    value        m    alpha        l                               acc
+                            -inf                0                           (    0,    0)
+          2     (1, 0)        2        0        0 *    0 +    1 =     1     (    1,    0)
+          0     (0, 1)        2        1        1 *    1 + .135 = 1.135     (    1, .135)
+          1     (1, 1)        2        1    1.135 *    1 + .368 = 1.503     (1.368, .503)
+          3     (2, 0)        3     .368    1.503 * .368 +    1 = 1.553     (2.503, .185)
+        output: acc / l = (1.612, .119)    log-sum-exp: m + log(l) = 3 + log(1.553) = 3.440
+
+Explore
+    ./course week3/day5/explore_online_softmax.py    In which order of the scores is l never rescaled?
+    ./course python -c "from math import exp; print(exp(2-3)+exp(0-3)+exp(1-3), (1 + exp(0-2) + exp(1-2)) * exp(2-3))"
+    The scores 2 0 1 with 3 taken off, summed in two ways. Which of the two can do without the scores?
+
+Concept
+    State: (m, l) or (m, l, acc), of any keys. For the scores 2 and 0, m = 2 and l = 1 + exp(-2) = 1.135. Its results
+    are the output, the sum of all values weighted by the softmax, and the log-sum-exp, here log(exp(2) + exp(0)).
+    Rescaling: exp(score - m_new) is exp(score - m) * exp(m - m_new). The last factor, alpha, is the same for all keys,
+    so l * alpha and acc * alpha are the sums with m_new taken off. alpha is at most 1: nothing overflows.
+    Merge: of two parts, m is the larger of m_a and m_b. Each part's l and acc are multiplied by a factor of its own,
+    exp(m_a - m) or exp(m_b - m), and added. (2, 1.135) and (3, 1.135) make (3, 1.135 * .368 + 1.135 * 1) = (3, 1.553).
+    But for rounding, merge is *associative*: merge(merge(a, b), c) equals merge(a, merge(b, c)); and *commutative*:
+    merge(a, b) equals merge(b, a). So a row may be cut anywhere, and its parts be computed and merged in any order.
+    Nothing has the state (-inf, 0, zeros), and what is merged with it stays what it is. A score of -inf hides its key,
+    and keys that are all hidden count as nothing. Then take off 0, not m: -inf - -inf is NaN, exp(-inf - 0) is 0.
+    At the end, l = 0 says that no key was seen: the output is zeros, and the log-sum-exp -inf, by agreement.
+    NumPy: np.exp, np.log, p.sum(); scores.max(initial=-np.inf) is -inf without scores; p @ values adds up p * values.
+    In a kernel: a loop over blocks of scores s, with m, l and acc so far. tl.max(s) is one number, tl.maximum(x, y) the
+    larger of two. m_new is the largest of s and m; p = tl.exp(s - m_new) needs no factor, as in l * alpha + tl.sum(p).
+    With v, a tile of a row for each key, tl.sum(p[:, None] * v, axis=0) is p @ v; acc begins as tl.zeros((BLOCK_D,),
+    dtype=tl.float32), l as 0.0: 0 would be a whole number. A place beyond the row holds -float("inf"): 0.0 would be a
+    score. m is one number for a block: one for each place would cost another exponential a score. tl.log(0.0) is -inf.
+    Reads: maximum, sum and weights, one by one, read a row three times; m and l together read it once, and
+    exp(score - m) / l once more. Not exp(score - lse): rounded in float32, an lse of 1000 is off by up to 3e-5.
+    Cache: L2 throws out what is *least recently used*. Let it keep 3 of the 5 scores of a row: 2 3 4 after the first
+    read. Again first to last, 0 pushes out 2, 1 pushes out 3, ...: 5 are fetched from memory. Last to first 4 3 2 are
+    found, 2 are fetched. tl.load(..., eviction_policy="evict_last") asks to keep what is read, "evict_first" does not.
+    In that loop count start up, and begin a block at last - start. If start itself counts down, the compiler no
+    longer sees multiples of BLOCK, and loads 2 bytes at once in place of 16.
+    An H100's L2 has 50 MB. 264 rows of 131072 float16 under way (69 MB) reach 0.77 of a copy's speed, 132 rows 0.90.
+
+Code it
+    Task 1  part, logsumexp, output: the state of some keys, and its results                 (six lines)
+    Task 2  merge, walk: one state of two; a row, block after block                         (nine lines)
+    Task 3  attend_kernel: output and log-sum-exp in one read                           (thirteen lines)
+    Task 4  softmax_kernel: rows of any width in two reads, the second one last to first (twelve lines)
+    Task 5  fetched: what the second read has to fetch from memory                         (three lines)
+
+Verify
+    pytest week3/day5                  then: ./course quiz week3/day5
+    Reflect: one query, a million keys: attend lets one program work. How could 132 share it, and with which function?
+
+Simulated without a GPU: results and bytes are exact, and the compiler is the real one. Time is not simulated.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+BLOCK_N = 64    # keys that a program of attend takes at a time
+BLOCK = 32768   # scores that a program of softmax takes at a time: so many that an SM runs one program
+
+State = tuple   # (m, l), or (m, l, acc)
+
+
+# Task 1
+def part(scores: np.ndarray, values: np.ndarray | None = None) -> State:
+    """The state of some keys, computed at once: (m, l), and if there are values (m, l, acc).
+
+    scores: (n,) float64, each finite or -inf. values: (n, d_v) float64, finite; acc is (d_v,). n may be 0.
+    No score, or none above -inf: m is -inf, l is 0, and acc is zeros.
+    """
+    m = scores.max(initial=-np.inf)
+    p = np.exp(scores - (0.0 if m == -np.inf else m))
+    return (m, p.sum()) if values is None else (m, p.sum(), p @ values)
+
+
+def logsumexp(state: State) -> float:
+    """The logarithm of the sum of exp(score); -inf where l is 0."""
+    m, l = state[:2]
+    return -np.inf if l == 0 else m + np.log(l)
+
+
+def output(state: State) -> np.ndarray:
+    """The values, summed with the softmax of the scores as weights: (d_v,), from (m, l, acc); zeros where l is 0."""
+    m, l, acc = state
+    return acc / (1.0 if l == 0 else l)
+
+
+# Task 2
+def merge(a: State, b: State) -> State:
+    """The state of the keys of both parts, from their states alone; (m, l) of two (m, l), (m, l, acc) of two of these.
+
+    Either or both may be the state of nothing, or of scores that are all -inf.
+    """
+    m = max(a[0], b[0])
+    shift = 0.0 if m == -np.inf else m
+    alpha, beta = np.exp(a[0] - shift), np.exp(b[0] - shift)
+    return m, *(alpha * x + beta * y for x, y in zip(a[1:], b[1:]))
+
+
+def walk(scores: np.ndarray, values: np.ndarray, block: int) -> list[State]:
+    """The states (m, l, acc) on the way: of nothing, then of the first block keys, of the first 2 * block, ..., of all.
+
+    scores, values: as for part. block: 1 or more; the last block may be shorter. Each score is looked at once.
+    """
+    states = [part(scores[:0], values[:0])]
+    for start in range(0, len(scores), block):
+        end = start + block
+        states.append(merge(states[-1], part(scores[start:end], values[start:end])))
+    return states
+
+
+# Task 3
+@triton.jit
+def attend_kernel(scores_ptr, values_ptr, out_ptr, lse_ptr, n, d_v, BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK_D)
+    m, l, acc = -float("inf"), 0.0, tl.zeros((BLOCK_D,), dtype=tl.float32)
+    for start in range(0, n, BLOCK_N):
+        key = start + tl.arange(0, BLOCK_N)
+        s = tl.load(scores_ptr + row * n + key, mask=key < n, other=-float("inf")).to(tl.float32)
+        v = tl.load(values_ptr + (row * n + key)[:, None] * d_v + col[None, :],
+                    mask=(key < n)[:, None] & (col < d_v)[None, :], other=0.0).to(tl.float32)
+        m_new = tl.maximum(m, tl.max(s))
+        shift = tl.where(m_new == -float("inf"), 0.0, m_new)
+        alpha, p = tl.exp(m - shift), tl.exp(s - shift)
+        m, l, acc = m_new, l * alpha + tl.sum(p), acc * alpha + tl.sum(p[:, None] * v, axis=0)
+    tl.store(out_ptr + row * d_v + col, acc / tl.where(l == 0, 1.0, l), mask=col < d_v)
+    tl.store(lse_ptr + row, m + tl.log(l))  # log(0) is -inf here
+
+
+def attend(scores: torch.Tensor, values: torch.Tensor, *, block_n: int = BLOCK_N) -> tuple[torch.Tensor, torch.Tensor]:
+    """For each row: its values, summed with the softmax of its scores as weights, and its log-sum-exp. A program a row.
+
+    scores: (rows, n). values: (rows, n, d_v), d_v at least 1. Contiguous, each float32, float16 or bfloat16.
+    rows and n may be 0. A row without a score above -inf: zeros and -inf. A NaN or inf among its scores: NaN and NaN.
+    block_n: a power of two. Returns out, (rows, d_v), in the dtype of values, and lse, (rows,) float32.
+    """
+    rows, n, d_v = values.shape
+    out = torch.empty((rows, d_v), dtype=values.dtype, device=values.device)
+    lse = torch.empty(rows, dtype=torch.float32, device=values.device)
+    attend_kernel[(rows,)](scores, values, out, lse, n, d_v, BLOCK_N=block_n, BLOCK_D=triton.next_power_of_2(d_v))
+    return out, lse
+
+
+# Task 4
+@triton.jit
+def softmax_kernel(x_ptr, out_ptr, n, x_row_stride, out_row_stride, BLOCK: tl.constexpr):
+    x_ptr += tl.program_id(0).to(tl.int64) * x_row_stride
+    out_ptr += tl.program_id(0).to(tl.int64) * out_row_stride
+    m, l = -float("inf"), 0.0
+    for start in range(0, n, BLOCK):
+        col = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + col, mask=col < n, other=-float("inf"), eviction_policy="evict_last").to(tl.float32)
+        m_new = tl.maximum(m, tl.max(x))
+        shift = tl.where(m_new == -float("inf"), 0.0, m_new)
+        m, l = m_new, l * tl.exp(m - shift) + tl.sum(tl.exp(x - shift))
+    shift, factor = tl.where(m == -float("inf"), 0.0, m), 1.0 / tl.where(l == 0, 1.0, l)
+    last = (tl.cdiv(n, BLOCK) - 1) * BLOCK
+    for start in range(0, n, BLOCK):
+        col = last - start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + col, mask=col < n, eviction_policy="evict_first").to(tl.float32)
+        tl.store(out_ptr + col, tl.exp(x - shift) * factor, mask=col < n)
+
+
+def softmax(x: torch.Tensor, *, block: int = BLOCK, out: torch.Tensor | None = None) -> torch.Tensor:
+    """The softmax of each row of x by softmax_kernel, a program a row; computed in float32.
+
+    x: (rows, n), float32, float16 or bfloat16, rows of any stride, the scores of a row side by side; rows and n may be
+    0. A row of -inf alone becomes zeros. A NaN or inf makes its own row NaN. block: a power of two.
+    out: likewise, in the dtype of x, allocated if not given. It may lie in x's memory, one block further on: last to
+    first, each score is read before anything is stored in its place.
+    """
+    rows, n = x.shape
+    out = torch.empty((rows, n), dtype=x.dtype, device=x.device) if out is None else out
+    softmax_kernel[(rows,)](x, out, n, x.stride(0), out.stride(0), BLOCK=block, num_warps=32)
+    return out
+
+
+# Task 5
+def fetched(n: int, kept: int, backwards: bool) -> int:
+    """Scores of a row that the second read has to fetch from memory.
+
+    n: scores of the row, read once already, first to last. kept: scores that the cache keeps of this row, always those
+    that were read last; what is fetched anew counts as read. backwards: is the second read last to first?
+    """
+    if backwards:
+        return max(0, n - kept)
+    return 0 if n <= kept else n
