@@ -1,0 +1,44 @@
+"""What `./course bench week3/day7` measures: attention of 16 heads in float16, with a causal mask and without."""
+
+from tools.course.content.workload import Compiled, Workload, tensors
+
+HEADS = 16
+
+
+def halves(rng, *shapes):
+    import torch
+
+    return tuple(tensor.to(torch.float16) for tensor in tensors(rng, *shapes))
+
+
+def by_cudnn(q, k, v, causal):
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    backend = SDPBackend.CUDNN_ATTENTION if q.is_cuda else SDPBackend.MATH
+    with sdpa_kernel(backend):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
+def step_by_step(q, k, v, causal):
+    import torch
+
+    scores = (q @ k.mT).float() * q.shape[-1] ** -0.5
+    if causal:
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).triu(1)
+        scores = scores.masked_fill(hidden, -torch.inf)
+    return torch.softmax(scores, -1).to(v.dtype) @ v
+
+
+def workload(d, causal):
+    return Workload(
+        function="flash_attention", arguments=lambda n, rng: (*halves(rng, *[(1, HEADS, n, d)] * 3), causal),
+        sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=256,
+        shape=lambda n: f"{HEADS} heads, {n} x {n}, d = {d}, float16{', causal' if causal else ''}",
+        moved=lambda n: HEADS * n * (4 * 2 * d + 4),  # q, k, v, out; and lse in float32
+        flops=lambda n: 4 * HEADS * n * n * d // (2 if causal else 1), terms=lambda n: n, dtype="float16",
+        naive="step by step",
+        rivals={"cuDNN": by_cudnn, "torch.compile": Compiled(step_by_step), "step by step": step_by_step})
+
+
+WORKLOADS = (workload(128, True), workload(64, False))
