@@ -4,6 +4,7 @@ They show the models of tools/models, not a kernel: what belongs to whom, and wh
 """
 
 from tools.draw.explore.attention import attention
+from tools.draw.explore.attention_tiles import tiled_attention
 from tools.draw.explore.floats import float_bits, naive_softmax
 from tools.draw.explore.fragments import fragments
 from tools.draw.explore.matmul import tiled_matmul
@@ -29,6 +30,7 @@ __all__ = [
     "sectors",
     "structs",
     "tile_in_banks",
+    "tiled_attention",
     "tiled_matmul",
     "tiles",
     "view",
