@@ -11,6 +11,7 @@ from tools.draw.explore.matmul import tiled_matmul
 from tools.draw.explore.online import online_softmax
 from tools.draw.explore.pipeline import pipeline
 from tools.draw.explore.places import banks, memory, sectors, tile_in_banks, view
+from tools.draw.explore.softmax import stable_softmax
 from tools.draw.explore.structs import structs
 from tools.draw.explore.vectors import dot_product
 from tools.draw.explore.work import branches, programs, tiles, warps, waves
@@ -28,6 +29,7 @@ __all__ = [
     "pipeline",
     "programs",
     "sectors",
+    "stable_softmax",
     "structs",
     "tile_in_banks",
     "tiled_attention",
