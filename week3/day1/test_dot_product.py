@@ -69,6 +69,36 @@ def products_in_64_bits(kernel):
     return re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir")).count("i64")
 
 
+def assert_one_launch(function, kernel, n, block_n, programs, dtype, rng):
+    query, keys = whole_numbers(rng, n, 6, dtype)
+    counters = count(function, query, apart(keys), block_n=block_n, block_d=4)
+    assert counters.library_operations == []
+    assert [launch.kernel for launch in counters.launches] == [kernel]
+    assert counters.programs == programs
+
+
+def assert_loads(function, keys_of_a_program, rng):
+    """Each key once, the query once a program."""
+    n, programs = sum(keys_of_a_program), len(keys_of_a_program)
+    counters = count(function, *whole_numbers(rng, n, 40), block_n=8, block_d=16)
+    needed = 4 * 40 * (n + programs)
+    why = what_gives(counters.bytes_loaded, {
+        "all keys, and the query for each of them. How often is it needed?": 4 * 40 * (n + n),
+        "all keys, and the query twice a program": 4 * 40 * (n + 2 * programs),
+        f"what {8 * programs} keys take; there are {n}. Which of the last program exist?": 4 * 40 * 9 * programs})
+    assert counters.bytes_loaded == needed, why
+    assert counters.bytes_stored == 4 * n
+    assert counters.bytes_atomic == 0
+
+
+def assert_uses_block_d(function, rng):
+    """float16 is converted where it was loaded, in masked places too: in more of them if block_d is larger."""
+    query, keys = whole_numbers(rng, 8, 1, torch.float16)
+    in_16, in_32 = (count(function, query, keys, block_n=8, block_d=size).conversions for size in (16, 32))
+    why = f"Converted: {in_16} places with block_d = 16, {in_32} with block_d = 32. Where is block_d used?"
+    assert in_32 > in_16, why
+
+
 # Task 1: by hand ----------------------------------------------------------------------------------
 
 def score_by_numpy(x, y):
@@ -141,6 +171,15 @@ def test_the_cosine_of_a_zero_vector_is_0():
 
 
 @pytest.mark.task(1)
+@pytest.mark.nonfinite
+def test_a_vector_with_nan_or_infinity_has_the_cosine_nan_even_with_a_zero_vector():
+    for x, y in [([NAN, 1.0], [3.0, 4.0]), ([0.0, 0.0], [NAN, 1.0]), ([1.0, INF], [0.0, 0.0])]:
+        cosine_of_x_and_y = lesson.cosine(x, y)
+        cosine_is_nan = math.isnan(cosine_of_x_and_y)
+        assert cosine_is_nan, f"cosine({x}, {y}) is {cosine_of_x_and_y}; wanted is NaN. Where is it lost?"
+
+
+@pytest.mark.task(1)
 @pytest.mark.edge
 @pytest.mark.parametrize("size, square, end", [("1e100", "1e200", "1.8e308"), ("1e-100", "1e-200", "5e-324")],
                          ids=["1e100", "1e-100"])
@@ -173,7 +212,9 @@ def test_k3_is_nearest_to_the_query_by_both_measures_and_without_it_k0_by_one_an
 @pytest.mark.task(1)
 @pytest.mark.edge
 def test_of_equal_keys_the_first_one_is_nearest():
-    assert_matches(lesson.nearest, [1.0, 0.0], [[2.0, 0.0], [2.0, 0.0]], oracle=nearest_by_numpy)
+    nearest_of_two_equal_keys = lesson.nearest([1.0, 0.0], [[2.0, 0.0], [2.0, 0.0]])
+    why = "Both keys have the score 2 and the cosine 1. Which of equal ones counts?"
+    assert nearest_of_two_equal_keys == (0, 0), why
 
 
 @pytest.mark.task(1)
@@ -208,22 +249,9 @@ def test_a_key_of_four_elements_takes_two_steps_of_two():
 
 @pytest.mark.task(2)
 @pytest.mark.edge
-@pytest.mark.parametrize("d", awkward_lengths(block=16))  # 0, 1, 15, 16, 17, 37
-def test_scores_keys_of_any_length(d, rng):
-    assert_matches(lesson.scores, *whole_numbers(rng, 3, d), block_n=4, block_d=16, oracle=exactly_scored, exact=True)
-
-
-@pytest.mark.task(2)
-@pytest.mark.edge
 @pytest.mark.parametrize("n", awkward_lengths(block=8))  # 0, 1, 7, 8, 9, 17
 def test_scores_any_number_of_keys(n, rng):
     assert_matches(lesson.scores, *whole_numbers(rng, n, 5), block_n=8, block_d=8, oracle=exactly_scored, exact=True)
-
-
-@pytest.mark.task(2)
-@pytest.mark.edge
-def test_takes_the_blocks_of_the_lesson_if_none_are_given(rng):
-    assert_matches(lesson.scores, *whole_numbers(rng, 70, 130), oracle=exactly_scored, exact=True)
 
 
 @pytest.mark.task(2)
@@ -236,25 +264,26 @@ def test_a_key_may_be_longer_than_any_tile(rng):
 
 @pytest.mark.task(2)
 @pytest.mark.edge
-def test_keys_may_be_columns_of_something_wider(rng):
-    query, keys = whole_numbers(rng, 5, 6)
+@pytest.mark.parametrize("d", awkward_lengths(block=16))  # 0, 1, 15, 16, 17, 37
+def test_scores_keys_of_any_length(d, rng):
+    assert_matches(lesson.scores, *whole_numbers(rng, 5, d), block_n=8, block_d=16, oracle=exactly_scored, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("n, d, dtype", [(5, 6, torch.float32), (9, 37, torch.float16), (9, 37, torch.bfloat16)])
+def test_keys_may_be_columns_of_something_wider(n, d, dtype, rng):
+    query, keys = whole_numbers(rng, n, d, dtype)
     assert_matches(lesson.scores, query, apart(keys), block_n=4, block_d=4, oracle=exactly_scored, exact=True)
 
 
 @pytest.mark.task(2)
 @pytest.mark.edge
-def test_keys_may_be_every_second_row(rng):
-    query, keys = whole_numbers(rng, 10, 6)
-    assert_matches(lesson.scores, query, keys[::2], block_n=4, block_d=4, oracle=exactly_scored, exact=True)
-
-
-@pytest.mark.task(2)
-@pytest.mark.edge
-def test_keys_may_overlap_or_be_one_and_the_same(rng):
+def test_keys_may_be_every_second_row_or_overlap_or_be_one_and_the_same(rng):
     """Windows of a signal begin one element apart: row stride 1. One row that stands for all has row stride 0."""
-    query, _ = whole_numbers(rng, 1, 6)
+    query, table = whole_numbers(rng, 10, 6)
     _, signal = whole_numbers(rng, 1, 20)
-    for keys in (signal[0].unfold(0, 6, 1), signal[:, :6].expand(5, 6)):
+    for keys in (table[::2], signal[0].unfold(0, 6, 1), signal[:, :6].expand(5, 6)):
         assert_matches(lesson.scores, query, keys, block_n=4, block_d=4, oracle=exactly_scored, exact=True)
 
 
@@ -262,22 +291,19 @@ def test_keys_may_overlap_or_be_one_and_the_same(rng):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_products_of_narrow_numbers_need_not_be_narrow(dtype):
     """200 * 400 is 80000: float16 ends at 65504, and bfloat16 has only 8 digits for it. The scores are float32."""
+    score_of_200_and_400 = lesson.scores(tensor([200.0], dtype), tensor([[400.0]], dtype), block_n=1, block_d=1).item()
+    why = what_gives(score_of_200_and_400, {
+        "200 * 400 in float16: which of them is converted, and when?": INF,
+        "200 * 400 in bfloat16: which of them is converted, and when?": 79872})
+    assert score_of_200_and_400 == 80000, why
     query, keys = tensor([200.0, 3.0], dtype), tensor([[400.0, 5.0], [-400.0, 7.0], [1.0, 1.0]], dtype)
     assert_matches(lesson.scores, query, keys, block_n=4, block_d=2, oracle=exactly_scored, exact=True)
 
 
 @pytest.mark.task(2)
-@pytest.mark.edge
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_narrow_keys_may_have_any_shape_and_row_stride(dtype, rng):
-    query, keys = whole_numbers(rng, 9, 37, dtype)
-    assert_matches(lesson.scores, query, apart(keys), block_n=8, block_d=16, oracle=exactly_scored, exact=True)
-
-
-@pytest.mark.task(2)
 @pytest.mark.tolerance
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_adds_up_in_float32(dtype, rng):
+def test_adds_up_in_float32_and_takes_the_blocks_of_the_lesson_if_none_are_given(dtype, rng):
     query, keys = numbers(rng, 70, 200, dtype)
     assert_matches(lesson.scores, query, keys, oracle=scored, tolerance=summed(keys))
 
@@ -301,25 +327,16 @@ def test_nan_and_infinity_in_the_query_are_seen_in_every_score():
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-@pytest.mark.parametrize("n, programs, dtype", [(16, 2, torch.float32), (20, 3, torch.float16)])
-def test_scores_is_your_kernel_one_program_for_each_block_of_keys(n, programs, dtype, rng):
-    query, keys = whole_numbers(rng, n, 6, dtype)
-    counters = count(lesson.scores, query, apart(keys), block_n=8, block_d=4)
-    assert counters.library_operations == []
-    assert [launch.kernel for launch in counters.launches] == ["scores_kernel"]
-    assert counters.programs == programs
+@pytest.mark.parametrize("n, block_n, programs, dtype", [(16, 8, 2, torch.float32), (18, 4, 5, torch.float16)])
+def test_scores_is_your_kernel_one_program_for_each_block_of_keys(n, block_n, programs, dtype, rng):
+    assert_one_launch(lesson.scores, "scores_kernel", n, block_n, programs, dtype, rng)
 
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-@pytest.mark.parametrize("n", [16, 20])  # 2 programs of 8 keys each; 3, the last of which has 4
-def test_each_key_is_loaded_once_and_the_query_once_a_program(n, rng):
-    counters = count(lesson.scores, *whole_numbers(rng, n, 40), block_n=8, block_d=16)
-    programs = -(-n // 8)
-    bytes_of_all_keys, bytes_of_the_query = 4 * n * 40, 4 * 40
-    assert counters.bytes_loaded == bytes_of_all_keys + programs * bytes_of_the_query
-    assert counters.bytes_stored == 4 * n
-    assert counters.bytes_atomic == 0
+@pytest.mark.parametrize("keys_of_a_program", [(8, 8), (8, 8, 4)])
+def test_each_key_is_loaded_once_and_the_query_once_a_program(keys_of_a_program, rng):
+    assert_loads(lesson.scores, keys_of_a_program, rng)
 
 
 @pytest.mark.task(2)
@@ -340,13 +357,20 @@ def test_float32_is_scored_without_a_conversion(rng):
 
 @pytest.mark.task(2)
 @pytest.mark.counters
+def test_a_step_takes_block_d_elements_of_a_key(rng):
+    assert_uses_block_d(lesson.scores, rng)
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
 @pytest.mark.parametrize("d, steps", [(32, 1), (64, 2), (65, 3)])
 def test_no_step_is_masked_as_a_whole(d, steps, rng):
     """A step of 8 float16 keys converts what it loads, 8 * 32 elements of keys and 32 of the query, and its 0.0."""
     counters = count(lesson.scores, *whole_numbers(rng, 8, d, torch.float16), block_n=8, block_d=32)
     steps_done = counters.conversions / (2 * (8 * 32 + 32))
-    in_words = f"d = {d}, block_d = 32: so many conversions as in {steps_done:g} steps. How many steps have an element?"
-    assert steps_done <= steps, in_words
+    why = (f"d = {d}, block_d = 32: so many conversions as in {steps_done:g} steps of 32.\n"
+           "How many steps have an element, and how large is a step?")
+    assert steps_done <= steps, why
 
 
 @pytest.mark.task(2)
@@ -473,7 +497,7 @@ def test_a_zero_vector_has_the_cosine_0_with_every_other():
 @pytest.mark.edge
 @pytest.mark.parametrize("size, square, asks", [
     ("1e12", "1e24", "float32 ends at 3.4e38. Which step goes beyond?"),
-    ("1e-12", "1e-24", "float32 ends at 1.4e-45. Which step goes beyond, or adds something larger?"),
+    ("1e-12", "1e-24", "float32 ends at 1.4e-45. Which step goes beyond, or takes something larger instead?"),
 ], ids=["1e12", "1e-12"])
 def test_cosines_do_not_depend_on_how_long_the_vectors_are(size, square, asks):
     query, keys = float(size) * tensor(QUERY), float(size) * tensor(KEYS)
@@ -487,6 +511,12 @@ def test_cosines_do_not_depend_on_how_long_the_vectors_are(size, square, asks):
 @pytest.mark.parametrize("n, d", [(0, 5), (1, 1), (3, 0), (7, 15), (8, 16), (9, 17), (17, 37)])
 def test_finds_cosines_of_any_number_of_keys_of_any_length(n, d, rng):
     assert_measures(*numbers(rng, n, d), block_n=8, block_d=16)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_finds_cosines_of_keys_longer_than_any_tile(rng):
+    assert_measures(*numbers(rng, 2, 20000), block_n=64, block_d=4096)
 
 
 @pytest.mark.task(4)
@@ -508,6 +538,10 @@ def test_squares_of_float16_need_not_fit_float16():
 @pytest.mark.task(4)
 @pytest.mark.nonfinite
 def test_a_key_with_nan_or_infinity_has_the_cosine_nan_and_no_other_key_has():
+    cosine_of_a_key_with_nan = lesson.cosines(tensor([1.0]), tensor([[NAN]]), block_n=1, block_d=1).item()
+    cosine_is_nan = math.isnan(cosine_of_a_key_with_nan)
+    why = {"the cosine of a zero vector. Which comparisons are true of NaN?": 0}
+    assert cosine_is_nan, what_gives(cosine_of_a_key_with_nan, why)
     keys = tensor([*KEYS, KEYS[0]])
     keys[0, 1], keys[2, 0], keys[3, 1] = NAN, INF, -INF
     assert_measures(tensor(QUERY), keys, block_n=2, block_d=2)
@@ -521,24 +555,22 @@ def test_a_query_with_nan_has_no_cosine_of_0_even_with_a_zero_vector():
 
 @pytest.mark.task(4)
 @pytest.mark.counters
-@pytest.mark.parametrize("n, programs, dtype", [(16, 2, torch.float32), (20, 3, torch.float16)])
-def test_cosines_are_one_launch_of_your_kernel(n, programs, dtype, rng):
-    query, keys = numbers(rng, n, 6, dtype)
-    counters = count(lesson.cosines, query, apart(keys), block_n=8, block_d=4)
-    assert counters.library_operations == []
-    assert [launch.kernel for launch in counters.launches] == ["cosines_kernel"]
-    assert counters.programs == programs
+@pytest.mark.parametrize("n, block_n, programs, dtype", [(16, 8, 2, torch.float32), (18, 4, 5, torch.float16)])
+def test_cosines_are_one_launch_of_your_kernel(n, block_n, programs, dtype, rng):
+    assert_one_launch(lesson.cosines, "cosines_kernel", n, block_n, programs, dtype, rng)
 
 
 @pytest.mark.task(4)
 @pytest.mark.counters
-@pytest.mark.parametrize("n", [16, 20])
-def test_cosines_load_each_key_once_too(n, rng):
-    counters = count(lesson.cosines, *numbers(rng, n, 40), block_n=8, block_d=16)
-    programs = -(-n // 8)
-    bytes_of_all_keys, bytes_of_the_query = 4 * n * 40, 4 * 40
-    assert counters.bytes_loaded == bytes_of_all_keys + programs * bytes_of_the_query
-    assert counters.bytes_stored == 4 * n
+@pytest.mark.parametrize("keys_of_a_program", [(8, 8), (8, 8, 4)])
+def test_cosines_load_each_key_once_too(keys_of_a_program, rng):
+    assert_loads(lesson.cosines, keys_of_a_program, rng)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_a_step_of_cosines_takes_block_d_elements_too(rng):
+    assert_uses_block_d(lesson.cosines, rng)
 
 
 @pytest.mark.task(4)

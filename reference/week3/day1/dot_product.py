@@ -21,22 +21,22 @@ Concept
     Length: the root of a vector's dot product with itself. That of q is sqrt(1 + 4 + 0 + 1) = 2.45.
     Cosine: the score divided by both lengths. Only directions count, and it lies between -1 and 1. For k0 it is
     4 / (2.45 * 5.48) = 0.30. Its score is twice that of k2 because k0 is long; k2 points more the way that q does.
-    Zero vectors have no direction, and 0 / 0 is NaN. Their cosine is 0 here, by agreement. A vector with NaN or
-    infinity in it is no zero vector: its cosine is NaN, with any other vector, so that somebody notices.
+    Zero vectors have no direction: 0 / 0 is an error in Python, and NaN in a kernel. Their cosine is 0 here, by
+    agreement. A vector with NaN or infinity in it has the cosine NaN, even with a zero vector: so somebody notices.
     Range: a float ends at 1.8e308. For two vectors of length 1e100 the product of x . x and y . y is 1e400, which is
     infinite, and the root of it too. Take both roots first: 1e100 * 1e100 is harmless. float32 ends at 3.4e38.
 
     In a kernel: a program has BLOCK_N keys and takes BLOCK_D elements of each at a time, as a tile with a row for each
     key. query[None, :] * keys multiplies every row by the query, and tl.sum(tile, axis=1) adds up each row: one
     number for each key, added to an accumulator of tl.zeros((BLOCK_N,), dtype=tl.float32). A row may be longer than
-    any tile can be. tl.sum(x) of one vector is one number; its accumulator begins as 0.0.
+    any tile can be. In task 4 tl.sum(x) of one vector is one number, and its accumulator begins as 0.0.
+    A tile has the places row_begin[:, None] + col[None, :], and the mask rows_exist[:, None] & cols_exist[None, :].
     Places that do not exist, beyond the last key or the last element, are loaded as 0.0 with other=0.0 and add nothing.
     Row stride: keys can be a part of something larger, such as every second row. Element [i, p] lies at
     i * row_stride + p. Beyond 2**31 elements that product needs 64 bits: row.to(tl.int64) * row_stride.
     Precision: float16 ends at 65504, and 200 * 400 does not fit. Convert what was loaded, x.to(tl.float32), then
-    multiply; float32 stays as it is. tl.sqrt(x) takes float32, and tl.where(condition, a, b) chooses place by place.
-    Traffic: no two programs need the same key, but each needs the whole query. With one key a program half of what is
-    loaded is the query; with 64 keys it is a sixty-fifth.
+    multiply: on float32 it does nothing. tl.sqrt(x) takes float32; tl.where(condition, a, b) chooses place by place.
+    Traffic: one program needs a key, but all need the query. With one key a program it is half of what is loaded.
 
 Code it
     Task 1  dot, cosine, nearest: by hand, with Python's lists                              (six lines)
@@ -72,7 +72,7 @@ def dot(x: list[float], y: list[float]) -> float:
 def cosine(x: list[float], y: list[float]) -> float:
     """The cosine of the angle between two vectors of one length; 0.0 if one of them, or both, are zero vectors.
 
-    Lengths may be anything from 1e-100 to 1e100.
+    Lengths may be anything from 1e-100 to 1e100. If one has NaN or infinity in it, the cosine is NaN in any case.
     """
     lengths = math.sqrt(dot(x, x)) * math.sqrt(dot(y, y))
     return dot(x, y) / lengths if lengths else 0.0
@@ -118,7 +118,7 @@ def scores(query: torch.Tensor, keys: torch.Tensor, *, block_n: int = BLOCK_N, b
 
 # Task 3
 def predict_traffic(n: int, d: int, itemsize: int, block_n: int) -> int:
-    """Bytes that the programs of scores load and store; cosines takes no more.
+    """Bytes that the programs of scores load and store; those of cosines, in task 4, load and store as many.
 
     n: keys, which may be 0. d: elements of a key. itemsize: bytes of such an element; scores are float32.
     """
@@ -151,8 +151,8 @@ def cosines(query: torch.Tensor, keys: torch.Tensor, *, block_n: int = BLOCK_N, 
             out: torch.Tensor | None = None) -> torch.Tensor:
     """The cosine of each key and the query by cosines_kernel; 0 where one of the two is a zero vector.
 
-    Arguments as for scores. Squares of lengths lie between 1e-37 and 1e37, unless they are 0 or one of the vectors
-    has NaN or infinity in it: then the cosine is NaN, of a zero vector too.
+    Arguments as for scores. Squares of lengths are 0, or lie between 1e-37 and 1e37. If the query or a key has NaN or
+    infinity in it, their cosine is NaN in any case.
     """
     n, d = keys.shape
     out = torch.empty(n, dtype=torch.float32, device=keys.device) if out is None else out
