@@ -15,10 +15,6 @@ def log_softmax(scores):
     return torch.log_softmax(scores, dim=-1)
 
 
-def copy(scores):
-    return scores.clone()
-
-
 def halves(n, rng):
     """n rows of n float16."""
     return tuple(scores.half() for scores in tensors(rng, (n, n)))
@@ -28,7 +24,7 @@ def of_rows(function, rivals):
     return Workload(
         function=function, arguments=halves, sizes=(512, 1024, 4096, 8192), laptop_sizes=(512,), small=64,
         shape=lambda n: f"{n} x {n} float16", moved=lambda n: 2 * 2 * n * n, flops=lambda n: 3 * n * n,
-        terms=lambda n: n, naive="PyTorch", rivals=rivals | {"copy": copy})
+        terms=lambda n: n, dtype="float16", naive="PyTorch", rivals=rivals)
 
 
 WORKLOADS = (
