@@ -5,6 +5,7 @@ import re
 import sys
 import textwrap
 import traceback
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ DUMP = re.compile(  # of an object of the tools: what was asked of it, or where 
     r"(?P<lead>\+\s+where (?:.+? = )?)(?P<kind>Access|Evidence|Kernel|Occupancy|Transfers)\((?P<fields>.*?)\)"
     r"(?:(?P<asked>(?:\.\w+)+)| = .*)"
 )
+ADDRESS = re.compile(r"<built-in method|\bat 0x[0-9a-f]+")
 QUESTION = "Does every loop come closer to its end?"
 
 
@@ -131,6 +133,7 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     )
     asked, message, values = _parted(str(entry.statement).strip() if entry else "assert ...", str(error).strip())
     found, *more = values or [""]
+    more = list(takewhile(lambda line: not ADDRESS.search(line), more))  # where an object is says nothing, nor its parts
     details = [line for each in more if (line := without_dump(each.strip())) and "-v to get" not in line][:6]
     told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, bool(message), item) if entry else []
     return "\n".join(
