@@ -365,9 +365,9 @@ def test_a_step_takes_block_d_elements_of_a_key(rng):
 @pytest.mark.counters
 @pytest.mark.parametrize("d, steps", [(32, 1), (64, 2), (65, 3)])
 def test_no_step_is_masked_as_a_whole(d, steps, rng):
-    """A step of 8 float16 keys converts what it loads, 8 * 32 elements of keys and 32 of the query, and its 0.0."""
+    """A step of 8 float16 keys converts what it loads, 8 * 32 elements of keys and 32 of the query."""
     counters = count(lesson.scores, *whole_numbers(rng, 8, d, torch.float16), block_n=8, block_d=32)
-    steps_done = counters.conversions / (2 * (8 * 32 + 32))
+    steps_done = counters.conversions / (8 * 32 + 32)
     why = (f"d = {d}, block_d = 32: so many conversions as in {steps_done:g} steps of 32.\n"
            "How many steps have an element, and how large is a step?")
     assert steps_done <= steps, why

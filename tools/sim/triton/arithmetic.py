@@ -1,7 +1,7 @@
 """Arithmetic in float64 and conversions of kernels, counted line by line while a recording runs.
 
 As the kernel is written: each element of a tile counts, also those that a mask leaves out. A single number that is
-converted does not: it may be a constant.
+converted does not, as it may be a constant; nor does a tile made of one, such as what `other` puts in masked places.
 """
 
 from collections.abc import Callable
@@ -50,6 +50,7 @@ def patch(interpreter: ModuleType) -> None:
     compared = [name for name in dir(builder) if name.startswith("create_fcmp")]
     for name in (*(f"create_{each}" for each in OPERATIONS), *compared):
         setattr(builder, name, _operation(getattr(builder, name)))
+    builder.create_splat = _splat(builder.create_splat)
     for name in CASTS:
         setattr(builder, f"create_{name}", _cast(getattr(builder, f"create_{name}")))
     for kind in (interpreter.ReduceOps, interpreter.ScanOps):
@@ -71,10 +72,20 @@ def _cast(plain: Callable) -> Callable:
         result = plain(self, source, *rest)
         old, new = source.data.dtype, result.data.dtype
         if old != new and result.data.size > 1 and (is_float(old) or is_float(new)):
-            _count(conversions=result.data.size)
+            if not hasattr(source, "is_splat"):
+                _count(conversions=result.data.size)
         return result
 
     return convert
+
+
+def _splat(plain: Callable) -> Callable:
+    def repeat(self: Any, *args: Any) -> Any:
+        result = plain(self, *args)
+        result.is_splat = True  # of one number: where it is converted, one conversion is enough
+        return result
+
+    return repeat
 
 
 def _fold(plain: Callable) -> Callable:

@@ -54,6 +54,12 @@ def test_the_compiled_kernel_computes_in_float64_where_that_is_counted(function,
     assert bool(arithmetic) == (float64 > 0)
 
 
+def test_what_masked_places_get_is_no_conversion():
+    with record() as counters:
+        lesson.widen(torch.arange(SIZE - 3).half(), SIZE)
+    assert counters.conversions == SIZE
+
+
 def test_a_line_says_how_much_it_does():
     counters = counted("scale", torch.float64, torch.float64)
     (line,) = [line for line in counters.launches[0].lines if line.kind == "arithmetic"]
