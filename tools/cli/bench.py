@@ -145,11 +145,17 @@ def _print_counted(page: Console, counted: list[dict]) -> None:
     page.print()
     say("Simulated: the bytes that your kernels asked for, and the least that will do", style="bold", page=page)
     _show(page, "function", ("of", "asked for", "least", "times", "in sectors"), list(map(_counted, counted)))
+    if any(map(_by_library, counted)):
+        say("-: no kernel of yours ran, and what those of a library ask for is not counted.", page=page)
     page.print()
     say("A bound from the chips' data sheets, not measured: no program is faster", style="bold", page=page)
     _show(page, "function", (*CHIPS, "limit"), list(map(_bound, counted)))
     page.print()
     say("On a machine with a GPU the same command times them against their rivals.", page=page)
+
+
+def _by_library(record: dict) -> bool:
+    return bool(record["library"]) and not record["asked"] and not record["least_crossed"]
 
 
 def _counted(record: dict) -> Row:
@@ -159,10 +165,10 @@ def _counted(record: dict) -> Row:
         f"{record['function']}, {record['shape']}",
         (
             "host link" if crosses else "GPU memory",
-            f"{asked:,}",
+            "-" if _by_library(record) else f"{asked:,}",
             f"{least:,}",
-            f"{asked / least:.2f}",
-            "-" if crosses else f"{record['in_sectors']:,}",
+            "-" if _by_library(record) else f"{asked / least:.2f}",
+            "-" if crosses or _by_library(record) else f"{record['in_sectors']:,}",
         ),
     )
 

@@ -110,6 +110,14 @@ def test_what_crosses_is_set_against_what_must_cross(happens, tmp_path, capsys):
     assert "  double, 8 float32  host link        400    200   2.00           -\n" in capsys.readouterr().out
 
 
+def test_what_a_library_asks_for_is_not_called_nothing(happens, tmp_path, capsys):
+    happens({"event": "counted", "record": simulated() | {"asked": 0, "in_sectors": 0, "library": ["torch.mul"]}})
+    main(["bench", "week1/day1"], tmp_path)
+    out = capsys.readouterr().out
+    assert "  double, 8 float32  GPU memory          -     64      -           -\n" in out
+    assert "-: no kernel of yours ran" in out
+
+
 @pytest.mark.parametrize("columns, widest", [("40", 40), ("80", 80), ("120", 80)])
 def test_no_line_is_longer_than_the_screen_and_nothing_is_cut(columns, widest, happens, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", columns)
