@@ -1,4 +1,4 @@
-"""A transformer trained on this machine's GPU with three attentions: memory, tokens a second, and the loss of each step.
+"""A transformer trained on this machine's GPU with three attentions: memory, tokens a second, the loss of each step.
 
     ./course python -m benchmarks.transformer FILE                    reference.week3.day7.flash_attention
     ./course python -m benchmarks.transformer FILE week3.day7.flash_attention
@@ -81,7 +81,7 @@ def attention(kind: str, module: str) -> Callable:
         q, k, v, is_causal=causal, enable_gqa=True)
 
 
-def case(kind: str, length: int, module: str, *, steps: int = STEPS, tokens: int = TOKENS, device: str = "cuda") -> dict:
+def case(kind: str, length: int, module: str, *, steps=STEPS, tokens=TOKENS, device="cuda") -> dict:
     """Train with one attention at one length; the number of tokens in a step is the same at all lengths."""
     import torch
 

@@ -133,7 +133,7 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     )
     asked, message, values = _parted(str(entry.statement).strip() if entry else "assert ...", str(error).strip())
     found, *more = values or [""]
-    more = list(takewhile(lambda line: not ADDRESS.search(line), more))  # where an object is says nothing, nor its parts
+    more = list(takewhile(lambda line: not ADDRESS.search(line), more))  # what is at an address explains nothing
     details = [line for each in more if (line := without_dump(each.strip())) and "-v to get" not in line][:6]
     told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, bool(message), item) if entry else []
     return "\n".join(

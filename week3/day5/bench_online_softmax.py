@@ -42,7 +42,8 @@ WORKLOADS = (
         function="attend", arguments=lambda n, rng: halves(rng, (n, N), (n, N, D)),
         sizes=(32, 128, 512, 2048), laptop_sizes=(4,), small=2, shape=lambda n: f"{n} x {N} float16, d_v = {D}",
         moved=lambda n: 2 * n * (N + N * D + D) + 4 * n, flops=lambda n: 2 * n * N * D,
-        terms=lambda n: N, dtype="float16", naive="PyTorch", rivals={"torch.compile": Compiled(attended), "PyTorch": attended}),
+        terms=lambda n: N, dtype="float16", naive="PyTorch",
+        rivals={"torch.compile": Compiled(attended), "PyTorch": attended}),
     Workload(
         function="softmax", arguments=lambda n, rng: halves(rng, (rows(n), n)),
         sizes=(8192, 32768, 131072), laptop_sizes=(4096,), small=1024,

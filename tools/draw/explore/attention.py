@@ -23,9 +23,8 @@ def attention(scale: float, seen: int) -> str:
     weights = powers / (l or 1)
     out = weights @ VALUES
     sums = f"m = {m:.4g}, l = {l:.3f}: " if seen else ""
-    canvas = page(
-        f"scale {scale:g}, {of(seen, 'key')} seen", f"{sums}out = ({out[0]:.3f}, {out[1]:.3f}), the mark among the values"
-    )
+    found = f"{sums}out = ({out[0]:.3f}, {out[1]:.3f}), the mark among the values"
+    canvas = page(f"scale {scale:g}, {of(seen, 'key')} seen", found)
     for name, left in COLUMNS.items():
         canvas.text(left, TOP + 12, name, "soft")
     for key in range(4):

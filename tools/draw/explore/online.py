@@ -1,4 +1,4 @@
-"""The state of an online softmax as it walks along four scores: which share of the sum each of them has, step by step."""
+"""The state of an online softmax as it walks along four scores: the share of the sum that each has, step by step."""
 
 from collections.abc import Sequence
 
@@ -22,8 +22,9 @@ def online_softmax(scores: Sequence[float], block: int) -> str:
     last, alphas = steps[-1], [_alpha(old, new) for old, new in zip(steps, steps[1:])]
     shrunk = sum(alpha < 1 for alpha in alphas[1:])
     x, y = last.output
+    listed = " ".join(f"{score:g}" for score in scores)
     canvas = page(
-        f"scores {' '.join(f'{score:g}' for score in scores)}, {of(block, 'score')} a step; l shrinks {of(shrunk, 'time')}",
+        f"scores {listed}, {of(block, 'score')} a step; l shrinks {of(shrunk, 'time')}",
         f"m = {last.m_i:g}, l = {last.l_i:.3f}: output ({x:.3f}, {y:.3f}), log-sum-exp {last.logsumexp:.3f}",
     )
     for name, left in COLUMNS.items():

@@ -204,7 +204,7 @@ def test_what_each_key_adds_shrinks_when_a_larger_score_comes(scores, block):
     assert f"l = {powers.sum():.3f}: output ({x:.3f}, {y:.3f})" in told(svg)
     ends = [min(end, 4) for end in range(block, 4 + block, block)]
     assert tips(svg) == [
-        f"{end} score{'s' * (end > 1)} seen: exp({score} - {max(scores[:end])}) = {np.exp(score - max(scores[:end])):.4f}"
+        f"{end} score{'s' * (end > 1)} seen: exp({score} - {(m := max(scores[:end]))}) = {np.exp(score - m):.4f}"
         for end in ends
         for score in scores[:end]
     ]
