@@ -49,7 +49,7 @@ def _step(canvas: Canvas, number: int, seen: list[float], step: State, alpha: fl
     if alpha is not None:
         canvas.text(COLUMNS["alpha"], top + 14, f"{alpha:.3f}", "strong" if 0 < alpha < 1 else "soft")
     canvas.text(COLUMNS["l"], top + 14, f"{step.l_i:.3f}")
-    left = COLUMNS["l"] + 48
+    left = COLUMNS["l"] + 48.0
     for key, score in enumerate(seen):
         share = float(np.exp(score - step.m_i))
         tip = f"{words} seen: exp({score:g} - {step.m_i:g}) = {share:.4f}"
