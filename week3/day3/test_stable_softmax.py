@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tools.check import Mismatch, assert_matches, compiled, count, speed_ratio, terms
-from tools.check.inputs import integers, matrices
+from tools.check.inputs import matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
 from week3.day3 import stable_softmax as lesson
@@ -75,6 +75,11 @@ def listed(values):
     return " ".join(f"{value:.7g}" for value in values)
 
 
+def with_fact(found, fact):
+    """The same failure, which tells a fact more."""
+    return Mismatch(f"{found.text}\n\n{textwrap.fill(fact, 76)}", found.cause)
+
+
 def assert_row(function, scores, wanted, fact):
     """The result for one row, right to 1e-5; a failure tells the fact beside it."""
     __tracebackhide__ = True
@@ -83,6 +88,11 @@ def assert_row(function, scores, wanted, fact):
         return
     call = f"{function.__name__}(scores), of {listed(np.ravel(scores.tolist()))}"
     raise Mismatch(f"{call}\n\nGot    {listed(got)}\nwanted {listed(wanted)}\n\n{textwrap.fill(fact, 76)}", "row")
+
+
+ABOUT_FLOAT64 = "float32 becomes float64 beside np.ones(4), np.float64(1) and their like, not beside a plain 1."
+ABOUT_HIDDEN_NAN = ("tl.max of -inf, NaN, -inf is -inf: it hides the NaN. tl.sum of the exponentials does not. By "
+                    "which of them does the kernel find out that no score counts?")
 
 
 def about_infinity(row):
@@ -107,10 +117,15 @@ def summed(dtype, n):
 # Task 1: log-sum-exp ------------------------------------------------------------------------------
 
 def assert_array(function, oracle, scores):
-    """Of NumPy's scores, in sums of n exponentials."""
+    """Of NumPy's scores, in sums of n exponentials. A failure by the dtype tells what makes float64 of float32."""
     __tracebackhide__ = True
     tolerance = accumulated(scores.dtype, max(1, scores.shape[-1]))
-    assert_matches(function, scores, oracle=for_arrays(oracle), tolerance=tolerance)
+    try:
+        assert_matches(function, scores, oracle=for_arrays(oracle), tolerance=tolerance)
+    except Mismatch as found:
+        if found.cause != "wrong_dtype":
+            raise
+        raise with_fact(found, ABOUT_FLOAT64) from None
 
 
 @pytest.mark.task(1)
@@ -216,17 +231,20 @@ def assert_rows(function, oracle, scores, tolerance=None):
     assert_matches(function, scores, oracle=oracle, tolerance=tolerance or summed(scores.dtype, n))
 
 
-def products_in_64_bits(kernel):
-    """How many multiplications of integers the compiler was given in 64 bits."""
-    return re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir")).count("i64")
+def assert_into_wide_rows(function, oracle, scores):
+    """With an out whose rows lie further apart than those of scores."""
+    __tracebackhide__ = True
+    stride = scores.stride(0) + 4
 
+    def with_out(scores):
+        return function(scores, out=apart(torch.full_like(scores, NAN), by=stride - scores.shape[1]))
 
-def into_wide_rows(function):
-    """The same call, with an out whose rows lie 5 places further apart than n."""
-    def called_with_out(scores):
-        return function(scores, out=apart(torch.full_like(scores, NAN), by=5))
-    called_with_out.__name__ = f"{function.__name__}_into_out_of_wide_rows"
-    return called_with_out
+    with_out.__name__ = f"{function.__name__}_with_out"
+    try:
+        assert_rows(with_out, oracle, scores)
+    except Mismatch as found:
+        fact = f"The rows of out begin {stride} elements apart, those of scores {scores.stride(0)}."
+        raise with_fact(found, fact) from None
 
 
 @pytest.mark.task(3)
@@ -246,10 +264,11 @@ def test_kernel_weighs_any_number_of_rows_of_any_width(rows, n, rng):
 @pytest.mark.edge
 def test_kernel_follows_the_row_strides_of_scores_and_of_out(rng):
     scores = rows_of(rng, 3, 5)
+    assert_into_wide_rows(lesson.row_softmax, weights, scores)
     assert_rows(lesson.row_softmax, weights, apart(scores))
     assert_rows(lesson.row_softmax, weights, scores[::2])
     assert_rows(lesson.row_softmax, weights, scores[:1].expand(3, 5))
-    assert_rows(into_wide_rows(lesson.row_softmax), weights, apart(scores))
+    assert_into_wide_rows(lesson.row_softmax, weights, apart(scores))
 
 
 @pytest.mark.task(3)
@@ -257,6 +276,12 @@ def test_kernel_follows_the_row_strides_of_scores_and_of_out(rng):
 @pytest.mark.parametrize("n", [4, 5])
 def test_kernel_gives_a_row_of_minus_infinity_alone_weights_0(n):
     assert_row(lesson.row_softmax, tensor([[-INF] * n]), [0.0] * n, about_infinity([-INF]))
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_kernel_lets_a_nan_be_seen_that_the_maximum_hides():
+    assert_row(lesson.row_softmax, tensor([[-INF, NAN, -INF]]), [NAN] * 3, ABOUT_HIDDEN_NAN)
 
 
 @pytest.mark.task(3)
@@ -281,7 +306,7 @@ def test_kernel_adds_up_131072_equal_scores():
     """131072 times 1 is no float16, but each weight, 2**-17, is one."""
     got = lesson.row_softmax(torch.full((1, 131_072), 60_000.0, dtype=F16, device=device))
     smallest_weight, largest_weight = float(got.min()), float(got.max())
-    assert smallest_weight == 2**-17, "in float16 numbers end at 65504. Which number of the row is larger?"
+    assert smallest_weight == 2**-17, "131072 exponentials of 1 add up to more than 65504, where float16 ends"
     assert largest_weight == 2**-17
 
 
@@ -307,8 +332,8 @@ def test_one_launch_starts_a_program_for_each_row(rng):
 @pytest.mark.counters
 def test_kernel_weighs_float32_without_a_conversion(rng):
     counters = count(lesson.row_softmax, rows_of(rng, 3, 64))
-    assert counters.float64 == 0
     assert counters.conversions == 0
+    assert counters.float64 == 0
 
 
 def assert_few_instructions(kernel):
@@ -319,24 +344,42 @@ def assert_few_instructions(kernel):
     assert spilled_bytes == 0, f"with num_warps={kernel.num_warps} not every number of a row has a register"
     assert widest_load == 16
     assert exponentials_of_32_scores <= 32
-    row_begins_in_64_bits = products_in_64_bits(kernel)
-    assert row_begins_in_64_bits >= 2, "scores and out each have a product of row and stride that can pass 2**31"
+
+
+def assert_rows_begin_in_64_bits(kernel):
+    """By the multiplications of integers that the compiler was given."""
+    __tracebackhide__ = True
+    products = re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir"))
+    row_begins_in_64_bits = products.count("i64")
+    assert row_begins_in_64_bits >= 2, "row * stride, of scores and of out: is a factor converted, or the product?"
+
+
+def kernel_for(rows_function, n):
+    """What the compiler makes of it for two rows of n float32."""
+    name = rows_function.__name__.removeprefix("row_") + "_kernel"
+    return compiled(rows_function, tensor([[0.0]]).expand(2, n), chip="h100").kernels[name]
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+@pytest.mark.parametrize("n, block, warps", [(512, 512, 4), (513, 1024, 4), (32_768, 32_768, 32)])
+def test_a_launch_takes_the_next_power_of_two_and_the_warps_for_it(n, block, warps):
+    kernel = kernel_for(lesson.row_softmax, n)
+    block_n, num_warps = int(kernel.constants["BLOCK_N"]), kernel.num_warps
+    assert block_n == block, f"{block_n - n} places of the block hold no score of a row of {n}"
+    assert num_warps == warps, f"Is it what warps_for says of a block of {block}?"
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_kernel_begins_each_row_at_a_product_in_64_bits():
+    assert_rows_begin_in_64_bits(kernel_for(lesson.row_softmax, 32_768))
 
 
 @pytest.mark.task(3)
 @pytest.mark.compiled
 def test_kernel_keeps_a_row_of_32768_in_registers():
-    scores = tensor([[0.0]]).expand(2, 32_768)
-    assert_few_instructions(compiled(lesson.row_softmax, scores, chip="h100").kernels["softmax_kernel"])
-
-
-@pytest.mark.task(3)
-@pytest.mark.compiled
-def test_a_block_is_no_longer_than_the_next_power_of_two():
-    scores = tensor([[0.0]], F16).expand(2, 513)
-    kernel = compiled(lesson.row_softmax, scores, chip="h100").kernels["softmax_kernel"]
-    block_n = int(kernel.constants["BLOCK_N"])
-    assert block_n == 1024
+    assert_few_instructions(kernel_for(lesson.row_softmax, 32_768))
 
 
 @pytest.mark.task(3)
@@ -408,8 +451,9 @@ def test_logarithms_of_any_number_of_rows_of_any_width(rows, n, rng):
 @pytest.mark.edge
 def test_logarithms_follow_the_row_strides_of_scores_and_of_out(rng):
     scores = rows_of(rng, 3, 5)
+    assert_into_wide_rows(lesson.row_log_softmax, log_weights, scores)
     assert_rows(lesson.row_log_softmax, log_weights, apart(scores))
-    assert_rows(into_wide_rows(lesson.row_log_softmax), log_weights, apart(scores))
+    assert_into_wide_rows(lesson.row_log_softmax, log_weights, apart(scores))
 
 
 @pytest.mark.task(4)
@@ -418,6 +462,12 @@ def test_logarithms_follow_the_row_strides_of_scores_and_of_out(rng):
 def test_logarithms_of_a_row_of_minus_infinity_alone_are_minus_infinity(n):
     fact = "-inf - -inf is NaN, in whichever line. log(0) is -inf as well."
     assert_row(lesson.row_log_softmax, tensor([[-INF] * n]), [-INF] * n, fact)
+
+
+@pytest.mark.task(4)
+@pytest.mark.nonfinite
+def test_logarithms_let_a_nan_be_seen_that_the_maximum_hides():
+    assert_row(lesson.row_log_softmax, tensor([[-INF, NAN, -INF]]), [NAN] * 3, ABOUT_HIDDEN_NAN)
 
 
 @pytest.mark.task(4)
@@ -442,15 +492,15 @@ def test_logarithms_too_read_once_and_write_once_in_one_launch(rng):
     assert counters.bytes_loaded == once
     assert counters.bytes_stored == once
     assert [launch.grid for launch in counters.launches] == [(6,)]
-    assert counters.float64 == 0
     assert counters.conversions == 0
+    assert counters.float64 == 0
 
 
 @pytest.mark.task(4)
 @pytest.mark.compiled
 def test_logarithms_keep_a_row_of_32768_in_registers():
-    scores = tensor([[0.0]]).expand(2, 32_768)
-    kernel = compiled(lesson.row_log_softmax, scores, chip="h100").kernels["log_softmax_kernel"]
+    kernel = kernel_for(lesson.row_log_softmax, 32_768)
+    assert_rows_begin_in_64_bits(kernel)
     assert_few_instructions(kernel)
 
 
@@ -488,6 +538,12 @@ def test_predicts_the_bytes_that_are_counted(rows, n, dtype, rng):
 @pytest.mark.parametrize("rows, n, itemsize", [(1, 4, 4), (3, 100, 2), (7, 1, 8), (0, 5, 4)])
 def test_predicts_what_one_kernel_moves(rows, n, itemsize):
     assert_matches(lesson.predict_traffic, rows, n, itemsize, oracle=loads_and_stores)
+
+
+@pytest.mark.task(5)
+def test_predicts_that_each_maximum_and_each_sum_is_written_and_read():
+    moved_beside_scores = lesson.predict_separate(3, 0, 4)  # of three rows without a score
+    assert moved_beside_scores == 48, "one operation writes a maximum or a sum, another reads it"
 
 
 @pytest.mark.task(5)

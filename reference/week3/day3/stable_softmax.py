@@ -14,7 +14,7 @@ Challenge
 
 Explore
     ./course python -c "import numpy as np; s = np.float32([102, 100, 101, 103]); print(np.exp(s), np.exp(s - 103))"
-    What would 90 in place of 103 give? And 300, or -inf? Which numbers are safe for every row?
+    NumPy warns of what overflows. What would 90 in place of 103 give? 300, -inf? Which numbers are safe for every row?
     ./course week3/day3/explore_stable_softmax.py    Try them out: what you take off cancels, as long as all fits.
 
 Concept
@@ -23,26 +23,28 @@ Concept
     Log-sum-exp: log(sum of exp(score)) is m + log(l). For 102 100 101 103 it is 103 + log(1.553) = 103.440, while
     exp(103) is no float32. It tells how large a row is: at least m, at most m + log(n).
     All scores -inf: then m is -inf, and -inf - -inf is NaN. Take 0 off instead: each exponential is 0, and so is l.
-    The log-sum-exp is np.log(0), -inf; NumPy warns, and is right. A weight would be 0 / 0: divide by 1 where l is 0.
-    A score of inf: its log-sum-exp is inf, but inf - inf is NaN. So logsumexp takes m off only if np.isfinite(m), else
-    0. A softmax takes m off even if it is inf: all of the row's weights are then NaN. A NaN, too, makes NaN of its row.
+    The log-sum-exp is np.log(0), -inf: NumPy warns, but it is right. A weight would be 0 / 0: divide by 1 where l is 0.
+    A score of inf: its log-sum-exp is inf, but inf - inf is NaN. So the guards differ: logsumexp takes 0 off unless
+    np.isfinite(m), a softmax only where m is -inf. A row with inf then has weights NaN, as has one with NaN.
     NumPy: scores.max(axis=-1, keepdims=True, initial=-np.inf) is m of each row, as a column; -inf where a row has no
-    score. np.where(condition, a, b) chooses element by element. x.squeeze(-1) drops an axis of length 1.
+    score. np.where(condition, a, b) chooses element by element; a plain 1 in it has the dtype of the other, np.ones(3)
+    is float64. x.squeeze(-1) drops an axis of length 1.
 
     In a kernel a program has one row, in one block: col = tl.arange(0, BLOCK_N). triton.next_power_of_2(5) is 8. Where
     n is 5, the 3 places too many are loaded as other=float("-inf"): never the maximum, and nothing in the sum.
     tl.max(x, axis=0) and tl.sum(x, axis=0) are one number; tl.exp, tl.log and tl.where work as in NumPy.
-    tl.max passes over a NaN: of -inf, NaN, -inf it is -inf. So m = -inf can hide a NaN; l = 0 cannot.
-    Precision: float16 has three digits. Convert what was loaded, x.to(tl.float32); a tl.store rounds by itself.
-    Row stride: row i begins at i * row_stride, scores.stride(0). Beyond 2**31 elements that product needs 64 bits:
-    tl.program_id(0).to(tl.int64) * row_stride.
+    tl.max passes over a NaN: of -inf, NaN, -inf it is -inf, but l is NaN. So l, not m, tells which rows have weights 0.
+    Precision: float16 has three digits. x.to(tl.float32) after the load makes float32 of all that follows. (Here
+    tl.max, whose result is float32, would do so too.) A tl.store rounds by itself.
+    Row stride: row i begins at i * row_stride, scores.stride(0); out has its own. Beyond 2**31 elements that product
+    needs 64 bits, and so does one of its factors: tl.program_id(0).to(tl.int64) * row_stride.
     Registers hold the row from its load to its store. With 32 numbers a thread has enough of them: warps_for(block_n),
     given, says how many warps that takes. num_warps=8 in a launch asks for 8. Of a row beyond 32768 some numbers have
     no register and go through memory: slower, and still right. Day 5 cuts such rows into blocks.
-    Log-softmax: log(weight) is (score - m) - log(l). Not the logarithm of the weight: exp(-200) is 0 in float32, and
-    log(0) is -inf. Not score - lse either: at 10003.44 the numbers of float32 are 0.001 apart, and lse is rounded.
+    Log-softmax: log(weight) is (score - m) - log(l), with both guards. Not the logarithm of the weight: exp(-200) is 0,
+    and log(0) -inf. Not score - lse either: at 10003.44 the numbers of float32 are 0.001 apart, and lse is rounded.
     Traffic: as five operations (maximum, difference, exp, sum, quotient), each a launch that reads its operands and
-    writes its result, a softmax moves each number up to eight times. One kernel: once in, once out.
+    writes its result, a softmax moves 8 numbers for each score, and some for each row. One kernel: once in, once out.
 
 Code it
     Task 1  logsumexp: of any scores, in NumPy                                              (four lines)
@@ -107,7 +109,10 @@ def softmax_kernel(scores_ptr, out_ptr, n, row_stride, out_row_stride, BLOCK_N: 
 
 
 def warps_for(block_n: int) -> int:
-    """Warps of a program with a block of so many numbers: 32 for each thread, at least 4 warps, at most 32. Given."""
+    """Warps of a program with a block of so many numbers: 32 for each thread, but at least 4 warps, at most 32. Given.
+
+    4 is also what a launch takes that names no number of warps.
+    """
     return min(max(block_n // (32 * 32), 4), 32)
 
 
@@ -115,7 +120,8 @@ def launch_rows(kernel: Callable, scores: torch.Tensor, out: torch.Tensor | None
     """What `kernel` makes of each row: a program a row, in a block of the next power of two, in warps_for it.
 
     scores: (rows, n) float16, bfloat16 or float32, n >= 1, rows of any stride, the scores of a row side by side; not
-    copied. rows may be 0. out: like scores, with a row stride of its own; allocated if not given.
+    copied. rows may be 0: a grid of 0 programs launches nothing. out: like scores, with a row stride of its own;
+    allocated if not given.
     """
     rows, n = scores.shape
     out = torch.empty((rows, n), dtype=scores.dtype, device=scores.device) if out is None else out
