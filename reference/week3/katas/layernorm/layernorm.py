@@ -1,0 +1,217 @@
+"""Week 3, kata: layer norm
+
+Challenge
+    A layer norm moves and scales each row to mean 0 and variance 1; then each column has a weight and a bias. Write
+    a kernel that reads x once and writes y once, derive the gradients by hand, and write the kernel for them too.
+
+        x                   1      7      7      9      mean 6, variance (25 + 1 + 1 + 9) / 4 = 9, rstd 1 / sqrt(9)
+        x - mean           -5      1      1      3
+        x_hat: * rstd   -1.67    .33    .33      1
+        weight, bias     3, 1   6, 0   3, 0   2, 1
+        y                  -4      2      1      3      x_hat * weight + bias
+        d_out               0      0      0      2      how much the loss grows with each y
+        g: * weight         0      0      0      4      mean(g) = 1, mean(g * x_hat) = 1
+        d_x               .22   -.44   -.44    .67      (g - 1 - x_hat * 1) * rstd
+
+Explore
+    ./course python -c "import numpy as np; x = np.float32([4095, 4097]); print((x * x).mean() - x.mean()**2, x.var())"
+    The variance in two ways. First say what both are on paper, and which number of the first float32 has not got.
+
+Concept
+    Cancellation (day 2): mean(x * x) - mean**2 needs one read. For 4095 and 4097 the mean of the squares is
+    2**24 + 1, rounded to 2**24, and the variance is 0 in place of 1. Subtract the mean first, then square.
+    Welford: the state (count, mean, m2) of numbers that come one by one; m2 is the sum of (x - mean)**2, and
+    m2 / count the variance. 1 and 7 have (2, 4, 18). Another 7 lies delta = 3 above the mean. The mean moves by
+    delta / count to 5, and m2 grows by delta * (7 - new mean) = 3 * 2 to 24.
+    Merge: 1 and 7 have (2, 4, 18), 7 and 9 have (2, 8, 2). The means lie delta = 4 apart. The mean of all lies on the
+    way, at 4 + delta * 2 / 4 = 6, and m2 = 18 + 2 + delta**2 * 2 * 2 / 4 = 36. No count is 0 / 0 here: mind it.
+    Registers: a program that has its whole row in registers needs neither. It adds up x, then the squares of
+    x - mean: two passes, one read. Places behind the row are loaded as 0.0, and 0 - mean is not 0 there:
+    tl.where(here, x - mean, 0.0). Sums are divided by n, not by BLOCK.
+    rstd = tl.rsqrt(variance + eps) is one over the root; eps helps rows of equal numbers. A row begins at
+    row * row_stride, in 64 bits: tl.program_id(0).to(tl.int64) is the row (day 1).
+    Precision: float16 and bfloat16 are computed in float32, float64 in float64. mean has that dtype (see sums_like),
+    and in a kernel it is called mean_ptr.dtype.element_ty. tl.store converts to the dtype of what it stores to.
+
+    Backward: each weight meets x_hat in every row, so d_weight is d_out * x_hat, added up over the rows; d_bias
+    is d_out, added up. g = d_out * weight arrives at x_hat = (x - mean) * rstd. An x[j] moves x_hat in three ways:
+        by itself                                                                      rstd * g[j]
+        through the mean, which moves all of the row by -1 / n                        -rstd * mean(g)
+        through rstd, which moves by -rstd**2 * x_hat[j] / n                          -rstd * x_hat[j] * mean(g * x_hat)
+    d_x is the sum of the three. That of the picture adds up to 0, as it must: to add 1 to all of x changes nothing.
+    Shares: a program cannot add up the rows of others. Atomics would cost a row of updates for each row of x, and
+    their order changes. So program p takes the rows p, p + programs, ..., and has two sums in registers, each begun
+    as tl.zeros((BLOCK,), dtype=...). After the loop it stores them once, as row p of its two shares. PyTorch adds
+    up the shares. What is the same for all rows is loaded before the loop.
+    for row in tl.range(first, rows, tl.num_programs(0), num_stages=STAGES): the loads of the next rows begin early.
+    Autograd: LayerNorm.apply(x, weight, bias, eps) calls forward(ctx, ...), and PyTorch later backward(ctx, d_out).
+    ctx.save_for_backward(a, b) keeps tensors for ctx.saved_tensors. backward returns one gradient for each argument
+    of forward, None for eps. Save what is there anyway, and two numbers a row: x_hat would be a second x.
+    Layout: x.reshape(-1, n) makes rows, without a copy where that can be. stride(1) of them may be 2, as in x[:, ::2],
+    or 0: y.sum().backward() hands on a d_out of one number. x.contiguous() copies then.
+
+Code it
+    Task 1  add, merge: Welford's state, by hand                                        (eight lines)
+    Task 2  forward_kernel, layernorm_forward: a row a program, read once               (fifteen lines)
+    Task 3  backward_kernel, layernorm_backward: d_x, and shares of d_weight, d_bias   (twenty lines)
+    Task 4  as_rows, LayerNorm: for autograd, any shape and any strides                (eight lines)
+
+Verify
+    pytest week3/katas/layernorm       then: ./course quiz week3/katas/layernorm
+    Reflect: a row of a million numbers fits no program's registers. What would it carry from tile to tile, and how
+    often would x be read?
+
+Simulated without a GPU: results, bounds and bytes are exact. The compiler is the real one. Time is not simulated.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import torch
+import triton
+import triton.language as tl
+
+EPS = 1e-5
+PROGRAMS = 132  # of the backward, at most: the SMs of an H100
+
+
+# Task 1
+def add(state: tuple[int, float, float], x: float) -> tuple[int, float, float]:
+    """The state (count, mean, m2) with one more number. That of no number is (0, 0.0, 0.0)."""
+    count, mean, m2 = state
+    count += 1
+    delta = x - mean
+    mean += delta / count
+    return count, mean, m2 + delta * (x - mean)
+
+
+def merge(a: tuple[int, float, float], b: tuple[int, float, float]) -> tuple[int, float, float]:
+    """The state (count, mean, m2) of the numbers of a and those of b; one of them, or both, may have none."""
+    count = a[0] + b[0]
+    if count == 0:
+        return a
+    delta = b[1] - a[1]
+    return count, a[1] + delta * b[0] / count, a[2] + b[2] + delta**2 * a[0] * b[0] / count
+
+
+# Task 2
+@triton.jit
+def forward_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rstd_ptr, n, row_stride, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK)
+    here = col < n
+    x = tl.load(x_ptr + row * row_stride + col, mask=here, other=0.0).to(mean_ptr.dtype.element_ty)
+    weight = tl.load(weight_ptr + col, mask=here)
+    bias = tl.load(bias_ptr + col, mask=here)
+    mean = tl.sum(x) / n
+    deviation = tl.where(here, x - mean, 0.0)
+    rstd = tl.rsqrt(tl.sum(deviation * deviation) / n + eps)
+    tl.store(y_ptr + row * n + col, deviation * rstd * weight + bias, mask=here)
+    tl.store(mean_ptr + row, mean)
+    tl.store(rstd_ptr + row, rstd)
+
+
+def block_and_warps(n: int) -> dict[str, int]:
+    """BLOCK and num_warps for rows of n elements. Given; handed on by **."""
+    block = triton.next_power_of_2(n)
+    return {"BLOCK": block, "num_warps": max(1, min(block // 1024, 32))}
+
+
+def sums_like(x: torch.Tensor, *shape: int) -> torch.Tensor:
+    """An empty tensor beside x for sums: float64 if x is, else float32. Given."""
+    return torch.empty(shape, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
+
+
+def layernorm_forward(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor,
+                      eps: float = EPS) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """y (rows, n) in the dtype of x, and mean and rstd of each row, (rows,); by forward_kernel, a program a row.
+
+    x: (rows, n) floats, rows of any stride, the elements of a row side by side; not copied. rows may be 0, n is 1 to
+    131072. weight, bias: (n,) of one dtype, which may be another than that of x; contiguous.
+    """
+    rows, n = x.shape
+    y = torch.empty(rows, n, dtype=x.dtype, device=x.device)
+    mean, rstd = sums_like(x, rows), sums_like(x, rows)
+    forward_kernel[(rows,)](x, weight, bias, y, mean, rstd, n, x.stride(0), eps, **block_and_warps(n))
+    return y, mean, rstd
+
+
+# Task 3
+@triton.jit
+def backward_kernel(d_out_ptr, x_ptr, weight_ptr, mean_ptr, rstd_ptr, d_x_ptr, d_weight_ptr, d_bias_ptr, rows, n,
+                    d_out_stride, x_stride, BLOCK: tl.constexpr, STAGES: tl.constexpr):
+    first = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK)
+    here = col < n
+    dtype: tl.constexpr = mean_ptr.dtype.element_ty
+    weight = tl.load(weight_ptr + col, mask=here, other=0.0).to(dtype)
+    d_weight = tl.zeros((BLOCK,), dtype=dtype)
+    d_bias = tl.zeros((BLOCK,), dtype=dtype)
+    for row in tl.range(first, rows, tl.num_programs(0), num_stages=STAGES):
+        d_out = tl.load(d_out_ptr + row * d_out_stride + col, mask=here, other=0.0).to(dtype)
+        x = tl.load(x_ptr + row * x_stride + col, mask=here, other=0.0).to(dtype)
+        rstd = tl.load(rstd_ptr + row)
+        x_hat = (x - tl.load(mean_ptr + row)) * rstd
+        d_weight += d_out * x_hat  # d_out is 0 behind the row, and so is g
+        d_bias += d_out
+        g = d_out * weight
+        d_x = (g - tl.sum(g) / n - x_hat * (tl.sum(g * x_hat) / n)) * rstd
+        tl.store(d_x_ptr + row * n + col, d_x, mask=here)
+    tl.store(d_weight_ptr + first * n + col, d_weight, mask=here)
+    tl.store(d_bias_ptr + first * n + col, d_bias, mask=here)
+
+
+def stages_for(x: torch.Tensor) -> int:
+    """STAGES for rows of x: 3 where shared memory holds so many rows of x and of d_out, else 1. Given."""
+    return 3 if triton.next_power_of_2(x.shape[1]) * x.element_size() <= 32768 else 1
+
+
+def layernorm_backward(d_out: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, mean: torch.Tensor,
+                       rstd: torch.Tensor, programs: int = PROGRAMS) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The gradients of x, weight and bias, each in the dtype of its own (bias has that of weight).
+
+    d_out, x: (rows, n), each with rows of any stride, the elements of a row side by side; not copied. weight: (n,),
+    contiguous. mean, rstd: those of layernorm_forward.
+    programs: at most so many run, and no more than there are rows. Without a row d_weight and d_bias are 0.
+    """
+    rows, n = x.shape
+    programs = min(rows, programs)
+    d_x = torch.empty(rows, n, dtype=x.dtype, device=x.device)
+    shares = sums_like(x, 2, programs, n)  # of d_weight, of d_bias
+    backward_kernel[(programs,)](d_out, x, weight, mean, rstd, d_x, shares[0], shares[1], rows, n,
+                                 d_out.stride(0), x.stride(0), STAGES=stages_for(x), **block_and_warps(n))
+    d_weight, d_bias = shares.sum(1).to(weight.dtype)
+    return d_x, d_weight, d_bias
+
+
+# Task 4
+def as_rows(x: torch.Tensor) -> torch.Tensor:
+    """x as (rows, n), the elements of a row side by side; copied only if they are not. x: (..., n), n at least 1."""
+    rows = x.reshape(-1, x.shape[-1])
+    return rows if rows.stride(1) == 1 else rows.contiguous()
+
+
+class LayerNorm(torch.autograd.Function):
+    """layernorm_forward and layernorm_backward as one operation of autograd; of x, weight and bias, in any layout.
+
+    Beside its arguments only mean and rstd wait for the backward, and at most a copy of x where as_rows made one.
+    """
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, eps):
+        y, mean, rstd = layernorm_forward(as_rows(x), weight.contiguous(), bias.contiguous(), eps)
+        ctx.save_for_backward(x, weight, mean, rstd)
+        return y.view(x.shape)
+
+    @staticmethod
+    def backward(ctx, d_out):
+        x, weight, mean, rstd = ctx.saved_tensors
+        d_x, d_weight, d_bias = layernorm_backward(as_rows(d_out), as_rows(x), weight.contiguous(), mean, rstd)
+        return d_x.view(x.shape), d_weight, d_bias, None
+
+
+def layernorm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float = EPS) -> torch.Tensor:
+    """The layer norm of the last axis, with gradients. Given.
+
+    x: (..., n) floats in any layout. weight, bias: (n,), of one dtype.
+    """
+    return LayerNorm.apply(x, weight, bias, eps)

@@ -1,0 +1,548 @@
+"""The kata again, as checks: Welford's state, a row read once, gradients by shares, all of it for autograd."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, speed_ratio
+from tools.check.inputs import integers, matrices
+from tools.check.tolerances import Tolerance, accumulated
+from tools.gpu import device
+from week3.katas.layernorm import layernorm as lesson
+
+NAN, INF = float("nan"), float("inf")
+EPS = 1e-5
+FLOAT32 = 4  # bytes
+EMPTY = 0, 0.0, 0.0
+
+
+def tensor(values, dtype=torch.float32):
+    return torch.tensor(values, dtype=dtype, device=device)
+
+
+def numbers(rng, *shapes, dtype=torch.float32):
+    return [torch.from_numpy(array).to(device, dtype) for array in matrices(rng, *shapes)]
+
+
+def whole_numbers(rng, *shapes):
+    return [torch.from_numpy(integers(rng, shape, 1, 9)).to(device, torch.float32) for shape in shapes]
+
+
+def case(rng, rows, n, dtype=torch.float32, weight_dtype=None):
+    """x, weight, bias."""
+    x, = numbers(rng, (rows, n), dtype=dtype)
+    return x, *numbers(rng, (n,), (n,), dtype=weight_dtype or dtype)
+
+
+def story():
+    """x, weight and bias of the lesson's picture."""
+    return tensor([[1, 7, 7, 9]]), tensor([3, 6, 3, 2]), tensor([1, 0, 0, 1])
+
+
+def apart(x, by=3):
+    """The same rows further apart in memory, and NaN between them."""
+    wide = torch.full((x.shape[0], x.shape[1] + by), NAN, dtype=x.dtype, device=x.device)
+    wide[:, :x.shape[1]] = x
+    return wide[:, :x.shape[1]]
+
+
+def statistics(x, eps=EPS):
+    """mean and rstd of each row."""
+    mean = x.mean(-1)
+    return mean, 1 / ((x - mean[..., None]).square().mean(-1) + eps).sqrt()
+
+
+def normed(x, weight, bias, eps=EPS):
+    mean, rstd = statistics(x, eps)
+    return (x - mean[..., None]) * rstd[..., None] * weight + bias
+
+
+def forward_by_hand(x, weight, bias, eps=EPS):
+    return normed(x, weight, bias, eps), *statistics(x, eps)
+
+
+def backward_by_autograd(d_out, x, weight, mean, rstd, programs=None):
+    """The gradients of the formula; they do not hang on the bias."""
+    with torch.enable_grad():
+        leaves = [each.detach().requires_grad_() for each in (x, weight, torch.zeros_like(weight))]
+        return torch.autograd.grad(normed(*leaves), leaves, d_out)
+
+
+def summed(dtype, length):
+    """Sums over a row or a column. Of 16 bits the inputs have no more digits than tf32 has."""
+    tolerance = accumulated(dtype, length)
+    return tolerance if dtype in ("float32", "float64") else tolerance.blind_to("tf32 round trip")
+
+
+def loads_of(kernel):
+    """Of what the compiler made: the width in bytes of each load that stands in it."""
+    return [access.width for access in kernel.loads]
+
+
+def products_in_64_bits(kernel):
+    """How many multiplications of integers the compiler was given in 64 bits."""
+    return re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir")).count("i64")
+
+
+# Task 1: Welford's state --------------------------------------------------------------------------
+
+def state_of(numbers):
+    """count, mean and m2 as they are defined."""
+    mean = sum(numbers) / len(numbers) if numbers else 0.0
+    return len(numbers), mean, sum((x - mean)**2 for x in numbers)
+
+
+def after_adding(numbers):
+    state = EMPTY
+    for x in numbers:
+        state = lesson.add(state, x)
+    return state
+
+
+@pytest.mark.task(1)
+def test_the_first_number_is_the_mean():
+    assert_matches(lesson.add, EMPTY, 5.0, oracle=lambda state, x: (1, 5.0, 0.0))
+
+
+@pytest.mark.task(1)
+def test_another_7_after_1_and_7_moves_the_mean_to_5_and_m2_to_24():
+    assert_matches(lesson.add, (2, 4.0, 18.0), 7.0, oracle=lambda state, x: (3, 5.0, 24.0))
+
+
+@pytest.mark.task(1)
+def test_the_row_of_the_lesson_ends_with_mean_6_and_variance_9():
+    count, mean, m2 = after_adding([1.0, 7.0, 7.0, 9.0])
+    assert (count, mean, m2 / count) == pytest.approx((4, 6, 9))
+
+
+@pytest.mark.task(1)
+@pytest.mark.tolerance
+def test_a_mean_of_a_billion_leaves_the_variance_as_it_is():
+    """Squares of such numbers are 1e18, and a float has 16 digits."""
+    count, mean, m2 = after_adding([1e9 + 1, 1e9 + 7, 1e9 + 7, 1e9 + 9])
+    assert m2 == pytest.approx(36, rel=1e-6)
+
+
+@pytest.mark.task(1)
+def test_two_halves_of_the_row_merge_to_the_state_of_all():
+    assert_matches(lesson.merge, (2, 4.0, 18.0), (2, 8.0, 2.0), oracle=lambda a, b: (4, 6.0, 36.0))
+
+
+@pytest.mark.task(1)
+def test_parts_of_different_lengths_merge():
+    parts = state_of([1.0]), state_of([7.0, 7.0, 9.0])
+    assert_matches(lesson.merge, *parts, oracle=lambda a, b: (4, 6.0, 36.0))
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("a, b, both", [((2, 4.0, 18.0), EMPTY, (2, 4.0, 18.0)), (EMPTY, (2, 4.0, 18.0), (2, 4.0, 18.0)),
+                                        (EMPTY, EMPTY, EMPTY)])
+def test_a_part_without_a_number_changes_nothing(a, b, both):
+    assert_matches(lesson.merge, a, b, oracle=lambda a, b: both)
+
+
+@pytest.mark.task(1)
+def test_however_the_numbers_are_split_the_state_of_all_is_the_same(rng):
+    values = [float(x) for x in rng.standard_normal(7)]
+    for split in range(8):
+        merged = lesson.merge(state_of(values[:split]), state_of(values[split:]))
+        assert merged == pytest.approx(state_of(values))
+
+
+@pytest.mark.task(1)
+@pytest.mark.tolerance
+def test_parts_with_a_mean_of_a_billion_merge_without_losing_digits():
+    count, mean, m2 = lesson.merge((2, 1e9 + 4, 18.0), (2, 1e9 + 8, 2.0))
+    assert m2 == pytest.approx(36, rel=1e-6)
+
+
+# Task 2: a row, read once -------------------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_the_row_of_the_lesson_has_mean_6_and_becomes_minus_4_2_1_3():
+    assert_matches(lesson.layernorm_forward, *story(), oracle=forward_by_hand)
+
+
+@pytest.mark.task(2)
+def test_a_row_of_4095_and_4097_has_variance_1():
+    """The mean of the squares is 2**24 + 1, which float32 has not got."""
+    x, weight, bias = tensor([[4095, 4097]]), tensor([1, 1]), tensor([0, 0])
+    y = lesson.layernorm_forward(x, weight, bias)[0]
+    assert y.tolist() == [pytest.approx([-1, 1], rel=1e-4)]
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("n", [2, 15, 16, 17, 37])
+def test_each_row_is_normed_by_itself_whatever_its_length(n, rng):
+    assert_matches(lesson.layernorm_forward, *case(rng, 3, n), oracle=forward_by_hand, tolerance=summed("float32", n))
+
+
+@pytest.mark.task(2)
+def test_another_eps_is_added_to_the_variance(rng):
+    """Half as large as the variance, so that it is easy to see on which side of the root it is."""
+    x, weight, bias = story()
+    assert_matches(lesson.layernorm_forward, x, weight, bias, eps=4.5, oracle=forward_by_hand)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_rows_of_equal_numbers_become_the_bias():
+    x, weight, bias = tensor([[5, 5, 5, 5], [1, 7, 7, 9]]), *story()[1:]
+    assert_matches(lesson.layernorm_forward, x, weight, bias, oracle=forward_by_hand)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("rows, n", [(0, 5), (1, 1), (3, 1)])
+def test_there_may_be_no_row_or_one_number_in_a_row(rows, n, rng):
+    x, weight, bias = whole_numbers(rng, (rows, n), (n,), (n,))
+    assert_matches(lesson.layernorm_forward, x, weight, bias, oracle=forward_by_hand)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_a_row_may_be_131072_numbers_wide(rng):
+    x, weight, bias = case(rng, 1, 131072)
+    y = lesson.layernorm_forward(x, weight, bias)[0]
+    assert torch.allclose(y.double(), normed(x.double(), weight.double(), bias.double()), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.task(2)
+def test_rows_may_lie_apart_in_memory(rng):
+    x, weight, bias = case(rng, 5, 37)
+    assert_matches(lesson.layernorm_forward, apart(x), weight, bias, oracle=forward_by_hand,
+                   tolerance=summed("float32", 37))
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_numbers_of_16_bits_are_normed_in_float32(dtype, rng):
+    """Their squares, and their sum, are too large for float16."""
+    x, weight, bias = case(rng, 3, 400, weight_dtype=torch.float32)
+    x = (300 + 100 * x).to(dtype)
+    y, mean, rstd = lesson.layernorm_forward(x, weight, bias)
+    wanted = normed(x.double(), weight.double(), bias.double())
+    largest_error = float((y.double() - wanted).abs().max())
+    assert (y.dtype, mean.dtype, rstd.dtype) == (dtype, torch.float32, torch.float32)
+    assert largest_error <= {torch.float16: 2**-9, torch.bfloat16: 2**-6}[dtype] * float(wanted.abs().max())
+
+
+@pytest.mark.task(2)
+@pytest.mark.tolerance
+def test_float64_is_normed_in_float64(rng):
+    x, weight, bias = case(rng, 3, 37, dtype=torch.float64)
+    assert_matches(lesson.layernorm_forward, x, weight, bias, eps=2**-16, oracle=forward_by_hand,
+                   tolerance=accumulated("float64", 37))
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+@pytest.mark.parametrize("strange", [NAN, INF])
+def test_what_is_not_finite_spoils_its_own_row_alone(strange, rng):
+    x, weight, bias = case(rng, 3, 5)
+    x[1, 2] = strange
+    y = lesson.layernorm_forward(x, weight, bias)[0]
+    spoilt_rows = y.isnan().any(1).tolist()
+    assert spoilt_rows == [False, True, False]
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_each_number_is_loaded_once_and_stored_once_by_one_kernel(rng):
+    rows, n = 5, 37
+    x, weight, bias = case(rng, rows, n)
+    counters = count(lesson.layernorm_forward, apart(x), weight, bias)
+    bytes_of_x, weight_and_bias, mean_and_rstd = FLOAT32 * rows * n, FLOAT32 * rows * 2 * n, FLOAT32 * rows * 2
+    assert counters.library_operations == []
+    assert [launch.kernel for launch in counters.launches] == ["forward_kernel"]
+    assert counters.bytes_loaded <= bytes_of_x + weight_and_bias
+    assert counters.bytes_stored == bytes_of_x + mean_and_rstd
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_float32_stays_float32(rng):
+    """n may be converted once a program, no more."""
+    counters = count(lesson.layernorm_forward, *case(rng, 5, 37))
+    assert counters.float64 == 0
+    assert counters.conversions <= 5
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_a_thread_loads_sixteen_bytes_of_a_row_at_once(rng):
+    x, weight, bias = (torch.zeros(shape, dtype=torch.float16, device=device) for shape in ((2, 1024), 1024, 1024))
+    kernel = compiled(lesson.layernorm_forward, x, weight, bias, chip="h100").kernels["forward_kernel"]
+    spills, widest_load = kernel.spills, max(loads_of(kernel))
+    assert spills == 0
+    assert widest_load == 16
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_the_beginning_of_a_row_is_computed_in_64_bits():
+    """Of x and of y: row 2**20 of 8192 numbers begins at 2**33, which 32 bits cannot hold."""
+    x, weight, bias = (torch.zeros(shape, dtype=torch.float16, device=device) for shape in ((2, 1024), 1024, 1024))
+    kernel = compiled(lesson.layernorm_forward, x, weight, bias, chip="h100").kernels["forward_kernel"]
+    row_begins_in_64_bits = products_in_64_bits(kernel)
+    assert row_begins_in_64_bits >= 1
+
+
+@pytest.mark.task(2)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_norms_at_nearly_the_speed_of_a_copy():
+    x, weight, bias = (torch.randn(shape, device=device).half() for shape in ((8192, 8192), 8192, 8192))
+
+    def copy(x, weight, bias):
+        return x.clone()
+
+    assert speed_ratio(lesson.layernorm_forward, copy, x, weight, bias) >= 0.8
+
+
+# Task 3: gradients --------------------------------------------------------------------------------
+
+def backward_case(rng, rows, n, dtype=torch.float32, weight_dtype=None):
+    """d_out, x, weight, and mean and rstd of x."""
+    x, d_out = numbers(rng, (rows, n), (rows, n), dtype=dtype)
+    weight, = numbers(rng, (n,), dtype=weight_dtype or dtype)
+    mean, rstd = (each.to(torch.promote_types(dtype, torch.float32)) for each in statistics(x.double()))
+    return d_out, x, weight, mean, rstd
+
+
+def assert_goes_back(d_out, x, weight, mean, rstd, **programs):
+    tolerance = summed(str(x.dtype).removeprefix("torch."), max(x.shape))
+    assert_matches(lesson.layernorm_backward, d_out, x, weight, mean, rstd, oracle=backward_by_autograd,
+                   tolerance=tolerance, **programs)
+
+
+@pytest.mark.task(3)
+def test_the_row_of_the_lesson_has_the_gradients_of_the_picture():
+    x, weight, _ = story()
+    gradients = lesson.layernorm_backward(tensor([[0, 0, 0, 2]]), x, weight, tensor([6]), tensor([1 / 3]))
+    d_x, d_weight, d_bias = (gradient.flatten().tolist() for gradient in gradients)
+    assert d_x == pytest.approx([2 / 9, -4 / 9, -4 / 9, 2 / 3], abs=1e-5)
+    assert d_weight == pytest.approx([0, 0, 0, 2], abs=1e-5)
+    assert d_bias == pytest.approx([0, 0, 0, 2], abs=1e-5)
+
+
+@pytest.mark.task(3)
+def test_one_row_has_the_gradients_of_the_formula(rng):
+    assert_goes_back(*backward_case(rng, 1, 37))
+
+
+@pytest.mark.task(3)
+def test_two_programs_add_up_the_gradients_of_five_rows(rng):
+    assert_goes_back(*backward_case(rng, 5, 6), programs=2)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("programs", [1, 3, 7, 20])
+@pytest.mark.parametrize("n", [15, 16, 17])
+def test_any_number_of_programs_gives_the_same(n, programs, rng):
+    assert_goes_back(*backward_case(rng, 7, n), programs=programs)
+
+
+@pytest.mark.task(3)
+def test_rows_of_d_out_and_of_x_lie_apart_in_their_own_ways(rng):
+    d_out, x, *others = backward_case(rng, 5, 37)
+    assert_goes_back(apart(d_out, 2), apart(x, 5), *others, programs=2)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("rows, n", [(0, 5), (1, 1), (3, 1)])
+def test_there_may_be_no_row_or_one_number_in_a_row_to_go_back_from(rows, n, rng):
+    d_out, x, weight = whole_numbers(rng, (rows, n), (rows, n), (n,))
+    assert_matches(lesson.layernorm_backward, d_out, x, weight, *statistics(x), oracle=backward_by_autograd)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_shares_of_16_bit_gradients_are_added_up_in_float32(dtype, rng):
+    d_out, x, weight, mean, rstd = backward_case(rng, 40, 16, dtype, weight_dtype=torch.float32)
+    d_x, d_weight, d_bias = lesson.layernorm_backward(d_out, x, weight, mean, rstd, programs=3)
+    wide = (each.double() for each in (d_out, x, weight))
+    wanted = backward_by_autograd(*wide, None, None)
+    largest_error = float((d_bias.double() - wanted[2]).abs().max())
+    assert (d_x.dtype, d_weight.dtype, d_bias.dtype) == (dtype, torch.float32, torch.float32)
+    assert largest_error <= 1e-5 * float(wanted[2].abs().max())
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_x_and_d_out_are_loaded_once_and_weight_once_a_program(rng):
+    rows, n, programs = 11, 37, 3
+    counters = count(lesson.layernorm_backward, *backward_case(rng, rows, n), programs=programs)
+    x_and_d_out, mean_and_rstd, weight = FLOAT32 * rows * 2 * n, FLOAT32 * rows * 2, FLOAT32 * programs * n
+    d_x, shares = FLOAT32 * rows * n, FLOAT32 * programs * 2 * n
+    assert [launch.kernel for launch in counters.launches] == ["backward_kernel"]
+    assert counters.programs <= programs
+    assert counters.bytes_atomic == 0
+    assert counters.bytes_loaded <= x_and_d_out + mean_and_rstd + weight
+    assert counters.bytes_stored <= d_x + shares
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_there_are_no_more_programs_than_rows(rng):
+    counters = count(lesson.layernorm_backward, *backward_case(rng, 3, 8), programs=20)
+    assert counters.programs <= 3
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_pytorch_adds_up_shares_and_does_nothing_else(rng):
+    counters = count(lesson.layernorm_backward, *backward_case(rng, 11, 37), programs=3)
+    operations = counters.library_operations
+    assert len(operations) <= 2
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_gradients_of_float32_stay_float32(rng):
+    counters = count(lesson.layernorm_backward, *backward_case(rng, 11, 37), programs=3)
+    assert counters.float64 == 0
+    assert counters.conversions <= 11
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_both_sums_fit_the_registers():
+    dtypes = (torch.float16, (2, 1024)), (torch.float16, (2, 1024)), (torch.float16, 1024)
+    d_out, x, weight = (torch.zeros(shape, dtype=dtype, device=device) for dtype, shape in dtypes)
+    mean, rstd = torch.zeros(2, 2, device=device)
+    kernel = compiled(lesson.layernorm_backward, d_out, x, weight, mean, rstd, chip="h100").kernels["backward_kernel"]
+    spills, widest_load, row_begins_in_64_bits = kernel.spills, max(loads_of(kernel)), products_in_64_bits(kernel)
+    assert spills == 0
+    assert widest_load == 16
+    assert row_begins_in_64_bits >= 1
+
+
+@pytest.mark.task(3)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_goes_back_at_nearly_two_thirds_of_the_speed_of_a_copy():
+    """A copy of one and a half x moves as many bytes: three halves read, three written."""
+    d_out, x, weight = (torch.randn(shape, device=device).half() for shape in ((8192, 8192), (8192, 8192), 8192))
+    mean, rstd = (each.float() for each in statistics(x.float()))
+    more = torch.empty(12288, 8192, dtype=torch.float16, device=device)
+
+    def copy(d_out, x, weight, mean, rstd):
+        return more.clone()
+
+    assert speed_ratio(lesson.layernorm_backward, copy, d_out, x, weight, mean, rstd) >= 0.65
+
+
+# Task 4: for autograd -----------------------------------------------------------------------------
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("shape, rows", [((5,), 1), ((2, 5), 2), ((2, 3, 5), 6), ((2, 0, 5), 0)])
+def test_rows_are_made_of_any_shape(shape, rows, rng):
+    x, = numbers(rng, shape)
+    made = lesson.as_rows(x)
+    assert made.shape == (rows, 5)
+    assert made.flatten().tolist() == x.flatten().tolist()
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("shape", [(4, 6), (2, 3, 8)])
+def test_elements_of_a_row_are_made_to_lie_side_by_side(shape, rng):
+    x, = numbers(rng, shape)
+    distance = lesson.as_rows(x[..., ::2]).stride(1)
+    assert distance == 1
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_rows_that_lie_apart_are_not_copied(rng):
+    x, = numbers(rng, (64, 32))
+    bytes_of_copies = memory(lesson.as_rows, apart(x)).peak
+    assert bytes_of_copies == 0
+
+
+@pytest.mark.task(2, 4)
+def test_layernorm_of_the_lesson_is_minus_4_2_1_3():
+    assert_matches(lesson.layernorm, *story(), oracle=normed)
+
+
+@pytest.mark.task(2, 4)
+@pytest.mark.parametrize("shape", [(5,), (4, 5), (2, 3, 5), (2, 0, 5)])
+def test_the_last_axis_is_normed_in_any_layout(shape, rng):
+    x, weight, bias = numbers(rng, shape, (5,), (5,))
+    assert_matches(lesson.layernorm, x, weight, bias, oracle=normed, tolerance=summed("float32", 5), layouts="any")
+
+
+@pytest.mark.task(2, 3, 4)
+def test_the_way_back_has_the_gradients_of_the_picture():
+    assert_matches(gradients(lesson.layernorm), *story(), d_out=tensor([[0, 0, 0, 2]]), oracle=gradients(normed))
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.parametrize("shape", [(5,), (2, 3, 5), (2, 0, 5)])
+def test_gradients_have_the_shapes_of_their_arguments_in_any_layout(shape, rng):
+    x, weight, bias, d_out = numbers(rng, shape, (5,), (5,), shape)
+    assert_matches(gradients(lesson.layernorm), x, weight, bias, d_out=d_out, oracle=gradients(normed),
+                   tolerance=summed("float32", 6), layouts="any")
+
+
+@pytest.mark.task(2, 3, 4)
+def test_a_sum_hands_on_a_d_out_of_a_single_number(rng):
+    x, weight, bias = numbers(rng, (4, 5), (5,), (5,))
+    d_out = torch.ones((), device=device).expand(4, 5)
+    assert_matches(gradients(lesson.layernorm), x, weight, bias, d_out=d_out, oracle=gradients(normed),
+                   tolerance=summed("float32", 5))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_eps_is_handed_on_and_has_no_gradient(rng):
+    x, weight, bias, d_out = numbers(rng, (4, 5), (5,), (5,), (4, 5))
+    assert_matches(gradients(lesson.layernorm), x, weight, bias, eps=0.5, d_out=d_out, oracle=gradients(normed),
+                   tolerance=summed("float32", 5))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_the_gradients_are_how_the_result_changes(rng):
+    """In float64, by differences of layernorm itself."""
+    gradcheck(lesson.layernorm, *numbers(rng, (2, 3, 5), (5,), (5,), dtype=torch.float64))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_the_gradients_are_the_same_under_torch_compile(rng):
+    x, weight, bias, d_out = numbers(rng, (3, 4, 5), (5,), (5,), (3, 4, 5))
+    function = compiled_by_torch(lesson.layernorm)
+    assert_matches(gradients(function), x.mT.contiguous().mT, weight, bias, d_out=d_out, oracle=gradients(normed),
+                   tolerance=summed("float32", 12))
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.counters
+def test_mean_and_rstd_alone_wait_for_the_way_back(rng):
+    rows, n = 32, 64
+    x, weight, bias, d_out = numbers(rng, (rows, n), (n,), (n,), (rows, n))
+    mean_and_rstd = FLOAT32 * 2 * rows
+    used = memory(gradients(lesson.layernorm), x, weight, bias, d_out=d_out)
+    assert used.saved <= mean_and_rstd
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.counters
+def test_both_ways_are_one_kernel_each(rng):
+    x, weight, bias, d_out = numbers(rng, (2, 6, 8), (8,), (8,), (2, 6, 8))
+    counters = count(gradients(lesson.layernorm), x, weight, bias, d_out=d_out)
+    kernels = [launch.kernel for launch in counters.launches]
+    assert kernels == ["forward_kernel", "backward_kernel"]
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.counters
+def test_neither_x_nor_d_out_is_copied_where_their_rows_lie_apart(rng):
+    rows, n = 64, 128
+    x, weight, bias, d_out = numbers(rng, (rows, n), (n,), (n,), (rows, n))
+    y, d_x, shares = (FLOAT32 * rows * n * matrices for matrices in (1, 1, 2))  # as many programs as rows
+    vectors = FLOAT32 * (2 * rows + 4 * n)
+    used = memory(gradients(lesson.layernorm), apart(x), weight, bias, d_out=apart(d_out))
+    assert used.peak <= y + d_x + shares + vectors
