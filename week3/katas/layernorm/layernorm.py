@@ -41,8 +41,8 @@ Concept
     d_x is the sum of the three. That of the picture adds up to 0, as it must: to add 1 to all of x changes nothing.
     Shares: a program cannot add up the rows of others. Atomics would cost a row of updates for each row of x, and
     their order changes. So program p takes the rows p, p + programs, ..., and has two sums in registers, each begun
-    as tl.zeros((BLOCK,), dtype=...). After the loop it stores them once, as row p of its two shares. PyTorch adds
-    up the shares. What is the same for all rows is loaded before the loop.
+    as tl.zeros((BLOCK,), dtype=...). After the loop it stores them once, as row p of d_weight's shares and of
+    d_bias's. shares.sum(1) adds up both. What is the same for all rows is loaded before the loop.
     for row in tl.range(first, rows, tl.num_programs(0), num_stages=STAGES): the loads of the next rows begin early.
     Autograd: LayerNorm.apply(x, weight, bias, eps) calls forward(ctx, ...), and PyTorch later backward(ctx, d_out).
     ctx.save_for_backward(a, b) keeps tensors for ctx.saved_tensors. backward returns one gradient for each argument
@@ -134,6 +134,7 @@ def layernorm_backward(d_out: torch.Tensor, x: torch.Tensor, weight: torch.Tenso
     d_out, x: (rows, n), each with rows of any stride, the elements of a row side by side; not copied. weight: (n,),
     contiguous. mean, rstd: those of layernorm_forward.
     programs: at most so many run, and no more than there are rows. Without a row d_weight and d_bias are 0.
+    Beside the kernel there is one operation of PyTorch, which adds up the shares of both.
     """
     rows, n = x.shape
     programs = min(rows, programs)
@@ -144,7 +145,7 @@ def layernorm_backward(d_out: torch.Tensor, x: torch.Tensor, weight: torch.Tenso
 
 # Task 4
 def as_rows(x: torch.Tensor) -> torch.Tensor:
-    """x as (rows, n), the elements of a row side by side; copied only if they are not. x: (..., n), n at least 1."""
+    """x as (rows, n), the elements of a row side by side; copied only if it must be. x: (..., n), n at least 1."""
     raise NotImplementedError("week3/katas/layernorm task 4: as_rows")
 
 
