@@ -2,14 +2,14 @@
 
 Challenge
     A layer norm moves and scales each row to mean 0 and variance 1; then each column has a weight and a bias. Write
-    a kernel that reads x once and writes y once, derive the gradients by hand, and write the kernel for them too.
+    a kernel that reads x once and writes y once, derive the gradients by hand, and write a kernel for them too.
 
         x                   1      7      7      9      mean 6, variance (25 + 1 + 1 + 9) / 4 = 9, rstd 1 / sqrt(9)
         x - mean           -5      1      1      3
         x_hat: * rstd   -1.67    .33    .33      1
         weight, bias     3, 1   6, 0   3, 0   2, 1
         y                  -4      2      1      3      x_hat * weight + bias
-        d_out               0      0      0      2      how much the loss grows with each y
+        d_out               0      0      0      2      by how much a loss grows with each y
         g: * weight         0      0      0      4      mean(g) = 1, mean(g * x_hat) = 1
         d_x               .22   -.44   -.44    .67      (g - 1 - x_hat * 1) * rstd
 
@@ -20,46 +20,42 @@ Explore
 Concept
     Cancellation (day 2): mean(x * x) - mean**2 needs one read. For 4095 and 4097 the mean of the squares is
     2**24 + 1, rounded to 2**24, and the variance is 0 in place of 1. Subtract the mean first, then square.
-    Welford: the state (count, mean, m2) of numbers that come one by one; m2 is the sum of (x - mean)**2, and
+    Welford: numbers that come one by one have the state (count, mean, m2), where m2 is the sum of (x - mean)**2 and
     m2 / count the variance. 1 and 7 have (2, 4, 18). Another 7 lies delta = 3 above the mean. The mean moves by
-    delta / count to 5, and m2 grows by delta * (7 - new mean) = 3 * 2 to 24.
-    Merge: 1 and 7 have (2, 4, 18), 7 and 9 have (2, 8, 2). The means lie delta = 4 apart. The mean of all lies on the
-    way, at 4 + delta * 2 / 4 = 6, and m2 = 18 + 2 + delta**2 * 2 * 2 / 4 = 36. No count is 0 / 0 here: mind it.
-    Registers: a program that has its whole row in registers needs neither. It adds up x, then the squares of
-    x - mean: two passes, one read. Places behind the row are loaded as 0.0, and 0 - mean is not 0 there:
-    tl.where(here, x - mean, 0.0). Sums are divided by n, not by BLOCK.
-    rstd = tl.rsqrt(variance + eps) is one over the root; eps helps rows of equal numbers. A row begins at
-    row * row_stride, in 64 bits: tl.program_id(0).to(tl.int64) is the row (day 1).
-    Precision: float16 and bfloat16 are computed in float32, float64 in float64. mean has that dtype (see sums_like),
-    and in a kernel it is called mean_ptr.dtype.element_ty. tl.store converts to the dtype of what it stores to.
-
-    Backward: each weight meets x_hat in every row, so d_weight is d_out * x_hat, added up over the rows; d_bias
-    is d_out, added up. g = d_out * weight arrives at x_hat = (x - mean) * rstd. An x[j] moves x_hat in three ways:
-        by itself                                                                      rstd * g[j]
-        through the mean, which moves all of the row by -1 / n                        -rstd * mean(g)
-        through rstd, which moves by -rstd**2 * x_hat[j] / n                          -rstd * x_hat[j] * mean(g * x_hat)
-    d_x is the sum of the three. That of the picture adds up to 0, as it must: to add 1 to all of x changes nothing.
-    Shares: a program cannot add up the rows of others. Atomics would cost a row of updates for each row of x, and
-    their order changes. So program p takes the rows p, p + programs, ..., and has two sums in registers, each begun
-    as tl.zeros((BLOCK,), dtype=...). After the loop it stores them once, as row p of d_weight's shares and of
-    d_bias's. shares.sum(1) adds up both. What is the same for all rows is loaded before the loop.
-    for row in tl.range(first, rows, tl.num_programs(0), num_stages=STAGES): the loads of the next rows begin early.
-    Autograd: LayerNorm.apply(x, weight, bias, eps) calls forward(ctx, ...), and PyTorch later backward(ctx, d_out).
-    ctx.save_for_backward(a, b) keeps tensors for ctx.saved_tensors. backward returns one gradient for each argument
-    of forward, None for eps. Save what is there anyway, and two numbers a row: x_hat would be a second x.
-    Layout: x.reshape(-1, n) makes rows, without a copy where that can be. stride(1) of them may be 2, as in x[:, ::2],
-    or 0: y.sum().backward() hands on a d_out of one number. x.contiguous() copies then.
+    delta / 3, the new count, to 5; m2 grows by delta * (7 - new mean) = 3 * 2 to 24.
+    Merge: 1 and 7 have (2, 4, 18), 7 and 9 have (2, 8, 2), with means delta = 4 apart. The mean of all four is
+    4 + delta * 2 / 4 = 6, and m2 = 18 + 2 + delta**2 * 2 * 2 / 4 = 36. Two empty parts would divide by 0: mind them.
+    Registers: a program that holds its whole row needs neither. It adds up x, then the squares of x - mean: two
+    passes over registers, one read. Places behind the row, loaded as 0.0, become 0 - mean, and
+    tl.where(here, x - mean, 0.0) makes them 0 again. rstd = tl.rsqrt(variance + eps) is one over the root; eps keeps
+    it finite if all numbers are equal. A row is found in 64 bits (day 1): tl.program_id(0).to(tl.int64).
+    Precision: mean has the dtype of all sums: float64 if x has, else float32. A kernel knows it as
+    mean_ptr.dtype.element_ty, converts what it loads, and tl.store converts to the dtype of what it stores to.
+    Gradients: each weight meets x_hat in every row, so d_weight is d_out * x_hat added up over the rows, and d_bias
+    is d_out added up. g = d_out * weight arrives at x_hat = (x - mean) * rstd. An x[j] moves x_hat in three ways:
+        by itself                                               rstd * g[j]
+        through mean, which grows by 1 / n                     -rstd * mean(g)
+        through rstd, which grows by -rstd**2 * x_hat[j] / n   -rstd * x_hat[j] * mean(g * x_hat)
+    d_x is the sum of the three. In the picture it adds up to 0: if all of a row grows by 1, no y changes.
+    Shares: d_weight needs all rows. Atomics, additions that wait in line for one place, would be a row of them for
+    each row of x. Instead program p takes the rows p, p + programs, ..., keeps two sums that begin as
+    tl.zeros((BLOCK,), dtype=...), and stores each once, as row p of its shares; shares.sum(1) adds up both. In
+    for row in tl.range(p, rows, tl.num_programs(0), num_stages=STAGES) loads of the next rows begin early.
+    Autograd: LayerNorm.apply(...) calls forward(ctx, ...). PyTorch calls backward(ctx, d_out), which returns a gradient
+    for each argument of forward, None for eps. ctx.save_for_backward(a, b) keeps tensors that ctx.saved_tensors has
+    again. Save arguments and two numbers a row: x_hat would be another matrix.
+    Strides: x.reshape(-1, n) makes rows, without a copy where that can be. Their stride(1) is 2 for x[:, ::2], and 0
+    for the d_out of y.sum(), which is one number for all. Only then x.contiguous() has to copy.
 
 Code it
     Task 1  add, merge: Welford's state, by hand                                        (eight lines)
-    Task 2  forward_kernel, layernorm_forward: a row a program, read once               (fifteen lines)
-    Task 3  backward_kernel, layernorm_backward: d_x, and shares of d_weight, d_bias   (twenty lines)
-    Task 4  as_rows, LayerNorm: for autograd, any shape and any strides                (eight lines)
+    Task 2  forward_kernel, layernorm_forward: a row a program, read once               (fourteen lines)
+    Task 3  backward_kernel, layernorm_backward: d_x, and shares of d_weight, d_bias    (twenty-two lines)
+    Task 4  as_rows, LayerNorm: for autograd, any shape and any strides                 (eight lines)
 
 Verify
     pytest week3/katas/layernorm       then: ./course quiz week3/katas/layernorm
-    Reflect: a row of a million numbers fits no program's registers. What would it carry from tile to tile, and how
-    often would x be read?
+    Reflect: a row of a million numbers fits no registers. What goes from tile to tile, and how often is x read?
 
 Simulated without a GPU: results, bounds and bytes are exact. The compiler is the real one. Time is not simulated.
 """
@@ -150,23 +146,23 @@ def as_rows(x: torch.Tensor) -> torch.Tensor:
 
 
 class LayerNorm(torch.autograd.Function):
-    """layernorm_forward and layernorm_backward as one operation of autograd; of x, weight and bias, in any layout.
+    """layernorm_forward and layernorm_backward as one operation of autograd; of x, weight and bias, stored in any way.
 
     Beside its arguments only mean and rstd wait for the backward, and at most a copy of x where as_rows made one.
     """
 
     @staticmethod
     def forward(ctx, x, weight, bias, eps):
-        raise NotImplementedError("week3/katas/layernorm task 4: LayerNorm.forward")
+        raise NotImplementedError("week3/katas/layernorm task 4: forward")
 
     @staticmethod
     def backward(ctx, d_out):
-        raise NotImplementedError("week3/katas/layernorm task 4: LayerNorm.backward")
+        raise NotImplementedError("week3/katas/layernorm task 4: backward")
 
 
 def layernorm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float = EPS) -> torch.Tensor:
     """The layer norm of the last axis, with gradients. Given.
 
-    x: (..., n) floats in any layout. weight, bias: (n,), of one dtype.
+    x: (..., n) floats, stored in any way. weight, bias: (n,), of one dtype.
     """
     return LayerNorm.apply(x, weight, bias, eps)
