@@ -12,7 +12,8 @@ def rows_of(n, rng):
 def by_torch(x, weight, bias):
     import torch
 
-    return torch.native_layer_norm(x, weight.shape, weight, bias, EPS)
+    y, mean, rstd = torch.native_layer_norm(x, weight.shape, weight, bias, EPS)
+    return y, mean[:, 0], rstd[:, 0]
 
 
 def by_formula(x, weight, bias):
