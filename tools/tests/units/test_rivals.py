@@ -13,7 +13,7 @@ from tools.course.content import catalogue
 from tools.course.content.workload import Compiled, OnTensors, workloads
 from tools.course.learner.lesson import lesson_of
 
-ON_A_GPU_ALONE = ["week2/katas/gluon_gemm"]  # Gluon is not simulated; a GPU's tests compare these kernels with cuBLAS
+ON_A_GPU_ALONE = ["week2/katas/gluon_gemm", "week3/katas/gluon_attention"]  # Gluon is not simulated; see their tests
 SEED = 28  # a verdict can be repeated: a long sum that comes out near 0 has fewer right digits than the bound asks for
 ALL = [
     (name, workload)

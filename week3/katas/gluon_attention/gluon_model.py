@@ -1,0 +1,145 @@
+"""The roles of the kernel, run line by line in the model of week 2's ring_model.py. Given; nothing to write."""
+
+import ast
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from week2.katas.gluon_gemm.gluon_model import Group
+from week2.katas.gluon_gemm.gluon_source import plain
+from week2.katas.gluon_gemm.ring_model import Barrier
+from week2.katas.gluon_gemm.workers import CONSUMERS, ORDERS, PRODUCER, Run
+from week3.katas.gluon_attention.gluon_parts import Box, Corners, Parts, Pointer, Source, Waited
+from week3.katas.gluon_attention.tile_plan import plan
+
+ROWS = 2  # queries of a consumer of the model
+SOME = ORDERS[::5]  # each worker is first in one of these at least
+TASKS = {"copy_keys": 3, "overlapped_step": 4}
+
+
+class Shaped(Group):
+    """A group of places, which knows its shape."""
+
+    def __init__(self, name: str, members: list, *shape: int) -> None:
+        super().__init__(name, members)
+        self.shape = len(members), *shape
+
+
+def role(function: Any, gap: Any, names: dict) -> Callable:
+    """The function behind a Gluon one. Raises NotImplementedError while `pass` stands in the gap that it calls."""
+    if _is_to_be_written(gap.fn):
+        name = gap.fn.__name__
+        raise NotImplementedError(f"week3/katas/gluon_attention task {TASKS[name]}: {name}")
+    return plain(function, names)
+
+
+@functools.cache
+def _is_to_be_written(function: Callable) -> bool:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    return any(isinstance(node, ast.Pass) for node in ast.walk(tree))
+
+
+class Program:
+    """One program of the kernel: its shared memory, its work, and what it has seen."""
+
+    def __init__(self, order: tuple, shapes: tuple, causal: bool, keys: int, stages: int, program: int, programs: int,
+                 out: np.ndarray, lse: np.ndarray) -> None:
+        (batches, heads, n_q, d), (_, kv_heads, n_k, _) = shapes
+        self.run, self.causal, self.group = Run(order), causal, heads // kv_heads
+        tiles_down = -(-n_q // (2 * ROWS))
+        starts, numbers = (each.tolist() for each in plan(
+            batches * heads, n_q, n_k, 2 * ROWS, keys, causal, programs, torch.device("cpu")))
+        self.work = Pointer(starts), Pointer(numbers), tiles_down, heads, n_q, n_k
+        self.tiles = numbers[starts[program]:starts[program + 1]]
+        run = self.run
+        q = [Source(run, f"q_places.index({c})", (name,), (ROWS, d)) for c, name in enumerate(CONSUMERS)]
+        k, v = ([Waited(run, f"{x}_places.index({i})", CONSUMERS, (keys, d)) for i in range(stages)] for x in "kv")
+        self.places = (Shaped("q_places", q, ROWS, d), Shaped("k_places", k, keys, d), Shaped("v_places", v, keys, d),
+                       Group("out_places", [0, 1]))
+        of_q = [Group(f"q_{kind}", [Barrier(run, f"q_{kind}.index({c})", ((PRODUCER,) if kind == "full" else (name,)))
+                                    for c, name in enumerate(CONSUMERS)]) for kind in ("full", "empty")]
+        of_kv = [Group(f"{x}_{kind}", [Barrier(run, f"{x}_{kind}.index({i})",
+                                               (PRODUCER,) if kind == "full" else CONSUMERS) for i in range(stages)])
+                 for x in "kv" for kind in ("full", "empty")]
+        self.barriers = *of_q, *of_kv
+        self.parts = Parts(run, out, lse, program, {"k": k, "v": v})
+        self.stages = stages
+
+    def go(self, workers: dict[str, Callable]) -> dict:
+        results = self.run.go(workers)
+        if left := [place for place in self.run.places if place.unread or place.arriving]:
+            raise RuntimeError(f"At the end {left[0].what} lies in {left[0].name}, and nobody has used it.\n"
+                               f"{left[0].line}it was copied there.")
+        return results
+
+
+def run_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool, scale: float, roles: tuple, keys: int,
+                  stages: int, programs: int) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
+    """(out, lse, seen) by producer and consumer, one program after the other, the workers in five orders.
+
+    Also the most that was seen of what Parts looks at.
+    """
+    first, most = None, {}
+    for order in SOME:
+        out, lse = np.full(q.shape, np.nan), np.full(q.shape[:3], np.nan)
+        for number in range(programs):
+            program = Program(order, (q.shape, k.shape), causal, keys, stages, number, programs, out, lse)
+            boxes = Box("q", q, ROWS), Box("k", k, keys), Box("v", v, keys)
+            produce, consume = (role(*each, program.parts.names()) for each in roles)
+            shared = program.places, program.barriers, program.work
+            workers = {PRODUCER: lambda: produce(*boxes, *shared, program.group, causal)}
+            for c, name in enumerate(CONSUMERS):
+                workers[name] = lambda c=c: consume((boxes[0], None), *shared, scale * np.log2(np.e), c, causal, True)
+            program.go(workers)
+            most = {name: max(seen, most.get(name, 0)) for name, seen in program.parts.seen.items()}
+        first = (out, lse) if first is None else first
+        if not all(np.array_equal(*pair, equal_nan=True) for pair in zip(first, (out, lse))):
+            return out, lse, most
+    return *first, most
+
+
+def run_producer(producer: tuple, shapes: tuple, causal: bool, keys: int, stages: int, program: int, programs: int
+                 ) -> tuple[list[tuple], int]:
+    """Where the boxes of each step of k and v begin, as right consumers find them, the workers in five orders.
+
+    Also the most boxes of k and v that were on their way at once.
+    """
+    found: list[tuple] = []
+    copies = 0
+    (_, heads, n_q, _), (_, _, n_k, _) = shapes
+    for order in SOME:
+        one = Program(order, shapes, causal, keys, stages, program, programs, np.zeros(0), np.zeros(0))
+        one.run.question = "This consumer is the model's, and waits as it should. What is copied, where to, and when?"
+
+        def consume(c, one=one):
+            q_full, q_empty, k_full, k_empty, v_full, v_empty = one.barriers
+            q_places, k_places, v_places, _ = one.places
+            seen, i = [], 0
+            for turn, number in enumerate(one.tiles):
+                q_full.index(c).wait(turn % 2)
+                q_places.index(c).use()
+                q_empty.index(c).arrive()
+                end = min(n_k, (number % one.work[2] + 1) * 2 * ROWS) if causal else n_k
+                for _ in range(-(-end // keys)):
+                    slot, phase = i % stages, i // stages % 2
+                    boxes = []
+                    for full, empty, places in ((k_full, k_empty, k_places), (v_full, v_empty, v_places)):
+                        full.index(slot).wait(phase)
+                        boxes.append(places.index(slot).use())
+                        empty.index(slot).arrive()
+                    seen.append(tuple(boxes))
+                    i += 1
+            return seen
+
+        shape_q, shape_k = (np.broadcast_to(0, shape) for shape in shapes)
+        boxes = Corners("q", shape_q, ROWS), Corners("k", shape_k, keys), Corners("v", shape_k, keys)
+        produce = role(*producer, one.parts.names())
+        workers = {PRODUCER: lambda: produce(*boxes, one.places, one.barriers, one.work, one.group, causal)}
+        workers |= {name: lambda c=c: consume(c) for c, name in enumerate(CONSUMERS)}
+        found = one.go(workers)[CONSUMERS[0]]
+        copies = max(copies, one.run.most_copies)
+    return found, copies
