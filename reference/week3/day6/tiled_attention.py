@@ -21,9 +21,9 @@ Explore
 
 Concept
     Attention: out = softmax(scores) @ v, with scores = scale * q @ k.T. One head today: q is (n_q, d), k is (n_k, d).
-    State: m and l are columns, (n_q, 1), and acc is (n_q, d_v). When a larger score comes, m grows to m_new. All that
-    was added so far was exp(score - m); times alpha = exp(m - m_new) it becomes exp(score - m_new): *rescaling*.
-    x.amax(-1, keepdim=True) is the maximum of each row as a column, x.sum(...) the sum; torch.maximum(a, b) takes the
+    State: m and l are columns, (n_q, 1), and acc is (n_q, d_v). When a larger score comes, m grows to m_new, and l and
+    acc are multiplied by alpha = exp(m - m_new), as on day 5. x.amax(-1, keepdim=True) is the maximum of each row as a
+    column, x.sum(-1, keepdim=True) the sum; a row and a column would make a matrix. torch.maximum(a, b) takes the
     larger of each two numbers, torch.exp(x) is exp of each. Divide by l once, at the end.
     Lowest: m begins with LOWEST, the lowest float32. If it began with -inf, a tile whose scores are all -inf would make
     -inf - -inf: NaN. A query whose scores are all -inf ends with l = 0; l.masked_fill(l == 0, 1.0) is l with 1 there,
@@ -35,19 +35,21 @@ Concept
     turns a tile, tl.full(shape, value, tl.float32) fills one. tl.dot(p, v, acc * alpha, input_precision=PRECISION) adds
     the product to acc * alpha. PRECISION is "tf32x3", nearly float32: both products need it.
     Beyond the last key, v needs other=0.0: p is 0 there, but 0 times NaN is NaN. With other=0.0 for k, a score there is
-    0, and its exp is not: tl.where(seen, scores, -float("inf")) hides it, before the maximum.
+    0, and its exp is not: tl.where(seen, scores, -float("inf")) hides it, before the maximum. seen, which scores count,
+    is a row, (1, TILE_N); the mask of the loads is a column, (TILE_N, 1), of the same positions.
     Causal: query i sees keys 0 to i. 48 queries and 48 keys are 3 x 3 tiles of 16 x 16. The first queries need 16 keys,
-    the next 32, the last 48: 6 tiles of 9. A skipped tile is not loaded. In tiles that are left some scores may be
-    hidden: mask them. min(a, b, c) works in a kernel.
+    the next 32, the last 48: 6 tiles of 9. The loop of a program ends there, and the mask of its loads too: of a tile
+    of 64 keys the first queries load 16. Scores that are left may be hidden too: mask them. min(a, b, c) works in a
+    kernel.
     Bytes: scores are never moved, out is stored once. But each program loads its keys and values: with 512 of each,
     d = 64 and TILE_M = 16, each of 32 programs loads 2 * 512 * 64 * 4 bytes, 8.4 MB in all; with TILE_M = 64, 8
-    programs load 2.1 MB. Yet a kernel of this kind took 20 microseconds with TILE_M = 16 and 40 with 64, on an H100
-    (25 November 2026): 8 programs use 8 of its 132 SMs.
+    programs load 2.1 MB. Fewer bytes took longer: a kernel of this kind needed 20 microseconds with TILE_M = 16 and 40
+    with 64, on an H100 (25 November 2026). 8 programs use 8 of its 132 SMs.
 
 Code it
     Task 1  add_tile: the state of some queries after one tile more                      (four lines)
     Task 2  attention_by_tiles: all keys, in PyTorch                                      (six lines)
-    Task 3  attention_kernel and attention: all keys, in Triton                     (eighteen lines)
+    Task 3  attention_kernel and attention: all keys, in Triton                       (twenty lines)
     Task 4  key_ends, and CAUSAL in the kernel: skip what is hidden as a whole           (four lines)
     Task 5  tiles_multiplied, predict_traffic: what the tests count                       (two lines)
 
@@ -81,8 +83,8 @@ def add_tile(m: torch.Tensor, l: torch.Tensor, acc: torch.Tensor, scores: torch.
     """The new (m, l, acc), after the keys of one tile. The arguments stay as they are.
 
     m, l: (n_q, 1), acc: (n_q, d_v), the state before. scores: (n_q, keys), scaled. v: (keys, d_v), values of the tile.
-    All float32; keys at least 1. Scores may be large, or -inf, all of a row too: such a row keeps its state. A NaN or
-    inf makes l and acc of its own row NaN. Two calls of exp are enough.
+    All float32; keys at least 1. Scores may be large, or -inf; a row of nothing but -inf keeps its state. A NaN or
+    +inf makes l and acc of its own row NaN, whatever m is then. At most two calls of exp.
     """
     m_new = torch.maximum(m, scores.amax(-1, keepdim=True))
     alpha = torch.exp(m - m_new)
@@ -112,7 +114,7 @@ def attention_by_tiles(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, sca
 @triton.jit
 def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, n_q, n_k, scale, CAUSAL: tl.constexpr, D: tl.constexpr,
                      TILE_M: tl.constexpr, TILE_N: tl.constexpr):
-    """A tile of queries against all keys that one of them sees; task 3 without CAUSAL, task 4 with it."""
+    """A tile of queries against all keys that at least one of them sees; task 3 without CAUSAL, task 4 with it."""
     first = tl.program_id(0) * TILE_M
     row = first + tl.arange(0, TILE_M)[:, None]
     along = tl.arange(0, D)[None, :]  # element [row, along] of q lies at q_ptr + row * D + along
@@ -143,7 +145,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
               tile_m: int = TILE_M, tile_n: int = TILE_N, out: torch.Tensor | None = None) -> torch.Tensor:
     """The same by attention_kernel, one program for each tile of queries: (n_q, d). Only out is allocated.
 
-    q: (n_q, d), k, v: (n_k, d), float32, contiguous. n_q and n_k may be 0. d, tile_m, tile_n: powers of two from 16.
+    q: (n_q, d), k, v: (n_k, d), float32, contiguous. n_q and n_k may be 0; a grid of 0 programs launches none.
+    d, tile_m, tile_n: powers of two from 16.
     causal: query i sees keys 0 to i; all, if not. scale: 1 / sqrt(d) if None. out: like q, allocated if not given.
     """
     scale = q.shape[1] ** -0.5 if scale is None else scale
@@ -155,7 +158,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
 
 # Task 4
 def key_ends(n_q: int, n_k: int, tile_m: int, causal: bool) -> list[int]:
-    """For each tile of queries, how many keys, from key 0 on, one of its queries sees.
+    """For each tile of queries, how many keys, from key 0 on, at least one of its queries sees.
 
     Of the last tile only the queries below n_q exist. n_q and n_k may be 0, and differ also if causal.
     """
