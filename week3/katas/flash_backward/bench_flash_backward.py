@@ -1,0 +1,81 @@
+"""What `./course bench week3/katas/flash_backward` measures: the backward alone, against those of cuDNN and PyTorch."""
+
+from tools.course.content.workload import Workload, tensors
+
+HEADS = 16
+
+
+class Backward:
+    """The backward of an attention: its forward is run once for each set of arguments, its graph is kept."""
+
+    def __init__(self, forward):
+        self.forward, self.of, self.graph = forward, None, None
+
+    def __call__(self, q, k, v, o, lse, d_out, causal, scale):
+        import torch
+
+        if self.of != (place := (q.data_ptr(), q.shape, causal)):
+            leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+            self.of, self.graph = place, (self.forward(*leaves, causal, scale), leaves)
+        return torch.autograd.grad(*self.graph, d_out, retain_graph=True)
+
+
+def by_cudnn(q, k, v, causal, scale):
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    backend = SDPBackend.CUDNN_ATTENTION if q.is_cuda else SDPBackend.MATH
+    with sdpa_kernel(backend):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
+
+
+def by_flash(q, k, v, causal, scale):
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    backend = SDPBackend.FLASH_ATTENTION if q.is_cuda else SDPBackend.MATH
+    with sdpa_kernel(backend):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
+
+
+def step_by_step(q, k, v, causal, scale):
+    import torch
+
+    scores = (q @ k.mT).float() * scale
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).triu(1), -torch.inf)
+    return torch.softmax(scores, -1).to(v.dtype) @ v
+
+
+def operands(d, causal):
+    def arguments(n, rng):
+        import torch
+
+        q, k, v, d_out = (x.to(torch.bfloat16) for x in tensors(rng, *[(1, HEADS, n, d)] * 4))
+        out, lse = one_head_at_a_time(q, k, v, causal, d**-0.5)
+        return q, k, v, out, lse, d_out, causal, d**-0.5
+    return arguments
+
+
+def one_head_at_a_time(q, k, v, causal, scale):
+    """out and lse by the lesson's forward, whose scores of all heads might not fit."""
+    import torch
+    from week3.katas.flash_backward.flash_backward import attention_forward
+
+    heads = [attention_forward(*(x[:, head:head + 1] for x in (q, k, v)), causal, scale) for head in range(HEADS)]
+    return tuple(torch.cat(parts, 1) for parts in zip(*heads))
+
+
+def workload(d, causal):
+    return Workload(
+        function="attention_backward", arguments=operands(d, causal),
+        sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=64,
+        shape=lambda n: f"{HEADS} heads, {n} x {n}, d = {d}, bfloat16{', causal' if causal else ''}",
+        moved=lambda n: HEADS * n * (8 * 2 * d + 4),  # q, k, v, out, d_out and three gradients; lse in float32
+        flops=lambda n: 10 * HEADS * n * n * d // (2 if causal else 1), terms=lambda n: n, dtype="bfloat16",
+        naive="step by step",
+        rivals={"cuDNN": Backward(by_cudnn), "FlashAttention-2": Backward(by_flash),
+                "step by step": Backward(step_by_step)})
+
+
+WORKLOADS = (workload(128, True), workload(64, False))

@@ -1,0 +1,242 @@
+"""Week 3, kata: the backward of FlashAttention
+
+Challenge
+    Training needs the gradients of attention, and nobody stored the weights that they are made of. Compute them again,
+    tile by tile, in two kernels: one has a tile of queries and finds dq, one a tile of keys and finds dk and dv.
+
+        q = (1, 2, 0, 1), scale 1/2           key 0         key 1         key 2         key 3
+            k                             (2, 1, 5, 0)  (-2, 1, 3, 0)  (1, 0, 0, 1)  (1, 2, 1, 1)
+            s  = scale * q . k                  2             0             1             3       lse = 3.440
+            p  = exp(s - lse)                 .237          .032          .087          .644      together 1
+            v                                (1, 0)        (0, 1)        (1, 1)        (2, 0)     out = (1.612, .119)
+            dp = d_out . v                      1             0             1             2       d_out = (1, 0)
+            ds = p * (dp - delta)            -.145         -.052         -.053          .250      delta = 1.612
+
+Explore
+    ./course python -c "import torch; p = torch.tensor([2., 0, 1, 3]).softmax(0); print(p * (torch.ones(4) - 1))"
+    All values are (1, 1): dp is 1 for each key, and so is delta. Why does no score matter then?
+    ./course show week3/katas/flash_backward    Of which queries does a program of keys_kernel load anything?
+
+Concept
+    The forward leaves out and lse: for each query the logarithm of the sum of exp(s). So a weight needs no maximum
+    and no other key: exp(3 - 3.440) = .644. Of some queries and some keys, lse and delta as columns:
+        p = exp(scale * q @ k.T - lse)       dp = d_out @ v.T             dq = scale * ds @ k      a sum over keys
+        delta: row sums of out * d_out       ds = p * (dp - delta)        dk = scale * ds.T @ q    a sum over queries
+                                                                          dv = p.T @ d_out         a sum over queries
+    delta is the mean of dp, weighted with p: .237 * 1 + .032 * 0 + .087 * 1 + .644 * 2 = 1.612. A score should rise if
+    its dp is above the mean. And it needs no weights: it is out . d_out, one number for each query, computed once.
+    Two kernels: who has a tile of the result adds it up in registers, and stores it once. No atomics, always the same
+    bits. The price: s and dp are computed in both, so 7 products of matrices where 5 would do. One kernel with 5 must
+    add its parts of dq to memory. On an H100 it had .61 of cuDNN's speed at d = 128, two kernels .77 (November 2026).
+    Turned: the left matrix of tl.dot may come from registers. dv = p.T @ d_out wants p.T there. So keys_kernel computes
+    p and dp turned from the start, a row for each key: tl.dot(k, q.T) is s.T. Then lse and delta are rows: lse[None, :].
+    Boxes (week 2, day 5) have four axes here: q_desc.load([batch, head, row, 0]).reshape(TILE_M, D) is a tile of
+    queries. dq_desc.store([batch, head, row, 0], x.reshape(1, 1, TILE_M, D)) stores one. Past the last row zeros are
+    loaded and nothing is stored.
+    Heads: GROUP query heads in a row share a key head: `head` uses key head head // GROUP. With GROUP = 3, key head 1
+    is that of heads 3, 4 and 5, and its dk and dv are sums over the queries of all three.
+    Causal: query i sees keys 0 to i. Hidden weights are 0: p = tl.where(seen, p, 0.0). Not p * seen: the score of a
+    hidden key may be far above lse, exp is infinite then, and infinity times 0 is NaN.
+    Tiles that are hidden as a whole are left out. With TILE_M = 32, queries 0 to 63 see none of keys 64 to 79: the loop
+    over queries begins at 64. Queries from 79 on see all of them: nothing to compare there.
+    Past the end: a query has lse = infinity (see of_rows), so p is 0. A key has s = 0, and p = exp(-lse). At lse = -20
+    that is 5e8, infinite in float16, and its row of k is 0: NaN in dq. So queries_kernel hides it. In keys_kernel it
+    has rows of its own, which no store keeps.
+    Powers of 2: exp(x) = exp2(x * log2(e)), and exp2 is what the hardware has. lse of of_rows has log2(e) in it
+    already, scale * LOG2_E is the scale with it: p = tl.exp2(s * (scale * LOG2_E) - lse[:, None]).
+    16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. Sums are float32, begin with
+    tl.zeros((TILE_M, D), tl.float32), and are multiplied by scale and rounded once: (dq * scale).to(dq_desc.dtype).
+    x.to(tl.float32) comes before the product where tl.sum(x * y, 1), the sum of each row, should be exact.
+
+Code it
+    Task 1  delta_kernel: one number for each query                                     (four lines)
+    Task 2  queries_kernel: dq of a tile of queries, key tile after key tile         (twelve lines)
+    Task 3  keys_kernel: dk and dv of a tile of keys, from all heads that share it   (eighteen lines)
+    Task 4  predict_flops, predict_peak: the price and the memory, before you look       (two lines)
+
+Verify
+    pytest week3/katas/flash_backward            then: ./course quiz week3/katas/flash_backward
+    Reflect: queries_kernel has d_out in registers. Could it find delta, too? What would be saved, and who waits then?
+
+Simulated without a GPU: results, bytes and tiles are exact, and the compiler is the real one. Time is not simulated.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import torch
+import triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+LOG2_E = tl.constexpr(1.4426950408889634)  # exp(x) = exp2(x * LOG2_E)
+CONFIG = {"TILE_M": 64, "TILE_N": 64, "num_warps": 4, "num_stages": 2}  # TILE_M queries, TILE_N keys
+LONGER = CONFIG | {"TILE_M": 128}                                       # of queries_kernel where d is 64
+
+
+# Given: the forward
+def attention_forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, scale: float
+                      ) -> tuple[torch.Tensor, torch.Tensor]:
+    """(out, lse) as a FlashAttention kernel returns them; here with all scores in memory.
+
+    q: (batches, heads, n_q, d), k, v: (batches, kv_heads, n_k, d). out: like q. lse: (batches, heads, n_q) float32.
+    A query whose scores are all -inf, or that sees no key: out 0, lse -inf.
+    """
+    k, v = (x.repeat_interleave(q.shape[1] // k.shape[1], 1).float() for x in (k, v))
+    s = scale * q.float() @ k.mT
+    if causal:
+        query, key = (torch.arange(n, device=q.device) for n in s.shape[2:])
+        s = s.masked_fill(key > query[:, None], -torch.inf)
+    lse = s.logsumexp(-1)
+    p = torch.exp(s - lse.masked_fill(lse == -torch.inf, 0.0)[..., None])
+    return (p @ v).to(q.dtype), lse
+
+
+def boxes(x: torch.Tensor, rows: int) -> TensorDescriptor:
+    """Boxes of so many rows of x, or of a copy of it where its strides are none that the copy engine takes."""
+    apart = [stride * x.element_size() for stride in x.stride()[:-1]]
+    legal = x.stride(-1) == 1 and x.data_ptr() % 16 == 0 and all(step > 0 and step % 16 == 0 for step in apart)
+    x = x if legal else x.clone(memory_format=torch.contiguous_format)
+    return TensorDescriptor.from_tensor(x, [1, 1, rows, x.shape[-1]])
+
+
+# Task 1
+@triton.jit
+def delta_kernel(out_desc, d_out_desc, delta_ptr, n_q, D: tl.constexpr, TILE_M: tl.constexpr):
+    row, head, batch = tl.program_id(0) * TILE_M, tl.program_id(1), tl.program_id(2)
+    rows = row + tl.arange(0, TILE_M)
+    delta_ptr += (batch * tl.num_programs(1) + head).to(tl.int64) * n_q  # of this head; int32 ends at 2**31
+    pass  # both boxes in float32; the sum of each row; store it for the queries that exist
+
+
+def find_delta(o: torch.Tensor, d_out: torch.Tensor, *, tile_m: int = 64) -> torch.Tensor:
+    """delta, (batches, heads, n_q) float32, by delta_kernel. o, d_out: (batches, heads, n_q, d) in 16 bits. Given."""
+    batches, heads, n_q, d = o.shape
+    delta = torch.empty(o.shape[:3], dtype=torch.float32, device=o.device)
+    if o.numel():  # no descriptor has a length of 0
+        delta_kernel[(triton.cdiv(n_q, tile_m), heads, batches)](
+            boxes(o, tile_m), boxes(d_out, tile_m), delta, n_q, D=d, TILE_M=tile_m)
+    return delta
+
+
+# Task 2
+@triton.jit
+def of_rows(lse_ptr, delta_ptr, head, rows, n_q):
+    """(lse in powers of 2, delta) of these queries; head counts through all batches. Given.
+
+    Past the last query, and where no score is above -inf, lse is infinite: exp2(s - infinity) is 0.
+    """
+    places = head.to(tl.int64) * n_q + rows  # int32 ends at 2**31
+    lse = tl.load(lse_ptr + places, mask=rows < n_q, other=float("inf"))
+    lse = tl.where(lse == -float("inf"), float("inf"), lse)
+    return lse * LOG2_E, tl.load(delta_ptr + places, mask=rows < n_q, other=0.0)
+
+
+@triton.jit
+def queries_kernel(q_desc, k_desc, v_desc, d_out_desc, dq_desc, lse_ptr, delta_ptr, n_q, n_k, scale,
+                   GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr, TILE_M: tl.constexpr,
+                   TILE_N: tl.constexpr):
+    """dq of a tile of queries of one head."""
+    row = (tl.num_programs(0) - 1 - tl.program_id(0)) * TILE_M  # the last rows first: causal, they take longest
+    head, batch = tl.program_id(1), tl.program_id(2)
+    rows = row + tl.arange(0, TILE_M)
+    lse, delta = of_rows(lse_ptr, delta_ptr, batch * tl.num_programs(1) + head, rows, n_q)
+    q = q_desc.load([batch, head, row, 0]).reshape(TILE_M, D)
+    d_out = d_out_desc.load([batch, head, row, 0]).reshape(TILE_M, D)
+    end = min(n_k, row + TILE_M) if CAUSAL else n_k  # no query of the tile sees a key from here on
+    whole = min(n_k, row + 1) if CAUSAL else n_k     # each of them sees all keys before this one
+    pass  # tile of keys after tile of keys: p, hidden where needed; ds; dq. Then scale, round, store
+
+
+def find_dq(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, d_out: torch.Tensor, lse: torch.Tensor,
+            delta: torch.Tensor, causal: bool, scale: float, *, tiles: tuple[int, int] | None = None) -> torch.Tensor:
+    """dq by queries_kernel, like q. Arguments as those of attention_backward; tiles: (TILE_M, TILE_N). Given."""
+    (batches, heads, n_q, d), (_, kv_heads, n_k, _) = q.shape, k.shape
+    dq = torch.empty(q.shape, dtype=q.dtype, device=q.device)
+    if dq.numel() == 0 or n_k == 0:
+        return dq.zero_()
+    config = (LONGER if d == 64 else CONFIG) | (dict(zip(("TILE_M", "TILE_N"), tiles)) if tiles else {})
+    m, n = config["TILE_M"], config["TILE_N"]
+    queries_kernel[(triton.cdiv(n_q, m), heads, batches)](
+        boxes(q, m), boxes(k, n), boxes(v, n), boxes(d_out, m), boxes(dq, m), lse, delta, n_q, n_k, scale,
+        GROUP=heads // kv_heads, CAUSAL=causal, D=d, **config)
+    return dq
+
+
+# Task 3
+@triton.jit
+def keys_kernel(q_desc, k_desc, v_desc, d_out_desc, dk_desc, dv_desc, lse_ptr, delta_ptr, n_q, scale,
+                GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr, TILE_M: tl.constexpr,
+                TILE_N: tl.constexpr):
+    """dk and dv of a tile of keys of one key head, from the queries of the GROUP heads that share it."""
+    col, kv_head, batch = tl.program_id(0) * TILE_N, tl.program_id(1), tl.program_id(2)
+    heads = tl.num_programs(1) * GROUP  # of queries; of_rows takes batch * heads + head
+    cols = col + tl.arange(0, TILE_N)
+    k = k_desc.load([batch, kv_head, col, 0]).reshape(TILE_N, D)
+    v = v_desc.load([batch, kv_head, col, 0]).reshape(TILE_N, D)
+    pass  # each head of the group, the tiles of queries that see a key: p, dv, ds, dk. Then scale dk, round, store
+
+
+def find_dk_dv(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, d_out: torch.Tensor, lse: torch.Tensor,
+               delta: torch.Tensor, causal: bool, scale: float, *, tiles: tuple[int, int] | None = None
+               ) -> tuple[torch.Tensor, torch.Tensor]:
+    """(dk, dv) by keys_kernel, like k and v. Arguments as those of find_dq. Given."""
+    (batches, heads, n_q, d), (_, kv_heads, n_k, _) = q.shape, k.shape
+    dk, dv = (torch.empty(k.shape, dtype=q.dtype, device=q.device) for _ in range(2))
+    if dk.numel() == 0 or n_q == 0:
+        return dk.zero_(), dv.zero_()
+    config = CONFIG | (dict(zip(("TILE_M", "TILE_N"), tiles)) if tiles else {})
+    m, n = config["TILE_M"], config["TILE_N"]
+    keys_kernel[(triton.cdiv(n_k, n), kv_heads, batches)](
+        boxes(q, m), boxes(k, n), boxes(v, n), boxes(d_out, m), boxes(dk, n), boxes(dv, n), lse, delta, n_q, scale,
+        GROUP=heads // kv_heads, CAUSAL=causal, D=d, **config)
+    return dk, dv
+
+
+# Given: all three, for autograd
+def attention_backward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: torch.Tensor, lse: torch.Tensor,
+                       d_out: torch.Tensor, causal: bool, scale: float
+                       ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """(dq, dk, dv), of the shapes and dtype of q, k and v.
+
+    q, k, v, o, d_out: float16 or bfloat16, of any strides; o, lse: what attention_forward returned; d: 64 or 128; n_q, n_k: 0 or
+    more; heads: a multiple of kv_heads. lse: (batches, heads, n_q) float32, contiguous. causal: query i sees keys 0
+    to i. A query without any weight (lse -inf) adds nothing. NaN and infinity may reach whole tiles.
+    """
+    delta = find_delta(o, d_out)
+    return (find_dq(q, k, v, d_out, lse, delta, causal, scale),
+            *find_dk_dv(q, k, v, d_out, lse, delta, causal, scale))
+
+
+class FlashAttention(torch.autograd.Function):
+    """flash_attention for autograd."""
+
+    @staticmethod
+    def forward(ctx, q, k, v, causal, scale):
+        out, lse = attention_forward(q, k, v, causal, scale)
+        ctx.save_for_backward(q, k, v, out, lse)
+        ctx.causal, ctx.scale = causal, scale
+        return out
+
+    @staticmethod
+    def backward(ctx, d_out):
+        return *attention_backward(*ctx.saved_tensors, d_out, ctx.causal, ctx.scale), None, None
+
+
+def flash_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = False,
+                    scale: float | None = None) -> torch.Tensor:
+    """Attention with gradients. Arguments as those of attention_forward; scale: 1 / sqrt(d) if None."""
+    return FlashAttention.apply(q, k, v, causal, q.shape[-1] ** -0.5 if scale is None else scale)
+
+
+# Task 4
+def predict_flops(batches: int, heads: int, n_q: int, n_k: int, d: int) -> int:
+    """Multiplications and additions of all products in queries_kernel and keys_kernel, without a causal mask.
+
+    n_q and n_k are multiples of the tiles. A product of an m x k and a k x n matrix takes 2 * m * n * k.
+    """
+    raise NotImplementedError("week3/katas/flash_backward task 4: predict_flops")
+
+
+def predict_peak(batches: int, heads: int, kv_heads: int, n_q: int, n_k: int, d: int) -> int:
+    """Bytes that attention_backward has allocated at its peak, for legal strides: 2 bytes a number, 4 for float32."""
+    raise NotImplementedError("week3/katas/flash_backward task 4: predict_peak")

@@ -1,0 +1,569 @@
+"""The lesson again, as checks: delta, dq by tiles of queries, dk and dv by tiles of keys, what both cost."""
+
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, compiled_by_torch, count, gradients, memory, speed_ratio, terms
+from tools.check.inputs import matrices
+from tools.check.tolerances import SLACK, Tolerance, accumulated, unit
+from tools.gpu import device
+from week3.katas.flash_backward import flash_backward as lesson
+
+INF, NAN = float("inf"), float("nan")
+HALF, BRAIN = torch.float16, torch.bfloat16
+FEW_DIGITS = "tf32 round trip", "float16 round trip", "bfloat16 round trip"  # where inputs have few digits
+TILE_M, TILE_N = 32, 16  # queries and keys of a tile
+
+
+# Inputs -------------------------------------------------------------------------------------------
+
+def tensors(rng, *shapes, dtype=HALF):
+    return [torch.from_numpy(each).to(device, dtype) for each in matrices(rng, *shapes)]
+
+
+def wide(rows, d=64, dtype=HALF):
+    """(1, 1, n, d): these rows, and zeros in the other columns."""
+    rows = torch.tensor(rows, device=device)
+    return torch.nn.functional.pad(rows, (0, d - rows.shape[-1]))[None, None].to(dtype)
+
+
+def with_lse_and_delta(q, k, v, d_out, causal, scale):
+    """What find_dq and find_dk_dv take. lse and delta come from float64."""
+    scores = scores_of(q.double(), k.double(), causal, scale)
+    weights = scores.softmax(-1).masked_fill((scores == -INF).all(-1, keepdim=True), 0.0)
+    delta = (weights @ heads_of(v.double(), q) * d_out.double()).sum(-1)
+    return q, k, v, d_out, scores.logsumexp(-1).float(), delta.float(), causal, scale
+
+
+def of_the_lesson():
+    keys = [[2.0, 1, 5, 0], [-2.0, 1, 3, 0], [1.0, 0, 0, 1], [1.0, 2, 1, 1]]
+    values = [[1.0, 0], [0, 1], [1, 1], [2, 0]]
+    query, d_out = [[1.0, 2, 0, 1]], [[1.0, 0]]
+    return with_lse_and_delta(wide(query), wide(keys), wide(values), wide(d_out), False, 0.5)
+
+
+def drawn(rng, dtype=HALF, *, d=64, heads=1, kv_heads=1, n_q=40, n_k=40, batches=1, causal=False):
+    q, d_out = tensors(rng, *[(batches, heads, n_q, d)] * 2, dtype=dtype)
+    k, v = tensors(rng, *[(batches, kv_heads, n_k, d)] * 2, dtype=dtype)
+    return with_lse_and_delta(q, k, v, d_out, causal, 0.1)
+
+
+def with_scores(scores, values, queries=1, causal=False):
+    """With scale 1 the scores of each query are these, dp of key j is values[j]."""
+    ones = [[1.0]] * queries
+    return with_lse_and_delta(wide(ones), wide([[s] for s in scores]), wide([[x] for x in values]), wide(ones), causal, 1.0)
+
+
+# Oracles and how near -----------------------------------------------------------------------------
+
+def heads_of(x, q):
+    return x.repeat_interleave(q.shape[1] // x.shape[1], 1)
+
+
+def scores_of(q, k, causal, scale):
+    hidden = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device).triu(1) & causal
+    return (scale * q @ heads_of(k, q).mT).masked_fill(hidden, -INF)
+
+
+def attention(q, k, v, causal=False, scale=None):
+    return scores_of(q, k, causal, q.shape[-1] ** -0.5 if scale is None else scale).softmax(-1) @ heads_of(v, q)
+
+
+def by_autograd(q, k, v, d_out, causal, scale):
+    q, k, v = (x.detach().requires_grad_() for x in (q, k, v))
+    return torch.autograd.grad(attention(q, k, v, causal, scale), (q, k, v), d_out)
+
+
+def row_sums(o, d_out, tile_m=0):
+    return (o * d_out).sum(-1)
+
+
+def right_dq(q, k, v, d_out, lse, delta, causal, scale):
+    return by_autograd(q, k, v, d_out, causal, scale)[0]
+
+
+def right_dk(q, k, v, d_out, lse, delta, causal, scale):
+    return by_autograd(q, k, v, d_out, causal, scale)[1]
+
+
+def right_dk_dv(q, k, v, d_out, lse, delta, causal, scale):
+    return by_autograd(q, k, v, d_out, causal, scale)[1:]
+
+
+def right_dv(q, k, v, d_out, lse, delta, causal, scale):
+    return by_autograd(q, k, v, d_out, causal, scale)[2]
+
+
+def dq_of_find_dq(q, k, v, d_out, lse, delta, causal, scale):
+    return lesson.find_dq(q, k, v, d_out, lse, delta, causal, scale, tiles=(TILE_M, TILE_N))
+
+
+def dq_beside_column_0(q, k, v, d_out, lse, delta, causal, scale):
+    return dq_of_find_dq(q, k, v, d_out, lse, delta, causal, scale)[..., 1:]
+
+
+def right_beside_column_0(q, k, v, d_out, lse, delta, causal, scale):
+    return right_dq(q, k, v, d_out, lse, delta, causal, scale)[..., 1:]
+
+
+def dk_of_find_dk_dv(q, k, v, d_out, lse, delta, causal, scale):
+    return lesson.find_dk_dv(q, k, v, d_out, lse, delta, causal, scale, tiles=(TILE_M, TILE_N))[0]
+
+
+def dv_of_find_dk_dv(q, k, v, d_out, lse, delta, causal, scale):
+    return lesson.find_dk_dv(q, k, v, d_out, lse, delta, causal, scale, tiles=(TILE_M, TILE_N))[1]
+
+
+def both_of_find_dk_dv(q, k, v, d_out, lse, delta, causal, scale):
+    return lesson.find_dk_dv(q, k, v, d_out, lse, delta, causal, scale, tiles=(TILE_M, TILE_N))
+
+
+def name_of(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+def rounded(dtype, times=3):
+    """p or ds is rounded before it is multiplied, and so is the result: up to 2 units."""
+    name = name_of(dtype)
+    return Tolerance(SLACK * times * unit(name), f"{name} weights and results", name).blind_to(*FEW_DIGITS)
+
+
+def from_rounded_out(dtype):
+    """delta is made of out, which is rounded: where dp - delta cancels, its error weighs more. dv knows no delta."""
+    return {"q": rounded(dtype, 16), "k": rounded(dtype, 16), "v": rounded(dtype)}
+
+
+def assert_dq(*arguments):
+    __tracebackhide__ = True
+    assert_matches(dq_of_find_dq, *arguments, oracle=right_dq, tolerance=rounded(arguments[0].dtype))
+
+
+def assert_dv(*arguments):
+    __tracebackhide__ = True
+    assert_matches(dv_of_find_dk_dv, *arguments, oracle=right_dv, tolerance=rounded(arguments[0].dtype))
+
+
+def assert_dk(*arguments):
+    __tracebackhide__ = True
+    assert_matches(dk_of_find_dk_dv, *arguments, oracle=right_dk, tolerance=rounded(arguments[0].dtype))
+
+
+def first_rows(x, rows, columns, digits=3):
+    """Of the first head, rounded, without minus zeros."""
+    return [[round(number, digits) + 0.0 for number in row[:columns]] for row in x[0, 0, :rows].tolist()]
+
+
+SHAPES = [  # dtype, d, batches, heads, kv_heads, n_q, n_k, causal
+    (HALF, 64, 1, 1, 1, 1, 33, False), (BRAIN, 128, 1, 1, 1, 33, 16, True), (HALF, 64, 2, 6, 2, 31, 37, True)]
+
+
+# Task 1: delta ------------------------------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_delta_is_the_row_sum_of_out_times_d_out():
+    """Rows of out: (1.5, .25) and (2, 3)."""
+    out, d_out = wide([[1.5, 0.25], [2, 3]]), wide([[1.0, 0], [10, 100]])
+    delta = lesson.find_delta(out, d_out, tile_m=16).tolist()
+    assert delta != [[[1.75, 5.0]]], "These are the row sums of out. By what is it multiplied, place by place?"
+    assert delta != [[[1.0, 110.0]]], "These are the row sums of d_out. By what is it multiplied, place by place?"
+    assert delta == [[[1.5, 320.0]]]
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("dtype, batches, heads, n_q, d", [(HALF, 1, 1, 1, 64), (BRAIN, 2, 3, 33, 128),
+                                                           (HALF, 3, 2, 16, 64)])
+def test_each_query_of_each_head_has_its_delta(dtype, batches, heads, n_q, d, rng):
+    out, d_out = tensors(rng, *[(batches, heads, n_q, d)] * 2, dtype=dtype)
+    assert_matches(lesson.find_delta, out, d_out, tile_m=16, oracle=row_sums,
+                   tolerance=accumulated("float32", d).blind_to(*FEW_DIGITS))
+
+
+@pytest.mark.task(1)
+@pytest.mark.tolerance
+def test_products_of_delta_are_float32():
+    """300 * 300 is 90000: float16 ends at 65504."""
+    out = wide([[300.0, 1.0]])
+    delta = lesson.find_delta(out, out, tile_m=16).item()
+    assert delta != INF, "delta is inf: 300 * 300 has no place in float16. Which comes first, .to or the product?"
+    assert delta == 90001.0
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_out_and_d_out_are_loaded_once_and_delta_is_stored_once(rng):
+    """40 rows of 64 numbers of 2 bytes, and 40 of 4 bytes."""
+    out, d_out = tensors(rng, *[(1, 1, 40, 64)] * 2)
+    counters = count(lesson.find_delta, out, d_out, tile_m=16)
+    assert counters.bytes_loaded <= 2 * 40 * 64 * 2
+    assert counters.bytes_stored <= 40 * 4
+
+
+# Task 2: dq ---------------------------------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_dq_of_the_query_of_the_lesson():
+    """scale * ds @ k, with ds = -.145 -.052 -.053 .250."""
+    assert_dq(*of_the_lesson())
+
+
+@pytest.mark.task(2)
+def test_dq_is_a_sum_over_all_tiles_of_keys():
+    """40 keys in tiles of 16, scores of 0, values 1, 2, 3, ..."""
+    assert_dq(*with_scores([0.1 * (at % 7) for at in range(40)], [float(at % 5) for at in range(40)]))
+
+
+@pytest.mark.task(2)
+def test_query_i_sees_keys_0_to_i(rng):
+    assert_dq(*drawn(rng, causal=True))
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("dtype, d, batches, heads, kv_heads, n_q, n_k, causal", SHAPES)
+def test_dq_of_any_heads_and_lengths(dtype, d, batches, heads, kv_heads, n_q, n_k, causal, rng):
+    assert_dq(*drawn(rng, dtype, d=d, heads=heads, kv_heads=kv_heads, n_q=n_q, n_k=n_k, batches=batches, causal=causal))
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_places_past_the_last_key_add_nothing_to_dq(rng):
+    """18 keys with scores of -20. The other places of the second tile have s = 0: exp(0 - -17) is infinite in float16,
+    and their keys are 0."""
+    q, k, v, d_out, *_ = drawn(rng, n_q=1, n_k=18)
+    q[:], k[..., 0] = 0, -20
+    q[..., 0] = 1
+    arguments = with_lse_and_delta(q, k, v, d_out, False, 1.0)
+    dq_has_nan = bool(dq_of_find_dq(*arguments).isnan().any())
+    assert not dq_has_nan, "dq has NaN: past the last key p is exp(17), infinite in float16. What is infinity times 0?"
+    assert_matches(dq_beside_column_0, *arguments, oracle=right_beside_column_0, tolerance=rounded(HALF))
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_a_hidden_key_with_a_score_of_200_adds_nothing_to_dq():
+    """Query 0 does not see key 1: exp(200 - 0) is infinite in float32."""
+    arguments = with_scores([0.0, 200.0], [1.0, 2.0], queries=2, causal=True)
+    dq_has_nan = bool(dq_of_find_dq(*arguments).isnan().any())
+    assert not dq_has_nan, "dq has NaN. Key 1 is hidden, its exp(200) infinite: what is infinity times 0?"
+    assert_dq(*arguments)
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_a_query_whose_scores_are_all_minus_infinity_has_dq_0():
+    """q = (inf, 0, ...), keys (-1, 0, ...)."""
+    arguments = with_lse_and_delta(wide([[INF]]), wide([[-1.0]] * 3), wide([[1.0], [2.0], [4.0]]), wide([[1.0]]), False, 1.0)
+    dq = first_rows(dq_of_find_dq(*arguments), rows=1, columns=2)
+    assert dq == [[0.0, 0.0]]
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_what_is_not_finite_in_a_query_stays_in_its_row_of_dq(rng):
+    q, k, v, d_out, _, _, causal, scale = drawn(rng)
+    q[0, 0, 7, 3], q[0, 0, 9, 3] = NAN, INF
+    dq = dq_of_find_dq(*with_lse_and_delta(q, k, v, d_out, causal, scale))
+    queries_with_nan = [query for query in range(40) if dq[0, 0, query].isnan().any()]
+    assert queries_with_nan == [7, 9]
+
+
+def counted(function, rng, n_q, n_k, causal=True, heads=1, kv_heads=1):
+    return count(function, *drawn(rng, n_q=n_q, n_k=n_k, causal=causal, heads=heads, kv_heads=kv_heads),
+                 tiles=(TILE_M, TILE_N))
+
+
+def tiles_seen(n_q, n_k, causal):
+    """Pairs of a tile of queries and a tile of keys, of which some place sees some key."""
+    pairs = [(row, col) for row in range(0, n_q, TILE_M) for col in range(0, n_k, TILE_N)]
+    return sum(col <= row + TILE_M - 1 or not causal for row, col in pairs)
+
+
+PRODUCT = 2 * TILE_M * TILE_N * 64  # multiplications and additions of one product of a tile
+LENGTHS = [(40, 40, True), (40, 40, False), (33, 70, True)]
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+@pytest.mark.parametrize("n_q, n_k, causal", LENGTHS)
+def test_queries_kernel_multiplies_three_times_for_each_tile_that_it_sees(n_q, n_k, causal, rng):
+    """s, dp, and ds @ k."""
+    products = counted(lesson.find_dq, rng, n_q, n_k, causal).flops / PRODUCT
+    assert products <= 3 * tiles_seen(n_q, n_k, causal)
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_queries_kernel_loads_each_tile_once_and_stores_dq_once(rng):
+    """64 queries, 64 keys, causal: the two programs see 32 and 64 keys. A row has 64 numbers of 2 bytes."""
+    counters, row = counted(lesson.find_dq, rng, 64, 64), 64 * 2
+    loads_of_q_and_d_out, loads_of_k_and_v, loads_of_lse_and_delta = 2 * 64 * row, 2 * (32 + 64) * row, 2 * 64 * 4
+    assert counters.bytes_loaded <= loads_of_q_and_d_out + loads_of_k_and_v + loads_of_lse_and_delta
+    assert counters.bytes_stored <= 64 * row
+    assert counters.bytes_atomic == 0
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_queries_kernel_converts_ds_and_the_result_and_nothing_else(rng):
+    """32 x 16 numbers of ds in each of 2 + 4 tiles, and 64 x 64 results, each once."""
+    counters = counted(lesson.find_dq, rng, 64, 64)
+    assert counters.conversions <= 6 * 32 * 16 + 64 * 64
+    assert counters.float64 == 0
+
+
+def evidence(function, kernel, rng, d):
+    arguments = drawn(rng, BRAIN, d=d, heads=2, kv_heads=1, n_q=300, n_k=300, causal=True)
+    found = compiled(function, *arguments, chip="h100").kernels[kernel]
+    products = [name for name in found.instructions if name.startswith("wgmma.mma_async")]
+    return products, found.spills
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_queries_kernel_runs_on_tensor_cores_and_spills_nothing(rng):
+    products, spills = evidence(lesson.find_dq, "queries_kernel", rng, 64)
+    assert products != []
+    assert spills == 0
+
+
+# Task 3: dk and dv --------------------------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_dv_of_the_keys_of_the_lesson_are_their_weights():
+    """d_out = (1, 0): column 0 of dv is p = .237 .032 .087 .644."""
+    assert_dv(*of_the_lesson())
+
+
+@pytest.mark.task(3)
+def test_dk_of_the_keys_of_the_lesson():
+    """scale * ds for each key, times q = (1, 2, 0, 1)."""
+    assert_dk(*of_the_lesson())
+
+
+@pytest.mark.task(3)
+def test_key_j_gets_its_gradients_from_queries_j_and_later(rng):
+    arguments = drawn(rng, causal=True)
+    assert_dv(*arguments)
+    assert_dk(*arguments)
+
+
+def sums_for_one_key(d_out):
+    """Column 0 of dv for one query in each head, with this d_out, and one key in each of two key heads: all p are 1."""
+    heads = len(d_out)
+    d_out = wide([[each] for each in d_out])[0].reshape(1, heads, 1, 64)
+    ones = torch.zeros_like(d_out)
+    dv = dv_of_find_dk_dv(*with_lse_and_delta(ones, ones[:, :2], ones[:, :2], d_out, False, 1.0))
+    return dv[0, :, 0, 0].tolist()
+
+
+@pytest.mark.task(3)
+def test_dv_of_a_key_head_is_a_sum_over_three_heads_one_after_the_other():
+    dv_of_both_key_heads = sums_for_one_key(d_out=[1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+    assert dv_of_both_key_heads != [21.0, 42.0], "[21.0, 42.0]: heads 0, 2 and 4 for key head 0. Which use it?"
+    assert dv_of_both_key_heads == [7.0, 56.0]
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("dtype, d, batches, heads, kv_heads, n_q, n_k, causal", SHAPES)
+def test_dk_and_dv_of_any_heads_and_lengths(dtype, d, batches, heads, kv_heads, n_q, n_k, causal, rng):
+    """A key that no query sees has gradients of 0."""
+    arguments = drawn(rng, dtype, d=d, heads=heads, kv_heads=kv_heads, n_q=n_q, n_k=n_k, batches=batches, causal=causal)
+    assert_matches(both_of_find_dk_dv, *arguments, oracle=right_dk_dv, tolerance=rounded(dtype))
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_a_query_does_not_see_a_later_key_with_a_score_of_200():
+    """exp(200 - 0) is infinite in float32."""
+    arguments = with_scores([0.0, 200.0], [1.0, 2.0], queries=2, causal=True)
+    dv_has_nan = bool(dv_of_find_dk_dv(*arguments).isnan().any())
+    assert not dv_has_nan, "dv has NaN. Query 0 does not see key 1, and exp(200) is infinite: what is infinity times 0?"
+    assert_dv(*arguments)
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_a_query_whose_scores_are_all_minus_infinity_adds_nothing_to_dk_and_dv():
+    """32 queries (1, 0, ...), keys (-inf, 0, ...)."""
+    arguments = with_scores([-INF] * 3, [1.0, 2.0, 4.0], queries=32)
+    dv, dk = dv_of_find_dk_dv(*arguments), dk_of_find_dk_dv(*arguments)
+    assert first_rows(dv, rows=3, columns=1) == [[0.0], [0.0], [0.0]]
+    assert first_rows(dk, rows=3, columns=1) == [[0.0], [0.0], [0.0]]
+
+
+@pytest.mark.task(3)
+@pytest.mark.nonfinite
+def test_nan_in_a_query_reaches_dv_of_all_keys_that_it_sees(rng):
+    """Query 50 of 70. Keys 51 to 63 are in a tile with keys that it sees, and may get it too."""
+    q, k, v, d_out, _, _, causal, scale = drawn(rng, n_q=70, n_k=70, causal=True)
+    q[0, 0, 50, 3] = NAN
+    dv = dv_of_find_dk_dv(*with_lse_and_delta(q, k, v, d_out, causal, scale))
+    keys_with_nan = [key for key in range(70) if dv[0, 0, key].isnan().any() and key not in range(51, 64)]
+    assert keys_with_nan == list(range(51))
+
+
+@pytest.mark.task(3)
+@pytest.mark.tolerance
+def test_sums_over_queries_are_kept_in_float32():
+    """One key: p is 1. d_out is 2048 for the first query, .05 for 479 others: a tile of them adds 1.6 at most, and
+    float16 numbers near 2048 are 2 apart."""
+    d_out, zeros = wide([[2048.0]] + [[0.02]] * 479), wide([[0.0]] * 480)
+    dv = dv_of_find_dk_dv(*with_lse_and_delta(zeros, zeros[:, :, :1], zeros[:, :, :1], d_out, False, 1.0))[0, 0, 0, 0]
+    assert dv != 2048.0, "dv is 2048, where .64 more adds nothing in float16. Of which dtype is the sum?"
+    assert dv == 2058.0
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+@pytest.mark.parametrize("n_q, n_k, causal", LENGTHS)
+def test_keys_kernel_multiplies_four_times_for_each_tile_that_sees_it(n_q, n_k, causal, rng):
+    """s, dp, and the products for dv and dk."""
+    products = counted(lesson.find_dk_dv, rng, n_q, n_k, causal).flops / PRODUCT
+    assert products <= 4 * tiles_seen(n_q, n_k, causal)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_keys_kernel_loads_each_tile_once_and_stores_dk_and_dv_once(rng):
+    """64 queries of each of 2 heads, 64 keys, causal: the four programs are seen by 64, 64, 32 and 32 queries."""
+    counters, row = counted(lesson.find_dk_dv, rng, 64, 64, heads=2), 64 * 2
+    queries = 2 * (64 + 64 + 32 + 32)
+    loads_of_k_and_v, loads_of_q_and_d_out, loads_of_lse_and_delta = 2 * 64 * row, 2 * queries * row, 2 * queries * 4
+    assert counters.bytes_loaded <= loads_of_k_and_v + loads_of_q_and_d_out + loads_of_lse_and_delta
+    assert counters.bytes_stored <= 2 * 64 * row
+    assert counters.bytes_atomic == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_keys_kernel_converts_p_and_ds_and_the_results_and_nothing_else(rng):
+    """32 x 16 numbers of each in 6 tiles, and 2 * 64 x 64 results, each once."""
+    counters = counted(lesson.find_dk_dv, rng, 64, 64)
+    assert counters.conversions <= 2 * 6 * 32 * 16 + 2 * 64 * 64
+    assert counters.float64 == 0
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_keys_kernel_runs_on_tensor_cores_and_spills_nothing(rng):
+    products, spills = evidence(lesson.find_dk_dv, "keys_kernel", rng, 128)
+    assert products != []
+    assert spills == 0
+
+
+# All of it ----------------------------------------------------------------------------------------
+
+@pytest.mark.task(1, 2, 3)
+def test_flash_attention_has_the_gradients_of_attention(rng):
+    q, k, v, d_out, *_ = drawn(rng, BRAIN, heads=2, n_q=70, n_k=65)
+    assert_matches(gradients(lesson.flash_attention), q, k, v, True, 0.05, d_out=d_out, oracle=gradients(attention),
+                   tolerance=from_rounded_out(BRAIN))
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.edge
+def test_arguments_and_d_out_may_be_stored_in_any_way(rng):
+    q, k, v, d_out, *_ = drawn(rng, n_q=5, n_k=7)
+    assert_matches(gradients(lesson.flash_attention), q, k, v, True, d_out=d_out, oracle=gradients(attention),
+                   tolerance=from_rounded_out(HALF), layouts="any")
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.edge
+@pytest.mark.parametrize("n_q, n_k", [(0, 3), (3, 0)])
+def test_without_queries_or_keys_gradients_are_zeros(n_q, n_k, rng):
+    q, k, v, d_out, lse, *_ = drawn(rng, n_q=n_q, n_k=n_k)
+    found = lesson.attention_backward(q, k, v, torch.zeros_like(q), lse, d_out, True, 0.1)
+    assert [bool((x == 0).all()) for x in found] == [True, True, True]
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.gpu
+def test_gradients_are_the_same_under_torch_compile(rng):
+    q, k, v, d_out, *_ = drawn(rng, heads=2, n_q=70, n_k=65)
+    assert_matches(gradients(compiled_by_torch(lesson.flash_attention)), q, k, v, True, d_out=d_out,
+                   oracle=gradients(attention), tolerance=from_rounded_out(HALF))
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.gpu
+@pytest.mark.parametrize("d", [64, 128])
+def test_gradients_have_the_same_bits_every_time(d, rng):
+    q, k, v, d_out, lse, _, causal, scale = drawn(rng, BRAIN, d=d, heads=8, kv_heads=2, n_q=1000, n_k=1000, causal=True)
+    out = lesson.attention_forward(q, k, v, causal, scale)[0]
+    first = lesson.attention_backward(q, k, v, out, lse, d_out, causal, scale)
+    for _ in range(20):
+        again = lesson.attention_backward(q, k, v, out, lse, d_out, causal, scale)
+        assert all(torch.equal(one, other) for one, other in zip(first, again))
+
+
+def backward_of_cudnn(q, k, v, causal, scale):
+    """cuDNN's backward alone: its forward has been run. Key heads that are shared are repeated before."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    leaves = [x.detach().requires_grad_() for x in (q, heads_of(k, q), heads_of(v, q))]
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        out = torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=causal, scale=scale)
+    return lambda q, k, v, o, lse, d_out, causal, scale: torch.autograd.grad(out, leaves, d_out, retain_graph=True)
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.hopper
+@pytest.mark.speed
+@pytest.mark.parametrize("dtype, d, heads, kv_heads, n, causal", [
+    (BRAIN, 128, 32, 32, 4096, False), (BRAIN, 128, 32, 32, 4096, True), (BRAIN, 128, 32, 8, 4096, True),
+    (BRAIN, 128, 32, 32, 4000, True), (HALF, 64, 32, 32, 4096, False), (BRAIN, 64, 32, 32, 4096, True)])
+def test_backward_comes_within_sight_of_cudnn(dtype, d, heads, kv_heads, n, causal):
+    q, d_out = (torch.randn(4, heads, n, d, device=device, dtype=dtype) for _ in range(2))
+    k, v = (torch.randn(4, kv_heads, n, d, device=device, dtype=dtype) for _ in range(2))
+    each = [lesson.attention_forward(*(x[b:b + 1] for x in (q, k, v)), causal, d ** -0.5) for b in range(4)]
+    out, lse = (torch.cat(parts) for parts in zip(*each))
+    rival = backward_of_cudnn(q, k, v, causal, d ** -0.5)
+    assert speed_ratio(lesson.attention_backward, rival, q, k, v, out, lse, d_out, causal, d ** -0.5) >= 0.6
+
+
+# Task 4: the price --------------------------------------------------------------------------------
+
+def work(batches, heads, n_q, n_k, d):
+    one = batches * heads * 2 * n_q * n_k * d
+    return terms(s_twice=2 * one, dp_twice=2 * one, dq=one, dk=one, dv=one)
+
+
+def bytes_at_peak(batches, heads, kv_heads, n_q, n_k, d):
+    queries, keys = batches * heads * n_q, batches * kv_heads * n_k
+    return terms(dq=2 * queries * d, dk=2 * keys * d, dv=2 * keys * d, delta=4 * queries)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("batches, heads, n_q, n_k, d", [(1, 1, 64, 64, 64), (2, 3, 128, 64, 128)])
+def test_predicts_seven_products(batches, heads, n_q, n_k, d):
+    assert_matches(lesson.predict_flops, batches, heads, n_q, n_k, d, oracle=work)
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("batches, heads, kv_heads, n_q, n_k, d", [(1, 1, 1, 64, 64, 64), (2, 6, 3, 100, 50, 128)])
+def test_predicts_three_gradients_and_delta(batches, heads, kv_heads, n_q, n_k, d):
+    assert_matches(lesson.predict_peak, batches, heads, kv_heads, n_q, n_k, d, oracle=bytes_at_peak)
+
+
+def of_a_backward(rng, heads, kv_heads, n_q, n_k):
+    q, k, v, d_out, lse, _, causal, scale = drawn(rng, heads=heads, kv_heads=kv_heads, n_q=n_q, n_k=n_k)
+    return q, k, v, torch.zeros_like(q), lse, d_out, causal, scale
+
+
+@pytest.mark.task(1, 2, 3, 4)
+@pytest.mark.counters
+def test_predicted_work_is_done(rng):
+    predicted = lesson.predict_flops(batches=1, heads=2, n_q=128, n_k=64, d=64)
+    measured = count(lesson.attention_backward, *of_a_backward(rng, 2, 1, 128, 64)).flops
+    assert predicted == measured
+
+
+@pytest.mark.task(1, 2, 3, 4)
+@pytest.mark.counters
+def test_predicted_memory_is_allocated_and_no_scores(rng):
+    predicted = lesson.predict_peak(batches=1, heads=2, kv_heads=1, n_q=128, n_k=64, d=64)
+    measured = memory(lesson.attention_backward, *of_a_backward(rng, 2, 1, 128, 64)).peak
+    assert predicted == measured
