@@ -218,6 +218,24 @@ def test_query_i_sees_keys_0_to_i(rng):
     assert_dq(*drawn(rng, causal=True))
 
 
+def key_heads_used(heads, kv_heads):
+    """The key head by whose keys dq of each query head is found: column h of dq is that of key head h."""
+    q, d_out = torch.zeros(1, heads, 1, 64, device=device), torch.ones(1, heads, 1, 64, device=device)
+    k = torch.zeros(1, kv_heads, 2, 64, device=device)
+    for head in range(kv_heads):
+        k[0, head, 1, head] = 1
+    v = torch.tensor([0.0, 1.0], device=device)[:, None].expand(k.shape)
+    arguments = with_lse_and_delta(*(x.to(HALF) for x in (q, k, v, d_out)), False, 1.0)
+    return dq_of_find_dq(*arguments)[0, :, 0].argmax(-1).tolist()
+
+
+@pytest.mark.task(2)
+def test_heads_of_queries_one_after_the_other_share_a_key_head():
+    key_heads = key_heads_used(heads=6, kv_heads=2)
+    assert key_heads != [0, 1, 0, 1, 0, 1], "Heads 0, 2 and 4 use key head 0. GROUP heads in a row do: 0, 1 and 2"
+    assert key_heads == [0, 0, 0, 1, 1, 1]
+
+
 @pytest.mark.task(2)
 @pytest.mark.edge
 @pytest.mark.parametrize("dtype, d, batches, heads, kv_heads, n_q, n_k, causal", SHAPES)
