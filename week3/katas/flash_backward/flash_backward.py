@@ -1,8 +1,8 @@
 """Week 3, kata: the backward of FlashAttention
 
 Challenge
-    Training needs the gradients of attention, and nobody stored the weights that they are made of. Compute them again,
-    tile by tile, in two kernels: one has a tile of queries and finds dq, one a tile of keys and finds dk and dv.
+    Day 7 finds the gradients of attention in PyTorch. Write them as kernels near cuDNN's speed: one has a tile of
+    queries and finds its dq, one has a tile of keys and finds their dk and dv. Neither stores a weight or needs an atomic.
 
         q = (1, 2, 0, 1), scale 1/2           key 0         key 1         key 2         key 3
             k                             (2, 1, 5, 0)  (-2, 1, 3, 0)  (1, 0, 0, 1)  (1, 2, 1, 1)
@@ -14,44 +14,40 @@ Challenge
 
 Explore
     ./course python -c "import torch; p = torch.tensor([2., 0, 1, 3]).softmax(0); print(p * (torch.ones(4) - 1))"
-    All values are (1, 1): dp is 1 for each key, and so is delta. Why does no score matter then?
-    ./course show week3/katas/flash_backward    Of which queries does a program of keys_kernel load anything?
+    If all values are (1, 1), dp is 1 for each key, and delta is 1. What is printed? Why does no score matter then?
 
 Concept
-    The forward leaves out and lse: for each query the logarithm of the sum of exp(s). So a weight needs no maximum
-    and no other key: exp(3 - 3.440) = .644. Of some queries and some keys, lse and delta as columns:
+    Day 7's formulas, for some queries and some keys, with lse and delta as columns:
         p = exp(scale * q @ k.T - lse)       dp = d_out @ v.T             dq = scale * ds @ k      a sum over keys
         delta: row sums of out * d_out       ds = p * (dp - delta)        dk = scale * ds.T @ q    a sum over queries
                                                                           dv = p.T @ d_out         a sum over queries
-    delta is the mean of dp, weighted with p: .237 * 1 + .032 * 0 + .087 * 1 + .644 * 2 = 1.612. A score should rise if
-    its dp is above the mean. And it needs no weights: it is out . d_out, one number for each query, computed once.
-    Two kernels: who has a tile of the result adds it up in registers, and stores it once. No atomics, always the same
-    bits. The price: s and dp are computed in both, so 7 products of matrices where 5 would do. One kernel with 5 must
-    add its parts of dq to memory. On an H100 it had .61 of cuDNN's speed at d = 128, two kernels .77 (November 2026).
-    Turned: the left matrix of tl.dot may come from registers. dv = p.T @ d_out wants p.T there. So keys_kernel computes
-    p and dp turned from the start, a row for each key: tl.dot(k, q.T) is s.T. Then lse and delta are rows: lse[None, :].
-    Boxes (week 2, day 5) have four axes here: q_desc.load([batch, head, row, 0]).reshape(TILE_M, D) is a tile of
-    queries. dq_desc.store([batch, head, row, 0], x.reshape(1, 1, TILE_M, D)) stores one. Past the last row zeros are
-    loaded and nothing is stored.
-    Heads: GROUP query heads in a row share a key head: `head` uses key head head // GROUP. With GROUP = 3, key head 1
-    is that of heads 3, 4 and 5, and its dk and dv are sums over the queries of all three.
-    Causal: query i sees keys 0 to i. Hidden weights are 0: p = tl.where(seen, p, 0.0). Not p * seen: the score of a
-    hidden key may be far above lse, exp is infinite then, and infinity times 0 is NaN.
-    Tiles that are hidden as a whole are left out. With TILE_M = 32, queries 0 to 63 see none of keys 64 to 79: the loop
-    over queries begins at 64. Queries from 79 on see all of them: nothing to compare there.
-    Past the end: a query has lse = infinity (see of_rows), so p is 0. A key has s = 0, and p = exp(-lse). At lse = -20
-    that is 5e8, infinite in float16, and its row of k is 0: NaN in dq. So queries_kernel hides it. In keys_kernel it
-    has rows of its own, which no store keeps.
-    Powers of 2: exp(x) = exp2(x * log2(e)), and exp2 is what the hardware has. lse of of_rows has log2(e) in it
-    already, scale * LOG2_E is the scale with it: p = tl.exp2(s * (scale * LOG2_E) - lse[:, None]).
-    16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. Sums are float32, begin with
+    delta is the mean of dp, weighted with p: .237 * 1 + .032 * 0 + .087 * 1 + .644 * 2 = 1.612. A score with a dp above
+    the mean should rise. out . d_out is the same number without any weight; both kernels load it. Its products have
+    no place in float16 where they are above 65504: first x.to(tl.float32), then tl.sum(x * y, 1), the sum of each row.
+    Two kernels: who owns a tile of the result adds it up in registers, and stores it once: no atomics, always the same
+    bits. The price: s and dp are computed in both, 7 products of matrices where one kernel would need 5. But that one
+    has to add its parts of dq to memory. On an H100 it had .61 of cuDNN's speed at d = 128, two like these .77 (2026).
+    Turned: the left matrix of tl.dot may stay in registers, and dv has p.T there. So keys_kernel computes p and dp
+    turned from the start, with a row for each key: tl.dot(k, q.T) is s.T. lse and delta are rows then: lse[None, :].
+    Heads: GROUP heads of queries in a row share a key head. With GROUP = 3, key head 1 is that of heads 3, 4 and 5; dk
+    and dv are sums over the queries of all three. `head` uses key head head // GROUP.
+    Hidden keys: p = tl.where(seen, p, 0.0), not p * seen. The score of a hidden key may be far above lse, exp is
+    infinite there, and infinity times 0 is NaN.
+    Past the end boxes hold zeros. A query there gets lse = infinity from of_rows, so its p is 0. A key there has s = 0
+    and p = exp(-lse). At lse = -17 that is infinite in float16, and times its k, which is 0, NaN. So queries_kernel
+    hides it. In keys_kernel it has rows of its own, which no store keeps.
+    Causal: query i sees keys 0 to i. Tiles that are hidden as a whole are left out. With TILE_M = 32, queries 0 to 63
+    see none of keys 64 to 79: the loop over queries begins at 64. From query 79 on all see all of them. An `if` spares
+    such tiles the comparison.
+    Powers of 2: lse of of_rows has log2(e) in it already, and scale * LOG2_E is the scale with it, so that
+    p = tl.exp2(s * (scale * LOG2_E) - lse[:, None]), s without a scale.
+    16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. Sums begin with
     tl.zeros((TILE_M, D), tl.float32), and are multiplied by scale and rounded once: (dq * scale).to(dq_desc.dtype).
-    x.to(tl.float32) comes before the product where tl.sum(x * y, 1), the sum of each row, should be exact.
 
 Code it
-    Task 1  delta_kernel: one number for each query                                     (four lines)
-    Task 2  queries_kernel: dq of a tile of queries, key tile after key tile         (twelve lines)
-    Task 3  keys_kernel: dk and dv of a tile of keys, from all heads that share it   (eighteen lines)
+    Task 1  delta_kernel: one number for each query                                    (three lines)
+    Task 2  queries_kernel: dq of a tile of queries, key tile after key tile             (ten lines)
+    Task 3  keys_kernel: dk and dv of a tile of keys, from all heads that share it  (eighteen lines)
     Task 4  predict_flops, predict_peak: the price and the memory, before you look       (two lines)
 
 Verify
@@ -198,9 +194,9 @@ def attention_backward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: tor
                        ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """(dq, dk, dv), of the shapes and dtype of q, k and v.
 
-    q, k, v, o, d_out: float16 or bfloat16, of any strides; o, lse: what attention_forward returned; d: 64 or 128; n_q, n_k: 0 or
-    more; heads: a multiple of kv_heads. lse: (batches, heads, n_q) float32, contiguous. causal: query i sees keys 0
-    to i. A query without any weight (lse -inf) adds nothing. NaN and infinity may reach whole tiles.
+    q, k, v, d_out: float16 or bfloat16, of any strides; d: 64 or 128; n_q, n_k: 0 or more; heads: a multiple of
+    kv_heads. o, lse: what attention_forward returned. causal: query i sees keys 0 to i.
+    A query without any weight (lse -inf) adds nothing. NaN in a query reaches dk and dv of all keys that it sees.
     """
     delta = find_delta(o, d_out)
     return (find_dq(q, k, v, d_out, lse, delta, causal, scale),

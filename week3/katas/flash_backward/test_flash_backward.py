@@ -148,9 +148,13 @@ def assert_dk(*arguments):
     assert_matches(dk_of_find_dk_dv, *arguments, oracle=right_dk, tolerance=rounded(arguments[0].dtype))
 
 
-def first_rows(x, rows, columns, digits=3):
-    """Of the first head, rounded, without minus zeros."""
-    return [[round(number, digits) + 0.0 for number in row[:columns]] for row in x[0, 0, :rows].tolist()]
+def first_rows(x, columns, digits=3):
+    """These columns of the first head, rounded, without minus zeros."""
+    return [[round(number, digits) + 0.0 for number in row[:columns]] for row in x[0, 0].tolist()]
+
+
+def first_column(x, digits=3):
+    return [row[0] for row in first_rows(x, 1, digits)]
 
 
 SHAPES = [  # dtype, d, batches, heads, kv_heads, n_q, n_k, causal
@@ -204,6 +208,8 @@ def test_out_and_d_out_are_loaded_once_and_delta_is_stored_once(rng):
 @pytest.mark.task(2)
 def test_dq_of_the_query_of_the_lesson():
     """scale * ds @ k, with ds = -.145 -.052 -.053 .250."""
+    dq = first_rows(dq_of_find_dq(*of_the_lesson()), columns=3)[0]
+    assert dq != [0.028, 0.162, -0.106], "As if exp stood where exp2 belongs: log2(e) is in s and lse already"
     assert_dq(*of_the_lesson())
 
 
@@ -211,6 +217,15 @@ def test_dq_of_the_query_of_the_lesson():
 def test_dq_is_a_sum_over_all_tiles_of_keys():
     """40 keys in tiles of 16, scores of 0, values 1, 2, 3, ..."""
     assert_dq(*with_scores([0.1 * (at % 7) for at in range(40)], [float(at % 5) for at in range(40)]))
+
+
+@pytest.mark.task(2)
+def test_query_0_sees_key_0_alone_and_query_1_sees_both():
+    """Scores 0 and 1, k is the score, dp = 1 and 2. Query 1: p = .269 .731, ds = -.197 .197, dq = .197."""
+    dq = first_column(dq_of_find_dq(*with_scores([0.0, 1.0], [1.0, 2.0], queries=2, causal=True)))
+    assert dq != [0.0, 0.0], "dq of query 1 is 0, as if it did not see its own key, the only one that is not 0"
+    assert dq[0] == 0.0, f"dq of query 0 is {dq[0]}. It sees key 0 alone, whose weight is 1 whatever its score is"
+    assert dq == [0.0, 0.197]
 
 
 @pytest.mark.task(2)
@@ -271,9 +286,9 @@ def test_a_hidden_key_with_a_score_of_200_adds_nothing_to_dq():
 @pytest.mark.nonfinite
 def test_a_query_whose_scores_are_all_minus_infinity_has_dq_0():
     """q = (inf, 0, ...), keys (-1, 0, ...)."""
-    arguments = with_lse_and_delta(wide([[INF]]), wide([[-1.0]] * 3), wide([[1.0], [2.0], [4.0]]), wide([[1.0]]), False, 1.0)
-    dq = first_rows(dq_of_find_dq(*arguments), rows=1, columns=2)
-    assert dq == [[0.0, 0.0]]
+    q, k, v, d_out = wide([[INF]]), wide([[-1.0]] * 3), wide([[1.0], [2.0], [4.0]]), wide([[1.0]])
+    dq = first_column(dq_of_find_dq(*with_lse_and_delta(q, k, v, d_out, False, 1.0)))
+    assert dq == [0.0]
 
 
 @pytest.mark.task(2)
@@ -306,8 +321,8 @@ LENGTHS = [(40, 40, True), (40, 40, False), (33, 70, True)]
 @pytest.mark.parametrize("n_q, n_k, causal", LENGTHS)
 def test_queries_kernel_multiplies_three_times_for_each_tile_that_it_sees(n_q, n_k, causal, rng):
     """s, dp, and ds @ k."""
-    products = counted(lesson.find_dq, rng, n_q, n_k, causal).flops / PRODUCT
-    assert products <= 3 * tiles_seen(n_q, n_k, causal)
+    products, tiles = counted(lesson.find_dq, rng, n_q, n_k, causal).flops / PRODUCT, tiles_seen(n_q, n_k, causal)
+    assert products <= 3 * tiles, f"{tiles} tiles have a query that sees a key. Each takes 3 products: s, dp, ds @ k"
 
 
 @pytest.mark.task(2)
@@ -350,6 +365,9 @@ def test_queries_kernel_runs_on_tensor_cores_and_spills_nothing(rng):
 @pytest.mark.task(3)
 def test_dv_of_the_keys_of_the_lesson_are_their_weights():
     """d_out = (1, 0): column 0 of dv is p = .237 .032 .087 .644."""
+    weights = first_column(dv_of_find_dk_dv(*of_the_lesson()))
+    assert weights != [-0.145, -0.052, -0.053, 0.25], "Column 0 of dv is ds. Of what is dv made, p or ds?"
+    assert weights != [0.125, 0.007, 0.03, 0.53], "As if exp stood where exp2 belongs: log2(e) is in s and lse already"
     assert_dv(*of_the_lesson())
 
 
@@ -357,6 +375,15 @@ def test_dv_of_the_keys_of_the_lesson_are_their_weights():
 def test_dk_of_the_keys_of_the_lesson():
     """scale * ds for each key, times q = (1, 2, 0, 1)."""
     assert_dk(*of_the_lesson())
+
+
+@pytest.mark.task(3)
+def test_key_1_is_seen_by_query_1_alone_and_key_0_by_both():
+    """Scores 0 and 1, d_out = 1. Query 0: p = 1. Query 1: p = .269 .731."""
+    dv = first_column(dv_of_find_dk_dv(*with_scores([0.0, 1.0], [1.0, 2.0], queries=2, causal=True)), digits=2)
+    assert dv[1] != 3.45, "dv of key 1 is 3.45: query 0 adds exp(1 - 0) to it, and does not see it"
+    assert dv != [0.27, 0.0], "dv is .27 and 0, as if no query saw its own key"
+    assert dv == [1.27, 0.73]
 
 
 @pytest.mark.task(3)
@@ -379,6 +406,7 @@ def sums_for_one_key(d_out):
 def test_dv_of_a_key_head_is_a_sum_over_three_heads_one_after_the_other():
     dv_of_both_key_heads = sums_for_one_key(d_out=[1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
     assert dv_of_both_key_heads != [21.0, 42.0], "[21.0, 42.0]: heads 0, 2 and 4 for key head 0. Which use it?"
+    assert dv_of_both_key_heads != [1.0, 8.0], "[1.0, 8.0]: head 0 alone, and head 3 alone. Which others share their keys?"
     assert dv_of_both_key_heads == [7.0, 56.0]
 
 
@@ -407,8 +435,8 @@ def test_a_query_whose_scores_are_all_minus_infinity_adds_nothing_to_dk_and_dv()
     """32 queries (1, 0, ...), keys (-inf, 0, ...)."""
     arguments = with_scores([-INF] * 3, [1.0, 2.0, 4.0], queries=32)
     dv, dk = dv_of_find_dk_dv(*arguments), dk_of_find_dk_dv(*arguments)
-    assert first_rows(dv, rows=3, columns=1) == [[0.0], [0.0], [0.0]]
-    assert first_rows(dk, rows=3, columns=1) == [[0.0], [0.0], [0.0]]
+    assert first_column(dv) == [0.0, 0.0, 0.0]
+    assert first_column(dk) == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.task(3)
@@ -425,10 +453,10 @@ def test_nan_in_a_query_reaches_dv_of_all_keys_that_it_sees(rng):
 @pytest.mark.task(3)
 @pytest.mark.tolerance
 def test_sums_over_queries_are_kept_in_float32():
-    """One key: p is 1. d_out is 2048 for the first query, .05 for 479 others: a tile of them adds 1.6 at most, and
-    float16 numbers near 2048 are 2 apart."""
+    """One key: p is 1. d_out is 2048 for the first query, .02 for 479 others: a tile of them adds .64, and float16
+    numbers near 2048 are 2 apart."""
     d_out, zeros = wide([[2048.0]] + [[0.02]] * 479), wide([[0.0]] * 480)
-    dv = dv_of_find_dk_dv(*with_lse_and_delta(zeros, zeros[:, :, :1], zeros[:, :, :1], d_out, False, 1.0))[0, 0, 0, 0]
+    dv = dv_of_find_dk_dv(*with_lse_and_delta(zeros, zeros[:, :, :1], zeros[:, :, :1], d_out, False, 1.0))[0, 0, 0, 0].item()
     assert dv != 2048.0, "dv is 2048, where .64 more adds nothing in float16. Of which dtype is the sum?"
     assert dv == 2058.0
 
@@ -438,8 +466,8 @@ def test_sums_over_queries_are_kept_in_float32():
 @pytest.mark.parametrize("n_q, n_k, causal", LENGTHS)
 def test_keys_kernel_multiplies_four_times_for_each_tile_that_sees_it(n_q, n_k, causal, rng):
     """s, dp, and the products for dv and dk."""
-    products = counted(lesson.find_dk_dv, rng, n_q, n_k, causal).flops / PRODUCT
-    assert products <= 4 * tiles_seen(n_q, n_k, causal)
+    products, tiles = counted(lesson.find_dk_dv, rng, n_q, n_k, causal).flops / PRODUCT, tiles_seen(n_q, n_k, causal)
+    assert products <= 4 * tiles, f"{tiles} tiles have a query that sees a key. Each takes 4: s, dp, for dv, for dk"
 
 
 @pytest.mark.task(3)
