@@ -43,7 +43,8 @@ def step_by_step(q, k, v, causal, scale):
 
     scores = (q @ k.mT).float() * scale
     if causal:
-        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).triu(1), -torch.inf)
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).triu(1)
+        scores = scores.masked_fill(hidden, -torch.inf)
     return torch.softmax(scores, -1).to(v.dtype) @ v
 
 
