@@ -110,8 +110,8 @@ def name_of(dtype):
     return str(dtype).removeprefix("torch.")
 
 
-def rounded(dtype, times=3):
-    """p or ds is rounded before it is multiplied, and so is the result: up to 2 units."""
+def rounded(dtype, times=5):
+    """p or ds is rounded before it is multiplied, and so is the result; ds is a difference."""
     name = name_of(dtype)
     return Tolerance(SLACK * times * unit(name), f"{name} weights and results", name).blind_to(*FEW_DIGITS)
 
@@ -183,7 +183,7 @@ def test_out_and_d_out_are_loaded_once_and_delta_is_stored_once(rng):
     out, d_out = tensors(rng, *[(1, 1, 40, 64)] * 2)
     counters = count(lesson.find_delta, out, d_out, tile_m=16)
     assert counters.bytes_loaded <= 2 * 40 * 64 * 2
-    assert counters.bytes_stored <= 40 * 4
+    assert counters.bytes_stored == 40 * 4
 
 
 # Task 2: dq ---------------------------------------------------------------------------------------
@@ -244,25 +244,26 @@ def test_dq_of_any_heads_and_lengths(dtype, d, batches, heads, kv_heads, n_q, n_
 @pytest.mark.task(2)
 @pytest.mark.edge
 def test_places_past_the_last_key_add_nothing_to_dq(rng):
-    """18 keys with scores of -20. The other places of the second tile have s = 0: exp(0 - -17) is infinite in float16,
-    and their keys are 0."""
-    q, k, v, d_out, *_ = drawn(rng, n_q=1, n_k=18)
+    """18 keys, with scores of -20 for query 0 and of 0 for query 1. The other places of the second tile have s = 0, and
+    keys of 0: for query 0 exp(0 - -17) is infinite in float16."""
+    q, k, v, d_out, *_ = drawn(rng, n_q=2, n_k=18)
     q[:], k[..., 0] = 0, -20
-    q[..., 0] = 1
+    q[:, :, 0, 0] = 1
     arguments = with_lse_and_delta(q, k, v, d_out, False, 1.0)
-    dq_has_nan = bool(dq_of_find_dq(*arguments).isnan().any())
-    assert not dq_has_nan, "dq has NaN: past the last key p is exp(17), infinite in float16. What is infinity times 0?"
+    queries_with_nan = [query for query, row in enumerate(dq_of_find_dq(*arguments)[0, 0]) if row.isnan().any()]
+    words = "Query 0: past the last key p is exp(17), infinite in float16. What is infinity times 0?"
+    assert queries_with_nan != [0], words
     assert_matches(dq_beside_column_0, *arguments, oracle=right_beside_column_0, tolerance=rounded(HALF))
 
 
 @pytest.mark.task(2)
 @pytest.mark.nonfinite
 def test_a_hidden_key_with_a_score_of_200_adds_nothing_to_dq():
-    """Query 0 does not see key 1: exp(200 - 0) is infinite in float32."""
-    arguments = with_scores([0.0, 200.0], [1.0, 2.0], queries=2, causal=True)
-    dq_has_nan = bool(dq_of_find_dq(*arguments).isnan().any())
-    assert not dq_has_nan, "dq has NaN. Key 1 is hidden, its exp(200) infinite: what is infinity times 0?"
-    assert_dq(*arguments)
+    """Query 0 does not see key 1: exp(200 - 0) is infinite in float32. Query 1 gives it all weight."""
+    dq = first_column(dq_of_find_dq(*with_scores([0.0, 200.0], [1.0, 2.0], queries=2, causal=True)))
+    words = "Key 1 is hidden from query 0, and exp(200) infinite: what is infinity times 0?"
+    assert str(dq) != "[nan, 0.0]", words
+    assert dq == [0.0, 0.0]
 
 
 @pytest.mark.task(2)
@@ -323,8 +324,8 @@ def test_queries_kernel_loads_each_tile_once_and_stores_dq_once(rng):
 @pytest.mark.counters
 def test_queries_kernel_converts_ds_and_the_result_and_nothing_else(rng):
     """32 x 16 numbers of ds in each of 2 + 4 tiles, and 64 x 64 results, each once."""
-    counters = counted(lesson.find_dq, rng, 64, 64)
-    assert counters.conversions <= 6 * 32 * 16 + 64 * 64
+    counters, results = counted(lesson.find_dq, rng, 64, 64), 64 * 64
+    assert results <= counters.conversions <= 6 * 32 * 16 + results
     assert counters.float64 == 0
 
 
@@ -405,7 +406,8 @@ def test_dk_and_dv_of_any_heads_and_lengths(dtype, d, batches, heads, kv_heads, 
 def test_a_query_does_not_see_a_later_key_with_a_score_of_200():
     """exp(200 - 0) is infinite in float32. Each key has all the weight of its own query."""
     dv = first_column(dv_alone(*with_scores([0.0, 200.0], [1.0, 2.0], queries=2, causal=True)))
-    assert str(dv[1]) != "nan", "dv of key 1 is NaN. Query 0 does not see it, and exp(200) is infinite: infinity times 0?"
+    words = "Key 1 is hidden from query 0, and exp(200) infinite: what is infinity times 0?"
+    assert str(dv) != "[1.0, nan]", words
     assert dv == [1.0, 1.0]
 
 
@@ -467,8 +469,8 @@ def test_keys_kernel_loads_each_tile_once_and_stores_dk_and_dv_once(rng):
 @pytest.mark.counters
 def test_keys_kernel_converts_p_and_ds_and_the_results_and_nothing_else(rng):
     """32 x 16 numbers of each in 6 tiles, and 2 * 64 x 64 results, each once."""
-    counters = counted(lesson.find_dk_dv, rng, 64, 64)
-    assert counters.conversions <= 2 * 6 * 32 * 16 + 2 * 64 * 64
+    counters, results = counted(lesson.find_dk_dv, rng, 64, 64), 2 * 64 * 64
+    assert results <= counters.conversions <= 2 * 6 * 32 * 16 + results
     assert counters.float64 == 0
 
 
@@ -499,11 +501,15 @@ def test_arguments_and_d_out_may_be_stored_in_any_way(rng):
 
 @pytest.mark.task(1, 2, 3)
 @pytest.mark.edge
-@pytest.mark.parametrize("n_q, n_k", [(0, 3), (3, 0)])
-def test_without_queries_or_keys_gradients_are_zeros(n_q, n_k, rng):
-    q, k, v, d_out, lse, *_ = drawn(rng, n_q=n_q, n_k=n_k)
-    found = lesson.attention_backward(q, k, v, torch.zeros_like(q), lse, d_out, True, 0.1)
-    assert [bool((x == 0).all()) for x in found] == [True, True, True]
+def test_without_queries_or_keys_gradients_are_zeros_or_empty(rng):
+    """With one key first: its weight is 1, so dv is the sum of d_out, and dq and dk are 0."""
+    for n_q, n_k in [(3, 1), (0, 3), (3, 0)]:
+        q, k, v, d_out, lse, *_ = drawn(rng, n_q=n_q, n_k=n_k)
+        o = v.expand(q.shape) if n_k == 1 else torch.zeros_like(q)
+        dq, dk, dv = (x.float() for x in lesson.attention_backward(q, k, v, o, lse, d_out, False, 0.1))
+        largest = max(x.abs().max().item() for x in (dq, dk) if x.numel())
+        assert largest < 0.05
+        assert torch.allclose(dv, d_out.float().sum(2, keepdim=True).expand(dv.shape), rtol=0.01, atol=0.01)
 
 
 @pytest.mark.task(1, 2, 3)

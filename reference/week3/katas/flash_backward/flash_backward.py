@@ -2,7 +2,7 @@
 
 Challenge
     Day 7 finds the gradients of attention in PyTorch. Write them as kernels near cuDNN's speed: one has a tile of
-    queries and finds dq, one has a tile of keys and finds dk and dv. Neither stores a weight or needs an atomic.
+    queries and finds dq, one has a tile of keys and finds dk and dv. Neither stores a weight or waits for another.
 
         q = (1, 2, 0, 1), scale 1/2           key 0         key 1         key 2         key 3
             k                             (2, 1, 5, 0)  (-2, 1, 3, 0)  (1, 0, 0, 1)  (1, 2, 1, 1)
@@ -24,9 +24,10 @@ Concept
     delta is the mean of dp, weighted with p: .237 * 1 + .032 * 0 + .087 * 1 + .644 * 2 = 1.612. A score with a dp above
     the mean should rise. out . d_out is the same number without any weight; both kernels load it. Its products have
     no place in float16 where they are above 65504: first x.to(tl.float32), then tl.sum(x * y, 1), the sum of each row.
-    Two kernels: who owns a tile of the result adds it up in registers, and stores it once: no atomics, always the same
-    bits. The price: s and dp are computed in both, 7 products of matrices where one kernel would need 5. But that one
-    has to add its parts of dq to memory. On an H100 it had .61 of cuDNN's speed at d = 128, two like these .77 (2026).
+    Two kernels: who owns a tile of the result adds it up in registers, and stores it once: always the same bits. The
+    price: s and dp are computed in both, 7 products of matrices where one kernel would need 5. But that one adds parts
+    of dq to memory by atomics, in turns with other programs and in any order. On an H100 it had .61 to .69 of cuDNN's
+    speed at d = 128, two kernels like these .77 to .78 (November 2026).
     Turned: the left matrix of tl.dot may stay in registers, and dv has p.T there. So keys_kernel computes p and dp
     turned from the start, with a row for each key: tl.dot(k, q.T) is s.T. lse and delta are rows then: lse[None, :].
     Heads: GROUP heads of queries in a row share a key head. With GROUP = 3, key head 1 is that of heads 3, 4 and 5; dk
