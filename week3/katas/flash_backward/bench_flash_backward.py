@@ -70,7 +70,7 @@ def one_head_at_a_time(q, k, v, causal, scale):
 def workload(d, causal):
     return Workload(
         function="attention_backward", arguments=operands(d, causal),
-        sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=64,
+        sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=128,
         shape=lambda n: f"{HEADS} heads, {n} x {n}, d = {d}, bfloat16{', causal' if causal else ''}",
         moved=lambda n: HEADS * n * (8 * 2 * d + 4),  # q, k, v, out, d_out and three gradients; lse in float32
         flops=lambda n: 10 * HEADS * n * n * d // (2 if causal else 1), terms=lambda n: n, dtype="bfloat16",

@@ -243,16 +243,17 @@ def test_dq_of_any_heads_and_lengths(dtype, d, batches, heads, kv_heads, n_q, n_
 
 @pytest.mark.task(2)
 @pytest.mark.edge
-def test_places_past_the_last_key_add_nothing_to_dq(rng):
-    """18 keys, with scores of -20 for query 0 and of 0 for query 1. The other places of the second tile have s = 0, and
-    keys of 0: for query 0 exp(0 - -17) is infinite in float16."""
-    q, k, v, d_out, *_ = drawn(rng, n_q=2, n_k=18)
+@pytest.mark.parametrize("causal", [False, True])
+def test_places_past_the_last_key_add_nothing_to_dq(causal, rng):
+    """18 keys, with scores of -20 for query 19 and of 0 for the others. The other places of the second tile have s = 0,
+    and keys of 0: for query 19 exp(0 - -17) is infinite in float16."""
+    q, k, v, d_out, *_ = drawn(rng, n_q=20, n_k=18)
     q[:], k[..., 0] = 0, -20
-    q[:, :, 0, 0] = 1
-    arguments = with_lse_and_delta(q, k, v, d_out, False, 1.0)
+    q[:, :, 19, 0] = 1
+    arguments = with_lse_and_delta(q, k, v, d_out, causal, 1.0)
     queries_with_nan = [query for query, row in enumerate(dq_of_find_dq(*arguments)[0, 0]) if row.isnan().any()]
-    words = "Query 0: past the last key p is exp(17), infinite in float16. What is infinity times 0?"
-    assert queries_with_nan != [0], words
+    words = "Query 19: past the last key p is exp(17), infinite in float16. What is infinity times 0?"
+    assert queries_with_nan != [19], words
     assert_matches(dq_beside_column_0, *arguments, oracle=right_beside_column_0, tolerance=rounded(HALF))
 
 
@@ -269,10 +270,10 @@ def test_a_hidden_key_with_a_score_of_200_adds_nothing_to_dq():
 @pytest.mark.task(2)
 @pytest.mark.nonfinite
 def test_a_query_whose_scores_are_all_minus_infinity_has_dq_0():
-    """q = (inf, 0, ...), keys (-1, 0, ...)."""
-    q, k, v, d_out = wide([[INF]]), wide([[-1.0]] * 3), wide([[1.0], [2.0], [4.0]]), wide([[1.0]])
-    dq = first_column(dq_of_find_dq(*with_lse_and_delta(q, k, v, d_out, False, 1.0)))
-    assert dq == [0.0]
+    """Queries (inf, 0, ...) and (1, 0, ...), keys (-1, 0, ...), (-2, 0, ...), (-3, 0, ...)."""
+    q, k, v = wide([[INF], [1.0]]), wide([[-1.0], [-2.0], [-3.0]]), wide([[1.0], [2.0], [4.0]])
+    dq = first_column(dq_of_find_dq(*with_lse_and_delta(q, k, v, wide([[1.0]] * 2), False, 1.0)), digits=2)
+    assert dq == [0.0, -0.57]
 
 
 @pytest.mark.task(2)

@@ -2,7 +2,7 @@
 
 Challenge
     Day 7 finds the gradients of attention in PyTorch. Write them as kernels near cuDNN's speed: one has a tile of
-    queries and finds dq, one has a tile of keys and finds dk and dv. Neither stores a weight or waits for another.
+    queries and finds dq, one has a tile of keys and finds dk and dv. Neither stores weights, and each sum has one owner.
 
         q = (1, 2, 0, 1), scale 1/2           key 0         key 1         key 2         key 3
             k                             (2, 1, 5, 0)  (-2, 1, 3, 0)  (1, 0, 0, 1)  (1, 2, 1, 1)
@@ -13,8 +13,8 @@ Challenge
             ds = p * (dp - delta)            -.145         -.052         -.053          .250      delta = 1.612
 
 Explore
-    ./course python -c "import torch; p = torch.tensor([2., 0, 1, 3]).softmax(0); print(p * (torch.ones(4) - 1))"
-    If all values are (1, 1), dp is 1 for each key, and delta is 1. What is printed? Why does no score matter then?
+    ./course python -c "from torch import tensor as t; d = t([1., 0, 1, 2]); print(d - t([2., 0, 1, 3]).softmax(0) @ d)"
+    dp less its mean. Which score should rise? If all values were (1, 1), what would be printed, and what is ds then?
 
 Concept
     Day 7's formulas, for some queries and some keys, with lse and delta as columns:
@@ -42,7 +42,7 @@ Concept
     such tiles the comparison.
     Powers of 2: lse of of_rows has log2(e) in it already, and scale * LOG2_E is the scale with it, so that
     p = tl.exp2(s * (scale * LOG2_E) - lse[:, None]), s without a scale.
-    16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. Sums begin with
+    16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. p likewise. Sums begin with
     tl.zeros((TILE_M, D), tl.float32), and are multiplied by scale and rounded once: (dq * scale).to(dq_desc.dtype).
 
 Code it
