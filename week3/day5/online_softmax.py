@@ -31,26 +31,26 @@ Concept
     and keys that are all hidden count as nothing. Then take off 0, not m: -inf - -inf is NaN, exp(-inf - 0) is 0.
     At the end, l = 0 says that no key was seen: the output is zeros, and the log-sum-exp -inf, by agreement.
     NumPy: np.exp, np.log, p.sum(); scores.max(initial=-np.inf) is -inf without scores; p @ values adds up p * values.
-    In a kernel: a loop over blocks of scores s, with m, l and acc so far. tl.max(s) is one number, tl.maximum(x, y) the
-    larger of two. m_new is the largest of s and m; p = tl.exp(s - m_new) needs no factor, as in l * alpha + tl.sum(p).
-    With v, a tile of a row for each key, tl.sum(p[:, None] * v, axis=0) is p @ v; acc begins as tl.zeros((BLOCK_D,),
-    dtype=tl.float32), l as 0.0: 0 would be a whole number. A place beyond the row holds -float("inf"): 0.0 would be a
-    score. m is one number for a block: one for each place would cost another exponential a score. tl.log(0.0) is -inf.
+    In a kernel: a loop over blocks of scores s carries m, l and acc. They begin as -float("inf"), 0.0 (0 would be an
+    integer) and tl.zeros((BLOCK_D,), dtype=tl.float32). tl.max(s) is one number, tl.maximum(x, y) the larger of two.
+    So m_new is one number for a block; one for each place would cost another exponential a score. p = tl.exp(s - m_new)
+    needs no factor, the sum so far does: l * alpha + tl.sum(p). Here too take off 0 where m_new is -inf: tl.where.
+    With v, a tile with a row for each key, tl.sum(p[:, None] * v, axis=0) is p @ v. Divide by l once, at the end; where
+    l == 0, by 1. Do not ask l > 0: it is False for NaN, too. tl.log(0.0) is -inf. Places beyond the row hold -inf.
     Reads: maximum, sum and weights, one by one, read a row three times; m and l together read it once, and
     exp(score - m) / l once more. Not exp(score - lse): rounded in float32, an lse of 1000 is off by up to 3e-5.
-    Cache: L2 throws out what is *least recently used*. Let it keep 3 of the 5 scores of a row: 2 3 4 after the first
-    read. Again first to last, 0 pushes out 2, 1 pushes out 3, ...: 5 are fetched from memory. Last to first 4 3 2 are
-    found, 2 are fetched. tl.load(..., eviction_policy="evict_last") asks to keep what is read, "evict_first" does not.
-    In that loop count start up, and begin a block at last - start. If start itself counts down, the compiler no
-    longer sees multiples of BLOCK, and loads 2 bytes at once in place of 16.
-    An H100's L2 has 50 MB. 264 rows of 131072 float16 under way (69 MB) reach 0.77 of a copy's speed, 132 rows 0.90.
+    Cache: full, it throws out what is *least recently used*. With room for 3 of a row's 5 scores it is left with 2 3 4.
+    Read again first to last, score 0 pushes out score 2, score 1 score 3, ...: none is found. Last to first, 4 3 2 are.
+    In a tl.load eviction_policy="evict_last" asks L2 to keep what is read, "evict_first" to throw it out soon. So the
+    first read takes the one, the second the other. On an H100, 2048 rows of 131072 float16 reach .88 of a copy's speed;
+    last to first .86, and so without the policies .73. Rows of 200000 reach .68 and .72: its 132 SMs, a program each,
+    have 53 MB under way, and L2 has 50 MB. Shared by 132 rows it is no plain cache: the order matters little.
 
 Code it
-    Task 1  part, logsumexp, output: the state of some keys, and its results                 (six lines)
+    Task 1  part, logsumexp, output: the state of some keys, and its results               (seven lines)
     Task 2  merge, walk: one state of two; a row, block after block                         (nine lines)
-    Task 3  attend_kernel: output and log-sum-exp in one read                           (thirteen lines)
-    Task 4  softmax_kernel: rows of any width in two reads, the second one last to first (twelve lines)
-    Task 5  fetched: what the second read has to fetch from memory                         (three lines)
+    Task 3  attend_kernel: output and log-sum-exp in one read                            (fifteen lines)
+    Task 4  softmax_kernel: rows of any width in two reads                               (thirteen lines)
 
 Verify
     pytest week3/day5                  then: ./course quiz week3/day5
@@ -67,7 +67,7 @@ import triton
 import triton.language as tl
 
 BLOCK_N = 64    # keys that a program of attend takes at a time
-BLOCK = 32768   # scores that a program of softmax takes at a time: so many that an SM runs one program
+BLOCK = 32768   # scores that a program of softmax takes at a time: an SM has room for one such program
 
 State = tuple   # (m, l), or (m, l, acc)
 
@@ -96,7 +96,7 @@ def output(state: State) -> np.ndarray:
 def merge(a: State, b: State) -> State:
     """The state of the keys of both parts, from their states alone; (m, l) of two (m, l), (m, l, acc) of two of these.
 
-    Either or both may be the state of nothing, or of scores that are all -inf.
+    Either or both may be the state of nothing, or of scores that are all -inf. Both stay as they are.
     """
     raise NotImplementedError("week3/day5 task 2: merge")
 
@@ -122,6 +122,7 @@ def attend(scores: torch.Tensor, values: torch.Tensor, *, block_n: int = BLOCK_N
 
     scores: (rows, n). values: (rows, n, d_v), d_v at least 1. Contiguous, each float32, float16 or bfloat16.
     rows and n may be 0. A row without a score above -inf: zeros and -inf. A NaN or inf among its scores: NaN and NaN.
+    For inf day 3 has a log-sum-exp of inf, without weights; here m is taken off even if it is inf, and l becomes NaN.
     block_n: a power of two. Returns out, (rows, d_v), in the dtype of values, and lse, (rows,) float32.
     """
     rows, n, d_v = values.shape
@@ -136,7 +137,7 @@ def attend(scores: torch.Tensor, values: torch.Tensor, *, block_n: int = BLOCK_N
 def softmax_kernel(x_ptr, out_ptr, n, x_row_stride, out_row_stride, BLOCK: tl.constexpr):
     x_ptr += tl.program_id(0).to(tl.int64) * x_row_stride
     out_ptr += tl.program_id(0).to(tl.int64) * out_row_stride
-    pass  # m, l; then the weights, from the last block to the first
+    pass  # first read: m, l; second read: the weights
 
 
 def softmax(x: torch.Tensor, *, block: int = BLOCK, out: torch.Tensor | None = None) -> torch.Tensor:
@@ -144,20 +145,10 @@ def softmax(x: torch.Tensor, *, block: int = BLOCK, out: torch.Tensor | None = N
 
     x: (rows, n), float32, float16 or bfloat16, rows of any stride, the scores of a row side by side; rows and n may be
     0. A row of -inf alone becomes zeros. A NaN or inf makes its own row NaN. block: a power of two.
-    out: likewise, in the dtype of x, allocated if not given. It may lie in x's memory, one block further on: last to
-    first, each score is read before anything is stored in its place.
+    out: likewise, in the dtype of x, allocated if not given. The first read loads with "evict_last" (LDG.E.EL in
+    machine code), the second, in whichever order, with "evict_first" (LDG.E.EF).
     """
     rows, n = x.shape
     out = torch.empty((rows, n), dtype=x.dtype, device=x.device) if out is None else out
     softmax_kernel[(rows,)](x, out, n, x.stride(0), out.stride(0), BLOCK=block, num_warps=32)
     return out
-
-
-# Task 5
-def fetched(n: int, kept: int, backwards: bool) -> int:
-    """Scores of a row that the second read has to fetch from memory.
-
-    n: scores of the row, read once already, first to last. kept: scores that the cache keeps of this row, always those
-    that were read last; what is fetched anew counts as read. backwards: is the second read last to first?
-    """
-    raise NotImplementedError("week3/day5 task 5: fetched")

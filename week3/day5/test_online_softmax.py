@@ -1,6 +1,6 @@
 """The lesson again, as checks: the state of some keys, the merge of two, one read on a GPU, two for the weights."""
 
-from collections import OrderedDict
+import re
 from itertools import product
 
 import numpy as np
@@ -16,6 +16,7 @@ from week3.day5 import online_softmax as lesson
 INF, NAN = float("inf"), float("nan")
 SCORES = [2.0, 0.0, 1.0, 3.0]
 VALUES = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]
+NAN_COMPARED = "NaN == 0 and NaN > 0 are both False."
 
 
 def array(numbers):
@@ -57,6 +58,11 @@ def weights(x, block=None):
 def attended(scores, values, block_n=None):
     lse = torch.logsumexp(scores, -1).masked_fill((scores == INF).any(-1), NAN)
     return torch.einsum("rk,rkd->rd", weights(scores), values), lse.float()
+
+
+def assert_one_block_is_right(function, *values, **block):
+    """Comes first where a text names what only more blocks or rows show: a kernel that is not written fails here."""
+    assert_matches(function, tensor([SCORES]), *values, **block, oracle=attended if values else weights)
 
 
 # Task 1: the state of some keys -------------------------------------------------------------------
@@ -198,8 +204,10 @@ def test_a_walk_looks_at_each_score_once(rng):
     seen = given.watched(scores)
     lesson.walk(seen, values, 1)
     numbers_computed_from_scores = sum(seen.notes.sizes)
-    assert numbers_computed_from_scores <= 16 * 64
+    assert numbers_computed_from_scores <= 16 * 64, "64 keys, one at a time: does each state begin at key 0 again?"
 
+
+# Task 3: one read ---------------------------------------------------------------------------------
 
 @pytest.mark.task(3)
 def test_attends_to_the_keys_of_the_lesson_in_two_blocks():
@@ -218,25 +226,27 @@ def test_attends_to_the_keys_of_the_lesson_in_two_blocks():
 @pytest.mark.edge
 def test_places_beyond_the_row_are_no_keys():
     _, lse = lesson.attend(tensor([SCORES[:3]]), tensor([VALUES[:3]]), block_n=4)
-    l = float(torch.exp(lse - 2))
-    assert round(l, 2) != 1.64, "l is 1.503 + exp(0 - 2): the place beyond 3 keys counts as a score of 0"
+    place_beyond_is_a_key = round(float(torch.exp(lse - 2)), 2) == 1.64
+    assert not place_beyond_is_a_key, "l is 1.503 + exp(0 - 2): the place beyond 3 keys counts as a score of 0"
     assert_matches(lesson.attend, tensor([SCORES[:3]]), tensor([VALUES[:3]]), block_n=4, oracle=attended)
 
 
 @pytest.mark.task(3)
 @pytest.mark.parametrize("scores", [[99, 98, 1, 0], [0, 1, 98, 99], [0, 1, 99, 98, 2, 3], [-999, -998, -997]], ids=str)
 def test_the_largest_score_may_come_first_or_last_and_lie_anywhere(scores, rng):
+    assert_one_block_is_right(lesson.attend, tensor([VALUES]), block_n=4)
     values, = rows_of(rng, (1, len(scores), 3))
-    out, _ = lesson.attend(tensor([scores]), values, block_n=2)
-    numbers_that_are_nan = int(out.isnan().sum())
+    numbers_that_are_nan = int(lesson.attend(tensor([scores]), values, block_n=2)[0].isnan().sum())
     assert numbers_that_are_nan == 0, "alpha is exp(m - m_new): is m_new never below m?"
     assert_matches(lesson.attend, tensor([scores]), values, block_n=2, oracle=attended)
 
 
 @pytest.mark.task(3)
 def test_each_row_has_scores_and_values_of_its_own(rng):
-    outputs = lesson.attend(tensor([[0.0] * 2] * 3), tensor([[[r]] * 2 for r in range(3)]), block_n=2)[0][:, 0].tolist()
-    assert outputs == [0, 1, 2], "All values of row r are r: from which row does each output come?"
+    assert_one_block_is_right(lesson.attend, tensor([VALUES]), block_n=4)
+    values_r_in_row_r = tensor([[[r, r]] * 2 for r in range(3)])
+    outputs = lesson.attend(tensor([[0.0] * 2] * 3), values_r_in_row_r, block_n=2)[0].tolist()
+    assert outputs == [[0, 0], [1, 1], [2, 2]], "All values of row r are r. A row has n * d_v: where does row 1 begin?"
     scores, values = rows_of(rng, (3, 21), (3, 21, 5))
     assert_matches(lesson.attend, scores, values, block_n=8, oracle=attended, tolerance=accumulated("float32", 21))
 
@@ -252,9 +262,9 @@ def test_there_may_be_any_number_of_rows_of_keys_and_of_columns(rows, n, d_v, rn
 @pytest.mark.task(3)
 @pytest.mark.edge
 def test_the_first_block_may_be_hidden():
+    assert_one_block_is_right(lesson.attend, tensor([VALUES]), block_n=4)
     scores = tensor([[-INF, -INF, 1, 3]])
-    out, lse = lesson.attend(scores, tensor([VALUES]), block_n=2)
-    numbers_that_are_nan = int(out.isnan().sum())
+    numbers_that_are_nan = int(lesson.attend(scores, tensor([VALUES]), block_n=2)[0].isnan().sum())
     assert numbers_that_are_nan == 0, "After the first block m is still -inf: what is -inf - -inf?"
     assert_matches(lesson.attend, scores, tensor([VALUES]), block_n=2, oracle=attended)
 
@@ -262,11 +272,10 @@ def test_the_first_block_may_be_hidden():
 @pytest.mark.task(3)
 @pytest.mark.edge
 def test_a_row_that_is_hidden_gets_zeros_and_minus_infinity():
+    assert_one_block_is_right(lesson.attend, tensor([VALUES]), block_n=4)
     scores = tensor([[2, 0, 1, 3], [-INF] * 4, [2, -INF, -INF, -INF]])
-    out, lse = lesson.attend(scores, tensor([VALUES] * 3), block_n=2)
-    output_of_row_1 = out[1].tolist()
+    output_of_row_1 = lesson.attend(scores, tensor([VALUES] * 3), block_n=2)[0][1].tolist()
     assert output_of_row_1 == [0, 0], "Row 1 has no key to see, and l = 0: what is acc divided by then?"
-    assert float(lse[1]) == -INF
     assert_matches(lesson.attend, scores, tensor([VALUES] * 3), block_n=2, oracle=attended)
 
 
@@ -274,7 +283,10 @@ def test_a_row_that_is_hidden_gets_zeros_and_minus_infinity():
 @pytest.mark.nonfinite
 @pytest.mark.parametrize("strange", [NAN, INF])
 def test_a_score_that_is_nan_or_infinite_spoils_its_own_row(strange):
+    assert_one_block_is_right(lesson.attend, tensor([VALUES]), block_n=4)
     scores = tensor([[2, 0, 1, 3], [2, strange, 1, 3], [0, 1, 2, strange]])
+    rows_that_hide_it = int((~lesson.attend(scores, tensor([VALUES] * 3), block_n=2)[0][1:].isnan()).any(1).sum())
+    assert rows_that_hide_it == 0, f"{NAN_COMPARED} Which way does a row whose l is NaN take?"
     assert_matches(lesson.attend, scores, tensor([VALUES] * 3), block_n=2, oracle=attended)
 
 
@@ -337,6 +349,16 @@ def test_the_compiler_takes_attend_and_keeps_it_in_registers():
 
 
 @pytest.mark.task(3)
+@pytest.mark.compiled
+def test_nothing_is_divided_before_the_last_key_was_seen():
+    scores, values = torch.zeros((2, 256)).half(), torch.zeros((2, 256, 64)).half()
+    text = compiled(lesson.attend, scores, values, chip="h100").kernels["attend_kernel"].text("ttir")
+    loops = re.findall(r"^( *)[^\n]*scf\.for [^\n]*\{\n(.*?)\n\1\}", text, re.DOTALL | re.MULTILINE)
+    divisions_in_each_turn = sum(body.count("arith.divf") for _, body in loops)
+    assert divisions_in_each_turn == 0, "l and acc are sums, mended by the same factor. When is acc / l wanted?"
+
+
+@pytest.mark.task(3)
 @pytest.mark.gpu
 def test_attends_to_a_hundred_thousand_keys_on_a_gpu(rng):
     scores, values = rows_of(rng, (3, 100_003), (3, 100_003, 64))
@@ -381,9 +403,9 @@ def test_rows_may_lie_apart_in_x_and_in_out(rng):
 @pytest.mark.task(4)
 @pytest.mark.edge
 def test_a_row_of_minus_infinity_alone_becomes_zeros():
+    assert_one_block_is_right(lesson.softmax, block=4)
     x = tensor([[-INF, -INF, -INF], [-INF, -INF, 1], [2, -INF, -INF]])
-    out = lesson.softmax(x, block=2)
-    numbers_that_are_nan = int(out.isnan().sum())
+    numbers_that_are_nan = int(lesson.softmax(x, block=2).isnan().sum())
     assert numbers_that_are_nan == 0, "m is -inf after a block that is all -inf: what is -inf - -inf?"
     assert_matches(lesson.softmax, x, block=2, oracle=weights)
 
@@ -392,7 +414,10 @@ def test_a_row_of_minus_infinity_alone_becomes_zeros():
 @pytest.mark.nonfinite
 @pytest.mark.parametrize("strange", [NAN, INF])
 def test_what_is_nan_or_infinite_spoils_its_own_row(strange):
+    assert_one_block_is_right(lesson.softmax, block=4)
     x = tensor([[2, 0, 1], [strange, 0, 1], [0, 1, strange]])
+    rows_that_hide_it = int((~lesson.softmax(x, block=2)[1:].isnan()).any(1).sum())
+    assert rows_that_hide_it == 0, f"{NAN_COMPARED} Which way does a row whose l is NaN take?"
     assert_matches(lesson.softmax, x, block=2, oracle=weights)
 
 
@@ -408,6 +433,10 @@ def test_rows_of_16_bits_are_summed_in_32(dtype, rng):
 def test_weights_of_large_scores_have_all_digits_of_float32(rng):
     """About 1000 the numbers of float32 lie 6e-5 apart; a log-sum-exp that is one of them is not exact enough."""
     x, = rows_of(rng, (16, 24))
+    parts_of_the_weight = lesson.softmax(x + 1000, block=16) / torch.softmax((x + 1000).double(), -1)
+    error, spread = (parts_of_the_weight.mean(-1) - 1).abs(), parts_of_the_weight.std(-1)
+    rows_off_by_one_factor = int(((4e-6 < error) & (error < 1e-3) & (spread < 1e-6)).sum())
+    assert rows_off_by_one_factor == 0, "Which number near 1000 was rounded before it was taken off?"
     assert_matches(lesson.softmax, x + 1000, block=16, oracle=weights, tolerance=accumulated("float32", 24))
 
 
@@ -426,24 +455,11 @@ def test_a_row_is_read_twice_and_written_once(rng):
 @pytest.mark.task(4)
 @pytest.mark.counters
 def test_scores_of_16_bits_are_converted_when_they_are_read(rng):
-    """As above, a number that is loaded counts twice; it is loaded twice, and a weight is stored once."""
     rows, n = 3, 64
     counters = count(lesson.softmax, *rows_of(rng, (rows, n), dtype=torch.float16), block=16)
-    numbers_loaded, numbers_stored = 2 * rows * n, rows * n
+    numbers_loaded, numbers_stored = 2 * rows * n, rows * n  # each of the first counts twice, as in task 3
     assert counters.conversions <= 2 * numbers_loaded + numbers_stored
     assert counters.float64 == 0
-
-
-@pytest.mark.task(4)
-@pytest.mark.counters
-def test_the_second_read_begins_with_the_last_block():
-    """out begins where the second block of x lies: who stores block 0 first has overwritten block 1 of x."""
-    storage = tensor([2, 0, 1, 3, 5, 4, 0, 0])
-    wanted = torch.softmax(storage[:6], -1)
-    assert torch.allclose(lesson.softmax(storage[None, :6], block=2)[0], wanted), "The weights are not right yet"
-    got = lesson.softmax(storage[None, :6], block=2, out=storage[None, 2:])[0]
-    all_blocks_were_read_in_time = torch.allclose(got, wanted)
-    assert all_blocks_were_read_in_time, "out lay one block behind x in one memory: which block is stored first?"
 
 
 @pytest.mark.task(4)
@@ -452,17 +468,28 @@ def test_the_compiler_finds_wide_loads_two_exponentials_a_score_and_no_spills():
     kernel = compiled(lesson.softmax, torch.zeros((2, 131072)).half(), chip="h100").kernels["softmax_kernel"]
     scores_of_a_thread = lesson.BLOCK // (32 * kernel.num_warps)
     exponentials = kernel.instructions.get("ex2.approx.f32", 0)
-    assert exponentials <= 2 * scores_of_a_thread + 2, "One in each read, and alpha: which others are there?"
+    assert exponentials <= 2 * scores_of_a_thread + 2, "Two a score are enough. Is m one number for all of a block?"
     bytes_of_a_load = min([load.width for load in kernel.loads], default=0)
-    assert bytes_of_a_load == 16, "Does each block begin at a multiple of BLOCK, for the compiler to see?"
+    assert bytes_of_a_load == 16, "A start that counts up is a multiple of BLOCK to the compiler. Does yours?"
     assert kernel.spills == 0
+
+
+@pytest.mark.task(4)
+@pytest.mark.compiled
+def test_the_first_read_asks_to_keep_its_scores_and_the_second_does_not():
+    kernel = compiled(lesson.softmax, torch.zeros((2, 131072)).half(), chip="h100").kernels["softmax_kernel"]
+    loads = re.findall(r"\bld\.global\S*", kernel.text("ptx"))
+    assert loads != [], "softmax_kernel loads nothing yet"
+    first_load, last_load = loads[0], loads[-1]
+    assert "evict_last" in first_load, "Which read comes back to its scores, and asks L2 to keep them until then?"
+    assert "evict_first" in last_load, "After which read is a score not wanted any more, and may leave L2 soon?"
 
 
 @pytest.mark.task(4)
 @pytest.mark.gpu
 def test_the_widest_rows_on_a_gpu(rng):
-    wide = rows_of(rng, (3, 131_072))
-    assert_matches(lesson.softmax, *wide, oracle=weights, tolerance=accumulated("float32", 131_072))
+    tolerance = accumulated("float32", 131_072)
+    assert_matches(lesson.softmax, *rows_of(rng, (3, 131_072)), oracle=weights, tolerance=tolerance)
 
 
 @pytest.mark.task(4)
@@ -470,31 +497,4 @@ def test_the_widest_rows_on_a_gpu(rng):
 @pytest.mark.speed
 def test_comes_close_to_a_copy_of_the_widest_rows(rng):
     x, = rows_of(rng, (2048, 131_072), dtype=torch.float16)
-    assert speed_ratio(lesson.softmax, torch.clone, x) >= 0.8  # a kernel like the reference: 0.90 on an H100
-
-
-# Task 5: what the cache keeps ---------------------------------------------------------------------
-
-def missed(n, kept, backwards):
-    """By a cache that throws out what was read longest ago."""
-    cache, fetches = OrderedDict(), 0
-    for score in [*range(n), *(reversed(range(n)) if backwards else range(n))]:
-        fetches += score not in cache
-        cache[score] = cache.pop(score, None)
-        if len(cache) > kept:
-            cache.popitem(last=False)
-    return fetches - n  # the first read fetches all
-
-
-@pytest.mark.task(5)
-def test_the_second_read_of_the_lesson_fetches_two_scores_or_five():
-    assert_matches(lesson.fetched, 5, 3, True, oracle=missed)
-    assert_matches(lesson.fetched, 5, 3, False, oracle=missed)
-
-
-@pytest.mark.task(5)
-@pytest.mark.edge
-@pytest.mark.parametrize("backwards", [True, False])
-def test_a_cache_may_keep_all_of_a_row_or_nothing(backwards):
-    for n, kept in [(0, 0), (0, 3), (1, 0), (1, 1), (4, 0), (4, 3), (4, 4), (4, 5), (100, 37)]:
-        assert_matches(lesson.fetched, n, kept, backwards, oracle=missed)
+    assert speed_ratio(lesson.softmax, torch.clone, x) >= 0.8  # on an H100 0.88; last to first, without policies, 0.73
