@@ -5,9 +5,10 @@ Challenge
     No array of all scores ever exists: the backward computes them again, block after block.
 
         40 queries, 40 keys, causal: query i sees keys 0 to i. A tile has 32 queries and 16 keys.
-                        keys   0-15  16-31  32-39
-        queries  0-31          mask  mask     -        -      no query of the tile sees any of these keys: skipped
-        queries 32-39          whole whole  mask       whole  every query sees every key: nothing to compare
+                          keys 0-15   keys 16-31   keys 32-39
+        queries  0-31     mask        mask         skipped
+        queries 32-39     whole       whole        mask
+        whole: every query sees every key. mask: some see some. skipped: no query sees any key, so none is loaded.
 
 Explore
     ./course python -c "import torch; print(torch.ones(10, 10).tril().int())"
@@ -19,36 +20,32 @@ Concept
     Boxes (TMA, week 2) have four axes here. k_desc.load([batch, key_head, j, 0]).reshape(TILE_N, D) is a tile of keys;
     out_desc.store([batch, head, row, 0], x.reshape(1, 1, TILE_M, D)) stores x. Queries past the last are not stored.
     Past the last key a box holds zeros, and a score of 0 has a weight. So those scores become -inf, as hidden ones
-    do, before the maximum is taken.
+    do, before the maximum is taken. (a < b) & (c <= d) is True where both are.
     Powers of 2: exp(x) = exp2(x * log2(e)), and exp2 is what the hardware has. The kernel's scale has log2(e) in it:
     m_i is the maximum of s * scale, and p = tl.exp2(s * scale - m_i). Where a tile raises it to m_new, l_i and acc
     shrink by alpha = tl.exp2(m_i - m_new) before that tile is added. The log-sum-exp of the scores, lse, is in powers
     of e: (m_i + tl.log2(l_i)) * LN_2. For the week's scores 2 0 1 3 that is 3 + log(1.553) = 3.440.
     No key: m_i begins at LOWEST, the lowest float32. From -inf, a tile of -inf gives -inf - -inf, which is NaN.
     A query that saw no score above -inf ends with l_i = 0: its out is 0, its lse tl.log2(0.0) = -inf.
-    tl.full((TILE_M,), LOWEST, tl.float32) is that number for each query. tl.max(s, 1) is the maximum of each row of s,
-    tl.maximum(a, b) the larger of two, place by place.
+    tl.max(s, 1) is the maximum of each row of s, tl.maximum(a, b) the larger of two, place by place.
     16 bits: tl.dot(p.to(v.dtype), v, acc) multiplies in 16 bits and adds in float32. m_i, l_i and acc are float32, and
     out is rounded once: .to(out_desc.dtype).
-    Two loops, written once: `for masked in tl.static_range(2)` is unrolled by the compiler, masked is 0, then 1. The
-    first goes from key 0 to `split` and has no mask; the second goes on to `end`, and masks the tiles from `whole` on.
-    At d = 64 two had 0.91 to 0.93 of cuDNN's speed, one alone (split is 0 then) 0.83 to 0.88. At d = 128 one was
-    better: 0.77 to 0.84, not 0.71 to 0.83 (kernels like this one, H100, November 2026).
+    Two loops, written once: the compiler writes the body of `for masked in tl.static_range(2)` twice. With masked = 0
+    it goes from key 0 to `split` and compares nothing; with masked = 1 from `split` to `end`, and hides in the tiles
+    from `whole` on. At d = 128 split is 0, since both loops together need more registers than there are.
+    On an H100 this forward had 0.88 to 0.91 of cuDNN's speed at d = 64, and 0.73 to 0.84 at d = 128 (November 2026).
     Gradients of some queries and some keys. With lse the weights come without a maximum and without a sum:
         p  = exp(scale * q @ k.T - lse)    dp    = d_out @ v.T                         dq = scale * ds @ k
         dv = p.T @ d_out                   delta = sum along d of out * d_out          dk = scale * ds.T @ q
                                            ds    = p * (dp - delta)
     The week's query, d_out = (1, 0): dp = 1 0 1 2, delta = 1.612, ds = -.145 -.052 -.053 .250, together 0. lse and
     delta are of all keys, so keys may come in parts. A key head's gradients are sums over the heads that share it.
-    Autograd: in forward, ctx.save_for_backward(a, b) keeps tensors, and ctx.causal = causal what is none. In backward,
-    ctx.saved_tensors is (a, b). It returns a gradient for each argument of forward, None for what is no tensor.
 
 Code it
-    Task 1  key_range: where whole tiles end, and where all that is seen               (three lines)
-    Task 2  forward_kernel: day 6's tile, for all heads, lengths and masks       (twenty-five lines)
-    Task 3  block_gradients: the formulas above                                         (three lines)
-    Task 4  attention_backward, FlashAttention: block after block; saved, and found  (thirteen lines)
-    Task 5  forward_bytes, saved_bytes: the memory, before you look                       (two lines)
+    Task 1  key_range: where whole tiles end, and where all that is seen                          (three lines)
+    Task 2  hide, weigh, add_tile, and the end of forward_kernel: a tile, and what is stored   (thirteen lines)
+    Task 3  block_gradients: the formulas above                                                   (three lines)
+    Task 4  attention_backward: block after block; saved_bytes: what waits for it                  (ten lines)
             Then ./course python -m week3.day7.toy_block: a transformer learns with your attention.
 
 Verify
@@ -80,8 +77,8 @@ ROWS = 64                                        # queries of a block of the bac
 # Task 1
 @triton.jit
 def key_range(row, n_k, TILE_M: tl.constexpr, TILE_N: tl.constexpr, CAUSAL: tl.constexpr):
-    """(whole, end) for the queries row to row + TILE_M - 1: up to key `whole` tiles need no mask, from `end` on no key
-    is seen. Without CAUSAL every query sees all n_k keys. min(a, b) works in a kernel."""
+    """(whole, end) for the queries row to row + TILE_M - 1: the tiles before key `whole` need no mask, and from key
+    `end` on none is seen. Without CAUSAL every query sees all n_k keys. min(a, b) works in a kernel."""
     end = min(n_k, row + TILE_M) if CAUSAL else n_k
     seen_by_all = min(n_k, row + 1) if CAUSAL else n_k
     return seen_by_all // TILE_N * TILE_N, end
@@ -103,6 +100,32 @@ def keys_of(row: int, n_k: int, tile_m: int, tile_n: int, causal: bool) -> tuple
 
 # Task 2
 @triton.jit
+def hide(s, j, rows, n_k, CAUSAL: tl.constexpr, TILE_N: tl.constexpr):
+    """s, but -inf where a query does not see the key. s: (TILE_M, TILE_N), of the queries `rows` and the keys from j
+    on. CAUSAL: query i sees keys 0 to i; no key is n_k or higher. tl.where(seen, s, -float("inf"))."""
+    keys = j + tl.arange(0, TILE_N)[None, :]
+    seen = (keys < n_k) & (keys <= rows[:, None]) if CAUSAL else keys < n_k
+    return tl.where(seen, s, -float("inf"))
+
+
+@triton.jit
+def weigh(s, m_i, scale):
+    """(m_new, p, alpha): the maximum with the tile's scores s, their weights, and what l_i and acc shrink by."""
+    m_new = tl.maximum(m_i, tl.max(s, 1) * scale)
+    p = tl.exp2(s * scale - m_new[:, None])
+    alpha = tl.exp2(m_i - m_new)
+    return m_new, p, alpha
+
+
+@triton.jit
+def add_tile(p, alpha, v, l_i, acc):
+    """(l_i, acc) with the weights p and the values v of one more tile. acc first: tensor cores multiply meanwhile."""
+    acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
+    l_i = l_i * alpha + tl.sum(p, 1)
+    return l_i, acc
+
+
+@triton.jit
 def forward_kernel(q_desc, k_desc, v_desc, out_desc, lse_ptr, n_q, n_k, scale, GROUP: tl.constexpr,
                    CAUSAL: tl.constexpr, D: tl.constexpr, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
                    TWO_LOOPS: tl.constexpr):
@@ -111,28 +134,23 @@ def forward_kernel(q_desc, k_desc, v_desc, out_desc, lse_ptr, n_q, n_k, scale, G
     head, batch = tl.program_id(1), tl.program_id(2)
     rows = row + tl.arange(0, TILE_M)
     lse_ptr += (batch * tl.num_programs(1) + head).to(tl.int64) * n_q  # of this head; int32 ends at 2**31
-    whole, end = key_range(row, n_k, TILE_M, TILE_N, CAUSAL)
-    split = whole if TWO_LOOPS else 0  # where the loop without masks ends
     q = q_desc.load([batch, head, row, 0]).reshape(TILE_M, D)
     m_i = tl.full((TILE_M,), LOWEST, tl.float32)
     l_i = tl.zeros((TILE_M,), tl.float32)
     acc = tl.zeros((TILE_M, D), tl.float32)
+    whole, end = key_range(row, n_k, TILE_M, TILE_N, CAUSAL)
+    split = whole if TWO_LOOPS else 0  # where the loop without masks ends
     start, stop = 0, split
     for masked in tl.static_range(2):
         for j in range(start, stop, TILE_N):
             k = k_desc.load([batch, head // GROUP, j, 0]).reshape(TILE_N, D)
-            v = v_desc.load([batch, head // GROUP, j, 0]).reshape(TILE_N, D)
             s = tl.dot(q, k.T)
             if masked:
                 if j >= whole:
-                    cols = j + tl.arange(0, TILE_N)[None, :]
-                    s = tl.where((cols < n_k) & (cols <= rows[:, None]) if CAUSAL else cols < n_k, s, -float("inf"))
-            m_new = tl.maximum(m_i, tl.max(s, 1) * scale)
-            p = tl.exp2(s * scale - m_new[:, None])
-            alpha = tl.exp2(m_i - m_new)
-            l_i = l_i * alpha + tl.sum(p, 1)
-            acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
-            m_i = m_new
+                    s = hide(s, j, rows, n_k, CAUSAL, TILE_N)
+            m_i, p, alpha = weigh(s, m_i, scale)
+            v = v_desc.load([batch, head // GROUP, j, 0]).reshape(TILE_N, D)  # here: the scores need not wait for it
+            l_i, acc = add_tile(p, alpha, v, l_i, acc)
         start, stop = split, end
     out = acc / tl.where(l_i == 0, 1, l_i)[:, None]
     out_desc.store([batch, head, row, 0], out.to(out_desc.dtype).reshape(1, 1, TILE_M, D))
@@ -215,16 +233,9 @@ def attention_backward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: tor
     return dq.to(dtype), dk.to(dtype), dv.to(dtype)
 
 
-def forward_in_pytorch(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, scale: float
-                       ) -> tuple[torch.Tensor, torch.Tensor]:
-    """As attention_forward, for other dtypes, with all scores in memory: gradcheck needs float64."""
-    k, v = (x.repeat_interleave(q.shape[1] // k.shape[1], 1) for x in (k, v))
-    s = scale * q @ k.mT
-    if causal:
-        query, key = (torch.arange(length, device=q.device) for length in s.shape[2:])
-        s = s.masked_fill(key > query[:, None], -torch.inf)
-    lse = s.logsumexp(-1)
-    return torch.exp(s - lse[..., None]) @ v, lse
+def saved_bytes(batches: int, heads: int, n_q: int) -> int:
+    """Bytes that wait for the backward of flash_attention beside q, k, v and the result itself."""
+    return 4 * batches * heads * n_q
 
 
 class FlashAttention(torch.autograd.Function):
@@ -232,8 +243,8 @@ class FlashAttention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, q, k, v, causal, scale):
-        """The attention alone; what the backward needs is saved."""
-        attention = attention_forward if q.dtype in DTYPES else forward_in_pytorch
+        """The attention alone. What the backward needs is saved: save_for_backward keeps tensors, ctx the rest."""
+        attention = attention_forward if q.dtype in DTYPES else toy_block.forward_in_pytorch
         out, lse = attention(q, k, v, causal, scale)
         ctx.save_for_backward(q, k, v, out, lse)
         ctx.causal, ctx.scale = causal, scale
@@ -241,7 +252,7 @@ class FlashAttention(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, d_out):
-        """The gradients of q, k and v, and None for causal and scale."""
+        """A gradient for each argument of forward, None for causal and scale."""
         return *attention_backward(*ctx.saved_tensors, d_out, ctx.causal, ctx.scale), None, None
 
 
@@ -254,14 +265,3 @@ def flash_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: b
 def loss_curve(steps: int, *, eager: bool = False) -> list[float]:
     """The loss of each step of toy_block's training, with flash_attention or with attention that stores its scores."""
     return toy_block.losses(toy_block.eager_attention if eager else flash_attention, steps)
-
-
-# Task 5
-def forward_bytes(batches: int, heads: int, n_q: int, d: int, itemsize: int) -> int:
-    """Bytes that attention_forward allocates for its results, out of `itemsize` bytes an element and lse in float32."""
-    return batches * heads * n_q * (d * itemsize + 4)
-
-
-def saved_bytes(batches: int, heads: int, n_q: int) -> int:
-    """Bytes that wait for the backward of flash_attention beside q, k, v and the result itself."""
-    return 4 * batches * heads * n_q
