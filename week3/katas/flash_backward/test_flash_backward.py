@@ -204,11 +204,11 @@ def test_dq_is_a_sum_over_all_tiles_of_keys():
 
 @pytest.mark.task(2)
 def test_query_0_sees_key_0_alone_and_query_1_sees_both():
-    """Scores 0 and 1, k is the score, dp = 1 and 2. Query 1: p = .269 .731, ds = -.197 .197, dq = .197."""
-    dq = first_column(dq_of_find_dq(*with_scores([0.0, 1.0], [1.0, 2.0], queries=2, causal=True)))
-    assert dq != [0.0, 0.0], "dq of query 1 is 0, as if it did not see its own key, the only one that is not 0"
+    """Scores 0 1 2, k is the score, dp = 1 2 3. Query 1: p = .269 .731, ds = -.197 .197, dq = .197."""
+    dq = first_column(dq_of_find_dq(*with_scores([0.0, 1.0, 2.0], [1.0, 2.0, 3.0], queries=3, causal=True)))
+    assert dq != [0.0, 0.0, -0.141], "dq of query 1 is 0, as if it did not see its own key"
     assert dq[0] == 0.0, f"dq of query 0 is {dq[0]}. It sees key 0 alone, whose weight is 1 whatever its score is"
-    assert dq == [0.0, 0.197]
+    assert dq == [0.0, 0.197, 0.424]
 
 
 @pytest.mark.task(2)
