@@ -28,10 +28,11 @@ def _(mo):
 @app.cell
 def _(mo):
     taken_off = mo.ui.slider(-120, 240, value=103, label="taken off", show_value=True)
-    scores = [mo.ui.slider(-120, 120, value=value, label=f"score of key {key}", show_value=True)
-              for key, value in enumerate((102, 100, 101, 103))]
-    score_0, score_1, score_2, score_3 = scores
-    mo.vstack([taken_off, *scores])
+    score_0 = mo.ui.slider(-120, 120, value=102, label="score of key 0", show_value=True)
+    score_1 = mo.ui.slider(-120, 120, value=100, label="score of key 1", show_value=True)
+    score_2 = mo.ui.slider(-120, 120, value=101, label="score of key 2", show_value=True)
+    score_3 = mo.ui.slider(-120, 120, value=103, label="score of key 3", show_value=True)
+    mo.vstack([taken_off, score_0, score_1, score_2, score_3])
     return score_0, score_1, score_2, score_3, taken_off
 
 

@@ -28,7 +28,7 @@ def _(mo):
 
 @app.cell
 def _(mo):
-    rows = mo.ui.slider(steps=[1, 16, 64, 256, 1024, 2048, 2200, 4096], value=1, label="rows of weights, m",
+    rows = mo.ui.slider(steps=[1, 16, 64, 256, 1024, 2048, 2200, 4096], value=4096, label="rows of weights, m",
                         show_value=True)
     keys = mo.ui.slider(steps=[256, 1024, 4096, 16384, 65536, 262144], value=65536, label="keys, n", show_value=True)
     block_m = mo.ui.slider(steps=[16, 64, 128], value=16, label="BLOCK_M", show_value=True)

@@ -6,7 +6,10 @@ HEADS = 16
 
 
 class Backward:
-    """The backward of an attention: its forward is run once for each set of arguments, its graph is kept."""
+    """The backward of an attention: its forward is run once for each set of arguments, its graph is kept.
+
+    Without a GPU nothing is timed, and the rival computes in float32, to be compared with.
+    """
 
     def __init__(self, forward):
         self.forward, self.of, self.graph = forward, None, None
@@ -15,9 +18,10 @@ class Backward:
         import torch
 
         if self.of != (place := (q.data_ptr(), q.shape, causal)):
-            leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+            leaves = [(x if x.is_cuda else x.float()).detach().requires_grad_() for x in (q, k, v)]
             self.of, self.graph = place, (self.forward(*leaves, causal, scale), leaves)
-        return torch.autograd.grad(*self.graph, d_out, retain_graph=True)
+        found = torch.autograd.grad(*self.graph, d_out.to(self.graph[0].dtype), retain_graph=True)
+        return tuple(x.to(q.dtype) for x in found)
 
 
 def by_cudnn(q, k, v, causal, scale):
@@ -70,7 +74,7 @@ def one_head_at_a_time(q, k, v, causal, scale):
 def workload(d, causal):
     return Workload(
         function="attention_backward", arguments=operands(d, causal),
-        sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=128,
+        sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=48,
         shape=lambda n: f"{HEADS} heads, {n} x {n}, d = {d}, bfloat16{', causal' if causal else ''}",
         moved=lambda n: HEADS * n * (8 * 2 * d + 4),  # q, k, v, out, d_out and three gradients; lse in float32
         flops=lambda n: 10 * HEADS * n * n * d // (2 if causal else 1), terms=lambda n: 2 * n, dtype="bfloat16",
