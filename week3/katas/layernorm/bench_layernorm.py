@@ -1,4 +1,4 @@
-"""What `./course bench week3/katas/layernorm` measures: both ways of a layer norm, against PyTorch and torch.compile."""
+"""What `./course bench week3/katas/layernorm` measures: both ways of a layer norm, beside PyTorch and the compiler."""
 
 from tools.course.content.workload import Compiled, Workload, tensors
 

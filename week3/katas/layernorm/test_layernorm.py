@@ -135,14 +135,15 @@ def test_two_halves_of_the_row_merge_to_the_state_of_all():
 @pytest.mark.task(1)
 def test_parts_of_different_lengths_merge():
     count, mean, m2 = lesson.merge((1, 1.0, 0.0), (2, 7.0, 0.0))
-    why = "This is the middle of 1 and 7: does the mean of two numbers count as much as that of one?" if mean == 4 else None
+    middle = "This is the middle of 1 and 7: does the mean of two numbers count as much as that of one?"
+    why = middle if mean == 4 else None
     assert (count, mean, m2) == pytest.approx((3, 5, 24)), why
 
 
 @pytest.mark.task(1)
 @pytest.mark.edge
-@pytest.mark.parametrize("a, b, both", [((2, 4.0, 18.0), EMPTY, (2, 4.0, 18.0)), (EMPTY, (2, 4.0, 18.0), (2, 4.0, 18.0)),
-                                        (EMPTY, EMPTY, EMPTY)])
+@pytest.mark.parametrize("a, b, both", [
+    ((2, 4.0, 18.0), EMPTY, (2, 4.0, 18.0)), (EMPTY, (2, 4.0, 18.0), (2, 4.0, 18.0)), (EMPTY, EMPTY, EMPTY)])
 def test_a_part_without_a_number_changes_nothing(a, b, both):
     assert_matches(lesson.merge, a, b, oracle=lambda a, b: both)
 
@@ -342,7 +343,8 @@ def test_the_row_of_the_lesson_has_the_gradients_of_the_picture():
 @pytest.mark.task(3)
 def test_each_program_counts_all_of_its_rows():
     """d_out is 1, so that each element of d_bias is the number of rows."""
-    x, d_out, (mean, rstd) = torch.zeros(5, 4, device=device), torch.ones(5, 4, device=device), torch.ones(2, 5, device=device)
+    x, d_out = torch.zeros(5, 4, device=device), torch.ones(5, 4, device=device)
+    mean, rstd = torch.ones(2, 5, device=device)
     rows_in_d_bias = lesson.layernorm_backward(d_out, x, d_out[0], mean, rstd, programs=2)[2].tolist()
     why = "One row of each program is in the sum: what becomes of a sum when the next row comes?"
     assert rows_in_d_bias == [5, 5, 5, 5], why if rows_in_d_bias == [2, 2, 2, 2] else None
@@ -430,7 +432,7 @@ def test_there_are_no_more_programs_than_rows(rng):
 def test_pytorch_adds_up_all_shares_at_once_and_does_nothing_else(rng):
     counters = count(lesson.layernorm_backward, *backward_case(rng, 11, 37), programs=3)
     operations = counters.library_operations
-    assert len(operations) <= 1, "The kernel has both sums at hand when it has read d_out: PyTorch adds up shares alone."
+    assert len(operations) <= 1, "The kernel has both sums at hand once it has read d_out: PyTorch adds the shares."
 
 
 @pytest.mark.task(3)
@@ -496,7 +498,7 @@ def test_elements_of_a_row_are_made_to_lie_side_by_side(shape, rng):
 def test_rows_that_lie_apart_are_not_copied(rng):
     x, = numbers(rng, (64, 32))
     bytes_of_copies = memory(lesson.as_rows, apart(x)).peak
-    assert bytes_of_copies == 0, "Elements of a row lie side by side here: rows may lie apart, a kernel takes row strides."
+    assert bytes_of_copies == 0, "Elements of a row lie side by side here, and kernels take row strides."
 
 
 @pytest.mark.task(2, 4)
