@@ -32,14 +32,14 @@ def _(mo):
     n_k = mo.ui.slider(1, 96, value=48, label="keys", show_value=True)
     tile_m = mo.ui.slider(steps=[8, 16, 32, 64], value=16, label="queries of a tile", show_value=True)
     tile_n = mo.ui.slider(steps=[8, 16, 32, 64], value=16, label="keys of a tile", show_value=True)
-    causal = mo.ui.switch(value=True, label="causal")
+    causal = mo.ui.slider(0, 1, value=1, label="causal", show_value=True)
     mo.vstack([n_q, n_k, tile_m, tile_n, causal])
     return causal, n_k, n_q, tile_m, tile_n
 
 
 @app.cell
 def _(causal, explore, image, mo, n_k, n_q, tile_m, tile_n):
-    picture = explore.tiled_attention(n_q.value, n_k.value, tile_m.value, tile_n.value, causal.value)
+    picture = explore.tiled_attention(n_q.value, n_k.value, tile_m.value, tile_n.value, bool(causal.value))
     mo.Html(image(picture))
     return
 
