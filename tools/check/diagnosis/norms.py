@@ -16,6 +16,7 @@ from tools.check.tolerances import unit
 LARGER = 4  # sizes of a block that a row may lie in
 ROUNDINGS = 4  # of a sum of n squares, times sqrt(n): what E[x^2] may be off by
 DIFFERENT = 100  # roundings that two factors are apart
+LUCKY = 16  # the largest factor that luck is likely to give
 FEWEST = 8  # elements of a row that say that one factor explains them
 
 
@@ -36,9 +37,29 @@ def norm_gone_wrong(symptoms: Symptoms) -> Cause | None:
         def claim(call: Call, result: Callable = result) -> np.ndarray | None:
             return found.placed(result(found.norm(call.args)))
 
-        if reproduces(symptoms, claim):
+        if reproduces(symptoms, claim) and (not _is_plain_multiple(symptoms) or _holds_elsewhere(symptoms, claim)):
             return mistake.said(**names, **more)
     return _along_other_axis(symptoms, found) or _cancelled(symptoms, found)
+
+
+def _is_plain_multiple(symptoms: Symptoms) -> bool:
+    """Did what was wanted come back times a small whole number, or a part such as 1/2? The spread of one row may be
+    such a number by luck, and all elements together say no more than it does.
+    """
+    got, want = symptoms.here.got, symptoms.here.want
+    square = float((want * want).sum())
+    factor = float((got * want).sum()) / square if square and np.isfinite(got).all() else 0.0
+    if not 1 / LUCKY <= abs(factor) <= LUCKY:
+        return False
+    return same(got, (round(factor) if abs(factor) >= 1 else 1 / round(1 / factor)) * want, symptoms.slack)
+
+
+def _holds_elsewhere(symptoms: Symptoms, claim: Callable[[Call], np.ndarray | None]) -> bool:
+    """Whether `claim(call)` is what comes back of further calls, with other numbers; False where there are none."""
+    calls = symptoms.elsewhere
+    return bool(calls) and all(
+        call.got is not None and same(symptoms.budget.call(claim, call), call.got, symptoms.slack) for call in calls
+    )
 
 
 def _tried(symptoms: Symptoms, found: Found, length: int) -> Iterator[tuple[Mistake, Callable, dict]]:

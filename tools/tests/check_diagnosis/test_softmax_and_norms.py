@@ -138,3 +138,15 @@ def test_rms_norm_of_a_sum_of_two_arguments_and_a_reciprocal_deviation_are_known
 
     found = failure(lambda x: 1 / np.sqrt(x.var(1, ddof=1) + np.float32(1e-5)), x, oracle=rstd)
     assert found.cause == "divided_by_n_minus_one" and "divided by 23, not by 24" in found.text
+
+
+def standardised(x):
+    return (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
+
+
+def test_half_of_a_row_whose_spread_is_2_is_not_taken_for_a_forgotten_root():
+    x = np.array([[3.0, 1, 0, -1, -3]])
+    half = failure(lambda x: standardised(x) / 2, x, oracle=standardised)
+    assert half.cause == "constant_factor", half.text
+    found = failure(lambda x: standardised(x) / x.std(1, keepdims=True), x, oracle=standardised)
+    assert found.cause == "no_root", found.text
