@@ -33,7 +33,7 @@ Concept
     Two loops, written once: the compiler writes the body of `for masked in tl.static_range(2)` twice. With masked = 0
     it goes from key 0 to `split` and compares nothing; with masked = 1 from `split` to `end`, and hides in the tiles
     from `whole` on. At d = 128 split is 0, since both loops together need more registers than there are.
-    On an H100 forwards like it had 0.88 to 0.91 of cuDNN's speed at d = 64, and 0.77 to 0.84 at d = 128 (November 2026).
+    On an H100 forwards like it had 0.88 to 0.91 of cuDNN's speed at d = 64, 0.77 to 0.84 at d = 128 (November 2026).
     Gradients of some queries and some keys. With lse the weights come without a maximum and without a sum:
         p  = exp(scale * q @ k.T - lse)    dp    = d_out @ v.T                         dq = scale * ds @ k
         dv = p.T @ d_out                   delta = sum along d of out * d_out          dk = scale * ds.T @ q
