@@ -143,10 +143,10 @@ def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, abse
     """
     with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
         try:
-            plan = variants(unit, root, Path(folder), most)
             excused = verdicts.excuses(root / "reference" / unit.name / "excused.toml")
-            if most is not None:  # then those that do not run need no excuse
-                excused = {variant.name: excused[variant.name] for variant in plan if variant.name in excused}
+            plan = variants(unit, root, Path(folder), most, excused)
+            if most is not None:  # then those that are excused do not run
+                excused = {}
         except (BadAnswer, SyntaxError) as problem:
             return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
         done: Counter[str] = Counter()

@@ -2,6 +2,7 @@
 
 import ast
 import zlib
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,8 +27,14 @@ def quick_variants(unit: Unit, root: Path) -> list[Variant]:
     ]
 
 
-def variants(unit: Unit, root: Path, folder: Path, most: int | None = None) -> list[Variant]:
-    """Everything to run for `unit`, with `most` mutants or all. Answers go below `folder`. Raises BadAnswer."""
+def variants(
+    unit: Unit, root: Path, folder: Path, most: int | None = None, excused: Collection[str] = ()
+) -> list[Variant]:
+    """Everything to run for `unit`, with all mutants or a sample of `most`. Answers go below `folder`.
+
+    excused: names of mutants that no sample takes: none of them is killed early, so each goes through all tests.
+    Raises BadAnswer.
+    """
     tests = str(unit.tests)
     common = ("-q", "-p", "no:cacheprovider", tests, f"--seed={SEED}")
     reference = reference_file(unit.name, root).read_text(encoding="utf-8")
@@ -53,7 +60,9 @@ def variants(unit: Unit, root: Path, folder: Path, most: int | None = None) -> l
         arguments: tuple[str, ...] = (*common, "--answers=reference")
         found.append(Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by))
     found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
-    for number, mutant in enumerate(sample(unit_mutants(unit, root), most)):
+    every = unit_mutants(unit, root)
+    judged = every if most is None else [mutant for mutant in every if mutant.id not in excused]
+    for number, mutant in enumerate(sample(judged, most)):
         answers = folder / f"mutant{number}"
         file = answers / unit.name / unit.lesson.name
         file.parent.mkdir(parents=True)

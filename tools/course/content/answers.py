@@ -9,11 +9,12 @@ import textwrap
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from tools import ROOT
-from tools.course.content.syntax import after_docstring, find_function, new_statements
+from tools.course.content.syntax import after_docstring, find_function, new_statements, parsed
 from tools.words import cut
 
 SHOWN = 50  # letters of a text that is looked for
@@ -91,14 +92,15 @@ def materialise(name: str, folder: Path, root: Path = ROOT) -> Path:
     return folder
 
 
+@lru_cache(maxsize=128)
 def apply(wrong: Wrong, source: str) -> str:
     """The text of the reference, `source`, with the mistake in it. Raises BadAnswer."""
     changed = _new_body(wrong, source) if wrong.function else _new_text(wrong, source)
     try:
-        after = ast.parse(changed)
+        after = parsed(changed) or ast.parse(changed)
     except SyntaxError as error:
         raise BadAnswer(f"{wrong.where}: the result does not parse (line {error.lineno}: {error.msg}).") from None
-    before = ast.parse(source)
+    before = parsed(source) or ast.parse(source)
     if len(before.body) == len(after.body) and not new_statements(source, changed):
         raise BadAnswer(f"{wrong.where}: the result is the reference itself.")
     if _signatures(before) != _signatures(after):
@@ -122,13 +124,13 @@ def _new_text(wrong: Wrong, source: str) -> str:
 
 def _docstring_and_code(source: str) -> tuple[str, str]:
     """The text of a module up to the end of its docstring, and the rest."""
-    tree, lines = ast.parse(source), source.splitlines(keepends=True)
+    tree, lines = parsed(source) or ast.parse(source), source.splitlines(keepends=True)
     end = tree.body[0].end_lineno if ast.get_docstring(tree, clean=False) is not None else 0
     return "".join(lines[:end]), "".join(lines[end:])
 
 
 def _new_body(wrong: Wrong, source: str) -> str:
-    function = find_function(ast.parse(source), wrong.function)
+    function = find_function(parsed(source) or ast.parse(source), wrong.function)
     if function is None or not after_docstring(function):
         raise BadAnswer(f"{wrong.where}: the reference has no function {wrong.function} with a body.")
     body = after_docstring(function)

@@ -70,8 +70,8 @@ def test_two_forms_at_once_are_a_usage_error(run, capsys):
 @pytest.mark.parametrize(
     "arguments, most",
     [
-        ([], 20),
-        (["week1"], 20),
+        ([], check.SAMPLE),
+        (["week1"], check.SAMPLE),
         (["week1/day1"], None),
         (["week1", "week1/day1"], None),
         (["--mutants", "3"], 3),

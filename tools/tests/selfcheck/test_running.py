@@ -142,3 +142,14 @@ def test_a_sample_of_mutants_is_always_the_same_and_in_order():
     assert sample(every, None) == every == sample(every, 1000)
     chosen = sample(every, 3)
     assert len(chosen) == 3 and chosen == sample(every, 3) == [mutant for mutant in every if mutant in chosen]
+
+
+def test_a_sample_takes_no_mutant_that_is_excused(course):
+    def names(most: int | None, excused: list[str]) -> list[str]:
+        plan = variants(course.unit(), course.root, course.root / f"answers{most}{excused}", most, excused)
+        return [variant.name for variant in plan if variant.kind == "mutant"]
+
+    every = names(None, [])
+    first, *others = every
+    assert first in names(len(every), []) and names(len(every), [first]) == others
+    assert names(None, [first]) == every  # an excuse that nothing needs any more must come to light
