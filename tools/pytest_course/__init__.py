@@ -1,6 +1,10 @@
 """The course's pytest plugin, one concern a file. What they share is one `Run` on `config.stash` (run.py)."""
 
-pytest_plugins = [
+from importlib import import_module
+
+import pytest
+
+PLUGINS = [
     "tools.pytest_course.options",  # the command line, what is under test, the header
     "tools.pytest_course.marks",  # tasks, stages, capabilities; skips that teach
     "tools.pytest_course.order",  # "after task N", "undecided", --red
@@ -14,3 +18,9 @@ pytest_plugins = [
     "tools.pytest_course.recording",  # progress
     "tools.pytest_course.html",  # columns of the HTML report
 ]
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Register them. For a name in `pytest_plugins` pytest looks through all packages that are installed: 5 ms each."""
+    for name in PLUGINS:
+        pluginmanager.register(import_module(name), name)
