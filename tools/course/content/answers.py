@@ -164,7 +164,7 @@ def _tables(unit: str, kind: str, root: Path) -> list[dict]:
     if not file.is_file():
         raise BadAnswer(f"There is no {shown}; wrong answers come with the authors' edition of the course.")
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = _content(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadAnswer(f"{shown} is not valid TOML: {error}.") from None
     if unknown := content.keys() - {"wrong", "broken"}:
@@ -176,6 +176,9 @@ def _tables(unit: str, kind: str, root: Path) -> list[dict]:
     if twice := [name for name in names if names.count(name) > 1]:
         raise BadAnswer(f"{shown}: two entries are called {twice[0]}.")
     return tables
+
+
+_content = lru_cache(maxsize=4)(tomllib.loads)  # of each unit some fifty answers are asked for, one by one
 
 
 def _entry(kind: type, unit: str, table: dict) -> dict[str, Any]:

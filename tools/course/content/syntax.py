@@ -72,7 +72,7 @@ def new_statements(before: str, after: str) -> list[ast.stmt]:
     """The statements at the top of `after` that do not stand at the top of `before`, whatever layout and comments."""
     texts, meanings = _known(before)
     lines = after.splitlines()
-    changed = [node for node in statements(after) if _text(node, lines) not in texts]
+    changed = [node for node in statements(after) if text_of(node, lines) not in texts]
     return [node for node in changed if ast.dump(node) not in meanings]
 
 
@@ -80,10 +80,11 @@ def new_statements(before: str, after: str) -> list[ast.stmt]:
 def _known(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The statements at the top of a file as they are written, and what they mean. The first is quicker to compare."""
     lines, nodes = text.splitlines(), statements(text)
-    return frozenset(_text(node, lines) for node in nodes), frozenset(map(ast.dump, nodes))
+    return frozenset(text_of(node, lines) for node in nodes), frozenset(map(ast.dump, nodes))
 
 
-def _text(node: ast.stmt, lines: list[str]) -> str:
+def text_of(node: ast.stmt, lines: list[str]) -> str:
+    """A statement at the top of a file as it is written; lines: the file's."""
     first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
     return "\n".join(lines[first - 1 : node.end_lineno])
 

@@ -64,7 +64,7 @@ def closure(start: str, every: Uses) -> set[str]:
 
 def uses(every: Definitions) -> Uses:
     """The names that each of these definitions reads."""
-    return {name: set().union(*map(_names, nodes)) for name, nodes in every.items()}
+    return {name: set().union(*map(names_read, nodes)) for name, nodes in every.items()}
 
 
 def _defined(node: ast.stmt) -> list[str]:
@@ -82,7 +82,7 @@ def _defined(node: ast.stmt) -> list[str]:
     return [STATEMENTS]
 
 
-def _names(node: ast.AST) -> set[str]:
+def names_read(node: ast.AST) -> set[str]:
     """The names that a statement reads, parameters included: of a test they are fixtures."""
     found = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
     return found | {child.arg for child in ast.walk(node) if isinstance(child, ast.arg)}
