@@ -1,0 +1,180 @@
+"""Week 3, kata: mean and variance along any axis
+
+Challenge
+    A tensor has any number of axes, and lies in memory in any order, with gaps or without. Write a kernel that finds
+    mean and variance along any axis. It reads each element once where it lies, and copies none. Then the gradients.
+
+        x, shape (2, 3, 2), strides (6, 2, 1)                    x[0]          x[1]
+        memory  1 10 2 30 6 20 5 20 5 60 8 40                  1   10        5   20
+                                                               2   30        5   60
+                                                               6   20        8   40
+        mean along axis 1, shape (2, 2)                        3   20        6   40
+        x - mean                                              -2  -10       -1  -20
+                                                              -1   10       -1   20
+                                                               3    0        2    0
+        variance: the sum of their squares / (3 - 1)           7  100        3  400
+
+Explore
+    ./course python -c "import torch; x = torch.ones(2, 3, 4).permute(2, 0, 1); print(x.stride(), x[:, :, ::2].stride())"
+    Which axis should neighbouring programs share, so that they read neighbouring elements? Is it the last one?
+
+Concept
+    Kept axes: the n elements of one result lie axis_stride apart, here 2. Where they begin is up to the other axes,
+    which are kept: here 0 and 2, with strides 6 and 1, so that results 0 to 3 begin at 0, 1, 6 and 7.
+    Order: results that follow each other should begin side by side. So kept axes go from the longest stride to the
+    shortest, not as x names them: of a tensor with strides (1, 2, 6), axis 2 comes before axis 0.
+    Merging (week 1, day 0): sizes 3, 4 with strides 20, 5 are size 12 with stride 5, since 20 = 4 * 5. An axis of size
+    1 is left out: nobody steps along it. Four axes keep three at most; what keeps more is copied first (given).
+    Begin: with kept sizes (2, 2), result i begins at i // 2 * 6 + i % 2 * 1. Of three axes the middle one takes
+    i // size_2 % size_1. Places pass 2**31 (day 1): i, and the numbers along the axis, need 64 bits.
+    Tile: BLOCK_KEPT results by BLOCK_N elements of each. Lanes should read neighbours, so the side with the shorter
+    stride is long. If that is the axis, BLOCK_N takes all of n that fits into TILE, and BLOCK_KEPT what is left of
+    TILE. Else BLOCK_KEPT takes up to 32 results, and BLOCK_N what is left. The picture's tile is 4 by 4.
+    Variance: mean(x * x) - mean**2 cancels (day 2). Each tile takes the squares of x - (its own mean), 0 where no
+    element is, and joins what came before (merge of the kata layernorm): `first` elements before, `count` in the
+    tile, delta between the two means. m2 grows by both their squares and delta**2 * first * count / (first + count).
+    1, then 2 and 6: m2 = 8 + 3**2 * 1 * 2 / 3 = 14. The new mean, (mean * first + total) / (first + count), is
+    (1 * 1 + 8) / 3 = 3. mean + delta * ... would turn an infinity into NaN.
+    Correction: var = m2 / (n - correction), where 1 is for a sample (torch.var), 0 for all there is. A divisor below
+    0 counts as 0. A single number, corrected by 1, has 0 / 0, NaN. Along an empty axis both are NaN (given).
+    Precision: sums and results have the dtype of mean_ptr: float64 if x has, else float32. The quotient of two
+    integers is float32 in a kernel: .to(dtype) comes first.
+    Gradients: d_x is d_mean / n, and d_var * 2 * (x - mean) / (n - correction): what x does to var through the mean
+    adds up to 0. With d_mean = 3 and d_var = 1 the first column gets 1 + (-2, -1, 3). Both arrive with `axis` of length
+    1, and broadcasting hands them to all n. Without keepdim the axis is gone: squeeze(axis), and back by unsqueeze.
+
+Code it
+    Task 1  axis_number, kept_axes, merged, tile_for: what is read, and in which order     (eighteen lines)
+    Task 2  begins, moments_kernel, moments: each element read once, where it lies           (twenty lines)
+    Task 3  moments_backward, MeanVar: the gradients, by broadcasting                            (ten lines)
+
+Verify
+    pytest week3/katas/reductions_nd       then: ./course quiz week3/katas/reductions_nd
+    Reflect: one mean of a billion numbers has one program here. What would several hand each other?
+
+Simulated without a GPU: results, bounds and bytes are exact. The compiler is the real one. Time is not simulated.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import math
+from collections.abc import Sequence
+
+import torch
+import triton
+import triton.language as tl
+
+TILE = 4096   # elements of a tile, at most
+COLUMNS = 32  # results side by side, at most, where the axis is not the one with the short stride
+
+
+# Task 1
+def axis_number(axis: int, ndim: int) -> int:
+    """The axis counted from the front, 0 or more; axis -1 is the last.
+
+    A tensor without axes (ndim 0) counts as one with a single axis. IndexError if there is no such axis.
+    """
+    raise NotImplementedError("week3/katas/reductions_nd task 1: axis_number")
+
+
+def kept_axes(strides: Sequence[int], axis: int) -> list[int]:
+    """All axes but `axis`, from the longest stride to the shortest; equal ones in the order of x. axis: 0 or more."""
+    raise NotImplementedError("week3/katas/reductions_nd task 1: kept_axes")
+
+
+def merged(sizes: Sequence[int], strides: Sequence[int]) -> tuple[list[int], list[int]]:
+    """(sizes, strides) of the same elements in the same order, by as few axes as can be; two lists, perhaps empty.
+
+    Axes of size 1 are left out. sizes: 0 or more. strides: 0 or more, none longer than the one before it.
+    """
+    raise NotImplementedError("week3/katas/reductions_nd task 1: merged")
+
+
+def tile_for(kept: int, n: int, kept_stride: int, axis_stride: int) -> tuple[int, int]:
+    """BLOCK_KEPT and BLOCK_N, powers of two, for `kept` results (0 or more) of n elements each (1 or more).
+
+    kept_stride: the shortest of the kept axes. The tile has at most TILE elements. Neither block is longer than the
+    next power of two of what it is for. Where the axis has the longer stride, or an equal one, there are at most
+    COLUMNS results.
+    """
+    raise NotImplementedError("week3/katas/reductions_nd task 1: tile_for")
+
+
+# Task 2
+@triton.jit
+def begins(i, size_1, size_2, stride_0, stride_1, stride_2):
+    """How far from the start of x the elements of result i begin. i: a block of int64. size_0 is not needed."""
+    pass  # i is size_1 * size_2 times the first index, size_2 times the second, and the third
+
+
+@triton.jit
+def moments_kernel(x_ptr, mean_ptr, var_ptr, kept, n, axis_stride, divisor, size_1, size_2, stride_0, stride_1,
+                   stride_2, BLOCK_KEPT: tl.constexpr, BLOCK_N: tl.constexpr):
+    pass  # which results, where they begin; tile after tile: its mean, deviations, m2 and mean of all; store both
+
+
+def laid_out(results: torch.Tensor, x: torch.Tensor, axis: int, order: list[int]) -> tuple[torch.Tensor, ...]:
+    """Each row of results, which lies in this order of the kept axes, as a view: axes of x, `axis` of length 1. Given."""
+    shape = [x.shape[each] for each in order]
+    back = sorted(range(len(order)), key=lambda place: order[place])
+    return tuple(each.view(shape).permute(back).unsqueeze(axis) for each in results)
+
+
+def moments(x: torch.Tensor, axis: int, correction: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and variance of x along an axis, which stays with length 1; by moments_kernel, and nothing beside it.
+
+    x: one axis or more, of any sizes and strides, float16, bfloat16, float32 or float64. axis: 0 or more.
+    correction: may be as large as n or larger, see Correction. The results are float64 if x is, else float32.
+    There may be no result (a kept axis of size 0): a launch of no program then.
+    """
+    n, order = x.shape[axis], kept_axes(x.stride(), axis)
+    sizes, strides = merged([x.shape[each] for each in order], [x.stride(each) for each in order])
+    if len(sizes) > 3:
+        return moments(x.contiguous(), axis, correction)
+    kept = math.prod(sizes)
+    results = torch.empty(2, kept, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
+    if n == 0:
+        return laid_out(results.fill_(float("nan")), x, axis, order)
+    block_kept, block_n = tile_for(kept, n, strides[-1] if strides else 0, x.stride(axis))
+    sizes, strides = sizes + [1] * (3 - len(sizes)), strides + [0] * (3 - len(strides))  # always three axes
+    raise NotImplementedError("week3/katas/reductions_nd task 2: moments")
+
+
+# Task 3
+def moments_backward(d_mean: torch.Tensor | None, d_var: torch.Tensor | None, x: torch.Tensor, mean: torch.Tensor,
+                     axis: int, correction: int) -> torch.Tensor:
+    """The gradient of x, in the shape and dtype of x, by PyTorch.
+
+    d_mean, d_var: of the shape of mean, which is that of moments. One of them may be None: it was not used, and costs
+    nothing. d_mean alone is a view of a small tensor: no memory of the size of x.
+    """
+    raise NotImplementedError("week3/katas/reductions_nd task 3: moments_backward")
+
+
+class MeanVar(torch.autograd.Function):
+    """moments and moments_backward as one operation of autograd. Beside x only the mean waits for the backward."""
+
+    @staticmethod
+    def forward(ctx, x, axis, keepdim, correction):
+        ctx.set_materialize_grads(False)  # what was not used has the gradient None, and not zeros
+        ctx.axis, ctx.keepdim, ctx.correction = axis, keepdim, correction
+        raise NotImplementedError("week3/katas/reductions_nd task 3: forward")
+
+    @staticmethod
+    def backward(ctx, d_mean, d_var):
+        if d_mean is None and d_var is None:
+            return None, None, None, None
+        raise NotImplementedError("week3/katas/reductions_nd task 3: backward")
+
+
+def mean_var(x: torch.Tensor, axis: int, keepdim: bool = False,
+             correction: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and variance along an axis, with gradients. Given.
+
+    x: floats of any shape, stored in any way. axis: from either end; 0 or -1 where x has no axis.
+    correction: what is taken off n before the sum of squares is divided by it.
+    """
+    axis = axis_number(axis, x.dim())
+    if x.dim() == 0:
+        x, keepdim = x[None], False
+    return MeanVar.apply(x, axis, keepdim, correction)
