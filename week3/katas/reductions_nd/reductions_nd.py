@@ -15,8 +15,8 @@ Challenge
         variance: the sum of their squares / (3 - 1)           7  100        3  400
 
 Explore
-    ./course python -c "import torch; x = torch.ones(2, 3, 4).permute(2, 0, 1); print(x.stride(), x[:, :, ::2].stride())"
-    Which axis should neighbouring programs share, so that they read neighbouring elements? Is it the last one?
+    ./course python -c "import torch; x = torch.ones(2, 3, 4).mT; print(x.shape, x.stride(), x[:, :, ::2].stride())"
+    Reduce this x along axis 0: which two results read neighbours in memory? And along axis 2 of the slice?
 
 Concept
     Kept axes: the n elements of one result lie axis_stride apart, here 2. Where they begin is up to the other axes,
@@ -37,8 +37,8 @@ Concept
     (1 * 1 + 8) / 3 = 3. mean + delta * ... would turn an infinity into NaN.
     Correction: var = m2 / (n - correction), where 1 is for a sample (torch.var), 0 for all there is. A divisor below
     0 counts as 0. A single number, corrected by 1, has 0 / 0, NaN. Along an empty axis both are NaN (given).
-    Precision: sums and results have the dtype of mean_ptr: float64 if x has, else float32. The quotient of two
-    integers is float32 in a kernel: .to(dtype) comes first.
+    Precision: sums and results have the dtype of mean_ptr: float64 if x has, else float32. Two integers have a
+    float32 quotient in a kernel, so products begin with delta: delta * delta * first * ...
     Gradients: d_x is d_mean / n, and d_var * 2 * (x - mean) / (n - correction): what x does to var through the mean
     adds up to 0. With d_mean = 3 and d_var = 1 the first column gets 1 + (-2, -1, 3). Both arrive with `axis` of length
     1, and broadcasting hands them to all n. Without keepdim the axis is gone: squeeze(axis), and back by unsqueeze.
@@ -114,7 +114,7 @@ def moments_kernel(x_ptr, mean_ptr, var_ptr, kept, n, axis_stride, divisor, size
 
 
 def laid_out(results: torch.Tensor, x: torch.Tensor, axis: int, order: list[int]) -> tuple[torch.Tensor, ...]:
-    """Each row of results, which lies in this order of the kept axes, as a view: axes of x, `axis` of length 1. Given."""
+    """Each row of results, kept axes in this order, as a view with all axes of x; `axis` has length 1. Given."""
     shape = [x.shape[each] for each in order]
     back = sorted(range(len(order)), key=lambda place: order[place])
     return tuple(each.view(shape).permute(back).unsqueeze(axis) for each in results)

@@ -1,0 +1,469 @@
+"""The kata again, as checks: axes in the order of memory, moments in one read, gradients by broadcasting."""
+
+import re
+
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, speed_ratio
+from tools.check.inputs import matrices
+from tools.check.tolerances import accumulated
+from tools.gpu import device
+from week3.katas.reductions_nd import reductions_nd as lesson
+
+NAN, INF = float("nan"), float("inf")
+FLOAT32 = 4  # bytes
+
+
+def tensor(values, dtype=torch.float32):
+    return torch.tensor(values, dtype=dtype, device=device)
+
+
+def numbers(rng, *shapes, dtype=torch.float32):
+    return [torch.from_numpy(array).to(device, dtype) for array in matrices(rng, *shapes)]
+
+
+def story():
+    """x of the lesson's picture."""
+    return tensor([[[1, 10], [2, 30], [6, 20]], [[5, 20], [5, 60], [8, 40]]])
+
+
+def window(x):
+    """The same numbers with NaN around them, so that no two axes can be read as one."""
+    wide = torch.full([size + 1 for size in x.shape], NAN, dtype=x.dtype, device=x.device)
+    inside = wide[tuple(slice(size) for size in x.shape)]
+    inside[...] = x
+    return inside
+
+
+def of_axis(x, axis, correction=1):
+    """Mean and variance as they are defined; the axis keeps length 1."""
+    n = x.shape[axis]
+    mean = x.sum(axis, keepdim=True) / n
+    return mean, (x - mean).square().sum(axis, keepdim=True) / max(n - correction, 0)
+
+
+def mean_and_variance(x, axis, keepdim=False, correction=1):
+    axis = axis % max(x.dim(), 1)
+    found = of_axis(x if x.dim() else x[None], axis, correction)
+    return tuple(each if keepdim and x.dim() else each.squeeze(axis) for each in found)
+
+
+def by_autograd(d_mean, d_var, x, mean, axis, correction):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(of_axis(leaf, axis, correction), leaf, (d_mean, d_var))[0]
+
+
+# Task 1: axes in the order of memory --------------------------------------------------------------
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("axis, ndim, number", [(1, 3, 1), (0, 3, 0), (-1, 3, 2), (-3, 3, 0), (0, 0, 0), (-1, 0, 0)])
+def test_axes_are_counted_from_either_end(axis, ndim, number):
+    assert lesson.axis_number(axis, ndim) == number
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("axis, ndim", [(3, 3), (-4, 3), (1, 0), (-2, 0)])
+def test_an_axis_that_is_not_there_is_an_index_error(axis, ndim):
+    with pytest.raises(IndexError):
+        lesson.axis_number(axis, ndim)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("strides, axis, order", [
+    ((6, 2, 1), 1, [0, 2]), ((1, 2, 6), 1, [2, 0]), ((1, 12, 4), 1, [2, 0]), ((5, 40, 1, 10), 2, [1, 3, 0]),
+    ((7,), 0, []), ((0, 3, 0), 1, [0, 2])])
+def test_kept_axes_go_from_the_longest_stride_to_the_shortest(strides, axis, order):
+    assert lesson.kept_axes(strides, axis) == order
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("sizes, strides, fewer", [
+    ([2, 2], [6, 1], ([2, 2], [6, 1])),
+    ([3, 4], [20, 5], ([12], [5])),
+    ([2, 3, 4], [60, 20, 5], ([24], [5])),
+    ([2, 3, 4], [70, 20, 5], ([2, 12], [70, 5])),
+    ([2, 3, 4], [60, 20, 1], ([6, 4], [20, 1]))])
+def test_axes_merge_where_a_step_along_one_is_a_pass_along_the_next(sizes, strides, fewer):
+    assert tuple(lesson.merged(sizes, strides)) == fewer
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("sizes, strides, fewer", [
+    ([], [], ([], [])), ([1], [7], ([], [])), ([1, 1, 1], [9, 9, 1], ([], [])),
+    ([3, 1, 4], [20, 7, 5], ([12], [5])), ([1, 5], [5, 1], ([5], [1])),
+    ([4, 5], [0, 0], ([20], [0])), ([5, 4], [1, 0], ([5, 4], [1, 0]))])
+def test_axes_of_size_1_are_left_out_and_strides_may_be_0(sizes, strides, fewer):
+    assert tuple(lesson.merged(sizes, strides)) == fewer
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("kept, n, kept_stride, axis_stride, tile", [
+    (4, 3, 1, 2, (4, 4)), (2048, 1000, 1, 2048, (32, 128)), (6, 9000, 1, 6, (8, 512)), (2048, 5, 1, 7, (32, 8)),
+    (2048, 1000, 1000, 1, (4, 1024)), (9, 100000, 100000, 1, (1, 4096)), (5, 3, 3, 1, (8, 4)),
+    (9000, 5, 16, 2, (512, 8)), (1, 300, 0, 1, (1, 512)), (64, 40, 3, 3, (32, 64))])
+def test_a_tile_is_long_where_the_stride_is_short(kept, n, kept_stride, axis_stride, tile):
+    """(BLOCK_KEPT, BLOCK_N)."""
+    assert tuple(lesson.tile_for(kept, n, kept_stride, axis_stride)) == tile
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_no_result_still_has_a_tile():
+    assert tuple(lesson.tile_for(0, 5, 1, 3)) == (1, 8)
+
+
+# Task 2: moments ----------------------------------------------------------------------------------
+
+def assert_moments(x, axis, correction=1, **options):
+    name = "float64" if x.dtype == torch.float64 else "float32"
+    options.setdefault("tolerance", accumulated(name, x.shape[axis]))
+    assert_matches(lesson.moments, x, axis, correction, oracle=of_axis, **options)
+
+
+@pytest.mark.task(2)
+def test_the_first_column_of_the_lesson_has_mean_3_and_variance_7():
+    mean, var = lesson.moments(tensor([1, 2, 6]), 0)
+    found = [*mean.tolist(), *var.tolist()]
+    why = {14: "14 is the sum of squares.", 14 / 3: "As if the sum of squares were divided by n = 3, not by n - 1."}
+    behind = "As if place 4 of the tile, where no element is, had a deviation too: 0 - 3."
+    reason = next((words for value, words in why.items() if abs(found[1] - value) < 1e-3), None)
+    assert found == pytest.approx([3, 7]), behind if abs(found[1] - 11.5) < 1e-3 else reason
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("axis", [1, 0, 2])
+def test_the_tensor_of_the_lesson_is_reduced_along_each_axis(axis):
+    assert_matches(lesson.moments, story(), axis, oracle=of_axis)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("correction, divided_by", [(0, 3), (1, 2), (2, 1)])
+def test_the_correction_is_taken_off_n(correction, divided_by):
+    sum_of_squares = float(lesson.moments(tensor([1, 2, 6]), 0, correction)[1]) * divided_by
+    assert sum_of_squares == pytest.approx(14)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+def test_axes_may_lie_in_any_order(axis, rng):
+    x, = numbers(rng, (3, 2, 7, 5))
+    assert_moments(x.permute(2, 0, 3, 1), axis)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+def test_axes_may_have_gaps_that_keep_them_from_merging(axis, rng):
+    assert_moments(window(*numbers(rng, (3, 2, 7, 5))), axis)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("shape, axis", [((2, 5, 3), 1), ((5, 3), 0), ((3, 5), 1), ((9,), 0)])
+def test_the_same_numbers_may_lie_anywhere(shape, axis, rng):
+    assert_moments(*numbers(rng, shape), axis, layouts="any")
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_broadcast_axis_is_read_where_its_one_element_lies(axis, rng):
+    x, = numbers(rng, (5, 1, 3))
+    assert_moments(x.expand(5, 4, 3), axis)
+
+
+@pytest.mark.task(2)
+def test_a_tensor_of_seven_axes_with_gaps_is_reduced_too(rng):
+    assert_moments(window(*numbers(rng, (2, 3, 2, 2, 3, 2, 2))), 4)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("n", [127, 128, 129, 257])
+def test_a_long_axis_across_the_columns_is_read_tile_by_tile(n, rng):
+    assert_moments(*numbers(rng, (2, n, 33)), 1)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("n", [4095, 4097, 8193])
+def test_a_long_axis_of_neighbours_is_read_tile_by_tile(n, rng):
+    assert_moments(*numbers(rng, (3, n)), 1)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("shape, axis", [((0, 3), 1), ((3, 0, 2), 0), ((2, 3, 0), 1)])
+def test_there_may_be_no_result(shape, axis, rng):
+    assert_moments(torch.zeros(shape, device=device), axis)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("shape, axis", [((0,), 0), ((3, 0, 2), 1)])
+def test_along_an_empty_axis_both_are_nan(shape, axis):
+    assert_moments(torch.zeros(shape, device=device), axis)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_a_single_number_has_a_mean_and_no_sample_variance():
+    assert_matches(lesson.moments, tensor([[5], [7]]), 1, oracle=of_axis)
+    assert_matches(lesson.moments, tensor([[5], [7]]), 1, correction=0, oracle=of_axis)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_a_correction_beyond_n_makes_an_infinite_variance():
+    assert_matches(lesson.moments, tensor([1, 2, 6]), 0, correction=5, oracle=of_axis)
+
+
+@pytest.mark.task(2)
+def test_4095_and_4097_have_variance_2():
+    var = float(lesson.moments(tensor([4095, 4097]), 0)[1])
+    why = "What is left of 1 beside a square of 4096?" if var == 0 else None
+    assert var == 2, why
+
+
+@pytest.mark.task(2)
+@pytest.mark.tolerance
+def test_tiles_far_from_0_join_without_losing_digits(rng):
+    """The sum of 257 squares of 2000 is 10**9, where float32 has steps of 64."""
+    x = 2000 + numbers(rng, (257, 5))[0]
+    var = lesson.moments(x, 0)[1]
+    relative_error = float((var / x.double().var(0) - 1).abs().max())
+    assert relative_error < 1e-4
+
+
+@pytest.mark.task(2)
+@pytest.mark.tolerance
+def test_float64_stays_float64_across_tiles(rng):
+    x, = numbers(rng, (257, 3), dtype=torch.float64)
+    assert_moments(x, 0)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_16_bits_are_summed_in_float32_and_stay_there(dtype):
+    """600 apart, so that the variance is beyond float16."""
+    assert_matches(lesson.moments, tensor([[0, 600], [1200, 602]], dtype), 0, oracle=of_axis,
+                   tolerance=accumulated("float32", 2))
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+@pytest.mark.parametrize("strange", [NAN, INF])
+def test_what_is_not_finite_spoils_its_own_result_alone(strange):
+    x = torch.ones(3, 300, device=device)
+    x[1, 20] = strange
+    mean, var = lesson.moments(x.T.contiguous(), 0)
+    assert_matches(lambda: mean.flatten().tolist(), oracle=lambda: [1.0, strange, 1.0])
+    spoilt_variances = var.isnan().flatten().tolist()
+    assert spoilt_variances == [False, True, False]
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+@pytest.mark.parametrize("shape, axis", [((3, 40, 20), 1), ((3, 20, 40), 2), ((40, 3, 20), 0)])
+def test_each_element_is_loaded_once_by_one_kernel(shape, axis, rng):
+    x, = numbers(rng, shape)
+    counters = count(lesson.moments, x, axis)
+    bytes_of_x, two_results = FLOAT32 * x.numel(), FLOAT32 * 2 * 60
+    assert counters.library_operations == []
+    assert [launch.kernel for launch in counters.launches] == ["moments_kernel"]
+    assert counters.bytes_loaded <= bytes_of_x
+    assert counters.bytes_stored <= two_results
+    assert counters.float64 == 0
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+@pytest.mark.parametrize("shape, order, axis", [
+    ((4096, 32), (0, 1), 0), ((32, 4096), (0, 1), 1), ((16, 64, 32), (0, 1, 2), 1), ((16, 4, 40), (2, 1, 0), 1)])
+def test_whole_sectors_are_read_along_any_axis(shape, order, axis, rng):
+    x = torch.zeros(shape, device=device).permute(order)
+    counters = count(lesson.moments, x, axis)
+    assert counters.sectors <= counters.bytes / 32 * 1.1
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_a_tensor_with_gaps_is_not_copied(rng):
+    x = window(torch.zeros(7, 16, 8, 4, device=device))
+    results = 512 * 2 * 7  # bytes, where 7 * 8 * 4 results of each are rounded up
+    used = memory(lesson.moments, x, 1)
+    assert used.peak <= results
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_thread_loads_sixteen_bytes_at_once_along_either_axis(axis):
+    x = torch.zeros(1024, 2048, dtype=torch.float16, device=device)
+    kernel = compiled(lesson.moments, x, axis, chip="h100").kernels["moments_kernel"]
+    spills, widest_load = kernel.spills, max(access.width for access in kernel.loads)
+    products = re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir"))
+    places_in_64_bits = products.count("i64")
+    assert spills == 0
+    assert widest_load == 16
+    assert places_in_64_bits >= 2, "Steps between results, and steps along the axis, may both lead beyond 2**31."
+
+
+@pytest.mark.task(2)
+@pytest.mark.hopper
+@pytest.mark.speed
+@pytest.mark.parametrize("axis", [0, 1])
+def test_reads_at_more_than_half_of_the_speed_of_a_copy(axis):
+    """A copy of half of x moves as many bytes: half read, half written."""
+    x = torch.randn(8192, 8192, device=device)
+
+    def copy(x, axis):
+        return x[:4096].clone()
+
+    assert speed_ratio(lesson.moments, copy, x, axis) >= 0.6
+
+
+# Task 3: gradients --------------------------------------------------------------------------------
+
+def assert_goes_back(d_mean, d_var, x, axis, correction=1):
+    mean = of_axis(x.double(), axis)[0].to(torch.promote_types(x.dtype, torch.float32))
+    name = str(x.dtype).removeprefix("torch.")
+    assert_matches(lesson.moments_backward, d_mean, d_var, x, mean, axis, correction, oracle=by_autograd,
+                   tolerance=accumulated(name, x.shape[axis]))
+
+
+@pytest.mark.task(3)
+def test_a_d_mean_of_3_gives_each_of_three_elements_1():
+    x = tensor([1, 2, 6])
+    d_x = lesson.moments_backward(tensor([3]), None, x, tensor([3]), 0, 1).tolist()
+    why = "How much of a mean of three numbers is one of them?" if d_x == [3, 3, 3] else None
+    assert d_x == [1, 1, 1], why
+
+
+@pytest.mark.task(3)
+def test_a_d_var_of_1_gives_the_deviations_of_the_lesson():
+    x = tensor([1, 2, 6])
+    d_x = lesson.moments_backward(None, tensor([1]), x, tensor([3]), 0, 1).tolist()
+    why = {-1: "The slope of a square is twice what is squared.", -4 / 3: "n - correction is 2 here.",
+           -4: "The sum of squares is divided by n - correction: so is its slope."}
+    reason = next((words for value, words in why.items() if d_x[0] == pytest.approx(value)), None)
+    assert d_x == pytest.approx([-2, -1, 3]), reason
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("axis, correction", [(0, 0), (1, 1), (2, 3)])
+def test_both_gradients_add_up(axis, correction, rng):
+    x, = numbers(rng, (5, 4, 7))
+    d_mean, d_var = numbers(rng, x.sum(axis, keepdim=True).shape, x.sum(axis, keepdim=True).shape)
+    assert_goes_back(d_mean, d_var, x, axis, correction)
+
+
+@pytest.mark.task(3)
+def test_gradients_of_16_bits_are_rounded_once(rng):
+    x, = numbers(rng, (40, 8), dtype=torch.bfloat16)
+    d_mean, d_var = numbers(rng, (1, 8), (1, 8))
+    d_x = lesson.moments_backward(d_mean, d_var, x, x.float().mean(0, keepdim=True), 0, 1)
+    wide = by_autograd(d_mean.double(), d_var.double(), x.double(), None, 0, 1)
+    assert d_x.dtype == torch.bfloat16
+    assert torch.allclose(d_x.double(), wide, rtol=2**-8, atol=1e-5)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_no_more_than_two_tensors_of_the_size_of_x_are_alive(rng):
+    x, = numbers(rng, (32, 64, 16))
+    d_mean, d_var, mean = numbers(rng, *[(32, 1, 16)] * 3)
+    used = memory(lesson.moments_backward, d_mean, d_var, x, mean, 1, 1)
+    small_tensors = 4 * mean.nbytes
+    assert used.peak <= 2 * x.nbytes + small_tensors
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_the_gradient_of_the_mean_alone_needs_no_memory_of_the_size_of_x(rng):
+    x, = numbers(rng, (32, 64, 16))
+    d_mean, mean = numbers(rng, *[(32, 1, 16)] * 2)
+    used = memory(lesson.moments_backward, d_mean, None, x, mean, 1, 1)
+    assert used.peak <= 2 * mean.nbytes
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.parametrize("keepdim, shape", [(False, (2, 2)), (True, (2, 1, 2))])
+def test_the_axis_stays_with_keepdim_alone(keepdim, shape):
+    mean, var = lesson.mean_var(story(), 1, keepdim=keepdim)
+    assert (tuple(mean.shape), tuple(var.shape)) == (shape, shape)
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.parametrize("shape, axis", [((2, 5, 3), -2), ((5, 3), -2), ((3, 5), -1), ((2, 3, 2, 4), 2)])
+def test_mean_and_variance_of_any_axis_in_any_layout(shape, axis, rng):
+    assert_matches(lesson.mean_var, *numbers(rng, shape), axis, oracle=mean_and_variance,
+                   tolerance=accumulated("float32", 5), layouts="any")
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.edge
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_a_tensor_without_axes_is_a_single_number(axis, keepdim):
+    assert_matches(lesson.mean_var, tensor(5.0), axis, keepdim, oracle=mean_and_variance)
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_the_way_back_broadcasts_in_any_layout(axis, keepdim, rng):
+    x, = numbers(rng, (4, 5, 3))
+    d_out = tuple(numbers(rng, *[tuple(mean_and_variance(x, axis, keepdim)[0].shape)] * 2))
+    assert_matches(gradients(lesson.mean_var), x, axis, keepdim=keepdim, d_out=d_out,
+                   oracle=gradients(mean_and_variance), tolerance=accumulated("float32", 5), layouts="any")
+
+
+@pytest.mark.task(1, 2, 3)
+def test_a_sum_hands_on_gradients_of_a_single_number(rng):
+    x, = numbers(rng, (4, 5, 3))
+    d_out = tuple(torch.full((), value, device=device).expand(4, 3) for value in (1.0, 2.0))
+    assert_matches(gradients(lesson.mean_var), x, 1, d_out=d_out, oracle=gradients(mean_and_variance),
+                   tolerance=accumulated("float32", 5))
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.edge
+def test_the_mean_of_a_single_number_has_a_gradient_though_its_variance_has_none():
+    d_x, = gradients(lesson.mean_var)(tensor([[5], [7]]), 1, d_out=(tensor([1, 2]), None))
+    assert d_x.tolist() == [[1], [2]]
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.edge
+@pytest.mark.parametrize("shape, axis", [((3, 0), 1), ((0, 3), 1)])
+def test_nothing_has_a_gradient_of_nothing(shape, axis):
+    x = torch.zeros(shape, device=device)
+    ones = torch.ones(shape[0], device=device)
+    d_x, = gradients(lesson.mean_var)(x, axis, d_out=(ones, ones))
+    assert tuple(d_x.shape) == shape
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.parametrize("axis, correction", [(1, 1), (-1, 0)])
+def test_the_gradients_are_how_the_results_change(axis, correction, rng):
+    """In float64, by differences of mean_var itself, of a tensor whose axes lie in another order."""
+    x, = numbers(rng, (2, 5, 3), dtype=torch.float64)
+    gradcheck(lesson.mean_var, x.permute(2, 0, 1), axis, correction=correction)
+
+
+@pytest.mark.task(1, 2, 3)
+def test_the_gradients_are_the_same_under_torch_compile(rng):
+    x, = numbers(rng, (3, 5, 4))
+    d_out = tuple(numbers(rng, (4, 3), (4, 3)))
+    assert_matches(gradients(compiled_by_torch(lesson.mean_var)), x.mT.transpose(0, 1), 2, d_out=d_out,
+                   oracle=gradients(mean_and_variance), tolerance=accumulated("float32", 5))
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.counters
+def test_the_mean_alone_waits_for_the_way_back(rng):
+    x, = numbers(rng, (32, 64, 16))
+    d_out = tuple(numbers(rng, (32, 16), (32, 16)))
+    used = memory(gradients(lesson.mean_var), x.transpose(0, 1), 0, d_out=d_out)
+    one_mean = FLOAT32 * 32 * 16
+    assert used.saved <= one_mean
