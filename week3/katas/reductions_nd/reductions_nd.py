@@ -146,7 +146,8 @@ def moments_backward(d_mean: torch.Tensor | None, d_var: torch.Tensor | None, x:
     """The gradient of x, in the shape and dtype of x, by PyTorch.
 
     d_mean, d_var: of the shape of mean, which is that of moments. One of them may be None: it was not used, and costs
-    nothing. d_mean alone is a view of a small tensor: no memory of the size of x.
+    nothing. d_mean alone makes a small tensor and a view of it, (...).expand(x.shape): no memory of the size of x.
+    As in moments, a divisor below 0 counts as 0.
     """
     raise NotImplementedError("week3/katas/reductions_nd task 3: moments_backward")
 

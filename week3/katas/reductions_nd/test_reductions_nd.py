@@ -114,7 +114,7 @@ def test_axes_of_size_1_are_left_out_and_strides_may_be_0(sizes, strides, fewer)
 def test_a_tile_is_long_where_the_stride_is_short(kept, n, kept_stride, axis_stride, tile):
     """(BLOCK_KEPT, BLOCK_N)."""
     found = tuple(lesson.tile_for(kept, n, kept_stride, axis_stride))
-    steps = f"A step along the axis is {axis_stride} long, one to the next result {kept_stride}: which reads neighbours?"
+    steps = f"A step along the axis is {axis_stride} long, to the next result {kept_stride}: which reads neighbours?"
     idle = f"{kept} results of {n} elements: do lanes of this tile have nothing to do?"
     assert found == tile, idle if found[0] * found[1] > tile[0] * tile[1] else steps
 
@@ -261,7 +261,7 @@ def test_tiles_far_from_0_join_without_losing_digits(rng):
 @pytest.mark.task(2)
 @pytest.mark.tolerance
 def test_float64_stays_float64_across_tiles(rng):
-    x, = numbers(rng, (257, 3), dtype=torch.float64)
+    x, = numbers(rng, (257, 33), dtype=torch.float64)
     assert_moments(x, 0)
 
 
@@ -277,23 +277,26 @@ def test_16_bits_are_summed_in_float32_and_stay_there(dtype, rng):
 @pytest.mark.nonfinite
 @pytest.mark.parametrize("strange", [NAN, INF])
 def test_what_is_not_finite_spoils_its_own_result_alone(strange):
-    x = torch.ones(3, 300, device=device)
+    x = torch.ones(3, 3000, device=device)
     x[1, 20] = strange
     mean, var = lesson.moments(x.T.contiguous(), 0)
-    assert_matches(lambda: mean.flatten().tolist(), oracle=lambda: [1.0, strange, 1.0])
+    means = [str(each) for each in mean.flatten().tolist()]
+    why = "The tile after the infinity lies -inf from the mean so far: what is inf + -inf?"
+    assert means == ["1.0", str(strange), "1.0"], why if strange == INF and means[1] == "nan" else None
     spoilt_variances = var.isnan().flatten().tolist()
     assert spoilt_variances == [False, True, False]
 
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-@pytest.mark.parametrize("shape, axis", [((3, 40, 20), 1), ((3, 20, 40), 2), ((40, 3, 20), 0)])
-def test_each_element_is_loaded_once_by_one_kernel(shape, axis, rng):
+@pytest.mark.parametrize("shape, axis, tiles", [((3, 40, 20), 1, 2), ((3, 20, 40), 2, 1), ((40, 3, 20), 0, 2)])
+def test_each_element_is_loaded_once_by_one_kernel(shape, axis, tiles, rng):
     x, = numbers(rng, shape)
     counters = count(lesson.moments, x, axis)
     bytes_of_x, two_results = FLOAT32 * x.numel(), FLOAT32 * 2 * 60
     assert counters.library_operations == []
     assert [launch.kernel for launch in counters.launches] == ["moments_kernel"]
+    assert counters.programs <= tiles
     assert counters.bytes_loaded <= bytes_of_x
     assert counters.bytes_stored <= two_results
     assert counters.float64 == 0
@@ -381,12 +384,21 @@ def test_both_gradients_add_up(axis, correction, rng):
 
 
 @pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("x, mean, correction, wanted", [([5], 5, 1, [NAN]), ([1, 2, 6], 3, 5, [-INF, -INF, INF])])
+def test_a_divisor_of_0_makes_gradients_that_are_not_finite(x, mean, correction, wanted):
+    d_x = lesson.moments_backward(None, tensor([1]), tensor(x), tensor([mean]), 0, correction).tolist()
+    assert str(d_x) == str(wanted)
+
+
+@pytest.mark.task(3)
 def test_gradients_of_16_bits_are_rounded_once(rng):
     x, = numbers(rng, (40, 8), dtype=torch.bfloat16)
     d_mean, d_var = numbers(rng, (1, 8), (1, 8))
     d_x = lesson.moments_backward(d_mean, d_var, x, x.float().mean(0, keepdim=True), 0, 1)
     wide = by_autograd(d_mean.double(), d_var.double(), x.double(), None, 0, 1)
-    assert d_x.dtype == torch.bfloat16
+    of_the_mean_alone = lesson.moments_backward(d_mean, None, x, d_mean, 0, 1)
+    assert (d_x.dtype, of_the_mean_alone.dtype) == (torch.bfloat16, torch.bfloat16)
     assert torch.allclose(d_x.double(), wide, rtol=2**-8, atol=1e-5)
 
 
@@ -418,9 +430,10 @@ def test_the_axis_stays_with_keepdim_alone(keepdim, shape):
 
 
 @pytest.mark.task(1, 2, 3)
-@pytest.mark.parametrize("shape, axis", [((2, 5, 3), -2), ((5, 3), -2), ((3, 5), -1), ((2, 3, 2, 4), 2)])
-def test_mean_and_variance_of_any_axis_in_any_layout(shape, axis, rng):
-    assert_matches(lesson.mean_var, *numbers(rng, shape), axis, oracle=mean_and_variance,
+@pytest.mark.parametrize("shape, axis, keepdim", [
+    ((2, 5, 3), -2, False), ((5, 3), -2, True), ((3, 5), -1, False), ((2, 3, 2, 4), 2, True)])
+def test_mean_and_variance_of_any_axis_in_any_layout(shape, axis, keepdim, rng):
+    assert_matches(lesson.mean_var, *numbers(rng, shape), axis, keepdim, oracle=mean_and_variance,
                    tolerance=accumulated("float32", 5), layouts="any")
 
 
