@@ -45,8 +45,8 @@ Concept
 
 Code it
     Task 1  axis_number, kept_axes, merged, tile_for: what is read, and in which order     (eighteen lines)
-    Task 2  begins, moments_kernel, moments: each element read once, where it lies           (twenty lines)
-    Task 3  moments_backward, MeanVar: the gradients, by broadcasting                            (ten lines)
+    Task 2  begins, moments_kernel, moments: each element read once, where it lies       (twenty-two lines)
+    Task 3  moments_backward, MeanVar: the gradients, by broadcasting                         (eleven lines)
 
 Verify
     pytest week3/katas/reductions_nd       then: ./course quiz week3/katas/reductions_nd
