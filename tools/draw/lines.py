@@ -196,5 +196,7 @@ def _traffic(rows: Sequence[Row]) -> str | None:
         return "No line touches many more sectors than its bytes need." if needed else None
     several = len(first) > 1
     who = f"{plural('Line', len(first))} {listed([str(line) for line in first])} {'touch' if several else 'touches'}"
-    need = f", and {'their' if several else 'its'} bytes need nearly as many" if needed else ""
+    exactly = all(SECTOR * asked[line].sectors == asked[line].bytes for line in first)
+    as_many = "as many" if exactly else "nearly as many"
+    need = f", and {'their' if several else 'its'} bytes need {as_many}" if needed else ""
     return f"{who} {most:,} of all {of:,} sectors{' each' * several}, which is {most / of:.0%}{need}."
