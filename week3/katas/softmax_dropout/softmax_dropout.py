@@ -1,0 +1,190 @@
+"""Week 3, kata: dropout inside attention's softmax
+
+Challenge
+    A transformer in training drops a share p of its attention weights. The matrix of weights is too large to store, and
+    so is the mask. Draw the mask from a seed wherever a tile is, forward and backward, and get the same one each time.
+
+        seed 7, p = .25, scale = 1 / (1 - p)        key 0     key 1     key 2     key 3
+            score                                     2         0         1         3
+            weight, exp(score - 3) / 1.553           .237      .032      .087      .644    add up to 1
+            draw, of 0 to 65535                     32199     21806     11183     25270    below 16384: dropped
+            y                                        .316      .043       0        .859    weight * scale, or 0
+            d_y                                       1         2         3         4
+            d_weight                                1.333     2.667       0        5.333   d_y * scale, or 0
+            d_score                                 -.593     -.038     -.334      .964    add up to 0
+
+Explore
+    ./course python -c "import torch; print(torch.dropout(torch.ones(4, 8) / 8, .25, True).sum(1))"
+    Weights of a row add up to 1. First say whether the dropped ones do.
+
+Concept
+    Order: scores, softmax, then dropout. The sum l is that of all weights: dropping is a part of what follows softmax.
+    The others are divided by 1 - p, so that the mean stays; nothing makes a row add up to 1 again. In the picture it
+    adds up to 1.217. Scores of -inf in place of dropped weights would: another function, with another gradient.
+    The mask: draws come from Philox as in the kata fused_elementwise, eight for each offset. Key c of row r has draw
+    c % 8 of offset r * groups + c // 8, where a row has groups = tl.cdiv(n, 8). That does not depend on who asks:
+    a program with a whole row, or one with 16 rows and 32 keys of it. A tile that counts from its own corner would
+    repeat the mask of the first one. Rows come as a column here, (ROWS, 1), so offsets are a block (ROWS, TILE // 8).
+    Backward: what is left of d_y is d_weight = d_y * scale where the weight was kept, 0 elsewhere. Then the gradient
+    of softmax: d_score = weight * (d_weight - delta), where delta is the row's sum of weight * d_weight; in the picture
+    3.836. So a dropped key has a gradient too, -.334: its score was in l, and made all other weights smaller.
+    What is saved: the scores, and one number a row, lse = m + log(l) (day 5), the log-sum-exp of all its scores. Then
+    weight = exp(score - lse), which may not be rounded before it is used. The mask is drawn again.
+    In tiles (day 6): l grows by all weights of a tile, acc by those that are kept. scale is the same for all, so acc
+    is multiplied by it once, at the end, where it is divided by l.
+    A hidden row, of nothing but -inf, has m = LOWEST (day 5), l = 0 and lse = -inf. Its weights are 0, and so are its
+    results and gradients: divide by 1 where l is 0, and subtract LOWEST where lse is -inf.
+    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was.
+
+Code it
+    Task 1  kept: which places of a tile are not dropped                                 (two lines)
+    Task 2  forward_kernel, softmax_dropout_forward: a row a program                  (fourteen lines)
+    Task 3  backward_kernel, softmax_dropout_backward, SoftmaxDropout: the gradients    (twenty lines)
+    Task 4  attention_kernel: no score, no weight and no mask in memory                  (twenty lines)
+
+Verify
+    pytest week3/katas/softmax_dropout       then: ./course quiz week3/katas/softmax_dropout
+    Reflect: 64 heads, 32768 queries, 32768 keys: how many bytes would the mask have, at one bit a place?
+
+Simulated without a GPU: results, bounds and bytes are exact. The compiler is the real one. Time is not simulated.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import torch
+import triton
+import triton.language as tl
+
+LOWEST = tl.constexpr(-3.4028234663852886e38)  # of float32
+PRECISION = tl.constexpr("tf32x3")             # of products of float32: on tensor cores, nearly float32
+TILE_M, TILE_N = 16, 32                        # queries of a program, keys of a step
+
+
+# Given: numbers for a tile
+@triton.jit
+def wide(x):
+    """x as it is computed with: float64 stays, all else becomes float32."""
+    return x if x.dtype == tl.float64 else x.to(tl.float32)
+
+
+@triton.jit
+def eight_draws(seed, offset):
+    """For a block of offsets (ROWS, n) whole numbers from 0 to 65535, (ROWS, 8 n): eight next to each other for each."""
+    a, b, c, d = tl.randint4x(seed, offset, n_rounds=7)
+    words = tl.join(tl.join(a, c), tl.join(b, d)).reshape(offset.shape[0], 4 * offset.shape[1])
+    return tl.join(words & 0xFFFF, (words >> 16) & 0xFFFF).reshape(offset.shape[0], 8 * offset.shape[1])
+
+
+def threshold_and_scale(p: float) -> tuple[int, float]:
+    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p). If p is 1, nothing is."""
+    return round(p * 65536), 1 / (1 - p) if p < 1 else 0.0
+
+
+# Task 1
+@triton.jit
+def kept(seed, row, start, n, threshold, TILE: tl.constexpr):
+    """(ROWS, TILE): is the draw of each place not below threshold? Of keys start to start + TILE - 1, of n in all.
+
+    row: numbers of rows, (ROWS, 1) in 64 bits, or a single one. start: a multiple of 8. TILE: a power of 2, at least 8.
+    """
+    pass  # the offset of each eight keys of each row, then whether their draws are kept
+
+
+@triton.jit
+def mask_kernel(mask_ptr, rows, n, threshold, seed, ROWS: tl.constexpr, TILE: tl.constexpr):
+    row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS)).to(tl.int64)[:, None]
+    start = tl.program_id(1) * TILE
+    key = start + tl.arange(0, TILE)[None, :]
+    here = (row < rows) & (key < n)
+    tl.store(mask_ptr + row * n + key, kept(seed, row, start, n, threshold, TILE), mask=here)
+
+
+def kept_places(rows: int, n: int, p: float, seed: int, *, tile_m: int = 1, tile_n: int = TILE_N) -> torch.Tensor:
+    """(rows, n) bool: what `kept` says of each place. To look at; the kernels below do without it. Given."""
+    mask = torch.empty(rows, n, dtype=torch.bool, device=tools.gpu.device)
+    grid = (triton.cdiv(rows, tile_m), triton.cdiv(n, tile_n))
+    mask_kernel[grid](mask, rows, n, threshold_and_scale(p)[0], seed, ROWS=tile_m, TILE=tile_n)
+    return mask
+
+
+def block_for(n: int) -> int:
+    """BLOCK for rows of n scores: the next power of two, and not less than 8. Given."""
+    return max(8, triton.next_power_of_2(n))
+
+
+# Task 2
+@triton.jit
+def forward_kernel(scores_ptr, y_ptr, lse_ptr, n, row_stride, threshold, scale, seed, BLOCK: tl.constexpr):
+    pass  # a row of scores, softmax of all of it, what is kept of that; store it, and lse
+
+
+def softmax_dropout_forward(scores: torch.Tensor, p: float, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """(y, lse): dropout(softmax(scores)) in the dtype of scores, and the log-sum-exp of each row; by forward_kernel.
+
+    scores: (rows, n) floats, rows of any stride, the scores of a row side by side; not copied. rows may be 0, n is at
+    least 1. p: 0 to 1. y: (rows, n), contiguous. lse: (rows, 1), float64 if scores are, else float32.
+    """
+    raise NotImplementedError("week3/katas/softmax_dropout task 2: softmax_dropout_forward")
+
+
+# Task 3
+@triton.jit
+def backward_kernel(d_y_ptr, scores_ptr, lse_ptr, d_scores_ptr, n, d_y_stride, row_stride, threshold, scale, seed,
+                    BLOCK: tl.constexpr):
+    pass  # the weights again, what came through dropout, and their sum of products; store d_scores
+
+
+def softmax_dropout_backward(d_y: torch.Tensor, scores: torch.Tensor, lse: torch.Tensor, p: float,
+                             seed: int) -> torch.Tensor:
+    """The gradient of scores, (rows, n) in their dtype; by backward_kernel, and nothing beside it.
+
+    d_y: (rows, n), its rows of any stride of its own; not copied. lse: (rows, 1), contiguous. The others as those of
+    softmax_dropout_forward, which has made lse.
+    """
+    raise NotImplementedError("week3/katas/softmax_dropout task 3: softmax_dropout_backward")
+
+
+def as_rows(x: torch.Tensor) -> torch.Tensor:
+    """x as (rows, n), the elements of a row side by side; copied only if it must be. x: (..., n). Given."""
+    rows = x.reshape(-1, x.shape[-1])
+    return rows if rows.stride(1) == 1 else rows.contiguous()
+
+
+class SoftmaxDropout(torch.autograd.Function):
+    """Both functions as one operation of autograd; scores and d_y stored in any way. Saved: scores and lse."""
+
+    @staticmethod
+    def forward(ctx, scores, p, seed):
+        ctx.p, ctx.seed = p, seed
+        raise NotImplementedError("week3/katas/softmax_dropout task 3: forward")
+
+    @staticmethod
+    def backward(ctx, d_y):
+        raise NotImplementedError("week3/katas/softmax_dropout task 3: backward")
+
+
+def softmax_dropout(scores: torch.Tensor, p: float, seed: int) -> torch.Tensor:
+    """dropout(softmax(scores)) along the last axis, with gradients. scores: (..., n), stored in any way. Given."""
+    return SoftmaxDropout.apply(scores, p, seed)
+
+
+# Task 4
+@triton.jit
+def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, n_q, n_k, score_scale, threshold, scale, seed, D: tl.constexpr,
+                     TILE_M: tl.constexpr, TILE_N: tl.constexpr):
+    pass  # a tile of queries, all keys tile by tile: l of all weights, acc of those that are kept; store
+
+
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, p: float, seed: int, *, tile_m: int = TILE_M,
+              tile_n: int = TILE_N) -> torch.Tensor:
+    """dropout(softmax(q @ k.T / sqrt(d))) @ v, (n_q, d), one program for each tile of queries. Given.
+
+    q: (n_q, d), k, v: (n_k, d), float32, contiguous. n_q and n_k may be 0. d, tile_m, tile_n: powers of two from 16.
+    Without any key the results are zeros.
+    """
+    out = torch.empty_like(q)
+    threshold, scale = threshold_and_scale(p)
+    attention_kernel[(triton.cdiv(len(q), tile_m),)](
+        q, k, v, out, len(q), len(k), q.shape[1] ** -0.5, threshold, scale, seed, D=q.shape[1], TILE_M=tile_m,
+        TILE_N=tile_n)
+    return out

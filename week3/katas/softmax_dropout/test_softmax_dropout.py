@@ -1,0 +1,443 @@
+"""The kata again, as checks: one mask for all who draw it, a sum of all weights, gradients, attention in tiles."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, speed_ratio
+from tools.check.inputs import matrices
+from tools.check.tolerances import accumulated, elementwise
+from tools.gpu import device
+from week3.katas.softmax_dropout import softmax_dropout as lesson
+
+NAN, INF = float("nan"), float("inf")
+FLOAT32 = 4  # bytes
+SEED = 7     # that of the lesson's picture
+WEIGHTS = [0.23688, 0.03206, 0.08714, 0.64391]
+
+
+def tensor(values, dtype=torch.float32):
+    return torch.tensor(values, dtype=dtype, device=device)
+
+
+def numbers(rng, *shapes, dtype=torch.float32):
+    return [torch.from_numpy(array).to(device, dtype) for array in matrices(rng, *shapes)]
+
+
+def story():
+    return tensor([[2, 0, 1, 3]])
+
+
+def apart(x, by=3):
+    """The same rows further apart in memory, and NaN between them."""
+    wide = torch.full((x.shape[0], x.shape[1] + by), NAN, dtype=x.dtype, device=x.device)
+    wide[:, :x.shape[1]] = x
+    return wide[:, :x.shape[1]]
+
+
+def philox(seed, offset):
+    """Four words of 32 bits for each offset, by the seven rounds of Salmon et al. (2011)."""
+    offset = np.asarray(offset, np.uint64)
+    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    a, b, c, d = offset & low, offset >> half, 0 * offset, 0 * offset
+    for i in range(7):
+        first, second = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
+        key = [np.uint64((k + i * step) % 2**32) for k, step in ((seed, 0x9E3779B9), (seed >> 32, 0xBB67AE85))]
+        a, b, c, d = (second >> half) ^ b ^ key[0], second & low, (first >> half) ^ d ^ key[1], first & low
+    return np.stack([a, b, c, d], -1)
+
+
+def not_dropped(rows, n, p, seed):
+    """(rows, n) bool: draws are the two halves of each word, the lower one first."""
+    words = philox(seed, np.arange(rows * -(-n // 8)))
+    draws = np.stack([words & np.uint64(0xFFFF), words >> np.uint64(16)], -1).reshape(rows, 8 * -(-n // 8))
+    return draws[:, :n].astype(np.int64) >= p * 65536
+
+
+def dropped_softmax(scores, p, seed):
+    """By its definition; a row of -inf alone has zeros."""
+    exps = torch.exp(scores - scores.amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float32).min))
+    sums = exps.sum(-1, keepdim=True)
+    keep = not_dropped(scores[..., 0].numel(), scores.shape[-1], p, seed).reshape(scores.shape)
+    weights = exps / torch.where(sums == 0, 1.0, sums)
+    return torch.where(torch.from_numpy(keep).to(scores.device), weights / (1 - p if p < 1 else 1), 0.0)
+
+
+def with_lse(scores, p, seed):
+    return dropped_softmax(scores, p, seed), torch.logsumexp(scores, -1, keepdim=True)
+
+
+def gradient_of_scores(d_y, scores, lse, p, seed):
+    with torch.enable_grad():
+        leaf = scores.detach().requires_grad_()
+        return torch.autograd.grad(dropped_softmax(leaf, p, seed), leaf, d_y)[0]
+
+
+def dropped_attention(q, k, v, p, seed, **tiles):
+    return dropped_softmax(q @ k.T / q.shape[1]**0.5, p, seed) @ v
+
+
+def if_it_is(value, reasons):
+    """The reason that goes with this value, None without one."""
+    return next((f"As if {reason}" for known, reason in reasons.items() if abs(value - known) < 1e-4), None)
+
+
+def rounded_once(dtype):
+    return elementwise(dtype).blind_to("tf32 round trip")
+
+
+def products_in_64_bits(kernel):
+    """How many multiplications of integers the compiler was given in 64 bits."""
+    return re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir")).count("i64")
+
+
+def assert_compiles_well(function, name, *args, most_offsets):
+    """Each of Philox's seven rounds has two products of 32 bits by 32, for each offset."""
+    kernel = compiled(function, *args, 0.25, SEED, chip="h100").kernels[name]
+    blocks = re.findall(r"tt\.mulhiui .*: tensor<([\dx]+)xi32>", kernel.text("ttir"))
+    spills, offsets_of_a_tile = kernel.spills, sum(int(np.prod([int(n) for n in each.split("x")])) for each in blocks) / 14
+    places_in_64_bits = products_in_64_bits(kernel)
+    assert spills == 0
+    assert offsets_of_a_tile <= most_offsets, "Philox is asked more often than once for eight keys."
+    assert places_in_64_bits >= 1, "Row 2**20 of 8192 keys begins at 2**33: which product needs 64 bits?"
+
+
+# Task 1: the mask ---------------------------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_of_the_picture_key_2_is_dropped():
+    kept_keys = lesson.kept_places(rows=1, n=4, p=0.25, seed=7).tolist()
+    assert kept_keys == [[True, True, False, True]]
+
+
+@pytest.mark.task(1)
+def test_a_tile_of_two_rows_has_the_draws_of_both():
+    """20 keys a row, so that row 1 begins with offset 3."""
+    first_row, second_row = lesson.kept_places(rows=2, n=20, p=0.25, seed=7, tile_m=2, tile_n=32).tolist()
+    wanted = not_dropped(2, 20, 0.25, 7).tolist()
+    why = "As if each row began at offset 0. How many offsets has row 0 used up?" if second_row == first_row else None
+    assert [first_row, second_row] == wanted, why
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("tile_m, tile_n", [(1, 64), (1, 8), (4, 16), (2, 32)])
+def test_the_mask_is_the_same_for_tiles_of_any_size(tile_m, tile_n):
+    """5 rows of 40 keys."""
+    found = lesson.kept_places(5, 40, 0.5, 7, tile_m=tile_m, tile_n=tile_n)
+    alike = tile_n < 40 and torch.equal(found[:, :40 - tile_n], found[:, tile_n:])
+    why = f"Each tile of {tile_n} keys drops the same places: where does `start` come in?" if alike else None
+    assert found.tolist() == not_dropped(5, 40, 0.5, 7).tolist(), why
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 17, 37])
+def test_rows_of_any_length_have_the_mask_of_their_offsets(n):
+    mask = lesson.kept_places(3, n, 0.375, 2**40 + 5, tile_m=2, tile_n=16).tolist()
+    assert mask == not_dropped(3, n, 0.375, 2**40 + 5).tolist()
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_a_draw_that_is_just_the_threshold_is_kept():
+    """The draw of key 2 is 11183: at p = 11183 / 65536 it is not below the threshold."""
+    key_2_is_kept = [lesson.kept_places(1, 4, p / 65536, 7)[0, 2].item() for p in (11183, 11184)]
+    assert key_2_is_kept == [True, False]
+
+
+# Task 2: forward ----------------------------------------------------------------------------------
+
+@pytest.mark.task(1, 2)
+def test_the_row_of_the_lesson_has_the_results_of_the_picture():
+    y, lse = lesson.softmax_dropout_forward(story(), 0.25, SEED)
+    reasons = {WEIGHTS[0]: "it were not scaled.", 0.42112: "it were scaled twice.",
+               0.25950: "l were the sum of the weights that are kept: it is that of all.",
+               0.34599: "l were the sum of the weights that are kept: it is that of all.",
+               0.33426: "the dropped score were 0, and had a weight. Weights are dropped, not scores."}
+    assert y[0, 0].item() == pytest.approx(0.31584, abs=2e-5), if_it_is(y[0, 0].item(), reasons)
+    assert y[0].tolist() == pytest.approx([0.31584, 0.04274, 0, 0.85855], abs=2e-5)
+    assert lse.item() == pytest.approx(3.44019, abs=2e-5), if_it_is(
+        lse.item(), {3.34902: "lse were that of the scores that are kept.", 0.44019: "m were forgotten."})
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.parametrize("rows, n", [(5, 15), (5, 16), (3, 37), (0, 5), (1, 1), (3, 1)])
+def test_rows_of_any_length_drop_what_the_seed_says(rows, n, rng):
+    assert_matches(lesson.softmax_dropout_forward, *numbers(rng, (rows, n)), 0.25, 11, oracle=with_lse)
+
+
+@pytest.mark.task(1, 2)
+def test_rows_may_lie_apart_in_memory(rng):
+    scores, = numbers(rng, (5, 37))
+    assert_matches(lesson.softmax_dropout_forward, apart(scores), 0.25, SEED, oracle=with_lse)
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_results_of_16_bits_are_rounded_once(dtype, rng):
+    scores, = numbers(rng, (3, 100), dtype=getattr(torch, dtype))
+    y, lse = lesson.softmax_dropout_forward(scores, 0.25, SEED)
+    wanted = dropped_softmax(scores.double(), 0.25, SEED)
+    largest_error, half_a_step = float((y.double() - wanted).abs().max()), 2.0**(-11 if dtype == "float16" else -8)
+    assert (y.dtype, lse.dtype) == (scores.dtype, torch.float32)
+    assert largest_error <= 1.01 * half_a_step * float(wanted.max())
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.tolerance
+def test_float64_is_computed_in_float64(rng):
+    assert_matches(lesson.softmax_dropout_forward, *numbers(rng, (3, 37), dtype=torch.float64), 0.5, SEED,
+                   oracle=with_lse, tolerance=accumulated("float64", 37))
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.edge
+def test_scores_of_1000_do_not_overflow():
+    y, lse = lesson.softmax_dropout_forward(story() + 1000, 0.25, SEED)
+    assert lse.item() == pytest.approx(1003.44019, abs=1e-3)
+    assert y[0].tolist() == pytest.approx([0.31584, 0.04274, 0, 0.85855], abs=2e-5)
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.edge
+def test_p_0_keeps_all_and_p_1_nothing(rng):
+    scores, = numbers(rng, (2, 9))
+    sums = {p: lesson.softmax_dropout_forward(scores, p, SEED)[0].sum(1).tolist() for p in (0.0, 1.0)}
+    assert sums == {0.0: pytest.approx([1, 1]), 1.0: [0, 0]}
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.nonfinite
+def test_a_hidden_row_has_zeros_and_the_lse_of_nothing():
+    y, lse = lesson.softmax_dropout_forward(tensor([[-INF] * 9, [0] + [-INF] * 8]), 0.0, SEED)
+    assert (y[0].tolist(), lse[0].item()) == ([0.0] * 9, -INF)
+    assert (y[1].tolist(), lse[1].item()) == ([1.0] + [0.0] * 8, 0.0)
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.nonfinite
+@pytest.mark.parametrize("score", [NAN, INF])
+def test_a_score_that_is_no_number_spoils_what_its_row_keeps(score):
+    """Key 2 is dropped, and 0 whatever it was."""
+    y, _ = lesson.softmax_dropout_forward(tensor([[0, score, 0, 0], [0, 0, 0, 0]]), 0.25, SEED)
+    is_nan = y.isnan().tolist()
+    why = "0 times NaN is NaN: choose with tl.where." if is_nan[0] == [True] * 4 else None
+    assert is_nan[0] == [True, True, False, True], why
+    assert is_nan[1] == [False] * 4
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.counters
+def test_one_kernel_loads_scores_once_and_stores_y_and_lse(rng):
+    rows, n = 5, 40
+    scores, = numbers(rng, (rows, n))
+    counters = count(lesson.softmax_dropout_forward, apart(scores), 0.25, SEED)
+    bytes_of_scores, bytes_of_lse = FLOAT32 * rows * n, FLOAT32 * rows
+    assert counters.library_operations == []
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+    assert [launch.kernel for launch in counters.launches] == ["forward_kernel"]
+    assert counters.bytes_loaded <= bytes_of_scores
+    assert counters.bytes_stored <= bytes_of_scores + bytes_of_lse
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.compiled
+def test_the_forward_asks_philox_once_for_eight_keys():
+    scores = torch.zeros(2, 4096, dtype=torch.float16, device=device)
+    assert_compiles_well(lesson.softmax_dropout_forward, "forward_kernel", scores, most_offsets=4096 / 8)
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_is_faster_than_the_steps_one_by_one():
+    scores = torch.randn(8192, 4096, device=device).half()
+
+    def eager(scores, p, seed):
+        return torch.dropout(torch.softmax(scores, 1), p, True)
+
+    assert speed_ratio(lesson.softmax_dropout_forward, eager, scores, 0.1, SEED) >= 1.2
+
+
+# Task 3: backward ---------------------------------------------------------------------------------
+
+def assert_goes_back(d_y, scores, p=0.25, seed=SEED, tolerance=None):
+    lse = torch.logsumexp(scores, -1, keepdim=True).to(torch.promote_types(scores.dtype, torch.float32))
+    assert_matches(lesson.softmax_dropout_backward, d_y, scores, lse, p, seed, oracle=gradient_of_scores,
+                   tolerance=tolerance or accumulated("float32", scores.shape[1]))
+
+
+@pytest.mark.task(1, 3)
+def test_the_row_of_the_lesson_has_the_gradients_of_the_picture():
+    d_scores = lesson.softmax_dropout_backward(tensor([[1, 2, 3, 4]]), story(), tensor([[3.44019]]), 0.25, SEED)[0]
+    first, dropped = d_scores[0].item(), d_scores[2].item()
+    reasons = {-0.67530: "nothing were dropped on the way back.", -0.50648: "there were no dropout on the way back.",
+               -0.44455: "d_y were not scaled.", -0.79031: "d_y were scaled twice.",
+               0.31584: "delta were not subtracted.",
+               -0.42752: "delta were the sum of weight * d_y, not of weight * d_weight."}
+    assert first == pytest.approx(-0.59273, abs=1e-4), if_it_is(first, reasons)
+    why = "As if a dropped key had no gradient. Its score is in l." if dropped == 0 else None
+    assert dropped == pytest.approx(-0.33425, abs=1e-4), why
+    assert d_scores.tolist() == pytest.approx([-0.59273, -0.03747, -0.33425, 0.96445], abs=1e-4)
+
+
+@pytest.mark.task(1, 3)
+def test_each_row_goes_back_through_the_mask_of_its_own():
+    """d_y is 1 where a place was kept, and large where it was not: that may not come through."""
+    scores, kept = torch.zeros(3, 20, device=device), torch.from_numpy(not_dropped(3, 20, 0.25, SEED)).to(device)
+    d_y = torch.where(kept, 0.0, 1000.0)
+    d_scores = lesson.softmax_dropout_backward(d_y, scores, tensor([[np.log(20)]] * 3), 0.25, SEED)
+    rows_that_let_through_what_was_dropped = [i for i in range(3) if d_scores[i].abs().max().item() > 0]
+    assert rows_that_let_through_what_was_dropped == [], "Does each row ask with its own seed and offsets?"
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.parametrize("rows, n", [(5, 15), (5, 16), (3, 37), (0, 5), (1, 1), (3, 1)])
+def test_rows_of_any_length_go_back(rows, n, rng):
+    assert_goes_back(*numbers(rng, (rows, n), (rows, n)))
+
+
+@pytest.mark.task(1, 3)
+def test_rows_of_d_y_and_of_scores_lie_apart_in_their_own_ways(rng):
+    d_y, scores = numbers(rng, (5, 37), (5, 37))
+    assert_goes_back(apart(d_y, 2), apart(scores, 5))
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.nonfinite
+def test_a_hidden_row_has_a_gradient_of_zeros():
+    scores, lse = tensor([[-INF] * 3, [0, -INF, -INF]]), tensor([[-INF], [0.0]])
+    d_scores = lesson.softmax_dropout_backward(tensor([[1, 2, 3]] * 2), scores, lse, 0.0, SEED)
+    assert d_scores.tolist() == [[0.0] * 3] * 2
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.counters
+def test_the_backward_loads_scores_and_d_y_once(rng):
+    rows, n = 5, 40
+    d_y, scores = numbers(rng, (rows, n), (rows, n))
+    lse = torch.logsumexp(scores, -1, keepdim=True)
+    counters = count(lesson.softmax_dropout_backward, apart(d_y, 2), apart(scores), lse, 0.25, SEED)
+    bytes_of_scores, bytes_of_lse = FLOAT32 * rows * n, FLOAT32 * rows
+    assert counters.library_operations == []
+    assert counters.float64 == 0
+    assert [launch.kernel for launch in counters.launches] == ["backward_kernel"]
+    assert counters.bytes_loaded <= 2 * bytes_of_scores + bytes_of_lse
+    assert counters.bytes_stored <= bytes_of_scores
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.compiled
+def test_the_backward_asks_philox_once_for_eight_keys():
+    d_y, scores = (torch.zeros(2, 4096, dtype=torch.float16, device=device) for _ in range(2))
+    lse = torch.zeros(2, 1, device=device)
+    assert_compiles_well(lesson.softmax_dropout_backward, "backward_kernel", d_y, scores, lse, most_offsets=4096 / 8)
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.parametrize("shape", [(40,), (2, 3, 5), (2, 0, 5)])
+def test_scores_have_any_shape_and_any_layout_in_both_ways(shape, rng):
+    scores, d_out = numbers(rng, shape, shape)
+    assert_matches(lesson.softmax_dropout, scores, 0.25, SEED, oracle=dropped_softmax, layouts="any")
+    assert_matches(gradients(lesson.softmax_dropout), scores, 0.25, SEED, d_out=d_out,
+                   oracle=gradients(dropped_softmax), tolerance=accumulated("float32", 40), layouts="any")
+
+
+@pytest.mark.task(1, 2, 3)
+def test_the_gradient_is_how_the_result_changes(rng):
+    """In float64, by differences of the function itself: its seed is fixed, and so is its mask."""
+    gradcheck(lesson.softmax_dropout, *numbers(rng, (2, 3, 5), dtype=torch.float64), 0.5, SEED)
+
+
+@pytest.mark.task(1, 2, 3)
+def test_gradients_are_the_same_under_torch_compile(rng):
+    scores, d_out = numbers(rng, (3, 4, 5), (3, 4, 5))
+    function = compiled_by_torch(lesson.softmax_dropout)
+    assert_matches(gradients(function), scores.mT.contiguous().mT, 0.25, SEED, d_out=d_out,
+                   oracle=gradients(dropped_softmax), tolerance=accumulated("float32", 5))
+
+
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.counters
+def test_beside_the_scores_one_number_a_row_waits_for_the_way_back(rng):
+    scores, d_out = numbers(rng, (8, 16), (8, 16))
+    used = memory(gradients(lesson.softmax_dropout), scores, 0.25, SEED, d_out=d_out)
+    lse = 512  # a number for each of 8 rows; device memory comes in pieces of 512 bytes
+    assert used.saved <= lse, "Weights and mask can be found again: what of a row is saved?"
+
+
+# Task 4: attention --------------------------------------------------------------------------------
+
+@pytest.mark.task(1, 4)
+def test_the_second_tile_of_keys_has_a_mask_of_its_own(rng):
+    """All scores are 0, and the values of key c are c in column 0: which keys are kept shows in the result."""
+    q, k, v = torch.zeros(16, 16, device=device), torch.zeros(32, 16, device=device), torch.zeros(32, 16, device=device)
+    v[:, 0] = torch.arange(32, device=device)
+    assert_matches(lesson.attention, q, k, v, 0.5, SEED, oracle=dropped_attention, tile_n=16,
+                   tolerance=accumulated("float32", 32))
+
+
+@pytest.mark.task(1, 4)
+def test_the_sum_l_is_that_of_all_weights():
+    """32 equal weights and values of 1: with half of them dropped and doubled, a result is the share that is kept."""
+    q, k, v = torch.zeros(16, 16, device=device), torch.zeros(32, 16, device=device), torch.ones(32, 16, device=device)
+    kept_share = lesson.attention(q, k, v, 0.5, SEED, tile_n=16)[:, 0].tolist()
+    wanted = (2 * not_dropped(16, 32, 0.5, SEED).mean(1)).tolist()
+    why = "l has only the weights that are kept: it is the sum of all." if max(kept_share) - min(kept_share) < 1e-6 else None
+    assert kept_share == pytest.approx(wanted, rel=1e-5), why
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.parametrize("tile_m, tile_n", [(16, 16), (32, 16), (16, 64)])
+def test_tiles_of_any_size_give_the_same(tile_m, tile_n, rng):
+    q, k, v = numbers(rng, (37, 32), (50, 32), (50, 32))
+    assert_matches(lesson.attention, q, k, v, 0.25, SEED, oracle=dropped_attention, tile_m=tile_m, tile_n=tile_n,
+                   tolerance=accumulated("float32", 50))
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.parametrize("n_q, n_k", [(0, 5), (1, 1), (17, 3), (3, 33)])
+def test_there_may_be_any_number_of_queries_and_keys(n_q, n_k, rng):
+    q, k, v = numbers(rng, (n_q, 16), (n_k, 16), (n_k, 16))
+    assert_matches(lesson.attention, q, k, v, 0.25, SEED, oracle=dropped_attention, tile_n=16,
+                   tolerance=accumulated("float32", 33))
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.edge
+def test_without_a_key_the_results_are_zeros():
+    q, none = torch.ones(3, 16, device=device), torch.zeros(0, 16, device=device)
+    assert lesson.attention(q, none, none, 0.25, SEED).tolist() == [[0.0] * 16] * 3
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.edge
+def test_scores_that_grow_from_tile_to_tile_rescale_what_came_before():
+    """Scores 0, 25, 50, ... for keys 0, 1, 2, ...: the last key has nearly all the weight, and nothing is dropped."""
+    q, k = torch.zeros(16, 16, device=device), torch.zeros(48, 16, device=device)
+    q[:, 0], k[:, 0] = 100, torch.arange(48, device=device)
+    v = torch.ones(48, 16, device=device)
+    assert_matches(lesson.attention, q, k, v, 0.0, SEED, oracle=dropped_attention, tile_n=16,
+                   tolerance=accumulated("float32", 48))
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.counters
+def test_attention_writes_nothing_but_its_result(rng):
+    """40 queries are three tiles, each of which reads all keys and values."""
+    q, k, v = numbers(rng, (40, 16), (50, 16), (50, 16))
+    counters = count(lesson.attention, q, k, v, 0.25, SEED)
+    bytes_of_q, bytes_of_k_and_v = FLOAT32 * 40 * 16, FLOAT32 * 2 * 50 * 16
+    assert [launch.kernel for launch in counters.launches] == ["attention_kernel"]
+    assert counters.bytes_loaded <= bytes_of_q + 3 * bytes_of_k_and_v
+    assert counters.bytes_stored == bytes_of_q
+    assert counters.float64 == 0
+
+
+@pytest.mark.task(1, 4)
+@pytest.mark.compiled
+def test_attention_asks_philox_once_for_eight_keys_of_each_row():
+    q, k, v = (torch.zeros(64, 64, device=device) for _ in range(3))
+    assert_compiles_well(lesson.attention, "attention_kernel", q, k, v, most_offsets=16 * 32 / 8)
