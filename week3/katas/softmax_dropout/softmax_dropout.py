@@ -34,7 +34,8 @@ Concept
     is multiplied by it once, at the end, where it is divided by l.
     A hidden row, of nothing but -inf, has m = LOWEST (day 5), l = 0 and lse = -inf. Its weights are 0, and so are its
     results and gradients: divide by 1 where l is 0, and subtract LOWEST where lse is -inf.
-    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was.
+    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was. scores.new_empty(2, 3)
+    makes a matrix of their dtype, and torch.promote_types(scores.dtype, torch.float32) is the wider of the two.
 
 Code it
     Task 1  kept: which places of a tile are not dropped                                 (two lines)

@@ -34,7 +34,8 @@ Concept
     is multiplied by it once, at the end, where it is divided by l.
     A hidden row, of nothing but -inf, has m = LOWEST (day 5), l = 0 and lse = -inf. Its weights are 0, and so are its
     results and gradients: divide by 1 where l is 0, and subtract LOWEST where lse is -inf.
-    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was.
+    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was. scores.new_empty(2, 3)
+    makes a matrix of their dtype, and torch.promote_types(scores.dtype, torch.float32) is the wider of the two.
 
 Code it
     Task 1  kept: which places of a tile are not dropped                                 (two lines)
@@ -134,8 +135,8 @@ def softmax_dropout_forward(scores: torch.Tensor, p: float, seed: int) -> tuple[
     least 1. p: 0 to 1. y: (rows, n), contiguous. lse: (rows, 1), float64 if scores are, else float32.
     """
     rows, n = scores.shape
-    y = torch.empty(rows, n, dtype=scores.dtype, device=scores.device)
-    lse = torch.empty(rows, 1, dtype=torch.promote_types(scores.dtype, torch.float32), device=scores.device)
+    y = scores.new_empty(rows, n)
+    lse = scores.new_empty(rows, 1, dtype=torch.promote_types(scores.dtype, torch.float32))
     threshold, scale = threshold_and_scale(p)
     forward_kernel[(rows,)](scores, y, lse, n, scores.stride(0), threshold, scale, seed, BLOCK=block_for(n))
     return y, lse
@@ -163,7 +164,7 @@ def softmax_dropout_backward(d_y: torch.Tensor, scores: torch.Tensor, lse: torch
     softmax_dropout_forward, which has made lse.
     """
     rows, n = scores.shape
-    d_scores = torch.empty(rows, n, dtype=scores.dtype, device=scores.device)
+    d_scores = scores.new_empty(rows, n)
     threshold, scale = threshold_and_scale(p)
     backward_kernel[(rows,)](d_y, scores, lse, d_scores, n, d_y.stride(0), scores.stride(0), threshold, scale, seed,
                              BLOCK=block_for(n))
