@@ -34,8 +34,8 @@ Concept
     is multiplied by it once, at the end, where it is divided by l.
     A hidden row, of nothing but -inf, has m = LOWEST (day 5), l = 0 and lse = -inf. Its weights are 0, and so are its
     results and gradients: divide by 1 where l is 0, and subtract LOWEST where lse is -inf.
-    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was. scores.new_empty(2, 3)
-    makes a matrix of their dtype, and torch.promote_types(scores.dtype, torch.float32) is the wider of the two.
+    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was.
+    scores.new_empty(2, 3) makes a matrix of their dtype; torch.promote_types(scores.dtype, torch.float32) is the wider.
 
 Code it
     Task 1  kept: which places of a tile are not dropped                                 (two lines)
@@ -70,7 +70,7 @@ def wide(x):
 
 @triton.jit
 def eight_draws(seed, offset):
-    """For a block of offsets (ROWS, n) whole numbers from 0 to 65535, (ROWS, 8 n): eight next to each other for each."""
+    """For a block of offsets (ROWS, n) whole numbers from 0 to 65535, (ROWS, 8 n): eight side by side for each."""
     a, b, c, d = tl.randint4x(seed, offset, n_rounds=7)
     words = tl.join(tl.join(a, c), tl.join(b, d)).reshape(offset.shape[0], 4 * offset.shape[1])
     return tl.join(words & 0xFFFF, (words >> 16) & 0xFFFF).reshape(offset.shape[0], 8 * offset.shape[1])
