@@ -26,7 +26,7 @@ Concept
     Order: the loop over k only adds. A bias in it would come once for each box, and gelu of a part is no part of gelu.
     Then the bias, one number for each column; gelu; the residual; one rounding, when tl.store converts to the dtype
     that it stores to. If z were rounded to float16 before gelu, 2048 + 1 would be 2048.
-    What waits: the slope needs z, which out does not tell: gelu(-.5) and gelu(-1.03) are equal. To multiply again costs
+    What waits: the slope needs z, which out does not tell: gelu(-.5) and gelu(-1.05) are equal. To multiply again costs
     2 * m * n * k operations; to store z costs m * n more numbers. So z is stored for training, and only for that.
     Way back: d_z = d_out * slope(z). The bias meets every row, so d_bias is d_z added up over the rows. A program has
     a tile of d_z in registers and adds up its columns, tl.sum(d_z, 0), before d_z is rounded: its share. PyTorch adds
@@ -62,20 +62,16 @@ ROWS, COLS = 32, 128                                                            
 
 # Task 1
 def fused_bytes(m: int, n: int, k: int, tile_m: int, tile_n: int, itemsize: int, save_z: bool = False) -> int:
-    """Bytes that matmul_kernel loads and stores, one program for each tile of tile_m x tile_n; without the bias.
+    """Bytes that matmul_kernel loads and stores, a program for each tile of tile_m x tile_n of out; without the bias.
 
-    Each program loads its rows of a and its columns of b; what lies outside the matrices costs nothing.
-    itemsize: bytes of an element of a, b, residual, z and out. save_z: z is stored too.
+    Each program loads its rows of a and its columns of b. What lies outside the matrices costs nothing.
     """
     of_a, of_b = m * k * triton.cdiv(n, tile_n), k * n * triton.cdiv(m, tile_m)
     return itemsize * (of_a + of_b + m * n * (3 if save_z else 2))
 
 
 def saved_bytes(m: int, n: int, itemsize: int, save_z: bool = False) -> int:
-    """Bytes that in_four_kernels moves and matmul_kernel does not; without the bias.
-
-    save_z: matmul_kernel stores z. in_four_kernels has stored it anyway.
-    """
+    """Bytes that in_four_kernels moves and matmul_kernel does not; less what save_z costs there. Without the bias."""
     return itemsize * m * n * (5 if save_z else 6)
 
 
@@ -115,7 +111,7 @@ def matmul_kernel(a_desc, b_desc, bias_ptr, residual_ptr, z_ptr, out_ptr, m, n, 
 
 
 def boxes(x: torch.Tensor, rows: int, cols: int) -> TensorDescriptor:
-    """Boxes of rows x cols of the matrix x, or of a copy of it where its strides are none that the copy engine takes."""
+    """Boxes of the matrix x, or of a copy of it where its strides are none that the copy engine takes. Given."""
     in_16_bytes = 16 // x.element_size()
     if x.stride(1) != 1 or x.stride(0) < x.shape[1] or x.stride(0) % in_16_bytes or x.data_ptr() % 16:
         wide = x.new_empty(x.shape[0], triton.cdiv(x.shape[1], in_16_bytes) * in_16_bytes)
@@ -126,10 +122,10 @@ def boxes(x: torch.Tensor, rows: int, cols: int) -> TensorDescriptor:
 def fused_forward(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, residual: torch.Tensor | None,
                   save_z: bool = False, *, tiles: tuple[int, int, int] | None = None
                   ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """(out, z or None) by matmul_kernel: (m, n), contiguous, in the dtype of a. out: gelu(a @ b + bias) + residual. Given.
+    """(gelu(a @ b + bias) + residual, z or None), (m, n), contiguous; without a residual the product alone. Given.
 
-    a: (m, k), b: (k, n), residual: (m, n), of any strides; bias: (n,), contiguous. All float16, bfloat16 or float64.
-    m and n may be 0, k is at least 1. tiles: TILE_M, TILE_N, TILE_K. No residual: out is the product alone.
+    a: (m, k), b: (k, n), residual: (m, n), of any strides; bias: (n,), contiguous. All float16, bfloat16 or float64,
+    as the results. m and n may be 0, k is at least 1. tiles: TILE_M, TILE_N, TILE_K.
     """
     (m, k), n, double = a.shape, b.shape[1], a.dtype == torch.float64
     config = (FLOAT64 if double else CONFIG) | (dict(zip(("TILE_M", "TILE_N", "TILE_K"), tiles)) if tiles else {})
@@ -160,10 +156,9 @@ def step_kernel(x_ptr, other_ptr, out_ptr, m, n, STEP: tl.constexpr, TILE_M: tl.
     tl.store(out_ptr + places, x, mask=here)
 
 
-def in_four_kernels(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor, residual: torch.Tensor,
-                    *, tiles: tuple[int, int, int]) -> torch.Tensor:
-    """The same as fused_forward, of contiguous float16 or bfloat16: the product, then three kernels. Given."""
-    x, _ = fused_forward(a, b, None, None, tiles=tiles)
+def in_four_kernels(a, b, bias, residual, *, tiles: tuple[int, int, int]) -> torch.Tensor:
+    """out of fused_forward by four kernels; contiguous arguments, float16 or bfloat16. Given."""
+    x = fused_forward(a, b, None, None, tiles=tiles)[0]
     for step, other in ("bias", bias), ("gelu", None), ("residual", residual):
         x, before = torch.empty_like(x), x
         step_kernel[(triton.cdiv(x.shape[0], tiles[0]), triton.cdiv(x.shape[1], tiles[1]))](
@@ -210,10 +205,9 @@ def fused_backward(d_out: torch.Tensor, z: torch.Tensor, *, tile: tuple[int, int
 
 # Task 4
 class LinearGelu(torch.autograd.Function):
-    """fused_forward and fused_backward as one operation of autograd.
+    """fused_forward and fused_backward as one operation of autograd; bias may have any stride.
 
-    Beside a and b, z waits for the backward; where no argument asks for a gradient (ctx.needs_input_grad has a bool for
-    each), z is not stored. The two products of the backward are PyTorch's.
+    z is stored only if an argument asks for a gradient: ctx.needs_input_grad has a bool for each of them.
     """
 
     @staticmethod
@@ -230,5 +224,5 @@ class LinearGelu(torch.autograd.Function):
 
 
 def linear_gelu(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
-    """gelu(a @ b + bias) + residual with gradients; of arguments stored in any way, shaped as in fused_forward. Given."""
+    """gelu(a @ b + bias) + residual, with gradients; arguments as in fused_forward, of any strides. Given."""
     return LinearGelu.apply(a, b, bias, residual)

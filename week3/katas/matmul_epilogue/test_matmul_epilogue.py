@@ -1,0 +1,595 @@
+"""The kata again, as checks: bytes foretold, an epilogue in registers, its way back, all of it for autograd."""
+
+import pytest
+import torch
+
+from tools.check import (
+    assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, speed_ratio, terms)
+from tools.check.inputs import integers, matrices
+from tools.check.tolerances import SLACK, Tolerance, accumulated, unit
+from tools.gpu import device
+from week3.katas.matmul_epilogue import matmul_epilogue as lesson
+
+INF, NAN = float("inf"), float("nan")
+HALF, BRAIN = torch.float16, torch.bfloat16
+TILES = 32, 16, 16  # TILE_M, TILE_N, TILE_K
+TILE = 16, 32       # ROWS, COLS
+
+
+# Inputs -------------------------------------------------------------------------------------------
+
+def tensor(values, dtype=torch.float64):
+    return torch.tensor(values, dtype=dtype, device=device)
+
+
+def tensors(rng, *shapes, dtype=torch.float64):
+    return [torch.from_numpy(each).to(device, dtype) for each in matrices(rng, *shapes)]
+
+
+def case(rng, m, n, k, dtype=torch.float64):
+    """a, b, bias, residual."""
+    return tensors(rng, (m, k), (k, n), (n,), (m, n), dtype=dtype)
+
+
+def whole_numbers(rng, m, n, k):
+    """The same, of whole numbers: every sum is exact in float16."""
+    return [torch.from_numpy(integers(rng, shape, -2, 3)).to(device, HALF) for shape in ((m, k), (k, n), (n,), (m, n))]
+
+
+def picture():
+    """a, b, bias and residual of the lesson; z is 1 0 -1, 1 1 0."""
+    a, b = tensor([[1, 0, 0, 1], [1, 1, 0, 1]]), tensor([[1, -1, 0], [0, 1, 1], [9, 9, 9], [1, 0, 0]])
+    return a, b, tensor([-1, 1, -1]), tensor([[0, 1, 2], [3, 4, 5]])
+
+
+def sums_of(*z, residual=0.0, dtype=HALF):
+    """a, b, bias, residual with one row, a bias of 0 and these products, each the sum of its terms, box after box."""
+    b = torch.zeros(16 * max(len(each) for each in z), len(z), device=device)
+    for col, parts in enumerate(z):
+        b[:16 * len(parts):16, col] = tensor(parts)
+    a, bias = torch.ones(1, len(b), device=device), torch.zeros(len(z), device=device)
+    return [x.to(dtype) for x in (a, b, bias, torch.full((1, len(z)), residual, device=device))]
+
+
+def strewn(x):
+    """The same matrix with other numbers, NaN, between all of its own, by columns."""
+    wide = torch.full((2 * x.shape[1], 3 * x.shape[0]), NAN, dtype=x.dtype, device=x.device)
+    wide[::2, ::3] = x.T
+    return wide[::2, ::3].T
+
+
+# Oracles ------------------------------------------------------------------------------------------
+
+def gelu(z):
+    return z * (1 + torch.erf(z / 2**0.5)) / 2
+
+
+def formula(a, b, bias, residual):
+    return gelu(a @ b + bias) + residual
+
+
+def out_alone(a, b, bias, residual, tiles=TILES):
+    return lesson.fused_forward(a, b, bias, residual, tiles=tiles)[0]
+
+
+def z_alone(a, b, bias, residual):
+    return lesson.fused_forward(a, b, bias, residual, True, tiles=TILES)[1]
+
+
+def z_by_hand(a, b, bias, residual):
+    return a @ b + bias
+
+
+def right_out(a, b, bias, residual, tiles=None):
+    return formula(a, b, bias, residual)
+
+
+def backward_by_autograd(d_out, z, tile=None):
+    with torch.enable_grad():
+        z = z.detach().requires_grad_()
+        d_z, = torch.autograd.grad(gelu(z), z, d_out)
+    return d_z, d_z.sum(0)
+
+
+def name_of(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+def summed(dtype, length):
+    """Sums of so many terms. Of 16 bits the inputs have no more digits than tf32 has."""
+    tolerance = accumulated(name_of(dtype), length)
+    return tolerance if dtype == torch.float64 else tolerance.blind_to("tf32 round trip")
+
+
+def rounded(dtype, times):
+    """z or d_z is rounded before it goes on."""
+    name = name_of(dtype)
+    few_digits = "tf32 round trip", "float16 round trip", "bfloat16 round trip"
+    return Tolerance(SLACK * times * unit(name), f"{name} z and results", name).blind_to(*few_digits)
+
+
+def near(x):
+    return [[round(number, 3) + 0.0 for number in row] for row in x.tolist()]
+
+
+def like(got, **ways):
+    """What came back, if it is one of these: its name as a sentence."""
+    for words, way in ways.items():
+        if torch.allclose(got.double(), way.double(), atol=2e-3):
+            return f"This is {words.replace('_', ' ')}."
+    return None
+
+
+# Task 1: bytes ------------------------------------------------------------------------------------
+
+def fused_by_hand(m, n, k, tile_m, tile_n, itemsize, save_z=False):
+    """Walk over the tiles, and add up what each of them loads and stores."""
+    corners = [(row, col) for row in range(0, m, tile_m) for col in range(0, n, tile_n)]
+    sizes = [(min(tile_m, m - row), min(tile_n, n - col)) for row, col in corners]
+    tiles = sum(rows * cols for rows, cols in sizes)
+    a, b = (sum(size[axis] * k for size in sizes) for axis in (0, 1))
+    return terms(a=itemsize * a, b=itemsize * b, residual=itemsize * tiles, out=itemsize * tiles,
+                 z=itemsize * tiles if save_z else 0)
+
+
+def saved_by_hand(m, n, itemsize, save_z=False):
+    """Of in_four_kernels and of matmul_kernel: what is loaded and stored beside a, b and bias."""
+    apart = {"product": 1, "bias": 2, "gelu": 2, "residual": 3}
+    fused = {"residual": 1, "out": 1, "z": 1 if save_z else 0}
+    return itemsize * m * n * (sum(apart.values()) - sum(fused.values()))
+
+
+@pytest.mark.task(1)
+def test_one_tile_loads_a_b_and_residual_and_stores_out():
+    assert_matches(lesson.fused_bytes, 2, 3, 4, 16, 16, 2, oracle=fused_by_hand)
+
+
+@pytest.mark.task(1)
+def test_z_is_stored_too_where_it_is_saved():
+    assert_matches(lesson.fused_bytes, 2, 3, 4, 16, 16, 2, True, oracle=fused_by_hand)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("m, n", [(16, 40), (48, 16), (33, 70)])
+def test_a_is_loaded_for_each_column_of_tiles_and_b_for_each_row(m, n):
+    assert_matches(lesson.fused_bytes, m, n, 7, 16, 32, 2, oracle=fused_by_hand)
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n", [(0, 3), (3, 0), (1, 1)])
+def test_bytes_of_any_size(m, n):
+    assert_matches(lesson.fused_bytes, m, n, 5, 16, 32, 8, True, oracle=fused_by_hand)
+    assert_matches(lesson.saved_bytes, m, n, 8, True, oracle=saved_by_hand)
+
+
+@pytest.mark.task(1)
+def test_of_the_picture_72_bytes_are_saved():
+    assert_matches(lesson.saved_bytes, 2, 3, 2, oracle=saved_by_hand)
+
+
+@pytest.mark.task(1)
+def test_to_store_z_costs_one_pass_of_what_is_saved():
+    assert_matches(lesson.saved_bytes, 2, 3, 4, True, oracle=saved_by_hand)
+
+
+# Task 2: the epilogue -----------------------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_a_product_alone_has_no_epilogue(rng):
+    a, b, *_ = whole_numbers(rng, 5, 3, 40)
+
+    def product_alone(a, b):
+        return lesson.fused_forward(a, b, None, None, tiles=TILES)[0]
+
+    assert_matches(product_alone, a, b, oracle=torch.matmul, exact=True)
+
+
+@pytest.mark.task(2)
+def test_out_of_the_picture():
+    a, b, bias, residual = picture()
+    out = lesson.fused_forward(a, b, bias, residual)[0]
+    z = a @ b + bias
+    why = like(out, gelu_of_a_sum_that_has_the_residual_in_it_already=gelu(z + residual),
+               gelu_of_the_product_without_a_bias=gelu(a @ b) + residual,
+               the_residual_alone=residual, a_result_without_a_residual=gelu(z), z_without_gelu=z + residual,
+               gelu_of_the_product_with_the_bias_added_behind_it=gelu(a @ b) + bias + residual,
+               gelu_of_gelu=gelu(gelu(z)) + residual)
+    assert near(out) == [[0.841, 1.0, 1.841], [3.841, 4.841, 5.0]], why
+
+
+@pytest.mark.task(2)
+def test_z_of_the_picture():
+    z = lesson.fused_forward(*picture(), True)[1]
+    assert z.tolist() == [[1, 0, -1], [1, 1, 0]]
+
+
+@pytest.mark.task(2)
+def test_each_column_has_its_own_number_of_the_bias():
+    """The product is 0, so that each row of z is the bias."""
+    a, b, bias, residual = (torch.zeros(shape, device=device) for shape in ((4, 2), (2, 3), 3, (4, 3)))
+    bias += tensor([1.0, 2, 3])
+    z = z_alone(*(x.half() for x in (a, b, bias, residual)))
+    down = z[:3, 0].tolist() == [1, 2, 3]
+    why = "Down a column the numbers of the bias change: which axis is its own, rows or columns?" if down else None
+    assert z.tolist() == [[1, 2, 3]] * 4, why
+
+
+@pytest.mark.task(2)
+def test_the_bias_comes_once_however_many_boxes_k_has():
+    """The product is 0, k has three boxes."""
+    a, b, residual = (torch.zeros(shape, dtype=HALF, device=device) for shape in ((4, 48), (48, 3), (4, 3)))
+    z = z_alone(a, b, torch.ones(3, dtype=HALF, device=device), residual)
+    first = z[0, 0].item()
+    why = "Each of the three boxes brought the bias along: what belongs into the loop?" if first == 3 else None
+    assert first == 1, why
+
+
+@pytest.mark.task(2)
+def test_gelu_is_of_the_whole_sum():
+    """Two boxes bring -2 and 3. gelu(1) is .841."""
+    out = out_alone(*sums_of([-2.0, 3.0]))
+    why = like(out, gelu_after_each_box=gelu(gelu(tensor([[-2.0]])) + 3),
+               the_sum_of_both_gelus=gelu(tensor([[-2.0]])) + gelu(tensor([[3.0]])))
+    assert round(out.item(), 3) == 0.841, why
+
+
+@pytest.mark.task(2)
+def test_a_sum_is_not_rounded_before_gelu():
+    """2048 + 1 - 2040 is 9, and so is its gelu. The bias is -2040; float16 has no 2049."""
+    a, b, bias, residual = sums_of([2048.0, 1.0])
+    out = out_alone(a, b, bias - 2040, residual).item()
+    why = "2048 + 1 was rounded to 2048 on the way: in which dtype is the sum when the bias comes?" if out == 8 else None
+    assert out == 9, why
+
+
+@pytest.mark.task(2)
+def test_gelu_is_not_rounded_before_the_residual():
+    """z is 2049, and the residual -2040."""
+    out = out_alone(*sums_of([2048.0, 1.0], residual=-2040.0)).item()
+    why = "2049 was rounded to 2048 on the way: which step was made in 16 bits?" if out == 8 else None
+    assert out == 9, why
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (33, 15, 17), (31, 17, 50), (70, 37, 15), (64, 32, 48)])
+def test_any_shape_has_a_z_that_is_exact(m, n, k, rng):
+    assert_matches(z_alone, *whole_numbers(rng, m, n, k), oracle=z_by_hand, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(0, 3, 5), (3, 0, 5), (1, 1, 1), (33, 15, 17), (70, 37, 50)])
+def test_any_shape_has_its_out(m, n, k, rng):
+    assert_matches(out_alone, *case(rng, m, n, k), oracle=right_out, tolerance=summed(torch.float64, k))
+
+
+@pytest.mark.task(2)
+@pytest.mark.tolerance
+@pytest.mark.parametrize("dtype", [HALF, BRAIN])
+def test_out_of_16_bits_is_rounded_once(dtype, rng):
+    assert_matches(out_alone, *case(rng, 40, 24, 70, dtype), oracle=right_out, tolerance=summed(dtype, 70))
+
+
+@pytest.mark.task(2)
+@pytest.mark.tolerance
+def test_tiles_of_the_config_are_right(rng):
+    a, b, bias, residual = case(rng, 130, 140, 70, BRAIN)
+    assert_matches(out_alone, a, b, bias, residual, tiles=None, oracle=right_out, tolerance=summed(BRAIN, 70))
+
+
+@pytest.mark.task(2)
+def test_a_residual_may_be_stored_in_any_way(rng):
+    a, b, bias, residual = case(rng, 37, 21, 5)
+    out = out_alone(a, b, bias, strewn(residual))
+    wrong = int((out - formula(a, b, bias, residual)).abs().nan_to_num(INF).gt(1e-9).sum())
+    why = f"{wrong} numbers are wrong. The residual has strides of its own: rows {strewn(residual).stride(0)} apart."
+    assert wrong == 0, why
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+@pytest.mark.parametrize("strange", [NAN, INF])
+def test_what_is_not_finite_spoils_what_it_meets_and_nothing_else(strange, rng):
+    """A number of a meets a row, one of b or of the bias a column, one of the residual its own place."""
+    for which, spoilt in enumerate(["row 1", "column 2", "column 2", "element (1, 2)"]):
+        arguments = case(rng, 3, 4, 5)
+        arguments[which][(2,) if which == 2 else (1, 2)] = strange
+        rows, cols = torch.where(~out_alone(*arguments).isfinite())
+        met = {"row 1": 4, "column 2": 3, "element (1, 2)": 1}[spoilt]
+        strange_numbers, off = len(rows), [(row, col) for row, col in zip(rows.tolist(), cols.tolist())
+                                           if (row != 1 if "row" in spoilt else col != 2)]
+        assert strange_numbers == met, f"{strange} in {'a b bias residual'.split()[which]} spoils {spoilt}."
+        assert off == []
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_all_of_it_is_one_kernel(rng):
+    counters = count(lesson.fused_forward, *case(rng, 40, 24, 16, HALF), tiles=TILES)
+    kernels = [launch.kernel for launch in counters.launches]
+    assert kernels == ["matmul_kernel"]
+    assert counters.programs == 4
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.counters
+@pytest.mark.parametrize("save_z", [False, True])
+@pytest.mark.parametrize("m, n, k", [(5, 8, 16), (40, 24, 56)])
+def test_the_bytes_are_as_predicted(m, n, k, save_z, rng):
+    """Beside them each row of tiles loads the bias."""
+    counters = count(lesson.fused_forward, *case(rng, m, n, k, HALF), save_z, tiles=TILES)
+    bytes_of_bias = 2 * n * -(-m // TILES[0])
+    bytes_moved = counters.bytes - bytes_of_bias
+    assert bytes_moved == lesson.fused_bytes(m, n, k, *TILES[:2], 2, save_z)
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.counters
+@pytest.mark.parametrize("save_z", [False, True])
+def test_four_kernels_move_what_is_saved_and_the_rest(save_z, rng):
+    """Each of them loads the bias as often."""
+    arguments = case(rng, 40, 24, 56, HALF)
+    apart = count(lesson.in_four_kernels, *arguments, tiles=TILES)
+    fused = count(lesson.fused_forward, *arguments, save_z, tiles=TILES)
+    bytes_more = apart.bytes - fused.bytes
+    assert bytes_more == lesson.saved_bytes(40, 24, 2, save_z)
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_each_sum_is_stored_once_and_z_only_if_it_is_asked_for(rng):
+    arguments = case(rng, 40, 24, 56, HALF)
+    for save_z, matrices_stored in (False, 1), (True, 2):
+        counters = count(lesson.fused_forward, *arguments, save_z, tiles=TILES)
+        bytes_stored = counters.bytes_stored
+        assert bytes_stored == 2 * 40 * 24 * matrices_stored
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_16_bits_become_float32_in_the_epilogue_and_not_in_the_loop(rng):
+    """Of one tile: its residual, the bias, z and out."""
+    counters = count(lesson.fused_forward, *case(rng, 32, 16, 64, HALF), True, tiles=TILES)
+    assert counters.float64 == 0
+    assert counters.conversions <= 3 * 32 * 16 + 16
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_tensor_cores_are_fed_by_the_copy_engine_and_the_epilogue_fits_the_registers():
+    shapes = (256, 128), (128, 512), (512,), (256, 512)
+    arguments = [torch.zeros(shape, dtype=BRAIN, device=device) for shape in shapes]
+    kernel = compiled(lesson.fused_forward, *arguments, True, chip="h100").kernels["matmul_kernel"]
+    products, boxes = (sum(times for name, times in kernel.instructions.items() if name.startswith(start))
+                       for start in ("wgmma.mma_async", "cp.async.bulk.tensor"))
+    spills = kernel.spills
+    assert spills == 0
+    assert products > 0
+    assert boxes >= 2
+
+
+@pytest.mark.task(2)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_beats_a_product_of_the_library_with_a_compiled_kernel_behind_it():
+    a, b, bias, residual = (torch.randn(shape, device=device).to(BRAIN)
+                            for shape in ((8192, 1024), (1024, 8192), 8192, (8192, 8192)))
+    behind = torch.compile(lambda product, bias, residual: torch.nn.functional.gelu(product + bias) + residual)
+
+    def library(a, b, bias, residual):
+        return behind(a @ b, bias, residual), None
+
+    assert speed_ratio(lesson.fused_forward, library, a, b, bias, residual) >= 0.9
+
+
+# Task 3: the way back -----------------------------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_d_z_of_the_picture_is_the_slope():
+    z = tensor([[1, 0, -1], [1, 1, 0]])
+    d_z = lesson.fused_backward(torch.ones_like(z), z)[0]
+    cdf, pdf = (1 + torch.erf(z / 2**0.5)) / 2, torch.exp(-z * z / 2) / (2 * torch.pi)**0.5
+    why = like(d_z, cdf_alone=cdf, gelu_and_not_its_slope=gelu(z), pdf_alone=pdf, cdf_and_pdf_without_z=cdf + pdf,
+               cdf_less_the_second_part=cdf - z * pdf, a_slope_of_1_everywhere=torch.ones_like(z))
+    assert near(d_z) == [[1.083, 0.5, -0.083], [1.083, 1.083, 0.5]], why
+
+
+@pytest.mark.task(3)
+def test_d_bias_of_the_picture_is_a_sum_over_rows():
+    z = tensor([[1, 0, -1], [1, 1, 0]])
+    d_bias = lesson.fused_backward(torch.ones_like(z), z)[1]
+    assert near(d_bias[None]) == [[2.167, 1.583, 0.417]]
+
+
+@pytest.mark.task(3)
+def test_d_out_is_multiplied_by_the_slope_of_its_own_place(rng):
+    d_out, z = tensors(rng, (5, 3), (5, 3))
+    assert_matches(lesson.fused_backward, d_out, z, oracle=backward_by_autograd, tolerance=summed(torch.float64, 5))
+
+
+@pytest.mark.task(3)
+def test_each_tile_of_rows_has_a_share():
+    """d_out is 2 and the slope at 0 is .5, so that d_bias is the number of rows."""
+    z = torch.zeros(40, 5, device=device, dtype=torch.float64)
+    rows_in_d_bias = lesson.fused_backward(z + 2, z, tile=TILE)[1].tolist()
+    assert rows_in_d_bias == [40] * 5
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n", [(0, 5), (5, 0), (1, 1), (15, 33), (17, 31), (37, 70), (16, 32)])
+def test_any_shape_goes_back(m, n, rng):
+    d_out, z = tensors(rng, (m, n), (m, n))
+    assert_matches(lesson.fused_backward, d_out, z, tile=TILE, oracle=backward_by_autograd,
+                   tolerance=summed(torch.float64, max(m, 1)))
+
+
+@pytest.mark.task(3)
+@pytest.mark.tolerance
+@pytest.mark.parametrize("dtype", [HALF, BRAIN])
+def test_gradients_of_16_bits_are_rounded_once(dtype, rng):
+    d_out, z = tensors(rng, (40, 24), (40, 24), dtype=dtype)
+    assert_matches(lesson.fused_backward, d_out, z, tile=TILE, oracle=backward_by_autograd, tolerance=summed(dtype, 40))
+
+
+@pytest.mark.task(3)
+def test_d_bias_adds_what_is_not_rounded_yet():
+    """Slopes of 1/2 and of a little more, in turns with 1 and -1: float16 has no number between .5 and .50049."""
+    z, sign = torch.zeros(32, 3, dtype=HALF, device=device), torch.ones(32, 3, dtype=HALF, device=device)
+    z[::2], sign[1::2] = 0.00025, -1.0
+    d_bias = lesson.fused_backward(sign, z, tile=TILE)[1]
+    wanted = round(backward_by_autograd(sign.double(), z.double())[1][0].item(), 5)
+    why = "Each d_z was rounded to float16 before it was added up." if not d_bias.any() else None
+    assert [round(each, 5) for each in d_bias.tolist()] == [wanted] * 3, why
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_far_from_0_the_slope_is_0_or_1():
+    z = tensor([[-300.0, -30.0, 30.0, 300.0]], HALF)
+    d_z = lesson.fused_backward(torch.ones_like(z), z)[0]
+    assert d_z.tolist() == [[0, 0, 1, 1]]
+
+
+@pytest.mark.task(3)
+def test_d_out_may_be_stored_in_any_way(rng):
+    d_out, z = tensors(rng, (37, 70), (37, 70))
+    got = lesson.fused_backward(strewn(d_out), z, tile=TILE)[0]
+    wrong = int((got - backward_by_autograd(d_out, z)[0]).abs().nan_to_num(INF).gt(1e-9).sum())
+    assert wrong == 0, f"{wrong} numbers of d_z are wrong. d_out has strides of its own, here {strewn(d_out).stride()}."
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_d_out_and_z_are_loaded_once_and_d_z_is_stored_once(rng):
+    m, n = 40, 70
+    counters = count(lesson.fused_backward, *tensors(rng, (m, n), (m, n), dtype=HALF), tile=TILE)
+    shares_of_tiles = 4 * n * -(-m // TILE[0])
+    assert [launch.kernel for launch in counters.launches] == ["d_z_kernel"]
+    assert counters.bytes_atomic == 0
+    assert counters.bytes_loaded <= 2 * 2 * m * n
+    assert counters.bytes_stored <= 2 * m * n + shares_of_tiles
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_gradients_of_16_bits_are_computed_in_float32(rng):
+    counters = count(lesson.fused_backward, *tensors(rng, (16, 32), (16, 32), dtype=HALF), tile=TILE)
+    assert counters.float64 == 0
+    assert counters.conversions <= 3 * 16 * 32
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_a_thread_loads_sixteen_bytes_of_a_row_at_once():
+    d_out, z = torch.zeros(2, 64, 512, dtype=BRAIN, device=device)
+    kernel = compiled(lesson.fused_backward, d_out, z, chip="h100").kernels["d_z_kernel"]
+    spills, widest_load = kernel.spills, max(access.width for access in kernel.loads)
+    assert spills == 0
+    assert widest_load == 16
+
+
+@pytest.mark.task(3)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_goes_back_at_more_than_half_the_speed_of_a_copy():
+    """A copy of one and a half z moves as many bytes: three halves read, three written."""
+    d_out, z = torch.randn(2, 8192, 8192, device=device).to(BRAIN)
+    more = torch.empty(12288, 8192, dtype=BRAIN, device=device)
+
+    def copy(d_out, z):
+        return more.clone()
+
+    assert speed_ratio(lesson.fused_backward, copy, d_out, z) >= 0.6
+
+
+# Task 4: for autograd -----------------------------------------------------------------------------
+
+@pytest.mark.task(2, 4)
+def test_linear_gelu_of_the_picture():
+    assert_matches(lesson.linear_gelu, *picture(), oracle=formula, tolerance=summed(torch.float64, 4))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_gradients_of_the_picture():
+    assert_matches(gradients(lesson.linear_gelu), *picture(), d_out=tensor([[1, 1, 1], [1, 1, 1]]),
+                   oracle=gradients(formula), tolerance=summed(torch.float64, 4))
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (3, 5, 4), (0, 3, 2), (37, 34, 35)])
+def test_gradients_have_the_shapes_of_their_arguments_in_any_layout(m, n, k, rng):
+    d_out, = tensors(rng, (m, n))
+    assert_matches(gradients(lesson.linear_gelu), *case(rng, m, n, k), d_out=d_out, oracle=gradients(formula),
+                   tolerance=summed(torch.float64, m + n + k), layouts="any" if m < 37 else "contiguous")
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.tolerance
+@pytest.mark.parametrize("dtype", [HALF, BRAIN])
+def test_gradients_of_16_bits_are_of_16_bits(dtype, rng):
+    d_out, = tensors(rng, (20, 24), dtype=dtype)
+    assert_matches(gradients(lesson.linear_gelu), *case(rng, 20, 24, 16, dtype), d_out=d_out,
+                   oracle=gradients(formula), tolerance=rounded(dtype, 4))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_a_sum_hands_on_a_d_out_of_a_single_number(rng):
+    d_out = torch.ones((), device=device, dtype=torch.float64).expand(4, 6)
+    assert_matches(gradients(lesson.linear_gelu), *case(rng, 4, 6, 5), d_out=d_out, oracle=gradients(formula),
+                   tolerance=summed(torch.float64, 6))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_gradients_are_how_the_result_changes(rng):
+    """In float64, by differences of linear_gelu itself."""
+    gradcheck(lesson.linear_gelu, *case(rng, 3, 5, 4))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_gradients_are_the_same_under_torch_compile(rng):
+    a, *others = case(rng, 3, 5, 4)
+    d_out, = tensors(rng, (3, 5))
+    function = compiled_by_torch(lesson.linear_gelu)
+    assert_matches(gradients(function), a.T.contiguous().T, *others, d_out=d_out, oracle=gradients(formula),
+                   tolerance=summed(torch.float64, 8))
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.counters
+def test_z_alone_waits_for_the_way_back(rng):
+    m, n, k = 32, 64, 16
+    d_out, = tensors(rng, (m, n), dtype=HALF)
+    used = memory(gradients(lesson.linear_gelu), *case(rng, m, n, k, HALF), d_out=d_out)
+    bytes_of_z = 2 * m * n
+    assert used.saved <= bytes_of_z
+
+
+@pytest.mark.task(2, 4)
+@pytest.mark.counters
+def test_without_a_gradient_to_come_no_z_is_stored(rng):
+    m, n, k = 16, 24, 8
+    counters = count(lesson.linear_gelu, *case(rng, m, n, k, HALF))
+    bytes_of_out = 2 * m * n
+    assert counters.bytes_stored == bytes_of_out
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.counters
+def test_both_ways_are_one_kernel_each(rng):
+    d_out, = tensors(rng, (16, 24), dtype=HALF)
+    counters = count(gradients(lesson.linear_gelu), *case(rng, 16, 24, 8, HALF), d_out=d_out)
+    kernels = [launch.kernel for launch in counters.launches]
+    assert kernels == ["matmul_kernel", "d_z_kernel"]
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.counters
+def test_nothing_is_copied_on_the_way_back(rng):
+    m, n, k = 32, 64, 16
+    d_out, = tensors(rng, (m, n), dtype=HALF)
+    out_z_d_z_and_d_residual, d_a, d_b, d_bias, share = 4 * 2 * m * n, 2 * m * k, 2 * k * n, 2 * n, 4 * n
+    used = memory(gradients(lesson.linear_gelu), *case(rng, m, n, k, HALF), d_out=d_out)
+    assert used.peak <= out_z_d_z_and_d_residual + d_a + d_b + d_bias + share
