@@ -1,4 +1,4 @@
-"""What `./course bench week3/katas/matmul_epilogue` measures: both ways of the layer, beside the compiler and PyTorch."""
+"""What `./course bench week3/katas/matmul_epilogue` measures: both ways, beside the compiler and PyTorch."""
 
 from tools.course.content.workload import Compiled, Workload, tensors
 

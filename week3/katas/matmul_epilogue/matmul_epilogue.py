@@ -1,8 +1,8 @@
 """Week 3, kata: a product and what follows it
 
 Challenge
-    gelu(a @ b + bias) + residual is half of a transformer. Write it as one kernel with one store, and its way back.
-    What follows the product is its epilogue (week 2, day 7); here it has a residual, and gradients.
+    Transformers compute gelu(a @ b + bias) + residual, where residual is a matrix that goes around the product. Write
+    it as one kernel: bias, gelu and residual are its epilogue (week 2, day 7), in registers. Then find its gradients.
 
         product + bias       = z            gelu(z)             residual     out
          2  -1   0  + -1 1 -1   1   0  -1     .841    0  -.159    0   1   2    .841    1   1.841
@@ -16,7 +16,7 @@ Explore
     Both ends look like ReLU. Which two of these z have nearly the same gelu? Can z be found again from it?
 
 Concept
-    GELU: z * cdf(z), where cdf(z) = (1 + erf(z / sqrt(2))) / 2 is the share of a normal distribution below z. At z = 1
+    gelu: z * cdf(z), where cdf(z) = (1 + erf(z / sqrt(2))) / 2 is the share of a normal distribution below z. At z = 1
     it is 1 * .841. By the product rule its slope is cdf(z) + z * pdf(z), with pdf(z) = exp(-z * z / 2) / sqrt(2 * pi).
     At 1 that is .841 + .242. tl.erf(x) and tl.exp(x) take float32 or float64.
     Bytes: behind a product, three kernels for bias, gelu and residual read m * n numbers each and write as many; the
@@ -171,10 +171,9 @@ def fused_backward(d_out: torch.Tensor, z: torch.Tensor, *, tile: tuple[int, int
                    ) -> tuple[torch.Tensor, torch.Tensor]:
     """(d_z, d_bias), (m, n) and (n,), in the dtype of z: one kernel, and one sum of PyTorch's over the shares. Given.
 
-    d_out: (m, n), of any strides, 0 too. z: (m, n), contiguous. Without a row d_bias is 0.
+    d_out: (m, n), of any strides. z: (m, n), contiguous. Without a row d_bias is 0.
     """
-    m, n = z.shape
-    grid = triton.cdiv(m, tile[0]), triton.cdiv(n, tile[1])
+    (m, n), grid = z.shape, tuple(map(triton.cdiv, z.shape, tile))
     d_z = torch.empty_like(z)
     shares = torch.empty(grid[0], n, dtype=torch.promote_types(z.dtype, torch.float32), device=z.device)
     d_z_kernel[grid](d_out, z, d_z, shares, m, n, *d_out.stride(), ROWS=tile[0], COLS=tile[1])

@@ -31,24 +31,17 @@ def case(rng, m, n, k, dtype=torch.float64):
     return tensors(rng, (m, k), (k, n), (n,), (m, n), dtype=dtype)
 
 
-def whole_numbers(rng, m, n, k):
-    """The same, of whole numbers: every sum is exact in float16."""
-    return [torch.from_numpy(integers(rng, shape, -2, 3)).to(device, HALF) for shape in ((m, k), (k, n), (n,), (m, n))]
-
-
 def picture():
     """a, b, bias and residual of the lesson; z is 1 0 -1, 1 1 0."""
-    a, b = tensor([[1, 0, 0, 1], [1, 1, 0, 1]]), tensor([[1, -1, 0], [0, 1, 1], [9, 9, 9], [1, 0, 0]])
+    a, b = tensor([[1, 0, 0, 1], [1, 1, 0, 1]]), tensor([[1, -1, 0], [0, 1, 1], [-1, 0, 0], [1, 0, 0]])
     return a, b, tensor([-1, 1, -1]), tensor([[0, 1, 2], [3, 4, 5]])
 
 
-def sums_of(*z, residual=0.0, dtype=HALF):
-    """a, b, bias, residual with one row, a bias of 0 and these products, each the sum of its terms, box after box."""
-    b = torch.zeros(16 * max(len(each) for each in z), len(z), device=device)
-    for col, parts in enumerate(z):
-        b[:16 * len(parts):16, col] = tensor(parts)
-    a, bias = torch.ones(1, len(b), device=device), torch.zeros(len(z), device=device)
-    return [x.to(dtype) for x in (a, b, bias, torch.full((1, len(z)), residual, device=device))]
+def one_sum(*parts, residual=0.0):
+    """a, b, bias and residual of a 1 x 1 product: the sum of these parts, one in each box of k. The bias is 0."""
+    b = torch.zeros(16 * len(parts), 1, dtype=HALF, device=device)
+    b[::16, 0] = tensor(parts)
+    return torch.ones_like(b).T, b, tensor([0], HALF), tensor([[residual]], HALF)
 
 
 def strewn(x):
@@ -64,7 +57,7 @@ def gelu(z):
     return z * (1 + torch.erf(z / 2**0.5)) / 2
 
 
-def formula(a, b, bias, residual):
+def formula(a, b, bias, residual, tiles=None):
     return gelu(a @ b + bias) + residual
 
 
@@ -76,12 +69,8 @@ def z_alone(a, b, bias, residual):
     return lesson.fused_forward(a, b, bias, residual, True, tiles=TILES)[1]
 
 
-def z_by_hand(a, b, bias, residual):
-    return a @ b + bias
-
-
-def right_out(a, b, bias, residual, tiles=None):
-    return formula(a, b, bias, residual)
+def forward_by_hand(a, b, bias, residual, save_z=True, tiles=None):
+    return formula(a, b, bias, residual), a @ b + bias
 
 
 def backward_by_autograd(d_out, z, tile=None):
@@ -91,62 +80,58 @@ def backward_by_autograd(d_out, z, tile=None):
     return d_z, d_z.sum(0)
 
 
-def name_of(dtype):
-    return str(dtype).removeprefix("torch.")
-
-
 def summed(dtype, length):
     """Sums of so many terms. Of 16 bits the inputs have no more digits than tf32 has."""
-    tolerance = accumulated(name_of(dtype), length)
+    tolerance = accumulated(dtype, length)
     return tolerance if dtype == torch.float64 else tolerance.blind_to("tf32 round trip")
 
 
-def rounded(dtype, times):
-    """z or d_z is rounded before it goes on."""
-    name = name_of(dtype)
+def rounded(dtype):
+    """z and d_z are rounded before they go on."""
     few_digits = "tf32 round trip", "float16 round trip", "bfloat16 round trip"
-    return Tolerance(SLACK * times * unit(name), f"{name} z and results", name).blind_to(*few_digits)
+    name = str(dtype).removeprefix("torch.")
+    return Tolerance(SLACK * 4 * unit(name), f"{name} z and d_z", name).blind_to(*few_digits)
 
 
 def near(x):
     return [[round(number, 3) + 0.0 for number in row] for row in x.tolist()]
 
 
-def like(got, **ways):
-    """What came back, if it is one of these: its name as a sentence."""
-    for words, way in ways.items():
-        if torch.allclose(got.double(), way.double(), atol=2e-3):
-            return f"This is {words.replace('_', ' ')}."
-    return None
+def like(got, ways):
+    """What came back, if it is one of these: formula -> what it gives."""
+    found = [words for words, way in ways.items() if torch.allclose(got.double(), way.double(), atol=2e-3)]
+    return f"What came back is {found[0]}." if found else None
 
 
 # Task 1: bytes ------------------------------------------------------------------------------------
 
 def fused_by_hand(m, n, k, tile_m, tile_n, itemsize, save_z=False):
     """Walk over the tiles, and add up what each of them loads and stores."""
-    corners = [(row, col) for row in range(0, m, tile_m) for col in range(0, n, tile_n)]
-    sizes = [(min(tile_m, m - row), min(tile_n, n - col)) for row, col in corners]
-    tiles = sum(rows * cols for rows, cols in sizes)
-    a, b = (sum(size[axis] * k for size in sizes) for axis in (0, 1))
-    return terms(a=itemsize * a, b=itemsize * b, residual=itemsize * tiles, out=itemsize * tiles,
-                 z=itemsize * tiles if save_z else 0)
+    sizes = [(min(tile_m, m - row), min(tile_n, n - col)) for row in range(0, m, tile_m) for col in range(0, n, tile_n)]
+    a, b = (itemsize * k * sum(size[axis] for size in sizes) for axis in (0, 1))
+    out = itemsize * sum(rows * cols for rows, cols in sizes)
+    return terms(a=a, b=b, residual=out, out=out, z=out if save_z else 0)
 
 
 def saved_by_hand(m, n, itemsize, save_z=False):
-    """Of in_four_kernels and of matmul_kernel: what is loaded and stored beside a, b and bias."""
-    apart = {"product": 1, "bias": 2, "gelu": 2, "residual": 3}
-    fused = {"residual": 1, "out": 1, "z": 1 if save_z else 0}
-    return itemsize * m * n * (sum(apart.values()) - sum(fused.values()))
+    """All that is loaded and stored beside a, b and bias: by in_four_kernels, less what matmul_kernel does."""
+    product, bias, gelu, residual, fused = 1, 2, 2, 3, 3 if save_z else 2
+    return itemsize * m * n * (product + bias + gelu + residual - fused)
 
 
 @pytest.mark.task(1)
-def test_one_tile_loads_a_b_and_residual_and_stores_out():
-    assert_matches(lesson.fused_bytes, 2, 3, 4, 16, 16, 2, oracle=fused_by_hand)
+@pytest.mark.parametrize("save_z", [False, True])
+def test_one_tile_loads_a_b_and_residual_and_stores_out_and_z_if_it_is_asked_for(save_z):
+    assert_matches(lesson.fused_bytes, 2, 3, 4, 16, 16, 2, save_z, oracle=fused_by_hand)
 
 
 @pytest.mark.task(1)
-def test_z_is_stored_too_where_it_is_saved():
-    assert_matches(lesson.fused_bytes, 2, 3, 4, 16, 16, 2, True, oracle=fused_by_hand)
+@pytest.mark.parametrize("m, n, beside", [(16, 64, "side by side"), (32, 32, "one below the other")])
+def test_two_tiles_load_twice_as_much_as_one(m, n, beside):
+    one, two = lesson.fused_bytes(16, 32, 7, 16, 32, 2), lesson.fused_bytes(m, n, 7, 16, 32, 2)
+    why = (f"Two tiles of 16 x 32, {beside}: each of them loads 16 rows of a and 32 columns of b, whatever the other "
+           f"does. Of which are there more programs now, rows of tiles or columns of tiles?")
+    assert two == 2 * one, why
 
 
 @pytest.mark.task(1)
@@ -164,20 +149,16 @@ def test_bytes_of_any_size(m, n):
 
 
 @pytest.mark.task(1)
-def test_of_the_picture_72_bytes_are_saved():
-    assert_matches(lesson.saved_bytes, 2, 3, 2, oracle=saved_by_hand)
-
-
-@pytest.mark.task(1)
-def test_to_store_z_costs_one_pass_of_what_is_saved():
-    assert_matches(lesson.saved_bytes, 2, 3, 4, True, oracle=saved_by_hand)
+@pytest.mark.parametrize("save_z", [False, True])
+def test_of_the_picture_72_bytes_are_saved_and_12_less_if_z_is_stored(save_z):
+    assert_matches(lesson.saved_bytes, 2, 3, 2, save_z, oracle=saved_by_hand)
 
 
 # Task 2: the epilogue -----------------------------------------------------------------------------
 
 @pytest.mark.task(2)
 def test_a_product_alone_has_no_epilogue(rng):
-    a, b, *_ = whole_numbers(rng, 5, 3, 40)
+    a, b = (torch.from_numpy(integers(rng, shape, -2, 3)).to(device, HALF) for shape in ((5, 40), (40, 3)))
 
     def product_alone(a, b):
         return lesson.fused_forward(a, b, None, None, tiles=TILES)[0]
@@ -190,18 +171,11 @@ def test_out_of_the_picture():
     a, b, bias, residual = picture()
     out = lesson.fused_forward(a, b, bias, residual)[0]
     z = a @ b + bias
-    why = like(out, gelu_of_a_sum_that_has_the_residual_in_it_already=gelu(z + residual),
-               gelu_of_the_product_without_a_bias=gelu(a @ b) + residual,
-               the_residual_alone=residual, a_result_without_a_residual=gelu(z), z_without_gelu=z + residual,
-               gelu_of_the_product_with_the_bias_added_behind_it=gelu(a @ b) + bias + residual,
-               gelu_of_gelu=gelu(gelu(z)) + residual)
+    bias_last = gelu(a @ b) + bias + residual
+    why = like(out, {"gelu(a @ b + bias + residual)": gelu(z + residual), "gelu(a @ b) + bias + residual": bias_last,
+                     "gelu(a @ b) + residual": gelu(a @ b) + residual, "gelu(a @ b + bias)": gelu(z),
+                     "a @ b + bias + residual": z + residual})
     assert near(out) == [[0.841, 1.0, 1.841], [3.841, 4.841, 5.0]], why
-
-
-@pytest.mark.task(2)
-def test_z_of_the_picture():
-    z = lesson.fused_forward(*picture(), True)[1]
-    assert z.tolist() == [[1, 0, -1], [1, 1, 0]]
 
 
 @pytest.mark.task(2)
@@ -228,55 +202,50 @@ def test_the_bias_comes_once_however_many_boxes_k_has():
 @pytest.mark.task(2)
 def test_gelu_is_of_the_whole_sum():
     """Two boxes bring -2 and 3. gelu(1) is .841."""
-    out = out_alone(*sums_of([-2.0, 3.0]))
-    why = like(out, gelu_after_each_box=gelu(gelu(tensor([[-2.0]])) + 3),
-               the_sum_of_both_gelus=gelu(tensor([[-2.0]])) + gelu(tensor([[3.0]])))
+    out = out_alone(*one_sum(-2.0, 3.0))
+    first = gelu(tensor([[-2.0]]))
+    why = like(out, {"gelu(gelu(-2) + 3): gelu after each box": gelu(first + 3),
+                     "gelu(-2) + gelu(3): a sum of the gelu of each box": first + gelu(tensor([[3.0]]))})
     assert round(out.item(), 3) == 0.841, why
 
 
 @pytest.mark.task(2)
 def test_a_sum_is_not_rounded_before_gelu():
     """2048 + 1 - 2040 is 9, and so is its gelu. The bias is -2040; float16 has no 2049."""
-    a, b, bias, residual = sums_of([2048.0, 1.0])
+    a, b, bias, residual = one_sum(2048.0, 1.0)
     out = out_alone(a, b, bias - 2040, residual).item()
-    why = "2048 + 1 was rounded to 2048 on the way: in which dtype is the sum when the bias comes?" if out == 8 else None
+    why = "2048 + 1 was rounded to 2048: in which dtype is the sum when the bias comes?" if out == 8 else None
     assert out == 9, why
 
 
 @pytest.mark.task(2)
 def test_gelu_is_not_rounded_before_the_residual():
     """z is 2049, and the residual -2040."""
-    out = out_alone(*sums_of([2048.0, 1.0], residual=-2040.0)).item()
+    out = out_alone(*one_sum(2048.0, 1.0, residual=-2040.0)).item()
     why = "2049 was rounded to 2048 on the way: which step was made in 16 bits?" if out == 8 else None
     assert out == 9, why
 
 
 @pytest.mark.task(2)
 @pytest.mark.edge
-@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (33, 15, 17), (31, 17, 50), (70, 37, 15), (64, 32, 48)])
-def test_any_shape_has_a_z_that_is_exact(m, n, k, rng):
-    assert_matches(z_alone, *whole_numbers(rng, m, n, k), oracle=z_by_hand, exact=True)
-
-
-@pytest.mark.task(2)
-@pytest.mark.edge
 @pytest.mark.parametrize("m, n, k", [(0, 3, 5), (3, 0, 5), (1, 1, 1), (33, 15, 17), (70, 37, 50)])
-def test_any_shape_has_its_out(m, n, k, rng):
-    assert_matches(out_alone, *case(rng, m, n, k), oracle=right_out, tolerance=summed(torch.float64, k))
+def test_any_shape_has_its_out_and_z(m, n, k, rng):
+    assert_matches(lesson.fused_forward, *case(rng, m, n, k), True, tiles=TILES, oracle=forward_by_hand,
+                   tolerance=summed(torch.float64, k))
 
 
 @pytest.mark.task(2)
 @pytest.mark.tolerance
 @pytest.mark.parametrize("dtype", [HALF, BRAIN])
 def test_out_of_16_bits_is_rounded_once(dtype, rng):
-    assert_matches(out_alone, *case(rng, 40, 24, 70, dtype), oracle=right_out, tolerance=summed(dtype, 70))
+    assert_matches(out_alone, *case(rng, 40, 24, 70, dtype), oracle=formula, tolerance=summed(dtype, 70))
 
 
 @pytest.mark.task(2)
 @pytest.mark.tolerance
 def test_tiles_of_the_config_are_right(rng):
     a, b, bias, residual = case(rng, 130, 140, 70, BRAIN)
-    assert_matches(out_alone, a, b, bias, residual, tiles=None, oracle=right_out, tolerance=summed(BRAIN, 70))
+    assert_matches(out_alone, a, b, bias, residual, tiles=None, oracle=formula, tolerance=summed(BRAIN, 70))
 
 
 @pytest.mark.task(2)
@@ -284,33 +253,21 @@ def test_a_residual_may_be_stored_in_any_way(rng):
     a, b, bias, residual = case(rng, 37, 21, 5)
     out = out_alone(a, b, bias, strewn(residual))
     wrong = int((out - formula(a, b, bias, residual)).abs().nan_to_num(INF).gt(1e-9).sum())
-    why = f"{wrong} numbers are wrong. The residual has strides of its own: rows {strewn(residual).stride(0)} apart."
+    why = f"{wrong} numbers are wrong. The residual has strides of its own, here {strewn(residual).stride()}."
     assert wrong == 0, why
 
 
 @pytest.mark.task(2)
 @pytest.mark.nonfinite
 @pytest.mark.parametrize("strange", [NAN, INF])
-def test_what_is_not_finite_spoils_what_it_meets_and_nothing_else(strange, rng):
-    """A number of a meets a row, one of b or of the bias a column, one of the residual its own place."""
-    for which, spoilt in enumerate(["row 1", "column 2", "column 2", "element (1, 2)"]):
-        arguments = case(rng, 3, 4, 5)
-        arguments[which][(2,) if which == 2 else (1, 2)] = strange
-        rows, cols = torch.where(~out_alone(*arguments).isfinite())
-        met = {"row 1": 4, "column 2": 3, "element (1, 2)": 1}[spoilt]
-        strange_numbers, off = len(rows), [(row, col) for row, col in zip(rows.tolist(), cols.tolist())
-                                           if (row != 1 if "row" in spoilt else col != 2)]
-        assert strange_numbers == met, f"{strange} in {'a b bias residual'.split()[which]} spoils {spoilt}."
-        assert off == []
-
-
-@pytest.mark.task(2)
-@pytest.mark.counters
-def test_all_of_it_is_one_kernel(rng):
-    counters = count(lesson.fused_forward, *case(rng, 40, 24, 16, HALF), tiles=TILES)
-    kernels = [launch.kernel for launch in counters.launches]
-    assert kernels == ["matmul_kernel"]
-    assert counters.programs == 4
+@pytest.mark.parametrize("which, spoilt", [("a", "row 1"), ("b", "column 2"), ("bias", "column 2"),
+                                           ("residual", "one element")])
+def test_what_is_not_finite_spoils_what_it_meets_and_nothing_else(which, spoilt, strange, rng):
+    arguments = dict(zip(("a", "b", "bias", "residual"), case(rng, 3, 4, 5)))
+    arguments[which][2 if which == "bias" else (1, 2)] = strange
+    met = {"row 1": [[1, 0], [1, 1], [1, 2], [1, 3]], "column 2": [[0, 2], [1, 2], [2, 2]], "one element": [[1, 2]]}
+    elements_spoilt = (~out_alone(**arguments).isfinite()).nonzero().tolist()
+    assert elements_spoilt == met[spoilt]
 
 
 @pytest.mark.task(1, 2)
@@ -321,8 +278,8 @@ def test_the_bytes_are_as_predicted(m, n, k, save_z, rng):
     """Beside them each row of tiles loads the bias."""
     counters = count(lesson.fused_forward, *case(rng, m, n, k, HALF), save_z, tiles=TILES)
     bytes_of_bias = 2 * n * -(-m // TILES[0])
-    bytes_moved = counters.bytes - bytes_of_bias
-    assert bytes_moved == lesson.fused_bytes(m, n, k, *TILES[:2], 2, save_z)
+    bytes_predicted = lesson.fused_bytes(m, n, k, *TILES[:2], 2, save_z) + bytes_of_bias
+    assert counters.bytes == bytes_predicted
 
 
 @pytest.mark.task(1, 2)
@@ -335,16 +292,6 @@ def test_four_kernels_move_what_is_saved_and_the_rest(save_z, rng):
     fused = count(lesson.fused_forward, *arguments, save_z, tiles=TILES)
     bytes_more = apart.bytes - fused.bytes
     assert bytes_more == lesson.saved_bytes(40, 24, 2, save_z)
-
-
-@pytest.mark.task(2)
-@pytest.mark.counters
-def test_each_sum_is_stored_once_and_z_only_if_it_is_asked_for(rng):
-    arguments = case(rng, 40, 24, 56, HALF)
-    for save_z, matrices_stored in (False, 1), (True, 2):
-        counters = count(lesson.fused_forward, *arguments, save_z, tiles=TILES)
-        bytes_stored = counters.bytes_stored
-        assert bytes_stored == 2 * 40 * 24 * matrices_stored
 
 
 @pytest.mark.task(2)
@@ -391,8 +338,8 @@ def test_d_z_of_the_picture_is_the_slope():
     z = tensor([[1, 0, -1], [1, 1, 0]])
     d_z = lesson.fused_backward(torch.ones_like(z), z)[0]
     cdf, pdf = (1 + torch.erf(z / 2**0.5)) / 2, torch.exp(-z * z / 2) / (2 * torch.pi)**0.5
-    why = like(d_z, cdf_alone=cdf, gelu_and_not_its_slope=gelu(z), pdf_alone=pdf, cdf_and_pdf_without_z=cdf + pdf,
-               cdf_less_the_second_part=cdf - z * pdf, a_slope_of_1_everywhere=torch.ones_like(z))
+    why = like(d_z, {"cdf(z): a product has a slope of two parts": cdf, "cdf(z) + pdf(z)": cdf + pdf,
+                     "cdf(z) - z * pdf(z)": cdf - z * pdf, "gelu(z), and not its slope": gelu(z), "d_out": z * 0 + 1})
     assert near(d_z) == [[1.083, 0.5, -0.083], [1.083, 1.083, 0.5]], why
 
 
@@ -400,13 +347,9 @@ def test_d_z_of_the_picture_is_the_slope():
 def test_d_bias_of_the_picture_is_a_sum_over_rows():
     z = tensor([[1, 0, -1], [1, 1, 0]])
     d_bias = lesson.fused_backward(torch.ones_like(z), z)[1]
-    assert near(d_bias[None]) == [[2.167, 1.583, 0.417]]
-
-
-@pytest.mark.task(3)
-def test_d_out_is_multiplied_by_the_slope_of_its_own_place(rng):
-    d_out, z = tensors(rng, (5, 3), (5, 3))
-    assert_matches(lesson.fused_backward, d_out, z, oracle=backward_by_autograd, tolerance=summed(torch.float64, 5))
+    across = "1.5 is 1.083 + .5 - .083, a sum of the numbers of one row: does the bias meet rows or columns?"
+    why = across if 1.5 in near(d_bias[None])[0] else None
+    assert near(d_bias[None]) == [[2.167, 1.583, 0.417]], why
 
 
 @pytest.mark.task(3)
@@ -507,15 +450,20 @@ def test_goes_back_at_more_than_half_the_speed_of_a_copy():
 
 # Task 4: for autograd -----------------------------------------------------------------------------
 
-@pytest.mark.task(2, 4)
-def test_linear_gelu_of_the_picture():
-    assert_matches(lesson.linear_gelu, *picture(), oracle=formula, tolerance=summed(torch.float64, 4))
-
-
 @pytest.mark.task(2, 3, 4)
 def test_gradients_of_the_picture():
     assert_matches(gradients(lesson.linear_gelu), *picture(), d_out=tensor([[1, 1, 1], [1, 1, 1]]),
                    oracle=gradients(formula), tolerance=summed(torch.float64, 4))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_d_a_of_the_picture_has_been_through_gelu():
+    a, b, bias, residual = picture()
+    d_out = torch.ones_like(residual)
+    d_a = gradients(lesson.linear_gelu)(a, b, bias, residual, d_out=d_out)[0]
+    d_z = backward_by_autograd(d_out, a @ b + bias)[0]
+    why = like(d_a, {"d_out @ b.T: the way back goes through gelu first": d_out @ b.T})
+    assert near(d_a) == near(d_z @ b.T), why
 
 
 @pytest.mark.task(2, 3, 4)
@@ -532,7 +480,7 @@ def test_gradients_have_the_shapes_of_their_arguments_in_any_layout(m, n, k, rng
 def test_gradients_of_16_bits_are_of_16_bits(dtype, rng):
     d_out, = tensors(rng, (20, 24), dtype=dtype)
     assert_matches(gradients(lesson.linear_gelu), *case(rng, 20, 24, 16, dtype), d_out=d_out,
-                   oracle=gradients(formula), tolerance=rounded(dtype, 4))
+                   oracle=gradients(formula), tolerance=rounded(dtype))
 
 
 @pytest.mark.task(2, 3, 4)
@@ -557,22 +505,12 @@ def test_gradients_are_the_same_under_torch_compile(rng):
                    tolerance=summed(torch.float64, 8))
 
 
-@pytest.mark.task(2, 3, 4)
-@pytest.mark.counters
-def test_z_alone_waits_for_the_way_back(rng):
-    m, n, k = 32, 64, 16
-    d_out, = tensors(rng, (m, n), dtype=HALF)
-    used = memory(gradients(lesson.linear_gelu), *case(rng, m, n, k, HALF), d_out=d_out)
-    bytes_of_z = 2 * m * n
-    assert used.saved <= bytes_of_z
-
-
 @pytest.mark.task(2, 4)
 @pytest.mark.counters
-def test_without_a_gradient_to_come_no_z_is_stored(rng):
-    m, n, k = 16, 24, 8
-    counters = count(lesson.linear_gelu, *case(rng, m, n, k, HALF))
-    bytes_of_out = 2 * m * n
+def test_without_a_gradient_to_come_one_kernel_stores_out_and_nothing_else_is_done(rng):
+    counters = count(lesson.linear_gelu, *case(rng, 16, 24, 8, HALF))
+    bytes_of_out = 2 * 16 * 24
+    assert counters.library_operations == []
     assert counters.bytes_stored == bytes_of_out
 
 
@@ -587,9 +525,10 @@ def test_both_ways_are_one_kernel_each(rng):
 
 @pytest.mark.task(2, 3, 4)
 @pytest.mark.counters
-def test_nothing_is_copied_on_the_way_back(rng):
+def test_z_alone_waits_for_the_way_back_and_nothing_is_copied_there(rng):
     m, n, k = 32, 64, 16
     d_out, = tensors(rng, (m, n), dtype=HALF)
-    out_z_d_z_and_d_residual, d_a, d_b, d_bias, share = 4 * 2 * m * n, 2 * m * k, 2 * k * n, 2 * n, 4 * n
+    bytes_of_z, d_a_and_d_b, d_bias_and_its_share = 2 * m * n, 2 * k * (m + n), 6 * n
     used = memory(gradients(lesson.linear_gelu), *case(rng, m, n, k, HALF), d_out=d_out)
-    assert used.peak <= out_z_d_z_and_d_residual + d_a + d_b + d_bias + share
+    assert used.saved <= bytes_of_z
+    assert used.peak <= 4 * bytes_of_z + d_a_and_d_b + d_bias_and_its_share  # out, z, d_z and d_residual
