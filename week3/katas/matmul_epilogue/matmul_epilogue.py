@@ -9,41 +9,41 @@ Challenge
          2   0   1              1   1   0     .841  .841     0    3   4   5   3.841  4.841   5
         slope of gelu at z:  1.083    .5  -.083    d_z, where d_out is 1 everywhere
                              1.083  1.083    .5
-        d_bias, added up:    2.166  1.583  .417
+        d_bias, added up:    2.167  1.583  .417
 
 Explore
     ./course python -c "from torch import nn, tensor as t; print(nn.functional.gelu(t([-4., -1, -.75, -.5, 0, 1, 4])))"
     Both ends look like ReLU. Which two of these z have nearly the same gelu? Can z be found again from it?
 
 Concept
-    gelu: z * cdf(z), where cdf(z) = (1 + erf(z / sqrt(2))) / 2 is the share of a normal distribution below z. At z = 1
-    it is 1 * .841. By the product rule its slope is cdf(z) + z * pdf(z), with pdf(z) = exp(-z * z / 2) / sqrt(2 * pi).
-    At 1 that is .841 + .242. tl.erf(x) and tl.exp(x) take float32 or float64.
+    gelu(z) is z * cdf(z), where cdf(z) = (1 + erf(z / sqrt(2))) / 2 is the share of a normal distribution below z. At
+    z = 1 it is 1 * .841. By the product rule its slope is cdf(z) + z * pdf(z), pdf(z) = exp(-z * z / 2) / sqrt(2 * pi):
+    at 1 it is .841 + .242. tl.erf(x) and tl.exp(x) take float32 or float64; 1 / sqrt(2 * pi) = 0.3989422804014327.
     Bytes: behind a product, three kernels for bias, gelu and residual read m * n numbers each and write as many; the
     last one reads the residual too. With the store of the product that is 8 times m * n. In the epilogue the sums are
-    in registers: the residual is read, out is stored, 2 times m * n. For 2 x 3 numbers of 2 bytes: 96 bytes, or 24.
-    The bias, a row of n, is not counted here.
+    in registers: the residual is read, out is stored, 2 times m * n. For 2 x 3 numbers of 2 bytes: 96 bytes, or 24,
+    without the bias, which is a row of n.
     Order: the loop over k only adds. A bias in it would come once for each box, and gelu of a part is no part of gelu.
     Then the bias, one number for each column; gelu; the residual; one rounding, when tl.store converts to the dtype
     that it stores to. If z were rounded to float16 before gelu, 2048 + 1 would be 2048.
-    What waits: the slope needs z, which out does not tell: gelu(-.5) and gelu(-1.05) are equal. To multiply again costs
-    2 * m * n * k operations; to store z costs m * n more numbers. So z is stored for training, and only for that.
+    Save z: the slope needs it, and out does not tell it: gelu(-.5) and gelu(-1.05) are both -.154. To multiply again
+    takes 2 * m * n * k operations, to store z m * n numbers. So z is stored for training, and only for that.
     Way back: d_z = d_out * slope(z). The bias meets every row, so d_bias is d_z added up over the rows. A program has
     a tile of d_z in registers and adds up its columns, tl.sum(d_z, 0), before d_z is rounded: its share. PyTorch adds
     up the shares, as in the kata layernorm. The residual is only added: its gradient is d_out itself. The product
-    has two: d_a = d_z @ b.T and d_b = a.T @ d_z; torch.matmul, or @, will do.
+    has two: d_a = d_z @ b.T and d_b = a.T @ d_z, by PyTorch.
     Precision: SUMS is float64 for float64, else float32. tl.dot(x, y, acc, out_dtype=SUMS) adds to acc. In d_z_kernel
     shares_ptr.dtype.element_ty is such a dtype, and x.to(dtype) converts.
 
 Code it
-    Task 1  fused_bytes, saved_bytes: what is moved, and what is not                     (five lines)
+    Task 1  fused_bytes, saved_bytes: what is moved, and what is not                      (two lines)
     Task 2  matmul_kernel: the product, and all of the epilogue                         (thirteen lines)
     Task 3  slope, d_z_kernel: the activation's way back, and shares of d_bias           (eleven lines)
     Task 4  LinearGelu: for autograd                                                      (six lines)
 
 Verify
     pytest week3/katas/matmul_epilogue           then: ./course quiz week3/katas/matmul_epilogue
-    Reflect: could d_z_kernel be an epilogue too, or the prologue of a product? Of which of the two that follow?
+    Reflect: d_out comes out of a product too, in the layer behind. What of d_z_kernel could be its epilogue?
 
 Simulated without a GPU: results and bytes are exact, and the compiler is the real one. Time is not simulated.
 """
@@ -78,7 +78,7 @@ def saved_bytes(m: int, n: int, itemsize: int, save_z: bool = False) -> int:
 @triton.jit
 def gelu(z):
     """z * cdf(z). Given."""
-    return z * 0.5 * (1.0 + tl.erf(z * 0.7071067811865476))
+    return z * 0.5 * (1.0 + tl.erf(z * 0.7071067811865476))  # 1 / sqrt(2)
 
 
 @triton.jit
@@ -132,14 +132,14 @@ def step_kernel(x_ptr, other_ptr, out_ptr, m, n, STEP: tl.constexpr, TILE_M: tl.
     """One step of in_four_kernels. Given."""
     row, col = tl.program_id(0) * TILE_M, tl.program_id(1) * TILE_N
     places, here = places_of(row, col, m, n, n, 1, TILE_M, TILE_N)
-    x = tl.load(x_ptr + places, mask=here, other=0.0).to(tl.float32)
+    x = tl.load(x_ptr + places, mask=here).to(tl.float32)
     if STEP == "bias":
         cols = col + tl.arange(0, TILE_N)
-        x += tl.load(other_ptr + cols, mask=cols < n, other=0.0)[None, :]
+        x += tl.load(other_ptr + cols, mask=cols < n)[None, :]
     elif STEP == "gelu":
         x = gelu(x)
     else:
-        x += tl.load(other_ptr + places, mask=here, other=0.0)
+        x += tl.load(other_ptr + places, mask=here)
     tl.store(out_ptr + places, x, mask=here)
 
 
@@ -173,10 +173,9 @@ def fused_backward(d_out: torch.Tensor, z: torch.Tensor, *, tile: tuple[int, int
 
     d_out: (m, n), of any strides. z: (m, n), contiguous. Without a row d_bias is 0.
     """
-    (m, n), grid = z.shape, tuple(map(triton.cdiv, z.shape, tile))
-    d_z = torch.empty_like(z)
-    shares = torch.empty(grid[0], n, dtype=torch.promote_types(z.dtype, torch.float32), device=z.device)
-    d_z_kernel[grid](d_out, z, d_z, shares, m, n, *d_out.stride(), ROWS=tile[0], COLS=tile[1])
+    grid, d_z = tuple(map(triton.cdiv, z.shape, tile)), torch.empty_like(z)
+    shares = torch.empty(grid[0], z.shape[1], dtype=torch.promote_types(z.dtype, torch.float32), device=z.device)
+    d_z_kernel[grid](d_out, z, d_z, shares, *z.shape, *d_out.stride(), ROWS=tile[0], COLS=tile[1])
     return d_z, shares.sum(0).to(z.dtype)
 
 
