@@ -8,7 +8,7 @@ K = 1024  # where the epilogue weighs as much as the product: a transformer's wi
 def operands(n, rng):
     import torch
 
-    return tuple(x.to(torch.bfloat16) for x in tensors(rng, (n, K), (K, n), n, (n, n)))
+    return tuple(x.to(torch.float16) for x in tensors(rng, (n, K), (K, n), n, (n, n)))
 
 
 def by_formula(a, b, bias, residual):
@@ -20,7 +20,7 @@ def by_formula(a, b, bias, residual):
 def on_the_way_back(n, rng):
     import torch
 
-    return tuple(x.to(torch.bfloat16) for x in tensors(rng, (n, n), (n, n)))
+    return tuple(x.to(torch.float16) for x in tensors(rng, (n, n), (n, n)))
 
 
 def back_by_formula(d_out, z):
@@ -42,12 +42,12 @@ def back_by_torch(d_out, z):
 WORKLOADS = (
     Workload(
         function="fused_forward", arguments=operands, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(64,), small=160,
-        shape=lambda n: f"{n} x {K} times {K} x {n} bfloat16", moved=lambda n: 2 * (2 * K * n + 2 * n * n + n),
-        flops=lambda n: 2 * n * n * K, terms=lambda n: K, dtype="bfloat16", naive="PyTorch",
+        shape=lambda n: f"{n} x {K} times {K} x {n} float16", moved=lambda n: 2 * (2 * K * n + 2 * n * n + n),
+        flops=lambda n: 2 * n * n * K, terms=lambda n: K, dtype="float16", naive="PyTorch",
         rivals={"torch.compile": Compiled(by_formula), "PyTorch": by_formula}),
     Workload(
         function="fused_backward", arguments=on_the_way_back, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,),
-        small=64, shape=lambda n: f"{n} x {n} bfloat16", moved=lambda n: 2 * 3 * n * n, flops=lambda n: 12 * n * n,
+        small=64, shape=lambda n: f"{n} x {n} float16", moved=lambda n: 2 * 3 * n * n, flops=lambda n: 12 * n * n,
         terms=lambda n: n, naive="PyTorch",
         rivals={"torch.compile": Compiled(back_by_formula), "PyTorch": back_by_torch}),
 )
