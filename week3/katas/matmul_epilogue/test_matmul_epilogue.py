@@ -95,9 +95,9 @@ def off(got, wanted):
 
 
 def like(got, ways):
-    """What came back, if it is one of these: formula -> what it gives."""
+    """What came back, where it is one of these: formula -> what it gives."""
     found = [words for words, way in ways.items() if torch.allclose(got.double(), way.double(), atol=2e-3)]
-    return f"What came back is {found[0]}." if found else None
+    return f"What came back is {found[0]}." if found else "Work one number out by hand: which steps has it been through?"
 
 
 # Task 1: bytes ------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def saved_by_hand(m, n, itemsize, save_z=False):
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("save_z", [False, True])
-def test_one_tile_loads_a_b_and_residual_and_stores_out_and_z_if_it_is_asked_for(save_z):
+def test_one_tile_loads_a_b_and_residual_and_stores_out_and_perhaps_z(save_z):
     assert_matches(lesson.fused_bytes, 2, 3, 4, 16, 16, 2, save_z, oracle=fused_by_hand)
 
 
@@ -165,7 +165,8 @@ def test_out_of_the_picture():
     bias_last = gelu(a @ b) + bias + residual
     why = like(out, {"gelu(a @ b + bias + residual)": gelu(z + residual), "gelu(a @ b) + bias + residual": bias_last,
                      "gelu(a @ b) + residual": gelu(a @ b) + residual, "gelu(a @ b + bias)": gelu(z),
-                     "a @ b + bias + residual": z + residual})
+                     "a @ b + bias + residual": z + residual,
+                     "as if the bias ran down the rows": gelu(a @ b + bias[:2, None]) + residual})
     assert near(out) == [[0.841, 1.0, 1.841], [3.841, 4.841, 5.0]], why
 
 
@@ -176,8 +177,8 @@ def test_each_column_has_its_own_number_of_the_bias():
     bias += tensor([1.0, 2, 3, 4])
     z = lesson.fused_forward(*(x.half() for x in (a, b, bias, residual)), True, tiles=TILES)[1]
     down = z[:, 0].tolist() == [1, 2, 3]
-    why = "Down a column the numbers of the bias change: which axis is its own, rows or columns?" if down else None
-    assert z.tolist() == [[1, 2, 3, 4]] * 3, why
+    why = "Down a column the numbers of the bias change: which axis is its own, rows or columns?"
+    assert z.tolist() == [[1, 2, 3, 4]] * 3, why if down else "Where the product is 0, z is the bias."
 
 
 @pytest.mark.task(2)
@@ -186,8 +187,8 @@ def test_the_bias_comes_once_however_many_boxes_k_has():
     a, b, residual = (torch.zeros(shape, dtype=HALF, device=device) for shape in ((4, 48), (48, 3), (4, 3)))
     z = lesson.fused_forward(a, b, torch.ones(3, dtype=HALF, device=device), residual, True, tiles=TILES)[1]
     first = z[0, 0].item()
-    why = "Each of the three boxes brought the bias along: what belongs into the loop?" if first == 3 else None
-    assert first == 1, why
+    why = "Each of the three boxes brought the bias along: what belongs into the loop?"
+    assert first == 1, why if first == 3 else "Where the product is 0, z is the bias."
 
 
 @pytest.mark.task(2)
@@ -206,8 +207,8 @@ def test_no_sum_is_rounded_before_the_last_step(of_bias, of_residual, when):
     """2048 + 1 - 2040 is 9. float16 has no 2049; gelu leaves both as they are."""
     a, b, bias, residual = one_sum(2048.0, 1.0)
     out = out_alone(a, b, bias + of_bias, residual + of_residual).item()
-    why = f"2048 + 1 was rounded to 2048: in which dtype is the sum when the {when} comes?" if out == 8 else None
-    assert out == 9, why
+    why = f"2048 + 1 was rounded to 2048: in which dtype is the sum when the {when} comes?"
+    assert out == 9, why if out == 8 else "2048 + 1 - 2040 is 9, and gelu(9) is 9."
 
 
 @pytest.mark.task(2)
@@ -238,7 +239,7 @@ def test_a_residual_may_be_stored_in_any_way(rng):
     right = formula(a, b, bias, residual)
     dense, apart = (off(out_alone(a, b, bias, x), right) for x in (residual, strewn(residual)))
     why = f"All is right of a contiguous residual. Of one with strides {strewn(residual).stride()} numbers are wrong."
-    assert apart == 0, why if dense == 0 else None
+    assert apart == 0, why if dense == 0 else "A contiguous one goes wrong too."
 
 
 @pytest.mark.task(2)
@@ -330,7 +331,7 @@ def test_d_bias_of_the_picture_is_a_sum_over_rows():
     z = tensor([[1, 0, -1], [1, 1, 0]])
     d_bias = lesson.fused_backward(torch.ones_like(z), z)[1]
     across = "1.5 is 1.083 + .5 - .083, a sum of the numbers of one row: does the bias meet rows or columns?"
-    why = across if 1.5 in near(d_bias[None])[0] else None
+    why = across if 1.5 in near(d_bias[None])[0] else "The first column of d_z is 1.083, 1.083."
     assert near(d_bias[None]) == [[2.167, 1.583, 0.417]], why
 
 
@@ -367,7 +368,7 @@ def test_d_bias_adds_what_is_not_rounded_yet():
     z[::2], sign[1::2] = 0.00025, -1.0
     d_bias = lesson.fused_backward(sign, z, tile=TILE)[1]
     wanted = round(backward_by_autograd(sign.double(), z.double())[1][0].item(), 5)
-    why = "Each d_z was rounded to float16 before it was added up." if not d_bias.any() else None
+    why = "Half of the slopes are .5." if d_bias.any() else "Each d_z was rounded to float16 before it was added."
     assert [round(each, 5) for each in d_bias.tolist()] == [wanted] * 3, why
 
 
@@ -385,7 +386,7 @@ def test_d_out_may_be_stored_in_any_way(rng):
     right = backward_by_autograd(d_out, z)[0]
     dense, apart = (off(lesson.fused_backward(x, z, tile=TILE)[0], right) for x in (d_out, strewn(d_out)))
     why = f"All is right of a contiguous d_out. Of one with strides {strewn(d_out).stride()} numbers are wrong."
-    assert apart == 0, why if dense == 0 else None
+    assert apart == 0, why if dense == 0 else "A contiguous one goes wrong too."
 
 
 @pytest.mark.task(3)
