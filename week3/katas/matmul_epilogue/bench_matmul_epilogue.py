@@ -14,7 +14,7 @@ def operands(n, rng):
 def by_formula(a, b, bias, residual):
     import torch
 
-    return torch.nn.functional.gelu(torch.addmm(bias, a, b)) + residual, None
+    return torch.nn.functional.gelu(torch.addmm(bias, a, b)) + residual
 
 
 def on_the_way_back(n, rng):
@@ -41,13 +41,13 @@ def back_by_torch(d_out, z):
 
 WORKLOADS = (
     Workload(
-        function="fused_forward", arguments=operands, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(64,), small=160,
+        function="linear_gelu", arguments=operands, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(64,), small=160,
         shape=lambda n: f"{n} x {K} times {K} x {n} float16", moved=lambda n: 2 * (2 * K * n + 2 * n * n + n),
         flops=lambda n: 2 * n * n * K, terms=lambda n: K, dtype="float16", naive="PyTorch",
         rivals={"torch.compile": Compiled(by_formula), "PyTorch": by_formula}),
     Workload(
         function="fused_backward", arguments=on_the_way_back, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,),
         small=64, shape=lambda n: f"{n} x {n} float16", moved=lambda n: 2 * 3 * n * n, flops=lambda n: 12 * n * n,
-        terms=lambda n: n, naive="PyTorch",
+        terms=lambda n: n, dtype="float16", naive="PyTorch",
         rivals={"torch.compile": Compiled(back_by_formula), "PyTorch": back_by_torch}),
 )

@@ -1,8 +1,9 @@
 """Week 3, kata: a product and what follows it
 
 Challenge
-    Transformers compute gelu(a @ b + bias) + residual, where residual is a matrix that goes around the product. Write
-    it as one kernel: bias, gelu and residual are its epilogue (week 2, day 7), in registers. Then find its gradients.
+    A layer of a network computes gelu(a @ b + bias) + residual, where residual, often the layer's input, goes around
+    the product. Write it as one kernel: bias, gelu and residual are its epilogue (week 2, day 7), in registers. Then
+    find its gradients.
 
         product + bias       = z            gelu(z)             residual     out
          2  -1   0  + -1 1 -1   1   0  -1     .841    0  -.159    0   1   2    .841    1   1.841
@@ -21,8 +22,7 @@ Concept
     at 1 it is .841 + .242. tl.erf(x) and tl.exp(x) take float32 or float64; 1 / sqrt(2 * pi) = 0.3989422804014327.
     Bytes: behind a product, three kernels for bias, gelu and residual read m * n numbers each and write as many; the
     last one reads the residual too. With the store of the product that is 8 times m * n. In the epilogue the sums are
-    in registers: the residual is read, out is stored, 2 times m * n. For 2 x 3 numbers of 2 bytes: 96 bytes, or 24,
-    without the bias, which is a row of n.
+    in registers: the residual is read, out is stored, 2 times m * n. For 2 x 3 numbers of 2 bytes: 96 bytes, or 24.
     Order: the loop over k only adds. A bias in it would come once for each box, and gelu of a part is no part of gelu.
     Then the bias, one number for each column; gelu; the residual; one rounding, when tl.store converts to the dtype
     that it stores to. If z were rounded to float16 before gelu, 2048 + 1 would be 2048.

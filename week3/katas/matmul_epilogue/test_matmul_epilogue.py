@@ -97,7 +97,7 @@ def off(got, wanted):
 def like(got, ways):
     """What came back, where it is one of these: formula -> what it gives."""
     found = [words for words, way in ways.items() if torch.allclose(got.double(), way.double(), atol=2e-3)]
-    return f"What came back is {found[0]}." if found else "Work one number out by hand: which steps has it been through?"
+    return f"What came back is {found[0]}." if found else "Work one number out by hand: which steps does it take?"
 
 
 # Task 1: bytes ------------------------------------------------------------------------------------
