@@ -1,0 +1,453 @@
+"""The kata again, as checks: a mask from seed and offset, one kernel for each way, a bias that is summed, autograd."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from tools.check import assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, speed_ratio
+from tools.check.inputs import matrices
+from tools.check.tolerances import accumulated, elementwise
+from tools.gpu import device
+from week3.katas.fused_elementwise import fused_elementwise as lesson
+
+NAN = float("nan")
+FLOAT32 = 4  # bytes
+SEED = 7     # that of the lesson's picture
+PHILOX = "Philox is asked more often than once for eight columns."
+
+
+def tensor(values, dtype=torch.float32):
+    return torch.tensor(values, dtype=dtype, device=device)
+
+
+def numbers(rng, *shapes, dtype=torch.float32):
+    return [torch.from_numpy(array).to(device, dtype) for array in matrices(rng, *shapes)]
+
+
+def zeros(*shapes, dtype=torch.float16):
+    return [torch.zeros(shape, dtype=dtype, device=device) for shape in shapes]
+
+
+def story():
+    """x and bias of the lesson's picture; x + bias is 1, 2, 2, -1."""
+    return tensor([[0, 1, 2, -2]]), tensor([1, 1, 0, 1])
+
+
+def apart(x, by=3):
+    """The same rows further apart in memory, and NaN between them."""
+    wide = torch.full((x.shape[0], x.shape[1] + by), NAN, dtype=x.dtype, device=x.device)
+    wide[:, :x.shape[1]] = x
+    return wide[:, :x.shape[1]]
+
+
+def philox(seed, offset):
+    """Four words of 32 bits for each offset, by the seven rounds of Salmon et al. (2011)."""
+    offset = np.asarray(offset, np.uint64)
+    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    a, b, c, d = offset & low, offset >> half, 0 * offset, 0 * offset
+    for i in range(7):
+        first, second = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
+        key = [np.uint64((k + i * step) % 2**32) for k, step in ((seed, 0x9E3779B9), (seed >> 32, 0xBB67AE85))]
+        a, b, c, d = (second >> half) ^ b ^ key[0], second & low, (first >> half) ^ d ^ key[1], first & low
+    return np.stack([a, b, c, d], -1)
+
+
+def draws(rows, n, seed):
+    """(rows, n) whole numbers from 0 to 65535: the two halves of each word, the lower one first."""
+    words = philox(seed, np.arange(rows * -(-n // 8)))
+    halves = np.stack([words & np.uint64(0xFFFF), words >> np.uint64(16)], -1)
+    return halves.reshape(rows, 8 * -(-n // 8))[:, :n].astype(np.int64)
+
+
+def not_dropped(rows, n, p, seed):
+    return draws(rows, n, seed) >= p * 65536
+
+
+def gelu(u):
+    return u * 0.5 * (1 + torch.erf(u / 2**0.5))
+
+
+def step_by_step(x, bias, p, seed, **tile):
+    keep = not_dropped(x[..., 0].numel(), x.shape[-1], p, seed).reshape(x.shape)
+    return torch.where(torch.from_numpy(keep).to(x.device), gelu(x + bias) / (1 - p), 0.0)
+
+
+def backward_by_autograd(d_out, x, bias, p, seed, **tiles):
+    with torch.enable_grad():
+        leaves = [each.detach().requires_grad_() for each in (x, bias)]
+        return torch.autograd.grad(step_by_step(*leaves, p, seed), leaves, d_out)
+
+
+def summed(dtype, rows):
+    """A bias has a sum over rows. Of 16 bits the inputs have no more digits than tf32 has."""
+    tolerance = accumulated(dtype, rows)
+    return tolerance if dtype in ("float32", "float64") else tolerance.blind_to("tf32 round trip")
+
+
+def products_in_64_bits(kernel):
+    """How many multiplications of integers the compiler was given in 64 bits."""
+    return re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir")).count("i64")
+
+
+def offsets_asked(kernel):
+    """For how many offsets a program runs Philox: each of its seven rounds has two products of 32 bits by 32."""
+    wide_products = re.findall(r"tt\.mulhiui .*: tensor<(\d+)xi32>", kernel.text("ttir"))
+    return sum(int(length) for length in wide_products) / 14
+
+
+def assert_compiles_well(function, kernel, *args):
+    kernel = compiled(function, *args, 0.25, SEED, chip="h100").kernels[kernel]
+    spills, widest_load = kernel.spills, max(load.width for load in kernel.loads)
+    offsets_of_a_tile, row_begins_in_64_bits = offsets_asked(kernel), products_in_64_bits(kernel)
+    assert spills == 0
+    assert widest_load == 16
+    assert offsets_of_a_tile <= lesson.TILE / 8, PHILOX
+    assert row_begins_in_64_bits >= 1, "Row 2**20 of 8192 numbers begins at 2**33: which product needs 64 bits?"
+
+
+# Task 1: the mask ---------------------------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_of_the_picture_column_2_is_dropped():
+    kept_columns = lesson.kept_places(rows=1, n=4, p=0.25, seed=7).tolist()
+    assert kept_columns == [[True, True, False, True]]
+
+
+@pytest.mark.task(1)
+def test_row_1_of_20_columns_begins_with_offset_3():
+    first_row, second_row = lesson.kept_places(rows=2, n=20, p=0.25, seed=7).tolist()
+    wanted = not_dropped(2, 20, 0.25, 7).tolist()
+    why = "As if each row began at offset 0. How many offsets has row 0 used up?" if second_row == first_row else None
+    assert [first_row, second_row] == wanted, why
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("tile", [8, 16, 32])
+def test_tiles_have_offsets_of_their_own(tile):
+    """Of row 0 alone, 40 columns: the mask is the same for any tile."""
+    row, = lesson.kept_places(rows=1, n=40, p=0.5, seed=7, tile=tile).tolist()
+    alike = all(one == other for one, other in zip(row, row[tile:]))
+    why = f"Each tile of {tile} columns drops the same places: where does `start` come in?" if alike else None
+    assert row == not_dropped(1, 40, 0.5, 7)[0].tolist(), why
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 15, 16, 17, 37])
+def test_rows_of_any_length_have_the_mask_of_their_offsets(n):
+    mask = lesson.kept_places(3, n, 0.375, 2**40 + 5, tile=16).tolist()
+    assert mask == not_dropped(3, n, 0.375, 2**40 + 5).tolist()
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_a_draw_that_is_just_the_threshold_is_kept():
+    """The draw of column 2 is 11183: at p = 11183 / 65536 it is not below the threshold."""
+    column_2_is_kept = [lesson.kept_places(1, 4, p / 65536, 7)[0, 2].item() for p in (11183, 11184)]
+    assert column_2_is_kept == [True, False]
+
+
+@pytest.mark.task(1)
+@pytest.mark.edge
+def test_p_0_keeps_all_and_p_1_nothing():
+    kept_of_200 = [lesson.kept_places(2, 100, p, 7).sum().item() for p in (0.0, 1.0)]
+    assert kept_of_200 == [200, 0]
+
+
+@pytest.mark.task(1)
+@pytest.mark.compiled
+def test_philox_is_asked_once_for_eight_columns():
+    kernel = compiled(lesson.kept_places, 2, 4096, 0.25, 7, chip="h100").kernels["mask_kernel"]
+    offsets_of_a_tile = offsets_asked(kernel)
+    assert offsets_of_a_tile <= lesson.TILE / 8, PHILOX
+
+
+# Task 2: forward ----------------------------------------------------------------------------------
+
+@pytest.mark.task(1, 2)
+def test_the_row_of_the_lesson_has_the_results_of_the_picture():
+    assert_matches(lesson.gelu_dropout_forward, *story(), 0.25, SEED, oracle=step_by_step)
+
+
+@pytest.mark.task(1, 2)
+def test_gelu_of_2_is_the_exact_one():
+    """2 * cdf(2) is 1.954500, and the formula with tanh gives 1.954598."""
+    result = lesson.gelu_dropout_forward(tensor([[2]]), tensor([0]), 0.0, SEED).item()
+    why = "This is GELU by tanh. The exact one has cdf(u), by erf." if abs(result - 1.954598) < 1e-6 else None
+    assert result == pytest.approx(1.954500, abs=2e-6), why
+
+
+@pytest.mark.task(1, 2)
+def test_what_is_kept_is_scaled_behind_the_gelu():
+    """At p = .5 column 7 is kept: gelu(1) / (1 - p) = 1.683, and gelu(1 / (1 - p)) = 1.955."""
+    last = lesson.gelu_dropout_forward(tensor([[1] * 8]), tensor([0] * 8), 0.5, SEED)[0, 7].item()
+    why = "As if dropout came before the GELU: this is gelu(u * scale)." if abs(last - 1.9545) < 1e-3 else None
+    assert last == pytest.approx(1.682689, rel=1e-5), why
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.parametrize("rows, n", [(5, 15), (5, 16), (5, 17), (5, 37), (0, 5), (1, 1), (3, 1)])
+def test_rows_and_tiles_of_any_length_drop_what_the_seed_says(rows, n, rng):
+    x, bias = numbers(rng, (rows, n), (n,))
+    assert_matches(lesson.gelu_dropout_forward, x, bias, 0.25, 11, oracle=step_by_step, tile=16)
+
+
+@pytest.mark.task(1, 2)
+def test_rows_may_lie_apart_in_memory(rng):
+    x, bias = numbers(rng, (5, 37), (37,))
+    assert_matches(lesson.gelu_dropout_forward, apart(x), bias, 0.25, SEED, oracle=step_by_step, tile=16)
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_results_of_16_bits_are_rounded_once(dtype, rng):
+    x, bias = numbers(rng, (3, 100), (100,), dtype=getattr(torch, dtype))
+    assert_matches(lesson.gelu_dropout_forward, x, bias, 0.25, SEED, oracle=step_by_step, tile=64,
+                   tolerance=elementwise(dtype).blind_to("tf32 round trip"))
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.edge
+def test_x_and_bias_together_may_be_too_large_for_float16():
+    """-60000 - 60000 is; as a float32 it is a number, whose gelu is 0."""
+    x, bias = tensor([[-60000, 3]], torch.float16), tensor([-60000, 0], torch.float16)
+    first, second = lesson.gelu_dropout_forward(x, bias, 0.0, SEED)[0].tolist()
+    why = "u is -infinity in float16, and that times 0 is NaN: add in float32." if first != first else None
+    assert (first, second) == pytest.approx((0, 2.9959), rel=1e-3), why
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.tolerance
+def test_float64_is_computed_in_float64(rng):
+    x, bias = numbers(rng, (3, 37), (37,), dtype=torch.float64)
+    assert_matches(lesson.gelu_dropout_forward, x, bias, 0.5, SEED, oracle=step_by_step, tile=16,
+                   tolerance=elementwise("float64"))
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.edge
+def test_p_1_makes_zeros(rng):
+    x, bias = numbers(rng, (2, 9), (9,))
+    assert lesson.gelu_dropout_forward(x, bias, 1.0, SEED).tolist() == [[0.0] * 9] * 2
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.nonfinite
+def test_a_dropped_element_is_0_even_where_x_is_not_a_number():
+    x, bias = tensor([[NAN, NAN, NAN, 1]]), tensor([0, 0, 0, 0])
+    result = lesson.gelu_dropout_forward(x, bias, 0.25, SEED)[0]
+    is_nan = result.isnan().tolist()
+    why = "0 times NaN is NaN: choose with tl.where." if is_nan == [True, True, True, False] else None
+    assert is_nan == [True, True, False, False], why
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.counters
+def test_one_kernel_loads_x_once_and_stores_y_once(rng):
+    rows, n, tile = 5, 40, 16
+    x, bias = numbers(rng, (rows, n), (n,))
+    counters = count(lesson.gelu_dropout_forward, apart(x), bias, 0.25, SEED, tile=tile)
+    bytes_of_x, bias_for_each_row = FLOAT32 * rows * n, FLOAT32 * rows * n
+    assert counters.library_operations == []
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+    assert [launch.kernel for launch in counters.launches] == ["forward_kernel"]
+    assert counters.programs <= rows * 3
+    assert counters.bytes_loaded <= bytes_of_x + bias_for_each_row
+    assert counters.bytes_stored == bytes_of_x
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.compiled
+def test_the_forward_loads_16_bytes_at_once_and_asks_philox_once_for_eight_columns():
+    assert_compiles_well(lesson.gelu_dropout_forward, "forward_kernel", *zeros((2, 4096), 4096))
+
+
+def rivals():
+    """Eager PyTorch and the compiler; both draw a mask of their own."""
+    def eager(x, bias, p, seed):
+        return torch.dropout(torch.nn.functional.gelu(x + bias), p, True)
+
+    return {"eager": eager, "torch.compile": torch.compile(eager, dynamic=False)}
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.hopper
+@pytest.mark.speed
+@pytest.mark.parametrize("rival", ["eager", "torch.compile"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_is_half_as_fast_again_as_the_compiler(dtype, rival):
+    x, bias = (torch.randn(shape, device=device).to(dtype) for shape in ((8192, 8192), 8192))
+    assert speed_ratio(lesson.gelu_dropout_forward, rivals()[rival], x, bias, 0.1, SEED) >= 1.5
+
+
+# Task 3: backward ---------------------------------------------------------------------------------
+
+def assert_goes_back(d_out, x, bias, p=0.25, seed=SEED, **more):
+    tolerance = summed(str(x.dtype).removeprefix("torch."), x.shape[0])
+    assert_matches(lesson.gelu_dropout_backward, d_out, x, bias, p, seed, oracle=backward_by_autograd,
+                   tolerance=tolerance, **more)
+
+
+@pytest.mark.task(1, 3)
+def test_the_row_of_the_lesson_has_the_gradients_of_the_picture():
+    assert_goes_back(tensor([[3, 3, 3, 3]]), *story())
+
+
+@pytest.mark.task(1, 3)
+def test_the_slope_at_1_has_both_terms():
+    slope = lesson.gelu_dropout_backward(tensor([[1]]), tensor([[1]]), tensor([0]), 0.0, SEED)[0].item()
+    known = {0.8413: "u * density(u)", 0.2420: "cdf(u)"}
+    missing = [term for value, term in known.items() if abs(slope - value) < 1e-3]
+    assert slope == pytest.approx(1.0833, abs=1e-4), f"As if the slope had no {missing[0]}." if missing else None
+
+
+@pytest.mark.task(1, 3)
+def test_the_bias_counts_all_rows_of_each_program():
+    """Where u is 100 the slope is 1, so that each element of d_bias is the number of rows."""
+    x, d_out = (torch.full((5, 4), value, device=device) for value in (100.0, 1.0))
+    d_bias = lesson.gelu_dropout_backward(d_out, x, tensor([0] * 4), 0.0, SEED, programs=2)[1].tolist()
+    why = "One row of each program is in the sum: what becomes of a sum when the next row comes?"
+    assert d_bias == [5, 5, 5, 5], why if d_bias == [2, 2, 2, 2] else None
+
+
+@pytest.mark.task(1, 3)
+def test_both_ways_drop_the_same_places():
+    """u and d_out are 1: no result is 0 unless it is dropped."""
+    x, bias = torch.ones(5, 20, device=device), tensor([0] * 20)
+    kept = not_dropped(5, 20, 0.25, SEED).tolist()
+    d_x = lesson.gelu_dropout_backward(x, x, bias, 0.25, SEED, programs=2, tile=16)[0]
+    first_row_with_another_mask = next((i for i in range(5) if (d_x[i] != 0).tolist() != kept[i]), None)
+    assert first_row_with_another_mask is None, "Does every row ask with its own offsets, as in the forward?"
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.parametrize("rows, n, programs", [
+    (7, 15, 1), (7, 16, 3), (7, 17, 7), (7, 37, 20), (0, 5, 2), (1, 1, 2), (3, 1, 2)])
+def test_any_number_of_programs_gives_the_same(rows, n, programs, rng):
+    assert_goes_back(*numbers(rng, (rows, n), (rows, n), (n,)), programs=programs, tile=16)
+
+
+@pytest.mark.task(1, 3)
+def test_rows_of_d_out_and_of_x_lie_apart_in_their_own_ways(rng):
+    d_out, x, bias = numbers(rng, (5, 37), (5, 37), (37,))
+    assert_goes_back(apart(d_out, 2), apart(x, 5), bias, programs=2, tile=16)
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.nonfinite
+def test_a_dropped_nan_reaches_neither_gradient():
+    x, d_out, bias = tensor([[0, 0, NAN, 0]]), tensor([[1, 1, NAN, 1]]), tensor([0, 0, 0, 0])
+    d_x, d_bias = lesson.gelu_dropout_backward(d_out, x, bias, 0.25, SEED)
+    assert d_x.isnan().sum().item() + d_bias.isnan().sum().item() == 0, "0 times NaN is NaN: choose with tl.where."
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_d_x_is_added_up_before_it_is_rounded(dtype, rng):
+    d_out, x = numbers(rng, (40, 16), (40, 16), dtype=dtype)
+    bias, = numbers(rng, (16,))
+    d_x, d_bias = lesson.gelu_dropout_backward(d_out, x, bias, 0.25, SEED, programs=3, tile=16)
+    wanted = backward_by_autograd(d_out.double(), x.double(), bias.double(), 0.25, SEED)
+    largest_error = float((d_bias.double() - wanted[1]).abs().max())
+    of_rounded = torch.allclose(d_bias.double(), d_x.double().sum(0), rtol=1e-5, atol=1e-5)
+    assert (d_x.dtype, d_bias.dtype) == (dtype, torch.float32)
+    assert torch.allclose(d_x.double(), wanted[0], rtol=0.02, atol=0.02)
+    why = "This is the sum of d_x as it was stored: add it up while the kernel has it." if of_rounded else None
+    assert largest_error <= 3e-4 * float(wanted[1].abs().max()), why
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.counters
+def test_x_and_d_out_are_loaded_once_and_bias_once_a_program(rng):
+    rows, n, programs = 11, 32, 3
+    counters = count(lesson.gelu_dropout_backward, *numbers(rng, (rows, n), (rows, n), (n,)), 0.25, SEED,
+                     programs=programs, tile=16)
+    x_and_d_out, bias = FLOAT32 * rows * 2 * n, FLOAT32 * programs * n
+    d_x, shares = FLOAT32 * rows * n, FLOAT32 * programs * n
+    assert [launch.kernel for launch in counters.launches] == ["backward_kernel"]
+    assert counters.programs <= programs * 2
+    assert counters.bytes_atomic == 0
+    assert counters.bytes_loaded <= x_and_d_out + bias
+    assert counters.bytes_stored <= d_x + shares
+    assert len(counters.library_operations) <= 1, "PyTorch adds up the shares: the rest is the kernel's."
+    assert counters.float64 == 0
+    assert counters.conversions == 0
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.compiled
+def test_the_backward_loads_16_bytes_at_once_and_asks_philox_once_for_eight_columns():
+    assert_compiles_well(lesson.gelu_dropout_backward, "backward_kernel", *zeros((2, 4096), (2, 4096), 4096))
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_goes_back_at_more_than_half_of_the_speed_of_a_copy():
+    """A copy of one and a half x moves as many bytes: three halves read, three written."""
+    d_out, x, bias = (torch.randn(shape, device=device).half() for shape in ((8192, 8192), (8192, 8192), 8192))
+    more = torch.empty(12288, 8192, dtype=torch.float16, device=device)
+
+    def copy(d_out, x, bias, p, seed):
+        return more.clone()
+
+    assert speed_ratio(lesson.gelu_dropout_backward, copy, d_out, x, bias, 0.1, SEED) >= 0.6
+
+
+# Task 4: for autograd -----------------------------------------------------------------------------
+
+@pytest.mark.task(1, 2, 4)
+@pytest.mark.parametrize("shape", [(5,), (4, 5), (2, 3, 5), (2, 0, 5)])
+def test_arguments_have_any_shape_and_any_layout(shape, rng):
+    assert_matches(lesson.bias_gelu_dropout, *numbers(rng, shape, (5,)), 0.25, SEED, oracle=step_by_step, layouts="any")
+
+
+@pytest.mark.task(1, 2, 3, 4)
+@pytest.mark.parametrize("shape", [(5,), (2, 3, 5), (2, 0, 5)])
+def test_gradients_have_the_shapes_of_their_arguments_in_any_layout(shape, rng):
+    x, bias, d_out = numbers(rng, shape, (5,), shape)
+    assert_matches(gradients(lesson.bias_gelu_dropout), x, bias, 0.25, SEED, d_out=d_out,
+                   oracle=gradients(step_by_step), tolerance=summed("float32", 6), layouts="any")
+
+
+@pytest.mark.task(1, 2, 3, 4)
+def test_the_gradients_are_how_the_result_changes(rng):
+    """In float64, by differences of the function itself: its seed is fixed, and so is its mask."""
+    gradcheck(lesson.bias_gelu_dropout, *numbers(rng, (2, 3, 5), (5,), dtype=torch.float64), 0.5, SEED)
+
+
+@pytest.mark.task(1, 2, 3, 4)
+def test_the_gradients_are_the_same_under_torch_compile(rng):
+    x, bias, d_out = numbers(rng, (3, 4, 5), (5,), (3, 4, 5))
+    function = compiled_by_torch(lesson.bias_gelu_dropout)
+    assert_matches(gradients(function), x.mT.contiguous().mT, bias, 0.25, SEED, d_out=d_out,
+                   oracle=gradients(step_by_step), tolerance=summed("float32", 12))
+
+
+@pytest.mark.task(1, 2, 3, 4)
+@pytest.mark.counters
+def test_nothing_but_arguments_waits_for_the_way_back(rng):
+    x, bias, d_out = numbers(rng, (8, 16), (16,), (8, 16))
+    bytes_beside_arguments = memory(gradients(lesson.bias_gelu_dropout), x, bias, 0.25, SEED, d_out=d_out).saved
+    assert bytes_beside_arguments == 0
+
+
+@pytest.mark.task(1, 2, 3, 4)
+@pytest.mark.counters
+def test_both_ways_are_one_kernel_each(rng):
+    x, bias, d_out = numbers(rng, (2, 6, 8), (8,), (2, 6, 8))
+    counters = count(gradients(lesson.bias_gelu_dropout), x, bias, 0.25, SEED, d_out=d_out)
+    kernels = [launch.kernel for launch in counters.launches]
+    assert kernels == ["forward_kernel", "backward_kernel"]
+
+
+@pytest.mark.task(1, 2, 3, 4)
+@pytest.mark.counters
+def test_neither_x_nor_d_out_is_copied_where_their_rows_lie_apart(rng):
+    rows, n = 16, 32
+    x, bias, d_out = numbers(rng, (rows, n), (n,), (rows, n))
+    y, d_x, shares = (FLOAT32 * rows * n for _ in range(3))  # as many programs as rows
+    used = memory(gradients(lesson.bias_gelu_dropout), apart(x), bias, 0.25, SEED, d_out=apart(d_out))
+    assert used.peak <= y + d_x + shares + FLOAT32 * 2 * n
