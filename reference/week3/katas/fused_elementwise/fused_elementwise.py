@@ -21,7 +21,7 @@ Concept
     GELU: gelu(u) = u * cdf(u), where cdf(u) is the part of a normal distribution below u: cdf(1) = .841, cdf(-1) = .159.
     It is exact by erf; the formula with tanh is a neighbour, 1e-4 away at u = 2. The slope of a product has two terms:
     cdf(u) + u * density(u), since the slope of cdf is the density. At 1 they are .841 + .242 = 1.083.
-    Dropout sets a share p of the elements to 0 and divides the others by 1 - p, so that the mean stays. Choose with
+    Dropout makes a share p of the elements 0 and divides the others by 1 - p, so that the mean stays. Choose with
     tl.where: 0 times NaN would be NaN, and a dropped element is 0 whatever it was.
     Draws: Philox computes random bits from two numbers, seed and offset, and remembers nothing. So the backward asks
     with the same seed and offsets, and finds the same mask. Each offset has eight draws:
@@ -38,8 +38,8 @@ Concept
     registers, before d_x is rounded, and stores the block once, as row i of its shares; shares.sum(0) adds up those.
     Rows and precision: a row in 64 bits, tl.program_id(0).to(tl.int64), makes places and offsets so wide. wide(...)
     around a load makes float32 of 16 bits. A float argument such as scale arrives as float32.
-    Autograd: ctx.save_for_backward keeps tensors; ctx.p = p keeps a number. backward returns one gradient for each
-    argument of forward, None for p and seed.
+    Autograd: ctx.save_for_backward(...) keeps tensors, ctx.p = p and ctx.seed = seed keep numbers. backward returns one
+    gradient for each argument of forward, None for p and seed.
 
 Code it
     Task 1  kept: which places of a tile are not dropped                            (two lines)
