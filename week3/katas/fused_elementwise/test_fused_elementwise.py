@@ -357,6 +357,13 @@ def test_a_dropped_nan_reaches_neither_gradient():
 
 
 @pytest.mark.task(1, 3)
+def test_each_gradient_has_the_dtype_of_its_argument(rng):
+    d_out, x, bias = numbers(rng, (3, 16), (3, 16), (16,))
+    gradients = lesson.gelu_dropout_backward(d_out, x, bias.half(), 0.25, SEED)
+    assert [gradient.dtype for gradient in gradients] == [torch.float32, torch.float16]
+
+
+@pytest.mark.task(1, 3)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_d_x_is_added_up_before_it_is_rounded(dtype, rng):
     d_out, x = numbers(rng, (40, 16), (40, 16), dtype=dtype)
