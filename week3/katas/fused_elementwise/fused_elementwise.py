@@ -18,7 +18,7 @@ Explore
     First say which numbers dropout makes of 1, and their mean. Why is no kept element 1?
 
 Concept
-    GELU: gelu(u) = u * cdf(u), where cdf(u) is the part of a normal distribution below u: cdf(1) = .841, cdf(-1) = .159.
+    GELU: gelu(u) = u * cdf(u), where cdf(u) is the part of a normal distribution below u: cdf(1) = .841, cdf(-1) = .16.
     It is exact by erf; the formula with tanh is a neighbour, 1e-4 away at u = 2. The slope of a product has two terms:
     cdf(u) + u * density(u), since the slope of cdf is the density. At 1 they are .841 + .242 = 1.083.
     Dropout makes a share p of the elements 0 and divides the others by 1 - p, so that the mean stays. Choose with
@@ -28,26 +28,26 @@ Concept
         n = 20             columns 0 to 7      columns 8 to 15     columns 16 to 19
             row 0            offset 0            offset 1            offset 2, four draws unused
             row 1            offset 3            offset 4            offset 5
-    A row has groups = tl.cdiv(n, 8), here 3. Column c of row r has draw c % 8 of offset r * groups + c // 8. This
-    does not depend on tiles. If each tile began at offset 0, all would drop the same places.
-    Eight at once: a call has seven rounds of two wide multiplications. Called for each element, as by tl.rand, it would
-    need eight times as many. Draws of 16 bits can tell p to 1 / 65536. eight_draws(seed, offset) takes a block of
-    offsets and returns a block eight times as long: for offsets 3 and 4 those of columns 0 to 15 of row 1.
-    Instructions are the limit here, not bytes: on an H100 a kernel like this one had .67 of the speed of a copy with ten
-    rounds and tl.erf, and .94 to .96 with seven and a short erf (8192 x 8192, 16 bits; November 2026).
+    A row has tl.cdiv(n, 8) offsets, here 3. Column c of row r has draw c % 8 of offset r * 3 + c // 8, whatever the
+    tiles are. If each tile began with offset 0, all of them would drop the same places.
+    Eight at once: a call has seven rounds of two wide multiplications. tl.rand, called for each element, would need
+    more than eight times as many. eight_draws(seed, offset) takes a block of offsets and returns a block eight times
+    as long: for offsets 3 and 4 the draws of columns 0 to 15 of row 1. Instructions are the limit here, not bytes: on
+    an H100 a kernel like this one had .67 of the speed of a copy with ten rounds and tl.erf, and .94 to .96 with seven
+    and a short erf (8192 x 8192, 16 bits; November 2026).
     Gradient of the bias: bias[c] is added in every row, so its gradient is the sum of d_x down column c. Program (i, j)
     of the backward has strip j of TILE columns and rows i, i + programs, ... It adds d_x to a block of tl.zeros in
     registers, before d_x is rounded, and stores the block once, as row i of its shares; shares.sum(0) adds up those.
-    Rows and precision: a row in 64 bits, tl.program_id(0).to(tl.int64), makes places and offsets so wide. wide(...)
-    around a load makes float32 of 16 bits. A float argument such as scale arrives as float32.
+    Rows and precision: tl.program_id(0).to(tl.int64) makes places and offsets of a row 64 bits wide. wide(...) around a
+    load makes float32 of 16 bits.
     Autograd: ctx.save_for_backward(...) keeps tensors, ctx.p = p and ctx.seed = seed keep numbers. backward returns one
     gradient for each argument of forward, None for p and seed.
 
 Code it
     Task 1  kept: which places of a tile are not dropped                            (two lines)
-    Task 2  forward_kernel, gelu_dropout_forward: a tile of a row a program        (nine lines)
-    Task 3  backward_kernel, gelu_dropout_backward: d_x, and shares of d_bias  (seventeen lines)
-    Task 4  GeluDropout: for autograd, any shape and any strides                  (seven lines)
+    Task 2  forward_kernel, gelu_dropout_forward: a tile of a row a program      (eleven lines)
+    Task 3  backward_kernel, gelu_dropout_backward: d_x, and shares of d_bias   (nineteen lines)
+    Task 4  GeluDropout: for autograd, any shape and any strides                    (six lines)
 
 Verify
     pytest week3/katas/fused_elementwise       then: ./course quiz week3/katas/fused_elementwise

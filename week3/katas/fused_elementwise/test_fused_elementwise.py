@@ -27,7 +27,7 @@ def numbers(rng, *shapes, dtype=torch.float32):
 
 
 def above_0(rng, *shapes):
-    """As numbers, but none below 0: far below, 0.5 + 0.5 * erf cancels, and a few elements would have no digits left."""
+    """As numbers, but none below 0: far below, 0.5 + 0.5 * erf cancels, and a few elements would lose their digits."""
     return [each.abs() for each in numbers(rng, *shapes)]
 
 
