@@ -8,7 +8,7 @@ import torch
 
 from tools.check import assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, speed_ratio
 from tools.check.inputs import matrices
-from tools.check.tolerances import accumulated, elementwise
+from tools.check.tolerances import accumulated
 from tools.gpu import device
 from week3.katas.fused_elementwise import fused_elementwise as lesson
 
@@ -86,8 +86,8 @@ def backward_by_autograd(d_out, x, bias, p, seed, **tiles):
 
 
 def if_it_is(value, reasons):
-    """The reason that goes with this value, None without one."""
-    return next((f"As if {reason}" for known, reason in reasons.items() if abs(value - known) < 1e-5), None)
+    """The reason that goes with this value, "" without one."""
+    return next((f"As if {reason}" for known, reason in reasons.items() if abs(value - known) < 1e-5), "")
 
 
 def summed(dtype, rows):
@@ -129,7 +129,7 @@ def test_of_the_picture_column_2_is_dropped():
 def test_row_1_of_20_columns_begins_with_offset_3():
     first_row, second_row = lesson.kept_places(rows=2, n=20, p=0.25, seed=7).tolist()
     wanted = not_dropped(2, 20, 0.25, 7).tolist()
-    why = "As if each row began at offset 0. How many offsets has row 0 used up?" if second_row == first_row else None
+    why = "As if each row began at offset 0. How many offsets has row 0 used up?" if second_row == first_row else ""
     assert [first_row, second_row] == wanted, why
 
 
@@ -139,7 +139,7 @@ def test_tiles_have_offsets_of_their_own(tile):
     """Of row 0 alone, 40 columns: the mask is the same for any tile."""
     row, = lesson.kept_places(rows=1, n=40, p=0.5, seed=7, tile=tile).tolist()
     alike = all(one == other for one, other in zip(row, row[tile:]))
-    why = f"Each tile of {tile} columns drops the same places: where does `start` come in?" if alike else None
+    why = f"Each tile of {tile} columns drops the same places: where does `start` come in?" if alike else ""
     assert row == not_dropped(1, 40, 0.5, 7)[0].tolist(), why
 
 
@@ -155,7 +155,7 @@ def test_rows_of_any_length_have_the_mask_of_their_offsets(n):
 def test_a_draw_that_is_just_the_threshold_is_kept():
     """The draw of column 2 is 11183: at p = 11183 / 65536 it is not below the threshold."""
     column_2_is_kept = [lesson.kept_places(1, 4, p / 65536, 7)[0, 2].item() for p in (11183, 11184)]
-    assert column_2_is_kept == [True, False]
+    assert column_2_is_kept == [True, False], "Draws below the threshold are dropped: 11183 is not below 11183."
 
 
 @pytest.mark.task(1)
@@ -210,11 +210,12 @@ def test_rows_may_lie_apart_in_memory(rng):
 
 
 @pytest.mark.task(1, 2)
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_results_of_16_bits_are_rounded_once(dtype, rng):
+@pytest.mark.tolerance
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_16_bits_are_rounded_once_and_float64_is_computed_in_float64(dtype, rng):
     x, bias = numbers(rng, (3, 100), (100,), dtype=getattr(torch, dtype))
-    assert_matches(lesson.gelu_dropout_forward, x, bias, 0.25, SEED, oracle=step_by_step, tile=64,
-                   tolerance=elementwise(dtype).blind_to("tf32 round trip"))
+    assert_matches(lesson.gelu_dropout_forward, x, bias, 0.5, SEED, oracle=step_by_step, tile=64,
+                   tolerance=summed(dtype, 1))
 
 
 @pytest.mark.task(1, 2)
@@ -223,23 +224,8 @@ def test_x_and_bias_together_may_be_too_large_for_float16():
     """-60000 - 60000 is; as a float32 it is a number, whose gelu is 0."""
     x, bias = tensor([[-60000, 3]], torch.float16), tensor([-60000, 0], torch.float16)
     first, second = lesson.gelu_dropout_forward(x, bias, 0.0, SEED)[0].tolist()
-    why = "u is -infinity in float16, and that times 0 is NaN: add in float32." if first != first else None
+    why = "u is -infinity in float16, and that times 0 is NaN: add in float32." if first != first else ""
     assert (first, second) == pytest.approx((0, 2.9959), rel=1e-3), why
-
-
-@pytest.mark.task(1, 2)
-@pytest.mark.tolerance
-def test_float64_is_computed_in_float64(rng):
-    x, bias = numbers(rng, (3, 37), (37,), dtype=torch.float64)
-    assert_matches(lesson.gelu_dropout_forward, x, bias, 0.5, SEED, oracle=step_by_step, tile=16,
-                   tolerance=elementwise("float64"))
-
-
-@pytest.mark.task(1, 2)
-@pytest.mark.edge
-def test_p_1_makes_zeros(rng):
-    x, bias = numbers(rng, (2, 9), (9,))
-    assert lesson.gelu_dropout_forward(x, bias, 1.0, SEED).tolist() == [[0.0] * 9] * 2
 
 
 @pytest.mark.task(1, 2)
@@ -248,7 +234,7 @@ def test_a_dropped_element_is_0_even_where_x_is_not_a_number():
     x, bias = tensor([[NAN, NAN, NAN, 1]]), tensor([0, 0, 0, 0])
     result = lesson.gelu_dropout_forward(x, bias, 0.25, SEED)[0]
     is_nan = result.isnan().tolist()
-    why = "0 times NaN is NaN: choose with tl.where." if is_nan == [True, True, True, False] else None
+    why = "0 times NaN is NaN: choose with tl.where." if is_nan == [True, True, True, False] else ""
     assert is_nan == [True, True, False, False], why
 
 
@@ -327,7 +313,7 @@ def test_the_bias_counts_all_rows_of_each_program():
     d_bias = lesson.gelu_dropout_backward(d_out, x, tensor([0] * 4), 0.0, SEED, programs=2)[1]
     assert d_bias.shape == (4,), "The bias is added in every row: over which axis is its gradient a sum?"
     why = "One row of each program is in the sum: what becomes of a sum when the next row comes?"
-    assert d_bias.tolist() == [5, 5, 5, 5], why if d_bias.tolist() == [2, 2, 2, 2] else None
+    assert d_bias.tolist() == [5, 5, 5, 5], why if d_bias.tolist() == [2, 2, 2, 2] else ""
 
 
 @pytest.mark.task(1, 3)
@@ -374,7 +360,7 @@ def test_d_x_is_added_up_before_it_is_rounded(dtype, rng):
     of_rounded = torch.allclose(d_bias.double(), d_x.double().sum(0), rtol=1e-5, atol=1e-5)
     assert (d_x.dtype, d_bias.dtype) == (dtype, torch.float32)
     assert torch.allclose(d_x.double(), wanted[0], rtol=0.02, atol=0.02)
-    why = "This is the sum of d_x as it was stored: add it up while the kernel has it." if of_rounded else None
+    why = "This is the sum of d_x as it was stored: add it up while the kernel has it." if of_rounded else ""
     assert largest_error <= 3e-4 * float(wanted[1].abs().max()), why
 
 
@@ -460,7 +446,8 @@ def test_both_ways_are_one_kernel_each(rng):
     x, bias, d_out = numbers(rng, (2, 6, 8), (8,), (2, 6, 8))
     counters = count(gradients(lesson.bias_gelu_dropout), x, bias, 0.25, SEED, d_out=d_out)
     kernels = [launch.kernel for launch in counters.launches]
-    assert kernels == ["forward_kernel", "backward_kernel"]
+    why = "Seed and offsets say what was dropped, x and bias the rest: what does another launch tell?"
+    assert kernels == ["forward_kernel", "backward_kernel"], why
 
 
 @pytest.mark.task(1, 2, 3, 4)
