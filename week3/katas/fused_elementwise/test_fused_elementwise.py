@@ -229,6 +229,13 @@ def test_x_and_bias_together_may_be_too_large_for_float16():
 
 
 @pytest.mark.task(1, 2)
+@pytest.mark.edge
+def test_p_1_makes_zeros(rng):
+    x, bias = numbers(rng, (2, 9), (9,))
+    assert lesson.gelu_dropout_forward(x, bias, 1.0, SEED).tolist() == [[0.0] * 9] * 2
+
+
+@pytest.mark.task(1, 2)
 @pytest.mark.nonfinite
 def test_a_dropped_element_is_0_even_where_x_is_not_a_number():
     x, bias = tensor([[NAN, NAN, NAN, 1]]), tensor([0, 0, 0, 0])
