@@ -25,7 +25,7 @@ def by_torch(x, bias, p, seed):
 
 
 class Backward:
-    """The backward of by_torch, or of what the compiler makes of it. Its forward is run once for each set of arguments."""
+    """The backward of by_torch, or of what the compiler makes of it. Its forward runs once a set of arguments."""
 
     def __init__(self, forward):
         self.forward, self.of, self.graph = forward, None, None
