@@ -16,7 +16,7 @@ from tools.models.roofline import Ceiling, lowest
 from tools.models.units import SECTOR
 
 CHIPS = ("t4", "a100", "h100", "b200")
-TABLE_DTYPES = {"float16": "fp16", "float32": "fp32", "float64": "fp64"}
+TABLE_DTYPES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"}
 
 
 def why_simulated() -> str:
@@ -50,8 +50,12 @@ def counted(unit: Unit, workload: Workload) -> dict:
 
 
 def bounds(workload: Workload, size: int) -> dict[str, dict]:
-    """chip -> the least seconds that its table allows for the work, and by which limit: no program is faster."""
-    return {key: _bound(workload, size, chips.chip(key)) for key in CHIPS}
+    """chip -> the least seconds that its table allows for the work, and by which limit: no program is faster.
+
+    Without the chips that cannot multiply numbers of the workload's dtype, as a T4 bfloat16.
+    """
+    able = [key for key in CHIPS if TABLE_DTYPES[workload.dtype] in chips.chip(key).peaks]
+    return {key: _bound(workload, size, chips.chip(key)) for key in able}
 
 
 def _bound(workload: Workload, size: int, chip: chips.Chip) -> dict:

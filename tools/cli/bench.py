@@ -174,11 +174,10 @@ def _counted(record: dict) -> Row:
 
 
 def _bound(record: dict) -> Row:
-    limits = dict.fromkeys(bound["limit"] for bound in record["bounds"].values())
-    return Row(
-        f"{record['function']}, {record['largest']}",
-        (*(duration(record["bounds"][chip]["seconds"]) for chip in CHIPS), ", ".join(limits)),
-    )
+    bounds = record["bounds"]
+    limits = dict.fromkeys(bound["limit"] for bound in bounds.values())
+    times = (duration(bounds[chip]["seconds"]) if chip in bounds else "-" for chip in CHIPS)
+    return Row(f"{record['function']}, {record['largest']}", (*times, ", ".join(limits)))
 
 
 def _footer(found: Found) -> list[str]:

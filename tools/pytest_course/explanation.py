@@ -157,7 +157,10 @@ def _parted(asked: str, text: str) -> tuple[str, str, list[str]]:
     if not isinstance(statement, ast.Assert) or statement.msg is None:
         return asked, "", lines
     place = max((i for i, line in enumerate(lines) if line.startswith("assert ")), default=len(lines))
-    return f"assert {ast.get_source_segment(asked, statement.test)}", "\n".join(lines[:place]), lines[place:]
+    message = "\n".join(lines[:place])
+    if message == "None":  # as in `assert right, why`, where nothing is known of the reason
+        message = ""
+    return f"assert {ast.get_source_segment(asked, statement.test)}", message, lines[place:]
 
 
 def without_dump(line: str) -> str:

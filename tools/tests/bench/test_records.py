@@ -162,3 +162,8 @@ def test_products_of_float16_are_bound_by_the_tensor_cores(tmp_path):
     (workload,) = workloads(small(tmp_path))
     bound = simulated.bounds(replace(workload, dtype="float16", flops=lambda n: n**2), 10**9)["h100"]
     assert bound == {"seconds": pytest.approx(1e18 / 989.4e12), "limit": "arithmetic"}
+
+
+def test_a_chip_that_cannot_multiply_such_numbers_has_no_bound(tmp_path):
+    (workload,) = workloads(small(tmp_path))
+    assert set(simulated.bounds(replace(workload, dtype="bfloat16"), 10**9)) == set(simulated.CHIPS) - {"t4"}

@@ -88,6 +88,14 @@ def test_a_message_of_an_assert_is_told_once_below_the_values(few):
     assert ran.text.count("how many of a product") == 1
 
 
+def test_a_reason_that_is_none_is_not_told(few):
+    asks = "flops = lesson.matmul_flops(1, 1, 1)\n    assert flops == 2, 'halved' if flops == 1 else None"
+    few.write(TESTS, few.read(TESTS).replace("assert lesson.matmul_flops(1, 1, 1) == 2", asks))
+    fill(few, "matmul_flops", "    return 3")
+    text = few.pytest("week1/day1").text
+    assert "here  assert 3 == 2" in text and "None" not in text
+
+
 def test_where_an_object_is_in_memory_is_not_told(few):
     asks = "import numpy as np\n    assert not np.isnan(np.full(3, lesson.matmul_flops(1, 1, 1))).any()"
     few.write(TESTS, few.read(TESTS).replace("assert lesson.matmul_flops(1, 1, 1) == 2", asks))
