@@ -2,7 +2,12 @@
 
 from tools.course.content.workload import Workload, tensors
 
-HEADS = 16
+HEADS, SMALL = 16, 256
+
+
+def heads(n):
+    """One where every access is drawn: then the picture shows which queries meet which keys."""
+    return 1 if n == SMALL else HEADS
 
 
 class Backward:
@@ -56,7 +61,7 @@ def operands(d, causal):
     def arguments(n, rng):
         import torch
 
-        q, k, v, d_out = (x.to(torch.bfloat16) for x in tensors(rng, *[(1, HEADS, n, d)] * 4))
+        q, k, v, d_out = (x.to(torch.bfloat16) for x in tensors(rng, *[(1, heads(n), n, d)] * 4))
         out, lse = one_head_at_a_time(q, k, v, causal, d**-0.5)
         return q, k, v, out, lse, d_out, causal, d**-0.5
     return arguments
@@ -67,17 +72,17 @@ def one_head_at_a_time(q, k, v, causal, scale):
     import torch
     from week3.katas.flash_backward.flash_backward import attention_forward
 
-    heads = [attention_forward(*(x[:, head:head + 1] for x in (q, k, v)), causal, scale) for head in range(HEADS)]
+    heads = [attention_forward(*(x[:, head:head + 1] for x in (q, k, v)), causal, scale) for head in range(q.shape[1])]
     return tuple(torch.cat(parts, 1) for parts in zip(*heads))
 
 
 def workload(d, causal):
     return Workload(
         function="attention_backward", arguments=operands(d, causal),
-        sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=48,
-        shape=lambda n: f"{HEADS} heads, {n} x {n}, d = {d}, bfloat16{', causal' if causal else ''}",
-        moved=lambda n: HEADS * n * (8 * 2 * d + 4),  # q, k, v, out, d_out and three gradients; lse in float32
-        flops=lambda n: 10 * HEADS * n * n * d // (2 if causal else 1), terms=lambda n: 2 * n, dtype="bfloat16",
+        sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=SMALL,
+        shape=lambda n: f"heads: {heads(n)}, {n} x {n}, d = {d}, bfloat16{', causal' if causal else ''}",
+        moved=lambda n: heads(n) * n * (8 * 2 * d + 4),  # q, k, v, out, d_out and three gradients; lse in float32
+        flops=lambda n: 10 * heads(n) * n * n * d // (2 if causal else 1), terms=lambda n: 2 * n, dtype="bfloat16",
         naive="step by step",
         rivals={"cuDNN": Backward(by_cudnn), "FlashAttention-2": Backward(by_flash),
                 "step by step": Backward(step_by_step)})

@@ -26,29 +26,30 @@ Concept
     no place in float16 where they are above 65504: first x.to(tl.float32), then tl.sum(x * y, 1), the sum of each row.
     Two kernels: who owns a tile of the result adds it up in registers, and stores it once: always the same bits. The
     price: s and dp are computed in both, 7 products of matrices where one kernel would need 5. But that one adds parts
-    of dq to memory by atomics, in turns with other programs and in any order. On an H100 it had .61 to .69 of cuDNN's
-    speed at d = 128, two kernels like these .77 to .78 (November 2026).
+    of dq to memory by atomics: programs wait for each other, and their order differs from run to run. On an H100 it had
+    .61 to .69 of cuDNN's speed at d = 128, two kernels like these .77 to .78 (November 2026).
     Turned: the left matrix of tl.dot may stay in registers, and dv has p.T there. So keys_kernel computes p and dp
     turned from the start, with a row for each key: tl.dot(k, q.T) is s.T. lse and delta are rows then: lse[None, :].
+    At d = 128 a thread has few registers left: in the order p, dv, ds, dk the fewest tiles are in use at once.
     Heads: GROUP heads of queries in a row share a key head. With GROUP = 3, key head 1 is that of heads 3, 4 and 5; dk
     and dv are sums over the queries of all three. `head` uses key head head // GROUP.
-    Hidden keys: p = tl.where(seen, p, 0.0), not p * seen. The score of a hidden key may be far above lse, exp is
-    infinite there, and infinity times 0 is NaN.
+    Hidden keys: p = tl.where(seen, p, 0.0), not p * seen: exp of a score far above lse is infinite, times 0 NaN.
     Past the end boxes hold zeros. A query there gets lse = infinity from of_rows, so its p is 0. A key there has s = 0
-    and p = exp(-lse). At lse = -17 that is infinite in float16, and times its k, which is 0, NaN. So queries_kernel
+    and p = exp(-lse). At lse = -17 its ds.to(float16) is infinite, and times its k, which is 0, NaN. So queries_kernel
     hides it. In keys_kernel it has rows of its own, which no store keeps.
     Causal: query i sees keys 0 to i. Tiles that are hidden as a whole are left out. With TILE_M = 32, queries 0 to 63
-    see none of keys 64 to 79: the loop over queries begins at 64. From query 79 on all see all of them. An `if` spares
-    such tiles the comparison.
+    see none of keys 64 to 79: the loop over queries begins at 64. From query 79 on all see all of these keys: an `if`
+    around tl.where saves the time there, which no test measures. TILE_M may be less than TILE_N.
     Powers of 2: lse of of_rows has log2(e) in it already, and scale * LOG2_E is the scale with it, so that
     p = tl.exp2(s * (scale * LOG2_E) - lse[:, None]), s without a scale.
-    16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. p likewise. Sums begin with
-    tl.zeros((TILE_M, D), tl.float32), and are multiplied by scale and rounded once: (dq * scale).to(dq_desc.dtype).
+    16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. p likewise. Behind the loop
+    a sum is multiplied by scale, rounded, and stored as a box of 1 x 1 x TILE_M x D:
+    dq_desc.store([batch, head, row, 0], (dq * scale).to(dq_desc.dtype).reshape(1, 1, TILE_M, D)).
 
 Code it
     Task 1  delta_kernel: one number for each query                                    (three lines)
     Task 2  queries_kernel: dq of a tile of queries, key tile after key tile             (ten lines)
-    Task 3  keys_kernel: dk and dv of a tile of keys, from all heads that share it  (eighteen lines)
+    Task 3  keys_kernel: dk and dv of a tile of keys, from all heads that share it   (sixteen lines)
     Task 4  predict_flops, predict_peak: the price and the memory, before you look       (two lines)
 
 Verify
@@ -141,6 +142,7 @@ def queries_kernel(q_desc, k_desc, v_desc, d_out_desc, dq_desc, lse_ptr, delta_p
     d_out = d_out_desc.load([batch, head, row, 0]).reshape(TILE_M, D)
     end = min(n_k, row + TILE_M) if CAUSAL else n_k  # no query of the tile sees a key from here on
     whole = min(n_k, row + 1) if CAUSAL else n_k     # each of them sees all keys before this one
+    dq = tl.zeros((TILE_M, D), tl.float32)
     pass  # tile of keys after tile of keys: p, hidden where needed; ds; dq. Then scale, round, store
 
 
@@ -170,6 +172,8 @@ def keys_kernel(q_desc, k_desc, v_desc, d_out_desc, dk_desc, dv_desc, lse_ptr, d
     cols = col + tl.arange(0, TILE_N)
     k = k_desc.load([batch, kv_head, col, 0]).reshape(TILE_N, D)
     v = v_desc.load([batch, kv_head, col, 0]).reshape(TILE_N, D)
+    dk = tl.zeros((TILE_N, D), tl.float32)
+    dv = tl.zeros((TILE_N, D), tl.float32)
     pass  # each head of the group, the tiles of queries that see a key: p, dv, ds, dk. Then scale dk, round, store
 
 
