@@ -441,7 +441,7 @@ def test_each_head_of_each_batch_has_its_own_lse():
     q, k = torch.ones(2, 2, 1, 64, device=device, dtype=HALF), torch.zeros(2, 1, 1, 64, device=device, dtype=HALF)
     lse = -torch.tensor([[[1.0], [2.0]], [[4.0], [8.0]]], device=device).log()
     dv_of_both_batches = dv_alone(q, k, k, q, lse, torch.zeros_like(lse), False, 1.0)[:, 0, 0, 0].tolist()
-    words = "Batch 1 has p of its heads 0 and 1 of 2 + 4: lse of head 1 of batch 0. How many heads of queries has a batch?"
+    words = "dv of batch 1 is 2 + 4, as if it began with head 1 of batch 0. How many heads of queries has a batch?"
     assert dv_of_both_batches != [3.0, 6.0], words
     assert dv_of_both_batches == [3.0, 12.0]
 
