@@ -18,17 +18,18 @@ Explore
     The variance in two ways. First say what both are on paper, and which number of the first float32 has not got.
 
 Concept
-    Cancellation (day 2): mean(x * x) - mean**2 needs one read. For 4095 and 4097 the mean of the squares is
-    2**24 + 1, rounded to 2**24, and the variance is 0 in place of 1. Subtract the mean first, then square.
-    Welford: numbers that come one by one have the state (count, mean, m2), where m2 is the sum of (x - mean)**2 and
-    m2 / count the variance. 1 and 7 have (2, 4, 18). Another 7 lies delta = 3 above the mean. The mean moves by
-    delta / 3, the new count, to 5; m2 grows by delta * (7 - new mean) = 3 * 2 to 24.
+    Cancellation (day 2): of 4095 and 4097 the mean of the squares is 2**24 + 1, rounded to 2**24, so that
+    mean(x * x) - mean**2 is 0 in place of 1. Subtract the mean first, then square.
+    Welford: numbers that come one by one have the state (count, mean, m2); m2, the sum of (x - mean)**2, is count
+    times the variance. 1 and 7 have (2, 4, 18). Another 7 lies delta = 3 above the mean. The mean moves by delta / 3,
+    the new count, to 5; m2 grows by delta * (7 - new mean) = 3 * 2 to 24.
     Merge: 1 and 7 have (2, 4, 18), 7 and 9 have (2, 8, 2), with means delta = 4 apart. The mean of all four is
     4 + delta * 2 / 4 = 6, and m2 = 18 + 2 + delta**2 * 2 * 2 / 4 = 36. Two empty parts would divide by 0: mind them.
     Registers: a program that holds its whole row needs neither. It adds up x, then the squares of x - mean: two
-    passes over registers, one read. Places behind the row, loaded as 0.0, become 0 - mean, and
-    tl.where(here, x - mean, 0.0) makes them 0 again. rstd = tl.rsqrt(variance + eps) is one over the root; eps keeps
-    it finite if all numbers are equal. A row is found in 64 bits (day 1): tl.program_id(0).to(tl.int64).
+    passes over registers, one read. (On an H100 the backward of float16 spills from n = 16384 on.) Places behind the
+    row, loaded as 0.0, become 0 - mean, and tl.where(here, x - mean, 0.0) makes them 0 again. eps keeps
+    rstd = tl.rsqrt(variance + eps), one over the root, finite if all numbers are equal. A row is found in 64 bits
+    (day 1): tl.program_id(0).to(tl.int64).
     Precision: mean has the dtype of all sums: float64 if x has, else float32. A kernel knows it as
     mean_ptr.dtype.element_ty, converts what it loads, and tl.store converts to the dtype of what it stores to.
     Gradients: each weight meets x_hat in every row, so d_weight is d_out * x_hat added up over the rows, and d_bias
@@ -38,23 +39,26 @@ Concept
         through rstd, which grows by -rstd**2 * x_hat[j] / n   -rstd * x_hat[j] * mean(g * x_hat)
     d_x is the sum of the three. In the picture it adds up to 0: if all of a row grows by 1, no y changes.
     Shares: d_weight needs all rows. Atomics, additions that wait in line for one place, would be a row of them for
-    each row of x. Instead program p takes the rows p, p + programs, ..., keeps two sums that begin as
-    tl.zeros((BLOCK,), dtype=...), and stores each once, as row p of its shares; shares.sum(1) adds up both. In
-    for row in tl.range(p, rows, tl.num_programs(0), num_stages=STAGES) loads of the next rows begin early.
+    each row of x. Instead program p takes the rows p, p + programs, ... and keeps two sums, which begin as
+    tl.zeros((BLOCK,), dtype=...). It stores them as row p of shares[0] and row p of shares[1]; shares.sum(1) is
+    d_weight and d_bias, still in the dtype of sums. In for row in tl.range(p, rows, tl.num_programs(0),
+    num_stages=STAGES) loads of the next rows begin early (week 2, day 4), and row is int64 if p is.
     Autograd: LayerNorm.apply(...) calls forward(ctx, ...). PyTorch calls backward(ctx, d_out), which returns a gradient
     for each argument of forward, None for eps. ctx.save_for_backward(a, b) keeps tensors that ctx.saved_tensors has
-    again. Save arguments and two numbers a row: x_hat would be another matrix.
+    again; one that was changed in between is an error. Save arguments as they came, and two numbers a row.
     Strides: x.reshape(-1, n) makes rows, without a copy where that can be. Their stride(1) is 2 for x[:, ::2], and 0
-    for the d_out of y.sum(), which is one number for all. Only then x.contiguous() has to copy.
+    for the d_out of y.sum(), which is one number for all. Where it is not 1, x.contiguous() copies. Kernels are given
+    weight.contiguous() and bias.contiguous(), which copy nothing if the numbers lie side by side.
 
 Code it
-    Task 1  add, merge: Welford's state, by hand                                        (eight lines)
+    Task 1  add, merge: Welford's state, by hand                                        (ten lines)
     Task 2  forward_kernel, layernorm_forward: a row a program, read once               (fourteen lines)
-    Task 3  backward_kernel, layernorm_backward: d_x, and shares of d_weight, d_bias    (twenty-two lines)
+    Task 3  backward_kernel, layernorm_backward: d_x, and shares of d_weight, d_bias    (twenty-one lines)
     Task 4  as_rows, LayerNorm: for autograd, any shape and any strides                 (eight lines)
 
 Verify
     pytest week3/katas/layernorm       then: ./course quiz week3/katas/layernorm
+    ./course count week3/katas/layernorm    Above the least: weight and bias, which each program loads.
     Reflect: a row of a million numbers fits no registers. What goes from tile to tile, and how often is x read?
 
 Simulated without a GPU: results, bounds and bytes are exact. The compiler is the real one. Time is not simulated.
@@ -157,7 +161,7 @@ def backward_kernel(d_out_ptr, x_ptr, weight_ptr, mean_ptr, rstd_ptr, d_x_ptr, d
 
 
 def stages_for(x: torch.Tensor) -> int:
-    """STAGES for rows of x: 3 where shared memory holds so many rows of x and of d_out, else 1. Given."""
+    """STAGES for rows of x: 3, for which two rows of x and of d_out lie in shared memory, else 1. Given."""
     return 3 if triton.next_power_of_2(x.shape[1]) * x.element_size() <= 32768 else 1
 
 
@@ -168,7 +172,7 @@ def layernorm_backward(d_out: torch.Tensor, x: torch.Tensor, weight: torch.Tenso
     d_out, x: (rows, n), each with rows of any stride, the elements of a row side by side; not copied. weight: (n,),
     contiguous. mean, rstd: those of layernorm_forward.
     programs: at most so many run, and no more than there are rows. Without a row d_weight and d_bias are 0.
-    Beside the kernel there is one operation of PyTorch, which adds up the shares of both.
+    Beside the kernel, whose launch is given, PyTorch adds up all shares at once, then converts to the dtype of weight.
     """
     rows, n = x.shape
     programs = min(rows, programs)
@@ -190,7 +194,7 @@ def as_rows(x: torch.Tensor) -> torch.Tensor:
 class LayerNorm(torch.autograd.Function):
     """layernorm_forward and layernorm_backward as one operation of autograd; of x, weight and bias, stored in any way.
 
-    Beside its arguments only mean and rstd wait for the backward, and at most a copy of x where as_rows made one.
+    Beside its arguments only mean and rstd wait for the backward.
     """
 
     @staticmethod
@@ -212,3 +216,12 @@ def layernorm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: fl
     x: (..., n) floats, stored in any way. weight, bias: (n,), of one dtype.
     """
     return LayerNorm.apply(x, weight, bias, eps)
+
+
+def waiting(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float = EPS) -> list[torch.Tensor]:
+    """The tensors that layernorm hands to ctx.save_for_backward. Given."""
+    found = []
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(
+            lambda tensor: found.append(tensor.detach()), lambda kept: None):
+        layernorm(x.detach().requires_grad_(), weight, bias, eps)
+    return found
