@@ -331,9 +331,10 @@ def test_a_thread_loads_sixteen_bytes_of_a_row_at_once():
 @pytest.mark.compiled
 def test_the_beginning_of_a_row_is_computed_in_64_bits():
     """Row 2**20 of 8192 numbers begins at 2**33, which 32 bits cannot hold."""
-    in_64_bits, in_32_bits = products(forward_compiled())
-    assert in_64_bits >= 2, "Of x and of y each: which of the two rows is found by a row number of 32 bits?"
-    assert in_32_bits == 0
+    kernel = forward_compiled()
+    rows_of_x_and_of_y_begin_in_64_bits, begin_in_32_bits = products(kernel)
+    assert rows_of_x_and_of_y_begin_in_64_bits >= 2
+    assert begin_in_32_bits == 0
 
 
 @pytest.mark.task(2)
@@ -381,7 +382,8 @@ def test_means_on_the_way_back_are_those_of_n_numbers():
     too_small = {"mean(g)": 1 - 5 / 8 + 0 * x, "mean(g * x_hat)": (1 - 5 / 8) * x, "Each mean": (1 - 5 / 8) * d_out}
     named = [term for term, left in too_small.items() if torch.allclose(d_x, left, atol=1e-5)]
     why = f"As if a sum of 5 numbers were divided by 8 in: {named[0]}. Is n or BLOCK below it?" if named else "It is 0."
-    assert d_x.flatten().tolist() == pytest.approx([0] * 5, abs=1e-5), why
+    to_four_places = [round(each, 4) for each in d_x.flatten().tolist()]
+    assert to_four_places == [0, 0, 0, 0, 0], why
 
 
 @pytest.mark.task(3)
@@ -532,8 +534,9 @@ def test_gradients_of_float32_stay_float32(rng):
 @pytest.mark.compiled
 def test_a_row_is_found_in_64_bits_on_the_way_back():
     """In d_out, x and d_x. One product of 32 bits may be that of shares, which are few."""
-    in_64_bits, in_32_bits = products(backward_compiled())
-    assert in_64_bits >= 3, "row has the dtype of p, where tl.range begins: is p converted to int64?"
+    kernel = backward_compiled()
+    rows_begin_in_64_bits, in_32_bits = products(kernel)
+    assert rows_begin_in_64_bits >= 3, "row has the dtype of p, where tl.range begins: is p converted to int64?"
     assert in_32_bits <= 1
 
 
@@ -693,7 +696,7 @@ def test_both_ways_are_one_kernel_each(rng):
 @pytest.mark.task(2, 3, 4)
 @pytest.mark.counters
 def test_neither_x_nor_d_out_is_copied_where_their_rows_lie_apart(rng):
-    rows, n = 32, 128
+    rows, n = 8, 128
     x, weight, bias, d_out = numbers(rng, (rows, n), (n,), (n,), (rows, n))
     y, d_x, shares = (FLOAT32 * rows * n * matrices for matrices in (1, 1, 2))  # as many programs as rows
     vectors = FLOAT32 * (2 * rows + 4 * n)

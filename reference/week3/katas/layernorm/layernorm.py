@@ -26,10 +26,9 @@ Concept
     Merge: 1 and 7 have (2, 4, 18), 7 and 9 have (2, 8, 2), with means delta = 4 apart. The mean of all four is
     4 + delta * 2 / 4 = 6, and m2 = 18 + 2 + delta**2 * 2 * 2 / 4 = 36. Two empty parts would divide by 0: mind them.
     Registers: a program that holds its whole row needs neither. It adds up x, then the squares of x - mean: two
-    passes over registers, one read. (On an H100 the backward of float16 spills from n = 16384 on.) Places behind the
-    row, loaded as 0.0, become 0 - mean, and tl.where(here, x - mean, 0.0) makes them 0 again. eps keeps
-    rstd = tl.rsqrt(variance + eps), one over the root, finite if all numbers are equal. A row is found in 64 bits
-    (day 1): tl.program_id(0).to(tl.int64).
+    passes over registers, one read. Places behind the row, loaded as 0.0, become 0 - mean, and
+    tl.where(here, x - mean, 0.0) makes them 0 again. rstd = tl.rsqrt(variance + eps) is one over the root; eps keeps
+    it finite if all numbers are equal. A row is found in 64 bits (day 1): tl.program_id(0).to(tl.int64).
     Precision: mean has the dtype of all sums: float64 if x has, else float32. A kernel knows it as
     mean_ptr.dtype.element_ty, converts what it loads, and tl.store converts to the dtype of what it stores to.
     Gradients: each weight meets x_hat in every row, so d_weight is d_out * x_hat added up over the rows, and d_bias
@@ -38,17 +37,15 @@ Concept
         through mean, which grows by 1 / n                     -rstd * mean(g)
         through rstd, which grows by -rstd**2 * x_hat[j] / n   -rstd * x_hat[j] * mean(g * x_hat)
     d_x is the sum of the three. In the picture it adds up to 0: if all of a row grows by 1, no y changes.
-    Shares: d_weight needs all rows. Atomics, additions that wait in line for one place, would be a row of them for
-    each row of x. Instead program p takes the rows p, p + programs, ... and keeps two sums, which begin as
-    tl.zeros((BLOCK,), dtype=...). It stores them as row p of shares[0] and row p of shares[1]; shares.sum(1) is
-    d_weight and d_bias, still in the dtype of sums. In for row in tl.range(p, rows, tl.num_programs(0),
-    num_stages=STAGES) loads of the next rows begin early (week 2, day 4), and row is int64 if p is.
+    Shares: d_weight needs all rows. Atomics would add in line, a row of them for each row of x. Instead program p
+    takes rows p, p + programs, ... and keeps two sums, which begin as tl.zeros((BLOCK,), dtype=...). It stores them
+    as row p of shares[0] and of shares[1]; shares.sum(1) is d_weight and d_bias in the dtype of sums. By for row in
+    tl.range(p, rows, tl.num_programs(0), num_stages=STAGES) next rows load early (week 2, day 4); row is as p, int64.
     Autograd: LayerNorm.apply(...) calls forward(ctx, ...). PyTorch calls backward(ctx, d_out), which returns a gradient
     for each argument of forward, None for eps. ctx.save_for_backward(a, b) keeps tensors that ctx.saved_tensors has
     again; one that was changed in between is an error. Save arguments as they came, and two numbers a row.
     Strides: x.reshape(-1, n) makes rows, without a copy where that can be. Their stride(1) is 2 for x[:, ::2], and 0
-    for the d_out of y.sum(), which is one number for all. Where it is not 1, x.contiguous() copies. Kernels are given
-    weight.contiguous() and bias.contiguous(), which copy nothing if the numbers lie side by side.
+    for the d_out of y.sum(), which is one number for all. Where it is not 1, x.contiguous() copies.
 
 Code it
     Task 1  add, merge: Welford's state, by hand                                        (ten lines)
@@ -58,7 +55,6 @@ Code it
 
 Verify
     pytest week3/katas/layernorm       then: ./course quiz week3/katas/layernorm
-    ./course count week3/katas/layernorm    Above the least: weight and bias, which each program loads.
     Reflect: a row of a million numbers fits no registers. What goes from tile to tile, and how often is x read?
 
 Simulated without a GPU: results, bounds and bytes are exact. The compiler is the real one. Time is not simulated.
@@ -111,7 +107,10 @@ def forward_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rstd_ptr, n, ro
 
 
 def block_and_warps(n: int) -> dict[str, int]:
-    """BLOCK and num_warps for rows of n elements. Given; handed on by **."""
+    """BLOCK and num_warps for rows of n elements. Given; handed on by **.
+
+    On an H100 registers of the backward spill from n = 16384 on (float16): such a row no longer fits.
+    """
     block = triton.next_power_of_2(n)
     return {"BLOCK": block, "num_warps": max(1, min(block // 1024, 32))}
 
@@ -126,7 +125,8 @@ def layernorm_forward(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor,
     """y (rows, n) in the dtype of x, and mean and rstd of each row, (rows,); by forward_kernel, a program a row.
 
     x: (rows, n) floats, rows of any stride, the elements of a row side by side; not copied. rows may be 0, n is 1 to
-    131072. weight, bias: (n,) of one dtype, which may be another than that of x; contiguous.
+    131072. weight, bias: (n,) of one dtype, which may be another than that of x; contiguous. Each program loads
+    both, which is why ./course count tells of more than the least.
     """
     rows, n = x.shape
     y = torch.empty(rows, n, dtype=x.dtype, device=x.device)
@@ -194,7 +194,8 @@ def as_rows(x: torch.Tensor) -> torch.Tensor:
 class LayerNorm(torch.autograd.Function):
     """layernorm_forward and layernorm_backward as one operation of autograd; of x, weight and bias, stored in any way.
 
-    Beside its arguments only mean and rstd wait for the backward.
+    The kernels take weight.contiguous() and bias.contiguous(), which are weight and bias if these are contiguous.
+    Only the arguments as they came, mean and rstd wait for the backward.
     """
 
     @staticmethod
