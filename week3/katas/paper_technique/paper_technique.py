@@ -1,0 +1,156 @@
+"""Week 3, kata: a paper read for its technique
+
+Challenge
+    Wijmans et al., "Cut Your Losses in Large-Vocabulary Language Models" (2024), claim that a loss which took 24 GB
+    takes 1 MB. Read the claim as a programmer: what is stored, what must be kept, what can be computed again? Then
+    write it. A *logit* is the score of one word for one token, hidden . its row of the classifier (the paper's E, C).
+
+        hidden = (1, 2, 0, 1)   word    0      1         2      3          rows of the classifier: the week's keys
+        logits                          4      0         2      6          the label, the word that came, is word 2
+        m                               4                6                 alpha = exp(4 - 6) = .135
+        l                               1 + .018         .135 * 1.018 + .018 + 1 = 1.156
+        picked                          0                2                 the logit of the label
+        lse = 6 + log(1.156) = 6.145    loss = lse - picked = 4.145
+        exp(logits - lse)               .117   .002      .016   .865       the softmax: chances of the words
+        d_logits                        .117   .002     -.984   .865       1 less at the label
+
+Explore
+    ./course python -c "print(8192 * 256000 * 4 / 2**20)"
+    MiB of float32 logits of 8192 tokens and 256000 words. How many such matrices does the paper count as 24000 MB?
+
+Concept
+    Four questions to a paper, and a test for each answer. The claim: 24000 MB become 1. The cost: three matrices of
+    logits in float32 are 3 * 8192 * 256000 * 4 bytes = 24000 MiB. Kept: lse and loss, two numbers a token, 64 KiB.
+    Computed again: exp(logits - lse), for the gradients. With d = 2304 in 16 bits these are
+    (8192 + 256000) * 2304 * 2 bytes = 1161 MiB. The paper measured 1163: beside its results it kept almost nothing.
+    Forward: the state m, l of day 5 over tiles of words. A tile of logits is a sum along d: it begins as
+    tl.zeros((TILE_M, TILE_V), dtype), and logits = tl.dot(h, w.T, logits, input_precision=PRECISION, out_dtype=dtype)
+    adds TILE_D columns. dtype is lse_ptr.dtype.element_ty: float64 for float64, else float32.
+    Padding: a place past the last word has a logit of 0, and exp(0) counts. It becomes -inf before the maximum.
+    m begins at LOWEST, as on day 6: from -inf, a tile of -inf gives -inf - -inf, NaN. tl.max(x, 1) and tl.sum(x, 1)
+    are those of each row; x[:, None] is a column, x[None, :] a row; tl.where(a, x, y) takes x where a, else y.
+    Picked: the label is in one tile. word[None, :] == label[:, None] finds its place; elsewhere add 0.0.
+    Ignored: a label of -100 says that a token does not count, whatever its hidden state holds: loss 0, gradients 0.
+    The mean is taken over the others. If there are none it is 0, not 0 / 0: x.sum().clamp(min=1) is at least 1.
+    Gradients: d_logits = (exp(logits - lse) - one_hot) * d_loss / counted; d_hidden = d_logits @ classifier, a sum
+    over all chunks of words; d_classifier = d_logits.T @ hidden, a chunk's rows each. NaN times 0 is NaN: of an ignored
+    token hidden becomes 0 and lse inf (x.masked_fill(mask, number)), then its exp(logits - lse) is 0.
+    In place: x - y is one more matrix; x.sub_(y), x.exp_(), x.mul_(y) write into x. One chunk is alive, no second one.
+    x.scatter_add_(1, places, values), both (tokens, 1), adds values[i, 0] to x[i, places[i, 0]]. A label of another
+    chunk adds 0 at place 0: where_label = torch.where(here, labels - start, 0).
+    16 bits: sums are in the dtype of lse, x.to(lse.dtype), and are rounded once.
+
+Code it
+    Task 1  bytes_of_logits, bytes_of_forward, bytes_of_backward: the claim, as a formula     (three lines)
+    Task 2  loss_kernel, token_losses: lse and loss, one store each                         (seventeen lines)
+    Task 3  cross_entropy_backward: both gradients, chunk after chunk                         (thirteen lines)
+    Task 4  CrossEntropy: the mean, and what waits for the backward                           (four lines)
+
+Verify
+    pytest week3/katas/paper_technique         then: ./course quiz week3/katas/paper_technique
+    Reflect: the paper also skips gradients "below numerical precision". What may that cost, and what would test it?
+
+Simulated without a GPU: results and bytes are exact, and the compiler is the real one. Time is not simulated.
+"""
+
+import tools.gpu  # a real GPU or a simulated one; before triton
+
+import torch
+import triton
+import triton.language as tl
+
+IGNORED = -100                                   # the label of a token that does not count
+LOWEST = tl.constexpr(-3.4028234663852886e38)    # of float32
+PRECISION = tl.constexpr("tf32x3")               # of float32 products: on tensor cores, nearly float32
+CONFIG = {"TILE_M": 64, "TILE_V": 128, "TILE_D": 64, "num_warps": 4, "num_stages": 3}  # tokens, words, columns
+WIDE = CONFIG | {"TILE_V": 64, "TILE_D": 32}     # of float32 and float64
+CHUNK = 4096                                     # words of a chunk of the backward
+
+
+# Task 1
+def bytes_of_logits(tokens: int, vocabulary: int, matrices: int) -> int:
+    """Bytes of so many float32 matrices with a logit of each token and each word."""
+    raise NotImplementedError("week3/katas/paper_technique task 1: bytes_of_logits")
+
+
+def bytes_of_forward(tokens: int) -> int:
+    """Bytes that token_losses allocates: lse and loss of each token, float32."""
+    raise NotImplementedError("week3/katas/paper_technique task 1: bytes_of_forward")
+
+
+def bytes_of_backward(tokens: int, vocabulary: int, d: int, chunk: int, size: int) -> int:
+    """Bytes of d_hidden and d_classifier, `size` bytes a number, and of the logits of one chunk in float32.
+
+    chunk: words of a chunk; no more than the vocabulary has are ever there.
+    """
+    raise NotImplementedError("week3/katas/paper_technique task 1: bytes_of_backward")
+
+
+# Task 2
+@triton.jit
+def load_tile(x_ptr, row, col, rows, cols, row_stride, col_stride):
+    """x[row, col] for a vector of rows and one of columns, 0 outside x. Given."""
+    row, col = row[:, None], col[None, :]
+    places = row.to(tl.int64) * row_stride + col.to(tl.int64) * col_stride  # int32 ends at 2**31
+    return tl.load(x_ptr + places, mask=(row < rows) & (col < cols), other=0.0)
+
+
+@triton.jit
+def loss_kernel(hidden_ptr, classifier_ptr, labels_ptr, loss_ptr, lse_ptr, tokens, vocabulary, d, hidden_row,
+                hidden_col, classifier_row, classifier_col, TILE_M: tl.constexpr, TILE_V: tl.constexpr,
+                TILE_D: tl.constexpr, IGNORED: tl.constexpr):
+    """loss and lse of TILE_M tokens. hidden_row, hidden_col, ...: the strides of each matrix."""
+    pass  # tile by tile: logits, -inf past the last word, picked, m and l; then lse, and two stores
+
+
+def token_losses(hidden: torch.Tensor, classifier: torch.Tensor, labels: torch.Tensor, *,
+                 tiles: tuple[int, int, int] | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    """(loss, lse) of each token, (tokens,), by loss_kernel, a program for each TILE_M tokens.
+
+    hidden: (tokens, d), classifier: (vocabulary, d), floats of one dtype and any strides; neither is copied. tokens may
+    be 0; vocabulary and d are 1 or more. labels: (tokens,) int64, contiguous, a word or IGNORED. loss, lse: float64 if
+    hidden is, else float32. A label of IGNORED: loss 0. What is not finite stays with its token.
+    tiles: (TILE_M, TILE_V, TILE_D), each 16 or more, if not those of CONFIG or WIDE.
+    """
+    (tokens, d), vocabulary = hidden.shape, len(classifier)
+    config = CONFIG if hidden.element_size() == 2 else WIDE
+    config = config | (dict(zip(("TILE_M", "TILE_V", "TILE_D"), tiles)) if tiles else {})
+    dtype = torch.promote_types(hidden.dtype, torch.float32)
+    loss, lse = (torch.empty(tokens, dtype=dtype, device=hidden.device) for _ in range(2))
+    grid = (triton.cdiv(tokens, config["TILE_M"]),)
+    raise NotImplementedError("week3/katas/paper_technique task 2: token_losses")
+
+
+# Task 3
+def cross_entropy_backward(d_loss: torch.Tensor, hidden: torch.Tensor, classifier: torch.Tensor, labels: torch.Tensor,
+                           lse: torch.Tensor, chunk: int = CHUNK) -> tuple[torch.Tensor, torch.Tensor]:
+    """(d_hidden, d_classifier), of the shapes and dtype of hidden and classifier, `chunk` words at a time.
+
+    d_loss: the gradient of the mean loss, one number. Others as those of token_losses; lse: what it returned.
+    An ignored token has a d_hidden of 0 and adds nothing to d_classifier, even if its hidden state is NaN.
+    At no time is more than one chunk of (tokens, chunk) numbers alive.
+    """
+    ignored = labels == IGNORED
+    scale = d_loss / (~ignored).sum().clamp(min=1)
+    d_classifier = torch.empty(classifier.shape, dtype=classifier.dtype, device=classifier.device)
+    raise NotImplementedError("week3/katas/paper_technique task 3: cross_entropy_backward")
+
+
+# Task 4
+class CrossEntropy(torch.autograd.Function):
+    """cross_entropy for autograd. Beside its arguments only lse waits for the backward."""
+
+    @staticmethod
+    def forward(ctx, hidden, classifier, labels):
+        """The mean loss of the tokens that count; 0 if there are none."""
+        raise NotImplementedError("week3/katas/paper_technique task 4: forward")
+
+    @staticmethod
+    def backward(ctx, d_loss):
+        """A gradient for each argument of forward, None for labels."""
+        raise NotImplementedError("week3/katas/paper_technique task 4: backward")
+
+
+def cross_entropy(hidden: torch.Tensor, classifier: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """The mean loss of the tokens that count, one number, with gradients. Arguments as those of token_losses. Given."""
+    return CrossEntropy.apply(hidden, classifier, labels.contiguous())

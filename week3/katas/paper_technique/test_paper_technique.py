@@ -1,0 +1,480 @@
+"""The kata again, as checks: the claim as a formula, one store of loss and lse, gradients by chunks, what is kept."""
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy as of_logits
+
+from tools.check import (
+    assert_matches,
+    compiled,
+    compiled_by_torch,
+    count,
+    gradcheck,
+    gradients,
+    memory,
+    speed_ratio,
+    terms,
+)
+from tools.check.inputs import matrices
+from tools.check.tolerances import SLACK, Tolerance, accumulated, unit
+from tools.gpu import device
+from week3.katas.paper_technique import paper_technique as lesson
+
+NAN, INF = float("nan"), float("inf")
+IGNORED = -100
+FLOAT32 = 4  # bytes
+MIB = 2**20
+TILES = 16, 32, 16  # tokens, words, columns
+
+
+def tensor(values, dtype=torch.float32):
+    return torch.tensor(values, dtype=dtype, device=device)
+
+
+def case(rng, tokens, vocabulary, d, dtype=torch.float32):
+    """hidden, classifier, and labels, of which every fourth is ignored, the second first."""
+    hidden, classifier = (torch.from_numpy(x).to(device, dtype) for x in matrices(rng, (tokens, d), (vocabulary, d)))
+    labels = torch.from_numpy(rng.integers(0, vocabulary, tokens)).to(device)
+    labels[1::4] = IGNORED
+    return hidden, classifier, labels
+
+
+def story():
+    """hidden, classifier and labels of the lesson's picture: the logits are 4 0 2 6."""
+    keys = [[2, 1, 5, 0], [-2, 1, 3, 0], [1, 0, 0, 1], [1, 2, 1, 1]]
+    return tensor([[1, 2, 0, 1]]), tensor(keys), torch.tensor([2], device=device)
+
+
+def with_logits(logits, label, dtype=torch.float32):
+    """One token with a hidden state of 1, and words with these logits."""
+    return tensor([[1.0]], dtype), tensor(logits, dtype)[:, None], torch.tensor([label], device=device)
+
+
+def losses(hidden, classifier, labels, tiles=None):
+    """loss and lse of each token, from all logits."""
+    logits = hidden @ classifier.T
+    return of_logits(logits, labels, reduction="none"), logits.logsumexp(1)
+
+
+def mean_loss(hidden, classifier, labels):
+    """Of the tokens that count, and 0 if there are none."""
+    return of_logits(hidden @ classifier.T, labels, reduction="sum") / (labels != IGNORED).sum().clamp(min=1)
+
+
+def backward_by_autograd(d_loss, hidden, classifier, labels, lse, chunk=None):
+    with torch.enable_grad():
+        leaves = [x.detach().requires_grad_() for x in (hidden, classifier)]
+        return torch.autograd.grad(mean_loss(*leaves, labels), leaves, d_loss.to(hidden.dtype))
+
+
+def sums(dtype, length):
+    """Sums of products; of 16 bits the inputs have no more digits than tf32 has."""
+    name = str(dtype).removeprefix("torch.")
+    if dtype in (torch.float32, torch.float64):
+        return accumulated(name, length)
+    return accumulated("float32", length).blind_to("tf32 round trip", "float16 round trip", "bfloat16 round trip")
+
+
+def rounded(dtype):
+    """Gradients that are rounded to 16 bits once."""
+    name = str(dtype).removeprefix("torch.")
+    return Tolerance(SLACK * 2 * unit(name), f"{name} gradients", name).blind_to(
+        "tf32 round trip", "float16 round trip", "bfloat16 round trip")
+
+
+def loss_and_lse(*arguments):
+    loss, lse = lesson.token_losses(*arguments, tiles=TILES)
+    return round(loss[0].item(), 3), round(lse[0].item(), 3)
+
+
+# Task 1: the claim --------------------------------------------------------------------------------
+
+@pytest.mark.task(1)
+def test_three_float32_matrices_of_logits_are_the_24000_mb_of_the_paper():
+    mib_of_logits = lesson.bytes_of_logits(tokens=8192, vocabulary=256000, matrices=3) / MIB
+    assert mib_of_logits == 24000
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("tokens, vocabulary, matrices", [(3, 5, 1), (7, 1, 2)])
+def test_each_matrix_has_a_logit_of_four_bytes_for_each_token_and_word(tokens, vocabulary, matrices):
+    assert_matches(lesson.bytes_of_logits, tokens, vocabulary, matrices,
+                   oracle=lambda tokens, vocabulary, matrices: FLOAT32 * tokens * vocabulary * matrices)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("tokens", [1, 8192])
+def test_the_forward_makes_two_numbers_a_token(tokens):
+    assert_matches(lesson.bytes_of_forward, tokens,
+                   oracle=lambda tokens: terms(loss=FLOAT32 * tokens, lse=FLOAT32 * tokens))
+
+
+def makes_on_the_way_back(tokens, vocabulary, d, chunk, size):
+    words = min(chunk, vocabulary)
+    return terms(d_hidden=size * tokens * d, d_classifier=size * vocabulary * d, logits=FLOAT32 * tokens * words)
+
+
+@pytest.mark.task(1)
+@pytest.mark.parametrize("tokens, vocabulary, d, chunk, size", [
+    (3, 11, 5, 2, 4), (8192, 256000, 2304, 4096, 2), (3, 11, 5, 16, 4)])
+def test_the_backward_makes_two_gradients_and_one_chunk_of_logits(tokens, vocabulary, d, chunk, size):
+    assert_matches(lesson.bytes_of_backward, tokens, vocabulary, d, chunk, size, oracle=makes_on_the_way_back)
+
+
+# Task 2: loss and lse -----------------------------------------------------------------------------
+
+@pytest.mark.task(2)
+def test_the_token_of_the_lesson_has_loss_4_145_and_lse_6_145():
+    loss, lse = loss_and_lse(*story())
+    assert lse != 6.149, "lse is 6.149: exp of the logits adds up to 12 more, one for each place past the last word"
+    assert (loss, lse) == (4.145, 6.145)
+
+
+@pytest.mark.task(2)
+def test_a_place_past_the_last_word_is_no_word():
+    """Three logits of -5. The tile has 29 places more, whose logits are 0."""
+    loss, lse = loss_and_lse(*with_logits([-5.0, -5, -5], label=1))
+    why = "As if 29 more words had a logit of 0: the places of the tile that are past the last word. exp(0) is 1."
+    assert lse != 3.368, why
+    assert (loss, lse) == (1.099, -3.901)
+
+
+@pytest.mark.task(2)
+def test_a_larger_logit_in_the_second_tile_rescales_the_sum_of_the_first():
+    """32 logits of 0, then one of 3: lse = log(32 + exp(3)) = 3.953."""
+    loss, lse = loss_and_lse(*with_logits([0.0] * 32 + [3.0], label=0))
+    assert lse != 6.497, "lse is 3 + log(33): l of the first tile has 0 taken off, not 3. What makes one of the other?"
+    assert lse != 3.0, "lse is 3: nothing is left of the 32 words of the first tile"
+    assert lse == 3.953
+
+
+@pytest.mark.task(2)
+def test_a_smaller_logit_in_the_second_tile_leaves_the_maximum_as_it_is():
+    """A logit of 200, 31 of 0, then one of 0 in the next tile: exp(200) has no place in float32."""
+    loss, lse = loss_and_lse(*with_logits([200.0] + [0.0] * 32, label=32))
+    why = "inf or NaN: is m the maximum of all words so far, or of this tile alone? exp(200 - 0) is infinite."
+    assert abs(lse) < INF, why
+    assert (loss, lse) == (200.0, 200.0)
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("label", [0, 31, 32, 39])
+def test_the_label_is_picked_from_the_tile_that_it_is_in(label):
+    """The logit of word j is j / 8."""
+    picked = 8 * (lambda loss, lse: lse - loss)(*loss_and_lse(*with_logits([j / 8 for j in range(40)], label=label)))
+    assert round(picked) == label, f"The label is word {label}, picked was the logit of word {round(picked)}, or sums"
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("tokens, vocabulary, d", [(1, 1, 1), (15, 31, 15), (16, 32, 16), (17, 33, 17), (37, 101, 41)])
+def test_losses_of_any_number_of_tokens_words_and_columns(tokens, vocabulary, d, rng):
+    assert_matches(lesson.token_losses, *case(rng, tokens, vocabulary, d), tiles=TILES, oracle=losses,
+                   tolerance=sums(torch.float32, d + vocabulary))
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_without_tokens_there_are_no_losses(rng):
+    hidden, classifier, labels = case(rng, 3, 5, 7)
+    loss, lse = lesson.token_losses(hidden[:0], classifier, labels[:0])
+    three = lesson.token_losses(hidden, classifier, labels)[0]
+    assert (loss.tolist(), lse.tolist(), len(three)) == ([], [], 3)
+
+
+@pytest.mark.task(2)
+@pytest.mark.edge
+def test_an_ignored_token_has_loss_0_whatever_its_hidden_state_holds():
+    """Three tokens with the same logits, 1 and 1; the second and the third are ignored, the third is NaN."""
+    hidden, classifier = tensor([[1.0], [1.0], [NAN]]), tensor([[1.0], [1.0]])
+    loss = lesson.token_losses(hidden, classifier, torch.tensor([0, IGNORED, IGNORED], device=device))[0].tolist()
+    assert [round(each, 3) for each in loss] == [0.693, 0.0, 0.0]
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+@pytest.mark.parametrize("strange", [NAN, INF, -INF])
+def test_what_is_not_finite_spoils_the_loss_of_its_own_token(strange, rng):
+    hidden, classifier, _ = case(rng, 5, 40, 7)
+    hidden[3, 2] = strange
+    loss = lesson.token_losses(hidden, classifier, torch.arange(5, device=device), tiles=TILES)[0]
+    tokens_with_a_finite_loss = [token for token in range(5) if loss[token].isfinite()]
+    assert tokens_with_a_finite_loss == [0, 1, 2, 4]
+
+
+@pytest.mark.task(2)
+@pytest.mark.nonfinite
+def test_a_first_tile_of_words_that_are_all_hidden_counts_as_nothing():
+    """32 logits of -inf, then 1 and 1: lse = 1 + log(2)."""
+    loss, lse = loss_and_lse(*with_logits([-INF] * 32 + [1.0, 1.0], label=33))
+    assert lse == lse, "NaN: m of the first tile was -inf. What is -inf - -inf? With which number can m begin?"
+    assert (loss, lse) == (0.693, 1.693)
+
+
+@pytest.mark.task(2)
+@pytest.mark.tolerance
+def test_logits_of_float16_are_float32():
+    """300 * 300 is 90000: float16 ends at 65504."""
+    hidden, classifier, labels = with_logits([300.0, 0.0], label=1, dtype=torch.float16)
+    loss = lesson.token_losses(300 * hidden, classifier, labels)[0].item()
+    assert loss != INF, "inf: a logit of 90000 has no place in float16. In which dtype are logits added up?"
+    assert loss == 90000.0
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_losses_are_float32_or_float64_for_inputs_of_any_dtype(dtype, rng):
+    arguments = case(rng, 17, 40, 100, dtype)
+    assert [x.dtype for x in lesson.token_losses(*arguments)] == [torch.promote_types(dtype, torch.float32)] * 2
+    assert_matches(lesson.token_losses, *arguments, tiles=TILES, oracle=losses, tolerance=sums(dtype, 140))
+
+
+@pytest.mark.task(2)
+def test_rows_and_columns_may_lie_apart_in_any_way(rng):
+    """hidden has every second column of a matrix, classifier is stored column by column."""
+    hidden, classifier, labels = case(rng, 17, 40, 38)
+    wide = torch.full((17, 76), NAN, device=device)
+    wide[:, ::2] = hidden
+    assert_matches(lesson.token_losses, wide[:, ::2], classifier.T.contiguous().T, labels, tiles=TILES, oracle=losses,
+                   tolerance=sums(torch.float32, 78))
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_one_kernel_stores_loss_and_lse_once_and_no_logits(rng):
+    counters = count(lesson.token_losses, *case(rng, 40, 100, 24), tiles=TILES)
+    loss_and_lse_of_40_tokens, logits = 2 * 40 * FLOAT32, 40 * 100 * FLOAT32
+    stored = counters.bytes_stored
+    assert stored < logits, f"{stored} bytes were stored. The logits alone are {logits}: they may stay in registers."
+    assert stored == loss_and_lse_of_40_tokens
+    assert (counters.library_operations, [each.kernel for each in counters.launches]) == ([], ["loss_kernel"])
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_each_tile_of_both_matrices_is_loaded_once_for_each_product(rng):
+    """3 programs, 4 tiles of words. A logit of each label may be a product of its own: 40 more rows."""
+    counters = count(lesson.token_losses, *case(rng, 40, 100, 24), tiles=TILES)
+    hidden, classifier, labels, label_rows = 4 * 40 * 24, 3 * 100 * 24, 40 * 2, 2 * 40 * 24
+    assert counters.bytes_loaded <= FLOAT32 * (hidden + classifier + labels + label_rows)
+    assert counters.programs <= 3
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_each_tile_of_logits_is_one_sum_of_products_in_float32(rng):
+    """2 * 16 * 32 * 16 for a product; 3 tiles of tokens, 4 of words, 2 of columns."""
+    products = count(lesson.token_losses, *case(rng, 40, 100, 24), tiles=TILES).flops / (2 * 16 * 32 * 16)
+    float64 = count(lesson.token_losses, *case(rng, 40, 100, 24), tiles=TILES).float64
+    assert products <= 3 * 4 * 2
+    assert float64 == 0
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.counters
+def test_the_forward_allocates_what_was_predicted_even_if_nothing_is_contiguous(rng):
+    hidden, classifier, labels = case(rng, 128, 200, 24)
+    peak = memory(lesson.token_losses, hidden.T.contiguous().T, classifier.T.contiguous().T, labels).peak
+    assert peak <= lesson.bytes_of_forward(tokens=128)
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_logits_fit_the_registers_and_come_from_tensor_cores(rng):
+    kernel = compiled(lesson.token_losses, *case(rng, 130, 300, 128, torch.bfloat16), chip="h100").kernels["loss_kernel"]
+    products = [name for name in kernel.instructions if name.startswith("wgmma.mma_async")]
+    spills = kernel.spills
+    assert products != []
+    assert spills == 0
+
+
+def by_all_logits(hidden, classifier, labels):
+    return of_logits((hidden @ classifier.T).float(), labels, reduction="none")
+
+
+@pytest.mark.task(2)
+@pytest.mark.hopper
+@pytest.mark.speed
+def test_losses_come_within_sight_of_those_from_stored_logits():
+    hidden, classifier = (torch.randn(rows, 2048, device=device).bfloat16() for rows in (8192, 32768))
+    labels = torch.randint(0, 32768, (8192,), device=device)
+    assert speed_ratio(lesson.token_losses, by_all_logits, hidden, classifier, labels) >= 0.3
+
+
+# Task 3: gradients --------------------------------------------------------------------------------
+
+def backward_case(rng, tokens, vocabulary, d, dtype=torch.float32, d_loss=1.0):
+    """d_loss, hidden, classifier, labels, and lse from all logits."""
+    hidden, classifier, labels = case(rng, tokens, vocabulary, d, dtype)
+    lse = losses(hidden.double(), classifier.double(), labels)[1].to(torch.promote_types(dtype, torch.float32))
+    return torch.tensor(d_loss, dtype=lse.dtype, device=device), hidden, classifier, labels, lse
+
+
+def assert_goes_back(d_loss, hidden, *others, chunk=16):
+    __tracebackhide__ = True
+    tolerance = sums(hidden.dtype, 64) if hidden.element_size() > 2 else rounded(hidden.dtype)
+    assert_matches(lesson.cross_entropy_backward, d_loss, hidden, *others, chunk=chunk, oracle=backward_by_autograd,
+                   tolerance=tolerance)
+
+
+def d_logits_of_one_token(logits, label, chunk, d_loss=1.0):
+    """d_classifier of a token with a hidden state of 1 is d_logits."""
+    arguments = with_logits(logits, label)
+    found = lesson.cross_entropy_backward(tensor(d_loss), *arguments, losses(*arguments)[1], chunk=chunk)[1]
+    return [round(each, 3) + 0.0 for each in found[:, 0].tolist()]
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("chunk", [4, 2, 3, 100])
+def test_the_logits_of_the_lesson_have_the_gradients_of_the_picture(chunk):
+    d_logits = d_logits_of_one_token(logits=[4.0, 0, 2, 6], label=2, chunk=chunk)
+    words = "This is the softmax. By what does the loss, lse - picked, change with the logit that was picked?"
+    assert d_logits != [0.117, 0.002, 0.016, 0.865], words
+    assert d_logits == [0.117, 0.002, -0.984, 0.865]
+
+
+@pytest.mark.task(3)
+def test_a_label_counts_in_its_own_chunk_alone():
+    """Four equal words, 2 at a time: softmax .25 each. The label is word 3."""
+    d_logits = d_logits_of_one_token(logits=[1.0] * 4, label=3, chunk=2)
+    assert d_logits != [0.25, -0.75, 0.25, -0.75], "Each chunk took 1 off: is the label, word 3, in words 0 and 1?"
+    assert d_logits == [0.25, 0.25, 0.25, -0.75]
+
+
+@pytest.mark.task(3)
+def test_d_loss_multiplies_all_gradients():
+    d_logits = d_logits_of_one_token(logits=[1.0] * 4, label=3, chunk=2, d_loss=4.0)
+    assert d_logits == [1.0, 1.0, 1.0, -3.0]
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("tokens, vocabulary, d, chunk", [
+    (1, 1, 1, 1), (5, 31, 7, 16), (6, 32, 7, 16), (7, 33, 9, 16), (17, 37, 5, 5), (3, 37, 20, 64)])
+def test_any_chunk_has_the_gradients_of_the_formula(tokens, vocabulary, d, chunk, rng):
+    assert_goes_back(*backward_case(rng, tokens, vocabulary, d, d_loss=3.0), chunk=chunk)
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_gradients_of_any_dtype_are_rounded_once(dtype, rng):
+    assert_goes_back(*backward_case(rng, 17, 40, 10, dtype, d_loss=3.0))
+
+
+@pytest.mark.task(3)
+@pytest.mark.tolerance
+def test_chunks_of_d_hidden_are_added_up_in_float32():
+    """512 equal words, 16 at a time. The first chunk adds 512, each of 31 others .2: float16 has steps of .5 there."""
+    classifier = tensor([[16384.0]] * 16 + [[6.4]] * 495 + [[0.0]], torch.float16)
+    arguments = tensor([[0.0]], torch.float16), classifier, torch.tensor([511], device=device)
+    lse = tensor([512.0]).log()
+    d_hidden = lesson.cross_entropy_backward(tensor(1.0), *arguments, lse, chunk=16)[0].item()
+    assert d_hidden != 512.0, "512, where .2 more adds nothing in float16. In which dtype are chunks added up?"
+    assert d_hidden == 518.0
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_gradients_of_huge_logits_are_those_of_the_label_and_the_largest():
+    """Logits of 1000: exp(1000) is infinite, exp(1000 - lse) is 1."""
+    d_logits = d_logits_of_one_token(logits=[1000.0, -1000, 0, 10], label=2, chunk=2)
+    assert d_logits == [1.0, 0.0, -1.0, 0.0]
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("in_ignored", [0.0, NAN, INF])
+def test_an_ignored_token_adds_nothing_to_any_gradient(in_ignored, rng):
+    """Tokens 1 and 5 are ignored: the gradients are those of the others alone."""
+    d_loss, hidden, classifier, labels, lse = backward_case(rng, 7, 33, 5)
+    hidden[1::4], lse[1::4] = in_ignored, NAN if in_ignored else 0.0
+    d_hidden, d_classifier = lesson.cross_entropy_backward(d_loss, hidden, classifier, labels, lse, chunk=16)
+    counted = labels != IGNORED
+    wanted = backward_by_autograd(d_loss, hidden[counted], classifier, labels[counted], None)
+    largest_d_hidden_of_ignored = d_hidden[~counted].abs().max().item()
+    words_with_nan = d_classifier.isnan().any(1).sum().item()
+    assert largest_d_hidden_of_ignored == 0
+    assert words_with_nan == 0, "The hidden state of an ignored token is NaN or inf, and 0 times that is NaN."
+    assert torch.allclose(d_hidden[counted], wanted[0], atol=1e-5)
+    assert torch.allclose(d_classifier, wanted[1], atol=1e-5)
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.counters
+def test_no_more_than_one_chunk_of_logits_is_ever_alive(rng):
+    """128 tokens, 1024 words, 64 at a time, d = 16. Beside what was predicted there is room for hidden states twice,
+    a chunk's rows, and some numbers for each token; together they are less than a second chunk."""
+    tokens, words, d, chunk = 128, 1024, 16, 64
+    peak = memory(lesson.cross_entropy_backward, *backward_case(rng, tokens, words, d), chunk=chunk).peak
+    room = FLOAT32 * (2 * tokens * d + chunk * d) + 64 * tokens
+    assert room < FLOAT32 * tokens * chunk
+    assert peak <= lesson.bytes_of_backward(tokens, words, d, chunk, size=4) + room
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_each_chunk_takes_three_products(rng):
+    """The logits once, d_hidden, d_classifier."""
+    operations = count(lesson.cross_entropy_backward, *backward_case(rng, 7, 64, 5), chunk=16).library_operations
+    products = [str(each) for each in operations if "mm" in str(each)]
+    assert len(products) <= 3 * 4, "4 chunks. The logits of one are the same for d_hidden and for d_classifier."
+
+
+# Task 4: for autograd -----------------------------------------------------------------------------
+
+@pytest.mark.task(2, 4)
+def test_the_mean_is_that_of_the_tokens_that_count():
+    """Losses of log(2), and of two ignored tokens."""
+    labels = torch.tensor([0, IGNORED, IGNORED], device=device)
+    loss = round(lesson.cross_entropy(tensor([[1.0]] * 3), tensor([[1.0], [1.0]]), labels).item(), 3)
+    assert loss != 0.231, "log(2) / 3: two of these three tokens are ignored. How many count?"
+    assert loss == 0.693
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.edge
+def test_where_all_are_ignored_loss_and_gradients_are_0(rng):
+    hidden, classifier, labels = case(rng, 3, 5, 7)
+    labels[:] = IGNORED
+    loss = lesson.cross_entropy(hidden, classifier, labels).item()
+    d_hidden, d_classifier = gradients(lesson.cross_entropy)(hidden, classifier, labels, d_out=tensor(1.0))
+    assert loss == 0.0, "No token counts: what is 0 / 0?"
+    assert d_hidden.abs().max().item() == d_classifier.abs().max().item() == 0.0
+
+
+@pytest.mark.task(2, 4)
+@pytest.mark.parametrize("tokens, vocabulary, d", [(1, 5, 3), (9, 33, 7)])
+def test_the_mean_loss_in_any_layout(tokens, vocabulary, d, rng):
+    assert_matches(lesson.cross_entropy, *case(rng, tokens, vocabulary, d), oracle=mean_loss,
+                   tolerance=sums(torch.float32, 40), layouts="any")
+
+
+@pytest.mark.task(2, 3, 4)
+def test_gradients_of_the_mean_in_any_layout(rng):
+    assert_matches(gradients(lesson.cross_entropy), *case(rng, 9, 33, 7), d_out=tensor(3.0),
+                   oracle=gradients(mean_loss), tolerance=sums(torch.float32, 40), layouts="any")
+
+
+@pytest.mark.task(2, 3, 4)
+def test_the_gradients_are_how_the_loss_changes(rng):
+    """In float64, by differences of cross_entropy itself."""
+    gradcheck(lesson.cross_entropy, *case(rng, 6, 11, 5, torch.float64))
+
+
+@pytest.mark.task(2, 3, 4)
+def test_the_gradients_are_the_same_under_torch_compile(rng):
+    assert_matches(gradients(compiled_by_torch(lesson.cross_entropy)), *case(rng, 6, 11, 5), d_out=tensor(1.0),
+                   oracle=gradients(mean_loss), tolerance=sums(torch.float32, 16))
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.counters
+def test_lse_alone_waits_for_the_backward(rng):
+    lse_of_64_tokens = 64 * FLOAT32
+    saved = memory(gradients(lesson.cross_entropy), *case(rng, 64, 100, 24), d_out=tensor(1.0)).saved
+    assert saved <= lse_of_64_tokens
+
+
+@pytest.mark.task(2, 3, 4)
+@pytest.mark.counters
+def test_lse_is_computed_once_for_both_ways(rng):
+    counters = count(gradients(lesson.cross_entropy), *case(rng, 9, 33, 7), d_out=tensor(1.0))
+    assert [each.kernel for each in counters.launches] == ["loss_kernel"]
