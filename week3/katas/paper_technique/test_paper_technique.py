@@ -4,17 +4,8 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy as of_logits
 
-from tools.check import (
-    assert_matches,
-    compiled,
-    compiled_by_torch,
-    count,
-    gradcheck,
-    gradients,
-    memory,
-    speed_ratio,
-    terms,
-)
+from tools.check import assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory
+from tools.check import speed_ratio, terms
 from tools.check.inputs import matrices
 from tools.check.tolerances import SLACK, Tolerance, accumulated, unit
 from tools.gpu import device
@@ -25,6 +16,7 @@ IGNORED = -100
 FLOAT32 = 4  # bytes
 MIB = 2**20
 TILES = 16, 32, 16  # tokens, words, columns
+PRODUCTS = "matmul", "mm", "mm_", "linear", "einsum"  # how PyTorch's names of products end
 
 
 def tensor(values, dtype=torch.float32):
@@ -32,8 +24,10 @@ def tensor(values, dtype=torch.float32):
 
 
 def case(rng, tokens, vocabulary, d, dtype=torch.float32):
-    """hidden, classifier, and labels, of which every fourth is ignored, the second first."""
-    hidden, classifier = (torch.from_numpy(x).to(device, dtype) for x in matrices(rng, (tokens, d), (vocabulary, d)))
+    """hidden, classifier, and labels, of which every fourth is ignored, the second first. Logits have a variance of 1:
+    an error of a larger logit would be one of its exponential, and of a loss near 0."""
+    hidden, classifier = matrices(rng, (tokens, d), (vocabulary, d))
+    hidden, classifier = (torch.from_numpy(x).to(device, dtype) for x in (hidden / d**0.5, classifier))
     labels = torch.from_numpy(rng.integers(0, vocabulary, tokens)).to(device)
     labels[1::4] = IGNORED
     return hidden, classifier, labels
@@ -91,7 +85,7 @@ def loss_and_lse(*arguments):
 
 @pytest.mark.task(1)
 def test_three_float32_matrices_of_logits_are_the_24000_mb_of_the_paper():
-    mib_of_logits = lesson.bytes_of_logits(tokens=8192, vocabulary=256000, matrices=3) / MIB
+    mib_of_logits = lesson.bytes_of_logits(tokens=8192, vocabulary=256000, matrices=3) // MIB
     assert mib_of_logits == 24000
 
 
@@ -152,8 +146,8 @@ def test_a_larger_logit_in_the_second_tile_rescales_the_sum_of_the_first():
 def test_a_smaller_logit_in_the_second_tile_leaves_the_maximum_as_it_is():
     """A logit of 200, 31 of 0, then one of 0 in the next tile: exp(200) has no place in float32."""
     loss, lse = loss_and_lse(*with_logits([200.0] + [0.0] * 32, label=32))
-    why = "inf or NaN: is m the maximum of all words so far, or of this tile alone? exp(200 - 0) is infinite."
-    assert abs(lse) < INF, why
+    lse_is_finite = abs(lse) < INF
+    assert lse_is_finite, f"lse is {lse}: is m the maximum of all words so far, or of this tile alone? exp(200) is inf"
     assert (loss, lse) == (200.0, 200.0)
 
 
@@ -161,15 +155,17 @@ def test_a_smaller_logit_in_the_second_tile_leaves_the_maximum_as_it_is():
 @pytest.mark.parametrize("label", [0, 31, 32, 39])
 def test_the_label_is_picked_from_the_tile_that_it_is_in(label):
     """The logit of word j is j / 8."""
-    picked = 8 * (lambda loss, lse: lse - loss)(*loss_and_lse(*with_logits([j / 8 for j in range(40)], label=label)))
-    assert round(picked) == label, f"The label is word {label}, picked was the logit of word {round(picked)}, or sums"
+    loss, lse = loss_and_lse(*with_logits([word / 8 for word in range(40)], label=label))
+    picked_word = round(8 * (lse - loss))
+    words = f"lse - loss is the logit of word {picked_word}: which word is at this place of this tile?"
+    assert picked_word == label, words
 
 
 @pytest.mark.task(2)
 @pytest.mark.parametrize("tokens, vocabulary, d", [(1, 1, 1), (15, 31, 15), (16, 32, 16), (17, 33, 17), (37, 101, 41)])
 def test_losses_of_any_number_of_tokens_words_and_columns(tokens, vocabulary, d, rng):
     assert_matches(lesson.token_losses, *case(rng, tokens, vocabulary, d), tiles=TILES, oracle=losses,
-                   tolerance=sums(torch.float32, d + vocabulary))
+                   tolerance=sums(torch.float32, 100 + d + vocabulary))
 
 
 @pytest.mark.task(2)
@@ -206,7 +202,8 @@ def test_what_is_not_finite_spoils_the_loss_of_its_own_token(strange, rng):
 def test_a_first_tile_of_words_that_are_all_hidden_counts_as_nothing():
     """32 logits of -inf, then 1 and 1: lse = 1 + log(2)."""
     loss, lse = loss_and_lse(*with_logits([-INF] * 32 + [1.0, 1.0], label=33))
-    assert lse == lse, "NaN: m of the first tile was -inf. What is -inf - -inf? With which number can m begin?"
+    lse_is_nan = lse != lse
+    assert not lse_is_nan, "NaN: m of the first tile was -inf. What is -inf - -inf? With which number can m begin?"
     assert (loss, lse) == (0.693, 1.693)
 
 
@@ -216,7 +213,8 @@ def test_logits_of_float16_are_float32():
     """300 * 300 is 90000: float16 ends at 65504."""
     hidden, classifier, labels = with_logits([300.0, 0.0], label=1, dtype=torch.float16)
     loss = lesson.token_losses(300 * hidden, classifier, labels)[0].item()
-    assert loss != INF, "inf: a logit of 90000 has no place in float16. In which dtype are logits added up?"
+    loss_is_finite = abs(loss) < INF
+    assert loss_is_finite, f"loss is {loss}: 90000 has no place in float16. In which dtype are logits added up?"
     assert loss == 90000.0
 
 
@@ -229,13 +227,22 @@ def test_losses_are_float32_or_float64_for_inputs_of_any_dtype(dtype, rng):
 
 
 @pytest.mark.task(2)
+def test_the_classifier_may_be_stored_column_by_column():
+    """hidden is (1, 10), words are (1, 2) and (3, 4): logits of 21 and 43. In memory they are 1 3 2 4."""
+    classifier = tensor([[1.0, 3], [2, 4]]).T
+    loss, lse = loss_and_lse(tensor([[1.0, 10]]), classifier, torch.tensor([0], device=device))
+    assert lse != 42.0, "As if the words were (1, 3) and (2, 4), row by row in memory. Which strides are handed on?"
+    assert (loss, lse) == (22.0, 43.0)
+
+
+@pytest.mark.task(2)
 def test_rows_and_columns_may_lie_apart_in_any_way(rng):
     """hidden has every second column of a matrix, classifier is stored column by column."""
     hidden, classifier, labels = case(rng, 17, 40, 38)
     wide = torch.full((17, 76), NAN, device=device)
     wide[:, ::2] = hidden
     assert_matches(lesson.token_losses, wide[:, ::2], classifier.T.contiguous().T, labels, tiles=TILES, oracle=losses,
-                   tolerance=sums(torch.float32, 78))
+                   tolerance=sums(torch.float32, 140))
 
 
 @pytest.mark.task(2)
@@ -251,30 +258,32 @@ def test_one_kernel_stores_loss_and_lse_once_and_no_logits(rng):
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-def test_each_tile_of_both_matrices_is_loaded_once_for_each_product(rng):
-    """3 programs, 4 tiles of words. A logit of each label may be a product of its own: 40 more rows."""
+def test_each_tile_is_loaded_once_for_each_product(rng):
+    """3 tiles of tokens, 4 of words, 2 of columns. A logit of each label may be a product of its own: 40 more rows."""
     counters = count(lesson.token_losses, *case(rng, 40, 100, 24), tiles=TILES)
-    hidden, classifier, labels, label_rows = 4 * 40 * 24, 3 * 100 * 24, 40 * 2, 2 * 40 * 24
-    assert counters.bytes_loaded <= FLOAT32 * (hidden + classifier + labels + label_rows)
-    assert counters.programs <= 3
+    hidden, classifier, labels, rows_of_labels = 4 * 40 * 24, 3 * 100 * 24, 2 * 40, 2 * 40 * 24
+    loads = FLOAT32 * (hidden + classifier + labels + rows_of_labels)
+    assert counters.bytes_loaded <= loads
+    assert counters.flops <= 3 * 4 * 2 * (2 * 16 * 32 * 16)
 
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-def test_each_tile_of_logits_is_one_sum_of_products_in_float32(rng):
-    """2 * 16 * 32 * 16 for a product; 3 tiles of tokens, 4 of words, 2 of columns."""
-    products = count(lesson.token_losses, *case(rng, 40, 100, 24), tiles=TILES).flops / (2 * 16 * 32 * 16)
-    float64 = count(lesson.token_losses, *case(rng, 40, 100, 24), tiles=TILES).float64
-    assert products <= 3 * 4 * 2
-    assert float64 == 0
+def test_tiles_of_16_bits_are_multiplied_in_16_bits(rng):
+    """Then a product takes half the time: nothing that is loaded is converted."""
+    counters = count(lesson.token_losses, *case(rng, 40, 100, 24, torch.bfloat16), tiles=TILES)
+    conversions = counters.conversions
+    assert counters.float64 == 0
+    assert conversions == 0, f"{conversions} conversions: tl.dot takes 16 bits, and adds up in float32 by itself."
 
 
 @pytest.mark.task(1, 2)
 @pytest.mark.counters
 def test_the_forward_allocates_what_was_predicted_even_if_nothing_is_contiguous(rng):
     hidden, classifier, labels = case(rng, 128, 200, 24)
-    peak = memory(lesson.token_losses, hidden.T.contiguous().T, classifier.T.contiguous().T, labels).peak
-    assert peak <= lesson.bytes_of_forward(tokens=128)
+    predicted = lesson.bytes_of_forward(tokens=128)
+    used = memory(lesson.token_losses, hidden.T.contiguous().T, classifier.T.contiguous().T, labels)
+    assert used.peak <= predicted
 
 
 @pytest.mark.task(2)
@@ -311,7 +320,7 @@ def backward_case(rng, tokens, vocabulary, d, dtype=torch.float32, d_loss=1.0):
 
 def assert_goes_back(d_loss, hidden, *others, chunk=16):
     __tracebackhide__ = True
-    tolerance = sums(hidden.dtype, 64) if hidden.element_size() > 2 else rounded(hidden.dtype)
+    tolerance = sums(hidden.dtype, 256) if hidden.element_size() > 2 else rounded(hidden.dtype)
     assert_matches(lesson.cross_entropy_backward, d_loss, hidden, *others, chunk=chunk, oracle=backward_by_autograd,
                    tolerance=tolerance)
 
@@ -336,13 +345,15 @@ def test_the_logits_of_the_lesson_have_the_gradients_of_the_picture(chunk):
 def test_a_label_counts_in_its_own_chunk_alone():
     """Four equal words, 2 at a time: softmax .25 each. The label is word 3."""
     d_logits = d_logits_of_one_token(logits=[1.0] * 4, label=3, chunk=2)
-    assert d_logits != [0.25, -0.75, 0.25, -0.75], "Each chunk took 1 off: is the label, word 3, in words 0 and 1?"
+    first_chunk = d_logits[:2]
+    assert first_chunk == [0.25, 0.25], "Words 0 and 1 lost something: is the label, word 3, in their chunk?"
     assert d_logits == [0.25, 0.25, 0.25, -0.75]
 
 
 @pytest.mark.task(3)
 def test_d_loss_multiplies_all_gradients():
     d_logits = d_logits_of_one_token(logits=[1.0] * 4, label=3, chunk=2, d_loss=4.0)
+    assert d_logits != [0.25, 0.25, 0.25, -0.75], "These are the gradients for a d_loss of 1. Here it is 4."
     assert d_logits == [1.0, 1.0, 1.0, -3.0]
 
 
@@ -391,8 +402,9 @@ def test_an_ignored_token_adds_nothing_to_any_gradient(in_ignored, rng):
     wanted = backward_by_autograd(d_loss, hidden[counted], classifier, labels[counted], None)
     largest_d_hidden_of_ignored = d_hidden[~counted].abs().max().item()
     words_with_nan = d_classifier.isnan().any(1).sum().item()
+    words = f"hidden of tokens 1 and 5, which are ignored, holds {in_ignored}. What is 0 times that, in d_classifier?"
+    assert words_with_nan == 0, words
     assert largest_d_hidden_of_ignored == 0
-    assert words_with_nan == 0, "The hidden state of an ignored token is NaN or inf, and 0 times that is NaN."
     assert torch.allclose(d_hidden[counted], wanted[0], atol=1e-5)
     assert torch.allclose(d_classifier, wanted[1], atol=1e-5)
 
@@ -403,10 +415,10 @@ def test_no_more_than_one_chunk_of_logits_is_ever_alive(rng):
     """128 tokens, 1024 words, 64 at a time, d = 16. Beside what was predicted there is room for hidden states twice,
     a chunk's rows, and some numbers for each token; together they are less than a second chunk."""
     tokens, words, d, chunk = 128, 1024, 16, 64
-    peak = memory(lesson.cross_entropy_backward, *backward_case(rng, tokens, words, d), chunk=chunk).peak
-    room = FLOAT32 * (2 * tokens * d + chunk * d) + 64 * tokens
-    assert room < FLOAT32 * tokens * chunk
-    assert peak <= lesson.bytes_of_backward(tokens, words, d, chunk, size=4) + room
+    predicted = lesson.bytes_of_backward(tokens, words, d, chunk, size=4)
+    predicted_and_room = predicted + FLOAT32 * (2 * tokens * d + chunk * d) + 64 * tokens
+    used = memory(lesson.cross_entropy_backward, *backward_case(rng, tokens, words, d), chunk=chunk)
+    assert used.peak <= predicted_and_room
 
 
 @pytest.mark.task(3)
@@ -414,8 +426,8 @@ def test_no_more_than_one_chunk_of_logits_is_ever_alive(rng):
 def test_each_chunk_takes_three_products(rng):
     """The logits once, d_hidden, d_classifier."""
     operations = count(lesson.cross_entropy_backward, *backward_case(rng, 7, 64, 5), chunk=16).library_operations
-    products = [str(each) for each in operations if "mm" in str(each)]
-    assert len(products) <= 3 * 4, "4 chunks. The logits of one are the same for d_hidden and for d_classifier."
+    products = len([name for name in operations if name.endswith(PRODUCTS)])
+    assert 0 < products <= 3 * 4, f"{products} products for 4 chunks. d_hidden and d_classifier share one d_logits."
 
 
 # Task 4: for autograd -----------------------------------------------------------------------------
@@ -436,7 +448,8 @@ def test_where_all_are_ignored_loss_and_gradients_are_0(rng):
     labels[:] = IGNORED
     loss = lesson.cross_entropy(hidden, classifier, labels).item()
     d_hidden, d_classifier = gradients(lesson.cross_entropy)(hidden, classifier, labels, d_out=tensor(1.0))
-    assert loss == 0.0, "No token counts: what is 0 / 0?"
+    assert str(loss) != "nan", "NaN: no token counts here. What is 0 / 0?"
+    assert loss == 0.0
     assert d_hidden.abs().max().item() == d_classifier.abs().max().item() == 0.0
 
 
@@ -444,13 +457,13 @@ def test_where_all_are_ignored_loss_and_gradients_are_0(rng):
 @pytest.mark.parametrize("tokens, vocabulary, d", [(1, 5, 3), (9, 33, 7)])
 def test_the_mean_loss_in_any_layout(tokens, vocabulary, d, rng):
     assert_matches(lesson.cross_entropy, *case(rng, tokens, vocabulary, d), oracle=mean_loss,
-                   tolerance=sums(torch.float32, 40), layouts="any")
+                   tolerance=sums(torch.float32, 128), layouts="any")
 
 
 @pytest.mark.task(2, 3, 4)
 def test_gradients_of_the_mean_in_any_layout(rng):
     assert_matches(gradients(lesson.cross_entropy), *case(rng, 9, 33, 7), d_out=tensor(3.0),
-                   oracle=gradients(mean_loss), tolerance=sums(torch.float32, 40), layouts="any")
+                   oracle=gradients(mean_loss), tolerance=sums(torch.float32, 128), layouts="any")
 
 
 @pytest.mark.task(2, 3, 4)
@@ -462,7 +475,7 @@ def test_the_gradients_are_how_the_loss_changes(rng):
 @pytest.mark.task(2, 3, 4)
 def test_the_gradients_are_the_same_under_torch_compile(rng):
     assert_matches(gradients(compiled_by_torch(lesson.cross_entropy)), *case(rng, 6, 11, 5), d_out=tensor(1.0),
-                   oracle=gradients(mean_loss), tolerance=sums(torch.float32, 16))
+                   oracle=gradients(mean_loss), tolerance=sums(torch.float32, 128))
 
 
 @pytest.mark.task(2, 3, 4)
@@ -470,8 +483,8 @@ def test_the_gradients_are_the_same_under_torch_compile(rng):
 def test_no_more_than_two_numbers_a_token_wait_for_the_backward(rng):
     """lse, and loss if nothing has freed it yet."""
     two_numbers_a_token = 2 * 64 * FLOAT32
-    saved = memory(gradients(lesson.cross_entropy), *case(rng, 64, 100, 24), d_out=tensor(1.0)).saved
-    assert saved <= two_numbers_a_token
+    used = memory(gradients(lesson.cross_entropy), *case(rng, 64, 100, 24), d_out=tensor(1.0))
+    assert used.saved <= two_numbers_a_token
 
 
 @pytest.mark.task(2, 3, 4)
