@@ -1,9 +1,9 @@
 """Week 3, kata: a paper read for its technique
 
 Challenge
-    Wijmans et al., "Cut Your Losses in Large-Vocabulary Language Models" (2024), claim that a loss which took 24 GB
-    takes 1 MB. Read the claim as a programmer: what is stored, what must be kept, what can be computed again? Then
-    write it. A *logit* is the score of one word for one token, hidden . its row of the classifier (the paper's E, C).
+    "Cut Your Losses in Large-Vocabulary Language Models" (Wijmans et al., 2024) claims that a loss which took 24 GB
+    takes 1 MB. Ask of a paper: what is stored, what must be kept, what is computed again? Then write it. The *logit*
+    of a word, for a token, is the token's hidden state times the word's row of the classifier (the paper's E and C).
 
         hidden = (1, 2, 0, 1)   word    0      1         2      3          rows of the classifier: the week's keys
         logits                          4      0         2      6          the label, the word that came, is word 2
@@ -11,40 +11,38 @@ Challenge
         l                               1 + .018         .135 * 1.018 + .018 + 1 = 1.156
         picked                          0                2                 the logit of the label
         lse = 6 + log(1.156) = 6.145    loss = lse - picked = 4.145
-        exp(logits - lse)               .117   .002      .016   .865       the softmax: chances of the words
+        exp(logits - lse)               .117   .002      .016   .865       the softmax
         d_logits                        .117   .002     -.984   .865       1 less at the label
 
 Explore
     ./course python -c "print(8192 * 256000 * 4 / 2**20)"
-    MiB of float32 logits of 8192 tokens and 256000 words. How many such matrices does the paper count as 24000 MB?
+    MiB of float32 logits of 8192 tokens and 256000 words. How many such matrices are the paper's 24 GB, 24000 MiB?
 
 Concept
-    Four questions to a paper, and a test for each answer. The claim: 24000 MB become 1. The cost: three matrices of
-    logits in float32 are 3 * 8192 * 256000 * 4 bytes = 24000 MiB. Kept: lse and loss, two numbers a token, 64 KiB.
-    Computed again: exp(logits - lse), for the gradients. With d = 2304 in 16 bits these are
-    (8192 + 256000) * 2304 * 2 bytes = 1161 MiB. The paper measured 1163: beside its results it kept almost nothing.
-    Forward: the state m, l of day 5 over tiles of words. A tile of logits is a sum along d: it begins as
-    tl.zeros((TILE_M, TILE_V), dtype), and logits = tl.dot(h, w.T, logits, input_precision=PRECISION, out_dtype=dtype)
-    adds TILE_D columns. dtype is lse_ptr.dtype.element_ty: float64 for float64, else float32.
-    Padding: a place past the last word has a logit of 0, and exp(0) counts. It becomes -inf before the maximum.
-    m begins at LOWEST, as on day 6: from -inf, a tile of -inf gives -inf - -inf, NaN. tl.max(x, 1) and tl.sum(x, 1)
-    are those of each row; x[:, None] is a column, x[None, :] a row; tl.where(a, x, y) takes x where a, else y.
-    Picked: the label is in one tile. word[None, :] == label[:, None] finds its place; elsewhere add 0.0.
-    Ignored: a label of -100 says that a token does not count, whatever its hidden state holds: loss 0, gradients 0.
-    The mean is taken over the others. If there are none it is 0, not 0 / 0: x.sum().clamp(min=1) is at least 1.
-    Gradients: d_logits = (exp(logits - lse) - one_hot) * d_loss / counted; d_hidden = d_logits @ classifier, a sum
-    over all chunks of words; d_classifier = d_logits.T @ hidden, a chunk's rows each. NaN times 0 is NaN: of an ignored
-    token hidden becomes 0 and lse inf (x.masked_fill(mask, number)), then its exp(logits - lse) is 0.
-    In place: x - y is one more matrix; x.sub_(y), x.exp_(), x.mul_(y) write into x. One chunk is alive, no second one.
-    x.scatter_add_(1, places, values), both (tokens, 1), adds values[i, 0] to x[i, places[i, 0]]. A label of another
-    chunk adds 0 at place 0: where_label = torch.where(here, labels - start, 0).
-    16 bits: sums are in the dtype of lse, x.to(lse.dtype), and are rounded once.
+    Four answers, each with a test. Claim: 24 GB become 1 MB. Cost: 3 matrices * 8192 * 256000 * 4 bytes = 24000 MiB.
+    Kept: loss and lse, two numbers a token, 64 KiB. Computed again: the logits, for the gradients. Those of d = 2304
+    columns in 16 bits are (8192 + 256000) * 2304 * 2 bytes = 1161 MiB. The authors measured 1163 for the backward.
+    Forward: m and l of day 5, over tiles of words. A tile of logits begins as tl.zeros((TILE_M, TILE_V), dtype), and
+    logits = tl.dot(h, w.T, logits, input_precision=PRECISION, out_dtype=dtype) adds the products of TILE_D columns.
+    Padding: a place past the last word has a logit of 0, and exp(0) counts. Make it -inf before the maximum. m begins
+    at LOWEST: from -inf, a tile of -inf gives -inf - -inf, NaN. Log-sum-exp: m + tl.log(l).
+    Picked: one tile has the label, where word[None, :] == label[:, None]. tl.where(a, x, 0.0) is 0 elsewhere.
+    Ignored: a label of -100 says that a token does not count. Its loss and gradients are 0, whatever its hidden state
+    holds; 0 times NaN is NaN. The mean is over the others; over none it is 0: x.sum().clamp(min=1) is at least 1.
+    Gradients: d_logits = (exp(logits - lse) - one_hot) * d_loss / counted. d_hidden = d_logits @ classifier is a sum
+    over all chunks of words; of d_classifier = d_logits.T @ hidden each chunk has its own rows. An ignored token gets
+    a hidden state of 0 and an lse of inf, x.masked_fill(mask, number): then exp(0 - inf) is 0, and so is all the rest.
+    One chunk: x - y is a second one. x.sub_(y), x.exp_() and x.mul_(y) write into x. del x forgets it: in a loop the
+    old x is alive until the new one has been computed.
+    One-hot: x.scatter_add_(1, places, values) adds values[i, 0] to x[i, places[i, 0]]; both are (tokens, 1). If a
+    label is not in the chunk add 0 at place 0: torch.where(here, labels - start, 0). Labels are words of all chunks.
+    16 bits: x.to(lse.dtype) before products and sums, and each gradient is rounded once.
 
 Code it
-    Task 1  bytes_of_logits, bytes_of_forward, bytes_of_backward: the claim, as a formula     (three lines)
-    Task 2  loss_kernel, token_losses: lse and loss, one store each                         (seventeen lines)
-    Task 3  cross_entropy_backward: both gradients, chunk after chunk                         (thirteen lines)
-    Task 4  CrossEntropy: the mean, and what waits for the backward                           (four lines)
+    Task 1  bytes_of_logits, bytes_of_forward, bytes_of_backward: the claim, as formulas    (three lines)
+    Task 2  loss_kernel, token_losses: loss and lse, one store each                    (twenty-one lines)
+    Task 3  cross_entropy_backward: both gradients, chunk after chunk                    (fourteen lines)
+    Task 4  CrossEntropy: the mean, and what waits for the backward                          (four lines)
 
 Verify
     pytest week3/katas/paper_technique         then: ./course quiz week3/katas/paper_technique
@@ -102,7 +100,7 @@ def loss_kernel(hidden_ptr, classifier_ptr, labels_ptr, loss_ptr, lse_ptr, token
     """loss and lse of TILE_M tokens. hidden_row, hidden_col, ...: the strides of each matrix."""
     dtype: tl.constexpr = lse_ptr.dtype.element_ty
     token = tl.program_id(0) * TILE_M + tl.arange(0, TILE_M)
-    label = tl.load(labels_ptr + token, mask=token < tokens, other=IGNORED)
+    label = tl.load(labels_ptr + token, mask=token < tokens)
     m = tl.full((TILE_M,), LOWEST, dtype)
     l = tl.zeros((TILE_M,), dtype)
     picked = tl.zeros((TILE_M,), dtype)
