@@ -264,7 +264,7 @@ def test_tiles_of_16_bits_are_multiplied_in_16_bits(rng):
     counters = count(lesson.token_losses, *case(rng, 40, 100, 24, torch.bfloat16), tiles=TILES)
     conversions = counters.conversions
     assert counters.float64 == 0
-    assert conversions <= 2 * 40 * 24, f"{conversions} conversions: tl.dot takes 16 bits, and adds up in float32 by itself."
+    assert conversions <= 2 * 40 * 24, f"{conversions} conversions: tl.dot takes 16 bits, and adds up in float32"
 
 
 @pytest.mark.task(1, 2)
