@@ -2,8 +2,9 @@
 
 Challenge
     "Cut Your Losses in Large-Vocabulary Language Models" (Wijmans et al., 2024) claims that a loss which took 24 GB
-    takes 1 MB. Ask of a paper: what is stored, what must be kept, what is computed again? Then write it. The *logit*
-    of a word, for a token, is the token's hidden state times the word's row of the classifier (the paper's E and C).
+    takes 1 MB. Ask of a paper: what is stored, what must be kept, what is computed again? Then write it. A token has a
+    hidden state, d numbers, and each word of the vocabulary a row of the classifier (the paper's E and C). Their dot
+    product is the *logit* of the word. *Cross-entropy*, the loss, is small if the word that came has a large one.
 
         hidden = (1, 2, 0, 1)   word    0      1         2      3          rows of the classifier: the week's keys
         logits                          4      0         2      6          the label, the word that came, is word 2
@@ -29,13 +30,14 @@ Concept
     Picked: one tile has the label, where word[None, :] == label[:, None]. tl.where(a, x, 0.0) is 0 elsewhere.
     Ignored: a label of -100 says that a token does not count. Its loss and gradients are 0, whatever its hidden state
     holds; 0 times NaN is NaN. The mean is over the others; over none it is 0: x.sum().clamp(min=1) is at least 1.
-    Gradients: d_logits = (exp(logits - lse) - one_hot) * d_loss / counted. d_hidden = d_logits @ classifier is a sum
-    over all chunks of words; of d_classifier = d_logits.T @ hidden each chunk has its own rows. An ignored token gets
-    a hidden state of 0 and an lse of inf, x.masked_fill(mask, number): then exp(0 - inf) is 0, and so is all the rest.
+    Gradients: d_logits = (exp(logits - lse) - one_hot) * d_loss / counted; one_hot is 1 at the label, else 0.
+    d_hidden = d_logits @ classifier is a sum over all chunks of words; of d_classifier = d_logits.T @ hidden each chunk
+    has its own rows. An ignored token gets a hidden state of 0 and an lse of inf, by x.masked_fill(mask, number): then
+    exp(0 - inf) is 0, and a label of -100 is in no chunk.
     One chunk: x - y is a second one. x.sub_(y), x.exp_() and x.mul_(y) write into x. del x forgets it: in a loop the
     old x is alive until the new one has been computed.
-    One-hot: x.scatter_add_(1, places, values) adds values[i, 0] to x[i, places[i, 0]]; both are (tokens, 1). If a
-    label is not in the chunk add 0 at place 0: torch.where(here, labels - start, 0). Labels are words of all chunks.
+    One-hot: x.scatter_add_(1, places, values) adds values[i, 0] to x[i, places[i, 0]]; both are (tokens, 1). Where a
+    label is not here, in this chunk, add 0 at place 0: torch.where(here, labels - start, 0).
     16 bits: x.to(lse.dtype) before products and sums, and each gradient is rounded once.
 
 Code it
@@ -111,6 +113,7 @@ def token_losses(hidden: torch.Tensor, classifier: torch.Tensor, labels: torch.T
     hidden: (tokens, d), classifier: (vocabulary, d), floats of one dtype and any strides; neither is copied. tokens may
     be 0; vocabulary and d are 1 or more. labels: (tokens,) int64, contiguous, a word or IGNORED. loss, lse: float64 if
     hidden is, else float32. A label of IGNORED: loss 0. What is not finite stays with its token.
+    The launch hands on *hidden.stride() and *classifier.stride(), then IGNORED and **config by keyword.
     tiles: (TILE_M, TILE_V, TILE_D), each 16 or more, if not those of CONFIG or WIDE.
     """
     (tokens, d), vocabulary = hidden.shape, len(classifier)
