@@ -386,6 +386,15 @@ def test_add_rmsnorm_of_the_lesson_returns_1_14_3_2_and_the_total():
     assert_matches(lesson.add_rmsnorm, *story(), oracle=added_and_normed)
 
 
+@pytest.mark.task(1, 4)
+def test_elements_of_weight_may_lie_apart(rng):
+    x, residual, wide = numbers(rng, (3, 5), (3, 5), (10,))
+    y, _ = lesson.add_rmsnorm(x, residual, wide[::2])
+    why = "weight[1] was taken to lie beside weight[0]. It lies 2 apart, and the kernel takes no stride for it."
+    assert not torch.allclose(y, added_and_normed(x, residual, wide[:5])[0]), why
+    assert_matches(lesson.add_rmsnorm, x, residual, wide[::2], oracle=added_and_normed)
+
+
 @pytest.mark.task(1, 2, 3, 4)
 def test_both_results_go_back_to_the_gradients_of_the_picture():
     d_out = tensor([[0, 1, 0, 0]]), tensor([[0, 0, 1, 0]])
@@ -446,6 +455,8 @@ def test_rstd_alone_waits_for_the_way_back_beside_the_results(rng):
 @pytest.mark.counters
 def test_each_way_is_one_kernel_and_the_column_sum_another(rng):
     arguments, d_out = results_and_arriving(rng, 2, 6, 8)
+    operations_on_the_way_there = len(count(lesson.add_rmsnorm, *arguments).library_operations)
+    assert operations_on_the_way_there == 0, "forward_kernel adds the residual, if it gets one."
     counters = count(gradients(lesson.add_rmsnorm), *arguments, d_out=d_out)
     kernels = [launch.kernel for launch in counters.launches]
     assert kernels == ["forward_kernel", "backward_kernel", "column_sum_kernel"]

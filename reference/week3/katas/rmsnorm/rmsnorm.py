@@ -26,8 +26,9 @@ Concept
     Rounding: total is stored in 16 bits. Norm what is stored, x.to(total_ptr.dtype.element_ty), in float32 again: then
     fused and separate give the same bits, and the way back, which reads total, fits y. Without a residual the launches
     have None for it and for d_total, and `if residual_ptr is not None:` is decided when a kernel is compiled.
-    Gradients: d_weight is d_y * x_hat added up over the rows. g = d_y * weight arrives at x_hat = total * rstd. Save
-    rstd alone: total is a result, alive anyway. total[j] moves the loss in three ways; d_x and d_residual add them up:
+    Gradients: d_weight is d_y * x_hat added up over the rows. g = d_y * weight arrives at x_hat = total * rstd. What
+    ctx.save_for_backward gets, total and weight, is alive anyway: rstd alone is new. total[j] moves the loss in three
+    ways. d_x is their sum, and so is d_residual:
         by itself                                               rstd * g[j]
         through rstd, which grows by -rstd**2 * x_hat[j] / n   -rstd * x_hat[j] * mean(g * x_hat)
         past the norm                                           d_total[j]
