@@ -24,7 +24,7 @@ from tools.selfcheck.recording import recording
 from tools.selfcheck.verdicts import Verdict
 
 AT_ONCE = 2  # processes side by side
-SAMPLE = 8  # mutants of each unit, where none is named
+SAMPLE = 4  # mutants of each unit, where none is named
 LEARNERS_EDITION = """\
 This is the learners' edition: it has no reference/ folder. The tests of the tools run;
 lessons, wrong answers, mutants and transcripts need the solutions and are left out.
@@ -37,7 +37,7 @@ OFFER = """\
 ./course check --dev tests pages, notebooks and terminals too. Install what
 that needs, 73 MB, and run it at the end? [y/N] """
 TIMES = """\
-For those who change the course. On two cores all units take 15 minutes,
+For those who change the course. On two cores all units take 20 minutes,
 --tools 7, --quick 2, --dev 1, a day half a minute to three. What passed is
 remembered, and runs again when something that it depends on has changed.
 """
