@@ -142,16 +142,17 @@ def cross_entropy_backward(d_loss: torch.Tensor, hidden: torch.Tensor, classifie
 
 # Task 4
 class CrossEntropy(torch.autograd.Function):
-    """cross_entropy for autograd. Beside its arguments only lse waits for the backward."""
+    """cross_entropy for autograd: the mean loss of the tokens that count, 0 if there are none.
+
+    Beside its arguments only lse waits for the backward, which returns a gradient for each of them, None for labels.
+    """
 
     @staticmethod
     def forward(ctx, hidden, classifier, labels):
-        """The mean loss of the tokens that count; 0 if there are none."""
         raise NotImplementedError("week3/katas/paper_technique task 4: forward")
 
     @staticmethod
     def backward(ctx, d_loss):
-        """A gradient for each argument of forward, None for labels."""
         raise NotImplementedError("week3/katas/paper_technique task 4: backward")
 
 
