@@ -49,10 +49,13 @@ def record(file: Path, module: str = REFERENCE) -> None:
     cases = [found for length in LENGTHS for kind in KINDS if (found := in_its_own_process(kind, length, module))]
     if not cases:
         raise SystemExit("No case came to its end.")
-    about = {"card": torch.cuda.get_device_name(), "date": date.today().isoformat(),
-             "command": f"./course python -m benchmarks.transformer FILE {module}",
-             "versions": {name: version(name) for name in ("torch", "triton")},
-             "model": {"tokens": TOKENS, "width": WIDTH, "heads": HEADS, "kv_heads": KV_HEADS, "d": D, "steps": STEPS}}
+    about = {
+        "card": torch.cuda.get_device_name(),
+        "date": date.today().isoformat(),
+        "command": f"./course python -m benchmarks.transformer FILE {module}",
+        "versions": {name: version(name) for name in ("torch", "triton")},
+        "model": {"tokens": TOKENS, "width": WIDTH, "heads": HEADS, "kv_heads": KV_HEADS, "d": D, "steps": STEPS},
+    }
     file.write_text(json.dumps(about | {"cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8")
     print(table(cases))
 
@@ -80,7 +83,8 @@ def attention(kind: str, module: str) -> Callable:
     if kind == "eager":
         return toy_block.eager_attention
     return lambda q, k, v, causal: torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, is_causal=causal, enable_gqa=True)
+        q, k, v, is_causal=causal, enable_gqa=True
+    )
 
 
 def case(kind: str, length: int, module: str, *, steps=STEPS, tokens=TOKENS, device="cuda") -> dict:
@@ -100,9 +104,14 @@ def case(kind: str, length: int, module: str, *, steps=STEPS, tokens=TOKENS, dev
         losses.append(step().item())  # waits for the GPU
         seconds.append(time.perf_counter() - start)
         peak = max(peak, torch.cuda.max_memory_allocated()) if on_gpu else 0
-    return {"attention": kind, "length": length, "peak_bytes": peak,
-            "tokens_per_second": round(size.lines * length / median(seconds[min(WARM_UP, steps - 1):])),
-            "seconds": [round(each, 5) for each in seconds], "losses": [round(loss, 5) for loss in losses]}
+    return {
+        "attention": kind,
+        "length": length,
+        "peak_bytes": peak,
+        "tokens_per_second": round(size.lines * length / median(seconds[min(WARM_UP, steps - 1) :])),
+        "seconds": [round(each, 5) for each in seconds],
+        "losses": [round(loss, 5) for loss in losses],
+    }
 
 
 def table(cases: list[dict]) -> str:
@@ -112,8 +121,10 @@ def table(cases: list[dict]) -> str:
     for each in cases:
         other = eager.get(each["length"])
         apart = f"{max(abs(a - b) for a, b in zip(each['losses'], other)):7.4f}" if other else f"{'-':>7}"
-        lines.append(f"{each['length']:6}  {each['attention']:9}  {each['peak_bytes'] / 2**20:8.0f}  "
-                     f"{each['tokens_per_second']:9,}  {each['losses'][-1]:9.4f}  {apart}")
+        lines.append(
+            f"{each['length']:6}  {each['attention']:9}  {each['peak_bytes'] / 2**20:8.0f}  "
+            f"{each['tokens_per_second']:9,}  {each['losses'][-1]:9.4f}  {apart}"
+        )
     return "\n".join(lines)
 
 

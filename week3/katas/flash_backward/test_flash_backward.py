@@ -438,7 +438,7 @@ def test_dv_of_a_key_head_is_a_sum_over_three_heads_one_after_the_other():
 
 @pytest.mark.task(3)
 def test_each_head_of_each_batch_has_its_own_lse():
-    """Scores of 0, d_out = 1, lse = -log(w), so p = w: 1 and 2 for the heads of batch 0, 4 and 8 for those of batch 1."""
+    """Scores of 0, d_out = 1, lse = -log(w), so p = w: 1 and 2 for the heads of batch 0, 4 and 8 for batch 1."""
     q, k = torch.ones(2, 2, 1, 64, device=device, dtype=HALF), torch.zeros(2, 1, 1, 64, device=device, dtype=HALF)
     lse = -torch.tensor([[[1.0], [2.0]], [[4.0], [8.0]]], device=device).log()
     dv_of_both_batches = dv_alone(q, k, k, q, lse, torch.zeros_like(lse), False, 1.0)[:, 0, 0, 0].tolist()
