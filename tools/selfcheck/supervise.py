@@ -16,7 +16,7 @@ from tools.selfcheck.recording import recorded
 from tools.selfcheck.results import Result, TestResult, Variant
 
 START = 120.0  # seconds until the first word: Python, NumPy and PyTorch are loaded by then, on any machine
-PATIENCE = 90.0  # seconds without a word, beyond the limit of one test: other work may slow a machine down
+PATIENCE = 240.0  # seconds without a word, beyond the limit of one test: other work may slow a machine down
 TAIL = 2000  # characters of standard error that are shown when a process dies before it began
 
 
