@@ -1,8 +1,10 @@
 """Results of a run of a unit's tests, as the process that ran them reports it (one JSON object a line)."""
 
+import signal
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+TELLS_STACKS = getattr(signal, "SIGUSR1", None)  # asks a process where its threads are; Windows has no such signal
 TRIES = 3  # so often may a test of speed be undecided before that is its outcome: machines have other work too
 
 

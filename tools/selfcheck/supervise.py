@@ -8,16 +8,18 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from tools import ROOT, processes
 from tools.selfcheck.recording import recorded
-from tools.selfcheck.results import Result, TestResult, Variant
+from tools.selfcheck.results import TELLS_STACKS, Result, TestResult, Variant
 
 START = 120.0  # seconds until the first word: Python, NumPy and PyTorch are loaded by then, on any machine
-PATIENCE = 240.0  # seconds without a word, beyond the limit of one test: other work may slow a machine down
-TAIL = 2000  # characters of standard error that are shown when a process dies before it began
+PATIENCE = 90.0  # seconds without a word, beyond the limit of one test: other work may slow a machine down
+TAIL = 2000  # characters of standard error that are shown when a process dies before it began, or hangs
+SOON = 1.0  # seconds in which a process that hangs has said where it is
 
 
 _live: set["UnitProcess"] = set()
@@ -88,7 +90,7 @@ class UnitProcess:
             self._listen(begun, variants, tell)
             died = f"the process died ({_cause(self.process.wait())})"
         except Silent:
-            died = "the process hung"
+            died = f"the process hung{self._stacks()}"
         if begun and begun[-1].exit is None:
             begun[-1].died = died
         return begun
@@ -112,6 +114,16 @@ class UnitProcess:
         except queue.Empty:
             raise Silent from None
         return None if line is None else json.loads(line)
+
+    def _stacks(self) -> str:
+        """Where its threads are, where it can still say that."""
+        if TELLS_STACKS is None:
+            return ""
+        before = os.fstat(self.errors.fileno()).st_size
+        os.kill(self.process.pid, TELLS_STACKS)
+        time.sleep(SOON)
+        said = os.pread(self.errors.fileno(), TAIL, before)  # its place in the file is the process's too: no seek
+        return f"\n{said.decode(errors='replace').rstrip()}"
 
     def kill(self) -> None:
         """End the process and all that it started."""

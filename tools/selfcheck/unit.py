@@ -4,6 +4,7 @@
 object a line to standard output; whatever tests and lessons print goes to standard error.
 """
 
+import faulthandler
 import gc
 import json
 import os
@@ -21,7 +22,7 @@ from tools.doctor import machine
 from tools.doctor.machine import installed
 from tools.selfcheck.readers import Readers
 from tools.selfcheck.recording import active
-from tools.selfcheck.results import TRIES, Variant
+from tools.selfcheck.results import TELLS_STACKS, TRIES, Variant
 
 LESSON_MODULE = re.compile(r"week\d+(\.|$)")
 
@@ -29,6 +30,8 @@ LESSON_MODULE = re.compile(r"week\d+(\.|$)")
 def main() -> None:
     channel = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)
+    if TELLS_STACKS is not None:  # in a copy of standard error, which pytest takes for itself while tests run
+        faulthandler.register(TELLS_STACKS, file=os.dup(2))
 
     def send(event: str, **facts: Any) -> None:
         print(json.dumps({"event": event, **facts}), file=channel)
