@@ -110,7 +110,7 @@ def competitors(workload: Workload, size: int, function: Callable, arguments: tu
         except (NotTimed, ImportError) as error:
             left_out[name] = str(error).splitlines()[0]
             continue
-        if apart := _apart(got, want, workload.dtype, workload.terms(size)):
+        if apart := _apart(got, want, allowed(workload, size)):
             raise NotTimed(f"Its result is not that of {name}: {apart}.\nA wrong result is not timed.")
         found[name] = rival, args
     return found, left_out
@@ -137,19 +137,27 @@ def _result(function: Callable, arguments: tuple, who: str) -> list[np.ndarray]:
     return got
 
 
-def _apart(got: list[np.ndarray], want: list[np.ndarray], dtype: str, terms: int) -> str:
+def allowed(workload: Workload, size: int) -> float:
+    """How far apart two right results may be, relative."""
+    if workload.apart is not None:
+        return workload.apart
+    if workload.dtype.startswith("int"):
+        return 0.0
+    # both are rounded, so they may be twice as far apart as each from the exact one
+    return 2 * tolerances.accumulated(workload.dtype, workload.terms(size)).relative
+
+
+def _apart(got: list[np.ndarray], want: list[np.ndarray], allowed: float) -> str:
     """The first difference between the arrays of two results, in words; "" where there is none."""
     if len(got) != len(want):
         return f"it returns {len(got)} arrays, not {len(want)}"
-    return next(filter(None, (difference(g, w, dtype, terms) for g, w in zip(got, want))), "")
+    return next(filter(None, (difference(g, w, allowed) for g, w in zip(got, want))), "")
 
 
-def difference(got: np.ndarray, want: np.ndarray, dtype: str, terms: int) -> str:
-    """How two results differ beyond rounding, in words; "" where they do not."""
+def difference(got: np.ndarray, want: np.ndarray, allowed: float) -> str:
+    """Where two results are more than `allowed` apart, relative, in words; "" where they are not."""
     if got.shape != want.shape:
         return f"the shape is {got.shape}, not {want.shape}"
-    # both are rounded, so they may be twice as far apart as each from the exact one
-    allowed = 0.0 if dtype.startswith("int") else 2 * tolerances.accumulated(dtype, terms).relative
     wrong, largest = 0, 0.0
     got, want = got.reshape(-1), want.reshape(-1)
     for start in range(0, got.size, CHUNK):

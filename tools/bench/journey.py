@@ -61,7 +61,7 @@ def _row(step: Step, contest: dict, column: str) -> str:
         shown = f"{min(median(rival / own for own, rival in run) for run in contest['runs']):.2f}"
     else:
         shown = "" if step.predicted is None else f"{_traffic(step, step.predicted):,}"
-    day = step.unit.folder.name.removeprefix("day")
+    day = "kata" if "/katas/" in step.unit.name else step.unit.folder.name.removeprefix("day")
     return (
         f"| {day} | `{step.function}`: {step.name} | {shown} | {_gflops(contest)} | {_side(contest)} | {step.changed} |"
     )

@@ -13,6 +13,7 @@ from tools.check.text import call_lines
 from tools.sim import tables
 from tools.sim.counters import Counters
 from tools.sim.recording import record
+from tools.sim.trace import Listener, heard_by
 from tools.worker import Died, OwnTimeOfAll, RemoteFunction, lesson_of, name_of
 
 
@@ -64,6 +65,18 @@ class Call(NamedTuple):
             return _count(self.function, *copied((self.args, self.keywords | replaced)))
         except Exception:  # whatever the lesson raises then is no matter
             return None
+
+    def made_again(self, listener: Listener) -> bool:
+        """Make the same call once more, with this one listening. False if that cannot be done."""
+        if isinstance(self.function, RemoteFunction) or gpu.card():
+            return False
+        args, keywords = copied((self.args, self.keywords))
+        try:
+            with record(), heard_by(listener):
+                self.function(*args, **keywords)
+        except Exception:  # whatever the lesson raises then is no matter
+            return False
+        return True
 
 
 def _in_short(counters: Counters) -> str:

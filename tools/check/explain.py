@@ -12,13 +12,13 @@ from tools import worker
 from tools.check import arrays
 from tools.check.case import Case, copied
 from tools.check.compare import Discrepancy, contents, form, wrong_elements
+from tools.check.patience import SLOW_CALL, allowed
 from tools.check.text import is_refusal
 from tools.sim.counters import Counters
 
 if TYPE_CHECKING:
     from tools.check.diagnosis import Symptoms
 
-SLOW = 2.0  # seconds of a call beyond which no further call is made to explain it
 GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned", "raised")  # others say it all
 
 OF_TESTS = re.compile(r"week\d+\.(\w+\.)+test_\w+")  # modules, whose functions are helpers and no lesson's
@@ -43,7 +43,7 @@ def without_causes() -> Iterator[None]:
 
 def may_call_again(case: Case, outcome: worker.Outcome) -> bool:
     """Not where it takes long, nor where it may have changed an object that the lesson made."""
-    return outcome.seconds < SLOW and not case.holds_lesson_objects
+    return outcome.seconds < allowed(SLOW_CALL) and not case.holds_lesson_objects
 
 
 def cause(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> tuple[str | None, str | None]:

@@ -31,6 +31,8 @@ def literal(value: Any) -> str:
         return f"{whose}{arrays.dtype_name(value.dtype)}[{','.join(map(str, value.shape))}]"
     if type(value) is int:
         return repr(value) if value.bit_length() < 10_000 else hex(value)  # Python refuses very long decimals
+    if type(value) is str:
+        return repr(value)  # one line already, and how many spaces there are may be what is wrong
     if type(value) is tuple:
         return "(" + ", ".join(map(literal, value)) + ("," if len(value) == 1 else "") + ")"
     if type(value) is list:

@@ -18,7 +18,8 @@ ALL = 10**6  # columns for a list in a call: no limit
 MOST = 40  # for another value, where lists are cut
 GLUE = "\0"  # in place of spaces where a line must not break
 PLACE = re.compile(r"(\S+), line (\d+):  (.*)")
-TASK = re.compile(r"^# Task (\d+)\b", re.MULTILINE)
+TASK = re.compile(r"^# (?:Task (\d+)\b|Given\b)", re.MULTILINE)
+GIVEN = re.compile(r'(?:->[^\n]*|\)):\n\s*"""[^"]*\bGiven\b')  # in a docstring, right behind the signature
 IN_THE_COURSE = re.compile(r"\w[\w/]*\.py")  # no other path is opened: a lesson's process may name any
 SUBTLE = 0.01  # up to this error a result looks right, and only the tolerance says that it is not
 
@@ -114,7 +115,7 @@ def refused(error: Raised) -> list[str]:
 
 
 def task_of(frame: Frame) -> str:
-    """ "task 2, " for a line of a lesson below `# Task 2`; "" where there is no telling.
+    """ "task 2, " for a line of a lesson below `# Task 2`, "given, " for what is given; "" where there is no telling.
 
     The function is looked for, and only then the line: the launch may be a test's, where lines have other numbers.
     """
@@ -124,11 +125,13 @@ def task_of(frame: Frame) -> str:
         text = lesson.read_text(encoding="utf-8") if lesson else ""
     except (OSError, ValueError):  # an answer that lies in another folder
         return ""
-    above, found, _ = text.partition(f"\ndef {frame.function}(")
+    above, found, below = text.partition(f"\ndef {frame.function}(")
     if not found:
         above = "" if name.startswith("test_") else "\n".join(text.splitlines()[: frame.line])
     numbers = TASK.findall(above)
-    return f"task {numbers[-1]}, " if numbers else ""
+    if found and GIVEN.search(below.partition("\ndef ")[0]):
+        return "given, "
+    return (f"task {numbers[-1]}, " if numbers[-1] else "given, ") if numbers else ""
 
 
 # Values that differ ----------------------------------------------------------------------------------------

@@ -65,10 +65,10 @@ def _of_library(kernel: lines.Kernel) -> str:
 def _totals(call: Call, counters: Counters) -> list[str]:
     said = []
     if counters.launches:
-        said.append(
-            f"In all {quantity(len(counters.launches), 'launch')}: {counters.bytes_loaded:,} bytes loaded and "
-            f"{counters.bytes_stored + counters.bytes_atomic:,} stored{_beside_least(call, counters)}."
-        )
+        moved = [f"{counters.bytes_loaded:,} bytes loaded", f"{counters.bytes_stored:,} stored"]
+        moved += [f"{counters.bytes_atomic:,} updated by atomics"] if counters.bytes_atomic else []
+        launches = quantity(len(counters.launches), "launch")
+        said.append(f"In all {launches}: {listed(moved)}{_beside_least(call, counters)}.")
     said += _crossed(counters.transfers)
     if counters.library_operations:
         said.append(f"Done by a library, and not counted: {_short_list(counters.library_operations)}.")
@@ -94,6 +94,8 @@ def _beside_least(call: Call, counters: Counters) -> str:
         return ""
     if counters.bytes == least:
         return ", the least that any program can move"
+    if 0 < (above := counters.bytes - least) < least / 200:  # it would be "1 times"
+        return f", {quantity(above, 'byte')} above the least that any program must move"
     return f", {counters.bytes / least:.3g} times the least that any program must move"
 
 

@@ -16,7 +16,7 @@ HEADER = (
     " line                                                  a thread /request",
 )
 _TELLING = re.compile(  # of SASS: memory, matrix units, special functions, exchange between threads
-    r"(LDG|STG|LDS|STS|LDL|STL|ATOM|RED|UTMA|[HIDQO]?G?MMA|UTC\w*MMA|MUFU|SHFL|BAR)\b|(LDGSTS|LDSM|STSM|ATOM|UTC)"
+    r"(LDG|STG|LDS|STS|LDL|STL|ATOM|REDG?|UTMA|[HIDQO]?G?MMA|UTC\w*MMA|MUFU|SHFL|BAR)\b|(LDGSTS|LDSM|STSM|ATOM|UTC)"
 )
 _TENSOR = re.compile(r"([HIDQO]?G?MMA|UTC\w*MMA)\b")
 _BARRIER = re.compile(r"(BAR|SYNCS|BARRIER)\b")
@@ -31,7 +31,7 @@ def of_kernel(kernel: "Kernel") -> str:
         *_wrapped(f"{kernel.name}({', '.join(_parameters(kernel))})", "    "),
         *_wrapped(
             f"{kernel.chip}: grid {' x '.join(map(str, kernel.grid))}{_repeats(kernel)}, "
-            f"{kernel.num_warps} warps{_staged(kernel)}{_tuned(kernel)}",
+            f"{quantity(kernel.num_warps, 'warp')}{_staged(kernel)}{_tuned(kernel)}",
             "    ",
         ),
         f"  {kernel.registers} registers, {kernel.spills} bytes spilled, {kernel.shared_bytes} bytes of shared memory",

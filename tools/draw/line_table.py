@@ -8,7 +8,7 @@ from tools.sim.tables import in_words
 from tools.words import cut, quantity
 
 GUTTER = "    "  # before what a line does
-HEADS = {"sectors/request": "/request"}  # it stands beside the sectors
+HEADS = {"sectors/request": "/request", "of one word": "one word"}  # beside the sectors, and the conflicts
 
 
 def terminal(kernel: Kernel, width: int = 80) -> str:

@@ -145,9 +145,10 @@ def _apart(row: Row, size: float) -> Waste | None:
         why = "what a warp asks for does not begin where a sector does"
     else:
         why = "neighbouring threads are apart in memory"
+    kind = "an atomic" if row.kind == "atomic" else f"a {row.kind}"
     return Waste(
         size,
-        f"Line {row.line} asks for {each:.3g} sectors in a {row.kind} of one warp, on average: {why}. "
+        f"Line {row.line} asks for {each:.3g} sectors in {kind} of one warp, on average: {why}. "
         f"{max(1, ceil(least))} would do.",
     )
 

@@ -54,7 +54,7 @@ def subject(drawn: Map) -> str:
 def size(drawn: Map) -> str:
     """1,000 elements, or 64 x 48, or 2 x 4 x 4"""
     if drawn.rows == 1:
-        return f"{drawn.cols:,} elements"
+        return quantity(drawn.cols, "element")
     return " x ".join(f"{length:,}" for length in drawn.shape or (drawn.rows, drawn.cols))
 
 
@@ -91,7 +91,7 @@ def legend(picture: Touches, everything: Sequence[Cells]) -> list[tuple[str, str
         said.append(("", f"{picture.unit}: {', '.join(names)}{more}{repeat}"))
     shared = any((cells.followed & (cells.who == SEVERAL)).any() for cells in everything)
     if shared:
-        said.append((FOLLOWED, f"several {picture.unit}s, {_name(picture.followed, picture)} among them"))
+        said.append((FOLLOWED, f"{_name(picture.followed, picture)}, as an example, and other {picture.unit}s"))
     if any((~cells.followed & (cells.who == SEVERAL)).any() for cells in everything):
         said.append((OTHERS, f"several {picture.unit}s{' without it' * shared}"))
     if NOBODY in who:

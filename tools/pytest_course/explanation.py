@@ -17,6 +17,7 @@ from tools.check.text import refused
 from tools.compiler import Evidence, Kernel, NoSuchKernel
 from tools.marker import Marker
 from tools.pytest_course import absent
+from tools.pytest_course.endless import place
 from tools.pytest_course.run import Run, run_of, unit_of
 from tools.pytest_course.shares import gap_met, of_tests, to_begin_with
 from tools.sim.counters import Counters, NotCounted
@@ -116,32 +117,31 @@ def _call(error: BaseException) -> str:
 
 def _too_slow(error: worker.TooSlow) -> str:
     raised = lesson_error(error)
-    where = line_of(error.frames or (raised.frames if raised else ()))
+    where = place(error.frames or (raised.frames if raised else ()), error.__traceback__)
     within = f"{AGAIN:g} s, and not before either" if error.again else f"{error.seconds:g} s"
     return f"{_call(error)}It did not end within {within}.{where}\n{QUESTION}"
 
 
-def line_of(frames: tuple[worker.Frame, ...]) -> str:
-    """The line of the lesson in which it was ended, if that is known, below the text."""
-    return f"\n{frames[-1].file}, line {frames[-1].line}: {frames[-1].source}" if frames else ""
-
-
 def _assertion(error: BaseException, item: pytest.Item) -> str:
-    """The assert of the test as it stands there, and with its values."""
+    """The message of an assert of the test, the assert as it stands there, and with its values."""
     entry = next(
         (e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback) if e.path == item.path), None
     )
     asked, message, values = _parted(str(entry.statement).strip() if entry else "assert ...", str(error).strip())
+    if asked.startswith("raise "):  # a helper of the test has put its finding in words
+        return "\n".join(textwrap.fill(line, WIDTH) for line in str(error).strip().splitlines())
     found, *more = values or [""]
     more = list(takewhile(lambda line: not ADDRESS.search(line), more))  # what is at an address explains nothing
     details = [line for each in more if (line := without_dump(each.strip())) and "-v to get" not in line][:6]
     told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, item) if entry else []
+    statement = [_wrapped("The test says  ", asked), _wrapped("         here  ", found)]
+    if message and found in ("", "assert False"):
+        statement.pop()
     return "\n".join(
         [
-            _wrapped("The test says  ", asked),
-            *([_wrapped("         here  ", found)] if found or not message else []),
+            *([*(textwrap.fill(line, WIDTH) for line in message.splitlines()), ""] if message else []),
+            *statement,
             *(_wrapped("", f"               {line}") for line in details),
-            *(["", *(textwrap.fill(line, WIDTH) for line in message.splitlines())] if message else []),
             *(["", *told] if told else []),
         ]
     )
@@ -157,7 +157,7 @@ def _parted(asked: str, text: str) -> tuple[str, str, list[str]]:
     if not isinstance(statement, ast.Assert) or statement.msg is None:
         return asked, "", lines
     place = max((i for i, line in enumerate(lines) if line.startswith("assert ")), default=len(lines))
-    message = "\n".join(lines[:place])
+    message = "\n".join(line.removeprefix("  " * (i > 0)) for i, line in enumerate(lines[:place]))  # pytest indents
     if message == "None":  # as in `assert right, why`, where nothing is known of the reason
         message = ""
     return f"assert {ast.get_source_segment(asked, statement.test)}", message, lines[place:]

@@ -11,9 +11,10 @@ import pytest
 from tools import ROOT, worker
 from tools.check.timing import Ratio
 from tools.pytest_course import absent, compared, limits
-from tools.pytest_course.explanation import explain, line_of
+from tools.pytest_course.endless import line_of
+from tools.pytest_course.explanation import explain
 from tools.pytest_course.lessons import BrokenLesson, file_of, hung_there
-from tools.pytest_course.marks import lacks
+from tools.pytest_course.marks import has_drawn, lacks
 from tools.pytest_course.run import HUNG, item_unit, run_of, unit_name, unit_of
 
 OURS = "This looks like a fault of the course and not of your lesson. The whole story:"
@@ -25,7 +26,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     if report.failed and call.excinfo and item_unit(item) and not isinstance(report.longrepr, str):
         text = explain(call.excinfo.value, item)
         report.longrepr = text or f"{OURS}\n\n{call.excinfo.getrepr(style='short')}"
-        report.course["seeded"] = "rng" in getattr(item, "fixturenames", ())
+        report.course["seeded"] = has_drawn(item)
     return report
 
 

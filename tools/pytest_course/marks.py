@@ -165,4 +165,14 @@ def _none() -> str:
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random inputs of this test: the run's seed and the test's name decide them, so --seed repeats them anywhere."""
-    return np.random.default_rng([run_of(request.config).seed, zlib.crc32(request.node.nodeid.encode())])
+    return _generator(request.node)
+
+
+def _generator(item: pytest.Item) -> np.random.Generator:
+    return np.random.default_rng([run_of(item.config).seed, zlib.crc32(item.nodeid.encode())])
+
+
+def has_drawn(item: pytest.Item) -> bool:
+    """Has the test taken a number from its `rng`?"""
+    rng = getattr(item, "funcargs", {}).get("rng")
+    return rng is not None and rng.bit_generator.state != _generator(item).bit_generator.state

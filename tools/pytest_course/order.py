@@ -47,8 +47,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     own = max(tasks_of(item), default=None)
     if (item_unit(item), own) in run.hung_tasks:
         pytest.skip(f"after task {own}")
+    stage = stage_of(item)
     for task in tasks_of(item):
-        if (item_unit(item), task) in run.failed_tasks and (task != own or stage_of(item) != "correctness"):
+        wrong = (item_unit(item), task) in run.failed_tasks and (task != own or stage != "correctness")
+        counts = stage == "counters" and task != own and (item_unit(item), task) in run.miscounted
+        if wrong or counts:  # a prediction is not compared with what an earlier task's kernel should not do
             pytest.skip(f"after task {task}")
 
 
@@ -91,9 +94,10 @@ def _classify(report: Any, error: BaseException, item: pytest.Item) -> None:
         course["lacks"] = lacks(error)
     elif isinstance(error, Undecided):
         course["undecided"] = True
-    elif report.failed and course["stage"] == "correctness":
+    elif report.failed and course["stage"] in ("correctness", "counters"):
         task = marker.task if marker else max(course["tasks"])
-        run.failed_tasks.add((course["unit"], task))
+        failed = run.failed_tasks if course["stage"] == "correctness" else run.miscounted
+        failed.add((course["unit"], task))
     if report.failed and marker is None and run.own_files and max(course["tasks"]) in run.untouched(course["unit"]):
         course["given"] = True
     if isinstance(error, TooSlow):

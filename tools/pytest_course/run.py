@@ -29,6 +29,7 @@ class Run:
     selected: bool = False  # -k, -m or :: picked single tests
     only_lessons: bool = False  # nothing but lessons was asked for: use the short screen
     failed_tasks: set[tuple[str, int]] = field(default_factory=set)  # (unit name, task) whose correctness failed
+    miscounted: set[tuple[str, int]] = field(default_factory=set)  # (unit name, task) of which a counters test failed
     gaps_met: set[Marker] = field(default_factory=set)  # unwritten, and a test came to them
     hung_tasks: set[tuple[str, int]] = field(default_factory=set)  # (unit name, task) of which a test did not end
     busy: str = ""  # node id of the test under way

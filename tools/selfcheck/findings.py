@@ -56,15 +56,15 @@ def unjudged(parts: list[Findings], absent: list[str]) -> Findings:
 
 
 def report(parts: list[Findings]) -> str:
-    """Faults first, then what is worth knowing, then the counts; the last line is for machines too."""
+    """Notes, counts and times; then the faults, which a log that is cut short has too; the last line counts all."""
     verdicts = [verdict for part in parts for verdict in part.verdicts]
     failed = [verdict for verdict in verdicts if not verdict.passed]
     sections = [
-        [_fault(verdict) for verdict in failed],
         [f"{part.name}: {note}" for part in parts for note in part.notes],
         [f"skipped {count}: {reason}" for reason, count in _skips(parts).items()],
         [f"{count:6d}  {kind}" for kind, count in sorted(_passed(parts).items())],
         [f"{part.seconds:6.1f} s  {part.name}" for part in parts if part.seconds >= 0.1],
+        [_fault(verdict) for verdict in failed],
         [f"{len(verdicts) - len(failed)} passed, {len(failed)} failed"],
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines)

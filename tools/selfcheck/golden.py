@@ -57,7 +57,7 @@ class Transcript:
             course = _copy_of_the_course(root, Path(folder))
             self._make_mistake(course)
             done = subprocess.run(
-                command, cwd=course, env=recorded(_environment(), course), text=True, timeout=TIMEOUT,
+                command, cwd=course, env=recorded(_environment(folder), course), text=True, timeout=TIMEOUT,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         return normalised(
@@ -128,9 +128,10 @@ def _copy_of_the_course(root: Path, folder: Path) -> Path:
     return course
 
 
-def _environment() -> dict[str, str]:
+def _environment(temporary: str) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COURSE", "PYTHONPATH"))}
-    return {**kept, "COLUMNS": str(MOST_COLUMNS), "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {"COLUMNS": str(MOST_COLUMNS), "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, **own, "PYTEST_DEBUG_TEMPROOT": temporary}
 
 
 def write(folder: Path) -> None:

@@ -19,6 +19,7 @@ class Variant:
     audit: bool = False  # also hold every tolerance against its impostors
     facts: dict = field(default_factory=dict)  # what a broken machine pretends
     rejected_by: tuple[str, ...] = ()  # the tests that must fail
+    says: str = ""  # words that the text of one of these failures must contain
     unreached: tuple[str, ...] = ()  # the tests that come out as on the reference: see reach.py
 
     def __str__(self) -> str:

@@ -64,11 +64,14 @@ class UnitProcess:
 
     def __init__(self, variants: list[Variant], root: Path) -> None:
         self.errors = tempfile.TemporaryFile()
+        # of its own, or pytest spends minutes on what other runs left in the one that all share
+        self.temporary = tempfile.TemporaryDirectory(prefix="course-check-", ignore_cleanup_errors=True)
+        own = {"COLUMNS": "80", "PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": self.temporary.name}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tools.selfcheck.unit"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
             cwd=root, start_new_session=True,
-            env=recorded({**os.environ, "COLUMNS": "80", "PYTHONPATH": str(ROOT)}, root),
+            env=recorded({**os.environ, **own}, root),
         )  # fmt: skip
         _live.add(self)
         self.lines: queue.Queue[bytes | None] = queue.Queue()
@@ -135,6 +138,7 @@ class UnitProcess:
         self.errors.seek(0)
         self.tail = self.errors.read().decode(errors="replace")[-TAIL:]
         self.errors.close()
+        self.temporary.cleanup()
 
 
 def _test_result(event: dict) -> TestResult:

@@ -53,12 +53,22 @@ def variants(
                 wrong.name,
                 (*common, *FEW, f"--answers={answers}"),
                 rejected_by=wrong.rejected_by,
+                says=wrong.says,
                 unreached=without_reach(source),
             )
         )
     for machine in broken_machines(unit.name, root):
         arguments: tuple[str, ...] = (*common, "--answers=reference")
-        found.append(Variant("broken", machine.name, arguments, facts=machine.facts, rejected_by=machine.rejected_by))
+        found.append(
+            Variant(
+                "broken",
+                machine.name,
+                arguments,
+                facts=machine.facts,
+                rejected_by=machine.rejected_by,
+                says=machine.says,
+            )
+        )
     found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
     every = unit_mutants(unit, root)
     judged = every if most is None else [mutant for mutant in every if mutant.id not in excused]

@@ -82,9 +82,9 @@ def _faults(entry: Wrong | Broken, result: Result, stub: Result) -> Iterator[str
         if not _any_failed(result, name):
             yield f"{name} does not reject it"
     texts = [test.text for name in entry.rejected_by for test in result.of(name) if test.outcome == "failed"]
-    if texts and not any(_contains(text, entry.says) for text in texts):
+    if texts and not any(contains(text, entry.says) for text in texts):
         yield f"the failure text does not say {entry.says!r}:\n{quote(texts[0])}"
-    if any(_contains(test.text, entry.says) for test in stub.failed):
+    if any(contains(test.text, entry.says) for test in stub.failed):
         yield f"the stub's failure text says {entry.says!r} too"
     if isinstance(entry, Wrong):
         yield from _earlier_failures(entry, result)
@@ -143,7 +143,7 @@ def _any_failed(result: Result, function: str) -> bool:
     return any(test.outcome == "failed" for test in result.of(function))
 
 
-def _contains(text: str, words: str) -> bool:
+def contains(text: str, words: str) -> bool:
     """Whether `text` says `words`, wherever its lines are broken."""
     return " ".join(words.split()) in " ".join(text.split())
 

@@ -14,6 +14,7 @@ from tools.worker.memory import Memory, NotMeasured, measure
 from tools.worker.origin import name_of
 from tools.worker.own_time import OwnTimeOfAll
 from tools.worker.raised import Frame, LessonError, Raised, as_exception, raised_from
+from tools.worker.saved import saved_tensors
 
 __all__ = [
     "GIVEN",
@@ -49,4 +50,5 @@ __all__ = [
     "proxy",
     "raised_from",
     "repeat",
+    "saved_tensors",
 ]

@@ -5,7 +5,7 @@ import linecache
 import os
 import re
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,11 @@ from tools.sim.faults import Fault
 
 LONGEST_MESSAGE = 2000  # characters
 REFUSALS = "Fault", "ThreadFault", "Refused"  # what a GPU, or its compiler, would refuse, and a simulator does
+# What NumPy, CuPy, PyTorch and Triton say of shapes that do not go together
+MISFIT = re.compile(
+    r"could not be broadcast|must match|incompatible dimensions|not aligned|shapes cannot be multiplied"
+)
+MOST_SHAPES = 4
 
 
 @dataclass(frozen=True)
@@ -53,20 +58,40 @@ class LessonError(Exception):
 def raised_from(exception: BaseException, files: Iterable[str | Path]) -> Raised:
     """The facts of `exception`, with those frames of its traceback whose code stands in one of `files`."""
     files = {os.path.realpath(file) for file in files}
-    steps = [
-        (frame.f_code.co_filename, line, frame.f_code.co_name)
+    walked = [
+        (frame, line)
         for frame, line in traceback.walk_tb(exception.__traceback__)
+        if os.path.realpath(frame.f_code.co_filename) in files
     ]
-    if isinstance(exception, SyntaxError) and exception.filename:
-        steps.append((exception.filename, exception.lineno or 0, ""))  # a file that never ran has no frame
-    frames = tuple(frame_at(*step) for step in steps if os.path.realpath(step[0]) in files)
-    return Raised(_name(type(exception)), _message(exception), frames)
+    frames = tuple(frame_at(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in walked)
+    message = _message(exception)
+    if frames and MISFIT.search(message):
+        message += shapes_in(frames[-1].source, walked[-1][0].f_locals)
+    if isinstance(exception, SyntaxError) and exception.filename and os.path.realpath(exception.filename) in files:
+        frames += (frame_at(exception.filename, exception.lineno or 0, ""),)  # a file that never ran has no frame
+    return Raised(_name(type(exception)), message, frames)
 
 
 def _name(kind: type) -> str:
     """Of an exception's class. What a simulator raises is known by its name, so nobody else's class may have that."""
     borrowed = kind.__name__ in REFUSALS and not issubclass(kind, Fault)
     return f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}" if borrowed else kind.__name__
+
+
+def shapes_in(source: str, names: Mapping[str, Any]) -> str:
+    """The arrays that a line of a lesson names, on a line of their own: place is [2, 4], ends is [2]. "" for none."""
+    words = re.findall(r"(?<![.\w])[A-Za-z_]\w*", source)
+    found = {name: shape for name in words if (shape := _shape(names.get(name)))}
+    told = [f"{name} is {shape}" for name, shape in list(found.items())[:MOST_SHAPES]]
+    return f"\n{', '.join(told)}" if told else ""
+
+
+def _shape(value: Any) -> str:
+    """[2, 4], of an array, a tensor or a block of a kernel; "" for all else, also for a single number."""
+    try:
+        return str([int(getattr(length, "value", length)) for length in value.shape]) if len(value.shape) else ""
+    except Exception:  # no array
+        return ""
 
 
 def stack_in(report: str) -> list[tuple[str, int, str]]:

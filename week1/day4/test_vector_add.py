@@ -192,7 +192,7 @@ def test_moves_a_row_major_table_in_whole_sectors_and_in_float32(rng):
     assert counters.float64 == 0
 
 
-@pytest.mark.task(3)
+@pytest.mark.task(2, 3)
 @pytest.mark.compiled
 def test_a_thread_moves_sixteen_bytes_along_a_row_and_four_down_a_column(rng):
     """One kernel, one table, stored in two ways: only row by row are a thread's elements neighbours."""

@@ -17,37 +17,38 @@ Explore
     132 SMs work on so many tiles. Which share of their time is work? What did one tile more than 132 cost?
 
 Concept
-    Order: programs that run at the same time form a *wave*. What two of them load alike, L2 may serve once. A group
+    Order: programs that run at the same time form a *wave*, and what several of them load, L2 may serve once. A group
     of rows is walked down its columns, so a wave is a block of tiles, rather than a long strip. min(a, b) works in
-    a kernel. Count before you believe: at 8192 this kernel had 1.02 of the speed of cuBLAS in groups of 8 and 1.01 in
-    groups of 1, on an H200 (23 November 2026, as all speeds here). Its L2 served both.
+    a kernel. Time before you believe: at 8192 this kernel had 1.015 of the speed of cuBLAS in groups of 8 and 1.017 in
+    groups of 1, on an H200 (23 November 2026, as all speeds here, launches left out).
     Rounds: 133 tiles on 132 SMs take two rounds, and in the second 131 SMs wait: *wave quantization*. Small products
     want small tiles.
-    Persistent: one program for each SM takes tile `first`, then `first + programs`, and so on:
-    tl.range(first, end, step, flatten=True) is such a loop. flatten=True makes one loop of it and of the loop over
-    k inside, so the loads of the next tile begin before this one is stored. This kernel had 1.00 of the speed of cuBLAS
-    at 4096 and 1.02 at 8192, in bfloat16.
-    By columns: a matrix that lies column by column is .T of a legal one. multiply describes that; the kernel turns
-    the box: .T again. A_BY_COLUMNS is known when it is compiled, so only one side of `x if A_BY_COLUMNS else y` stays.
+    Persistent: one program for each SM takes tile `first`, then `first + programs`, and so on: so the tiles of a wave
+    follow each other. tl.range(first, end, step, flatten=True) is such a loop. flatten=True makes one loop of it and of
+    the loop over k inside, so the loads of the next tile begin before this one is stored. At 4096 this kernel had 0.999
+    of the speed of cuBLAS, in bfloat16.
+    Boxes: STEP counts bytes, so that a box takes as much shared memory in every dtype. It holds STEP // ITEMSIZE
+    numbers along k. A matrix that lies column by column is .T of a legal one: multiply describes that, and `box`,
+    given, turns what it loads. set_boxes gives the boxes of a config to the descriptors before it is launched.
     Epilogue: bias and activation are added to the sum in registers, in float32, and cost no traffic of their own but
     the bias. ReLU: tl.where(acc < 0, 0.0, acc) keeps NaN. SiLU is x * sigmoid(x); tl.sigmoid(acc) takes float32.
-    A parameter may be None, and `if bias_ptr is not None:` in a kernel is decided when it is compiled.
-    Configs: the autotuner times each for a new m, n or k. Their boxes differ, so set_boxes gives them to the
-    descriptors before each launch; here a box of any size will do to make one.
-    Any tensor: x.ndim is its number of axes, x.contiguous() is x itself or a copy that lies row by row, and y.copy_(x)
-    puts the numbers of x into y, which it returns. Rows of 5 numbers of 2 bytes are not legal, though contiguous.
-    Power: on random numbers an H200 cannot hold its clock: cuBLAS made 686 TFLOPS at 8192 and 794 on zeros (this
-    kernel 700 and 806), of 989 on the datasheet. So judge a kernel by its ratio to the library, timed in turns, or by
-    the share of time that its tensor cores are busy, which a profiler tells: 95 % in cuBLAS at 4096.
+    A parameter may be None, and a constexpr may be a word: `if bias_ptr is not None:` and `if ACTIVATION == "relu":` in
+    a kernel are decided when it is compiled.
+    Any tensor: x.contiguous() is x itself or a copy that lies row by row, and y.copy_(x) puts the numbers of x into y,
+    which it returns. Rows of 5 numbers of 2 bytes are not legal, though contiguous.
+    Power: at 8192 this kernel made 687 TFLOPS of random numbers, and 814 of zeros. So judge a kernel by its ratio to
+    the library, timed in turns on the same numbers.
 
 Code it
-    Task 1  tile_of: from a number to a tile, in groups                             (four lines)
-    Task 2  busy_share, wave_bytes: what rounds and the order cost                  (four lines)
-    Task 3  matmul_kernel: persistent; multiply, given, launches it                 (eleven lines)
-    Task 4  epilogue: given for none; add bias, relu and silu                      (seven lines)
-    Task 5  in_rows, problem, matmul: any strides; mistakes called by name             (ten lines)
-    Task 6  bias_gradient_kernel: given, right, and slow; find what ails it          (five lines)
-            ./course count week2/day7 says what each line asks of memory. All three diseases you have met.
+    Task 1  tile_of: from a number to a tile, in groups                           (three lines)
+    Task 2  busy_share, wave_bytes: what rounds and the order cost                 (four lines)
+    Task 3  matmul_kernel: persistent; multiply, given, launches it                 (ten lines)
+    Task 4  epilogue: given for none; add bias, relu and silu                     (seven lines)
+    Task 5  in_rows, problem, matmul: any strides; mistakes called by name       (eight lines)
+    Task 6  bias_gradient_kernel: given, right, and slow; find what ails it        (five lines)
+            ./course count week2/day7 says what each line asks of memory. You have met all three diseases: one of
+            global memory, one of shared memory, one of numbers. The branch is healthy: it spares the half of grad
+            that nobody needs.
 
 Verify
     pytest week2/day7                  then: ./course quiz week2/day7
@@ -106,11 +107,18 @@ CONFIGS = [triton.Config({"TILE_M": tile_m, "TILE_N": tile_n, "STEP": step}, num
                                                        (64, 128, 256, 4, 4), (64, 64, 256, 4, 3)]]
 
 
+@triton.jit
+def box(desc, row, col, BY_COLUMNS: tl.constexpr):
+    """The box of a matrix x that begins at row and col. desc: of x; if x lies BY_COLUMNS, of x.T."""
+    return desc.load([col, row]).T if BY_COLUMNS else desc.load([row, col])
+
+
 # Task 1
 @triton.jit
 def tile_of(number, tiles_down, tiles_across, GROUP: tl.constexpr):
     """Row and column, counted in tiles, of the tile that has this number."""
-    pass  # the first row of its group, how many rows the group has, its place in the group
+    first_row = number // (GROUP * tiles_across) * GROUP  # of its group
+    pass  # how many rows the group has; the place of the number in it; the tile at this place
 
 
 @triton.jit
@@ -138,7 +146,7 @@ def busy_share(tiles: int, sms: int) -> float:
 
 
 def wave_bytes(tiles: list[tuple[int, int]], tile_m: int, tile_n: int, k: int, itemsize: int) -> int:
-    """Bytes of a and b that a wave needs, if L2 serves what its programs load alike once. No part of a tile is cut off.
+    """Bytes of a and b that a wave needs, if L2 sends once what several of its programs load. No tile is cut off.
 
     tiles: row and column of each tile of the wave, as in `order`. itemsize: bytes of an element.
     """
@@ -152,23 +160,28 @@ def matmul_kernel(a_desc, b_desc, out_desc, bias_ptr, m, n, k, A_BY_COLUMNS: tl.
                   ACTIVATION: tl.constexpr, PROGRAMS: tl.constexpr, ITEMSIZE: tl.constexpr, TILE_M: tl.constexpr,
                   TILE_N: tl.constexpr, STEP: tl.constexpr):
     """Programs share the tiles. ITEMSIZE: bytes of an element of a and b. STEP: bytes that a box is wide along k."""
+    tiles_down, tiles_across = tl.cdiv(m, TILE_M), tl.cdiv(n, TILE_N)
     pass  # for each tile that is mine: where is it; load and multiply boxes of STEP bytes; the epilogue; store
 
 
 def multiply(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor, bias: torch.Tensor | None = None,
-             activation: str = "none", programs: int | None = None) -> torch.Tensor:
+             activation: str = "none", programs: int | None = None, launched: int | None = None) -> torch.Tensor:
     """activation(a @ b + bias) by matmul_kernel, in out, which it returns. One program for each SM, or `programs`.
 
     a: (m, k), b: (k, n), of one of DTYPES, each legal or its .T is. out: (m, n), legal. bias: (n,), contiguous.
-    bias may have another dtype than a. m, n and k at least 1.
+    bias may have another dtype than a. m, n and k at least 1. launched: how many of the programs run, all if None:
+    with 1, out shows the tiles of program 0. ValueError where in_rows would copy a or b.
     """
     (m, k), n = a.shape, b.shape[1]
     programs = programs or multiprocessors()
+    for name, x in (("a", a), ("b", b)):
+        if not legal(x) and not legal(x.T):
+            raise ValueError(f"neither {name} nor {name}.T is legal: multiply takes what in_rows returns")
     a_by_columns, b_by_columns = not legal(a), not legal(b)
     a_desc = TensorDescriptor.from_tensor(a.T if a_by_columns else a, [16, 16])
     b_desc = TensorDescriptor.from_tensor(b.T if b_by_columns else b, [16, 16])
     out_desc = TensorDescriptor.from_tensor(out, [16, 16])
-    matmul_kernel[(programs,)](
+    matmul_kernel[(launched or programs,)](
         a_desc, b_desc, out_desc, bias, m, n, k, A_BY_COLUMNS=a_by_columns, B_BY_COLUMNS=b_by_columns,
         ACTIVATION=activation, PROGRAMS=programs, ITEMSIZE=a.element_size())
     return out
@@ -177,7 +190,11 @@ def multiply(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor, bias: torch
 # Task 4
 @triton.jit
 def epilogue(acc, bias_ptr, col, n, ACTIVATION: tl.constexpr, TILE_N: tl.constexpr):
-    """What is done to a tile of sums before it is stored. col: its first column, of n. ACTIVATION: see ACTIVATIONS."""
+    """What is done to a tile of sums before it is stored.
+
+    acc: (rows of the tile, TILE_N), float32. col: its first column in the result, which has n. ACTIVATION: a word of
+    ACTIVATIONS.
+    """
     return acc
 
 
@@ -190,9 +207,9 @@ def in_rows(x: torch.Tensor) -> torch.Tensor:
 def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activation: str) -> str:
     """What is wrong with the arguments, in one sentence that names them and their values; "" if nothing is.
 
-    Of several mistakes the first in this order: all are on one device, which is given; a and b are matrices; a has
-    as many columns as b rows, at least 1; both have the same dtype, one of DTYPES; bias has shape (n,); activation is
-    one of ACTIVATIONS.
+    Of several mistakes the first in this order: all are on one device; a and b are matrices; a has as many columns
+    as b rows, at least 1; both have the same dtype, one of DTYPES; bias has shape (n,); activation is one of
+    ACTIVATIONS.
     """
     devices = {str(x.device) for x in (a, b, bias) if x is not None}
     if len(devices) > 1:
@@ -201,6 +218,8 @@ def problem(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, activat
         return f"a and b are matrices, not of shapes {tuple(a.shape)} and {tuple(b.shape)}"
     if a.shape[1] != b.shape[0] or a.shape[1] == 0:
         return f"a has {a.shape[1]} columns, b has {b.shape[0]} rows: the same number is needed, at least 1"
+    if a.dtype != b.dtype or a.dtype not in DTYPES:
+        return f"a is {a.dtype}, b is {b.dtype}: both have one dtype of {DTYPES}"
     raise NotImplementedError("week2/day7 task 5: problem")
 
 

@@ -497,4 +497,5 @@ def test_the_widest_rows_on_a_gpu(rng):
 @pytest.mark.speed
 def test_comes_close_to_a_copy_of_the_widest_rows(rng):
     x, = rows_of(rng, (2048, 131_072), dtype=torch.float16)
-    assert speed_ratio(lesson.softmax, torch.clone, x) >= 0.8  # on an H100 0.88; last to first, without policies, 0.73
+    assert speed_ratio(lesson.softmax, torch.clone, x) >= 0.68
+    # 0.88 on an H100, 0.73 on an H200; and without the two policies 0.73 and 0.65

@@ -25,7 +25,7 @@ Concept
     m_i is the maximum of s * scale, and p = tl.exp2(s * scale - m_i). Where a tile raises it to m_new, l_i and acc
     shrink by alpha = tl.exp2(m_i - m_new) before that tile is added. The log-sum-exp of the scores, lse, is in powers
     of e: (m_i + tl.log2(l_i)) * LN_2. For the week's scores 2 0 1 3 that is 3 + log(1.553) = 3.440.
-    No key: m_i begins at LOWEST, the lowest float32. From -inf, a tile of -inf gives -inf - -inf, which is NaN.
+    No key: m_i begins at LOWEST, the lowest float32. Were it -inf, a tile of -inf would give -inf - -inf: NaN.
     A query that saw no score above -inf ends with l_i = 0: its out is 0, its lse tl.log2(0.0) = -inf.
     tl.max(s, 1) is the maximum of each row of s, tl.maximum(a, b) the larger of two, place by place.
     16 bits: tl.dot(p.to(v.dtype), v, acc) multiplies in 16 bits and adds in float32. m_i, l_i and acc are float32, and
@@ -79,7 +79,7 @@ ROWS = 64                                        # queries of a block of the bac
 def key_range(row, n_k, TILE_M: tl.constexpr, TILE_N: tl.constexpr, CAUSAL: tl.constexpr):
     """(whole, end) for the queries row to row + TILE_M - 1: the tiles before key `whole` need no mask, and from key
     `end` on none is seen. Without CAUSAL every query sees all n_k keys. min(a, b) works in a kernel."""
-    pass  # what some query sees; what all of them see, in whole tiles
+    pass  # end: what some query sees; whole: what all of them see, in whole tiles
 
 
 @triton.jit
@@ -206,7 +206,7 @@ def attention_backward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: tor
 
     Arguments as those of attention_forward, of any float dtype; o, lse: what it returned. d_out: the gradient of o.
     Given: all in float32 at least, k and v repeated for each query head, gradients of zeros. x.unflatten(1, (2, 3))
-    makes an axis of 2 and one of 3 of axis 1, which had 6: index 4 becomes [1, 1].
+    makes an axis of 2 and one of 3 of axis 1, which had 6: index 4 becomes [1, 1]. x[..., None]: one more axis, of 1.
     """
     group, dtype = q.shape[1] // k.shape[1], q.dtype
     q, k, v, o, d_out = (x.to(torch.promote_types(dtype, torch.float32)) for x in (q, k, v, o, d_out))
@@ -216,7 +216,7 @@ def attention_backward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: tor
 
 
 def saved_bytes(batches: int, heads: int, n_q: int) -> int:
-    """Bytes that wait for the backward of flash_attention beside q, k, v and the result itself."""
+    """Bytes that flash_attention saves for its backward, beside q, k, v and the result."""
     raise NotImplementedError("week3/day7 task 4: saved_bytes")
 
 

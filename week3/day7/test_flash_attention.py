@@ -116,25 +116,37 @@ def by_hand(row, n_k, tile_m, tile_n, causal):
     return int(sees.all(0).sum()) // tile_n * tile_n, int(sees.any(0).sum())
 
 
+def assert_whole_and_end(row, n_k, causal):
+    """What keys_of finds for 32 queries and tiles of 16 keys."""
+    __tracebackhide__ = True
+    whole, end = lesson.keys_of(row, n_k, 32, 16, causal)
+    all_see, some_see = by_hand(row, n_k, 32, 16, causal)
+    queries = f"queries {row} to {row + 31}"
+    assert end <= n_k, f"end is {end}, but there are {n_k} keys"
+    assert end <= some_see, f"end is {end}, but {queries} see no key from {some_see} on"
+    assert whole % 16 == 0, f"whole is {whole}, inside a tile of keys: they begin at 0, 16, 32, ..."
+    assert whole <= all_see, f"whole is {whole}, as if query {row} saw keys 0 to {whole - 1}. What do all 32 see?"
+    assert whole >= all_see, f"whole is {whole}, but {queries} all see the tiles of keys 0 to {all_see - 1}"
+    assert_matches(lesson.keys_of, row, n_k, 32, 16, causal, oracle=by_hand)
+
+
 @pytest.mark.task(1)
 @pytest.mark.parametrize("row", [0, 32])
 def test_both_tiles_of_queries_of_the_lesson(row):
-    whole, _ = lesson.keys_of(row, 40, 32, 16, True)
-    assert (row, whole) != (0, 32), "whole is 32, as if query 0 saw keys 0 to 31: it sees key 0. What do all 32 see?"
-    assert_matches(lesson.keys_of, row, 40, 32, 16, True, oracle=by_hand)
+    assert_whole_and_end(row, 40, causal=True)
 
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("n_k", [48, 40, 1])
 def test_without_a_causal_mask_every_query_sees_every_key(n_k):
-    assert_matches(lesson.keys_of, 32, n_k, 32, 16, False, oracle=by_hand)
+    assert_whole_and_end(0, n_k, causal=False)
 
 
 @pytest.mark.task(1)
 @pytest.mark.edge
 @pytest.mark.parametrize("row, n_k", [(0, 1), (32, 15), (64, 40), (32, 33), (64, 65), (0, 100), (14, 90), (31, 90)])
 def test_queries_may_begin_anywhere_and_keys_may_end_before_them(row, n_k):
-    assert_matches(lesson.keys_of, row, n_k, 32, 16, True, oracle=by_hand)
+    assert_whole_and_end(row, n_k, causal=True)
 
 
 # Task 2: the forward ------------------------------------------------------------------------------
@@ -180,6 +192,15 @@ def test_three_tiles_of_keys_with_one_score_each(scores):
 
 
 @pytest.mark.task(2)
+def test_the_only_key_of_a_tile_has_the_weight_1():
+    """s = 100, scale = 1/2: with log2(e) in it, s * scale is 72."""
+    only = with_scores([100.0])
+    out = rounded_out(*only, causal=False, scale=0.5, columns=1)
+    assert out != [0.0], "out is 0, as if p were exp2(72 - 100): s * scale is 72, s is 100. Of which is the maximum?"
+    assert_attends(*only, causal=False, scale=0.5)
+
+
+@pytest.mark.task(2)
 def test_a_place_beyond_the_last_key_has_no_weight():
     """18 keys with negative scores. The other places of the second tile would have score 0."""
     tiles = with_scores(16 * [-3.0] + [-5.0, -4.0])
@@ -191,6 +212,16 @@ def test_a_place_beyond_the_last_key_has_no_weight():
 @pytest.mark.parametrize("d", [64, 128])
 def test_query_i_sees_keys_0_to_i(d, rng):
     assert_attends(*q_k_v(rng, d=d), causal=True, scale=0.1)
+
+
+@pytest.mark.task(2)
+def test_queries_past_the_last_key_see_no_place_beyond_it():
+    """One key with score 0, and queries 0, 1 and 2: all weight is its own."""
+    one_key = with_scores([0.0], queries=3)
+    weights = [round(number, 2) for number in out_of_attention_forward(*one_key, True, 1.0)[0, 0, :, 0].tolist()]
+    words = "As if queries 1 and 2 saw places 1 and 2, where no key is. Which two things hold of a key that is seen?"
+    assert weights != [1.0, 0.5, 0.33], words
+    assert_attends(*one_key, causal=True, scale=1.0)
 
 
 @pytest.mark.task(2)
@@ -492,6 +523,22 @@ def all_by_autograd(q, k, v, o, lse, d_out, causal, scale, rows=0):
 
 
 @pytest.mark.task(4)
+def test_each_query_has_one_lse_and_one_delta_for_both_keys():
+    """q and v are 0, the keys (1, 0) and (0, 1): p is exp(-lse), dp is 0, and dq is ds, -p * delta. Query 0 has p 1/2
+    and delta 2, query 1 has p 1/4 and delta 8."""
+    zeros, ones, o, keys = (torch.tensor(rows, device=device)[None, None] for rows in (
+        [[0.0, 0], [0, 0]], [[1.0, 1], [1, 1]], [[1.0, 1], [4, 4]], [[1.0, 0], [0, 1]]))
+    lse = torch.tensor([[[2.0, 4]]], device=device).log()
+    dq, _, _ = lesson.attention_backward(zeros, keys, zeros, o, lse, ones, False, 1.0)
+    ds = [[round(number, 2) for number in row] for row in dq[0, 0].tolist()]
+    asked = "Beside (rows, keys), what shape has one number for each query?"
+    assert ds != [[-1.0, -4.0], [-0.5, -2.0]], f"As if key 1 had the delta of query 1. {asked}"
+    assert ds != [[-1.0, -0.5], [-4.0, -2.0]], f"As if key 1 had the lse of query 1. {asked}"
+    assert ds != [[-1.0, -2.0], [-1.0, -2.0]], f"As if key 1 had the lse and the delta of query 1. {asked}"
+    assert ds == [[-1.0, -1.0], [-2.0, -2.0]]
+
+
+@pytest.mark.task(4)
 @pytest.mark.parametrize("rows", [40, 16])
 def test_gradients_of_forty_queries_in_one_block_and_in_three(rows, rng):
     assert_matches(lesson.attention_backward, *of_all_blocks(rng), rows=rows, oracle=all_by_autograd,
@@ -566,7 +613,7 @@ def test_gradients_in_16_bits_are_added_up_in_float32():
 def test_its_arguments_and_d_out_may_be_stored_in_any_way(rng):
     q, k, v = q_k_v(rng, torch.float32, d=8, heads=2, n_q=5, n_k=7)
     d_out, = tensors(rng, q.shape, dtype=torch.float32)
-    assert_matches(gradients(lesson.flash_attention), q, k, v, True, d_out=d_out, oracle=gradients(attention),
+    assert_matches(gradients(lesson.flash_attention), q, k, v, True, 0.1, d_out=d_out, oracle=gradients(attention),
                    tolerance=exponents(), layouts="any")
 
 
@@ -583,7 +630,7 @@ def test_it_has_the_same_gradients_under_torch_compile(rng):
     """In float32, where no kernel is launched: the compiler alone takes longer than all other tests of the day."""
     q, k, v = q_k_v(rng, torch.float32, d=8, heads=2, n_q=5, n_k=7)
     d_out, = tensors(rng, q.shape, dtype=torch.float32)
-    assert_matches(gradients(compiled_by_torch(lesson.flash_attention)), q, k, v, True, d_out=d_out,
+    assert_matches(gradients(compiled_by_torch(lesson.flash_attention)), q, k, v, True, 0.1, d_out=d_out,
                    oracle=gradients(attention), tolerance=exponents())
 
 

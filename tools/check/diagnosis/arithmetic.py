@@ -23,7 +23,8 @@ def float64(counters: Counters, sides: Sides | None) -> Iterator[str]:
         yield "Is a double among them, or a constant such as 0.5 without f?"
     elif counters.warps:
         quotient = ", so is / of whole numbers" * any(DIVIDES.search(line.source) for line in lines)
-        yield f"In a kernel 0.0 is float64{quotient}, and so is all that it is added to. Where does one come in?"
+        made = "So is what float32 makes with float64, or with an int."
+        yield f"In a kernel 0.0 is float64{quotient}. {made} Where does one come in?"
     else:
         yield "Which dtype has each number of that line?"
 

@@ -124,8 +124,9 @@ def _bounds(asked: str, names: Mapping[str, object]) -> list[str]:
     try:
         test = ast.parse(asked).body[0].test  # type: ignore[attr-defined]
         parts = [test.left, *test.comparators]
-        place = next(i for i, part in enumerate(parts) if isinstance(part, ast.Name) and _is_plain(names.get(part.id)))
         values = [_value(part, names) for part in parts]
+        places = [i for i, part in enumerate(parts) if isinstance(part, ast.Name) and _is_plain(names.get(part.id))]
+        place = 1 if len(parts) == 3 and 1 in places else places[0]  # what lies between two bounds
         texts = rounded(values)
         limits = [f"{AFTER[type(test.ops[place])]} {texts[place + 1]}"] if place < len(test.ops) else []
         limits += [f"{BEFORE[type(test.ops[place - 1])]} {texts[place - 1]}"] if place else []

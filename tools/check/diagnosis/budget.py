@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from tools.check.patience import ALL_CALLS, allowed
 from tools.worker import NoAnswer, OwnTimeOfAll
 
-MOST_SECONDS = 1.5  # of further calls of lesson and oracle together, own time: a learner waits for them
 ORACLE_ELEMENTS = 4_500_000  # arguments that the oracle may be handed for one diagnosis, all calls together
 EACH = 100  # elements that a call of the oracle counts for beside those of its arguments
 
@@ -19,7 +19,7 @@ class Budget:
 
     def call(self, function: Callable, *args: Any, **keywords: Any) -> Any:
         """The answer of a further call; None where it refuses, or where too much time has gone already."""
-        if self.seconds > MOST_SECONDS:
+        if self.seconds > allowed(ALL_CALLS):
             return None
         clock = OwnTimeOfAll()
         try:

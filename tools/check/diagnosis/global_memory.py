@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 
 from tools.check.diagnosis.asserted import Sides
 from tools.check.diagnosis.by_line import compared, lines_of, loops_of, worst
+from tools.check.diagnosis.repeated import hear, moved_again
 from tools.check.diagnosis.unused import unused_keyword
 from tools.models.units import SECTOR
 from tools.sim.counters import Counters, Line
+from tools.words import plural
 
 LANES = 32  # of a warp
 WORTH = 1.25  # times the bytes: what is touched beyond that is wasted
@@ -24,7 +26,7 @@ def figure(name: str) -> Callable:
         yield from worst(
             lines,
             lambda line: getattr(line.counts, name),
-            lambda counts: f"{counts.bytes} bytes in {counts.sectors} sectors",
+            lambda counts: f"{counts.bytes} bytes in {counts.sectors} {plural('sector', counts.sectors)}",
         )
         yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, lines)
 
@@ -40,16 +42,22 @@ def _by_line(counters: Counters, name: str) -> list[Line]:
 def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: list[Line]) -> str:
     more = sides.difference if sides else 1
     if sides and sides.is_prediction:
-        return "What does the prediction leave out, or count twice?"
+        again = moved_again(hearing, lines) if more > 0 and (hearing := hear(counters)) else None
+        return f"{again or ''} What does the prediction leave out, or count twice?".strip()
     if name == "sectors" and sides and more > 0 and _would_do(counters.bytes, sides.other):
         return f"A sector holds {SECTOR} bytes. {_asked_of_neighbours(counters, lines)}"
     if more < 0:
         return "What is not moved, or in larger pieces than it should be?"
-    return (
-        "How often does that line run, and for which elements?"
-        if len(lines) == 1
-        else "What is moved more than once, or not at all?"
-    )
+    again = moved_again(hearing, lines) if (hearing := hear(counters)) else None
+    if again:
+        return f"{again} How often should that be?"
+    if again is not None and sides:
+        return f"Nothing is moved twice. Which elements {'lie too far apart' if name == 'sectors' else 'are too many'}?"
+    if len(lines) == 1:
+        return "How often does that line run, and for which elements?"
+    if name == "sectors" and sides:
+        return "What is moved more than once, or lies farther apart than it should?"
+    return "What is moved more than once, or not at all?"
 
 
 def _would_do(moved: int, sectors: float) -> bool:

@@ -1,5 +1,6 @@
 """Two lengths mixed up: right where they are equal, whatever the others are. Tried by calls with other lengths."""
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -9,6 +10,7 @@ from tools.check.diagnosis.numbers import is_float
 from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
+BETWEEN_TWO = re.compile(r"\b(program|of block) (\d+)\b.*\b\1 (?!\2\b)\d", re.DOTALL)  # programs, or blocks
 SMALL = (3, 5, 6, 7, 9, 10, 11)  # lengths of axes, all different, and none of them that of a block
 MOST_AXES = 4
 LARGEST = 64  # a block beyond which it would take too long to show what happens in the second one
@@ -44,6 +46,8 @@ def lengths_mixed_up(symptoms: Symptoms) -> Cause | None:
     if len(found) != 1:
         return None
     one, other, *block = found[0]
+    if block and symptoms.kind == "refusal" and BETWEEN_TWO.search(symptoms.outcome.error.message):
+        return None  # two programs meet; where they are equal there is only one
     asks = "What happens where they are not?" if block else "Where are the two mixed up?"
     return cause("lengths_mixed_up", f"It is right where {one} and {other} are equal.", asks)
 

@@ -56,8 +56,8 @@ def blocks_overlap(symptoms: Symptoms) -> Cause | None:
         return None
     return cause(
         "blocks_overlap",
-        f"Element {found[3]} of {found[4]} can be only one program's own.",
-        f"Where should the block of program {found[2]} begin?",
+        f"Element {found[3]} of {found[4]} keeps one of the two stores.",
+        f"Where should the block of program {found[2]} begin? Or has each a part of the element: what adds parts up?",
     )
 
 
@@ -113,13 +113,19 @@ def index_from_data(symptoms: Symptoms) -> Cause | None:
         return None
     row, rows = int(found[3]), int(found[2])
     for name, arg in zip(symptoms.names, symptoms.args):
-        if isinstance(arg, np.ndarray) and arg.dtype.kind in "iu" and name != found[1] and (arg == row).any():
+        is_index = isinstance(arg, np.ndarray) and arg.dtype.kind in "iu" and not _holds_ends(arg, rows)
+        if is_index and name != found[1] and (arg == row).any():
             return cause(
                 "index_from_data",
                 f"{name} holds {row}, and {found[1]} goes from 0 to {rows - 1}.",
                 f"Which numbers in {name} may be used?",
             )
     return None
+
+
+def _holds_ends(numbers: np.ndarray, rows: int) -> bool:
+    """Are these the places where parts of an array begin, and the last one ends? That is its length, and no index."""
+    return numbers.ndim == 1 and numbers[-1:].tolist() == [rows] and bool((np.diff(numbers) >= 0).all())
 
 
 def mask_lets_through(symptoms: Symptoms) -> Cause | None:

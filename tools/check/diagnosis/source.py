@@ -108,12 +108,12 @@ class Source:
         """The innermost loop that this line is in."""
         return next(reversed(self.loops_around(line)), None)
 
-    def loops_around(self, line: int) -> list[Loop]:
-        """All loops that it is in, the outermost first."""
+    def loops_around(self, line: int, heads: bool = False) -> list[Loop]:
+        """All loops that it is in, the outermost first. heads: also one that it is the first line of."""
         loops = [
             node
             for node in ast.walk(self.tree)
-            if isinstance(node, (ast.For, ast.While)) and node.lineno < line <= (node.end_lineno or 0)
+            if isinstance(node, (ast.For, ast.While)) and node.lineno < line + heads <= (node.end_lineno or 0) + heads
         ]
         return sorted(loops, key=lambda node: node.lineno)
 

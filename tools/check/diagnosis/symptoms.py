@@ -10,13 +10,14 @@ import numpy as np
 from tools.check.diagnosis.budget import Budget
 from tools.check.diagnosis.numbers import bits, copied, differ, excess, number, rms, slack_of, varied
 from tools.check.diagnosis.source import Source
+from tools.check.patience import SLOW_REPEAT, allowed
 from tools.sim.counters import Counters
 from tools.worker import OwnTimeOfAll
 
 ENOUGH_BITS = 24  # a claim that agrees by luck once in 2**24 may be made: two float32 numbers, say
 FURTHER = (1, 2, 3, 5, 8)  # how far the arguments of further calls lie away; brute-force oracles are slow
 PLAIN = (np.ndarray, int, float, str, tuple, type(None))
-SLOW_SECONDS, SLOW_ELEMENTS = 0.3, 250_000  # a call beyond these is not repeated with other arguments; own time
+SLOW_ELEMENTS = 250_000  # a call with more is not repeated with other arguments
 
 
 class Call(NamedTuple):
@@ -242,11 +243,11 @@ class Symptoms:
         """Whether further calls of the lesson would keep the learner waiting. The first one may have warmed up."""
         if self.elements > SLOW_ELEMENTS:
             return True
-        if getattr(self.outcome, "seconds", 0) <= SLOW_SECONDS:
+        if getattr(self.outcome, "seconds", 0) <= allowed(SLOW_REPEAT):
             return False
         clock = OwnTimeOfAll()
         self.call_again(*self.args)
-        return clock.lap() > SLOW_SECONDS
+        return clock.lap() > allowed(SLOW_REPEAT)
 
     @property
     def elements(self) -> int:  # in all array arguments together

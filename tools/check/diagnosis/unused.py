@@ -7,8 +7,9 @@ import numpy as np
 from tools.check.diagnosis.arguments import equals, used_at_all, with_argument
 from tools.check.diagnosis.ignored import is_ignored
 from tools.check.diagnosis.numbers import sample
-from tools.check.diagnosis.symptoms import SLOW_SECONDS, Symptoms
+from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
+from tools.check.patience import SLOW_REPEAT, allowed
 from tools.sim.counters import Counters
 
 USUAL = (1, 4, 8, 2)  # bytes of float32, float64 and float16 among them
@@ -95,7 +96,7 @@ def unused_argument(symptoms: Symptoms) -> Cause | None:
 def unused_keyword(counters: Counters) -> str | None:
     """A number that the call was given by its name, and that changes nothing of what is counted."""
     call = getattr(counters, "call", None)
-    if call is None or call.seconds >= SLOW_SECONDS:
+    if call is None or call.seconds >= allowed(SLOW_REPEAT):
         return None
     for name, value in call.keywords.items():
         if type(value) is not int or not 1 < value < call.longest:

@@ -20,7 +20,7 @@ POWERS = (
 FEW = 3  # numbers that are told apart from an array;
 FEW_NAMED = 8  # of a tuple or list, whose entries stand for different things
 MOST_PARTS = 5  # of a sum, of which one is left out
-WHICH_FACTOR = "What is multiplied or divided once too often, or not at all?"
+WHICH_FACTOR = "What is added, multiplied or divided once too often, or not at all?"
 WHICH_ROOT = "Which root is taken, and of what?"
 
 

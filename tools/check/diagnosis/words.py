@@ -1,5 +1,6 @@
 """A cause, and phrases that several recognisers share: a call, a factor, an element."""
 
+import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,8 +55,18 @@ def call_text(oracle: Callable | None, arguments: list[str]) -> str:
     return name + listed if name.isidentifier() else f"the right result for {listed}"
 
 
+CONSTANTS = {math.log2(math.e): "log2(e)", math.log(2): "ln(2)", math.pi: "pi"}
+ALIKE = 1e-4  # of a constant: results in 16 bits tell a factor no closer
+
+
 def factor_text(factor: float) -> str:
-    """0.5: "half of"; 3.0: "3 times"; 0.975: "39/40 of"; 0.70711: "sqrt(1/2) times"; 131/6: "21.8 times"."""
+    """0.5: "half of"; 3.0: "3 times"; 0.975: "39/40 of"; 0.70711: "sqrt(1/2) times"; 131/6: "21.8 times".
+
+    1.44269: "1.4427 = log2(e) times".
+    """
+    for constant, text in CONSTANTS.items():
+        if abs(factor / constant - 1) < ALIKE:
+            return f"{constant:.5g} = {text} times"
     for ratio, text in BINARY.items():
         if abs(factor / ratio - 1) < 1e-9:
             return f"{text} of"

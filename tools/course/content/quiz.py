@@ -1,5 +1,6 @@
 """Quiz questions: what to choose from, what an answer is worth, where the score leads, what to ask again."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,6 +14,7 @@ from tools.course.content.day_file import Choice, Question, Recommendation
 
 DAY, REVIEW, INTERVIEW = "day", "review", "interview"  # modes, as the journal calls them
 MIXED_IN = 5  # questions of other days in a review
+ROUNDED = re.compile(r"\d*\.(\d+)")
 TEN = 10  # questions of an interview
 
 
@@ -65,8 +67,17 @@ def _judge_number(question: Question, answer: str) -> Verdict:
     except ValueError:
         raise NotAnAnswer("Answer with a number, such as 12, 98_432, 2**20, 1/3 or 0.5") from None
     readings = [number, number / 100] if answer.endswith("%") else [number]  # 50 of a hundred, or 0.5
-    right = Fraction(str(question.number)) in readings
+    wanted = Fraction(str(question.number))
+    right = wanted in readings or _is_rounded(answer, wanted)
     return Verdict(right, question.why if right else f"The answer is {question.number:,}. {question.why}", taken=answer)
+
+
+def _is_rounded(answer: str, wanted: Fraction) -> bool:
+    """Is it the wanted number, rounded to two significant digits or more? 0.78 for 0.78125."""
+    digits = ROUNDED.fullmatch(answer)
+    if digits is None or len(digits[0].replace(".", "").lstrip("0")) < 2:
+        return False
+    return abs(Fraction(answer) - wanted) <= Fraction(1, 2 * 10 ** len(digits[1]))
 
 
 def missed_topics(unit: Unit, verdicts: Sequence[Verdict]) -> dict[str, str]:

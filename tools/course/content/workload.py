@@ -30,7 +30,8 @@ class Workload:
     naive: the name of that rival which shows what no thought costs, "" for none.
     on: "gpu"; or "cpu" where no GPU is used, so that its time means something on every machine.
     crossed: bytes that must cross between host and GPU. dtype: that of the arithmetic.
-    terms: how many terms are added up for one number of the result.
+    terms: how many terms are added up for one number of the result. apart: how far two right results may lie apart,
+    relative, where dtype and terms do not say it, as where a rival rounds on its way; the reason beside it.
     """
 
     function: str
@@ -47,6 +48,7 @@ class Workload:
     crossed: Callable[[int], int] = lambda n: 0
     dtype: str = "float32"
     terms: Callable[[int], int] = lambda n: 1
+    apart: float | None = None
 
 
 def workloads(unit: Unit) -> tuple[Workload, ...]:

@@ -36,6 +36,7 @@ PATCHES = (
     "overflow",
     "arithmetic",
     "undefined",
+    "masked",
     "autotune",
     "tracing",
 )  # later ones wrap earlier

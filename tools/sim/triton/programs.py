@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from tools.sim import libraries, recording, trace
+from tools.sim import recording, trace
 from tools.sim.counters import Counts, Launch
 from tools.sim.triton import memory, original
 from tools.sim.triton.handles import Handle, refuse_too_many_threads
@@ -40,16 +40,14 @@ def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> Handle:
     if not refused:
         refuse_too_many_threads(warps)
     kwargs, options = _split(executor, kwargs)
-    host_args, host_kwargs = executor._init_args_hst(args, kwargs)
     for hook in executor.pre_run_hooks:
-        hook(*host_args, **host_kwargs)
+        hook(*args, **kwargs)
     scope = interpreter._patch_lang(executor.fn)
     try:
-        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *host_args, **host_kwargs), warps, refused)
+        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *args, **kwargs), warps, refused)
     finally:
         scope.restore()
         memory.current = None
-    executor._restore_args_dev(args, host_args, kwargs, host_kwargs)
     return Handle(executor.kernel, _signature, signature, options, loaded=True)
 
 
@@ -172,8 +170,7 @@ def patch(interpreter: Any) -> None:
     """Run launches with `run`. interpreter: triton.runtime.interpreter."""
 
     def call(executor: Any, *args: Any, **kwargs: Any) -> Handle:
-        with libraries.unlisted():  # what moves the arguments is no operation of the learner's
-            return run(executor, interpreter, args, kwargs)
+        return run(executor, interpreter, args, kwargs)
 
     def run_interpreted(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Handle:
         if warmup:

@@ -158,12 +158,13 @@ def test_without_any_rival_the_class_says_so(tmp_path):
     assert contest.contest(unit, workload, 64, CEILING)["class"] == "without a rival"
 
 
-def test_rounding_is_no_difference_and_a_wrong_last_element_is(rng=np.random.default_rng()):
+def test_rounding_is_no_difference_and_a_wrong_last_element_is(tmp_path, rng=np.random.default_rng()):
     want = rng.standard_normal(contest.CHUNK + 5, dtype=np.float32)
-    assert contest.difference(want * np.float32(1 + 1e-7), want, "float32", 1) == ""
+    allowed = contest.allowed(workload_of(tmp_path)[1], 64)
+    assert contest.difference(want * np.float32(1 + 1e-7), want, allowed) == ""
     got = want.copy()
     got[-1] += 1
-    assert contest.difference(got, want, "float32", 1).startswith(f"1 of {contest.CHUNK + 5:,} elements differ")
+    assert contest.difference(got, want, allowed).startswith(f"1 of {contest.CHUNK + 5:,} elements differ")
 
 
 def test_every_array_of_a_result_is_compared(tmp_path):
@@ -176,8 +177,16 @@ def test_every_array_of_a_result_is_compared(tmp_path):
         contest.contest(unit, workload, 64, CEILING)
 
 
-def test_integers_must_be_equal():
-    assert contest.difference(np.array([1, 2]), np.array([1, 3]), "int64", 1).startswith("1 of 2 elements differ")
+def test_integers_must_be_equal(tmp_path):
+    allowed = contest.allowed(replace(workload_of(tmp_path)[1], dtype="int64"), 64)
+    assert contest.difference(np.array([1, 2]), np.array([1, 3]), allowed).startswith("1 of 2 elements differ")
+
+
+def test_a_rival_that_rounds_on_its_way_may_lie_as_far_apart_as_the_workload_says(tmp_path):
+    unit, workload = workload_of(tmp_path, rivals={"NumPy": lambda x: x * np.float32(2.018)})
+    assert contest.contest(unit, replace(workload, apart=0.01), 64, CEILING)["rows"]
+    with pytest.raises(NotTimed, match="up to 0.0089 relative, 0.008 allowed"):
+        contest.contest(unit, replace(workload, apart=0.008), 64, CEILING)
 
 
 def test_arguments_are_not_changed_by_a_contest(tmp_path):

@@ -214,7 +214,7 @@ def test_a_right_second_call_does_not_undo_a_wrong_first():
 
 
 def test_a_slow_call_is_not_repeated_to_explain_it(monkeypatch):
-    monkeypatch.setattr("tools.check.explain.SLOW", 0.0)
+    monkeypatch.setattr("tools.check.explain.SLOW_CALL", 0.0)
     calls = []
 
     def slow(x):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tools.check import show
@@ -70,6 +70,7 @@ def test_two_different_floats_never_look_alike(a, b):
 
 @settings(max_examples=300)
 @given(st.text(min_size=30), st.text(max_size=5), st.text(max_size=5), st.text(max_size=60))
+@example("0" * 30, "", " ", " ")
 def test_two_different_long_values_never_look_alike(head, a, b, tail):
     mine, right = show.pair(head + a + tail, head + b + tail, 40)
     assert max(len(mine), len(right)) <= 40

@@ -185,6 +185,7 @@ def test_plain_numbers_are_told_side_by_side():
         ("assert 0.4 < ratio < 2.5", "ratio is 3.25, needed more than 0.4 and less than 2.5."),
         ("assert 7 <= few", "few is 3, needed at least 7."),
         ("assert ratio > copies + 1", "ratio is 3.25, needed more than 201."),
+        ("assert few <= copies <= ratio", "copies is 200, needed at least 3 and at most 3.25."),
     ],
 )
 def test_a_bound_is_told_beside_the_number(asked, told):

@@ -222,7 +222,8 @@ def arithmetic(source: str, **figures) -> Line:
         (
             "total += a[i] * 2.0  # here",
             Warps(),
-            "In a kernel 0.0 is float64, and so is all that it is added to. Where does one come in?",
+            "In a kernel 0.0 is float64. So is what float32 makes with float64, or with an int. "
+            "Where does one come in?",
         ),
         ("total = tl.sum(x, dtype=tl.float64)", None, "Which dtype has each number of that line?"),
         ("out[i] = 0.5 * x[i];", Warps(), "Is a double among them, or a constant such as 0.5 without f?"),
@@ -263,7 +264,7 @@ def test_what_a_line_did_in_two_launches_is_added_up():
 def test_a_quotient_may_be_what_is_in_float64():
     made = of_lines(arithmetic("middle = int((low + high) / 2)", float64=64, warps=Warps()))
     assert told_by_counters(made, "assert counters.float64 == 0")[-1].startswith(
-        "In a kernel 0.0 is float64, so is / of whole numbers,"
+        "In a kernel 0.0 is float64, so is / of whole numbers. So is what"
     )
 
 

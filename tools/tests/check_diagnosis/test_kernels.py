@@ -274,6 +274,9 @@ def test_a_refusal_in_other_words_keeps_its_own_question():
         ("before the start", "[-2, 0]", [0, -2], "index_from_data"),
         ("past the end", "[4, 0]", [2, 9, 3], None),
         ("past the end", "[40, 1]", [2, 4], None),
+        ("past the end", "[4, 0]", [0, 1, 1, 4], None),  # where parts of the table begin and end
+        ("past the end", "[4, 0]", [0, 4, 1, 4], "index_from_data"),
+        ("past the end", "[4, 0]", [], None),
     ],
 )
 def test_a_row_that_an_argument_asks_for_and_that_does_not_exist_is_named(side, element, ids, found):
@@ -282,7 +285,7 @@ def test_a_row_that_an_argument_asks_for_and_that_does_not_exist_is_named(side, 
         f"First one: element {element}."
     )
     more = {"names": ("table", "ids")}
-    assert refusal(gone, "row = table[i]", np.ones((4, 3)), np.array(ids), **more) == found
+    assert refusal(gone, "row = table[i]", np.ones((4, 3)), np.array(ids, np.int64), **more) == found
 
 
 @pytest.mark.parametrize(

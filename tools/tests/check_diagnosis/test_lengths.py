@@ -95,6 +95,11 @@ def test_a_missing_mask_is_not_called_a_mix_of_lengths_though_a_whole_block_is_r
     assert "are equal" not in found.text
 
 
+def test_programs_that_meet_are_not_called_a_mix_of_lengths_though_one_alone_is_right(lesson):
+    found = failure(lesson.handed_on, numbers(6), block=2, oracle=lambda x, block: np.cumsum(x))
+    assert "of words in line" in found.text and "are equal" not in found.text, found.text
+
+
 def test_without_names_of_axes_nothing_is_said():
     def transposed(a, b):
         return (a @ b).T[: len(a), : b.shape[1]] if a.shape[0] == b.shape[1] else np.zeros((len(a), b.shape[1]))

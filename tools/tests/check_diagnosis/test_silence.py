@@ -385,7 +385,7 @@ def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkey
         return 2 * x + np.exp(y)
 
     x, y = np.linspace(1, 3, 40) ** 2, np.cos(np.arange(40.0))
-    monkeypatch.setattr(budget, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(budget, "ALL_CALLS", 0.01)
     assert name(slow(y, x), slow(x, y), x, y, oracle=slow, again=slow) == "swapped_arguments"  # the first that is asked
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) is None
     monkeypatch.setattr(budget.OwnTimeOfAll, "lap", lambda self: 0.0)

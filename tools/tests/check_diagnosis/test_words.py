@@ -139,7 +139,7 @@ def test_a_single_number_is_compared_in_whole_steps(got, want, seen):
     [
         (2, "It is 2/3 of what was wanted. Of 3 equal parts, is one left out?"),
         (4, "It is 4/3 of what was wanted. Is the last of 4 equal parts one too many?"),
-        (5, "It is 5/3 of what was wanted. What is multiplied or divided once too often"),
+        (5, "It is 5/3 of what was wanted. What is added, multiplied or divided once too often"),
     ],
 )
 def test_a_third_too_much_or_too_little_is_a_part_of_a_sum(counted, seen):
@@ -156,6 +156,9 @@ def test_a_third_too_much_or_too_little_is_a_part_of_a_sum(counted, seen):
         (16 / 15, "16/15 of"),
         (5 / 12, "0.417 times"),
         (0.001, "1/1000 of"),
+        (1.44265, "1.4427 = log2(e) times"),
+        (13 / 9, "1.44 times"),
+        (0.693147, "0.69315 = ln(2) times"),
     ],
 )
 def test_a_fraction_of_many_parts_is_told_in_decimals(factor, text):

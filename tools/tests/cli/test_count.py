@@ -71,6 +71,11 @@ What each figure is, and what is good: docs/METRICS.md
     )
 
 
+def test_atomics_are_no_stores(run):
+    _, out, _ = run(LESSON.replace("out[i] = x[i] + y[i]", "cuda.atomic.add(out, i, x[i] + y[i])"))
+    assert "In all 1 launch: 1,024 bytes loaded, 0 stored and 512 updated by atomics" in " ".join(out.split())
+
+
 def test_the_totals_go_into_the_journal(run, tmp_path):
     run()
     add, turn = journal.read(tmp_path).of(kind=journal.COUNT, unit="week1/day1")

@@ -74,7 +74,7 @@ by 2 blocks each   by 2 blocks each   by 1 block each
 7 ########         7 ####++++         7 CCCCDDDD
 
 block: A (0, 0), B (1, 0), C (0, 1), D (1, 1)
-# several blocks, C (0, 1) among them   + several blocks without it"""
+# C (0, 1), as an example, and other blocks   + several blocks without it"""
     )
 
 
@@ -92,7 +92,7 @@ def test_what_a_cell_shows_of_several_elements_is_said(drawn):
 
 def test_where_letters_repeat_the_legend_names_a_program_by_its_place(drawn):
     assert "block: A (0, 0), B (1, 0), C (2, 0)" in touches.terminal(drawn["many"])
-    assert "# several blocks, (0, 4) among them" in touches.terminal(drawn["many"])
+    assert "# (0, 4), as an example, and other blocks" in touches.terminal(drawn["many"])
 
 
 def test_what_nobody_touches_and_what_lies_apart_is_said(drawn):

@@ -47,6 +47,33 @@ def test_a_call_that_does_not_end_is_one_failure_with_its_line(course, body, lin
     assert re.fullmatch(rf"{LESSON}, line \d+: {re.escape(line)}", told[-2])
 
 
+LOOPS_WITH_NAMES = {
+    "for i in range(1 << 60):": ("    for i in range(1 << 60):\n        1\n        2\n", r"There i is \d+\."),
+    "while i < m:": (  # neither the loop in it nor the one around it goes on for ever
+        "    for i in range(2):\n        while i < m:\n            for j in range(3): sum([j])\n",
+        r"There i is 0, m is \d+\.",
+    ),
+    "while x and done < 1:": (
+        "    x, done = [m], 0.25\n    while x and done < 1:\n        sum(x)\n",
+        "There done is 0.25.",
+    ),
+}
+
+
+@pytest.mark.parametrize("head", LOOPS_WITH_NAMES)
+def test_the_loop_is_told_with_what_its_names_held(course, head):
+    body, values = LOOPS_WITH_NAMES[head]
+    fill(course, "matmul_flops", body)
+    told = message(course.pytest("week1/day1", *LIMIT))
+    assert head in "\n".join(told) and re.fullmatch(values, told[-2]) and told[-1] == QUESTION
+
+
+def test_a_loop_in_another_process_is_told_with_its_line_alone(course):
+    fill(course, "matmul_flops", LOOPS_WITH_NAMES["while x and done < 1:"][0])
+    told = message(course.pytest("week1/day1", *LIMIT, "--remote"))
+    assert "while x and done < 1:" in " ".join(told) and not any(line.startswith("There") for line in told)
+
+
 @HOW
 @needs_solutions
 def test_tests_that_need_a_function_that_does_not_end_wait_for_it(course, how):

@@ -123,6 +123,24 @@ def test_the_task_is_that_of_the_function_where_the_lines_are_others():
     assert head("week1/day4/test_vector_add.py", 90) == "f, line 90:  x"
 
 
+PERSISTENT, BACKWARD = "week2/katas/persistent/persistent.py", "week3/katas/flash_backward/flash_backward.py"
+
+
+@pytest.mark.parametrize(
+    "file, name, whose",
+    [
+        (PERSISTENT, "sum_row", "given"),
+        (PERSISTENT, "wave_bytes", "task 4"),
+        (PERSISTENT, "grid_kernel", "given"),
+        (BACKWARD, "delta_kernel", "task 1"),  # it has no docstring, and what follows is given
+        (BACKWARD, "find_delta", "given"),
+    ],
+)
+def test_what_is_given_is_of_no_task(file, name, whose):
+    told = refused(Raised("Fault", f"{name}, line 3:  x\nIt is refused.", (Frame(file, 3, "f", "x"),)))
+    assert told[0] == f"{whose}, {name}, line 3:  x"
+
+
 def test_a_file_that_is_not_there_has_no_tasks():
     assert head("vector_add.py", 60) == "f, line 60:  x"
 

@@ -33,6 +33,15 @@ def test_bytes_of_one_product():
 """
 
 
+COUNTED = """
+
+@pytest.mark.task(2, 6)
+@pytest.mark.counters
+def test_bytes_beside_flops():
+    assert lesson.matmul_min_bytes(1, 1, 1, 8) == 12 * lesson.matmul_flops(1, 1, 1) + 1
+"""
+
+
 @pytest.fixture
 def few(course):
     """The course with three tests on day 1."""
@@ -72,20 +81,47 @@ def test_later_tests_of_a_failed_task_wait(few):
     assert "here  assert 3 == 2" in ran.text
 
 
-def test_a_message_of_an_assert_is_told_once_below_the_values(few):
-    said = 'f"{flops} flops: how many of a product are additions?"'
+def test_a_count_waits_for_the_counts_of_an_earlier_task_that_it_names(few):
+    fill(few, "matmul_flops", "    return 2 * m * n * k")
+    fill(few, "matmul_min_bytes", "    return 24")
+    few.write(TESTS, FEW.replace("edge", "counters").replace("== 0", "== 1") + COUNTED)
+    ran = few.pytest("week1/day1")
+    assert "1 failed, 2 passed, 1 waits for task 2" in ran.lines[-1]
+    assert "  red       task 2  matmul_flops" in ran.lines and "red       task 6" not in ran.text
+
+
+def test_the_seed_is_told_where_a_test_has_drawn_from_it(few):
+    few.write(TESTS, FEW.replace("_of_one_product()", "_of_one_product(rng)"))
+    fill(few, "matmul_flops", "    return 3")
+    assert "repeats them" not in few.pytest("week1/day1").text
+    few.write(TESTS, few.read(TESTS).replace("    assert", "    rng.random()\n    assert", 1))
+    assert "Inputs of seed 5: --seed=5 repeats them.\n" in few.pytest("week1/day1", "--seed=5").text
+
+
+def test_a_message_of_an_assert_is_told_once_above_the_values(few):
+    said = 'f"{flops} flops: how many of a product are additions?\\nA second line."'
     asks = f"flops = lesson.matmul_flops(1, 1, 1)\n    assert flops == 2, {said}"
     few.write(TESTS, few.read(TESTS).replace("assert lesson.matmul_flops(1, 1, 1) == 2", asks))
     fill(few, "matmul_flops", "    return 3")
     ran = few.pytest("week1/day1")
-    below = ran.text[ran.text.index("  The test says") :].splitlines()
-    assert below[:4] == [
+    told = ran.text[ran.text.index("  3 flops: how many") :].splitlines()
+    assert told[:5] == [
+        "  3 flops: how many of a product are additions?",
+        "  A second line.",
+        "",
         "  The test says  assert flops == 2",
         "           here  assert 3 == 2",
-        "",
-        "  3 flops: how many of a product are additions?",
     ]
     assert ran.text.count("how many of a product") == 1
+
+
+def test_what_a_helper_of_the_test_says_stands_alone(few):
+    asks = 'said = "3 flops, of them no addition."\n    raise AssertionError(said)'
+    few.write(TESTS, few.read(TESTS).replace("assert lesson.matmul_flops(1, 1, 1) == 2", asks))
+    fill(few, "matmul_flops", "    return 3")
+    ran = few.pytest("week1/day1")
+    assert "  3 flops, of them no addition." in ran.lines
+    assert "raise AssertionError" not in ran.text and "The test says" not in ran.text
 
 
 def test_a_reason_that_is_none_is_not_told(few):

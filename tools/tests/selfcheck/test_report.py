@@ -14,15 +14,15 @@ GOOD = Verdict("lesson tests", "week1/day1: test_a", True)
 BAD = Verdict("lesson tests", "week1/day1: test_b", False, "failed\ngot 1")
 
 
-def test_the_report_names_faults_first_and_ends_with_two_counts():
+def test_the_report_ends_with_the_faults_and_two_counts():
     unit = Findings("week1/day1", [GOOD, BAD], ["a note"], seconds=3.21)
     unit.skips["needs an NVIDIA GPU"] = 2
     assert report([unit]).splitlines() == [
-        "FAILED lesson tests: week1/day1: test_b", "    failed", "    got 1", "",
         "week1/day1: a note", "",
         "skipped 2: needs an NVIDIA GPU", "",
         "     1  lesson tests", "",
         "   3.2 s  week1/day1", "",
+        "FAILED lesson tests: week1/day1: test_b", "    failed", "    got 1", "",
         "1 passed, 1 failed",
     ]  # fmt: skip
 

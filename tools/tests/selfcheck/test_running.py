@@ -70,6 +70,25 @@ def test_of_earlier_tasks_those_run_that_the_change_may_turn(course, name, earli
     assert [test.function for test in result.tests] == [of_task_1] * earlier + [of_task_2]
 
 
+CASES = """@pytest.mark.parametrize("wanted", [3, 5, 7, 11])
+def test_total_adds_every_value(wanted):"""
+
+
+@pytest.mark.parametrize("says, run", [("8 == 3", 1), ("8 == 7", 3), ("8 == 9", 4)])
+def test_cases_end_when_one_has_failed_in_the_words_that_are_asked_for(course, says, run):
+    text = course.unit().tests.read_text().replace("def test_total_adds_every_value():", CASES)
+    course.write("week1/day1/test_adding.py", text.replace("[1, 2, 4]) == 7", "[1, 2, 4]) == wanted"))
+    variant = replace(
+        lesson(course, "eight", "return 8"),
+        kind="wrong",
+        arguments=("-q", "week1", "--answers=eight"),
+        rejected_by=("test_total_adds_every_value",),
+        says=says,
+    )
+    [result] = run_variants([variant], course.root, tell=lambda variant: None)
+    assert (result.exit, len(result.tests)) == (1, run)
+
+
 NOISY = """    with open("log.txt", "r+") as log:
         before = len(log.read())
         log.write("x")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tools import ROOT
-from tools.bench.contest import difference
+from tools.bench.contest import allowed, difference
 from tools.bench.record import reference
 from tools.check.arrays import to_numpy
 from tools.course.content import catalogue
@@ -36,7 +36,7 @@ def test_every_rival_computes_what_the_reference_computes(name, workload):
             plain = replace(rival, function=rival.function.function)
         want = in_numpy(plain(*arguments))
         for one, other in zip(got, want, strict=True):
-            assert difference(one, other, workload.dtype, workload.terms(workload.small)) == ""
+            assert difference(one, other, allowed(workload, workload.small)) == ""
 
 
 def in_numpy(result) -> list[np.ndarray]:

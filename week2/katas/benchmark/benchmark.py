@@ -5,13 +5,14 @@ Challenge
     full cache, a first call that compiles, a GPU that grows hot, a busy neighbour. Write a harness that finds a
     difference of ten percent where there is one, and says "cannot say" where noise hides it.
 
-        host     | flush | call |                       goes on as soon as it has asked
+        host     | flush | call |
         GPU              |------- flush, 100 us ------->|-- call, 100 us -->|
                                                       start                stop
 
 Explore
     ./course python -m timeit -n 1 -r 8 -v "sum(range(100000))"
     Run it three times. By how much do the times of one line differ? Would you have seen a gain of ten percent?
+    On a busy machine timeit warns that its results are unreliable: it has seen what this kata is about.
 
 Concept
     Queue: the host asks the GPU for work and goes on. Whoever reads the host's clock around a call measures the
@@ -21,32 +22,35 @@ Concept
     Warm-up: the first call compiles and loads. Make some calls that are not timed.
     L2: data of 50 MB or less may still lie in the L2 cache from the call before, and then the call looks faster than
     it is in a program that does other things in between. gpu.flush() fills the L2 with other data. It also keeps
-    the GPU busy: meanwhile the host asks for start, call and stop. If the GPU has to wait for the host between
-    start and stop, the events time the host.
+    the GPU busy: meanwhile the host asks for start, call and stop. So do not wait between flush and stop: the
+    queue would be empty, and the events would time the host.
     Quantiles: sort n values; the quantile of share s lies at position s * (n - 1), counted from 0. Between two
     positions go in proportion: position 1.25 is value 1 plus a quarter of the way to value 2. Share 0.5 is the
     median; 0.05 and 0.95 say how far the times scatter.
-    Pairs: clocks fall as a GPU grows hot, so what is timed later looks slower. Time both functions right after each
-    other, and take the ratio of each pair: what slows the machine slows both. In every other pair the baseline
-    comes first, since the second of a pair is the later one. ratio = seconds of the baseline / seconds of the
-    function: above 1 the function is the faster one.
-    Interval: a ratio lies above or below the true median like a coin that falls. The interval from the k-th smallest
-    to the k-th largest of n ratios does not hold the median if fewer than k fell on one side; the chance of
-    that is 2 * (comb(n, 0) + ... + comb(n, k - 1)) / 2**n, where math.comb(n, i) counts the ways to get i of n. Take
+    Pairs: clocks fall as a GPU grows hot, so what is timed later looks slower. Time both functions one after the
+    other, each after a flush of its own, and take the ratio of each pair: what slows the machine slows both. In
+    every other pair the baseline comes first, since the second of a pair is the later one. ratio = seconds of the
+    baseline / seconds of the function: above 1 the function is the faster one.
+    Interval: a ratio lies above or below the true median like a coin that falls. The interval from the smallest to
+    the largest of n ratios leaves the median out only if none fell above it, or none below it: 2 cases of 2**n. That
+    from the k-th smallest to the k-th largest does if fewer than k fell above it, or fewer than k below it: a chance of
+    2 * (comb(n, 0) + ... + comb(n, k - 1)) / 2**n, where math.comb(n, i) counts the ways to get i of n. Take
     the largest k for which it is at most 0.05. For n = 10: k = 2, 2 * (1 + 10) / 1024 = 0.02. With fewer than six
     ratios even k = 1 is too much; then nothing is known: (0.0, math.inf).
-    Memory: gpu.reset_peak() begins a new peak at what is allocated now, gpu.allocated(); gpu.peak() is the most
-    since then. Both count bytes. A call needs the difference.
+    Memory: gpu.allocated() is what is allocated now, in bytes; gpu.peak() is the most since gpu.reset_peak(). What a
+    call returns is allocated for as long as somebody has it: keep no outputs of calls, and ask before a call what is
+    there without it. How far the peak lies above that is what the call needs.
 
 Code it
     Task 1  time_calls: warm up, flush, mark, wait                            (ten lines)
     Task 2  quantile, median_interval: what a list of numbers says        (thirteen lines)
     Task 3  paired_ratios: one function against another                      (eight lines)
     Task 4  verdict: faster, slower, or cannot say                            (six lines)
-    Task 5  peak_bytes, table: four ways to write y + 2 * x, side by side    (twelve lines)
+    Task 5  peak_bytes, table: four ways to write y + 2 * x, side by side       (ten lines)
 
 Verify
     pytest week2/katas/benchmark       then: ./course quiz week2/katas/benchmark
+    ./course python -m week2.katas.benchmark.benchmark      the four in your table
     Reflect: you report the fastest of 20 times, and your rival's median. Who wins?
 
 Without a GPU the tests hand your harness one that is made of arithmetic, fake_gpu.py: all its costs are known, so
@@ -104,7 +108,7 @@ class Cpu:
     """The same for work of the host, which is done when a call returns. Given."""
 
     def __init__(self):
-        self.other_data = np.empty(LARGE // 8, np.uint8)
+        self.other_data = np.empty(LARGE // 8, np.uint8)  # more than a laptop's caches; a server's may be larger
         tracemalloc.start()  # counts what Python and NumPy allocate
 
     def event(self) -> float:
@@ -148,7 +152,7 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def median_interval(values: list[float]) -> tuple[float, float]:
-    """Where the true median lies, but for a chance of NOISE at most; (0.0, math.inf) if the values are too few."""
+    """An interval that leaves the true median out with a chance of at most NOISE; (0.0, math.inf): too few values."""
     raise NotImplementedError("week2/katas/benchmark task 2: median_interval")
 
 
@@ -156,7 +160,8 @@ def median_interval(values: list[float]) -> tuple[float, float]:
 def paired_ratios(function: Callable, baseline: Callable, gpu: Gpu, *, warmup: int = 3, pairs: int = 20) -> list[float]:
     """Seconds of baseline() over those of function(), one ratio for each pair of calls, in the order of the pairs.
 
-    Pair 0 begins with function, pair 1 with baseline, and so on in turn. warmup: untimed calls of each.
+    Pair 0 begins with function, pair 1 with baseline, and so on in turn. warmup: untimed calls of each, before pair 0.
+    baseline may be function itself.
     """
     raise NotImplementedError("week2/katas/benchmark task 3: paired_ratios")
 
@@ -188,7 +193,8 @@ def peak_bytes(function: Callable, gpu: Gpu) -> int:
 def table(contestants: dict[str, tuple[Callable, Gpu]], *, repeats: int = 20) -> list[tuple]:
     """A row for each contestant: name, median seconds, quantiles 0.05 and 0.95 of its seconds, peak bytes.
 
-    contestants: by name, the function and what it runs on. The row with the smallest median comes first.
+    contestants: by name, the function and what it runs on: `repeats` calls are timed, then one more is for the bytes.
+    The row with the smallest median comes first.
     """
     raise NotImplementedError("week2/katas/benchmark task 5: table")
 
@@ -245,4 +251,10 @@ def race(x: np.ndarray, y: np.ndarray, *, repeats: int = 20) -> list[tuple]:
     print(f"{'':10}{'median':>12}{'5%':>12}{'95%':>12}{'MB':>9}")
     for name, *seconds, peak in rows:
         print(f"{name:10}" + "".join(f"{each * 1e6:12.1f}" for each in seconds) + f"{peak / 1e6:9.1f}")
+    if device == "cpu":
+        print("Without a GPU CUDA and Triton are simulated, and the bytes of PyTorch's tensors are not counted.")
     return rows
+
+
+if __name__ == "__main__":
+    race(*np.ones((2, 2**16), np.float32))

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from tools.check import assert_matches, count, notes
+from tools.check import Mismatch, assert_matches, count, notes
 from week2.katas.benchmark import benchmark as lesson
-from week2.katas.benchmark.fake_gpu import fake_gpu
+from week2.katas.benchmark.fake_gpu import fake_gpu, remark
 
 pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
 
@@ -22,31 +22,54 @@ def runs(gpu):
     return [entry for entry in gpu.log if entry in ("ours", "rival")]
 
 
-def assert_same(got, wanted, call, unit, asked):
-    """Two lists of numbers. What a failure adds to them: what the fake GPU was asked for, in order."""
+def failure(call, *paragraphs):
+    """An error that tells the call, and below it the paragraphs that are not empty."""
+    return AssertionError("\n\n".join([call, *filter(None, paragraphs)]))
+
+
+def assert_told(function, *args, oracle, why, **keywords):
+    """assert_matches; where another value came back, the failure ends with the sentence that why() returns."""
+    __tracebackhide__ = True
+    try:
+        assert_matches(function, *args, oracle=oracle, **keywords)
+    except Mismatch as found:
+        if "It raised" in found.text:
+            raise
+        raise failure(found.text, why()) from None
+
+
+def asked(entries):
+    return f"Asked of the GPU, in this order: {', '.join(entries[:9])}{', ...' if len(entries) > 9 else '.'}"
+
+
+def assert_same(got, wanted, unit, call, *paragraphs):
+    """Two lists of numbers. paragraphs: what a failure adds to them."""
+    __tracebackhide__ = True
     if isinstance(got, list) and len(got) == len(wanted) and np.allclose(got, wanted, rtol=1e-6, atol=0):
         return
     shown = [", ".join(f"{each:.4g}" for each in numbers) or "nothing" if isinstance(numbers, list) else repr(numbers)
              for numbers in (got, wanted)]
     if not isinstance(got, list):
         unit = ", which is no list"
-    text = (
-        f"{call}\nGot {shown[0]}{unit}.\nWanted {shown[1]}.\n"
-        f"Asked of the GPU, in this order: {', '.join(asked[:9])}{', ...' if len(asked) > 9 else '.'}")
-    raise AssertionError(text)
+    raise failure(call, f"Got {shown[0]}{unit}.\nWanted {shown[1]}.", *paragraphs)
 
 
 def assert_times(gpu, wanted, *, warmup, repeats):
     """Of gpu.ours: in microseconds."""
+    __tracebackhide__ = True
     got = lesson.time_calls(gpu.ours, gpu, warmup=warmup, repeats=repeats)
     got = [1e6 * each for each in got] if isinstance(got, list) else got
-    assert_same(got, wanted, f"time_calls(gpu.ours, gpu, warmup={warmup}, repeats={repeats})", " us", gpu.log)
+    call = f"time_calls(gpu.ours, gpu, warmup={warmup}, repeats={repeats})"
+    assert_same(got, wanted, " us", call, remark(gpu.log, warmup, repeats), asked(gpu.log))
 
 
-def assert_ratios(gpu, wanted, *, warmup, pairs, against="rival"):
-    got = lesson.paired_ratios(gpu.ours, getattr(gpu, against), gpu, warmup=warmup, pairs=pairs)
-    call = f"paired_ratios(gpu.ours, gpu.{against}, gpu, warmup={warmup}, pairs={pairs})"
-    assert_same(got, wanted, call, "", [entry for entry in gpu.log if entry in ("ours", "rival", "flush")])
+def assert_ratios(gpu, wanted, *, warmup, pairs):
+    """Of gpu.rival over gpu.ours."""
+    __tracebackhide__ = True
+    got = lesson.paired_ratios(gpu.ours, gpu.rival, gpu, warmup=warmup, pairs=pairs)
+    call = f"paired_ratios(gpu.ours, gpu.rival, gpu, warmup={warmup}, pairs={pairs})"
+    order = asked([entry for entry in gpu.log if entry in ("ours", "rival", "flush")])
+    assert_same(got, wanted, "", call, remark(gpu.log, 2 * warmup, 2 * pairs), order)
 
 
 # Task 1: one function, timed ----------------------------------------------------------------------
@@ -65,8 +88,8 @@ def test_times_come_one_for_each_call_in_their_order():
 
 @pytest.mark.task(1)
 def test_calls_that_warm_up_are_made_and_not_timed():
-    """The first keeps the host for 0.3 s: it compiles. The second is still slow."""
-    gpu = fake_gpu(ours=[900.0, 500.0, 100.0, 110.0], first=300_000.0)
+    """The first keeps the host for 0.3 s: it compiles. The second is still slow. A fifth call would take 700 us."""
+    gpu = fake_gpu(ours=[900.0, 500.0, 100.0, 110.0, 700.0], first=300_000.0)
     assert_times(gpu, [100.0, 110.0], warmup=2, repeats=2)
 
 
@@ -91,7 +114,7 @@ def test_calls_as_often_as_asked(warmup, repeats):
     gpu = fake_gpu(ours=100.0)
     assert_times(gpu, [100.0] * repeats, warmup=warmup, repeats=repeats)
     calls_made, calls_asked_for = len(runs(gpu)), warmup + repeats
-    assert calls_made == calls_asked_for
+    assert calls_made == calls_asked_for, remark(gpu.log, warmup, repeats)
 
 
 @pytest.mark.task(1)
@@ -104,11 +127,28 @@ def test_flushes_once_for_each_call_that_is_timed():
     assert flushes == calls_that_are_timed
 
 
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_what_a_call_returns_is_not_kept():
+    """Eighty outputs of 1 GB would fill a GPU of 80 GB, and one beside the next call takes the room of a second."""
+    gpu = fake_gpu(ours=100.0)
+    lesson.time_calls(gpu.ours, gpu, warmup=2, repeats=5)
+    outputs_kept = gpu.outputs_kept
+    assert outputs_kept == 0, f"Outputs of earlier calls that were alive as a call began: {outputs_kept}. Who has them?"
+
+
 # Task 2: what a list of numbers says --------------------------------------------------------------
+
+def assert_quantile(values, share, wanted):
+    __tracebackhide__ = True
+    last = len(values) - 1
+    why = f"Sorted, it is at position {share} * {last} = {share * last:g}, counted from 0; the last is {last}."
+    assert_told(lesson.quantile, values, share, oracle=always(wanted), why=lambda: why)
+
 
 @pytest.mark.task(2)
 def test_the_median_of_three_is_the_one_in_the_middle():
-    assert_matches(lesson.quantile, [30.0, 10.0, 20.0], 0.5, oracle=always(20.0))
+    assert_quantile([30.0, 10.0, 20.0], 0.5, 20.0)
 
 
 @pytest.mark.task(2)
@@ -123,8 +163,8 @@ def test_a_quantile_leaves_the_values_in_their_order():
 def test_a_quantile_may_lie_between_two_values():
     """Position 0.25 * 5 is 1.25: a quarter of the way from 20 to 40. Position 0.35 * 5 is 1.75."""
     values = [10.0, 20.0, 40.0, 80.0, 90.0, 100.0]
-    assert_matches(lesson.quantile, values, 0.25, oracle=always(25.0))
-    assert_matches(lesson.quantile, values, 0.35, oracle=always(35.0))
+    assert_quantile(values, 0.25, 25.0)
+    assert_quantile(values, 0.35, 35.0)
 
 
 @pytest.mark.task(2)
@@ -133,46 +173,73 @@ def test_a_quantile_may_lie_between_two_values():
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.95, 1.0])
 def test_quantiles_of_any_number_of_values(n, share, rng):
     values = rng.normal(100, 20, n).tolist()
-    assert_matches(lesson.quantile, values, share, oracle=lambda values, share: float(np.quantile(values, share)))
+    assert_quantile(values, share, float(np.quantile(values, share)))
+
+
+def chance_told(n, k):
+    """What speaks for k, or against it."""
+    ways = f"comb({n}, 0)" if k == 1 else f"(comb({n}, 0) + ... + comb({n}, {k - 1}))"
+    chance = 2 * sum(math.comb(n, i) for i in range(k)) / 2**n
+    compared = "more than" if chance > 0.05 else "at most"
+    return f"k = {k} has a chance of 2 * {ways} / 2**{n} = {chance:.4f}, {compared} 0.05."
+
+
+def ends_told(got, ordered, right):
+    """What is wrong with an interval. right: its k, 0 where nothing is known."""
+    n = len(ordered)
+    if got == (0.0, math.inf):
+        return chance_told(n, right)
+    if not isinstance(got, tuple) or len(got) != 2 or not set(got) <= set(ordered):
+        return "Its ends are not the k-th smallest and the k-th largest value, for any k."
+    low, high = ordered.index(got[0]) + 1, n - ordered.index(got[1])
+    if low != high:
+        return f"Its ends are number {low} from below and number {high} from above."
+    return f"Its ends are those of k = {low}. {chance_told(n, low if low > right else right)}"
+
+
+def assert_interval(values, right):
+    """right: the k of the interval, 0 where nothing is known."""
+    __tracebackhide__ = True
+    ordered = sorted(values)
+    wanted = (ordered[right - 1], ordered[-right]) if right else (0.0, math.inf)
+    assert_told(lesson.median_interval, values, oracle=always(wanted),
+                why=lambda: ends_told(lesson.median_interval(list(values)), ordered, right))
 
 
 @pytest.mark.task(2)
 def test_two_of_ten_may_fall_on_one_side():
     """The lesson's example, and the third at each end would be too much."""
     values = [7.0, 1.0, 10.0, 4.0, 2.0, 9.0, 3.0, 8.0, 6.0, 5.0]
-    assert_matches(lesson.median_interval, values, oracle=always((2.0, 9.0)))
+    assert_interval(values, 2)
 
 
 @pytest.mark.task(2)
 @pytest.mark.edge
 def test_fewer_than_six_values_say_nothing():
     """All five fall on one side in 2 of 32 cases, six in 2 of 64: 6.2 and 3.1 percent."""
-    assert_matches(lesson.median_interval, [1.1, 1.2, 1.1, 1.3, 1.2], oracle=always((0.0, math.inf)))
-    assert_matches(lesson.median_interval, [1.4, 1.2, 1.1, 1.3, 1.2, 1.5], oracle=always((1.1, 1.5)))
+    assert_interval([1.15, 1.2, 1.1, 1.3, 1.25], 0)
+    assert_interval([1.4, 1.2, 1.1, 1.3, 1.25, 1.5], 1)
     assert_matches(lesson.median_interval, [], oracle=always((0.0, math.inf)))
 
 
-def interval_by_coins(values):
-    """Every way in which n coins fall, and the values left when as many as 5 percent allow are cut at each end."""
-    n = len(values)
+def largest_by_coins(n):
+    """The largest k: fewer than k of n coins fall on one side in at most 5 percent of all ways in which they fall."""
     fewest = [min(coins.bit_count(), n - coins.bit_count()) for coins in range(2**n)]
-    cut = max(k for k in range(n) if sum(side < k for side in fewest) <= 0.05 * 2**n)
-    return sorted(values)[cut - 1], sorted(values)[n - cut]
+    return max(k for k in range(n) if sum(side < k for side in fewest) <= 0.05 * 2**n)
 
 
 @pytest.mark.task(2)
 @pytest.mark.parametrize("n", [7, 8, 9, 12, 13])
 def test_cuts_as_many_values_as_coins_allow(n, rng):
     values = rng.normal(1.1, 0.1, n).tolist()
-    assert_matches(lesson.median_interval, values, oracle=interval_by_coins)
+    assert_interval(values, largest_by_coins(n))
 
 
 @pytest.mark.task(2)
 def test_more_values_narrow_the_interval():
     """From tables of the sign test: the 6th of 20, the 14th of 40, the 40th of 100."""
     for n, k in [(20, 6), (40, 14), (100, 40)]:
-        values = [float(i) for i in range(1, n + 1)]
-        assert_matches(lesson.median_interval, values, oracle=always((float(k), float(n + 1 - k))))
+        assert_interval([float(i) for i in range(1, n + 1)], k)
 
 
 # Task 3: one function against another -------------------------------------------------------------
@@ -193,8 +260,14 @@ def test_the_order_of_a_pair_changes_no_ratio():
 def test_every_other_pair_begins_with_the_baseline():
     gpu = fake_gpu(ours=100.0, rival=110.0)
     lesson.paired_ratios(gpu.ours, gpu.rival, gpu, warmup=0, pairs=3)
-    order = " | ".join(" ".join(runs(gpu)[i:i + 2]) for i in range(0, len(runs(gpu)), 2))
-    assert order == "ours rival | rival ours | ours rival"
+    pairs = [runs(gpu)[i:i + 2] for i in range(0, len(runs(gpu)), 2)]
+    if pairs != [["ours", "rival"], ["rival", "ours"], ["ours", "rival"]]:
+        both = all(sorted(pair) == ["ours", "rival"] for pair in pairs)
+        raise failure(
+            "paired_ratios(gpu.ours, gpu.rival, gpu, warmup=0, pairs=3)",
+            f"Called {' | '.join(' '.join(pair) for pair in pairs)}.\nWanted ours rival | rival ours | ours rival.",
+            "Each pair has both, but which of them begins?" if both
+            else "Two calls in a row are a pair: one of ours and one of rival.")
 
 
 @pytest.mark.task(3)
@@ -217,12 +290,13 @@ def test_both_are_warmed_up_before_the_first_pair():
     gpu = fake_gpu(ours=[100.0], rival=[900.0, 110.0], first=300_000.0)
     assert_ratios(gpu, [1.1, 1.1], warmup=1, pairs=2)
     calls_of_ours, calls_of_rival, warmup_and_pairs = runs(gpu).count("ours"), runs(gpu).count("rival"), 1 + 2
-    assert calls_of_ours == warmup_and_pairs
-    assert calls_of_rival == warmup_and_pairs
+    assert calls_of_ours == warmup_and_pairs, remark(gpu.log, 2, 4)
+    assert calls_of_rival == warmup_and_pairs, remark(gpu.log, 2, 4)
 
 
 @pytest.mark.task(3)
 def test_neither_of_a_pair_finds_its_data_in_the_cache():
+    """Both load the same data: from a full cache each takes three tenths of its time."""
     gpu = fake_gpu(ours=100.0, rival=110.0, warm=0.3)
     assert_ratios(gpu, [1.1] * 3, warmup=1, pairs=3)
 
@@ -232,41 +306,56 @@ def test_neither_of_a_pair_finds_its_data_in_the_cache():
 def test_a_function_may_be_compared_with_itself():
     """Its calls take 100 and 125 us in turn; in the second pair the baseline comes first."""
     gpu = fake_gpu(ours=[100.0, 125.0, 100.0, 125.0])
-    assert_ratios(gpu, [1.25, 0.8], warmup=0, pairs=2, against="ours")
+    got = lesson.paired_ratios(gpu.ours, gpu.ours, gpu, warmup=0, pairs=2)
+    assert_same(got, [1.25, 0.8], "", "paired_ratios(gpu.ours, gpu.ours, gpu, warmup=0, pairs=2)",
+                "function and baseline are one and the same here: a dict by function keeps one of the two times.")
 
 
 # Task 4: a verdict, or none -----------------------------------------------------------------------
 
+def assert_verdict(right, ratios, **claim):
+    """claim: wanted, or nothing where the default of 1.0 is meant."""
+    __tracebackhide__ = True
+    wanted = claim.get("wanted", 1.0)
+
+    def why():
+        low, high = interval = lesson.median_interval(list(ratios))
+        where = "all above" if low > wanted else "all below" if high < wanted else "neither all above nor all below"
+        return f"median_interval of these ratios is {interval}, {where} {wanted}."
+
+    assert_told(lesson.verdict, ratios, **claim, oracle=always(right), why=why)
+
+
 @pytest.mark.task(4)
 def test_six_ratios_on_one_side_decide():
-    assert_matches(lesson.verdict, [1.08, 1.12, 1.1, 1.11, 1.09, 1.1], oracle=always("faster"))
-    assert_matches(lesson.verdict, [0.92, 0.88, 0.9, 0.91, 0.89, 0.9], oracle=always("slower"))
+    assert_verdict("faster", [1.08, 1.12, 1.1, 1.11, 1.09, 1.1])
+    assert_verdict("slower", [0.92, 0.88, 0.9, 0.91, 0.89, 0.9])
 
 
 @pytest.mark.task(4)
 def test_ratios_on_both_sides_do_not():
     """Their median is 1.1."""
-    assert_matches(lesson.verdict, [0.9, 1.3, 1.1, 1.2, 0.95, 1.1, 1.12], oracle=always("cannot say"))
+    assert_verdict("cannot say", [0.9, 1.3, 1.1, 1.2, 0.95, 1.1, 1.12])
 
 
 @pytest.mark.task(4)
 def test_one_wild_ratio_of_ten_does_no_harm():
-    assert_matches(lesson.verdict, [1.1] * 9 + [0.2], oracle=always("faster"))
-    assert_matches(lesson.verdict, [0.9] * 9 + [40.0], oracle=always("slower"))
+    assert_verdict("faster", [1.1] * 9 + [0.2])
+    assert_verdict("slower", [0.9] * 9 + [40.0])
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
 def test_five_ratios_are_too_few_and_equal_is_not_faster():
-    assert_matches(lesson.verdict, [1.5] * 5, oracle=always("cannot say"))
-    assert_matches(lesson.verdict, [1.0] * 20, oracle=always("cannot say"))
+    assert_verdict("cannot say", [1.5] * 5)
+    assert_verdict("cannot say", [1.0] * 20)
 
 
 @pytest.mark.task(4)
 def test_a_claim_of_a_tenth_more_is_judged_by_that():
     ratios = [1.05, 1.06, 1.07, 1.05, 1.06, 1.07]
     for wanted, right in [(1.0, "faster"), (1.1, "slower"), (1.06, "cannot say")]:
-        assert_matches(lesson.verdict, ratios, wanted, oracle=always(right))
+        assert_verdict(right, ratios, wanted=wanted)
 
 
 @pytest.mark.task(4)
@@ -305,11 +394,25 @@ def test_finds_a_copy_that_is_a_tenth_longer():
 
 # Task 5: a table ----------------------------------------------------------------------------------
 
+BYTES = {  # what another result of the lesson's case says
+    10**9 - 5000: "That is 1000000000 - 5000: the old peak, less what is allocated. Where does a new peak begin?",
+    5000 + 4096: "That is 4096 and the 5000 bytes that were there already.",
+    4096 - 1024: "That is 4096 - 1024: the output counts as allocated while you have it. What was there without it?",
+    1024: "That is the output alone. What else was there during the call is gone once it has returned.",
+    0: "Once a call has returned, and its output is gone, as much is allocated as before it.",
+}
+
+
+def bytes_told():
+    gpu = fake_gpu(ours=100.0, peaks=(4096, 0), output=1024)
+    return BYTES.get(lesson.peak_bytes(gpu.ours, gpu), "")
+
+
 @pytest.mark.task(5)
 def test_a_call_needs_what_the_peak_lies_above_what_was_there():
-    """5000 bytes are allocated before, and work of long ago needed 1e9."""
-    gpu = fake_gpu(ours=100.0, peaks=(4096, 0))
-    assert_matches(lesson.peak_bytes, gpu.ours, gpu, oracle=always(4096))
+    """5000 bytes are allocated before, and work of long ago needed 1e9. The call returns 1024 of its 4096 bytes."""
+    gpu = fake_gpu(ours=100.0, peaks=(4096, 0), output=1024)
+    assert_told(lesson.peak_bytes, gpu.ours, gpu, oracle=always(4096), why=bytes_told)
 
 
 @pytest.mark.task(5)
@@ -320,11 +423,21 @@ def test_a_call_may_allocate_nothing():
 
 
 @pytest.mark.task(5)
+def test_the_quantiles_of_a_row_are_of_the_same_calls():
+    """Three calls warm up, two are timed, and one more is for the bytes."""
+    gpu = fake_gpu(ours=100.0)
+    lesson.table({"mine": (gpu.ours, gpu)}, repeats=2)
+    calls, wanted, timed = len(runs(gpu)), 3 + 2 + 1, gpu.log.count("event") // 2
+    assert calls == wanted, f"With repeats=2, {timed} calls were timed for one row, of {calls} in all."
+
+
+@pytest.mark.task(5)
 def test_a_row_has_name_median_quantiles_and_bytes():
     """Three calls warm up, then 100, 300 and 200 us: positions 1, 0.1 and 1.9 of 100, 200, 300."""
     gpu = fake_gpu(ours=[900.0] * 3 + [100.0, 300.0, 200.0], peaks=(64, 0))
-    assert_matches(lesson.table, {"mine": (gpu.ours, gpu)}, repeats=3,
-                   oracle=always([("mine", 200e-6, 110e-6, 290e-6, 64)]))
+    why = "The times are 100, 300 and 200 us: quantiles 0.5, 0.05 and 0.95 are 200, 110 and 290 us."
+    assert_told(lesson.table, {"mine": (gpu.ours, gpu)}, repeats=3,
+                oracle=always([("mine", 200e-6, 110e-6, 290e-6, 64)]), why=lambda: why)
 
 
 @pytest.mark.task(5)

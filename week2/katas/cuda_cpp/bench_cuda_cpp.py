@@ -38,5 +38,5 @@ WORKLOADS = (
         laptop_sizes=(256,), small=64, shape=lambda n: f"{n} x {n} float32", moved=lambda n: 2 * 4 * n * n,
         flops=lambda n: 0, rivals={"PyTorch": OnTensors(lambda x: x.T.contiguous())}),
     of_matrices("matmul_tiled", 64, 128),
-    of_matrices("matmul", 128, 128),
+    of_matrices("matmul", 256, 256),
 )

@@ -5,10 +5,10 @@ Challenge
     their ideas from Numba; here you write them in C++, as texts that CuPy compiles at the first launch. The last
     one multiplies matrices on the CUDA cores, without tensor cores, and is built to come close to cuBLAS.
 
-        one step of a thread along k, with 2 x 2 outputs in place of 8 x 8
+        one step of a thread along k, with 2 x 2 outputs in place of 8 x 16
                     right   3   5           it takes 2 + 2 floats from shared memory, left and right,
             left  1         3   5           and adds 2 * 2 products to its sums, which stay in
-                  2         6  10           registers: one load for each product. With 8 x 8: 16 for 64
+                  2         6  10           registers: one load for each product. With 8 x 16: 24 for 128
 
 Explore
     ./course count week2/katas/cuda_cpp
@@ -34,30 +34,31 @@ Concept
     Transposing: a block reads 32 x 32 elements row by row into a tile, waits, and stores them with the tile's rows
     and columns exchanged: then both accesses of global memory are of neighbours. Each of its 32 x 8 threads does four
     of them: y, y + 8, y + 16 and y + 24. An array in global memory has one index: row * columns + column.
-    Device function: __device__ void NAME(...) can be called by kernels. It returns nothing, and stores its results
-    where a float* points to. The address of an element is &x[i] or x + i. copy_four(to, from), given below, moves
-    four neighbours by one instruction.
+    Device function: __device__ void NAME(...), called by kernels, stores its results where a float* points to.
+    The address of an element is &x[i] or x + i. copy_four(to, from), below, moves four neighbours by one instruction.
     Register tile: a thread with one output takes two floats from shared memory for each product and is held up by
-    them. With 8 x 8 outputs it takes 16 for 64 products. Sums in an array stay in registers if all indices are known
+    them. With 8 x 16 outputs it takes 24 for 128 products. Sums in an array stay in registers if all indices are known
     to the compiler: `#pragma unroll` above a loop writes its turns one after the other. KERNEL, below, takes the
-    floats of the next step before it multiplies those of this one, so that no product waits for its floats.
+    floats of the next step before it multiplies those of this one. Its tiles come by asynchronous copies, which go
+    past the registers: threads ask for a tile two tiles ahead of its turn, and multiply while it is on its way.
 
 Code it
     Task 1  saxpy_code, saxpy: a kernel for any type, and its launch                          (six lines)
     Task 2  total_code: grid-stride loop, five shuffles, an atomic for each warp           (eight lines)
     Task 3  transpose_code: a tile of 32 x 32 with rows of 33                                (ten lines)
     Task 4  predict_bytes: loaded for each product, from global and from shared memory          (one line)
-            products_code: what a thread takes, and its 8 x 8 products                      (eleven lines)
+            products_code: what a thread takes, and its 8 x 16 products                   (thirteen lines)
 
 Verify
     pytest week2/katas/cuda_cpp        then: ./course quiz week2/katas/cuda_cpp
-    Reflect: a thread with 16 x 16 outputs would take half as many floats for a product. What would it run out of?
+    Reflect: a thread with 16 x 16 outputs would take a third fewer floats for a product. What would it run out of?
 
 Simulated without a GPU: your C++ is compiled for this machine's CPU. Results, types, races, bytes and wavefronts are
 exact; time is not simulated. NVIDIA's compiler is the real one.
 """
 
 import functools
+import os
 
 import numpy as np
 
@@ -194,67 +195,78 @@ __device__ void copy_four(float* to, const float* from) {  // both at an address
 }
 """
 KERNEL = r"""
-const int TILE = 128, STEP = 16;  // a block has TILE x TILE outputs and goes along k in steps of STEP
+#include <cuda_pipeline.h>
 
-// Loads 8 floats of a and 8 of b for the tiles that begin at `first` along k.
-__device__ void load(const float* a, const float* b, int n, int k, int first, float from_a[2][4], float from_b[2][4]) {
-    int t = threadIdx.x;
-    for (int half = 0; half < 2; half++) {
-        copy_four(from_a[half], a + (size_t)(t / 4 + 64 * half) * k + first + 4 * (t % 4));
-        copy_four(from_b[half], b + (size_t)(first + t / 32 + 8 * half) * n + 4 * (t % 32));
-    }
-}
+const int ROWS = 128, COLUMNS = 256, STEP = 16, STAGES = 3;  // outputs of a block; step along k; tiles at a time
 
-// Stores them in the tiles; that of a is transposed there.
-__device__ void put(float a_tile[STEP][TILE + 4], float b_tile[STEP][TILE], float from_a[2][4], float from_b[2][4]) {
+// A tile of each matrix. That of a is transposed, with its row r in column r ^ 8 * (step / 4): so the 32 floats that a
+// warp copies at a time go to 32 banks.
+struct Stage {
+    float a[STEP][ROWS], b[STEP][COLUMNS];
+};
+
+// Asks for 8 floats of a and 16 of b, which arrive later. a, b: where this thread's first are.
+__device__ void ask(Stage& stage, const float* a, const float* b, int n, int k) {
     int t = threadIdx.x;
-    for (int half = 0; half < 2; half++) {
+    for (int row = 0; row < ROWS; row += 64)
         for (int i = 0; i < 4; i++)
-            a_tile[4 * (t % 4) + i][t / 4 + 64 * half] = from_a[half][i];
-        copy_four(&b_tile[t / 32 + 8 * half][4 * (t % 32)], from_b[half]);
-    }
+            __pipeline_memcpy_async(&stage.a[4 * (t % 4) + i][(row + t / 4) ^ 8 * (t % 4)], a + (size_t)row * k + i, 4);
+    for (int step = 0; step < STEP; step += 4)
+        __pipeline_memcpy_async(&stage.b[step + t / 64][4 * (t % 64)], b + (size_t)step * n, 16);
 }
 
-extern "C" __global__ __launch_bounds__(256, 2) void matmul(const float* a, const float* b, float* out, int n, int k) {
-    __shared__ __align__(16) float a_tiles[2][STEP][TILE + 4], b_tiles[2][STEP][TILE];
-    float from_a[2][4], from_b[2][4], left[2][8], right[2][8], sums[8][8] = {};
-    int t = threadIdx.x, warp = t / 32, lane = t % 32, now = 0;  // now: the tiles that are multiplied
-    int row = 64 * (warp / 4) + 4 * (lane / 4), column = 32 * (warp % 4) + 4 * (lane % 4);  // of its first output
-    a += (size_t)blockIdx.y * TILE * k;
-    b += blockIdx.x * TILE;
-    out += ((size_t)blockIdx.y * TILE + row) * n + blockIdx.x * TILE + column;
-    load(a, b, n, k, 0, from_a, from_b);
-    put(a_tiles[0], b_tiles[0], from_a, from_b);
+extern "C" __global__ __launch_bounds__(256, 1) void matmul(const float* a, const float* b, float* out, int n, int k) {
+    extern __shared__ __align__(16) Stage stages[];
+    float left[2][8], right[2][16], sums[8][16] = {};
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    // Of the thread's first output. The 8 x 4 lanes are so ordered that each take of a warp needs two wavefronts.
+    int row = 64 * (warp / 4) + 4 * (lane / 8 * 2 + lane / 2 % 2);
+    int column = 64 * (warp % 4) + 4 * (lane / 4 % 2 * 2 + lane % 2);
+    a += ((size_t)blockIdx.y * ROWS + threadIdx.x / 4) * k + 4 * (threadIdx.x % 4);
+    b += (size_t)(threadIdx.x / 64) * n + blockIdx.x * COLUMNS + 4 * (threadIdx.x % 64);
+    for (int stage = 0; stage < STAGES - 1; stage++) {
+        if (stage * STEP < k)
+            ask(stages[stage], a + stage * STEP, b + (size_t)stage * STEP * n, n, k);
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(STAGES - 2);  // until all copies have arrived but those of the last commit
     __syncthreads();
-    take(a_tiles[0][0], b_tiles[0][0], row, column, left[0], right[0]);
-    for (int next = STEP; next <= k; next += STEP) {
-        if (next < k)
-            load(a, b, n, k, next, from_a, from_b);
+    take(stages[0].a[0], stages[0].b[0], row, column, left[0], right[0]);
+    for (int first = 0, now = 0; first < k; first += STEP) {
+        int later = first + (STAGES - 1) * STEP;
         #pragma unroll
         for (int step = 0; step < STEP; step++) {
-            int then = (step + 1) % 2;
-            if (step + 1 < STEP) {
-                take(a_tiles[now][step + 1], b_tiles[now][step + 1], row, column, left[then], right[then]);
-            } else if (next < k) {
-                put(a_tiles[1 - now], b_tiles[1 - now], from_a, from_b);
+            int then = (step + 1) % STEP, side = then % 2;  // where the floats of the next step go
+            if (then == 0) {
+                __pipeline_wait_prior(STAGES - 2);
                 __syncthreads();
-                now = 1 - now;
-                take(a_tiles[now][0], b_tiles[now][0], row, column, left[then], right[then]);
+                now = (now + 1) % STAGES;
             }
-            add_products(left[step % 2], right[step % 2], sums);
+            if (then > 0 || first + STEP < k)
+                take(stages[now].a[then], stages[now].b[then], row ^ 8 * (then / 4), column, left[side], right[side]);
+            if (step == 0) {
+                if (later < k)
+                    ask(stages[(now + STAGES - 1) % STAGES], a + later, b + (size_t)later * n, n, k);
+                __pipeline_commit();
+            }
+            add_products(left[1 - side], right[1 - side], sums);
         }
     }
+    out += ((size_t)blockIdx.y * ROWS + row) * n + blockIdx.x * COLUMNS + column;
     for (int i = 0; i < 8; i++)
-        for (int j = 0; j < 8; j += 4)
+        for (int j = 0; j < 16; j += 4)
             copy_four(out + (size_t)(i + i / 4 * 28) * n + 4 * j, &sums[i][j]);
 }
 """
+SHARED = 3 * 4 * 16 * (128 + 256)  # bytes of stages
+# Where cuda_pipeline.h is, if CuPy's own headers have it not
+OPTIONS = (f"-I{os.environ.get('CUDA_PATH', '/usr/local/cuda')}/include",)
 
 
-def predict_bytes(tile: int, each: int) -> tuple[float, float]:
+def predict_bytes(tile: tuple[int, int], each: tuple[int, int]) -> tuple[float, float]:
     """Bytes that a product of float32 matrices loads from global and from shared memory, for each multiply-add.
 
-    A block computes tile x tile outputs, a thread each x each of these. A whole product loads m * n * k times as much.
+    tile: rows and columns of a block's outputs; each: of a thread's. A whole product loads m * n * k times as much.
     """
     raise NotImplementedError("week2/katas/cuda_cpp task 4: predict_bytes")
 
@@ -263,9 +275,9 @@ def products_code() -> str:
     """C++ of two device functions, which KERNEL below calls for each step along k.
 
     void take(const float* a, const float* b, int row, int column, float* left, float* right)
-        left: a[row] to a[row + 3] and a[row + 32] to a[row + 35]; right: b[column] to b[column + 3] and b[column + 16]
-        to b[column + 19]. These eight rows and eight columns of the block's outputs are the thread's.
-    void add_products(const float* left, const float* right, float sums[8][8])
+        left: a[row] to a[row + 3] and a[row + 32] to a[row + 35]; right: b[column] to b[column + 3], and the same from
+        column + 16, + 32 and + 48 on. These 8 rows and 16 columns of the block's outputs are the thread's.
+    void add_products(const float* left, const float* right, float sums[8][16])
         adds left[i] * right[j] to sums[i][j].
     """
     raise NotImplementedError("week2/katas/cuda_cpp task 4: products_code")
@@ -278,25 +290,30 @@ def tiled_kernel() -> cupy.RawKernel:
 
 @functools.cache
 def matmul_kernel() -> cupy.RawKernel:
-    return cupy.RawKernel(HEAD + products_code() + KERNEL, "matmul")
+    kernel = cupy.RawKernel(HEAD + products_code() + KERNEL, "matmul", OPTIONS)
+    kernel.max_dynamic_shared_size_bytes = SHARED  # more than 48 KiB have to be asked for
+    return kernel
 
 
-def product(kernel: cupy.RawKernel, tile: int, step: int, block: tuple, a: cupy.ndarray, b: cupy.ndarray,
-            out: cupy.ndarray | None) -> cupy.ndarray:
-    """a @ b by a kernel whose blocks have tile x tile outputs and go along k in steps."""
-    (m, k), n = a.shape, b.shape[1]
-    if m % tile or n % tile or k % step or k == 0:
-        raise ValueError(f"rows and columns must be multiples of {tile}, k one of {step}, not {m}, {n} and {k}")
+def product(kernel: cupy.RawKernel, tile: tuple, step: int, block: tuple, a: cupy.ndarray, b: cupy.ndarray,
+            out: cupy.ndarray | None, shared: int = 0) -> cupy.ndarray:
+    """a @ b by a kernel whose blocks have a tile of outputs, rows and columns, and go along k in steps.
+
+    shared: bytes of dynamic shared memory.
+    """
+    (m, k), n, (rows, columns) = a.shape, b.shape[1], tile
+    if m % rows or n % columns or k % step or k == 0:
+        raise ValueError(f"m must be a multiple of {rows}, n of {columns} and k of {step}, not {m}, {n} and {k}")
     out = cupy.empty((m, n), np.float32) if out is None else out
-    kernel((n // tile, m // tile), block, (a, b, out, np.int32(n), np.int32(k)))
+    kernel((n // columns, m // rows), block, (a, b, out, np.int32(n), np.int32(k)), shared_mem=shared)
     return out
 
 
 def matmul_tiled(a: cupy.ndarray, b: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
     """a @ b by TILED, one output a thread. Given. float32, contiguous; all lengths are multiples of 32."""
-    return product(tiled_kernel(), 32, 32, (32, 32), a, b, out)
+    return product(tiled_kernel(), (32, 32), 32, (32, 32), a, b, out)
 
 
 def matmul(a: cupy.ndarray, b: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
-    """a @ b by KERNEL, 8 x 8 outputs a thread. Given. float32, contiguous; m and n multiples of 128, k of 16."""
-    return product(matmul_kernel(), 128, 16, (256,), a, b, out)
+    """a @ b by KERNEL, 8 x 16 outputs a thread. Given. float32, contiguous; m a multiple of 128, n of 256, k of 16."""
+    return product(matmul_kernel(), (128, 256), 16, (256,), a, b, out, SHARED)

@@ -1,4 +1,4 @@
-"""The lesson again, as checks: a kernel for any type, a sum in registers, a transpose, 8 x 8 outputs a thread."""
+"""The lesson again, as checks: a kernel for any type, a sum in registers, a transpose, 8 x 16 outputs a thread."""
 
 import re
 
@@ -315,7 +315,7 @@ def test_a_block_holds_one_tile():
     assert kernel.shared_bytes <= 4 * 32 * 33
 
 
-# Task 4: 8 x 8 outputs a thread -------------------------------------------------------------------
+# Task 4: 8 x 16 outputs a thread ------------------------------------------------------------------
 
 def from_global_memory(tile, each):
     return lesson.predict_bytes(tile, each)[0]
@@ -325,15 +325,26 @@ def from_shared_memory(tile, each):
     return lesson.predict_bytes(tile, each)[1]
 
 
-SIZES = [(2, 1), (32, 1), (128, 8), (64, 4), (256, 16)]  # outputs of a block and of a thread, along each side
+@pytest.mark.task(4)
+def test_a_block_of_two_by_four_outputs_with_one_a_thread():
+    """It loads 2 + 4 floats for 8 products, three bytes for each; a thread takes two floats for one."""
+    def by_hand(tile, each):
+        return 3.0, 8.0
+
+    assert_matches(lesson.predict_bytes, (2, 4), (1, 1), oracle=by_hand)
+
+
+# Rows and columns of the outputs of a block, and of a thread
+SIZES = [((32, 32), (1, 1)), ((128, 256), (8, 16)), ((128, 64), (4, 8)), ((16, 32), (2, 1))]
 
 
 @pytest.mark.task(4)
 @pytest.mark.parametrize("tile, each", SIZES)
 def test_a_block_uses_what_it_loads_for_all_of_its_outputs(tile, each):
     def loaded(tile, each):
-        """One step along k: tile floats of a, tile floats of b, and tile**2 products."""
-        return terms(a=4 * tile / tile**2, b=4 * tile / tile**2)
+        """One step along k: a float of a for each row, one of b for each column, a product for each output."""
+        rows, columns = tile
+        return terms(a=4 * rows / (rows * columns), b=4 * columns / (rows * columns))
 
     assert_matches(from_global_memory, tile, each, oracle=loaded)
 
@@ -342,8 +353,9 @@ def test_a_block_uses_what_it_loads_for_all_of_its_outputs(tile, each):
 @pytest.mark.parametrize("tile, each", SIZES)
 def test_a_thread_uses_what_it_takes_for_all_of_its_outputs(tile, each):
     def taken(tile, each):
-        """One step along k: each floats of a, each floats of b, and each**2 products."""
-        return terms(a=4 * each / each**2, b=4 * each / each**2)
+        """The same with the thread's rows and columns."""
+        rows, columns = each
+        return terms(a=4 * rows / (rows * columns), b=4 * columns / (rows * columns))
 
     assert_matches(from_shared_memory, tile, each, oracle=taken)
 
@@ -357,7 +369,7 @@ def loads_counted(function, rng, m, n, k):
 @pytest.mark.task(4)
 @pytest.mark.counters
 def test_predicts_the_loads_of_one_output_a_thread(rng):
-    predicted = tuple(64 * 32 * 96 * loaded for loaded in lesson.predict_bytes(32, 1))
+    predicted = tuple(64 * 32 * 96 * loaded for loaded in lesson.predict_bytes((32, 32), (1, 1)))
     assert predicted == loads_counted(lesson.matmul_tiled, rng, 64, 32, 96)
 
 
@@ -369,34 +381,34 @@ extern "C" __global__ void taken(const float* a, const float* b, float* left, fl
 
 
 def taken(row, column):
-    """What take stores in left and in right, where a holds 0, 1, 2, ... and b holds 100, 101, 102, ..."""
-    a, b, left, right = on_gpu(np.arange(128), np.arange(100, 228), np.zeros(8), np.zeros(8))
+    """What take stores in left and in right, where a holds 0, 1, 2, ... and b holds 200, 201, 202, ..."""
+    a, b, left, right = on_gpu(np.arange(128), np.arange(200, 456), np.zeros(8), np.zeros(16))
     kernel = cupy.RawKernel(lesson.HEAD + lesson.products_code() + TAKE, "taken")
     kernel((1,), (1,), (a, b, left, right, np.int32(row), np.int32(column)))
     return left.get().astype(int).tolist(), right.get().astype(int).tolist()
 
 
 @pytest.mark.task(4)
-@pytest.mark.parametrize("row, column", [(0, 0), (8, 4), (64, 96)])
-def test_take_stores_eight_rows_and_eight_columns(row, column):
+@pytest.mark.parametrize("row, column", [(0, 0), (8, 4), (64, 192)])
+def test_take_stores_eight_rows_and_sixteen_columns(row, column):
     def by_hand(row, column):
-        return ([*range(row, row + 4), *range(row + 32, row + 36)],
-                [*range(100 + column, 104 + column), *range(116 + column, 120 + column)])
+        fours = [first + i for first in (0, 16, 32, 48) for i in range(4)]
+        return [row + i for i in fours if i < 4 or 32 <= i < 36], [200 + column + i for i in fours]
 
     assert_matches(taken, row, column, oracle=by_hand)
 
 
 def small_product(left, right):
-    """(128, 16) and (16, 128) with these numbers at the top of the first column and row, and zeros elsewhere."""
-    a, b = np.zeros((128, 16), SINGLE), np.zeros((16, 128), SINGLE)
+    """(128, 16) and (16, 256) with these numbers at the top of the first column and row, and zeros elsewhere."""
+    a, b = np.zeros((128, 16), SINGLE), np.zeros((16, 256), SINGLE)
     a[:len(left), 0], b[0, :len(right)] = left, right
     return a, b
 
 
 @pytest.mark.task(4)
 def test_all_steps_along_k_are_added():
-    for k in (16, 48):
-        a, b = np.ones((128, k), SINGLE), np.ones((k, 128), SINGLE)
+    for k in (16, 32, 48, 64):  # one tile to four, in three stages
+        a, b = np.ones((128, k), SINGLE), np.ones((k, 256), SINGLE)
         assert_matches(lesson.matmul, *on_gpu(a, b), oracle=np.matmul, exact=True)
 
 
@@ -408,20 +420,28 @@ def test_multiplies_the_numbers_of_the_lesson():
 @pytest.mark.task(4)
 def test_each_row_goes_to_its_place():
     """Row i of the product is i + 1."""
-    assert_matches(lesson.matmul, *on_gpu(*small_product(range(1, 129), [1] * 128)), oracle=np.matmul, exact=True)
+    assert_matches(lesson.matmul, *on_gpu(*small_product(range(1, 129), [1] * 256)), oracle=np.matmul, exact=True)
 
 
 @pytest.mark.task(4)
 def test_each_column_goes_to_its_place():
     """Column j of the product is j + 1."""
-    assert_matches(lesson.matmul, *on_gpu(*small_product([1] * 128, range(1, 129))), oracle=np.matmul, exact=True)
+    assert_matches(lesson.matmul, *on_gpu(*small_product([1] * 128, range(1, 257))), oracle=np.matmul, exact=True)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
-@pytest.mark.parametrize("m, n, k", [(128, 128, 16), (256, 128, 32), (128, 384, 80)])
+@pytest.mark.parametrize("m, n, k", [(128, 256, 16), (256, 512, 32), (128, 768, 80)])
 def test_multiplies_several_blocks(m, n, k, rng):
     assert_matches(lesson.matmul, *products_of(rng, m, n, k), oracle=np.matmul, tolerance=accumulated(SINGLE, k))
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+@pytest.mark.parametrize("m, n, k", [(192, 256, 16), (256, 128, 16), (128, 256, 24), (128, 256, 0)])
+def test_lengths_that_leave_a_tile_unfilled_raise_value_error(m, n, k, rng):
+    with pytest.raises(ValueError, match="m must be a multiple of 128, n of 256 and k of 16"):
+        lesson.matmul(*products_of(rng, m, n, k))
 
 
 @pytest.mark.task(4)
@@ -434,30 +454,30 @@ def test_nan_and_infinity_stay_in_their_rows():
 
 @pytest.mark.task(4)
 @pytest.mark.counters
-def test_predicts_the_loads_of_64_outputs_a_thread(rng):
-    predicted = tuple(256 * 128 * 48 * loaded for loaded in lesson.predict_bytes(128, 8))
-    assert predicted == loads_counted(lesson.matmul, rng, 256, 128, 48)
+def test_predicts_the_loads_of_128_outputs_a_thread(rng):
+    predicted = tuple(384 * 256 * 48 * loaded for loaded in lesson.predict_bytes((128, 256), (8, 16)))
+    assert predicted == loads_counted(lesson.matmul, rng, 384, 256, 48)
 
 
 @pytest.mark.task(4)
 @pytest.mark.counters
-def test_a_thread_takes_its_sixteen_floats_by_four_requests(rng):
-    """Of each step along k, in each of eight warps. Filling the tiles takes 10 requests of a warp for 16 steps."""
-    counters = count(lesson.matmul, *products_of(rng, 128, 128, 32))
-    taken = counters.shared_requests - WARPS * 10 * (32 // 16)
-    assert taken == WARPS * 4 * 32
+def test_a_thread_takes_its_24_floats_by_six_requests(rng):
+    """Of each step along k, in each of eight warps. Filling the tiles takes 12 requests of a warp for 16 steps."""
+    counters = count(lesson.matmul, *products_of(rng, 128, 256, 64))
+    taken = counters.shared_requests - WARPS * 12 * (64 // 16)
+    assert taken == WARPS * 6 * 64
     barriers_of_a_warp = counters.barriers / WARPS
-    assert barriers_of_a_warp == 32 // 16, "KERNEL waits once for each tile, and that is enough"
+    assert barriers_of_a_warp == 1 + 64 // 16, "KERNEL waits before the first tile and after each, and that is enough"
 
 
 @pytest.mark.task(4)
 @pytest.mark.compiled
 def test_the_compiler_keeps_the_sums_in_registers(rng):
-    """64 products a step and 16 steps: all stand in the code, one fused multiply-add (FFMA) each."""
-    kernel = machine_code(lesson.matmul, *products_of(rng, 128, 128, 32))
+    """128 products a step and 16 steps: all stand in the code, one fused multiply-add (FFMA) each."""
+    kernel = machine_code(lesson.matmul, *products_of(rng, 128, 256, 32))
     assert_no_double(kernel)
-    fused_multiply_adds, bytes_of_sums = kernel.sass.get("FFMA", 0), 4 * 64
-    assert fused_multiply_adds == 64 * 16, "One for each product of a step, and 16 steps. Which loop is not unrolled?"
+    fused_multiply_adds, bytes_of_sums = kernel.sass.get("FFMA", 0), 4 * 128
+    assert fused_multiply_adds == 128 * 16, "One for each product of a step, and 16 steps. Which loop is not unrolled?"
     other_arithmetic = {name: kernel.sass[name] for name in ("FMUL", "FADD") if name in kernel.sass}
     assert other_arithmetic == {}
     assert kernel.spills < bytes_of_sums

@@ -4,7 +4,7 @@ Challenge
     Rows of very different lengths: documents, experts, sequences. A fixed number of programs stays on the GPU and takes
     row after row. Decide who takes which row, predict when the last one is done, and say when it is not worth it.
 
-        6 rows that take 6, 1, 4, 1, 3, 1 clocks; 2 programs; a digit is a clock with that row
+        6 rows that take 6, 1, 4, 1, 3, 1 clocks; 2 programs; each digit is one clock, and names the row
         every second row       program 0   0000002222444      13 clocks
                                program 1   135
         the next row, by queue program 0   000000444           9
@@ -17,32 +17,35 @@ Explore
     Which line of the picture is that? Why can no order of the rows be done in less than the third number?
 
 Concept
-    Static: program p takes turns p, p + programs, p + 2 * programs, ... Nobody has to ask, and all rows are shared
-    evenly if they are equally long. tl.program_id(0) is p; tl.num_programs(0) is the number of programs.
+    Turns are rows in the order in which they are given out: turn t is row order[t], in a kernel a load from order_ptr.
+    Static: program p takes turns p, p + programs, p + 2 * programs, ... Nobody has to ask. If rows are equally long, no
+    program has more than one row more than another. In a kernel tl.program_id(0) is p, tl.num_programs(0) is the number
+    of programs, and range(begin, end, step) may use them.
     Queue: a program that is free takes the next turn that nobody has. A counter in memory starts at 0, and
         turn = tl.atomic_add(next_ptr, 1)
     gives the number that it had before, and adds 1: no two programs get the same. A program goes on while its turn is
     a row: while turn < rows. Each program draws one turn too many, from which it learns that it is done.
     The counter has to be 0 at each launch: torch.zeros(1, dtype=torch.int32, device=x.device).
+    The number of programs is fixed: it depends on the GPU, not on the rows.
     Makespan (day 4): the time until the last program is done. It is no shorter than all work / programs, and no shorter
     than the longest row. If a long row comes last, all others wait for it. So give out the longest rows first.
-    Order: turn t is row order[t]. sorted(range(rows), key=lambda row: -lengths[row]) sorts rows, the longest first, and
-    leaves equally long ones as they were. Of a key that is a pair the first part decides, and where these are equal
-    the second.
-    L2: each row is multiplied by the weights of its kind, `width` numbers. What the rows of one wave (day 7) touch
-    alike, L2 may serve once: day 7 grouped its tiles for that. Rows sorted by kind touch few weights at a time; but
-    then the longest are not first.
-    When it does not pay: a grid with a program for each row is a queue too. The hardware gives the next block to the
+    Order: sorted(range(rows), key=lambda row: -lengths[row]) sorts rows, the longest first, and leaves equally long
+    ones as they were. A key may be a pair: rows with equal first parts are sorted by the second.
+    L2: each row is multiplied by the weights of its kind, `width` numbers. A simple model: turns run in waves (day 7),
+    each of as many turns as there are programs, and L2 loads the weights of a kind once a wave. kinds has the kind of
+    each row, so that of turn t is kinds[order[t]]. Sorted by kind, the rows of a wave need few weights; but then the
+    longest rows are not first.
+    When to keep the grid: a grid with a program for each row is a queue too. The hardware gives the next block to the
     SM that is free, at the cost of a start each: the block is launched, its arguments and constants are loaded. A
-    program that stays pays its start once, and by queue a ticket, an atomic, for each row. If rows are long and starts
-    are short, that gains nothing: keep the grid. It pays where rows are many and short, or where a program prepares
-    something that all its rows use: a table in shared memory, or day 7's boxes, asked for one tile ahead.
+    program that stays has one start, and by queue also a ticket, an atomic, for each row. If rows are long and starts
+    are short, staying gains nothing. It gains where rows are many and short, or where a program prepares something that
+    all its rows use: a table in shared memory, or day 7's boxes, asked for one tile ahead.
     Which program gets which row by queue differs from run to run. The sum of a row does not: one program adds it up, in
     one order.
 
 Code it
     Task 1  static_makespan, queue_makespan, busy_share: who is done when            (seven lines)
-    Task 2  static_kernel: a program for each turn that is its own                   (three lines)
+    Task 2  static_kernel: each program takes the turns that are its own              (three lines)
     Task 3  queue_kernel and sums_by_queue: tickets                                   (nine lines)
     Task 4  longest_first, by_kind, wave_bytes: which row is whose turn               (four lines)
     Task 5  predict_clocks: a grid, programs that stay, or a queue?                   (four lines)
@@ -64,12 +67,15 @@ import triton
 import triton.language as tl
 
 BLOCK = 1024
-PROGRAMS_PER_SM = 8  # of 4 warps each
+PROGRAMS_PER_SM = 8  # of 4 warps each: at up to 64 registers a thread an SM has room for so many
 
 
 @functools.cache
 def programs_that_fit() -> int:
-    """So many programs as all SMs of this GPU hold at once."""
+    """So many programs that all of them run at once: 8 for each SM of this GPU.
+
+    More may fit: `./course compiled` says how many blocks an SM holds. None has to wait for another's end.
+    """
     sms = triton.runtime.driver.active.utils.get_device_properties(0)["multiprocessor_count"]
     return PROGRAMS_PER_SM * sms
 
@@ -81,7 +87,10 @@ def static_makespan(lengths: list[int], programs: int) -> int:
 
 
 def queue_makespan(lengths: list[int], programs: int) -> int:
-    """Clocks until the last program is done, if whoever is free first takes the next row."""
+    """Clocks until the last program is done, if whoever is free first takes the next row.
+
+    Of several programs that are free, say that the first takes it: whoever does, the makespan is the same.
+    """
     raise NotImplementedError("week2/katas/persistent task 1: queue_makespan")
 
 
@@ -140,7 +149,7 @@ def static_kernel(x_ptr, starts_ptr, kinds_ptr, weight_ptr, order_ptr, out_ptr, 
 def sums_static(x: torch.Tensor, starts: torch.Tensor, kinds: torch.Tensor, weight: torch.Tensor, order: torch.Tensor,
                 programs: int | None = None, *, out: torch.Tensor | None = None,
                 owners: torch.Tensor | None = None) -> torch.Tensor:
-    """The same by static_kernel: `programs` programs, or as many as fit, that stay. Given. rows may be 0."""
+    """The same by static_kernel: `programs` programs that stay, programs_that_fit() if None. Given. rows may be 0."""
     out = torch.empty(len(kinds), dtype=torch.float32, device=x.device) if out is None else out
     static_kernel[(programs or programs_that_fit(),)](
         x, starts, kinds, weight, order, out, owners, len(kinds), weight.shape[1], BLOCK=BLOCK)
@@ -151,27 +160,28 @@ def sums_static(x: torch.Tensor, starts: torch.Tensor, kinds: torch.Tensor, weig
 @triton.jit
 def queue_kernel(x_ptr, starts_ptr, kinds_ptr, weight_ptr, order_ptr, out_ptr, owners_ptr, next_ptr, rows, width,
                  BLOCK: tl.constexpr):
-    """next_ptr: the counter of turns."""
+    """next_ptr: the counter of turns, one int32."""
+    tl.static_assert(next_ptr.dtype.element_ty == tl.int32, "The counter of turns, next_ptr, is no int32.")
     pass  # turn after turn from the counter, as long as it is a row: the row, and sum_row
 
 
 def sums_by_queue(x: torch.Tensor, starts: torch.Tensor, kinds: torch.Tensor, weight: torch.Tensor,
                   order: torch.Tensor, programs: int | None = None, *, out: torch.Tensor | None = None,
                   owners: torch.Tensor | None = None) -> torch.Tensor:
-    """The same by queue_kernel, in as many programs as sums_static has."""
+    """The same by queue_kernel: `programs` programs that stay, programs_that_fit() if None, even for fewer rows."""
     out = torch.empty(len(kinds), dtype=torch.float32, device=x.device) if out is None else out
     raise NotImplementedError("week2/katas/persistent task 3: sums_by_queue")
 
 
-def owners_by_queue(order: list[int], programs: int, given_out: int) -> list[int]:
-    """The program that takes each row, -1 for nobody, where so many turns were given out before. Given, for the tests.
+def owners_by_queue(order: list[int], programs: int, given_out: int, rows: int) -> list[int]:
+    """The program that takes each row of one element, -1 for nobody. Given, for the tests.
 
-    Each row has one element.
+    given_out: where the counter of turns stands at the start. rows: so many turns are rows; order may have more.
     """
-    rows = len(order)
+    n = len(order)
     order, kinds, owners, turns = (torch.tensor(values, dtype=torch.int32, device=tools.gpu.device)
-                                   for values in (order, [0] * rows, [-1] * rows, [given_out]))
-    x, starts = torch.ones(rows, device=order.device), torch.arange(rows + 1, dtype=torch.int32, device=order.device)
+                                   for values in (order, [0] * n, [-1] * n, [given_out]))
+    x, starts = torch.ones(n, device=order.device), torch.arange(n + 1, dtype=torch.int32, device=order.device)
     queue_kernel[(programs,)](
         x, starts, kinds, x, order, torch.empty_like(x), owners, turns, rows, 1, BLOCK=BLOCK)
     return owners.tolist()
@@ -203,6 +213,7 @@ def predict_clocks(lengths: list[int], programs: int, start: int, ticket: int) -
     Grid: a program for each row. The hardware gives the next row to one of `programs` places, whichever is free first;
     each row takes its length and `start`. Static and queue: `programs` programs that stay, each pays `start` once.
     Queue: each row takes its length and `ticket`; the last turn, which is no row, takes nothing.
+    Without rows these are 0, start and start.
     """
     raise NotImplementedError("week2/katas/persistent task 5: predict_clocks")
 

@@ -39,18 +39,18 @@ def whole_numbers(n, rng):
     return (torch.from_numpy(rng.integers(-4, 5, n)).to(x.device, torch.float32),)
 
 
-def of_vectors(function, sizes, **rivals):
+def of_vectors(function, sizes, small, **rivals):
     return Workload(
-        function=function, arguments=whole_numbers, sizes=sizes, laptop_sizes=(4096,), small=256,
+        function=function, arguments=whole_numbers, sizes=sizes, laptop_sizes=(4096,), small=small,
         shape=lambda n: f"{n} float32", moved=lambda n: 8 * n, flops=lambda n: n, terms=lambda n: n, rivals=rivals)
 
 
 WORKLOADS = (
-    of_vectors("scan_hillis_steele", (256,), PyTorch=by_torch),
-    of_vectors("exclusive_scan", (2**16, 2**20, 2**24), PyTorch=by_torch_too),
+    of_vectors("scan_hillis_steele", (256,), 256, PyTorch=by_torch),
+    of_vectors("exclusive_scan", (2**16, 2**20, 2**24), 1024, PyTorch=by_torch_too),
     Workload(
         function="segment_sums", arguments=segments, sizes=(2**16, 2**20, 2**24), laptop_sizes=(4096,), small=4096,
         shape=lambda n: f"{n} float32 in {n // MEAN} segments", moved=lambda n: 8 * n, flops=lambda n: n,
         terms=lambda n: 8 * MEAN, rivals={"PyTorch": by_index_add}),
-    of_vectors("inclusive_scan", (2**16, 2**20, 2**24, 10**8), PyTorch=by_torch),
+    of_vectors("inclusive_scan", (2**16, 2**20, 2**24, 10**8), 4 * 4096, PyTorch=by_torch),
 )

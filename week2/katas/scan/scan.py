@@ -2,8 +2,8 @@
 
 Challenge
     A scan is a row of running sums: result i adds up the elements up to i. Each seems to wait for the one before, and
-    yet a GPU computes them together. Write three scans: by a tree in one block, over segments of different lengths, and
-    over any number of tiles, each of which asks the tiles before it how far they are.
+    yet a GPU computes them together. Write a scan by a tree in one block. In a second sitting, tasks 3 and 4, write one
+    over segments of different lengths, and one over tiles, each of which asks the tiles before it how far they are.
 
         a scan by a tree over 8 elements: each row is one step, with the places that it changes
              5   2   8   1   4   7   3   6               5   7   8  16   4  11   3   0    the last place is cleared
@@ -14,43 +14,43 @@ Challenge
 Explore
     ./course python -c "from itertools import accumulate; print(*accumulate([5, 2, 8, 1, 4, 7, 3, 6], initial=0))"
     Nine running sums. Which one does the last row of the picture lack, and where does it stand in the picture?
-    ./course count week2/katas/scan    The given kernel: how many bytes pass through shared memory for 256 elements?
+    ./course count week2/katas/scan    Add up the shared loads and stores of the given kernel: how many bytes is that?
+    Come back after task 1: 256 elements are stored and loaded once, and each addition loads two numbers, stores one.
 
 Concept
     Exclusive: an inclusive scan counts element i in result i; an exclusive one stops before it, so it begins with 0.
     Work and span: *work* is the number of additions, *span* the number of steps, one after the other. The given
     hillis_steele_kernel has the steps d = 1, 2, 4, ... n / 2. In each, every place from d on adds the place d before.
     Blelloch: a tree of less work. On the way up, in the steps 1, 2, 4, ..., place `right` adds place right - step; a
-    thread's right is (t + 1) * 2 * step - 1, if there is one. Then the last place holds the block's total: keep it in
-    totals[cuda.blockIdx.x], and put 0 in its place. On the way down, in the steps ..., 4, 2, 1, the same pairs change:
-    right - step takes what right held, right the sum of both. A barrier goes before each step and the store.
-    Places: pairs are 2 * step places apart, up to 8 of them in one bank. So keep element i in place i, plus one for
-    each 32 elements before it: what was 64 apart is now 66 apart, 32 apart 33.
+    thread's right is (t + 1) * 2 * step - 1, if there is one. Then the last place holds the block's total, which goes
+    to totals, and a 0 in its place. The way down has the same steps, from THREADS // 2 to 1, and the same pairs. In
+    each pair, right - step takes what right held, and right the sum of what both held before. A barrier goes before
+    each step down, and one before the store: there a thread loads what another has written.
+    Places: pairs are 2 * step places apart, so from step to step the lanes of a warp use fewer of the 32 banks. So keep
+    element i in place i, plus one for each 32 elements before it. Elements 32 apart are then 33 places apart.
     Three passes: each block scans its elements, the totals are scanned, each block adds what came before it to its
-    results. x is loaded; out is stored, loaded and stored again.
+    results. x is loaded; out is stored, loaded and stored again. The totals are few, but predict_traffic counts them.
     Segments: ids = 0 0 0 2 2 5 say to which segment each element belongs. A flag is 1 where a segment begins. To sum up
     each segment alone, scan pairs (flag, value) by an operation `combine`. Of two pairs, a before b, the value is that
     of b alone if b has a flag, else the sum; the flag, flag_a | flag_b, is 1 if either is. So combine is *associative*:
     combine(combine(a, b), c) is combine(a, combine(b, c)). It has to be, for the GPU groups as it likes.
-    tl.associative_scan((flags, values), 0, combine) scans a block along axis 0, and returns both. Then the last element
-    of a segment has its sum. Where the block ends first, the block's last element has the sum of the part in it. One
+    tl.associative_scan((flags, values), 0, combine) scans a block, and returns both. Then the last element of a segment
+    has its sum. Where a segment goes on in the next block, the block's last element has the sum of the part in it. One
     tl.atomic_add(out_ptr + ids, sums, mask=..., sem="relaxed") adds those to out: a *segmented reduction*. Without
     sem="relaxed" an atomic also puts all other memory in order, which costs time.
     Look-back: one pass. Each program takes a ticket, the number of its tile. It publishes PART with its tile's total;
-    and once it knows what came before, WHOLE with the sum up to its end. It looks back at a *window* of tiles. If one
-    has published NOTHING yet, it looks again. Else it adds the values from the nearest tile back to the first WHOLE; if
-    there is none, it adds all and goes on with the window before. Before tile 0 lies a WHOLE of 0: other=WHOLE << 32.
-    Words: status and value share 64 bits, so who sees the one sees the other, and sem="relaxed" is enough. A load with
-    volatile=True asks memory each time; another load in a loop may get an old answer for ever.
+    and once it knows what came before, WHOLE with the sum up to its end. To know it, it looks at a *window* of tiles,
+    the nearest first. If one has published NOTHING yet, it looks again. Else it adds values from the nearest tile to
+    the nearest WHOLE, both included, and is done; without a WHOLE it adds all and goes on with the window before.
     Tickets: programs may start in any order, and draw tickets as they start. So nobody waits for a tile not begun.
-    Blocks in Triton: tl.load(..., mask=mask, other=0.0) gives 0.0 where the mask is False. tl.where(condition, a, b)
-    takes each element from a or b. tl.min(x) and tl.sum(x) make one number of a block. (x != y).to(tl.int32) is 0 or 1.
+    Triton: tl.where(condition, a, b) takes each element from a or b; tl.min(x) and tl.sum(x) make one number of a
+    block; (x != y).to(tl.int32) is 0 or 1. A loop has no `break`: it ends when its condition no longer holds.
 
 Code it
-    Task 1  hillis_steele_cost, blelloch_cost, predict_traffic: predict, then count       (five lines)
-    Task 2  place, blelloch_kernel: the way up is given; clear, go down, store         (fifteen lines)
-    Task 3  combine and segment_kernel: a sum for each segment                            (ten lines)
-    Task 4  look_back: the sum of all tiles before this one                              (eight lines)
+    Task 1  hillis_steele_cost, blelloch_cost, predict_traffic: predict, then count       (four lines)
+    Task 2  place; blelloch_kernel from the way down on                                 (twelve lines)
+    Task 3  combine; segment_kernel from the flags on: a sum for each segment             (four lines)
+    Task 4  look_back: the sum of all tiles before this one                              (seven lines)
 
 Verify
     pytest week2/katas/scan            then: ./course quiz week2/katas/scan
@@ -113,10 +113,13 @@ def blelloch_cost(n: int) -> tuple[int, int]:
 
 
 def predict_traffic(n: int) -> tuple[int, int]:
-    """Bytes of global memory: of exclusive_scan in three passes, and of x and out in inclusive_scan.
+    """(bytes of exclusive_scan, bytes of inclusive_scan): each is what it loads plus what it stores in global memory.
 
+    exclusive_scan: all arrays of its three launches. Each block of blelloch_kernel stores a total, in the scan of the
+    totals too. inclusive_scan: x and out alone.
     n: elements of float32, more than THREADS and at most THREADS**2, so that one block scans the totals.
     """
+    blocks = triton.cdiv(n, THREADS)
     raise NotImplementedError("week2/katas/scan task 1: predict_traffic")
 
 
@@ -139,7 +142,10 @@ def blelloch_kernel(x, out, totals):
         if right < THREADS:
             sums[place(right)] += sums[place(right - step)]
         step *= 2
-    pass  # the total and a zero; down, with a barrier before each step; store
+    if t == 0:  # this thread wrote the last place, so it need not wait
+        totals[cuda.blockIdx.x] = sums[place(THREADS - 1)]
+        sums[place(THREADS - 1)] = np.float32(0)
+    pass  # down (step is THREADS here), with a barrier before each step; one barrier more; store
 
 
 @triton.jit
@@ -188,7 +194,13 @@ def combined(a: tuple[int, float], b: tuple[int, float]) -> tuple[int, float]:
 
 @triton.jit
 def segment_kernel(ids_ptr, x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    pass  # where am I; elements, ids and those beside them; scan; add what stands at the ends
+    mine = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    exists = mine < n
+    ids = tl.load(ids_ptr + mine, mask=exists, other=-1)  # -1: no segment, so nothing to add
+    id_before = tl.load(ids_ptr + mine - 1, mask=exists & (mine > 0), other=-1)
+    id_after = tl.load(ids_ptr + mine + 1, mask=mine + 1 < n, other=-1)
+    x = tl.load(x_ptr + mine, mask=exists, other=0.0)
+    pass  # flags; scan; add what stands at the ends of segments and of the block
 
 
 def segment_sums(ids: torch.Tensor, x: torch.Tensor, segments: int, *, block: int = BLOCK,
@@ -197,6 +209,7 @@ def segment_sums(ids: torch.Tensor, x: torch.Tensor, segments: int, *, block: in
 
     ids: (n,) int32, the segment of each element, from 0 to segments - 1, in ascending order. x: (n,) float32.
     block: elements of one program, a power of two. out: (segments,) float32, allocated if not given.
+    ids are loaded three times: ./course count shows about twice the least bytes that must move.
     """
     out = x.new_empty(segments) if out is None else out
     out.zero_()
@@ -219,11 +232,22 @@ def unpack(words):
 
 
 @triton.jit
-def look_back(words_ptr, tile, WINDOW: tl.constexpr):
-    """The sum of all tiles before `tile`, whose words lie at words_ptr + 0, 1, ... tile - 1."""
+def load_window(words_ptr, last, WINDOW: tl.constexpr):
+    """(statuses, values) of WINDOW tiles: of last, last - 1, ... Before tile 0 each is a WHOLE of 0. Given.
+
+    Status and value lie in one word: who sees the one sees the other. volatile=True asks memory each time; another load
+    in a loop may get an old answer for ever.
+    """
     back = tl.arange(0, WINDOW)
+    return unpack(tl.load(words_ptr + last - back, mask=back <= last, other=WHOLE << 32, volatile=True))
+
+
+@triton.jit
+def look_back(words_ptr, tile, WINDOW: tl.constexpr):
+    """The sum of all tiles before `tile`, an int32. Their words lie at words_ptr + 0, 1, ... tile - 1."""
+    back = tl.arange(0, WINDOW)  # element 0 of a window is tile `last`, element 1 the tile before it
     before, last = 0.0, tile - 1
-    pass  # while tiles are left: a window of words; if all are published, add up to the nearest WHOLE
+    pass  # while tiles are left: load a window; if all are published, add up to the nearest WHOLE. Return before
 
 
 @triton.jit
@@ -248,7 +272,7 @@ def scan_kernel(x_ptr, out_ptr, ticket_ptr, words_ptr, n, TILE: tl.constexpr, WI
     total = tl.sum(x)
     tl.atomic_xchg(words_ptr + tile, pack(PART, total), sem="relaxed")
     sums = tl.cumsum(x)  # while the tiles before publish theirs
-    before = look_back(words_ptr, tile, WINDOW=WINDOW)
+    before = look_back(words_ptr, tile.to(tl.int32), WINDOW=WINDOW)  # the ticket is an int64
     tl.atomic_xchg(words_ptr + tile, pack(WHOLE, before + total), sem="relaxed")
     tl.store(out_ptr + mine, before + sums, mask=mine < n)
 

@@ -23,7 +23,9 @@ def uniform(rows, rng):
 def skewed(rows, rng):
     """Many short rows and a few long ones: at 2**20 rows from 9 to about 29,000."""
     sizes = (rng.random(rows) + 1e-5) ** -0.7
-    return matrix((sizes * MEAN * rows / sizes.sum()).astype("int64"), rng)
+    lengths = (sizes * MEAN * rows / sizes.sum()).astype("int64")
+    lengths[: MEAN * rows - lengths.sum()] += 1  # what was cut off to get whole numbers
+    return matrix(lengths, rng)
 
 
 def by_cusparse(indptr, indices, values, x):

@@ -22,24 +22,25 @@ Concept
         delta: row sums of out * d_out       ds = p * (dp - delta)        dk = scale * ds.T @ q    a sum over queries
                                                                           dv = p.T @ d_out         a sum over queries
     delta is the mean of dp, weighted with p: .237 * 1 + .032 * 0 + .087 * 1 + .644 * 2 = 1.612. A score with a dp above
-    the mean should rise. out . d_out is the same number without any weight; both kernels load it. Its products have
-    no place in float16 where they are above 65504: first x.to(tl.float32), then tl.sum(x * y, 1), the sum of each row.
+    the mean should rise. out . d_out is the same number without any weight; both kernels load delta. In float16 no
+    product may be above 65504: first x.to(tl.float32), then tl.sum(x * y, 1), the sum of each row.
     Two kernels: who owns a tile of the result adds it up in registers, and stores it once: always the same bits. The
-    price: s and dp are computed in both, 7 products of matrices where one kernel would need 5. But that one adds parts
-    of dq to memory by atomics: programs wait for each other, and their order differs from run to run. On an H100 it had
-    .61 to .69 of cuDNN's speed at d = 128, two kernels like these .77 to .78 (November 2026).
+    price: s and dp are computed in both, and one kernel would compute them once. But that one adds parts of dq to
+    memory by atomics: programs wait for each other, and their order differs from run to run. On an H100 it had .61 to
+    .69 of cuDNN's speed at d = 128, two kernels like these .77 to .78 (November 2026).
     Turned: the left matrix of tl.dot may stay in registers, and dv has p.T there. So keys_kernel computes p and dp
     turned from the start, with a row for each key: tl.dot(k, q.T) is s.T. lse and delta are rows then: lse[None, :].
     At d = 128 a thread has few registers left: in the order p, dv, ds, dk the fewest tiles are in use at once.
-    Heads: GROUP heads of queries in a row share a key head. With GROUP = 3, key head 1 is that of heads 3, 4 and 5; dk
-    and dv are sums over the queries of all three. `head` uses key head head // GROUP.
+    Heads: GROUP heads of queries, one after the other, share a key head. With GROUP = 3, key head 1 is that of
+    heads 3, 4 and 5; dk and dv are sums over the queries of all three. `head` uses key head head // GROUP.
     Hidden keys: p = tl.where(seen, p, 0.0), not p * seen: exp of a score far above lse is infinite, times 0 NaN.
-    Past the end boxes hold zeros. A query there gets lse = infinity from of_rows, so its p is 0. A key there has s = 0
-    and p = exp(-lse). At lse = -17 its ds.to(float16) is infinite, and times its k, which is 0, NaN. So queries_kernel
-    hides it. In keys_kernel it has rows of its own, which no store keeps.
-    Causal: query i sees keys 0 to i. Tiles that are hidden as a whole are left out. With TILE_M = 32, queries 0 to 63
-    see none of keys 64 to 79: the loop over queries begins at 64. From query 79 on all see all of these keys: an `if`
-    around tl.where saves the time there, which no test measures. TILE_M may be less than TILE_N.
+    Past the end, boxes hold zeros. Queries there have p = 0, for of_rows gives them lse = infinity. Keys there have
+    s = 0 and p = exp(-lse): at lse = -17 ds can be infinite in float16, and infinity times a key of 0 is NaN. So
+    queries_kernel hides these keys; keys_kernel need not, for no store keeps their rows of dk and dv.
+    Causal: query i sees keys 0 to i. Tiles that are hidden as a whole are left out. With TILE_M = 32, queries 0 to 79
+    see none of keys 80 to 95, and query 80 is in the tile of queries 64 to 95: the loop over queries begins at 64. From
+    query 95 on all see all of these keys: an `if` around tl.where saves the time there, which no test measures. Where
+    TILE_M is less than TILE_N, several tiles of queries see only a part of a tile of keys.
     Powers of 2: lse of of_rows has log2(e) in it already, and scale * LOG2_E is the scale with it, so that
     p = tl.exp2(s * (scale * LOG2_E) - lse[:, None]), s without a scale.
     16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. p likewise. Behind the loop
@@ -239,5 +240,5 @@ def predict_flops(batches: int, heads: int, n_q: int, n_k: int, d: int) -> int:
 
 
 def predict_peak(batches: int, heads: int, kv_heads: int, n_q: int, n_k: int, d: int) -> int:
-    """Bytes that attention_backward has allocated at its peak, for legal strides: 2 bytes a number, 4 for float32."""
+    """Most bytes that attention_backward itself allocates at a time, for legal strides: 2 a number, 4 for float32."""
     raise NotImplementedError("week3/katas/flash_backward task 4: predict_peak")

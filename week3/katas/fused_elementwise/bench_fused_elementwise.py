@@ -39,15 +39,16 @@ class Backward:
         return torch.autograd.grad(*self.graph, d_out, retain_graph=True)
 
 
-def of_matrices(function, arguments, matrices, flops, rivals):
+def of_matrices(function, arguments, matrices, flops, small, rivals):
     return Workload(
-        function=function, arguments=arguments, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=64,
+        function=function, arguments=arguments, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=small,
         shape=lambda n: f"{n} x {n} float16", moved=lambda n: 2 * matrices * n * n, flops=lambda n: flops * n * n,
         terms=lambda n: n, dtype="float16", naive="PyTorch", rivals=rivals)
 
 
 WORKLOADS = (
-    of_matrices("gelu_dropout_forward", operands, 2, 20, {"torch.compile": Compiled(by_torch), "PyTorch": by_torch}),
-    of_matrices("gelu_dropout_backward", operands_back, 3, 30, {
+    of_matrices("gelu_dropout_forward", operands, 2, 20, 64, {
+        "torch.compile": Compiled(by_torch), "PyTorch": by_torch}),
+    of_matrices("gelu_dropout_backward", operands_back, 3, 30, 640, {  # more rows than programs, each with a share
         "torch.compile": Backward(Compiled(by_torch)), "PyTorch": Backward(by_torch)}),
 )

@@ -15,14 +15,14 @@ Challenge
 
 Explore
     ./course python -c "import torch; y = torch.dropout(torch.ones(9999), 0.9, True); print(y.unique(), y.mean())"
-    First say which numbers dropout makes of 1, and their mean. Why is no kept element 1?
+    First say which numbers dropout makes of 1, and about what mean they have. Why is no kept element 1?
 
 Concept
-    GELU: gelu(u) = u * cdf(u), where cdf(u) is the part of a normal distribution below u: cdf(1) = .841, cdf(-1) = .16.
+    GELU: gelu(u) = u * cdf(u), with cdf(u) the part of a normal distribution below u: cdf(1) = .841, cdf(-1) = .159.
     It is exact by erf; the formula with tanh is a neighbour, 1e-4 away at u = 2. The slope of a product has two terms:
     cdf(u) + u * density(u), since the slope of cdf is the density. At 1 they are .841 + .242 = 1.083.
-    Dropout makes a share p of the elements 0 and divides the others by 1 - p, so that the mean stays. Choose with
-    tl.where: 0 times NaN would be NaN, and a dropped element is 0 whatever it was.
+    Dropout makes a share p of the elements 0 and multiplies the others by scale, 1 / (1 - p), so that the mean stays.
+    Choose with tl.where between gelu(u) * scale and 0: 0 times NaN would be NaN, and what is dropped is 0 in any case.
     Draws: Philox computes random bits from two numbers, seed and offset, and remembers nothing. So the backward asks
     with the same seed and offsets, and finds the same mask. Each offset has eight draws:
         n = 20             columns 0 to 7      columns 8 to 15     columns 16 to 19
@@ -31,17 +31,20 @@ Concept
     A row has tl.cdiv(n, 8) offsets, here 3. Column c of row r has draw c % 8 of offset r * 3 + c // 8, whatever the
     tiles are. If each tile began with offset 0, all of them would drop the same places.
     Eight at once: a call has seven rounds of two wide multiplications. tl.rand, called for each element, would need
-    more than eight times as many. eight_draws(seed, offset) takes a block of offsets and returns a block eight times
-    as long: for offsets 3 and 4 the draws of columns 0 to 15 of row 1. Instructions are the limit here, not bytes: on
+    more than eight times as many. eight_draws(seed, offset) takes a block of TILE // 8 offsets and returns a block of
+    TILE draws: of offsets 3 and 4, those of columns 0 to 15 of row 1. Instructions are the limit here, not bytes: on
     an H100 a kernel like this one had .67 of the speed of a copy with ten rounds and tl.erf, and .94 to .96 with seven
-    and a short erf (8192 x 8192, 16 bits; November 2026).
-    Gradient of the bias: bias[c] is added in every row, so its gradient is the sum of d_x down column c. Program (i, j)
-    of the backward has strip j of TILE columns and rows i, i + programs, ... It adds d_x to a block of tl.zeros in
-    registers, before d_x is rounded, and stores the block once, as row i of its shares; shares.sum(0) adds up those.
-    Rows and precision: tl.program_id(0).to(tl.int64) makes places and offsets of a row 64 bits wide. wide(...) around a
-    load makes float32 of 16 bits.
-    Autograd: ctx.save_for_backward(...) keeps tensors, ctx.p = p and ctx.seed = seed keep numbers. backward returns one
-    gradient for each argument of forward, None for p and seed.
+    and a short erf, SHORT (8192 x 8192, 16 bits; November 2026).
+    Programs: (i, j) of the forward has row i and strip j of TILE columns, as in mask_kernel. Each row loads the bias
+    anew: so ./course count finds 1.5 times the least bytes. (i, j) of the backward has strip j of rows i, i + programs,
+    ... The number i is tl.program_id(0).to(tl.int64), since row * n may need 64 bits.
+    Precision: wide(...) around a load makes float32 of 16 bits. tl.store rounds.
+    Gradient of the bias: bias[c] is added in every row, so its gradient is the sum of d_x down column c. A program adds
+    d_x, not yet rounded, to tl.zeros((TILE,), dtype=...) of the dtype of shares: float64 if x has that, else float32.
+    After its rows it stores that block once, as row i of shares; shares.sum(0) adds those up.
+    Autograd: ctx.save_for_backward(...) keeps tensors, ctx.p = p and ctx.seed = seed keep numbers. Save x and bias as
+    they came: if as_rows had to copy, the backward copies again. It returns a gradient for each argument of forward,
+    None for p and seed.
 
 Code it
     Task 1  kept: which places of a tile are not dropped                            (two lines)
@@ -101,7 +104,10 @@ def eight_draws(seed, offset):
 
 
 def threshold_and_scale(p: float) -> tuple[int, float]:
-    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p). If p is 1, nothing is."""
+    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p). If p is 1, nothing is.
+
+    A kernel gets scale as a float32.
+    """
     return round(p * 65536), 1 / (1 - p) if p < 1 else 0.0
 
 
@@ -163,7 +169,7 @@ def gelu_dropout_backward(d_out: torch.Tensor, x: torch.Tensor, bias: torch.Tens
 
     d_out: (rows, n), its rows of any stride of its own; not copied.
     programs: at most so many run for each strip of tile columns, and no more than there are rows. Without a row
-    d_bias is 0. Beside the kernel there is one operation of PyTorch, which adds up the shares of d_bias.
+    d_bias is 0. Beside the kernel PyTorch adds up the shares of d_bias, and rounds the sum to the dtype of bias.
     """
     rows, n = x.shape
     programs = min(rows, programs)
@@ -180,7 +186,10 @@ def as_rows(x: torch.Tensor) -> torch.Tensor:
 
 
 class GeluDropout(torch.autograd.Function):
-    """Both functions as one operation of autograd; x, bias and d_out stored in any way. Only arguments are saved."""
+    """Both functions as one operation of autograd; x, bias and d_out stored in any way.
+
+    Saved are x and bias themselves, no copies of them, and nothing else.
+    """
 
     @staticmethod
     def forward(ctx, x, bias, p, seed):

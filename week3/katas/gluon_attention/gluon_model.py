@@ -18,7 +18,7 @@ from week3.katas.gluon_attention.tile_plan import plan
 
 ROWS = 2  # queries of a consumer of the model
 SOME = ORDERS[::5]  # each worker is first in one of these at least
-TASKS = {"copy_keys": 3, "overlapped_step": 4}
+TASKS = {"copy_tile": 3, "overlapped_step": 4}
 
 
 class Shaped(Group):
@@ -68,13 +68,41 @@ class Program:
         self.barriers = *of_q, *of_kv
         self.parts = Parts(run, out, lse, program, {"k": k, "v": v})
         self.stages = stages
+        ends = [min(n_k, (number % tiles_down + 1) * 2 * ROWS) if causal else n_k for number in self.tiles]
+        self.steps = [-(-end // keys) for end in ends]  # tiles of keys of each tile of queries
+        self.produced = False
 
     def go(self, workers: dict[str, Callable]) -> dict:
-        results = self.run.go(workers)
+        def produce() -> None:
+            workers[PRODUCER]()
+            self.produced = True
+
+        self.run.about_a_deadlock = self._clue
+        results = self.run.go({**workers, PRODUCER: produce})
         if left := [place for place in self.run.places if place.unread or place.arriving]:
             raise RuntimeError(f"At the end {left[0].what} lies in {left[0].name}, and nobody has used it.\n"
                                f"{left[0].line}it was copied there.")
         return results
+
+    def _clue(self) -> list[str]:
+        """A line about a deadlock, of what was seen until then; or none."""
+        barriers = {barrier.name: barrier for group in self.barriers for barrier in group.members}
+        places = {place.name: place for place in self.run.places}
+        for name in barriers.keys() & self.parts.expected.keys() & self.parts.brought.keys():
+            (line, expected), (box, brought) = self.parts.expected[name], self.parts.brought[name]
+            if barriers[name].bytes and expected != brought:
+                return [f"{line}{expected} bytes are expected, and {box} brings {brought}, 2 an element."]
+        at, *of_consumers = ((self.run.waits[name] or [""])[-1] for name in (PRODUCER, *CONSUMERS))
+        keys = [barriers[name] for name in of_consumers if name.startswith("k_full")]
+        if not self.produced and "empty" in at and not places[at.replace("empty", "places")].what:
+            return ["Nothing was copied there yet. At a new barrier a wait for phase 1 passes, one for 0 does not."]
+        if not self.produced and self.stages > 1 and any(
+                at == key.name.replace("k_full", "v_empty") and key.left for key in keys):
+            return ["Consumers give v back once k of two tiles on is there. Does the producer ask for k first?"]
+        waits = max(sum(name.startswith("k_full") for name in self.run.waits[who]) for who in CONSUMERS)
+        if keys and self.produced and waits > sum(self.steps):
+            return [f"There are {sum(self.steps)} tiles of keys, and this is wait {waits} for one. Is there another?"]
+        return []
 
 
 def run_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool, scale: float, roles: tuple, keys: int,
@@ -106,11 +134,11 @@ def run_producer(producer: tuple, shapes: tuple, causal: bool, keys: int, stages
                  ) -> tuple[list[tuple], int]:
     """Where the boxes of each step of k and v begin, as right consumers find them, the workers in five orders.
 
-    Also the most boxes of k and v that were on their way at once.
+    Also the most boxes of k and v that were on their way at once. With 2 stages or more consumers give v back when the
+    next keys are there, as the kernel's do; with 1 stage they would wait for ever, and give it back before.
     """
     found: list[tuple] = []
     copies = 0
-    (_, heads, n_q, _), (_, _, n_k, _) = shapes
     for order in SOME:
         one = Program(order, shapes, causal, keys, stages, program, programs, np.zeros(0), np.zeros(0))
         one.run.question = "This consumer is the model's, and waits as it should. What is copied, where to, and when?"
@@ -118,22 +146,35 @@ def run_producer(producer: tuple, shapes: tuple, causal: bool, keys: int, stages
         def consume(c, one=one):
             q_full, q_empty, k_full, k_empty, v_full, v_empty = one.barriers
             q_places, k_places, v_places, _ = one.places
-            seen, i = [], 0
-            for turn, number in enumerate(one.tiles):
+            keys_seen, values_seen, i = [], [], 0
+
+            def wait(full, i):
+                full.index(i % stages).wait(i // stages % 2)
+
+            def use_values(i):
+                wait(v_full, i)
+                values_seen.append(v_places.index(i % stages).use())
+
+            for turn, steps in enumerate(one.steps):
                 q_full.index(c).wait(turn % 2)
                 q_places.index(c).use()
                 q_empty.index(c).arrive()
-                end = min(n_k, (number % one.work[2] + 1) * 2 * ROWS) if causal else n_k
-                for _ in range(-(-end // keys)):
-                    slot, phase = i % stages, i // stages % 2
-                    boxes = []
-                    for full, empty, places in ((k_full, k_empty, k_places), (v_full, v_empty, v_places)):
-                        full.index(slot).wait(phase)
-                        boxes.append(places.index(slot).use())
-                        empty.index(slot).arrive()
-                    seen.append(tuple(boxes))
+                wait(k_full, i)
+                for step in range(steps):
+                    keys_seen.append(k_places.index(i % stages).use())
+                    if step:
+                        use_values(i - 1)
+                    k_empty.index(i % stages).arrive()
+                    if step and stages == 1:
+                        v_empty.index(0).arrive()
+                    if step + 1 < steps:
+                        wait(k_full, i + 1)
+                    if step and stages > 1:
+                        v_empty.index((i - 1) % stages).arrive()
                     i += 1
-            return seen
+                use_values(i - 1)
+                v_empty.index((i - 1) % stages).arrive()
+            return list(zip(keys_seen, values_seen))
 
         shape_q, shape_k = (np.broadcast_to(0, shape) for shape in shapes)
         boxes = Corners("q", shape_q, ROWS), Corners("k", shape_k, keys), Corners("v", shape_k, keys)

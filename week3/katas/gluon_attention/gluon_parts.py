@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from week2.katas.gluon_gemm.ring_model import Barrier, Place
-from week2.katas.gluon_gemm.workers import CONSUMERS, Run
+from week2.katas.gluon_gemm.workers import CONSUMERS, Run, line_of_the_lesson
 
 OPERAND = "layout of an operand"
 
@@ -101,6 +101,8 @@ class Parts:
     def __init__(self, run: Run, out: np.ndarray, lse: np.ndarray, program: int, groups: dict) -> None:
         self.run, self.out, self.lse, self.program, self.groups = run, out, lse, program, groups
         self.used = {name: {"k": [], "v": []} for name in CONSUMERS}  # the slots that are not given back
+        self.expected: dict[str, tuple[str, int]] = {}  # by barrier: the last line that expects bytes there, how many
+        self.brought: dict[str, tuple[str, int]] = {}  # by barrier: the last copy, how many bytes it brings
         self.seen = {"softmaxes over a product": 0, "softmaxes over none": 0, "products that were waited for": 0,
                      "slots of k kept in a softmax": 0, "slots of v kept too long": 0, "masks behind the first": 0}
 
@@ -112,7 +114,7 @@ class Parts:
             "tma": Names(async_copy_global_to_shared=self.copy, store_wait=lambda pendings: None),
             "mbarrier": Names(
                 wait=lambda barrier, phase, pred=True: barrier.wait(phase) if pred else None,
-                expect=lambda barrier, bytes, pred=True: barrier.expect(bytes) if pred else None, arrive=self.arrive),
+                expect=self.expect, arrive=self.arrive),
             "gl": Names(
                 program_id=lambda axis: (self.program, 0, 0)[axis], cdiv=lambda a, b: -(-a // b),
                 load=lambda pointer: pointer.numbers[pointer.at], static_range=range, constexpr=object,
@@ -132,14 +134,24 @@ class Parts:
         if col:
             raise RuntimeError(f"A box of {desc.name} begins at column {col} of each row, and has all columns: at 0.")
         what = f"{desc.name}[{batch}, {head}, {row}:{row + desc.rows}]"
-        place.fill(what, desc.at(batch, head, row), 2 * desc.rows * desc.d, barrier)
+        bytes = 2 * desc.rows * desc.d
+        self.brought[barrier.name] = f"a box of {desc.rows} x {desc.d}", bytes
+        place.fill(what, desc.at(batch, head, row), bytes, barrier)
+
+    def expect(self, barrier: Barrier, bytes: int, pred: Any = True) -> None:
+        if pred:
+            self.expected[barrier.name] = line_of_the_lesson(), bytes
+            barrier.expect(bytes)
 
     def arrive(self, barrier: Barrier, *, count: int = 1, pred: Any = True) -> None:
         if not pred:
             return
         kind, slot = barrier.name[0], int(barrier.name.split("(")[1][:-1])
-        kept = self.used.get(self.run.now, {}).get(kind, [])
-        if slot in kept:
+        kept = self.used.get(self.run.now, {}).get(kind)
+        if kept is not None and barrier.name.startswith(f"{kind}_empty"):
+            if slot not in kept:
+                raise RuntimeError(f"{self.run.now} gives a slot back at {barrier.name}, and has begun no product with "
+                                   f"what lies there.\nWhich slot of {kind} did the product use that has ended?")
             kept.remove(slot)
         barrier.arrive()
 

@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from tools.check import assert_matches, compiled, terms
+from tools.check import assert_matches, compiled
 from tools.check.inputs import matrices
 from tools.check.tolerances import SLACK, Tolerance, unit
 from tools.gpu import device
@@ -24,6 +24,14 @@ def cycles_of_product(rows, cols, depth):
 
 def cycles_of_exponentials(rows, keys):
     return rows * keys // 16
+
+
+@pytest.mark.task(1)
+def test_a_multiply_add_counts_once():
+    cycles = lesson.product_cycles(64, 128, 128)
+    why = (f"product_cycles(64, 128, 128) is {cycles}, wanted: 512. 64 * 128 sums have 128 multiply-adds each, and "
+           "2048 of them are done in a cycle: one multiplication with its addition is one.")
+    assert cycles == 512, why
 
 
 @pytest.mark.task(1)
@@ -57,18 +65,6 @@ def test_short_products_leave_the_exponentials_as_the_bound(consumers, keys, d, 
     assert cycles == wanted, why
 
 
-def bytes_by_hand(consumers, keys, d, stages):
-    return terms(q=2 * consumers * 64 * d, out=2 * consumers * 64 * d, k=2 * stages * keys * d,
-                 v=2 * stages * keys * d, barriers_of_q=16 * consumers, barriers_of_k=16 * stages,
-                 barriers_of_v=16 * stages)
-
-
-@pytest.mark.task(1)
-@pytest.mark.parametrize("config", [(2, 128, 128, 2), (3, 128, 64, 3), (1, 32, 64, 4)])
-def test_shared_memory_holds_queries_results_two_rings_and_barriers(config):
-    assert_matches(lesson.shared_bytes, *config, oracle=bytes_by_hand)
-
-
 # Task 2: the schedule -----------------------------------------------------------------------------
 
 def predicted(steps, consumers=1, product=512, softmax=512):
@@ -89,6 +85,16 @@ def test_the_softmax_runs_beside_the_product_with_the_values_before(steps, wante
            f"{wanted // 512} columns. Which product runs while p1 is computed? See it: "
            "./course python -m week3.katas.gluon_attention.timeline 1 consume")
     assert cycles <= wanted, why
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("steps", [2, 3, 8])
+def test_values_are_begun_before_the_scores_are_waited_for(steps):
+    """Else the tensor cores stand still between S and V, until the consumer has noticed that S is there."""
+    behind = lesson.products_behind_others(steps)
+    why = (f"Over {steps} tiles {behind} products are begun while another one is in flight, wanted: {steps - 1}, V0 "
+           "behind S1 and so on. Which comes first, V0 or the wait for S1?")
+    assert behind == steps - 1, why
 
 
 @pytest.mark.task(2)
@@ -155,6 +161,12 @@ def test_tiles_of_keys_come_last_to_first():
 @pytest.mark.task(3)
 def test_values_come_with_their_keys():
     assert_matches(lesson.asked_boxes, (1, 1, 4, 3), (1, 1, 15, 3), 5, 4, oracle=boxes_by_hand)
+
+
+@pytest.mark.task(3)
+def test_keys_are_asked_for_before_a_slot_of_values_is_waited_for():
+    """Three tiles in two slots. Consumers give the first values back when the keys of the third tile are there."""
+    assert_matches(lesson.asked_boxes, (1, 1, 4, 3), (1, 1, 12, 3), 4, 2, oracle=boxes_by_hand)
 
 
 @pytest.mark.task(3)
@@ -315,12 +327,12 @@ def test_each_softmax_but_the_first_runs_beside_a_product(rng):
     seen = lesson.overlap(*doubles(rng, (1, 1, 4, 3), (1, 1, 20, 3)))
     beside, alone_, at_once = (seen[name] for name in (
         "softmaxes over a product", "softmaxes over none", "products that were waited for"))
-    why = (f"Softmaxes of both consumers that ran beside a product: {beside}, without one: {alone_}; wanted: 8 and 2. "
-           "Which product is in flight when softmax_of is called?")
-    assert (beside, alone_) == (8, 2), why
     why = (f"Products that ended before warpgroup_mma returned: {at_once}, wanted: 4, the first and the last of each "
            "consumer. Which argument lets one begin and return?")
     assert at_once == 4, why
+    why = (f"Softmaxes of both consumers that ran beside a product: {beside}, without one: {alone_}; wanted: 8 and 2. "
+           "Which product is in flight when softmax_of is called?")
+    assert (beside, alone_) == (8, 2), why
 
 
 @pytest.mark.task(3, 4)
@@ -355,7 +367,7 @@ def exponentials_between_the_waits(kernel):
     return [text.count("MUFU.EX2") for most, text in zip(parts[1::2], parts[2::2]) if most == "1"]
 
 
-@pytest.mark.task(1, 3, 4)
+@pytest.mark.task(3, 4)
 @pytest.mark.compiled
 @pytest.mark.parametrize("d", [128, 64])
 def test_nothing_spills_and_both_products_are_the_tensor_cores(d, rng):
@@ -364,12 +376,14 @@ def test_nothing_spills_and_both_products_are_the_tensor_cores(d, rng):
     spills, shared, predicted = kernel.spills, kernel.shared_bytes, lesson.shared_bytes(consumers, 128, d, stages)
     products = sum(number for name, number in kernel.sass.items() if name.startswith("HGMMA"))
     wanted = consumers * 2 * (d // 16 + 128 // 16)
-    assert spills == 0
+    why = (f"{spills} bytes of registers are spilled at d = {d}, wanted: none. Does like stand behind the wait for V, "
+           "and has that wait acc alone as deps? ./course compiled week3/katas/gluon_attention shows the lines.")
+    assert spills == 0, why
     why = (f"{products} tensor-core instructions stand in the code, wanted: {wanted}: S and V of each of {consumers} "
            "consumers, before the loop or behind it and in it.")
     assert products == wanted, why
-    assert predicted <= shared <= LIMIT, f"The compiler takes {shared} bytes, your shared_bytes says {predicted}."
-    assert shared - predicted < 512, f"The compiler takes {shared} bytes, your shared_bytes says {predicted}."
+    assert predicted <= shared <= LIMIT, f"The compiler takes {shared} bytes, shared_bytes says {predicted}."
+    assert shared - predicted < 512, f"The compiler takes {shared} bytes, shared_bytes says {predicted}."
 
 
 @pytest.mark.task(3, 4)
@@ -378,7 +392,7 @@ def test_the_exponentials_stand_between_the_wait_for_scores_and_that_for_values(
     """64 weights of each thread, and two alphas."""
     between = exponentials_between_the_waits(of_attention(rng, 128))
     why = (f"Exponentials between the wait for S and the wait for V, in each consumer: {between}, wanted: 64 or more, "
-           "in two consumers. Which wait keeps them there, and what are the deps of the wait for V?")
+           "in two consumers. Which wait stands between the softmax and the wait for V, and keeps them there?")
     assert len(between) == 2 and min(between) >= 64, why
 
 

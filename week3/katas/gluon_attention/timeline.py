@@ -24,12 +24,13 @@ class Schedule:
         self.calls: list[tuple[str, int]] = []
         self.flying: list[tuple[str, int]] = []
         self.held = self.most_held = 0  # tiles of scores that are begun and are no weights yet
+        self.begun_behind = 0  # products that were begun while another one was in flight
 
     def begin_scores(self, i: int) -> None:
         self._once("begin_scores", i)
         self.held += 1
         self.most_held = max(self.held, self.most_held)
-        self.flying.append(("scores", i))
+        self._begin("scores", i)
 
     def softmax(self, i: int) -> None:
         if ("begin_scores", i) not in self.calls:
@@ -47,7 +48,7 @@ class Schedule:
             raise RuntimeError(f"begin_values({i}): softmax({i}) rescales acc, and a product adds to acc still: "
                                f"{self._flying()}.\nWhat has to be waited for after the softmax?")
         self._once("begin_values", i)
-        self.flying.append(("values", i))
+        self._begin("values", i)
 
     def wait(self, most: int) -> None:
         if most < 0:
@@ -61,6 +62,10 @@ class Schedule:
         for name in ("begin_scores", "softmax", "begin_values"):
             if missing := [i for i in range(self.steps) if (name, i) not in self.calls]:
                 raise RuntimeError(f"{name}({missing[0]}) is missing, of {self.steps} tiles.")
+
+    def _begin(self, what: str, i: int) -> None:
+        self.begun_behind += bool(self.flying)
+        self.flying.append((what, i))
 
     def _once(self, name: str, i: int) -> None:
         if i not in range(self.steps):
@@ -126,6 +131,8 @@ def one_after_the_other(warps: Schedule, steps: int) -> None:
 
 def main() -> None:
     schedule = one_after_the_other
+    if not sys.argv[1:] or not sys.argv[1].isdecimal() or not 1 <= int(sys.argv[1]) <= 3:
+        sys.exit("How many consumers, 1 to 3? ./course python -m week3.katas.gluon_attention.timeline 2")
     if "consume" in sys.argv:
         from week3.katas.gluon_attention import gluon_attention
 

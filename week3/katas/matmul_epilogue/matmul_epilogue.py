@@ -5,15 +5,15 @@ Challenge
     the product. Write it as one kernel: bias, gelu and residual are its epilogue (week 2, day 7), in registers. Then
     find its gradients.
 
-        product + bias       = z            gelu(z)             residual     out
-         2  -1   0  + -1 1 -1   1   0  -1     .841    0  -.159    0   1   2    .841    1   1.841
-         2   0   1              1   1   0     .841  .841     0    3   4   5   3.841  4.841   5
-        slope of gelu at z:  1.083    .5  -.083    d_z, where d_out is 1 everywhere
-                             1.083  1.083    .5
-        d_bias, added up:    2.167  1.583  .417
+        product       + bias         = z             gelu(z)              + residual    = out
+         2  -1   0      -1   1  -1      1   0  -1     .841     0  -.159     0   1   2      .841      1  1.841
+         2   0   1      -1   1  -1      1   1   0     .841  .841      0     3   4   5     3.841  4.841      5
+        slope of gelu at z              1.083    .5  -.083    d_z, where d_out is 1 everywhere
+                                        1.083  1.083    .5
+        d_bias, its columns added up    2.167  1.583  .417
 
 Explore
-    ./course python -c "from torch import nn, tensor as t; print(nn.functional.gelu(t([-4., -1, -.75, -.5, 0, 1, 4])))"
+    ./course python -c "from torch import nn, tensor as t; print(nn.functional.gelu(t([-4, -1.05, -.75, -.5, 1, 4])))"
     Both ends look like ReLU. Which two of these z have nearly the same gelu? Can z be found again from it?
 
 Concept
@@ -23,17 +23,23 @@ Concept
     Bytes: behind a product, three kernels for bias, gelu and residual read m * n numbers each and write as many; the
     last one reads the residual too. With the store of the product that is 8 times m * n. In the epilogue the sums are
     in registers: the residual is read, out is stored, 2 times m * n. For 2 x 3 numbers of 2 bytes: 96 bytes, or 24.
+    Product: a_desc.load([row, start]) is a box of a, TILE_M x TILE_K numbers, that begins there; boxes of b_desc are
+    TILE_K x TILE_N. Places outside the matrix are 0, and add nothing. tl.dot(x, y, acc, out_dtype=SUMS) is acc plus
+    the product of two boxes. SUMS is float64 for float64, else float32.
     Order: the loop over k only adds. A bias in it would come once for each box, and gelu of a part is no part of gelu.
     Then the bias, one number for each column; gelu; the residual; one rounding, when tl.store converts to the dtype
     that it stores to. If z were rounded to float16 before gelu, 2048 + 1 would be 2048.
     Save z: the slope needs it, and out does not tell it: gelu(-.5) and gelu(-1.05) are both -.154. To multiply again
-    takes 2 * m * n * k operations, to store z m * n numbers. So z is stored for training, and only for that.
+    takes 2 * m * n * k operations, to store z m * n numbers. So z is stored for training, and only for that. Else
+    z_ptr is None, and the compiler leaves out what "if z_ptr is not None:" guards.
     Way back: d_z = d_out * slope(z). The bias meets every row, so d_bias is d_z added up over the rows. A program has
     a tile of d_z in registers and adds up its columns, tl.sum(d_z, 0), before d_z is rounded: its share. PyTorch adds
-    up the shares, as in the kata layernorm. The residual is only added: its gradient is d_out itself. The product
-    has two: d_a = d_z @ b.T and d_b = a.T @ d_z, by PyTorch.
-    Precision: SUMS is float64 for float64, else float32. tl.dot(x, y, acc, out_dtype=SUMS) adds to acc. In d_z_kernel
-    shares_ptr.dtype.element_ty is such a dtype, and x.to(dtype) converts.
+    up the shares, as in the kata layernorm. Outside the matrix a masked load may give anything; with other=0.0 it gives
+    0. If z and d_out are loaded so, d_z is 0 there. x.to(dtype) converts; d_z_kernel knows SUMS as
+    shares_ptr.dtype.element_ty. The residual is only added: its gradient is d_out itself. The product has two,
+    d_a = d_z @ b.T and d_b = a.T @ d_z, by PyTorch.
+    Autograd, as in the kata layernorm: ctx.save_for_backward(x, y) keeps tensors, ctx.saved_tensors has them again,
+    backward returns a gradient for each argument of forward. ctx.needs_input_grad has a bool for each argument.
 
 Code it
     Task 1  fused_bytes, saved_bytes: what is moved, and what is not                      (two lines)
@@ -55,9 +61,10 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-CONFIG = {"TILE_M": 128, "TILE_N": 128, "TILE_K": 64, "num_warps": 8, "num_stages": 4}     # of numbers of 2 bytes
+CONFIG = {"TILE_M": 64, "TILE_N": 128, "TILE_K": 64, "num_warps": 4, "num_stages": 4}       # of numbers of 2 bytes
 FLOAT64 = {"TILE_M": 32, "TILE_N": 32, "TILE_K": 32, "num_warps": 4, "num_stages": 2}
 ROWS, COLS = 32, 128                                                                       # a tile of d_z_kernel
+NAMES = "a", "b", "bias", "residual"                                                       # arguments of linear_gelu
 
 
 # Task 1
@@ -70,7 +77,7 @@ def fused_bytes(m: int, n: int, k: int, tile_m: int, tile_n: int, itemsize: int,
 
 
 def saved_bytes(m: int, n: int, itemsize: int, save_z: bool = False) -> int:
-    """Bytes that in_four_kernels moves and matmul_kernel does not; less what save_z costs there. Without the bias."""
+    """Bytes that in_four_kernels moves, less those that matmul_kernel moves, which stores z if save_z. Without bias."""
     raise NotImplementedError("week3/katas/matmul_epilogue task 1: saved_bytes")
 
 
@@ -94,7 +101,7 @@ def matmul_kernel(a_desc, b_desc, bias_ptr, residual_ptr, z_ptr, out_ptr, m, n, 
                   FUSED: tl.constexpr, SUMS: tl.constexpr, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
                   TILE_K: tl.constexpr):
     """A tile of out. FUSED: with the epilogue, else the product alone. residual_row, residual_col: its strides."""
-    pass  # where am I; the product, box after box of k; if FUSED the epilogue; store out
+    pass  # where am I; the product, box after box of k; if FUSED bias, z's store, gelu, residual; store out
 
 
 def boxes(x: torch.Tensor, rows: int, cols: int) -> TensorDescriptor:
@@ -183,7 +190,7 @@ def fused_backward(d_out: torch.Tensor, z: torch.Tensor, *, tile: tuple[int, int
 class LinearGelu(torch.autograd.Function):
     """fused_forward and fused_backward as one operation of autograd; bias may have any stride.
 
-    z is stored only if an argument asks for a gradient: ctx.needs_input_grad has a bool for each of them.
+    z is stored if any of the four arguments asks for a gradient. a, b and z alone wait for the backward, none copied.
     """
 
     @staticmethod
@@ -198,3 +205,11 @@ class LinearGelu(torch.autograd.Function):
 def linear_gelu(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
     """gelu(a @ b + bias) + residual, with gradients; arguments as in fused_forward, of any strides. Given."""
     return LinearGelu.apply(a, b, bias, residual)
+
+
+def gradient_alone(name: str, *arguments: torch.Tensor) -> torch.Tensor:
+    """The gradient of linear_gelu(...).sum() for the argument of this name, if no other asks for one. Given."""
+    leaves = [x.detach().requires_grad_(name == own) for own, x in zip(NAMES, arguments)]
+    with torch.enable_grad():
+        linear_gelu(*leaves).sum().backward()
+    return leaves[NAMES.index(name)].grad

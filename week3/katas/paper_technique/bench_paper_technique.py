@@ -39,7 +39,7 @@ def flops(n):
 
 WORKLOADS = (
     Workload(
-        function="token_losses", arguments=operands, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(64,), small=48,
+        function="token_losses", arguments=operands, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(64,), small=160,
         shape=lambda n: f"{n} tokens, {sizes(n)[0]} words, d = {sizes(n)[1]}, float16", moved=moved, flops=flops,
         terms=lambda n: sum(sizes(n)), dtype="float16", naive="PyTorch",
         rivals={"torch.compile": Compiled(by_all_logits), "PyTorch": by_all_logits}),

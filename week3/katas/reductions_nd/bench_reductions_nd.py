@@ -25,7 +25,7 @@ def by_formula(x, axis):
 def of_squares(axis, words):
     return Workload(
         function="moments", arguments=along(axis), sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=64,
-        shape=lambda n: f"{n} x {n} float32, {words}", moved=lambda n: 4 * n * n, flops=lambda n: 4 * n * n,
+        shape=lambda n: f"{n} x {n} float32, {words}", moved=lambda n: 4 * n * n + 8 * n, flops=lambda n: 4 * n * n,
         terms=lambda n: n, naive="PyTorch", rivals={"torch.compile": Compiled(by_formula), "PyTorch": by_torch})
 
 

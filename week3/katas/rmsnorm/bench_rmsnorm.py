@@ -5,8 +5,13 @@ from tools.course.content.workload import Compiled, Workload, tensors
 EPS = 1e-6
 
 
+def rows(n):
+    """As many as a row is long, and more than the 132 programs of the way back."""
+    return max(n, 512)
+
+
 def rows_of(n, rng):
-    return tensors(rng, (n, n), (n, n), n)
+    return tensors(rng, (rows(n), n), (rows(n), n), n)
 
 
 def by_formula(x, residual, weight):
@@ -23,7 +28,7 @@ def by_torch(x, residual, weight):
 
 
 def on_the_way_back(n, rng):
-    d_y, d_total, total, weight = tensors(rng, (n, n), (n, n), (n, n), n)
+    d_y, d_total, total, weight = tensors(rng, *[(rows(n), n)] * 3, n)
     return d_y, d_total, total, weight, (total.square().mean(1) + EPS).rsqrt()
 
 
@@ -37,8 +42,8 @@ def of_rows(function, arguments, flops, rivals):
     """Each way four matrices: x, residual, total, y; and d_y, total, d_total, d_x."""
     return Workload(
         function=function, arguments=arguments, sizes=(1024, 2048, 4096, 8192), laptop_sizes=(128,), small=64,
-        shape=lambda n: f"{n} rows of {n} float32", moved=lambda n: 4 * 4 * n * n,
-        flops=lambda n: flops * n * n, terms=lambda n: n, naive="PyTorch", rivals=rivals)
+        shape=lambda n: f"{rows(n)} rows of {n} float32", moved=lambda n: 4 * 4 * rows(n) * n,
+        flops=lambda n: flops * rows(n) * n, terms=rows, naive="PyTorch", rivals=rivals)
 
 
 WORKLOADS = (

@@ -14,29 +14,32 @@ Challenge
 
 Explore
     ./course python -c "import torch; x = torch.tensor([256.], dtype=torch.bfloat16); print((x + 1).item())"
-    bfloat16 has 8 binary digits: first say what is printed. Of which number should the norm be then, 256 or 257?
+    bfloat16 has 8 binary digits: first say what is printed. Should the norm then be that of 256 or of 257?
 
 Concept
     Traffic: an addition reads two matrices and writes total, a norm reads total and writes y. Fused, total is normed in
     registers. On the way back the norm reads d_y and total and writes a matrix; an addition reads that and d_total and
-    writes d_x. Count the matrices. weight comes from a cache for each row, and is not counted.
-    Norm: rstd = tl.rsqrt(mean square + eps) is one over a root; eps keeps it finite where a row is 0. Squares are never
-    negative, so no digits cancel, and places behind the row, loaded as 0.0, add nothing. Sums have the dtype of rstd,
-    rstd_ptr.dtype.element_ty: float64 if x is, else float32. Convert what is loaded; tl.store converts by itself.
-    Rounding: total is stored in 16 bits. Norm what is stored, x.to(total_ptr.dtype.element_ty), in float32 again: then
-    fused and separate give the same bits, and the way back, which reads total, fits y. Without a residual the launches
-    have None for it and for d_total, and `if residual_ptr is not None:` is decided when a kernel is compiled.
-    Gradients: d_weight is d_y * x_hat added up over the rows. g = d_y * weight arrives at x_hat = total * rstd. What
-    ctx.save_for_backward gets, total and weight, is alive anyway: rstd alone is new. total[j] moves the loss in three
-    ways. d_x is their sum, and so is d_residual:
+    writes d_x. Fused, no matrix lies between the two. Count the matrices; weight, one row, is not counted.
+    Norm: rstd = tl.rsqrt(mean square + eps) is one over a root; eps keeps it finite where a row is 0. No mean is
+    subtracted: places behind the row, loaded as 0.0, still add nothing when squared. Compute all in the dtype of
+    rstd, rstd_ptr.dtype.element_ty: float64 if x is, else float32. Convert what is loaded; tl.store converts by itself.
+    Rounding: total is stored in 16 bits. Norm what is stored, x.to(total_ptr.dtype.element_ty), in that dtype again:
+    then fused and separate give the same bits, and the way back, which reads total, fits y. y is rounded once, where it
+    is stored. `if residual_ptr is not None:` is decided when a kernel is compiled: without a residual the launches have
+    None for it and for d_total.
+    Gradients: d_weight is d_y * x_hat added up over the rows. g = d_y * weight arrives at x_hat = total * rstd.
+    total[j] moves the loss in three ways. d_x is their sum; d_residual is the same matrix, since total is x + residual:
         by itself                                               rstd * g[j]
         through rstd, which grows by -rstd**2 * x_hat[j] / n   -rstd * x_hat[j] * mean(g * x_hat)
         past the norm                                           d_total[j]
+    Autograd: ctx.save_for_backward gets the total that is returned, weight and rstd. The first two are alive anyway,
+    rstd alone is new. The gradient of a result that the loss does not use arrives as zeros, not as None.
     Shares: atomics, additions that wait for one place, come in any order: last digits of d_weight would change from run
     to run. So program p takes the rows p, p + programs, ..., keeps a sum that begins as tl.zeros((BLOCK,), dtype=...),
     and stores it once, as row p of shares: for row in tl.range(p, rows, tl.num_programs(0), num_stages=STAGES).
-    Column sums: a program owns COLS columns of shares. ROWS rows of these are a tile: row[:, None] * n + col[None, :].
-    tl.sum(tile, 0) adds up its columns. One owner, one order: always the same bits.
+    Column sums: a program owns COLS columns of shares. ROWS rows of these are a tile, row[:, None] * n + col[None, :]:
+    they are loaded at once, not one after the other; range(0, shares, ROWS) steps from tile to tile. tl.sum(tile, 0)
+    adds up its columns; the sum of all tiles has the dtype of shares. One owner, one order: always the same bits.
 
 Code it
     Task 1  predict_forward, forward_kernel: the sum and its norm                   (thirteen lines)
@@ -71,7 +74,7 @@ def predict_forward(rows: int, n: int, size: int, fused: bool) -> int:
 def forward_kernel(x_ptr, residual_ptr, weight_ptr, total_ptr, y_ptr, rstd_ptr, n, x_stride, residual_stride, eps,
                    BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)  # row * x_stride may pass 2**31
-    pass  # load x; where there is a residual add it, round, store total; rstd; y. Store y and rstd
+    pass  # load x; where there is a residual: add it, round, store total. rstd; load weight. Store y and rstd
 
 
 def block_and_warps(n: int) -> dict[str, int]:
@@ -111,7 +114,7 @@ def predict_backward(rows: int, n: int, size: int, fused: bool) -> int:
 def backward_kernel(d_y_ptr, d_total_ptr, total_ptr, weight_ptr, rstd_ptr, d_x_ptr, shares_ptr, rows, n, d_y_stride,
                     d_total_stride, total_stride, BLOCK: tl.constexpr, STAGES: tl.constexpr):
     p = tl.program_id(0).to(tl.int64)
-    pass  # load weight; row by row: x_hat, the share, g, d_x, d_total where there is one; store. Then the share
+    pass  # load weight. Row by row: d_y, total, rstd; x_hat; share; g; d_x, and d_total if any; store. Then the share
 
 
 def backward_of_rows(d_y: torch.Tensor, d_total: torch.Tensor | None, total: torch.Tensor, weight: torch.Tensor,
@@ -136,7 +139,7 @@ def backward_of_rows(d_y: torch.Tensor, d_total: torch.Tensor | None, total: tor
 # Task 3
 @triton.jit
 def column_sum_kernel(shares_ptr, d_weight_ptr, shares, n, ROWS: tl.constexpr, COLS: tl.constexpr):
-    pass  # which columns; tile after tile of rows; store a sum for each column that exists
+    pass  # which columns; tile after tile of rows, whose number is shares; store a sum for each column that exists
 
 
 def column_sums(shares: torch.Tensor, dtype: torch.dtype, rows: int = 32, cols: int = 64) -> torch.Tensor:

@@ -11,7 +11,7 @@ Challenge
             y                                        .316      .043       0        .859    weight * scale, or 0
             d_y                                       1         2         3         4
             d_weight                                1.333     2.667       0        5.333   d_y * scale, or 0
-            d_score                                 -.593     -.038     -.334      .964    add up to 0
+            d_score                                 -.593     -.037     -.334      .964    add up to 0
 
 Explore
     ./course python -c "import torch; print(torch.dropout(torch.ones(4, 8) / 8, .25, True).sum(1))"
@@ -22,26 +22,29 @@ Concept
     The others are divided by 1 - p, so that the mean stays; nothing makes a row add up to 1 again. In the picture it
     adds up to 1.217. Scores of -inf in place of dropped weights would: another function, with another gradient.
     The mask: draws come from Philox as in the kata fused_elementwise, eight for each offset. Key c of row r has draw
-    c % 8 of offset r * groups + c // 8, where a row has groups = tl.cdiv(n, 8). That does not depend on who asks:
-    a program with a whole row, or one with 16 rows and 32 keys of it. A tile that counts from its own corner would
-    repeat the mask of the first one. Rows come as a column here, (ROWS, 1), so offsets are a block (ROWS, TILE // 8).
+    c % 8 of offset r * groups + c // 8, where a row has groups = tl.cdiv(n, 8). A key has the same offset whichever
+    program asks: one with a whole row, or one with 16 rows and 32 keys of it. A tile that counts from its own corner
+    would repeat the mask of the first one. Rows come as a column, (ROWS, 1), so offsets are a block (ROWS, TILE // 8).
     Backward: what is left of d_y is d_weight = d_y * scale where the weight was kept, 0 elsewhere. Then the gradient
     of softmax: d_score = weight * (d_weight - delta), where delta is the row's sum of weight * d_weight; in the picture
     3.836. So a dropped key has a gradient too, -.334: its score was in l, and made all other weights smaller.
-    What is saved: the scores, and one number a row, lse = m + log(l) (day 5), the log-sum-exp of all its scores. Then
-    weight = exp(score - lse), which may not be rounded before it is used. The mask is drawn again.
+    What is saved: the scores, and one number a row, lse = m + log(l) (day 5), the log-sum-exp of all its scores. The
+    weights are exp(score - lse) then, and the mask is drawn again. Day 5 warns of an lse of 1000: rounded to float32 it
+    is off by up to 3e-5, and each weight by that share of it. m and l saved apart avoid that, with two numbers a row.
     In tiles (day 6): l grows by all weights of a tile, acc by those that are kept. scale is the same for all, so acc
     is multiplied by it once, at the end, where it is divided by l.
-    A hidden row, of nothing but -inf, has m = LOWEST (day 5), l = 0 and lse = -inf. Its weights are 0, and so are its
+    A hidden row, of nothing but -inf, has m = LOWEST (day 6), l = 0 and lse = -inf. Its weights are 0, and so are its
     results and gradients: divide by 1 where l is 0, and subtract LOWEST where lse is -inf.
-    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was.
-    scores.new_empty(2, 3) makes a matrix of their dtype; torch.promote_types(scores.dtype, torch.float32) is the wider.
+    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was. tl.max(scores) and
+    tl.sum(weights) of a row (1, BLOCK) are one number. Only the store rounds to 16 bits.
+    Autograd, as in that kata: ctx.save_for_backward(a, b) keeps tensors, ctx.saved_tensors are those, and backward
+    returns a gradient for each argument of forward, None for p and seed.
 
 Code it
     Task 1  kept: which places of a tile are not dropped                                 (two lines)
-    Task 2  forward_kernel, softmax_dropout_forward: a row a program                  (fourteen lines)
-    Task 3  backward_kernel, softmax_dropout_backward, SoftmaxDropout: the gradients    (twenty lines)
-    Task 4  attention_kernel: no score, no weight and no mask in memory                  (twenty lines)
+    Task 2  forward_kernel, softmax_dropout_forward: a row a program                     (eight lines)
+    Task 3  backward_kernel, softmax_dropout_backward, SoftmaxDropout: the gradients  (thirteen lines)
+    Task 4  attention_kernel, here as on day 6: put dropout into it                      (three lines)
 
 Verify
     pytest week3/katas/softmax_dropout       then: ./course quiz week3/katas/softmax_dropout
@@ -86,7 +89,8 @@ def threshold_and_scale(p: float) -> tuple[int, float]:
 def kept(seed, row, start, n, threshold, TILE: tl.constexpr):
     """(ROWS, TILE): is the draw of each place not below threshold? Of keys start to start + TILE - 1, of n in all.
 
-    row: numbers of rows, (ROWS, 1) in 64 bits, or a single one. start: a multiple of 8. TILE: a power of 2, at least 8.
+    row: numbers of rows in 64 bits, (ROWS, 1), or one number: then ROWS is 1. start: a multiple of 8. TILE: a power of
+    2, at least 8.
     """
     pass  # the offset of each eight keys of each row, then whether their draws are kept
 
@@ -116,7 +120,10 @@ def block_for(n: int) -> int:
 # Task 2
 @triton.jit
 def forward_kernel(scores_ptr, y_ptr, lse_ptr, n, row_stride, threshold, scale, seed, BLOCK: tl.constexpr):
-    pass  # a row of scores, softmax of all of it, what is kept of that; store it, and lse
+    row = tl.program_id(0).to(tl.int64)
+    key = tl.arange(0, BLOCK)[None, :]
+    scores = wide(tl.load(scores_ptr + row * row_stride + key, mask=key < n, other=-float("inf")))
+    pass  # softmax of the whole row, what is kept of that; store it, and lse
 
 
 def softmax_dropout_forward(scores: torch.Tensor, p: float, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -125,6 +132,10 @@ def softmax_dropout_forward(scores: torch.Tensor, p: float, seed: int) -> tuple[
     scores: (rows, n) floats, rows of any stride, the scores of a row side by side; not copied. rows may be 0, n is at
     least 1. p: 0 to 1. y: (rows, n), contiguous. lse: (rows, 1), float64 if scores are, else float32.
     """
+    rows, n = scores.shape
+    y = scores.new_empty(rows, n)
+    lse = scores.new_empty(rows, 1, dtype=torch.promote_types(scores.dtype, torch.float32))
+    threshold, scale = threshold_and_scale(p)
     raise NotImplementedError("week3/katas/softmax_dropout task 2: softmax_dropout_forward")
 
 
@@ -132,7 +143,11 @@ def softmax_dropout_forward(scores: torch.Tensor, p: float, seed: int) -> tuple[
 @triton.jit
 def backward_kernel(d_y_ptr, scores_ptr, lse_ptr, d_scores_ptr, n, d_y_stride, row_stride, threshold, scale, seed,
                     BLOCK: tl.constexpr):
-    pass  # the weights again, what came through dropout, and their sum of products; store d_scores
+    row = tl.program_id(0).to(tl.int64)
+    key = tl.arange(0, BLOCK)[None, :]
+    scores = wide(tl.load(scores_ptr + row * row_stride + key, mask=key < n, other=-float("inf")))
+    d_y = wide(tl.load(d_y_ptr + row * d_y_stride + key, mask=key < n, other=0.0))
+    pass  # the weights again, what comes back through dropout, and their sum of products; store d_scores
 
 
 def softmax_dropout_backward(d_y: torch.Tensor, scores: torch.Tensor, lse: torch.Tensor, p: float,
@@ -142,6 +157,9 @@ def softmax_dropout_backward(d_y: torch.Tensor, scores: torch.Tensor, lse: torch
     d_y: (rows, n), its rows of any stride of its own; not copied. lse: (rows, 1), contiguous. The others as those of
     softmax_dropout_forward, which has made lse.
     """
+    rows, n = scores.shape
+    d_scores = scores.new_empty(rows, n)
+    threshold, scale = threshold_and_scale(p)
     raise NotImplementedError("week3/katas/softmax_dropout task 3: softmax_dropout_backward")
 
 
@@ -173,7 +191,24 @@ def softmax_dropout(scores: torch.Tensor, p: float, seed: int) -> torch.Tensor:
 @triton.jit
 def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, n_q, n_k, score_scale, threshold, scale, seed, D: tl.constexpr,
                      TILE_M: tl.constexpr, TILE_N: tl.constexpr):
-    pass  # a tile of queries, all keys tile by tile: l of all weights, acc of those that are kept; store
+    row = (tl.program_id(0) * TILE_M + tl.arange(0, TILE_M))[:, None]
+    along = tl.arange(0, D)[None, :]  # element [row, along] of q lies at q_ptr + row * D + along
+    q = tl.load(q_ptr + row * D + along, mask=row < n_q, other=0.0) * score_scale
+    m = tl.full((TILE_M, 1), LOWEST, tl.float32)
+    l = tl.zeros((TILE_M, 1), tl.float32)
+    acc = tl.zeros((TILE_M, D), tl.float32)
+    for start in range(0, n_k, TILE_N):
+        key = start + tl.arange(0, TILE_N)
+        k = tl.load(k_ptr + key[:, None] * D + along, mask=key[:, None] < n_k, other=0.0)
+        v = tl.load(v_ptr + key[:, None] * D + along, mask=key[:, None] < n_k, other=0.0)
+        scores = tl.where(key[None, :] < n_k, tl.dot(q, k.T, input_precision=PRECISION), -float("inf"))
+        m_new = tl.maximum(m, tl.max(scores, 1, keep_dims=True))
+        alpha = tl.exp(m - m_new)
+        weights = tl.exp(scores - m_new)
+        l = l * alpha + tl.sum(weights, 1, keep_dims=True)
+        acc = tl.dot(weights, v, acc * alpha, input_precision=PRECISION)
+        m = m_new
+    tl.store(out_ptr + row * D + along, acc / tl.where(l == 0, 1.0, l), mask=row < n_q)
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, p: float, seed: int, *, tile_m: int = TILE_M,

@@ -1,14 +1,16 @@
 """The kata again, as checks: one mask for all who draw it, a sum of all weights, gradients, attention in tiles."""
 
 import re
+from math import prod
 
 import numpy as np
 import pytest
 import torch
 
-from tools.check import assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, speed_ratio
+from tools.check import (
+    assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, saved_tensors, speed_ratio)
 from tools.check.inputs import matrices
-from tools.check.tolerances import accumulated, elementwise
+from tools.check.tolerances import accumulated
 from tools.gpu import device
 from week3.katas.softmax_dropout import softmax_dropout as lesson
 
@@ -49,11 +51,18 @@ def philox(seed, offset):
     return np.stack([a, b, c, d], -1)
 
 
-def not_dropped(rows, n, p, seed):
-    """(rows, n) bool: draws are the two halves of each word, the lower one first."""
-    words = philox(seed, np.arange(rows * -(-n // 8)))
-    draws = np.stack([words & np.uint64(0xFFFF), words >> np.uint64(16)], -1).reshape(rows, 8 * -(-n // 8))
-    return draws[:, :n].astype(np.int64) >= p * 65536
+def not_below(offsets, p, seed):
+    """(rows, 8 * groups) bool for offsets (rows, groups): draws are halves of words, the lower one first."""
+    words = philox(seed, offsets)
+    draws = np.stack([words & np.uint64(0xFFFF), words >> np.uint64(16)], -1)
+    return draws.reshape(len(offsets), 8 * offsets.shape[1]).astype(np.int64) >= p * 65536
+
+
+def not_dropped(rows, n, p, seed, offsets_of_a_row=None):
+    """(rows, n) bool."""
+    groups = -(-n // 8)
+    first = np.arange(rows)[:, None] * (groups if offsets_of_a_row is None else offsets_of_a_row)
+    return not_below(first + np.arange(groups), p, seed)[:, :n]
 
 
 def dropped_softmax(scores, p, seed):
@@ -84,8 +93,9 @@ def if_it_is(value, reasons):
     return next((f"As if {reason}" for known, reason in reasons.items() if abs(value - known) < 1e-4), None)
 
 
-def rounded_once(dtype):
-    return elementwise(dtype).blind_to("tf32 round trip")
+def as_if(found, reasons):
+    """The reason for just these numbers, of reasons and what each of them would make; None without one."""
+    return next((f"As if {why}" for why, wrong in reasons.items() if np.allclose(found, wrong, atol=2e-5)), None)
 
 
 def products_in_64_bits(kernel):
@@ -97,11 +107,16 @@ def assert_compiles_well(function, name, *args, most_offsets):
     """Each of Philox's seven rounds has two products of 32 bits by 32, for each offset."""
     kernel = compiled(function, *args, 0.25, SEED, chip="h100").kernels[name]
     blocks = re.findall(r"tt\.mulhiui .*: tensor<([\dx]+)xi32>", kernel.text("ttir"))
-    offsets_of_a_tile = sum(np.prod([int(n) for n in block.split("x")]) for block in blocks) / 14
-    spills, places_in_64_bits = kernel.spills, products_in_64_bits(kernel)
+    calls = -(-len(blocks) // 14)
+    offsets_of_a_call = max((prod(map(int, block.split("x"))) for block in blocks), default=0)
+    reasons = {8: "As if each key had an offset of its own: one offset has the draws of eight keys.",
+               2: "Two offsets for eight keys: is Philox asked twice, or is BLOCK longer than it need be?"}
+    offsets_asked, spills, places_in_64_bits = calls * offsets_of_a_call, kernel.spills, products_in_64_bits(kernel)
+    assert offsets_asked > 0, "The kernel draws nothing."
+    assert offsets_asked <= most_offsets, reasons.get(offsets_asked / most_offsets)
     assert spills == 0
-    assert offsets_of_a_tile <= most_offsets, "Philox is asked more often than once for eight keys."
     assert places_in_64_bits >= 1, "Row 2**20 of 8192 keys begins at 2**33: which product needs 64 bits?"
+    return kernel
 
 
 # Task 1: the mask ---------------------------------------------------------------------------------
@@ -116,19 +131,24 @@ def test_of_the_picture_key_2_is_dropped():
 def test_a_tile_of_two_rows_has_the_draws_of_both():
     """20 keys a row, so that row 1 begins with offset 3."""
     first_row, second_row = lesson.kept_places(rows=2, n=20, p=0.25, seed=7, tile_m=2, tile_n=32).tolist()
-    wanted = not_dropped(2, 20, 0.25, 7).tolist()
-    why = "As if each row began at offset 0. How many offsets has row 0 used up?" if second_row == first_row else None
-    assert [first_row, second_row] == wanted, why
+    reasons = {0: "each row began at offset 0. How many offsets has row 0 used up?",
+               2: "a row had n // 8 = 2 offsets: its last four keys need one too.",
+               20: "a row had n = 20 offsets: how many keys share one?"}
+    why = as_if([first_row, second_row], {reasons[each]: not_dropped(2, 20, 0.25, 7, each) for each in reasons})
+    assert [first_row, second_row] == not_dropped(2, 20, 0.25, 7).tolist(), why
 
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("tile_m, tile_n", [(1, 64), (1, 8), (4, 16), (2, 32)])
 def test_the_mask_is_the_same_for_tiles_of_any_size(tile_m, tile_n):
-    """5 rows of 72 keys."""
-    found = lesson.kept_places(5, 72, 0.5, 7, tile_m=tile_m, tile_n=tile_n)
-    alike = torch.equal(found[:, :72 - tile_n], found[:, tile_n:])
-    why = f"Each tile of {tile_n} keys drops the same places: where does `start` come in?" if alike else None
-    assert found.tolist() == not_dropped(5, 72, 0.5, 7).tolist(), why
+    """5 rows of 72 keys, nine offsets each."""
+    found = lesson.kept_places(5, 72, 0.5, 7, tile_m=tile_m, tile_n=tile_n).cpu().numpy()
+    row, start, inside = 9 * np.arange(5)[:, None], np.arange(9) * 8 // tile_n * tile_n, np.arange(9) % (tile_n // 8)
+    why = as_if(found, {
+        f"each {tile_n} keys of a row had the same draws: where does `start` come in?": not_below(row + inside, 0.5, 7),
+        f"{tile_n} offsets lay between two tiles: `start` counts keys.": not_below(row + start + inside, 0.5, 7)})
+    places_that_differ = np.argwhere(found != not_dropped(5, 72, 0.5, 7)).tolist()
+    assert places_that_differ == [], why
 
 
 @pytest.mark.task(1)
@@ -170,6 +190,8 @@ def test_rows_of_any_length_drop_what_the_seed_says(rows, n, rng):
 @pytest.mark.task(1, 2)
 def test_rows_may_lie_apart_in_memory(rng):
     scores, = numbers(rng, (5, 37))
+    y, _ = lesson.softmax_dropout_forward(apart(scores), 0.25, SEED)
+    assert not y.isnan().any().item(), "NaN lies between the rows of scores: how far apart are they?"
     assert_matches(lesson.softmax_dropout_forward, apart(scores), 0.25, SEED, oracle=with_lse)
 
 
@@ -247,7 +269,7 @@ def test_one_kernel_loads_scores_once_and_stores_y_and_lse(rng):
 @pytest.mark.compiled
 def test_the_forward_asks_philox_once_for_eight_keys():
     scores = torch.zeros(2, 4096, dtype=torch.float16, device=device)
-    assert_compiles_well(lesson.softmax_dropout_forward, "forward_kernel", scores, most_offsets=4096 / 8)
+    assert_compiles_well(lesson.softmax_dropout_forward, "forward_kernel", scores, most_offsets=4096 // 8)
 
 
 @pytest.mark.task(1, 2)
@@ -285,6 +307,17 @@ def test_the_row_of_the_lesson_has_the_gradients_of_the_picture():
 
 
 @pytest.mark.task(1, 3)
+def test_the_weights_come_from_the_lse_that_is_given():
+    """With an lse that is log(2) too large each weight is half of what it was, and so is delta."""
+    lse, d_y = tensor([[3.44019 + np.log(2)]]), tensor([[1, 2, 3, 4]])
+    found = lesson.softmax_dropout_backward(d_y, story(), lse, 0.25, SEED)[0].tolist()
+    weights, d_weights = np.array(WEIGHTS), np.array([1, 2, 0, 4]) / 0.75
+    delta = (weights * d_weights).sum()
+    why = as_if(found, {"maximum and sum were computed again: lse has both.": weights * (d_weights - delta)})
+    assert found == pytest.approx((weights / 2 * (d_weights - delta / 2)).tolist(), abs=1e-4), why
+
+
+@pytest.mark.task(1, 3)
 def test_each_row_goes_back_through_the_mask_of_its_own():
     """d_y is 1 where a place was kept, and large where it was not: that may not come through."""
     scores, kept = torch.zeros(3, 20, device=device), torch.from_numpy(not_dropped(3, 20, 0.25, SEED)).to(device)
@@ -303,6 +336,9 @@ def test_rows_of_any_length_go_back(rows, n, rng):
 @pytest.mark.task(1, 3)
 def test_rows_of_d_y_and_of_scores_lie_apart_in_their_own_ways(rng):
     d_y, scores = numbers(rng, (5, 37), (5, 37))
+    lse = torch.logsumexp(scores, -1, keepdim=True)
+    d_scores = lesson.softmax_dropout_backward(apart(d_y, 2), apart(scores, 5), lse, 0.25, SEED)
+    assert not d_scores.isnan().any().item(), "NaN lies between the rows: which stride is that of d_y, which of scores?"
     assert_goes_back(apart(d_y, 2), apart(scores, 5))
 
 
@@ -334,7 +370,7 @@ def test_the_backward_loads_scores_and_d_y_once(rng):
 def test_the_backward_asks_philox_once_for_eight_keys():
     d_y, scores = (torch.zeros(2, 4096, dtype=torch.float16, device=device) for _ in range(2))
     lse = torch.zeros(2, 1, device=device)
-    assert_compiles_well(lesson.softmax_dropout_backward, "backward_kernel", d_y, scores, lse, most_offsets=4096 / 8)
+    assert_compiles_well(lesson.softmax_dropout_backward, "backward_kernel", d_y, scores, lse, most_offsets=4096 // 8)
 
 
 @pytest.mark.task(1, 2, 3)
@@ -362,37 +398,38 @@ def test_gradients_are_the_same_under_torch_compile(rng):
 
 @pytest.mark.task(1, 2, 3)
 @pytest.mark.counters
-def test_beside_the_scores_one_number_a_row_waits_for_the_way_back(rng):
+@pytest.mark.parametrize("stored", ["by rows", "by columns"])
+def test_beside_the_scores_one_number_a_row_waits_for_the_way_back(stored, rng):
     scores, d_out = numbers(rng, (8, 16), (8, 16))
+    scores = scores if stored == "by rows" else scores.mT.contiguous().mT
     used = memory(gradients(lesson.softmax_dropout), scores, 0.25, SEED, d_out=d_out)
     lse = FLOAT32 * 8
-    assert used.saved <= lse, "Weights and mask can be found again: what of a row is saved?"
+    assert used.saved <= lse, "Weights, mask and rows can be made again: what of a row must be saved?"
+    y, saved = lesson.softmax_dropout(scores, 0.25, SEED), saved_tensors(lesson.softmax_dropout)(scores, 0.25, SEED)
+    assert not any(torch.equal(each.flatten(), y.flatten()) for each in saved), "y waits: what does the backward read?"
 
 
 # Task 4: attention --------------------------------------------------------------------------------
 
 @pytest.mark.task(1, 4)
-def test_the_second_tile_of_keys_has_a_mask_of_its_own(rng):
+def test_each_tile_has_a_mask_of_its_own_and_l_is_the_sum_of_all_weights():
     """All scores are 0, so each weight is 1 / 32, and the values of key c are c: a result tells which keys are kept."""
-    q, k, v = torch.zeros(16, 16, device=device), torch.zeros(32, 16, device=device), torch.zeros(32, 16, device=device)
+    q, k, v = (torch.zeros(32, 16, device=device) for _ in range(3))
     v[:, 0] = torch.arange(32, device=device)
-    results = lesson.attention(q, k, v, 0.5, SEED, tile_n=16)[:, 0].cpu().numpy()
-    mask = not_dropped(16, 32, 0.5, SEED)
-    wanted, repeated = (2 / 32 * (each * np.arange(32)).sum(1) for each in (mask, np.tile(mask[:, :16], 2)))
-    why = "Both tiles drop the same places: where does `start` come in?" if np.allclose(results, repeated) else None
-    why = "What is kept is not divided by 1 - p." if np.allclose(2 * results, wanted) else why
-    assert results.tolist() == pytest.approx(wanted, rel=1e-5), why
+    results = lesson.attention(q, k, v, 0.5, SEED, tile_m=16, tile_n=16)[:, 0].tolist()
+    mask = not_dropped(32, 32, 0.5, SEED)
 
+    def doubled(mask):
+        return (mask * np.arange(32)).sum(1) / 16
 
-@pytest.mark.task(1, 4)
-def test_the_sum_l_is_that_of_all_weights():
-    """32 equal weights and values of 1: with half of them dropped and doubled, a result is the share that is kept."""
-    q, k, v = torch.zeros(16, 16, device=device), torch.zeros(32, 16, device=device), torch.ones(32, 16, device=device)
-    kept_share = lesson.attention(q, k, v, 0.5, SEED, tile_n=16)[:, 0].tolist()
-    wanted = (2 * not_dropped(16, 32, 0.5, SEED).mean(1)).tolist()
-    alike = kept_share == pytest.approx([2] * 16)
-    why = "l has only the weights that are kept: it is the sum of all." if alike else None
-    assert kept_share == pytest.approx(wanted, rel=1e-5), why
+    why = as_if(results, {
+        "nothing were dropped.": doubled(np.ones((32, 32))) / 2,
+        "what is kept were not divided by 1 - p.": doubled(mask) / 2,
+        "l had only the weights that are kept: it is the sum of all.": doubled(mask) / mask.mean(1),
+        "dropped scores were -inf before the softmax, and nothing scaled.": doubled(mask) / 2 / mask.mean(1),
+        "each tile of keys had the mask of the first: where does `start` come in?": doubled(np.tile(mask[:, :16], 2)),
+        "every 16 queries had the mask of the first 16: which row does kept get?": doubled(np.tile(mask[:16].T, 2).T)})
+    assert results == pytest.approx(doubled(mask).tolist(), rel=1e-5), why
 
 
 @pytest.mark.task(1, 4)
@@ -456,6 +493,9 @@ def test_attention_writes_nothing_but_its_result(rng):
 
 @pytest.mark.task(1, 4)
 @pytest.mark.compiled
-def test_attention_asks_philox_once_for_eight_keys_of_each_row():
+def test_attention_draws_for_eight_keys_at_once_and_multiplies_by_scale_at_the_end():
+    """A tile has 16 x 32 weights, acc has 16 x 64 numbers."""
     q, k, v = (torch.zeros(64, 64, device=device) for _ in range(3))
-    assert_compiles_well(lesson.attention, "attention_kernel", q, k, v, most_offsets=16 * 32 / 8)
+    kernel = assert_compiles_well(lesson.attention, "attention_kernel", q, k, v, most_offsets=16 * 32 // 8)
+    products_of_each_weight = len(re.findall(r"arith\.mulf .*: tensor<16x32xf32>", kernel.text("ttir")))
+    assert products_of_each_weight == 0, "scale is the same for all keys: multiply acc by it, after the last tile."

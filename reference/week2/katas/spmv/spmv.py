@@ -12,42 +12,43 @@ Challenge
         .  .  7  .           shares of 4      0      |   1         row 2 lies in both
 
 Explore
-    ./course python -c "import torch; print(torch.tensor([[5., 0, 2], [0, 0, 0], [8, 1, 0]]).to_sparse_csr())"
-    The same three arrays under other names. Which of them tells you that row 1 is empty, and how?
+    ./course python -W ignore -c "import torch; print(torch.tensor([[5., 2], [0, 0], [8, 1]]).to_sparse_csr())"
+    The same three arrays under other names (-W ignore: no warnings). Which tells you that row 1 is empty, and how?
 
 Concept
     CSR (compressed sparse rows): indptr, indices, values. The non-zeros stand row after row; row r begins at place
     indptr[r] and ends before place indptr[r + 1]. The last element of indptr is the number of non-zeros.
-    A thread a row: it adds values[k] * x[indices[k]] for the places k of its row. Its neighbour is in the next row,
-    so a warp asks for places far apart: a sector each. And a warp takes as many turns as its longest row.
+    A thread a row: its sum begins with np.float32(0), as 0.0 is float64, and it adds values[k] * x[indices[k]] for the
+    places k of its row. Its neighbour is in the next row: where rows are long, each lane of a warp asks for a sector of
+    its own. And a warp takes as many turns as its longest row.
     Busy lanes: the share of lanes that have a non-zero to add, over all turns of all warps. A warp holds 32 rows, the
-    last warp perhaps fewer; but every turn takes 32 lanes along.
-    Lanes along a row: a program takes ROWS rows as a block of ROWS x LANES sums. In each turn of its loop the lanes of
-    a row take LANES places side by side: starts[:, None] + first + tl.arange(0, LANES)[None, :]. [:, None] makes a
-    column of a block, [None, :] a row, and their sum is a table. tl.zeros((ROWS, LANES), tl.float32) is one of zeros,
-    and tl.sum(table, 1) adds up each row of it. The loop covers the longest row, of tl.max(ends - starts) places.
-    What does not exist: places beyond their row are masked in all three loads: tl.load(..., mask=exists, other=0.0) is
-    0.0 there. To load x[0] for them, and count on the value 0.0, is a mistake: x[0] may be NaN, and 0 * NaN is NaN.
-    Imbalance: the length of the longest row, over the mean. A program ends with the longest of its rows, the launch
-    with its last program: while one of them adds up a row of millions, all other SMs are idle.
-    Shares: program p takes the places from p * SHARE on, SHARE of them, whatever rows they belong to. It searches
-    indptr for the row of its first place: low is a row that begins at or before it, high one that begins after it, or
-    the end. The row in the middle becomes low or high, until the two are neighbours: then low is the row. Of several
-    rows that begin at one place all but the last are empty, and the search finds that last one.
-    Then it goes on by ROWS rows at a time, until its places are done: tl.maximum(starts, begin) and tl.minimum(ends,
-    end) cut off what belongs to other programs. A row may lie in several shares, so its parts are added to y, which
-    begins with zeros, by tl.atomic_add(y_ptr + row, sums, mask=..., sem="relaxed"): one for each row with a place in
-    this share. By default an atomic also puts all other memory in order. Nobody needs that here, and the kernel took
-    1.3 times as long with it.
+    last warp perhaps fewer, but each turn counts 32 lanes.
+    Imbalance: the length of the longest row, over the mean of all rows, empty ones too. A program ends with the longest
+    of its rows, the launch with its last program: while one of them adds up a row of millions, all other SMs are idle.
     Traffic: a non-zero costs its value, its column and an element of x, 4 bytes each. A row costs two elements of
-    indptr and its result. Elements of x that are used again come from a cache, perhaps; here each load is counted.
-    int32: places and columns are int32, so there may be 2**31 - 1 non-zeros.
+    indptr and its result. Each load counts, even if another thread loads the same element.
+    Lanes along a row: a program takes ROWS rows as a table of sums, tl.zeros((ROWS, LANES), tl.float32). In each turn
+    the lanes of a row take LANES places side by side: starts[:, None] + first + tl.arange(0, LANES)[None, :]. [:, None]
+    makes a column of a block, [None, :] a row, and their sum is a table. The longest row has tl.max(ends - starts)
+    places, and the loop takes the turns that they need, no more. After it tl.sum(table, 1) adds up each row of the
+    table; in the loop it would make the lanes exchange their sums in each turn.
+    What does not exist: places beyond their row are masked in all three loads, with other=0 for columns and other=0.0
+    for values and x. To load x[0] instead, and count on the value 0.0, is a mistake: x[0] may be NaN, and 0 * NaN too.
+    Shares: program p takes SHARE places from p * SHARE on, whatever rows they belong to. row_of searches indptr for the
+    row of the first, with numbers and no blocks, so if and while work as in Python. Row low begins at or before that
+    place; row high begins after it, or high is rows, one past the last. The row in the middle becomes low or high,
+    until high is low + 1. Then low is the row: of several that begin at one place the last, since the others are empty.
+    From there share_kernel takes ROWS rows at a time. tl.maximum(starts, begin) and tl.minimum(ends, end) cut off what
+    belongs to other programs. A row may lie in several shares, so each program adds its part to y, which begins with
+    zeros: tl.atomic_add(y_ptr + row, sums, mask=..., sem="relaxed"). The mask leaves out rows of which the cut leaves
+    nothing. By default an atomic also puts all other memory in order. Nobody needs that, and the kernel took 1.3 times
+    as long with it.
 
 Code it
-    Task 1  row_kernel: a thread a row, as a CUDA kernel                                  (six lines)
+    Task 1  row_kernel: a thread a row, as a CUDA kernel                                   (six lines)
     Task 2  imbalance, busy_lanes, predict_traffic: before you count                       (six lines)
-    Task 3  row_sums and lanes_kernel: a table of rows and lanes                      (thirteen lines)
-    Task 4  row_of and share_kernel: the same number of places for every program        (twenty lines)
+    Task 3  row_sums, and the rest of lanes_kernel: a table of rows and lanes           (eleven lines)
+    Task 4  row_of and add_parts: the same number of places for every program              (ten lines)
 
 Verify
     pytest week2/katas/spmv            then: ./course quiz week2/katas/spmv
@@ -154,7 +155,8 @@ def spmv_lanes(indptr: torch.Tensor, indices: torch.Tensor, values: torch.Tensor
                rows_each: int = 8, lanes: int = 32, out: torch.Tensor | None = None) -> torch.Tensor:
     """A @ x by lanes_kernel, one program for each rows_each rows. Given.
 
-    rows_each, lanes: powers of two. The rest as for spmv_rows.
+    rows_each, lanes: powers of two. Places are int32, also those beyond a row: the number of non-zeros, the longest row
+    and lanes together stay below 2**31. The rest as for spmv_rows.
     """
     rows = indptr.numel() - 1
     out = x.new_empty(rows) if out is None else out
@@ -165,7 +167,7 @@ def spmv_lanes(indptr: torch.Tensor, indices: torch.Tensor, values: torch.Tensor
 # Task 4
 @triton.jit
 def row_of(place, indptr_ptr, rows):
-    """The row in which a place lies."""
+    """The row in which a place lies: the last one that begins at or before it."""
     low, high = 0, rows
     while high - low > 1:
         middle = (low + high) // 2
@@ -177,8 +179,33 @@ def row_of(place, indptr_ptr, rows):
 
 
 @triton.jit
+def row_of_kernel(indptr_ptr, rows_ptr, rows):
+    """Store the row of each place, a program each. Given."""
+    place = tl.program_id(0)
+    tl.store(rows_ptr + place, row_of(place, indptr_ptr, rows))
+
+
+def rows_of(indptr: torch.Tensor) -> torch.Tensor:
+    """The row of each non-zero, (nonzeros,) int32, by row_of alone. Given, to test it."""
+    nonzeros = int(indptr[-1])
+    out = indptr.new_empty(nonzeros)
+    row_of_kernel[(nonzeros,)](indptr, out, indptr.numel() - 1)
+    return out
+
+
+@triton.jit
+def add_parts(row, starts, ends, begin, end, indices_ptr, values_ptr, x_ptr, y_ptr, ROWS: tl.constexpr,
+              LANES: tl.constexpr):
+    """Add to y the sums of a block of rows over their places from begin on and before end."""
+    starts, ends = tl.maximum(starts, begin), tl.minimum(ends, end)
+    sums = row_sums(starts, ends, indices_ptr, values_ptr, x_ptr, ROWS=ROWS, LANES=LANES)
+    tl.atomic_add(y_ptr + row, sums, mask=starts < ends, sem="relaxed")
+
+
+@triton.jit
 def share_kernel(indptr_ptr, indices_ptr, values_ptr, x_ptr, y_ptr, rows, nonzeros, SHARE: tl.constexpr,
                  ROWS: tl.constexpr, LANES: tl.constexpr):
+    """Add to y what the places of one share come to. Given."""
     begin = tl.program_id(0) * SHARE
     end = tl.minimum(begin + SHARE, nonzeros)
     first, done = row_of(begin, indptr_ptr, rows), begin
@@ -186,9 +213,7 @@ def share_kernel(indptr_ptr, indices_ptr, values_ptr, x_ptr, y_ptr, rows, nonzer
         row = first + tl.arange(0, ROWS)
         starts = tl.load(indptr_ptr + row, mask=row < rows, other=nonzeros)
         ends = tl.load(indptr_ptr + row + 1, mask=row < rows, other=nonzeros)
-        starts, ends = tl.maximum(starts, begin), tl.minimum(ends, end)
-        sums = row_sums(starts, ends, indices_ptr, values_ptr, x_ptr, ROWS=ROWS, LANES=LANES)
-        tl.atomic_add(y_ptr + row, sums, mask=starts < ends, sem="relaxed")
+        add_parts(row, starts, ends, begin, end, indices_ptr, values_ptr, x_ptr, y_ptr, ROWS=ROWS, LANES=LANES)
         first, done = first + ROWS, tl.max(ends)
 
 
@@ -197,11 +222,12 @@ def spmv_shares(indptr: torch.Tensor, indices: torch.Tensor, values: torch.Tenso
                 out: torch.Tensor | None = None) -> torch.Tensor:
     """A @ x by share_kernel, one program for each `share` non-zeros; rows_each rows at a time. Given.
 
-    share: any number from 1. rows_each, lanes: powers of two. The rest as for spmv_rows.
+    share: any number from 1. rows_each, lanes: powers of two. The number of non-zeros, share and lanes together stay
+    below 2**31. The rest as for spmv_rows.
     """
     rows, nonzeros = indptr.numel() - 1, values.numel()
     out = x.new_empty(rows) if out is None else out
     out.zero_()
     share_kernel[(triton.cdiv(nonzeros, share),)](indptr, indices, values, x, out, rows, nonzeros, SHARE=share,
-                                                  ROWS=rows_each, LANES=lanes, num_warps=1)
+                                                  ROWS=rows_each, LANES=lanes, num_warps=1)  # 4 x 32 sums are few
     return out

@@ -16,45 +16,44 @@ Explore
     Two consumers, A and B, one tile after the other. Who multiplies during Ap1? What would a third consumer change?
 
 Concept
-    Cycles: an SM does 2048 multiply-adds of 16 bit numbers in a cycle, and 16 exponentials. S: 64 * 128 * 128 / 2048 =
-    512. V: 512 too. p: 64 * 128 / 16 = 512. One consumer takes 1536 a tile, or 1024 with p beside V: *intra-warpgroup
-    overlap*. Two consumers hide each other's softmax, too. On an H100 one of these two had 582 TFLOPS, both together
-    661 (FlashAttention-3, table 2).
-    Consumers share the tensor cores and the exponentials, so an SM needs at least the cycles of the busier of the two.
+    Cycles: in one cycle an SM does 2048 multiply-adds of 16 bit numbers, and 16 exponentials. S: 64 * 128 * 128 / 2048
+    = 512. V: 512 too. p: 64 * 128 / 16 = 512. One consumer takes 1536 a tile, or 1024 with p beside V: *intra-warpgroup
+    overlap*. Two consumers hide each other's softmax, too: on an H100 that alone had 582 TFLOPS, with p beside V 661
+    (FlashAttention-3, table 2).
+    All consumers share the tensor cores and the unit for exponentials. These two work at the same time, so a tile takes
+    at least the cycles of the one that has more to do.
     Order: products end in the order in which they were begun. Begin S1, then V0, wait until 1 is in flight: S1 is
     there and V0 runs. Compute p1. Then wait for V0, since acc is rescaled by alpha before V1 may add to it.
     In Python (task 2) warps.begin_scores(i) is Si, warps.begin_values(i) is Vi; both begin and return. warps.softmax(i)
     is pi and returns when it is done. warps.wait(most) returns when at most so many products are in flight.
     In Gluon, as in the kata gluon_gemm of week 2: full counts the producer's arrival and bytes, empty one arrival of
     each consumer. In round i // STAGES of a ring consumers wait at full for phase i // STAGES % 2, the producer at
-    empty for the other one. k and v have a ring each, with the same slots: a slot of k is free long before that of v.
+    empty for the other one. What a gap needs, with k as the example:
         mbarrier.wait(k_full.index(slot), phase, pred=condition)    waits only if the condition holds
         mbarrier.arrive(k_empty.index(slot)), mbarrier.expect(k_full.index(slot), bytes)    elements have 2 bytes
-        tma.async_copy_global_to_shared(desc, [batch, head, row, 0], barrier, place)
-        s = warpgroup_mma(a, b, acc, use_acc=False, is_async=True)    begins a @ b; without use_acc=False acc + a @ b
-        s = warpgroup_mma_wait(1, deps=(s,));  acc, weights = warpgroup_mma_wait(0, deps=(acc, weights))
-    deps: what the wait gives back; go on with that. weights are no product. They stand there so that the compiler has
-    computed them before it waits: the softmax is to run beside the product, not after it.
-    k_places.index(slot).permute((1, 0)) is a tile of keys, turned. Values stay as they lie.
-    Tiles of keys come last to first: only the first ones need a mask. The last of n tiles begins at row (n - 1) *
-    TILE_N. i counts tiles of keys through all tiles of queries, as the rings do.
-    The wait for the next keys, item i + 1, stands between the softmax and the wait for V: there it keeps the assembler
-    from moving exponentials below that one. softmax_of, rescaled and like are given above task 4.
+        tma.async_copy_global_to_shared(k_desc, [batch, head, row, 0], k_full.index(slot), k_places.index(slot))
+        acc = warpgroup_mma(a, b, acc, is_async=True)    begins acc + a @ b, and returns
+        s = warpgroup_mma_wait(1, deps=(s,))             at most 1 is in flight; go on with the s that it gives back
+    k and v have a ring each, with the same slots. Consumers give v of tile i - 1 back when k of tile i + 1 is there, so
+    the producer asks for k before it waits for a slot of v.
+    In a step (task 4) the wait for the next keys, item i + 1, stands between the softmax and the wait for V: so the
+    assembler does not move exponentials below the wait for V. like and rescaled come last. The deps of the wait for V
+    are acc alone: with weights that like has made among them before the next keys, registers spill at d = 64.
     Registers: a thread of 128 holds 64 scores, 64 sums, 32 registers of p and 32 of q, two 16 bit numbers in each: 192
     of 240. Begin S2 before p1 is computed, and there are 64 scores more.
     The kernel takes 2 consumers at d = 128, and 3 at d = 64, where products are half as long and exponentials are not.
-    On an H100, November 2026, the reference had 1.03 of cuDNN's speed at d = 128 and 4096 keys, 1.04 at 16384, and with
-    a causal mask 1.13 and 1.12; at d = 64 0.99 and 1.08, causal 0.99 at 4096.
+    On an H100, November 2026, the reference had 1.03 of cuDNN's speed at d = 128 and 4096 keys, 1.13 with a causal
+    mask, and 0.99 at d = 64, with a mask or without.
 
 Code it
-    Task 1  product_cycles, softmax_cycles, least_cycles, shared_bytes: what it takes    (four lines)
-    Task 2  consume: the order of products, waits and softmaxes, in plain Python         (ten lines)
-    Task 3  copy_keys: the producer's two rings, in Gluon                                (ten lines)
-    Task 4  overlapped_step: two products in flight, a softmax beside one                (ten lines)
+    Task 1  product_cycles, softmax_cycles, least_cycles: what a tile of keys takes    (three lines)
+    Task 2  consume: the order of products, waits and softmaxes, in plain Python       (eight lines)
+    Task 3  copy_tile: one tile of keys and values into two rings, in Gluon            (eight lines)
+    Task 4  overlapped_step: two products in flight, a softmax beside one, in Gluon    (nine lines)
 
 Verify
     pytest week3/katas/gluon_attention       then: ./course quiz week3/katas/gluon_attention
-    Reflect: at d = 64, how busy are the tensor cores at best? Which unit is it that you would want twice of?
+    Reflect: which unit has more to do for a tile at d = 64? And with 8 bit numbers, whose products take half as long?
 
 Without a GPU tasks 3 and 4 run line by line in a model of barriers, copies and products, and the compiler is the real
 one; ./course count knows no Gluon. On a Hopper GPU the kernel runs in a process of its own.
@@ -93,23 +92,30 @@ def multiprocessors() -> int:
 
 # Task 1
 def product_cycles(rows: int, cols: int, depth: int) -> int:
-    """Cycles that the tensor cores of an SM take for (rows, depth) @ (depth, cols), a multiple of MULTIPLY_ADDS."""
+    """Cycles that the tensor cores of an SM take for (rows, depth) @ (depth, cols).
+
+    rows * cols * depth is a multiple of MULTIPLY_ADDS.
+    """
     return rows * cols * depth // MULTIPLY_ADDS
 
 
 def softmax_cycles(rows: int, keys: int) -> int:
-    """Cycles that an SM takes for the exponentials of a tile of scores, one for each, a multiple of EXPONENTIALS."""
+    """Cycles that an SM takes for the exponentials of a tile of scores, one for each.
+
+    rows * keys is a multiple of EXPONENTIALS.
+    """
     return rows * keys // EXPONENTIALS
 
 
 def least_cycles(consumers: int, keys: int, d: int) -> int:
     """The least cycles an SM needs for one tile of keys, whatever is overlapped: those of the unit that has more to do.
 
-    Each consumer has ROWS queries; each does two products and a softmax.
+    Each consumer has ROWS queries, and does S, a softmax and V.
     """
     return consumers * max(2 * product_cycles(ROWS, keys, d), softmax_cycles(ROWS, keys))
 
 
+# Given
 def shared_bytes(consumers: int, keys: int, d: int, stages: int) -> int:
     """Bytes of shared memory that the kernel allocates.
 
@@ -149,32 +155,45 @@ def scores_at_once(steps: int) -> int:
     return timeline.recorded(consume, steps).most_held
 
 
+def products_behind_others(steps: int) -> int:
+    """How many products a consumer began while another one of its own was in flight. Given."""
+    return timeline.recorded(consume, steps).begun_behind
+
+
 # Task 3
 @gluon.jit
-def copy_keys(k_desc, v_desc, places, barriers, batch, kv_head, steps, i):
-    """Ask for the keys and values of one tile of queries: `steps` tiles of each, last to first.
+def copy_tile(k_desc, v_desc, places, barriers, batch, kv_head, row, i):
+    """Ask for a tile of keys and one of values: item i of both rings.
 
-    i: tiles of keys before these, so that they are the items i to i + steps - 1 of both rings. A box of either has
-    TILE_N rows and D columns, and begins at [batch, kv_head, row, 0].
+    A box of either begins at [batch, kv_head, row, 0], and has TILE_N rows and D columns of 2 bytes an element.
     """
     _, k_places, v_places, _ = places
     _, _, k_full, k_empty, v_full, v_empty = barriers
     STAGES: gl.constexpr = k_places.shape[0]
     TILE_N: gl.constexpr = k_places.shape[1]
     D: gl.constexpr = k_places.shape[2]
-    for step in range(steps):
-        slot, phase = i % STAGES, i // STAGES % 2
-        where = [batch, kv_head, (steps - 1 - step) * TILE_N, 0]
-        mbarrier.wait(k_empty.index(slot), 1 - phase)
-        mbarrier.expect(k_full.index(slot), 2 * TILE_N * D)
-        tma.async_copy_global_to_shared(k_desc, where, k_full.index(slot), k_places.index(slot))
-        mbarrier.wait(v_empty.index(slot), 1 - phase)
-        mbarrier.expect(v_full.index(slot), 2 * TILE_N * D)
-        tma.async_copy_global_to_shared(v_desc, where, v_full.index(slot), v_places.index(slot))
-        i += 1
+    slot, phase = i % STAGES, i // STAGES % 2
+    mbarrier.wait(k_empty.index(slot), 1 - phase)
+    mbarrier.expect(k_full.index(slot), 2 * TILE_N * D)
+    tma.async_copy_global_to_shared(k_desc, [batch, kv_head, row, 0], k_full.index(slot), k_places.index(slot))
+    mbarrier.wait(v_empty.index(slot), 1 - phase)
+    mbarrier.expect(v_full.index(slot), 2 * TILE_N * D)
+    tma.async_copy_global_to_shared(v_desc, [batch, kv_head, row, 0], v_full.index(slot), v_places.index(slot))
 
 
 # Given
+@gluon.jit
+def copy_keys(k_desc, v_desc, places, barriers, batch, kv_head, steps, i):
+    """Ask for the keys and values of one tile of queries: `steps` tiles of each, the items i to i + steps - 1.
+
+    They come last to first: only the first ones need a mask.
+    """
+    TILE_N: gl.constexpr = places[1].shape[1]
+    for step in range(steps):
+        copy_tile(k_desc, v_desc, places, barriers, batch, kv_head, (steps - 1 - step) * TILE_N, i)
+        i += 1
+
+
 @gluon.jit
 def tile_of(number, tiles_down, heads, n_k, TILE_M: gl.constexpr, TILE_N: gl.constexpr, CAUSAL: gl.constexpr):
     """Batch, head and first query of a tile, and how many tiles of keys it sees."""
@@ -245,8 +264,8 @@ def overlapped_step(q, p, acc, m, l, zero, i, another, row, col, n_k, scale, pla
                     MASK: gl.constexpr):
     """(p, acc, m, l) after tile i of keys; those that come in are from tile i - 1, whose p is not in acc yet.
 
-    The keys of tile i have been waited for. another: whether tile i + 1 belongs to these queries, too. row, col: of
-    the first query and the first key. zero: where the sums of S begin.
+    When it begins, k of tile i has been waited for, v of tile i - 1 has not. another: whether these queries have a tile
+    i + 1 of keys; only then its k is waited for. row, col: of the first query and the first key of tile i.
     """
     _, k_places, v_places, _ = places
     _, _, k_full, k_empty, v_full, v_empty = barriers
@@ -259,7 +278,7 @@ def overlapped_step(q, p, acc, m, l, zero, i, another, row, col, n_k, scale, pla
     mbarrier.arrive(k_empty.index(slot))
     weights, alpha, m, l = softmax_of(s, m, l, row, col, n_k, scale, CAUSAL, MASK)
     mbarrier.wait(k_full.index((i + 1) % STAGES), (i + 1) // STAGES % 2, pred=another)
-    acc, weights = warpgroup_mma_wait(0, deps=(acc, weights))
+    acc = warpgroup_mma_wait(0, deps=(acc,))
     mbarrier.arrive(v_empty.index(before))
     return like(weights, p), rescaled(acc, alpha), m, l
 
@@ -364,7 +383,8 @@ def attention_kernel(q_desc, k_desc, v_desc, out_desc, lse_ptr, starts_ptr, numb
                      Q_IN_REGISTERS: gl.constexpr, Q_LAYOUT: gl.constexpr, K_LAYOUT: gl.constexpr):
     """The roles. The first runs in the warps of the launch, the others in 4 (or 4 and 4) and 1 more.
 
-    The last list: registers of a thread in those.
+    The last list: registers of a thread in those. At the launch, which ./course compiled shows, warps come in fours, of
+    equally many registers: 12 warps of 168 at d = 128.
     """
     places, barriers = shared_of(q_desc, k_desc, CONSUMERS, STAGES, Q_LAYOUT, K_LAYOUT)
     work = (starts_ptr, numbers_ptr, tiles_down, heads, n_q, n_k)
@@ -461,12 +481,12 @@ def asked_boxes(q_shape: tuple, kv_shape: tuple, keys: int, stages: int, causal:
     keys: rows of a box of k or v. Shapes: those of q and of k.
     """
     return gluon_model.run_producer(
-        (producer, copy_keys), (q_shape, kv_shape), causal, keys, stages, program, programs)[0]
+        (producer, copy_tile), (q_shape, kv_shape), causal, keys, stages, program, programs)[0]
 
 
 def asked_at_once(q_shape: tuple, kv_shape: tuple, keys: int, stages: int) -> int:
     """The most boxes of k and v that were on their way at once, by your producer."""
-    return gluon_model.run_producer((producer, copy_keys), (q_shape, kv_shape), False, keys, stages, 0, 1)[1]
+    return gluon_model.run_producer((producer, copy_tile), (q_shape, kv_shape), False, keys, stages, 0, 1)[1]
 
 
 def simulate(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, scale: float, keys: int = 4,
@@ -483,5 +503,5 @@ def overlap(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = Fa
 
 def _modelled(q, k, v, causal, scale, keys, stages, programs):
     arrays = (x.double().cpu().numpy() for x in (q, k, v))
-    roles = (producer, copy_keys), (consumer, overlapped_step)
+    roles = (producer, copy_tile), (consumer, overlapped_step)
     return gluon_model.run_attention(*arrays, causal, scale, roles, keys, stages, programs)

@@ -1,49 +1,53 @@
 """Week 3, kata: a paper read for its technique
 
 Challenge
-    "Cut Your Losses in Large-Vocabulary Language Models" (Wijmans et al., 2024) claims that a loss which took 24 GB
-    takes 1 MB. Ask of a paper: what is stored, what must be kept, what is computed again? Then write it. A token has a
-    hidden state, d numbers, and each word of the vocabulary a row of the classifier (the paper's E and C). Their dot
-    product is the *logit* of the word. *Cross-entropy*, the loss, is small if the word that came has a large one.
+    "Cut Your Losses in Large-Vocabulary Language Models" (Wijmans et al., 2024) claims that a loss which took 24000 MB
+    takes 1 MB. Its MB are MiB, 2**20 bytes. Ask of a paper: what is stored, what is kept, what is computed again? A
+    token has a hidden state, d numbers, and each word of the vocabulary a row of the classifier (the paper's E and C).
+    Their dot product is the *logit* of the word. *Cross-entropy*, the loss, is small if that of the label is large.
 
-        hidden = (1, 2, 0, 1)   word    0      1         2      3          rows of the classifier: the week's keys
-        logits                          4      0         2      6          the label, the word that came, is word 2
-        m                               4                6                 alpha = exp(4 - 6) = .135
-        l                               1 + .018         .135 * 1.018 + .018 + 1 = 1.156
-        picked                          0                2                 the logit of the label
-        lse = 6 + log(1.156) = 6.145    loss = lse - picked = 4.145
-        exp(logits - lse)               .117   .002      .016   .865       the softmax
-        d_logits                        .117   .002     -.984   .865       1 less at the label
+        hidden = (1, 2, 0, 1)       tile 0: words 0, 1      tile 1: words 2, 3          label: 2, the word that came
+        classifier, row by row      (2,1,5,0) (-2,1,3,0)    (1,0,0,1) (1,2,1,1)
+        logits                        4         0             2         6
+        m                             4                       6                     alpha = exp(4 - 6) = .135
+        l                             1 + .018                .135 * 1.018 + .018 + 1 = 1.156
+        picked                        0, not here             2                     the logit of the label
+        lse = 6 + log(1.156) = 6.145                          loss = lse - picked = 4.145
+        exp(logits - lse)            .117      .002          .016      .865         the softmax
+        d_logits                     .117      .002         -.984      .865         1 less at the label
 
 Explore
     ./course python -c "print(8192 * 256000 * 4 / 2**20)"
-    MiB of float32 logits of 8192 tokens and 256000 words. How many such matrices are the paper's 24 GB, 24000 MiB?
+    MiB of float32 logits of 8192 tokens and 256000 words. How many such matrices are the paper's 24000?
 
 Concept
-    Four answers, each with a test. Claim: 24 GB become 1 MB. Cost: 3 matrices * 8192 * 256000 * 4 bytes = 24000 MiB.
-    Kept: loss and lse, two numbers a token, 64 KiB. Computed again: the logits, for the gradients. Those of d = 2304
-    columns in 16 bits are (8192 + 256000) * 2304 * 2 bytes = 1161 MiB. The authors measured 1163 for the backward.
-    Forward: m and l of day 5, over tiles of words. A tile of logits begins as tl.zeros((TILE_M, TILE_V), dtype), and
+    Four answers. Stored before: float32 logits, as many matrices as Explore finds. Made now: loss and lse, two float32
+    a token, 64 KiB of the 1 MB. Kept for the backward: lse alone. Computed again there: the logits.
+    With d = 2304 columns of 16 bits both gradients take (8192 + 256000) * 2304 * 2 bytes = 1161 MiB; the authors
+    measured 1163. Our backward also stores one chunk of float32 logits: 8192 * 4096 * 4 bytes are 128 MiB more.
+    Forward: over tiles of words, and in each over tiles of columns. logits begin as tl.zeros((TILE_M, TILE_V), dtype);
     logits = tl.dot(h, w.T, logits, input_precision=PRECISION, out_dtype=dtype) adds the products of TILE_D columns.
-    Padding: a place past the last word has a logit of 0, and exp(0) counts. Make it -inf before the maximum. m begins
-    at LOWEST: from -inf, a tile of -inf gives -inf - -inf, NaN. Log-sum-exp: m + tl.log(l).
+    Then m and l of day 5, one number a token: m_new = tl.maximum(m, tl.max(logits, 1)), l is multiplied by
+    exp(m - m_new), and the sum of exp(logits - m_new) is added. After all words lse = m + tl.log(l).
+    Padding: a place past the last word has a logit of 0, and exp(0) counts. Make it -float("inf") before the maximum.
+    m begins at LOWEST: from -inf, a tile of -inf gives -inf - -inf, NaN; from 0, exp(-200 - 0) is 0.
     Picked: one tile has the label, where word[None, :] == label[:, None]. tl.where(a, x, 0.0) is 0 elsewhere.
-    Ignored: a label of -100 says that a token does not count. Its loss and gradients are 0, whatever its hidden state
-    holds; 0 times NaN is NaN. The mean is over the others; over none it is 0: x.sum().clamp(min=1) is at least 1.
+    Ignored: a label of IGNORED says that a token does not count. Its loss and gradients are 0, whatever its hidden
+    state holds. 0 times NaN is NaN: choose with tl.where. The mean is over the others; over none it is 0, since
+    x.sum().clamp(min=1) is at least 1.
     Gradients: d_logits = (exp(logits - lse) - one_hot) * d_loss / counted; one_hot is 1 at the label, else 0.
     d_hidden = d_logits @ classifier is a sum over all chunks of words; of d_classifier = d_logits.T @ hidden each chunk
-    has its own rows. An ignored token gets a hidden state of 0 and an lse of inf, by x.masked_fill(mask, number): then
-    exp(0 - inf) is 0, and a label of -100 is in no chunk.
+    has its own rows. Ignored tokens get an lse of inf, by lse.masked_fill(ignored, torch.inf), and a hidden state of 0,
+    likewise with ignored[:, None]: exp(0 - inf) is 0.
     One chunk: x - y is a second one. x.sub_(y), x.exp_() and x.mul_(y) write into x. del x forgets it: in a loop the
     old x is alive until the new one has been computed.
-    One-hot: x.scatter_add_(1, places, values) adds values[i, 0] to x[i, places[i, 0]]; both are (tokens, 1). Where a
-    label is not here, in this chunk, add 0 at place 0: torch.where(here, labels - start, 0).
-    16 bits: x.to(lse.dtype) before products and sums, and each gradient is rounded once.
+    16 bits: .to(lse.dtype) of hidden, and of the classifier's rows of one chunk; all of its rows would take 2250 MiB.
+    d_hidden is added up in lse.dtype, and each gradient is rounded once.
 
 Code it
     Task 1  bytes_of_logits, bytes_of_forward, bytes_of_backward: the claim, as formulas    (three lines)
-    Task 2  loss_kernel, token_losses: loss and lse, one store each                    (twenty-one lines)
-    Task 3  cross_entropy_backward: both gradients, chunk after chunk                    (fourteen lines)
+    Task 2  loss_kernel: loss and lse, one store each                                    (nineteen lines)
+    Task 3  cross_entropy_backward: both gradients, chunk after chunk                      (twelve lines)
     Task 4  CrossEntropy: the mean, and what waits for the backward                          (four lines)
 
 Verify
@@ -81,7 +85,7 @@ def bytes_of_forward(tokens: int) -> int:
 def bytes_of_backward(tokens: int, vocabulary: int, d: int, chunk: int, size: int) -> int:
     """Bytes of d_hidden and d_classifier, `size` bytes a number, and of the logits of one chunk in float32.
 
-    chunk: words of a chunk; no more than the vocabulary has are ever there.
+    chunk: words of a chunk; there are never more of them than the vocabulary has.
     """
     return size * (tokens + vocabulary) * d + 4 * tokens * min(chunk, vocabulary)
 
@@ -126,12 +130,11 @@ def loss_kernel(hidden_ptr, classifier_ptr, labels_ptr, loss_ptr, lse_ptr, token
 
 def token_losses(hidden: torch.Tensor, classifier: torch.Tensor, labels: torch.Tensor, *,
                  tiles: tuple[int, int, int] | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-    """(loss, lse) of each token, (tokens,), by loss_kernel, a program for each TILE_M tokens.
+    """(loss, lse) of each token, (tokens,), by loss_kernel, a program for each TILE_M tokens. Given.
 
     hidden: (tokens, d), classifier: (vocabulary, d), floats of one dtype and any strides; neither is copied. tokens may
     be 0; vocabulary and d are 1 or more. labels: (tokens,) int64, contiguous, a word or IGNORED. loss, lse: float64 if
-    hidden is, else float32. A label of IGNORED: loss 0. What is not finite stays with its token.
-    The launch hands on *hidden.stride() and *classifier.stride(), then IGNORED and **config by keyword.
+    hidden is, else float32. A label of IGNORED: loss 0. A hidden state with NaN or inf spoils no other token.
     tiles: (TILE_M, TILE_V, TILE_D), each 16 or more, if not those of CONFIG or WIDE.
     """
     (tokens, d), vocabulary = hidden.shape, len(classifier)
@@ -146,13 +149,24 @@ def token_losses(hidden: torch.Tensor, classifier: torch.Tensor, labels: torch.T
 
 
 # Task 3
+def subtract_one_hot(d_logits: torch.Tensor, labels: torch.Tensor, start: int) -> None:
+    """1 less at each token's label, in place, if it is one of this chunk's words. Given.
+
+    d_logits: (tokens, words of the chunk), the first of them word `start`. labels: those of token_losses.
+    """
+    here = (labels >= start) & (labels < start + d_logits.shape[1])
+    place = torch.where(here, labels - start, 0)
+    d_logits.scatter_add_(1, place[:, None], -here[:, None].to(d_logits.dtype))
+
+
 def cross_entropy_backward(d_loss: torch.Tensor, hidden: torch.Tensor, classifier: torch.Tensor, labels: torch.Tensor,
                            lse: torch.Tensor, chunk: int = CHUNK) -> tuple[torch.Tensor, torch.Tensor]:
     """(d_hidden, d_classifier), of the shapes and dtype of hidden and classifier, `chunk` words at a time.
 
     d_loss: the gradient of the mean loss, one number. Others as those of token_losses; lse: what it returned.
     An ignored token has a d_hidden of 0 and adds nothing to d_classifier, even if its hidden state is NaN.
-    At no time is more than one chunk of (tokens, chunk) numbers alive.
+    At no time is more than one tensor of (tokens, chunk) alive, nor in 16 bits a float32 copy of the whole classifier
+    or of its gradient; one of the hidden state and one of its gradient may be.
     """
     ignored = labels == IGNORED
     scale = d_loss / (~ignored).sum().clamp(min=1)
@@ -163,9 +177,7 @@ def cross_entropy_backward(d_loss: torch.Tensor, hidden: torch.Tensor, classifie
     for start in range(0, len(classifier), chunk):
         w = classifier[start:start + chunk].to(lse.dtype)
         d_logits = (h @ w.T).sub_(lse).exp_()
-        here = (labels >= start) & (labels < start + len(w))
-        where_label = torch.where(here, labels - start, 0)
-        d_logits.scatter_add_(1, where_label[:, None], -here[:, None].to(lse.dtype))
+        subtract_one_hot(d_logits, labels, start)
         d_logits.mul_(scale)
         d_h += d_logits @ w
         d_classifier[start:start + chunk] = d_logits.T @ h
@@ -177,7 +189,8 @@ def cross_entropy_backward(d_loss: torch.Tensor, hidden: torch.Tensor, classifie
 class CrossEntropy(torch.autograd.Function):
     """cross_entropy for autograd: the mean loss of the tokens that count, 0 if there are none.
 
-    Beside its arguments only lse waits for the backward, which returns a gradient for each of them, None for labels.
+    Its arguments and lse are saved for the backward, and no other tensor. The backward returns a gradient for each
+    argument, None for labels.
     """
 
     @staticmethod

@@ -20,33 +20,31 @@ Explore
 
 Concept
     Kept axes: the n elements of one result lie axis_stride apart, here 2. Where they begin is up to the other axes,
-    which are kept: here 0 and 2, with strides 6 and 1, so that results 0 to 3 begin at 0, 1, 6 and 7.
+    which are kept: here 0 and 2, with strides 6 and 1, so that results 0 to 3 begin at 0, 1, 6 and 7 (begins, given).
     Order: results that follow each other should begin side by side. So kept axes go from the longest stride to the
     shortest, not as x names them: of a tensor with strides (1, 2, 6), axis 2 comes before axis 0.
     Merging (week 1, day 0): sizes 3, 4 with strides 20, 5 are size 12 with stride 5, since 20 = 4 * 5. An axis of size
-    1 is left out: nobody steps along it. Four axes keep three at most; what keeps more is copied first (given).
-    Begin: with kept sizes (2, 2), result i begins at i // 2 * 6 + i % 2 * 1. Of three axes the middle one takes
-    i // size_2 % size_1. Places pass 2**31 (day 1): i, and the numbers along the axis, need 64 bits.
-    Tile: BLOCK_KEPT results by BLOCK_N elements of each. Lanes should read neighbours, so the side with the shorter
-    stride is long. If that is the axis, BLOCK_N takes all of n that fits into TILE, and BLOCK_KEPT what is left of
-    TILE. Else BLOCK_KEPT takes up to 32 results, and BLOCK_N what is left. The picture's tile is 4 by 4.
+    1 is left out: nobody steps along it. The kernel takes three axes; what keeps more is copied first (given).
+    Tile: BLOCK_KEPT results by BLOCK_N elements of each; 4 by 4 for the picture. Lanes should read neighbours, so the
+    side with the shorter stride is long (tile_for, given). Element j of a result lies at begin + j * axis_stride, which
+    may pass 2**31 (day 1): j needs 64 bits.
     Variance: mean(x * x) - mean**2 cancels (day 2). Each tile takes the squares of x - (its own mean), 0 where no
     element is, and joins what came before (merge of the kata layernorm): `first` elements before, `count` in the
     tile, delta between the two means. m2 grows by both their squares and delta**2 * first * count / (first + count).
     1, then 2 and 6: m2 = 8 + 3**2 * 1 * 2 / 3 = 14. The new mean, (mean * first + total) / (first + count), is
-    (1 * 1 + 8) / 3 = 3. mean + delta * ... would turn an infinity into NaN.
+    (1 * 1 + 8) / 3 = 3. mean + delta * ... would turn an infinity into NaN. Before the first tile all are 0.
     Correction: var = m2 / (n - correction), where 1 is for a sample (torch.var), 0 for all there is. A divisor below
-    0 counts as 0. A single number, corrected by 1, has 0 / 0, NaN. Along an empty axis both are NaN (given).
-    Precision: sums and results have the dtype of mean_ptr: float64 if x has, else float32. Two integers have a
-    float32 quotient in a kernel, so products begin with delta: delta * delta * first * ...
+    0 counts as 0; m2 / 0 is infinite, and 0 / 0, of a single number, NaN.
+    Precision: sums and results have the dtype of mean_ptr: float64 if x has, else float32. Two integers of a kernel
+    have a product of 32 bits and a quotient in float32: so products begin with delta, delta * delta * first * ...
     Gradients: d_x is d_mean / n, and d_var * 2 * (x - mean) / (n - correction): what x does to var through the mean
     adds up to 0. With d_mean = 3 and d_var = 1 the first column gets 1 + (-2, -1, 3). Both arrive with `axis` of length
-    1, and broadcasting hands them to all n. Without keepdim the axis is gone: squeeze(axis), and back by unsqueeze.
+    1, and broadcasting hands them to all n. Without keepdim forward takes this axis away: squeeze(axis).
 
 Code it
-    Task 1  axis_number, kept_axes, merged, tile_for: what is read, and in which order     (eighteen lines)
-    Task 2  begins, moments_kernel, moments: each element read once, where it lies       (twenty-two lines)
-    Task 3  moments_backward, MeanVar: the gradients, by broadcasting                         (eleven lines)
+    Task 1  kept_axes, merged: which elements are read, and in which order                  (nine lines)
+    Task 2  moments_kernel, moments: each element read once, where it lies              (eighteen lines)
+    Task 3  moments_backward, MeanVar: the gradients, by broadcasting                        (ten lines)
 
 Verify
     pytest week3/katas/reductions_nd       then: ./course quiz week3/katas/reductions_nd
@@ -68,9 +66,8 @@ TILE = 4096   # elements of a tile, at most
 COLUMNS = 32  # results side by side, at most, where the axis is not the one with the short stride
 
 
-# Task 1
 def axis_number(axis: int, ndim: int) -> int:
-    """The axis counted from the front, 0 or more; axis -1 is the last.
+    """The axis counted from the front, 0 or more; axis -1 is the last. Given.
 
     A tensor without axes (ndim 0) counts as one with a single axis. IndexError if there is no such axis.
     """
@@ -80,6 +77,7 @@ def axis_number(axis: int, ndim: int) -> int:
     return axis % ndim
 
 
+# Task 1
 def kept_axes(strides: Sequence[int], axis: int) -> list[int]:
     """All axes but `axis`, from the longest stride to the shortest; equal ones in the order of x. axis: 0 or more."""
     return sorted((each for each in range(len(strides)) if each != axis), key=lambda each: -strides[each])
@@ -88,7 +86,7 @@ def kept_axes(strides: Sequence[int], axis: int) -> list[int]:
 def merged(sizes: Sequence[int], strides: Sequence[int]) -> tuple[list[int], list[int]]:
     """(sizes, strides) of the same elements in the same order, by as few axes as can be; two lists, perhaps empty.
 
-    Axes of size 1 are left out. sizes: 0 or more. strides: 0 or more, none longer than the one before it.
+    Axes of size 1 are left out. sizes: 1 or more. strides: 0 or more, none longer than the one before it.
     """
     new_sizes, new_strides = [], []
     for size, stride in zip(sizes, strides):
@@ -101,26 +99,26 @@ def merged(sizes: Sequence[int], strides: Sequence[int]) -> tuple[list[int], lis
 
 
 def tile_for(kept: int, n: int, kept_stride: int, axis_stride: int) -> tuple[int, int]:
-    """BLOCK_KEPT and BLOCK_N, powers of two, for `kept` results (0 or more) of n elements each (1 or more).
+    """BLOCK_KEPT and BLOCK_N, powers of two, for `kept` results of n elements each, both 1 or more. Given.
 
-    kept_stride: the shortest of the kept axes. The tile has at most TILE elements. Neither block is longer than the
-    next power of two of what it is for. Where the axis has the longer stride, or an equal one, there are at most
-    COLUMNS results.
+    kept_stride: the shortest of the kept axes. The tile has at most TILE elements, and neither block is longer than the
+    next power of two of what it is for. If the axis has the shorter stride, BLOCK_N takes all of n that fits; else
+    BLOCK_KEPT takes up to COLUMNS results, and BLOCK_N what is left.
     """
-    most_kept, most_n = triton.next_power_of_2(max(kept, 1)), triton.next_power_of_2(n)
+    most_kept, most_n = triton.next_power_of_2(kept), triton.next_power_of_2(n)
     if axis_stride < kept_stride:
         return min(most_kept, max(1, TILE // most_n)), min(most_n, TILE)
     block_kept = min(most_kept, COLUMNS)
     return block_kept, min(most_n, TILE // block_kept)
 
 
-# Task 2
 @triton.jit
 def begins(i, size_1, size_2, stride_0, stride_1, stride_2):
-    """How far from the start of x the elements of result i begin. i: a block of int64. size_0 is not needed."""
+    """How far from the start of x the elements of result i begin. i: a block of int64. Given."""
     return i // size_2 // size_1 * stride_0 + i // size_2 % size_1 * stride_1 + i % size_2 * stride_2
 
 
+# Task 2
 @triton.jit
 def moments_kernel(x_ptr, mean_ptr, var_ptr, kept, n, axis_stride, divisor, size_1, size_2, stride_0, stride_1,
                    stride_2, BLOCK_KEPT: tl.constexpr, BLOCK_N: tl.constexpr):
@@ -143,11 +141,10 @@ def moments_kernel(x_ptr, mean_ptr, var_ptr, kept, n, axis_stride, divisor, size
     tl.store(var_ptr + i, m2 / divisor, mask=i < kept)
 
 
-def laid_out(results: torch.Tensor, x: torch.Tensor, axis: int, order: list[int]) -> tuple[torch.Tensor, ...]:
-    """Each row of results, kept axes in this order, as a view with all axes of x; `axis` has length 1. Given."""
-    shape = [x.shape[each] for each in order]
+def laid_out(result: torch.Tensor, x: torch.Tensor, axis: int, order: list[int]) -> torch.Tensor:
+    """The result, kept axes in this order, as a view with all axes of x; `axis` has length 1. Given."""
     back = sorted(range(len(order)), key=lambda place: order[place])
-    return tuple(each.view(shape).permute(back).unsqueeze(axis) for each in results)
+    return result.view([x.shape[each] for each in order]).permute(back).unsqueeze(axis)
 
 
 def moments(x: torch.Tensor, axis: int, correction: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
@@ -155,22 +152,23 @@ def moments(x: torch.Tensor, axis: int, correction: int = 1) -> tuple[torch.Tens
 
     x: one axis or more, of any sizes and strides, float16, bfloat16, float32 or float64. axis: 0 or more.
     correction: may be as large as n or larger, see Correction. The results are float64 if x is, else float32.
-    There may be no result (a kept axis of size 0): a launch of no program then.
+    Where x has no element there is no launch: both are NaN along an empty axis, and empty if a kept axis is.
     """
-    n, order = x.shape[axis], kept_axes(x.stride(), axis)
+    n, order, dtype = x.shape[axis], kept_axes(x.stride(), axis), torch.promote_types(x.dtype, torch.float32)
+    if x.numel() == 0:
+        shape = (*x.shape[:axis], 1, *x.shape[axis + 1:])
+        return x.new_full(shape, math.nan, dtype=dtype), x.new_full(shape, math.nan, dtype=dtype)
     sizes, strides = merged([x.shape[each] for each in order], [x.stride(each) for each in order])
     if len(sizes) > 3:
         return moments(x.contiguous(), axis, correction)
     kept = math.prod(sizes)
-    results = torch.empty(2, kept, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
-    if n == 0:
-        return laid_out(results.fill_(float("nan")), x, axis, order)
+    mean, var = (torch.empty(kept, dtype=dtype, device=x.device) for _ in range(2))
     block_kept, block_n = tile_for(kept, n, strides[-1] if strides else 0, x.stride(axis))
     sizes, strides = sizes + [1] * (3 - len(sizes)), strides + [0] * (3 - len(strides))  # always three axes
     moments_kernel[(triton.cdiv(kept, block_kept),)](
-        x, results[0], results[1], kept, n, x.stride(axis), max(n - correction, 0), *sizes[1:], *strides,
+        x, mean, var, kept, n, x.stride(axis), max(n - correction, 0), *sizes[1:], *strides,
         BLOCK_KEPT=block_kept, BLOCK_N=block_n)
-    return laid_out(results, x, axis, order)
+    return laid_out(mean, x, axis, order), laid_out(var, x, axis, order)
 
 
 # Task 3
@@ -179,8 +177,8 @@ def moments_backward(d_mean: torch.Tensor | None, d_var: torch.Tensor | None, x:
     """The gradient of x, in the shape and dtype of x, by PyTorch.
 
     d_mean, d_var: of the shape of mean, which is that of moments. One of them may be None: it was not used, and costs
-    nothing. d_mean alone makes a small tensor and a view of it, (...).expand(x.shape): no memory of the size of x.
-    As in moments, a divisor below 0 counts as 0.
+    nothing. d_mean alone makes a small tensor, of the dtype of x, and a view of it, (...).expand(x.shape): no memory
+    of the size of x. As in moments, a divisor below 0 counts as 0.
     """
     n = x.shape[axis]
     if d_var is None:
@@ -204,8 +202,9 @@ class MeanVar(torch.autograd.Function):
     def backward(ctx, d_mean, d_var):
         if d_mean is None and d_var is None:
             return None, None, None, None
+        if not ctx.keepdim:
+            d_mean, d_var = (each if each is None else each.unsqueeze(ctx.axis) for each in (d_mean, d_var))
         x, mean = ctx.saved_tensors
-        d_mean, d_var = (each if each is None else each.reshape(mean.shape) for each in (d_mean, d_var))
         return moments_backward(d_mean, d_var, x, mean, ctx.axis, ctx.correction), None, None, None
 
 

@@ -14,29 +14,32 @@ Challenge
 
 Explore
     ./course python -c "import torch; x = torch.tensor([256.], dtype=torch.bfloat16); print((x + 1).item())"
-    bfloat16 has 8 binary digits: first say what is printed. Of which number should the norm be then, 256 or 257?
+    bfloat16 has 8 binary digits: first say what is printed. Should the norm then be that of 256 or of 257?
 
 Concept
     Traffic: an addition reads two matrices and writes total, a norm reads total and writes y. Fused, total is normed in
     registers. On the way back the norm reads d_y and total and writes a matrix; an addition reads that and d_total and
-    writes d_x. Count the matrices. weight comes from a cache for each row, and is not counted.
-    Norm: rstd = tl.rsqrt(mean square + eps) is one over a root; eps keeps it finite where a row is 0. Squares are never
-    negative, so no digits cancel, and places behind the row, loaded as 0.0, add nothing. Sums have the dtype of rstd,
-    rstd_ptr.dtype.element_ty: float64 if x is, else float32. Convert what is loaded; tl.store converts by itself.
-    Rounding: total is stored in 16 bits. Norm what is stored, x.to(total_ptr.dtype.element_ty), in float32 again: then
-    fused and separate give the same bits, and the way back, which reads total, fits y. Without a residual the launches
-    have None for it and for d_total, and `if residual_ptr is not None:` is decided when a kernel is compiled.
-    Gradients: d_weight is d_y * x_hat added up over the rows. g = d_y * weight arrives at x_hat = total * rstd. What
-    ctx.save_for_backward gets, total and weight, is alive anyway: rstd alone is new. total[j] moves the loss in three
-    ways. d_x is their sum, and so is d_residual:
+    writes d_x. Fused, no matrix lies between the two. Count the matrices; weight, one row, is not counted.
+    Norm: rstd = tl.rsqrt(mean square + eps) is one over a root; eps keeps it finite where a row is 0. No mean is
+    subtracted: places behind the row, loaded as 0.0, still add nothing when squared. Compute all in the dtype of
+    rstd, rstd_ptr.dtype.element_ty: float64 if x is, else float32. Convert what is loaded; tl.store converts by itself.
+    Rounding: total is stored in 16 bits. Norm what is stored, x.to(total_ptr.dtype.element_ty), in that dtype again:
+    then fused and separate give the same bits, and the way back, which reads total, fits y. y is rounded once, where it
+    is stored. `if residual_ptr is not None:` is decided when a kernel is compiled: without a residual the launches have
+    None for it and for d_total.
+    Gradients: d_weight is d_y * x_hat added up over the rows. g = d_y * weight arrives at x_hat = total * rstd.
+    total[j] moves the loss in three ways. d_x is their sum; d_residual is the same matrix, since total is x + residual:
         by itself                                               rstd * g[j]
         through rstd, which grows by -rstd**2 * x_hat[j] / n   -rstd * x_hat[j] * mean(g * x_hat)
         past the norm                                           d_total[j]
+    Autograd: ctx.save_for_backward gets the total that is returned, weight and rstd. The first two are alive anyway,
+    rstd alone is new. The gradient of a result that the loss does not use arrives as zeros, not as None.
     Shares: atomics, additions that wait for one place, come in any order: last digits of d_weight would change from run
     to run. So program p takes the rows p, p + programs, ..., keeps a sum that begins as tl.zeros((BLOCK,), dtype=...),
     and stores it once, as row p of shares: for row in tl.range(p, rows, tl.num_programs(0), num_stages=STAGES).
-    Column sums: a program owns COLS columns of shares. ROWS rows of these are a tile: row[:, None] * n + col[None, :].
-    tl.sum(tile, 0) adds up its columns. One owner, one order: always the same bits.
+    Column sums: a program owns COLS columns of shares. ROWS rows of these are a tile, row[:, None] * n + col[None, :]:
+    they are loaded at once, not one after the other; range(0, shares, ROWS) steps from tile to tile. tl.sum(tile, 0)
+    adds up its columns; the sum of all tiles has the dtype of shares. One owner, one order: always the same bits.
 
 Code it
     Task 1  predict_forward, forward_kernel: the sum and its norm                   (thirteen lines)

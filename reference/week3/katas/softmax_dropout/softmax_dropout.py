@@ -11,7 +11,7 @@ Challenge
             y                                        .316      .043       0        .859    weight * scale, or 0
             d_y                                       1         2         3         4
             d_weight                                1.333     2.667       0        5.333   d_y * scale, or 0
-            d_score                                 -.593     -.038     -.334      .964    add up to 0
+            d_score                                 -.593     -.037     -.334      .964    add up to 0
 
 Explore
     ./course python -c "import torch; print(torch.dropout(torch.ones(4, 8) / 8, .25, True).sum(1))"
@@ -22,26 +22,29 @@ Concept
     The others are divided by 1 - p, so that the mean stays; nothing makes a row add up to 1 again. In the picture it
     adds up to 1.217. Scores of -inf in place of dropped weights would: another function, with another gradient.
     The mask: draws come from Philox as in the kata fused_elementwise, eight for each offset. Key c of row r has draw
-    c % 8 of offset r * groups + c // 8, where a row has groups = tl.cdiv(n, 8). That does not depend on who asks:
-    a program with a whole row, or one with 16 rows and 32 keys of it. A tile that counts from its own corner would
-    repeat the mask of the first one. Rows come as a column here, (ROWS, 1), so offsets are a block (ROWS, TILE // 8).
+    c % 8 of offset r * groups + c // 8, where a row has groups = tl.cdiv(n, 8). A key has the same offset whichever
+    program asks: one with a whole row, or one with 16 rows and 32 keys of it. A tile that counts from its own corner
+    would repeat the mask of the first one. Rows come as a column, (ROWS, 1), so offsets are a block (ROWS, TILE // 8).
     Backward: what is left of d_y is d_weight = d_y * scale where the weight was kept, 0 elsewhere. Then the gradient
     of softmax: d_score = weight * (d_weight - delta), where delta is the row's sum of weight * d_weight; in the picture
     3.836. So a dropped key has a gradient too, -.334: its score was in l, and made all other weights smaller.
-    What is saved: the scores, and one number a row, lse = m + log(l) (day 5), the log-sum-exp of all its scores. Then
-    weight = exp(score - lse), which may not be rounded before it is used. The mask is drawn again.
+    What is saved: the scores, and one number a row, lse = m + log(l) (day 5), the log-sum-exp of all its scores. The
+    weights are exp(score - lse) then, and the mask is drawn again. Day 5 warns of an lse of 1000: rounded to float32 it
+    is off by up to 3e-5, and each weight by that share of it. m and l saved apart avoid that, with two numbers a row.
     In tiles (day 6): l grows by all weights of a tile, acc by those that are kept. scale is the same for all, so acc
     is multiplied by it once, at the end, where it is divided by l.
-    A hidden row, of nothing but -inf, has m = LOWEST (day 5), l = 0 and lse = -inf. Its weights are 0, and so are its
+    A hidden row, of nothing but -inf, has m = LOWEST (day 6), l = 0 and lse = -inf. Its weights are 0, and so are its
     results and gradients: divide by 1 where l is 0, and subtract LOWEST where lse is -inf.
-    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was.
-    scores.new_empty(2, 3) makes a matrix of their dtype; torch.promote_types(scores.dtype, torch.float32) is the wider.
+    A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was. tl.max(scores) and
+    tl.sum(weights) of a row (1, BLOCK) are one number. Only the store rounds to 16 bits.
+    Autograd, as in that kata: ctx.save_for_backward(a, b) keeps tensors, ctx.saved_tensors are those, and backward
+    returns a gradient for each argument of forward, None for p and seed.
 
 Code it
     Task 1  kept: which places of a tile are not dropped                                 (two lines)
-    Task 2  forward_kernel, softmax_dropout_forward: a row a program                  (fourteen lines)
-    Task 3  backward_kernel, softmax_dropout_backward, SoftmaxDropout: the gradients    (twenty lines)
-    Task 4  attention_kernel: no score, no weight and no mask in memory                  (twenty lines)
+    Task 2  forward_kernel, softmax_dropout_forward: a row a program                     (eight lines)
+    Task 3  backward_kernel, softmax_dropout_backward, SoftmaxDropout: the gradients  (thirteen lines)
+    Task 4  attention_kernel, here as on day 6: put dropout into it                      (three lines)
 
 Verify
     pytest week3/katas/softmax_dropout       then: ./course quiz week3/katas/softmax_dropout
@@ -86,7 +89,8 @@ def threshold_and_scale(p: float) -> tuple[int, float]:
 def kept(seed, row, start, n, threshold, TILE: tl.constexpr):
     """(ROWS, TILE): is the draw of each place not below threshold? Of keys start to start + TILE - 1, of n in all.
 
-    row: numbers of rows, (ROWS, 1) in 64 bits, or a single one. start: a multiple of 8. TILE: a power of 2, at least 8.
+    row: numbers of rows in 64 bits, (ROWS, 1), or one number: then ROWS is 1. start: a multiple of 8. TILE: a power of
+    2, at least 8.
     """
     offset = row * tl.cdiv(n, 8) + start // 8 + tl.arange(0, TILE // 8)[None, :]
     return eight_draws(seed, offset) >= threshold

@@ -8,6 +8,7 @@ import numpy as np
 from tools.sim.cuda.faults import Unknown, learner_frame
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.promotion import Value
+from tools.sim.cuda.run.endless import question
 from tools.sim.cuda.run.phi import Phi
 from tools.sim.cuda.run.sequences import element, length
 from tools.sim.cuda.run.turns import PATIENCE, same
@@ -207,10 +208,7 @@ class ControlFlow(Lanes):
         if stuck or loop.turns > MOST_TURNS:
             why = "nothing changes from turn to turn" if stuck else f"it has had {MOST_TURNS:,} turns"
             raise self.fault(
-                "endless_loop",
-                f"does not leave this loop: {why}.",
-                "What should end it? On a GPU threads of a block take turns; here they do not.",
-                lanes=loop.running,
+                "endless_loop", f"does not leave this loop: {why}.", question(learner_frame()), lanes=loop.running
             )
 
     def _snapshot(self, loop: Loop) -> list:

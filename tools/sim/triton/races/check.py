@@ -170,6 +170,10 @@ class Races:
             self._shadows[view, size] = next(known, None) or self._new_shadow(view, size)
         return self._shadows[view, size]
 
+    def is_behind(self, shadow: Shadow, view: View) -> bool:
+        """Is it of the memory behind this view?"""
+        return any(each is shadow for (other, _), each in self._shadows.items() if other is view)
+
     def _new_shadow(self, view: View, size: int) -> Shadow:
         return Shadow(view.storage, view.tensor.untyped_storage().nbytes() // size, size, self.stamps)
 

@@ -68,20 +68,25 @@ def _unordered(meeting: Meeting, operation: str, advice: tuple[str, str] | None)
     what = f"program {program(reader)} {VERBS[looks]} {there} of {meeting.view.name} in line {where}, and "
     what += f"program {program(writer)} {VERBS[changes]} it in line {line}.\n"
     if advice is None or looks == PEEK:
-        advice = _plainly(looks, changes)
+        advice = _plainly(looks, changes, of_one=meeting.view.distinct == 1)
     if meeting.is_same and meeting.mine == STORE:
         advice = "Here it keeps its value, so a GPU would let it pass; the course does not.", advice[1]
     return Fault("race", what + advice[0], advice[1], array=meeting.view.name, operation=operation)
 
 
-def _plainly(looks: int, changes: int) -> tuple[str, str]:
-    """What to say where no chain of atomics is near."""
+def _plainly(looks: int, changes: int, of_one: bool) -> tuple[str, str]:
+    """What to say where no chain of atomics is near. of_one: the array has one element, such as a counter."""
     if looks == PEEK:
         return "A plain store publishes nothing.", 'Should it be tl.atomic_xchg(..., sem="release")?'
     if changes == UPDATE:
         return (
             "Nothing puts the two in order, and a plain load may see an old value.",
-            'To look at what others update: tl.atomic_add(pointer, 0, sem="acquire").',
+            'Look by volatile=True, or in order by tl.atomic_add(pointer, 0, sem="acquire").',
+        )
+    if of_one:
+        return (
+            "Between a load and a store other programs come in.",
+            "Does each add to it? tl.atomic_add loads, adds and stores in one step.",
         )
     return (
         "They run at the same time, so the load may find either value.",
@@ -102,13 +107,14 @@ def _advice(meeting: Meeting) -> tuple[str, str] | None:
         )
     published = {place for when, _, place in other.releases if when >= epoch}
     for place, (when, line, how) in other.weak_releases.items():
-        if when >= epoch and place in races.now.seen and place not in published:
+        is_itself = races.is_behind(place, meeting.view)  # then the load of what the atomic changes is at fault
+        if when >= epoch and place in races.now.seen and place not in published and not is_itself:
             return (
                 f"Between them is the atomic of line {line}, which is {_how(how)} and publishes nothing.",
                 'Which sem= publishes what came before: "release", or "acq_rel"?',
             )
     for place, (_, line, how) in races.now.weak_acquires.items():
-        if place in other.written:
+        if place in other.written and not races.is_behind(place, meeting.view):
             act = "volatile load" if how == "volatile" else "atomic"
             return (
                 f"Between them is the {act} of line {line}, which {_takes(how)}.",

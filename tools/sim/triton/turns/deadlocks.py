@@ -10,16 +10,14 @@ from tools.sim.triton.turns.schedule import TRIES, Program, Schedule
 def stuck(schedule: Schedule, first: Program) -> Fault:
     """No program can go on; `first` is one of those that wait."""
     if not first.looked:
-        return Fault(
-            "deadlock",
-            f"{faults.program_name()} goes round this loop for ever: nothing that it depends on changes.",
-            "Which line of the loop should change its condition?",
-        )
-    if schedule.unstarted:
-        return _no_room(schedule, first)
+        return _endless()
     place = _of(first)
     where = f"{element(place.view, place.address)} of {place.view.name}"
     changer = schedule.changers.get(place.address)
+    if first.settled and changer is None and not first.asks:
+        return _endless(f"\nIt reads {where}, which no program has changed.")
+    if schedule.unstarted:
+        return _no_room(schedule, first)
     if changer and changer[0] in schedule.flying and changer[0] != first.number:
         links = ", which waits for ".join(f"program {name(each)}" for each in _chain(schedule, first)[1:])
         what = f"No program can go on: program {name(first.number)} waits for {links}.\n"
@@ -37,6 +35,12 @@ def stuck(schedule: Schedule, first: Program) -> Fault:
         what += f"in line {changer[1]}, and has ended. {_left(schedule)}"
         question = "What has to change it once more, on every way through the kernel?"
     return Fault("deadlock", what, question, array=place.view.name, operation="load")
+
+
+def _endless(more: str = "") -> Fault:
+    """Of a loop that does not wait for others."""
+    what = f"{faults.program_name()} goes round this loop for ever: nothing that it depends on changes.{more}"
+    return Fault("deadlock", what, "Which line of the loop should change its condition?")
 
 
 def _no_room(schedule: Schedule, first: Program) -> Fault:

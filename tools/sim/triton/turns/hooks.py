@@ -37,7 +37,7 @@ def patch(interpreter: Any) -> None:
                 memory.current.races.is_peek = False
             memory.current.races.look()
         if current is not None:
-            _observe("load", pointers, mask, result.data)
+            _observe("look" if is_volatile else "load", pointers, mask, result.data)
         return result
 
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
@@ -102,7 +102,7 @@ def round_begins() -> None:
     idle, settled = loop.next_round(frame)
     looked, loop.looked = loop.looked, {}
     if idle and (looked or settled):
-        schedule.wait(looked, settled, frame.f_lineno)
+        schedule.wait(looked, settled, loop.asks, frame.f_lineno)
 
 
 def loop_ends() -> None:
@@ -149,7 +149,7 @@ def _observe(what: str, pointers: Any, mask: Any, found: np.ndarray) -> None:
             Place(view, each) for each in existing[:LOOKED].tolist() if (view := memory.current.arguments.at(each))
         ]
         for loop in loops.values():
-            loop.observe(key, places)
+            loop.observe(key, places, asks=what != "load")
 
 
 def _note_change(pointers: Any, mask: Any, before: list | None) -> None:

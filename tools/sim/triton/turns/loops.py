@@ -19,17 +19,19 @@ class Place(NamedTuple):
 class Loop:
     """A loop that has begun. seen, before: hashes of what its accesses found in this round and the one before.
 
-    looked: places that it looked at in this round. changed: has this round changed any memory?
+    looked: places that it looked at in this round. changed: has this round changed any memory? asks: has it ever looked
+    in a way that others can answer, by an atomic or a volatile load?
     """
 
     def __init__(self) -> None:
         self.seen = self.before = 0
         self.looked: dict[int, Place] = {}
-        self.changed = False
+        self.changed = self.asks = False
         self._values: Any = None
 
-    def observe(self, what: int, places: list[Place]) -> None:
+    def observe(self, what: int, places: list[Place], asks: bool) -> None:
         """One access of this round, as a hash of what it is and finds."""
+        self.asks |= asks
         self.seen = hash((self.seen, what))
         if len(self.looked) < LOOKED:
             self.looked.update((each.address, each) for each in places)

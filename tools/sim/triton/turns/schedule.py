@@ -7,8 +7,11 @@ can go on.
 
 import contextvars
 import random
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
 
 from tools.sim.triton.turns.loops import Loop, Place
 
@@ -25,6 +28,7 @@ class Program:
     """One program in flight. looked: places for whose change it waits, by address; None: it can go on.
 
     is_woken: has what it waited for changed, and it has not looked yet? settled: would it do the same for ever?
+    asks: does it look in a way that others can answer, by an atomic or a volatile load?
     tries: rounds in vain since memory changed last. line: where it waits.
     """
 
@@ -35,7 +39,7 @@ class Program:
         self.thread: threading.Thread | None = None
         self.loops: dict[tuple[int, int], Loop] = {}
         self.looked: dict[int, Place] | None = None
-        self.is_woken = self.settled = False
+        self.is_woken = self.settled = self.asks = False
         self.tries = self.line = 0
 
 
@@ -76,6 +80,9 @@ class Schedule:
         try:
             self._wake(self._choose())
             self._main.acquire()
+        except BaseException as error:  # a deadline, or an interrupt: it comes to this thread, which only waits
+            self._show_program(error)
+            raise
         finally:
             self._stop()
             threading.stack_size(before)
@@ -89,11 +96,11 @@ class Schedule:
         self.check()
         self._switch(self._choose())
 
-    def wait(self, looked: dict[int, Place], settled: bool, line: int) -> None:
+    def wait(self, looked: dict[int, Place], settled: bool, asks: bool, line: int) -> None:
         """Go on when one of these places changes. Raises what `stuck` makes when that cannot be."""
         self.check()
         now = self.now
-        now.looked, now.settled, now.line = looked, settled, line
+        now.looked, now.settled, now.asks, now.line = looked, settled, asks, line
         self._switch(self._choose())
         if self._doomed is now:
             raise self._stuck(self, now)
@@ -181,10 +188,25 @@ class Schedule:
             self.error = error
             self._wake(None)
 
+    def _show_program(self, error: BaseException) -> None:
+        """Put the frames of the program that runs below those of `error`, as if it had been raised there."""
+        thread = getattr(getattr(self, "now", None), "thread", None)
+        frame = sys._current_frames().get(thread.ident) if thread else None
+        trace = None
+        while frame is not None:
+            trace = TracebackType(trace, frame, frame.f_lasti, frame.f_lineno)
+            frame = frame.f_back
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        if last is not None:
+            last.tb_next = trace
+
     def _stop(self) -> None:
         """End the threads that are left, which wait for their turn."""
         self._stopping = True
         for each in list(self.flying.values()):
-            each.baton.release()
+            with suppress(RuntimeError):  # after an interrupt: it may have been handed the baton just now
+                each.baton.release()
         for thread in self._threads:
             thread.join(1)

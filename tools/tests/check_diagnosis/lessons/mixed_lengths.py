@@ -56,3 +56,22 @@ def rows(table, ids, how, *, block=16):
     out = torch.empty(len(ids), table.shape[1])
     rows_kernel[(len(ids),)](table, ids, out, table.shape[1], HOW=how, BLOCK=block)
     return out
+
+
+@triton.jit
+def handing_kernel(x_ptr, words_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    block = tl.program_id(axis=0)
+    offsets = block * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)
+    tl.atomic_add(words_ptr + block, tl.sum(x), sem="relaxed")
+    before = 0.0
+    for earlier in range(block):
+        before += tl.load(words_ptr + earlier)  # which may not be there yet
+    tl.store(out_ptr + offsets, before + tl.cumsum(x), mask=offsets < n)
+
+
+def handed_on(x: torch.Tensor, block: int = 16) -> torch.Tensor:
+    """x: (n,)."""
+    out, words = torch.empty_like(x), torch.zeros(triton.cdiv(len(x), block))
+    handing_kernel[(len(words),)](x, words, out, len(x), BLOCK=block)
+    return out

@@ -49,6 +49,23 @@ def test_a_number_must_be_equal_however_it_is_written(question, answer, right):
     assert verdict.why == (question.why if right else f"The answer is {question.number:,}. {question.why}")
 
 
+@pytest.mark.parametrize(
+    "answer, right",
+    [
+        ("0.78", True),
+        ("0.781", True),
+        ("0.8", False),
+        ("0.79", False),
+        ("0.78126", False),
+        ("0.078", False),
+        ("1", False),
+        ("0.7 + 0.08", False),
+    ],
+)
+def test_a_number_may_be_rounded_to_two_digits_or_more(answer, right):
+    assert judge(Question("How likely?", number=0.78125, why="2 of 256 ways."), answer).right == right
+
+
 @pytest.mark.parametrize("answer", ["", "thirty", "1,02", "1 024", "nan", "inf", "-inf", "3 2", "a", "%", "1/0"])
 def test_what_is_no_number_is_no_answer(answer):
     with pytest.raises(NotAnAnswer, match=r"^Answer with a number, such as 12, 98_432, 2\*\*20, 1/3 or 0\.5$"):

@@ -1,5 +1,8 @@
 """Addresses that a kernel reads from memory, and arguments that have a data_ptr() and are no tensors."""
 
+import gc
+import weakref
+
 import pytest
 import torch
 import triton
@@ -141,3 +144,15 @@ def test_of_such_an_argument_the_bounds_are_those_of_the_tensor_that_it_lies_in(
     x = torch.zeros(16)
     with pytest.raises(Fault, match=r"1 of them lies past the end of x \(16 elements\)"):
         add_one[(1,)](Buffer(x), 17, BLOCK=32)
+
+
+def test_a_launch_holds_none_of_its_arguments_when_it_has_ended():
+    x = torch.zeros(16)
+    storage = weakref.ref(x.untyped_storage())
+    gc.disable()  # what only a collection frees counts as memory in use
+    try:
+        add_one[(1,)](x, 16, BLOCK=16)
+        del x
+        assert storage() is None
+    finally:
+        gc.enable()

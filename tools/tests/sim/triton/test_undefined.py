@@ -306,3 +306,34 @@ def test_a_descriptor_fills_with_zeros():
     x, out = torch.ones(5, 8), torch.zeros(1)
     by_descriptor[(1,)](TensorDescriptor(x, [5, 8], [8, 1], [8, 8]), out, 8)
     assert out.item() == 40
+
+
+# A single 0 is an `other` like any other number -----------------------------------------------------------
+
+
+@triton.jit
+def one_or_nothing(x_ptr, out_ptr, n, other, BLOCK: tl.constexpr):
+    if BLOCK:
+        place = tl.arange(0, BLOCK)
+    else:
+        place = 0
+    tl.store(out_ptr + place, tl.load(x_ptr + place, mask=place < n, other=other))
+
+
+@pytest.mark.parametrize("block", [0, 1])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32, torch.bool])
+def test_a_single_element_that_does_not_exist_is_the_other_that_was_given(dtype, block):
+    for n, other, wanted in (0, 0, 0), (0, 1, 1), (1, 0, 1):
+        out = torch.full((1,), 3).to(dtype)
+        one_or_nothing[(1,)](torch.ones(1).to(dtype), out, n, other, BLOCK=block)
+        assert out.item() == wanted
+
+
+@triton.jit
+def one_without_other(x_ptr, out_ptr, n):
+    tl.store(out_ptr, tl.load(x_ptr, mask=n > 0))
+
+
+def test_a_single_element_without_other_is_undefined_still():
+    with pytest.raises(Fault, match="no other="):
+        one_without_other[(1,)](torch.ones(1), torch.zeros(1), 0)

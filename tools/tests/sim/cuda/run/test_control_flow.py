@@ -172,6 +172,28 @@ def test_a_loop_in_which_nothing_changes_any_more_is_refused():
         run(forever)
     assert caught.value.kind == "endless_loop"
     assert caught.value.source == "while k < 10:"
+    assert caught.value.text.endswith("What should end it? No thread outside it stores here; on a GPU one may.")
+
+
+@cuda.jit
+def tries_for_ever(out):
+    old = 5
+    while cuda.atomic.cas(out, 0, old, 7) != old:
+        pass
+
+
+@cuda.jit
+def waits_for_a_lock(out):
+    cuda.atomic.cas(out, 0, -1, 1)
+    while cuda.atomic.cas(out, 0, 0, 1) != 0:
+        pass
+
+
+@pytest.mark.parametrize("kernel, asks_of_cas", [(tries_for_ever, True), (waits_for_a_lock, False)])
+def test_a_cas_that_expects_the_same_each_time_is_asked_after(kernel, asks_of_cas):
+    with pytest.raises(Fault) as caught:
+        run(kernel)
+    assert ("What cas found is what its next try must expect." in caught.value.text) == asks_of_cas
 
 
 @cuda.jit

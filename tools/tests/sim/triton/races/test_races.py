@@ -51,6 +51,17 @@ def test_a_load_of_what_another_program_stores_is_reported_with_both_lines():
     assert question == "Should the result go to another array, or be stored in another launch?"
 
 
+def test_a_counter_without_an_atomic_is_asked_after():
+    @triton.jit
+    def draw(next_ptr, out_ptr):
+        turn = tl.load(next_ptr)
+        if tl.program_id(0) == 1:
+            tl.store(next_ptr, turn + 1)
+
+    *_, question = fault_of(draw, (3,), torch.zeros(1, dtype=torch.int32), torch.zeros(3))
+    assert question == "Does each add to it? tl.atomic_add loads, adds and stores in one step."
+
+
 def test_a_load_before_a_store_to_the_same_element_is_told_as_two_stores():
     @triton.jit
     def add_up(x_ptr, out_ptr):
@@ -205,7 +216,7 @@ def test_a_flag_that_is_stored_plainly_is_reported():
 def test_a_flag_that_is_loaded_plainly_is_reported():
     what, _, _, question = fault_of(poll, (2,), flags(1), flags(1), flags(1), VOLATILE=False, PLAIN_FLAG=False)
     assert "program 1 loads element 0 of flag in line " in what and "program 0 updates it in line " in what
-    assert question == 'To look at what others update: tl.atomic_add(pointer, 0, sem="acquire").'
+    assert question == 'Look by volatile=True, or in order by tl.atomic_add(pointer, 0, sem="acquire").'
 
 
 # All threads of a program ------------------------------------------------------------------------

@@ -199,3 +199,23 @@ def test_what_a_kernel_raises_keeps_its_type_and_its_line():
         lines.append(trace.tb_frame.f_code.co_name)
         trace = trace.tb_next
     assert "beyond_the_end" in lines
+
+
+@triton.jit
+def search_for_ever(ends_ptr, out_ptr):
+    low, high = 0, 4
+    while high > low:
+        middle = (low + high) // 2
+        if tl.load(ends_ptr + middle) <= 5:
+            low = middle
+        else:
+            high = middle
+    tl.store(out_ptr + tl.program_id(0), low)
+    tl.atomic_add(out_ptr + 2, 1)
+
+
+def test_a_loop_of_plain_loads_waits_for_nobody():
+    with pytest.raises(Fault) as caught:
+        search_for_ever[(2,)](torch.arange(0, 10, 2), torch.zeros(3, dtype=torch.int64))
+    assert "goes round this loop for ever: nothing that it depends on changes.\nIt reads element" in caught.value.text
+    assert "waits" not in caught.value.text

@@ -1,5 +1,7 @@
 """Kernels whose programs wait for one another: they run, and end as they would on a GPU."""
 
+import traceback
+
 import pytest
 import torch
 import triton
@@ -9,6 +11,8 @@ from tools import gpu
 from tools.sim.triton.faults import Fault
 from tools.sim.triton.programs import SEED
 from tools.sim.triton.turns import launch
+from tools.worker import TooSlow
+from tools.worker.limit import time_limit
 
 pytestmark = pytest.mark.skipif(gpu.card() is not None, reason="tests the simulator: run it with --sim")
 
@@ -387,3 +391,17 @@ def test_a_program_that_gives_up_after_some_tries_is_in_no_deadlock():
     tries = flags(3)
     try_a_while[(3,)](flags(1), tries, MOST=20)
     assert sorted(tries.tolist()) == [0, 20, 20]
+
+
+@triton.jit
+def count_for_ever(out_ptr):
+    done = 0
+    while done >= 0:
+        done += 1
+        tl.atomic_add(out_ptr, 1)
+
+
+def test_what_a_deadline_raises_leads_to_the_line_of_the_program_that_ran():
+    with pytest.raises(TooSlow) as caught, time_limit(0.3):
+        count_for_ever[(2,)](flags(1))
+    assert "count_for_ever" in [frame.f_code.co_name for frame, _ in traceback.walk_tb(caught.tb)]
