@@ -38,6 +38,7 @@ LINTERS = {
 }
 
 
+ENDED = (0, 1)  # exit codes of pytest: it ran all tests, and some failed or none did
 OF_CONTENT = ("docs", "pages", "units")  # rooms of tests that read lessons, pages and texts; the others test tools/
 TESTS = {"tools": "tests of the tools", "content": "tests of the content"}
 
@@ -67,7 +68,7 @@ def check_tests(
     tell("running", path.name)
     paths = [path] if files is None else [root / file for file in files]
     options = ["--thorough"] if thorough else []
-    return _tested(_part(path), TESTS[_part(path)], paths, root, *options, some=files is not None)
+    return _tested(_part(path), TESTS[_part(path)], paths, root, *options)
 
 
 def files_of_tests(path: Path, root: Path) -> list[str]:
@@ -96,18 +97,20 @@ def asking_for(packages: Sequence[str], root: Path) -> list[Path]:
     return [file for file in sorted(root.glob("tools/tests/**/test_*.py")) if asks.search(file.read_text("utf-8"))]
 
 
-def _tested(name: str, kind: str, paths: Sequence[Path], root: Path, *options: str, some: bool = False) -> Findings:
-    """What became of tests that are no lesson's; a skip is no pass. some: of a room, which may all be passed over."""
+def _tested(name: str, kind: str, paths: Sequence[Path], root: Path, *options: str) -> Findings:
+    """What became of tests that are no lesson's; a skip is no pass, and a file of which nothing is told is a fault."""
     variant = Variant("tools", "", ("-q", "-p", "no:cacheprovider", *options, *map(str, paths)))
     result = run_variants([variant], root, tell=lambda variant: None)[0]
     found = _of_tests(name, kind, result.tests)
-    if result.died or not result.tests and not some:
-        which = " ".join(path.name for path in paths)
-        found.verdicts.append(Verdict(kind, f"pytest {which}", False, result.died or "no test was found"))
+    by_file: dict[str, list[TestResult]] = {file: [] for path in paths for file in files_of_tests(path, root)}
+    for test in result.tests:
+        by_file.setdefault(test.nodeid.partition("::")[0], []).append(test)
+    untold = [file for file, tests in by_file.items() if not tests]
+    if result.died or untold or result.exit not in ENDED:
+        lost = f"pytest's exit code: {result.exit}; no test was told of: {' '.join(untold)}\n{result.said}"
+        subject = f"pytest {' '.join(path.name for path in paths)}"
+        found.verdicts.append(Verdict(kind, subject, False, result.died or lost))
     else:
-        by_file: dict[str, list[TestResult]] = {file: [] for path in paths for file in files_of_tests(path, root)}
-        for test in result.tests:
-            by_file.setdefault(test.nodeid.partition("::")[0], []).append(test)
         found.pieces = {file: _of_tests(name, kind, tests) for file, tests in by_file.items()}
     return found
 

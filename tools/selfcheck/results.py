@@ -59,13 +59,15 @@ class TestResult:
 
 @dataclass
 class Result:
-    """All tests of one variant. `died` says how the process ended if it did not survive the variant."""
+    """All tests of one variant. `died` says how the process ended if it did not survive the variant; `said` is the end
+    of what it had written to standard error when pytest came to its end."""
 
     variant: Variant
     tests: list[TestResult] = field(default_factory=list)
     exit: int | None = None
     seconds: float = 0.0
     died: str = ""
+    said: str = ""
 
     def of(self, function: str) -> list[TestResult]:
         return [test for test in self.tests if test.function == function]

@@ -109,6 +109,7 @@ class UnitProcess:
                 begun[-1].tests.append(_test_result(event))
             else:
                 begun[-1].exit, begun[-1].seconds = event["exit"], event["seconds"]
+                begun[-1].said = self._said()
             patience = begun[-1].variant.limit + PATIENCE
 
     def _next(self, patience: float) -> dict | None:
@@ -127,6 +128,11 @@ class UnitProcess:
         time.sleep(SOON)
         said = os.pread(self.errors.fileno(), TAIL, before)  # its place in the file is the process's too: no seek
         return f"\n{said.decode(errors='replace').rstrip()}"
+
+    def _said(self) -> str:
+        """The end of what it has written to standard error."""
+        size = os.fstat(self.errors.fileno()).st_size
+        return os.pread(self.errors.fileno(), TAIL, max(0, size - TAIL)).decode(errors="replace")
 
     def kill(self) -> None:
         """End the process and all that it started."""

@@ -121,8 +121,8 @@ class Collector:
         return self.said and _function(item) in self.rejecting or None
 
     def pytest_collectreport(self, report: Any) -> None:
-        if report.failed:
-            self.send("test", nodeid=report.nodeid, function="(collection)", outcome="failed", text=report.longreprtext)
+        if report.failed or (report.skipped and self.variant.kind == "tools"):
+            self.send("test", nodeid=report.nodeid, function="(collection)", outcome=report.outcome, text=_text(report))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when != "call" and report.passed:

@@ -217,6 +217,26 @@ def test_tests_of_the_tools_count_when_they_passed_and_not_when_they_were_skippe
     assert sum(found.skips.values()) == 1
 
 
+def test_a_file_of_which_no_test_is_told_is_a_fault(course):
+    """pytest may stop early, and what it has not run would be missed by nobody."""
+    course.write("conftest.py", "def pytest_runtest_logfinish(nodeid, location):\n    raise KeyboardInterrupt\n")
+    course.write("tools/tests/test_it.py", "def test_a(): pass\n")
+    course.write("tools/tests/test_other.py", "def test_a(): pass\n")
+    found = parts.check_tests(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
+    told, fault = found.verdicts
+    assert told.passed and not fault.passed
+    assert "pytest's exit code: 2; no test was told of: tools/tests/test_other.py\n" in fault.detail
+    assert "KeyboardInterrupt" in fault.detail
+
+
+def test_a_file_that_is_skipped_as_a_whole_is_told(course):
+    course.write("conftest.py", "")
+    course.write("tools/tests/test_it.py", "import pytest\npytest.importorskip('surely_not_installed')\n")
+    found = parts.check_tests(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
+    assert not found.verdicts
+    assert sum(found.skips.values()) == 1
+
+
 def test_each_room_of_tests_has_a_process_of_its_own(course):
     course.write("tools/tests/small/deep/test_it.py", "")
     course.write("tools/tests/large/test_it.py", TESTS)
