@@ -383,7 +383,7 @@ def test_goes_back_at_more_than_half_the_speed_of_a_copy():
     """A copy of one and a half z moves as many bytes: three halves read, three written."""
     d_out, z = torch.randn(2, 8192, 8192, device=device).to(BRAIN)
     more = torch.empty(12288, 8192, dtype=BRAIN, device=device)
-    assert speed_ratio(lesson.fused_backward, lambda d_out, z: more.clone(), d_out, z) >= 0.6
+    assert speed_ratio(lesson.fused_backward, lambda d_out, z: more.clone(), d_out, z) >= 0.5
 
 
 # Task 4: for autograd -----------------------------------------------------------------------------
