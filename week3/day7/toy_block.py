@@ -6,10 +6,10 @@ The text is made by a rule: each line uses two letters of eight, drawn for that 
 tells one of the two; only attention to earlier ones finds the other. The loss of a step depends on how hard the lines
 drawn for it are, so it goes up and down: compare the two columns.
 
-benchmarks/transformer.py measures the same training at a real size, 16384 letters a step. On an H100 the peak with this
+benchmarks/transformer.py measures the same training at a real size, 16384 letters a step. On an H200 the peak with this
 attention was 2364, 2372, 2394 and 2443 MiB for lines of 1024, 2048, 4096 and 8192 letters, with the eager one 4755,
-8866, 17094 and 33574 MiB. PyTorch's own needs 1755 to 1839 MiB, and its backward is a kernel too: 481,649 letters a
-second at 8192, yours 114,097, the eager one 126,969 (November 2026, benchmarks/transformer/h100.json).
+8866, 17094 and 33574 MiB. PyTorch's own needs 1755 to 1839 MiB, and its backward is a kernel too: 486,108 letters a
+second at 8192, yours 123,487, the eager one 151,108 (November 2026, benchmarks/transformer/h200.json).
 """
 
 from collections.abc import Callable, Iterable
