@@ -108,6 +108,11 @@ class Case:
         args, kwargs = arguments[: len(self.args)], arguments[len(self.args) :]
         return worker.call(self.function, tuple(value for _, value in args), dict(kwargs))
 
+    def call_in_fresh_memory(self, number: int) -> worker.Outcome:
+        """The same call, where memory to which nothing was stored holds this number."""
+        args, kwargs = copied((self.args, self.kwargs))
+        return worker.call(worker.in_fresh_memory(self.function), args, kwargs | {worker.FRESH: number})
+
     def wanted(self, args: tuple | None = None, **replaced: object) -> object:
         """The oracle's answer for these arguments or others: in float64, or as they are when exact."""
         return change_terms(lambda terms: terms.total, self._answer(args, replaced))

@@ -19,7 +19,15 @@ from tools.sim.counters import Counters
 if TYPE_CHECKING:
     from tools.check.diagnosis import Symptoms
 
-GUESSED = ("values", "never_written", "wrong_shape", "wrong_type", "nothing_returned", "raised")  # others say it all
+GUESSED = (
+    "values",
+    "never_written",
+    "never_stored",
+    "wrong_shape",
+    "wrong_type",
+    "nothing_returned",
+    "raised",
+)  # others say it all
 
 OF_TESTS = re.compile(r"week\d+\.(\w+\.)+test_\w+")  # modules, whose functions are helpers and no lesson's
 
@@ -39,6 +47,19 @@ def without_causes() -> Iterator[None]:
         yield
     finally:
         _wanted = before
+
+
+def is_wanted() -> bool:
+    """Does anybody look for causes?"""
+    return _wanted
+
+
+def allocates(function: Callable) -> bool:
+    """Does the module of the function make tensors to which nothing is stored yet?"""
+    from tools.check.diagnosis.source import source_of
+
+    source = source_of(function)
+    return source is not None and source.allocates
 
 
 def may_call_again(case: Case, outcome: worker.Outcome) -> bool:
@@ -92,7 +113,7 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> S
     rule = case.rule.of(discrepancy.part)
     tolerance = discrepancy.tolerance if discrepancy.kind == "values" else rule.tolerance
     found = Symptoms(
-        "refusal" if is_refusal(discrepancy) else discrepancy.kind,
+        _kind(discrepancy),
         got=as_numpy(discrepancy.got),
         want=as_numpy(discrepancy.want),
         wrong=wrong_elements(discrepancy),
@@ -112,6 +133,15 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> S
         is_of_tests=bool(OF_TESTS.fullmatch(getattr(case.function, "__module__", None) or "")),
     )
     return replace(found, **of_gradient(case, discrepancy.part)) if discrepancy.part in case.gradients_for else found
+
+
+def _kind(discrepancy: Discrepancy) -> str:
+    """As the recognisers are sorted by."""
+    return (
+        "refusal"
+        if is_refusal(discrepancy)
+        else {"never_stored": "never_written"}.get(discrepancy.kind, discrepancy.kind)
+    )
 
 
 def of_gradient(case: Case, part: str) -> dict[str, Any]:

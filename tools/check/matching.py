@@ -10,7 +10,7 @@ from tools.check import layouts as memory_layouts
 from tools.check.case import Case, copied
 from tools.check.compare import Discrepancy, Rule
 from tools.check.fence import Fence
-from tools.check.verify import verify, verify_out
+from tools.check.verify import never_stored, verify, verify_out
 from tools.marker import marker_in
 
 ONLY_WITH_OUT = ("outside_out", "never_written", "reads_out")  # which only a call with out can tell
@@ -104,9 +104,12 @@ def raise_gap(outcome: worker.Outcome) -> None:
 def check_plain(case: Case, outcome: worker.Outcome, want: object) -> None:
     __tracebackhide__ = True
     discrepancy = verify(case, outcome, want)
-    if discrepancy and discrepancy.kind == "values" and case.takes_out and explain.may_call_again(case, outcome):
-        with suppress(worker.NoAnswer):  # this call only explains: the discrepancy stands
-            check_out(case, outcome.value, want, only=ONLY_WITH_OUT)
+    if discrepancy and discrepancy.kind == "values" and explain.may_call_again(case, outcome):
+        if case.takes_out:
+            with suppress(worker.NoAnswer):  # this call only explains: the discrepancy stands
+                check_out(case, outcome.value, want, only=ONLY_WITH_OUT)
+        elif explain.is_wanted() and explain.allocates(case.function):
+            discrepancy = never_stored(case, discrepancy, want)
     if discrepancy:
         fail(case, discrepancy, *explain.cause(case, discrepancy, outcome))
 

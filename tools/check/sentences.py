@@ -77,6 +77,11 @@ def never_written(discrepancy: Discrepancy) -> str:
     return f"{share(discrepancy.wrong)} of out {were} never written. First: {first}."
 
 
+def never_stored(discrepancy: Discrepancy) -> str:
+    were, first = verb(discrepancy.wrong, "was", "were"), show.place(show.first_of(discrepancy.wrong))
+    return f"{share(discrepancy.wrong)} of {it(discrepancy)} {were} never stored. First: {first}."
+
+
 def returns_its_input(discrepancy: Discrepancy) -> str:
     return f"It returned its input {discrepancy.part} itself, not memory of its own. Where is the result allocated?"
 
@@ -124,6 +129,7 @@ SENTENCES = {
         out_not_returned,
         outside_out,
         never_written,
+        never_stored,
         reads_out,
     )
 }  # by the kind of discrepancy

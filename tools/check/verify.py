@@ -1,10 +1,14 @@
 """The verdict on one call of a lesson's function: its plainest discrepancy, or None where all is right."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from tools import worker
 from tools.check import arrays
 from tools.check.case import Case
-from tools.check.compare import Discrepancy, contents, equal, form
+from tools.check.compare import Discrepancy, contents, equal, form, leaves
 from tools.check.fence import Fence
 from tools.worker import NoAnswer, Outcome
 
@@ -58,6 +62,28 @@ def left_over(case: Case, wrong: Discrepancy, fence: Fence) -> Discrepancy:
     if (poisoned & untouched).any():
         return Discrepancy("never_written", wrong.got, wrong.want, wrong=poisoned & untouched)
     return wrong
+
+
+def never_stored(case: Case, wrong: Discrepancy, want: object) -> Discrepancy:
+    """A better name for wrong values of a tensor where nothing was stored: there it shows what its memory held before.
+
+    Two calls more, in memory that holds two numbers: an element that has both was never stored.
+    """
+    if not isinstance(wrong.wrong, np.ndarray) or not arrays.is_tensor(wrong.got):
+        return wrong
+    never = wrong.wrong
+    for number in worker.NUMBERS:
+        try:
+            outcome = case.call_in_fresh_memory(number)
+        except worker.NoAnswer:
+            return wrong
+        got: Any = next((mine for part, mine, _ in leaves(outcome.value, want) if part == wrong.part), None)
+        if outcome.error or not arrays.is_tensor(got) or got.shape != wrong.got.shape:
+            return wrong
+        never = never & holds(got, worker.holds(number, got.dtype))
+        if not never.any():
+            return wrong
+    return replace(wrong, kind="never_stored", wrong=never)
 
 
 def holds(array: object, value: object) -> np.ndarray:

@@ -45,6 +45,8 @@ LEFT_BEHIND = (
     "docs",
     "tests",
     "journal",
+    ".mypy_cache",
+    ".ruff_cache",
 )
 
 

@@ -7,6 +7,7 @@ process may crash, hang or lie: the caller gets Died or TooSlow, and the next ca
 from tools.worker.calls import Outcome, Prepared, call, passing, prepare, repeat
 from tools.worker.compiled_form import compiled_by_torch
 from tools.worker.deadlines import Died, NoAnswer, TooSlow, deadline
+from tools.worker.fresh import FRESH, NUMBERS, holds, in_fresh_memory
 from tools.worker.gradcheck import Found, checked
 from tools.worker.gradients import GIVEN, NoGradient, gives_gradients, gradients
 from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, lesson_of, proxy
@@ -17,6 +18,7 @@ from tools.worker.raised import Frame, LessonError, Raised, as_exception, raised
 from tools.worker.saved import saved_tensors
 
 __all__ = [
+    "FRESH",
     "GIVEN",
     "Died",
     "Found",
@@ -25,6 +27,7 @@ __all__ = [
     "LessonError",
     "Memory",
     "NoAnswer",
+    "NUMBERS",
     "NoGradient",
     "NotMeasured",
     "Outcome",
@@ -41,6 +44,8 @@ __all__ = [
     "deadline",
     "gives_gradients",
     "gradients",
+    "holds",
+    "in_fresh_memory",
     "lesson_at",
     "lesson_of",
     "measure",

@@ -44,6 +44,11 @@ class Source:
         """Does it speak of threads, as kernels of CUDA do in Python and in C++?"""
         return any("threadIdx" in line or "cuda.grid(" in line for line in self._lines)
 
+    @property
+    def allocates(self) -> bool:
+        """Does it make tensors to which nothing is stored yet, by torch.empty for one?"""
+        return any("empty" in line for line in self._lines)
+
     @cached_property
     def constants(self) -> list[int]:
         """The whole numbers to which the module gives names."""

@@ -532,3 +532,22 @@ def test_the_audit_looks_at_every_part_of_a_result_and_at_python_floats(audited)
 
 def test_without_the_audit_nobody_asks():
     assert_matches(double, X, oracle=double, tolerance=Tolerance(100.0, "a guess"))
+
+
+def test_elements_of_a_result_that_were_never_stored_are_told():
+    def opposite(x):
+        out = torch.empty_like(x)
+        out[:2] = -x[:2]
+        return out, -x
+
+    with pytest.raises(Mismatch, match="1 of 3 elements of result.0. was never stored. First: .2.") as caught:
+        assert_matches(opposite, torch.tensor([3.0, 1.5, 2.0]), oracle=lambda x: (-x, -x))
+    assert caught.value.cause == "never_stored"
+
+
+def test_an_element_that_was_computed_of_what_was_never_stored_is_only_wrong():
+    def opposite(x):
+        scratch = torch.empty_like(x)
+        return scratch + x
+
+    assert cause_of(opposite, torch.tensor([3.0, 1.5, 2.0]), oracle=lambda x: -x) != "never_stored"
