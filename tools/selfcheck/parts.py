@@ -38,6 +38,7 @@ LINTERS = {
 }
 
 
+LINES = 12  # of what pytest said last, where it stopped
 ENDED = (0, 1)  # exit codes of pytest: it ran all tests, and some failed or none did
 OF_CONTENT = ("docs", "pages", "units")  # rooms of tests that read lessons, pages and texts; the others test tools/
 TESTS = {"tools": "tests of the tools", "content": "tests of the content"}
@@ -98,21 +99,44 @@ def asking_for(packages: Sequence[str], root: Path) -> list[Path]:
 
 
 def _tested(name: str, kind: str, paths: Sequence[Path], root: Path, *options: str) -> Findings:
-    """What became of tests that are no lesson's; a skip is no pass, and a file of which nothing is told is a fault."""
+    """What became of tests that are no lesson's; a skip is no pass, and a file of which nothing is told is a fault.
+
+    Where pytest stopped before its end, a second process runs what it left, and a note says so.
+    """
+    result = _run_tests(paths, root, options)
+    told, left = _told(result, paths, root)
+    notes = []
+    if left and not result.died:
+        last = result.tests[-1].nodeid if result.tests else "its start"
+        notes = [f"pytest stopped after {last}, exit code {result.exit}; a second process ran {' '.join(left)}"]
+        notes += result.said.splitlines()[-LINES:]
+        result = _run_tests([root / file for file in left], root, options)
+        again, left = _told(result, [root / file for file in left], root)
+        told |= again
+    found = _of_tests(name, kind, [test for tests in told.values() for test in tests])
+    found.notes = notes
+    if result.died or left:
+        subject = f"pytest {' '.join(path.name for path in paths)}"
+        lost = f"exit code {result.exit}; no test was told of: {' '.join(left)}\n{result.said}"
+        found.verdicts.append(Verdict(kind, subject, False, result.died or lost))
+    else:
+        found.pieces = {file: _of_tests(name, kind, tests) for file, tests in told.items()}
+    return found
+
+
+def _run_tests(paths: Sequence[Path], root: Path, options: Sequence[str]) -> Result:
     variant = Variant("tools", "", ("-q", "-p", "no:cacheprovider", *options, *map(str, paths)))
-    result = run_variants([variant], root, tell=lambda variant: None)[0]
-    found = _of_tests(name, kind, result.tests)
+    return run_variants([variant], root, tell=lambda variant: None)[0]
+
+
+def _told(result: Result, paths: Sequence[Path], root: Path) -> tuple[dict[str, list[TestResult]], list[str]]:
+    """The tests that were run, by file; and the files that were not run to their end."""
     by_file: dict[str, list[TestResult]] = {file: [] for path in paths for file in files_of_tests(path, root)}
     for test in result.tests:
         by_file.setdefault(test.nodeid.partition("::")[0], []).append(test)
-    untold = [file for file, tests in by_file.items() if not tests]
-    if result.died or untold or result.exit not in ENDED:
-        lost = f"pytest's exit code: {result.exit}; no test was told of: {' '.join(untold)}\n{result.said}"
-        subject = f"pytest {' '.join(path.name for path in paths)}"
-        found.verdicts.append(Verdict(kind, subject, False, result.died or lost))
-    else:
-        found.pieces = {file: _of_tests(name, kind, tests) for file, tests in by_file.items()}
-    return found
+    stopped = result.tests[-1].nodeid.partition("::")[0] if result.exit not in ENDED and result.tests else None
+    left = [file for file, tests in by_file.items() if not tests or file == stopped]
+    return {file: tests for file, tests in by_file.items() if file not in left or result.died}, left
 
 
 def _of_tests(name: str, kind: str, tests: list[TestResult]) -> Findings:

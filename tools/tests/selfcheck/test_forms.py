@@ -217,23 +217,41 @@ def test_tests_of_the_tools_count_when_they_passed_and_not_when_they_were_skippe
     assert sum(found.skips.values()) == 1
 
 
-def test_a_file_of_which_no_test_is_told_is_a_fault(course):
-    """pytest may stop early, and what it has not run would be missed by nobody."""
-    course.write("conftest.py", "def pytest_runtest_logfinish(nodeid, location):\n    raise KeyboardInterrupt\n")
-    course.write("tools/tests/test_it.py", "def test_a(): pass\n")
+STOPS = "def pytest_runtest_logfinish(nodeid, location):\n    if 'stop' in nodeid: raise KeyboardInterrupt\n"
+
+
+def test_what_pytest_left_when_it_stopped_is_run_by_a_second_process_and_noted(course):
+    course.write("conftest.py", f"import os, pathlib\nonce = pathlib.Path('once')\n{STOPS}".replace(
+        "'stop' in nodeid", "'stop' in nodeid and not once.exists() and not once.touch()"))  # fmt: skip
+    course.write("tools/tests/test_it.py", "def test_stops(): pass\ndef test_b(): pass\n")
     course.write("tools/tests/test_other.py", "def test_a(): pass\n")
+    found = parts.check_tests(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
+    assert [verdict.subject.partition("::")[2] for verdict in found.verdicts if verdict.passed] == [
+        "test_stops", "test_b", "test_a",
+    ]  # fmt: skip
+    assert len(found.verdicts) == 3
+    assert "stopped after tools/tests/test_it.py::test_stops, exit code 2; a second process ran" in found.notes[0]
+
+
+def test_files_that_the_second_process_leaves_too_are_a_fault(course):
+    """pytest may stop early, and what it has not run would be missed by nobody."""
+    course.write("conftest.py", STOPS)
+    course.write("tools/tests/test_it.py", "def test_a(): pass\n")
+    course.write("tools/tests/test_other.py", "def test_stops(): pass\ndef test_b(): pass\n")
     found = parts.check_tests(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
     told, fault = found.verdicts
     assert told.passed and not fault.passed
-    assert "pytest's exit code: 2; no test was told of: tools/tests/test_other.py\n" in fault.detail
+    assert "exit code 2; no test was told of: tools/tests/test_other.py\n" in fault.detail
     assert "KeyboardInterrupt" in fault.detail
 
 
 def test_a_file_that_is_skipped_as_a_whole_is_told(course):
     course.write("conftest.py", "")
-    course.write("tools/tests/test_it.py", "import pytest\npytest.importorskip('surely_not_installed')\n")
+    skipped = "import pytest\npytest.importorskip('surely_not_installed')\n"
+    course.write("tools/tests/test_it.py", skipped)
+    course.write("tools/tests/test_other.py", "def test_a(): pass\n")
     found = parts.check_tests(course.root / "tools" / "tests", course.root, tell=lambda *words: None)
-    assert not found.verdicts
+    assert [verdict.subject for verdict in found.verdicts] == ["tools/tests/test_other.py::test_a"]
     assert sum(found.skips.values()) == 1
 
 
