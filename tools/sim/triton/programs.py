@@ -21,10 +21,11 @@ SEED = "COURSE_SEED"  # environment variable: another seed, another order
 @dataclass(frozen=True)
 class Trial:
     """Launches that only try a kernel out. function: of the kernel. choose: its programs that run, of all by number
-    in their order, and the grid."""
+    in their order, and the grid. listener: hears these launches, and no others."""
 
     function: Callable
     choose: Callable[[list[int], tuple[int, int, int]], list[int]]
+    listener: trace.Listener
 
 
 trial: Trial | None = None
@@ -43,8 +44,10 @@ def run(executor: Any, interpreter: Any, args: tuple, kwargs: dict) -> Handle:
     for hook in executor.pre_run_hooks:
         hook(*args, **kwargs)
     scope = interpreter._patch_lang(executor.fn)
+    tried = _trial_of(executor)
     try:
-        _launch(executor, interpreter, inspect.getcallargs(executor.fn, *args, **kwargs), warps, refused)
+        with trace.heard_by(tried.listener if tried else trace.listener):
+            _launch(executor, interpreter, inspect.getcallargs(executor.fn, *args, **kwargs), warps, refused)
     finally:
         scope.restore()
         memory.current = None
@@ -95,18 +98,23 @@ def _launch(executor: Any, interpreter: Any, arguments: dict, warps: int, refuse
     if trace.listener is not None:
         trace.listener.launch(executor.fn.__name__, sizes, None)
     numbers = order(prod(sizes))
-    is_tried = trial is not None and trial.function is executor.kernel.fn
-    if trial and is_tried and not turns.meets_others(used):
-        numbers = trial.choose(numbers, sizes)
+    tried = _trial_of(executor)
+    if tried and not turns.meets_others(used):
+        numbers = tried.choose(numbers, sizes)
     if refused:
         reason = refused.__context__
-        if is_tried and reason and type(reason).__name__ == "CompileTimeAssertionFailure":
+        if tried and reason and type(reason).__name__ == "CompileTimeAssertionFailure":
             raise reason  # by which an autotuner passes a configuration over
         if not memory.current.races.together:  # else it could wait for others for ever
             turns.play(executor.fn, arguments, numbers[:1], sizes, warps, builder)
         raise refused
     turns.play(executor.fn, arguments, numbers, sizes, warps, builder)
     _put_on_record(executor.fn.__name__, grid)
+
+
+def _trial_of(executor: Any) -> Trial | None:
+    """The trial that a launch belongs to."""
+    return trial if trial and trial.function is executor.kernel.fn else None
 
 
 def _inside(executor: Any, interpreter: Any, name: str, value: Any) -> Any:

@@ -156,6 +156,132 @@ def test_programs_that_wait_for_one_another_are_all_there():
     assert flags.item() == 0
 
 
+# A grid that was made for another configuration --------------------------------------------------
+
+
+@triton.jit
+def ones(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + i, 1.0, mask=i < n)
+
+
+def test_a_grid_from_the_first_configuration_is_a_fault_of_another():
+    x = torch.empty(1000)
+    with pytest.raises(Fault) as caught:
+        tuned({"BLOCK": 128}, {"BLOCK": 256}, {"BLOCK": 64}, num_warps=(4, 4, 2))(ones)[(8,)](x, 1000)
+    assert "test_a_grid_from_the_first_configuration_is_a_fault_of_another, line" in caught.value.text
+    assert caught.value.text.splitlines()[1:] == [
+        "With BLOCK=128, num_warps=4 all of x is stored.",
+        "With BLOCK=64, num_warps=2 element 512 is not.",
+        "The grid was (8,) with both.",
+        "",
+        "The autotuner may take either config. From whose sizes is the grid computed?",
+    ]
+    assert (caught.value.kind, caught.value.array) == ("other_grid", "x")
+
+
+def test_a_function_that_gives_the_same_grid_to_all_is_as_wrong():
+    with pytest.raises(Fault, match="\nWith BLOCK=32 all of x is stored.\nWith BLOCK=16 element 48 is not.\n"):
+        tuned({"BLOCK": 16}, {"BLOCK": 32})(ones)[lambda meta: (triton.cdiv(96, 32),)](torch.zeros(96), 96)
+
+
+@triton.jit
+def tile_of_ones(x_ptr, rows, n, row_stride, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    col = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
+    tl.store(x_ptr + row * row_stride + col, 1.0, mask=(row < rows) & (col < n))
+
+
+def test_the_first_element_that_is_left_out_has_its_place_in_the_tensor():
+    x = torch.zeros(40, 90)[:, 10:80]
+    with pytest.raises(Fault, match=r"\nWith ROWS=16, BLOCK=32 element \[0, 64\] is not.\nThe grid was \(3, 2\) "):
+        tuned({"ROWS": 16, "BLOCK": 64}, {"ROWS": 16, "BLOCK": 32})(tile_of_ones)[3, 2](x, 40, 70, 90)
+
+
+def test_a_grid_that_has_room_for_every_configuration_is_right():
+    x = torch.zeros(1000)
+    tuned({"BLOCK": 128}, {"BLOCK": 64}, {"BLOCK": 256})(ones)[(16,)](x, 1000)
+    assert x.sum() == 1000
+
+
+@triton.jit
+def in_steps(x_ptr, n, BLOCK: tl.constexpr):
+    for first in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        tl.store(x_ptr + i, 1.0, mask=i < n)
+
+
+def test_programs_that_share_all_blocks_may_be_as_many_with_each_configuration():
+    x = torch.zeros(1000)
+    tuned({"BLOCK": 16}, {"BLOCK": 64}, {"BLOCK": 32})(in_steps)[(7,)](x, 1000)
+    assert x.sum() == 1000
+
+
+def test_a_part_that_no_configuration_fills_may_be_left_out_on_purpose():
+    x = torch.zeros(1000)
+    tuned({"BLOCK": 64}, {"BLOCK": 128})(ones)[(2,)](x, 1000)  # the first two blocks alone
+    assert x[:128].all() and not x[256:].any()
+
+
+@triton.jit
+def sums_of_blocks(x_ptr, sums_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(sums_ptr + tl.program_id(0), tl.sum(tl.load(x_ptr + i, mask=i < n, other=0.0)))
+
+
+def test_programs_may_have_places_of_their_own():
+    sums = torch.zeros(100)
+    tuned({"BLOCK": 1}, {"BLOCK": 2}, {"BLOCK": 4})(sums_of_blocks)[blocks(100)](torch.ones(100), sums, 100)
+    assert sums.sum() == 100
+
+
+@triton.jit
+def asserts_and_fills(x_ptr, n, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK >= 32)
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + i, 1.0, mask=i < n)
+
+
+def test_a_configuration_that_is_passed_over_or_pruned_is_not_compared():
+    x = torch.zeros(96)
+    tuned({"BLOCK": 16}, {"BLOCK": 32})(asserts_and_fills)[(3,)](x, 96)
+    assert x.sum() == 96
+
+    def only_the_first(configs, *args, **named):
+        return configs[:1]
+
+    how = {"prune_configs_by": {"early_config_prune": only_the_first}}
+    tuned({"BLOCK": 32}, {"BLOCK": 16}, **how)(ones)[(3,)](x.zero_(), 96)
+    assert x.sum() == 96
+
+
+def test_what_a_hook_fills_is_none_of_the_kernel_s_stores():
+    def fill(args):
+        in_steps[(1,)](args["x_ptr"], 96, BLOCK=32)
+
+    made = [triton.Config({"BLOCK": size}, pre_hook=fill) for size in (32, 16)]
+    with pytest.raises(Fault, match="\nWith BLOCK=16 element 48 is not.\n"):
+        triton.autotune(made, key=["n"])(ones)[(3,)](torch.zeros(96), 96)
+
+
+@triton.jit
+def adds_ones(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(x_ptr + i, 1.0, mask=i < n)
+
+
+def test_kernels_with_atomics_are_left_alone():
+    x = torch.zeros(96)
+    tuned({"BLOCK": 32}, {"BLOCK": 16}, reset_to_zero=["x_ptr"])(adds_ones)[(3,)](x, 96)
+    assert x.sum() == 96
+
+
+def test_what_is_to_be_restored_is_so_after_all_programs_ran_too():
+    x = torch.arange(1000.0)
+    tuned({"BLOCK": 16}, {"BLOCK": 32}, restore_value=["x_ptr"])(double)[(63,)](x, 1000)
+    assert torch.equal(x, 2 * torch.arange(1000.0))
+
+
 # What is wrong with one configuration ------------------------------------------------------------
 
 

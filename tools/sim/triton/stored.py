@@ -1,0 +1,105 @@
+"""What the configurations of an autotuner store: with a grid that was made for another one, some elements stay out.
+
+Two configurations are compared where their launches had the same grid, and one of them stores all of a tensor. Where
+grids differ, each program may have a place of its own to store to; where none stores all, that may be meant. Values
+are not compared: sums in another order differ, and nothing here knows by how much they may.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from tools.sim import trace
+from tools.sim.faults import WIDTH, Fault, spot
+from tools.sim.triton import faults, memory
+from tools.sim.triton.arguments import View
+
+
+@dataclass(eq=False)
+class Stores:
+    """The last launch that it listened to. complete: did all of its programs run? views: of its arguments.
+
+    atomics: did it update anything?
+    """
+
+    complete: bool = True
+    grid: tuple[int, int, int] | None = None
+    views: list[View] = field(default_factory=list)
+    atomics: bool = False
+    parts: dict[int, list[np.ndarray]] = field(default_factory=dict)  # by the address of a view
+
+    def launch(self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int] | None) -> None:
+        self.grid, self.views, self.atomics, self.parts = grid, memory.current.arguments.views, False, {}
+
+    def access(self, access: trace.Access) -> None:
+        self.atomics |= access.kind == "atomic"
+        if access.kind == "store":
+            self.parts.setdefault(access.memory.address, []).append(access.addresses)
+
+    def of(self, view: View) -> np.ndarray:
+        """Addresses of the elements of this argument that were stored, in order."""
+        return np.unique(np.concatenate(self.parts.get(view.low, [np.empty(0, np.int64)])))
+
+
+@dataclass(eq=False)
+class Trial:
+    """One configuration. name: BLOCK=64. few: of a few programs. run_all: tries it again, with all of its programs."""
+
+    name: str
+    few: Stores
+    run_all: Callable[[], Stores]
+
+    @cached_property
+    def all(self) -> Stores:
+        return self.few if self.few.complete else self.run_all()
+
+
+def compare(earlier: list[Trial], new: Trial) -> None:
+    """Raise Fault where a grid was not made for the new configuration, or for one of the earlier ones."""
+    for old in earlier:
+        if old.few.grid != new.few.grid or _alike(old.few, new.few) or old.all.atomics or new.all.atomics:
+            continue
+        for whole, part in permutations((old, new)):
+            for view in whole.all.views:
+                if (missed := _missed(view, whole.all, part.all)) is not None:
+                    raise _fault(view, missed, whole, part)
+
+
+def _alike(one: Stores, other: Stores) -> bool:
+    """Do the same programs store the same elements with both?"""
+    return all(np.array_equal(one.of(view), other.of(view)) for view in one.views)
+
+
+def _missed(view: View, whole: Stores, part: Stores) -> int | None:
+    """Where an argument is all stored in `whole`: the first of its elements that is not in `part`."""
+    if view.low not in whole.parts:
+        return None
+    places = np.full(tuple(view.tensor.shape), view.low, np.int64)
+    for axis, (length, step) in enumerate(zip(view.tensor.shape, view.tensor.stride())):
+        along = np.arange(length, dtype=np.int64) * step * view.tensor.element_size()
+        places += along.reshape(-1, *[1] * (view.tensor.dim() - axis - 1))
+    places = places.ravel()
+    missed = places[~np.isin(places, part.of(view))]
+    return int(missed[0]) if missed.size and np.isin(places, whole.of(view)).all() else None
+
+
+def _fault(view: View, missed: int, whole: Trial, part: Trial) -> Fault:
+    grid = whole.all.grid or ()
+    used = max([axis for axis, size in enumerate(grid, start=1) if size > 1], default=1)
+    lines = [
+        f"With {whole.name} all of {view.name} is stored.",
+        f"With {part.name} {faults.element(view, missed)} is not.",
+        f"The grid was {grid[:used]} with both.",
+    ]
+    return Fault(
+        spot(faults.learner_frame()),
+        "other_grid",
+        "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 3] + "..." for line in lines),
+        "The autotuner may take either config. From whose sizes is the grid computed?",
+        array=view.name,
+        operation="store",
+    )
