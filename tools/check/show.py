@@ -120,12 +120,25 @@ def numbers(got: list, want: list, wrong: list[bool]) -> tuple[list[str], list[s
 
 
 def rounded(values: list) -> list[str]:
-    """Values as text; floats with 4 significant digits, or as many more as keep two different values apart."""
+    """Values as text; floats with 4 significant digits, or as many more as keep two different values apart.
+
+    Numbers from 1000 on are written as counts are: 65,536, and no 6.554e+04.
+    """
     for digits in (4, *DIGITS):
-        texts = [number(value, digits) if isinstance(value, float) else literal(value) for value in values]
+        texts = [_grouped(value, digits) for value in values]
         if len(set(texts)) >= len(set(values)):
             break
     return texts
+
+
+def _grouped(value: object, digits: int) -> str:
+    """1,234,567; of a float below 1000, or of more digits than a float keeps apart, what `number` says."""
+    if isinstance(value, float) and 1000 <= abs(value) < 1e15:
+        whole, point, rest = f"{value:,.{max(0, digits - len(str(int(abs(value)))))}f}".partition(".")
+        return whole + (point + rest).rstrip("0").rstrip(".")
+    if type(value) is int and value.bit_length() < 64:
+        return f"{value:,}"
+    return number(value, digits) if isinstance(value, float) else literal(value)
 
 
 def pair(got: object, want: object, limit: int) -> tuple[str, str]:

@@ -16,7 +16,9 @@ def float64(counters: Counters, sides: Sides | None) -> Iterator[str]:
     if not lines:
         return
     yield from compared(sides, by_line(counters, "float64").parts)
-    yield from worst(lines, lambda line: line.counts.float64, lambda counts: f"{counts.float64} operations in float64")
+    yield from worst(
+        lines, lambda line: line.counts.float64, lambda counts: f"{counts.float64:,} operations in float64"
+    )
     if sides and sides.other:
         yield "Which of these operations does each element need?"
     elif any(line.source.rstrip().endswith((";", "{")) for line in lines):  # the text of a C++ kernel
@@ -34,7 +36,7 @@ def conversions(counters: Counters, sides: Sides | None) -> Iterator[str]:
     if not lines:
         return
     yield from compared(sides, by_line(counters, "conversions").parts)
-    yield from worst(lines, lambda line: line.counts.conversions, lambda counts: f"{counts.conversions} conversions")
+    yield from worst(lines, lambda line: line.counts.conversions, lambda counts: f"{counts.conversions:,} conversions")
     yield "Which two types meet there?"
 
 
@@ -42,7 +44,7 @@ def barriers(counters: Counters, sides: Sides | None) -> Iterator[str]:
     lines = [line for line in lines_of(counters) if line.kind == "barrier"]
     yield from compared(sides, by_line(counters, "barriers").parts)
     yield from worst(
-        lines, lambda line: line.counts.barriers, lambda counts: f"{counts.barriers} times that a warp came to it"
+        lines, lambda line: line.counts.barriers, lambda counts: f"{counts.barriers:,} times that a warp came to it"
     )
     yield _asked_of_barriers(counters, lines, sides)
 

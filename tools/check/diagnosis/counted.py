@@ -113,7 +113,7 @@ def _branches(counters: Counters, sides: Sides | None) -> list[str]:
     told = worst(
         lines_of(counters),
         lambda line: line.counts.divergent_branches,
-        lambda counts: f"{counts.divergent_branches} of {counts.branches} branches diverged",
+        lambda counts: f"{counts.divergent_branches:,} of {counts.branches:,} branches diverged",
     )
     return [*told, "Which threads of a warp go which way? Could whole warps go one way?"]
 
@@ -131,7 +131,7 @@ def _lanes(counters: Counters, sides: Sides | None) -> list[str]:
 
 def _flops(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from compared(sides, {})
-    yield from worst(lines_of(counters), lambda line: line.counts.flops, lambda counts: f"{counts.flops} flops")
+    yield from worst(lines_of(counters), lambda line: line.counts.flops, lambda counts: f"{counts.flops:,} flops")
     if not counters.flops:
         yield "No line computes a dot product of tiles. Which line multiplies?"
         return

@@ -26,7 +26,7 @@ def figure(name: str) -> Callable:
         yield from worst(
             lines,
             lambda line: getattr(line.counts, name),
-            lambda counts: f"{counts.bytes} bytes in {counts.sectors} {plural('sector', counts.sectors)}",
+            lambda counts: f"{counts.bytes:,} bytes in {counts.sectors:,} {plural('sector', counts.sectors)}",
         )
         yield unused_keyword(counters) or _asked_of_memory(counters, sides, name, lines)
 
@@ -80,7 +80,7 @@ def requests(counters: Counters, sides: Sides | None) -> Iterator[str]:
     """How many there are, line by line."""
     yield from compared(sides, {})
     yield from worst(
-        lines_of(counters), lambda line: line.counts.requests, lambda counts: f"{counts.requests} requests"
+        lines_of(counters), lambda line: line.counts.requests, lambda counts: f"{counts.requests:,} requests"
     )
     yield "Which warps ask for something there, and how often?"
 

@@ -15,7 +15,7 @@ def shared(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from worst(
         lines,
         lambda line: line.counts.shared_requests,
-        lambda counts: f"{counts.bytes_shared} bytes in {counts.shared_requests} requests",
+        lambda counts: f"{counts.bytes_shared:,} bytes in {counts.shared_requests:,} requests",
     )
     if lines:
         yield "Which threads ask shared memory for something there, and how often?"
@@ -27,7 +27,7 @@ def conflicts(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from worst(
         lines_of(counters),
         lambda line: line.counts.conflicts,
-        lambda counts: f"{counts.conflicts} of {counts.wavefronts} wavefronts are conflicts",
+        lambda counts: f"{counts.conflicts:,} of {counts.wavefronts:,} wavefronts are conflicts",
     )
     yield _asked_of_banks(counters)
 
@@ -45,7 +45,7 @@ def wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield from worst(
         lines_of(counters),
         lambda line: line.counts.wavefronts,
-        lambda counts: f"{counts.wavefronts} wavefronts for {counts.shared_requests} requests",
+        lambda counts: f"{counts.wavefronts:,} wavefronts for {counts.shared_requests:,} requests",
     )
     if wide := [line for line in lines_of(counters) if line.counts.wavefronts and _is_wide(line)]:
         size = wide[0].counts.bytes_shared // wide[0].counts.lanes

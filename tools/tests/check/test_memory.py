@@ -147,7 +147,7 @@ def test_an_assertion_about_the_peak_names_the_largest_tensors_and_their_lines(n
         "Which of them does the result need whole, and until when?",
     ]
     first, *_ = told_by_memory(used, "assert used.peak == 2 * n", {"used": used, "n": SQUARE})
-    assert first == "Counted 655360, needed 524288: 1.25 times as much."
+    assert first == "Counted 655,360, needed 524,288: 1.25 times as much."
 
 
 def test_several_tensors_of_one_line_share_a_row():
@@ -160,7 +160,7 @@ def test_several_tensors_of_one_line_share_a_row():
 
 def test_each_figure_is_told_by_its_own_tensors(norms, qkv):
     used = memory(norms.keeps, torch.ones(256))
-    assert told_by_memory(used, "assert used.kept == 0", {"used": used})[0] == "Counted 1024, needed 0."
+    assert told_by_memory(used, "assert used.kept == 0", {"used": used})[0] == "Counted 1,024, needed 0."
     assert told_by_memory(used, "assert used.kept == 0", {"used": used})[-1] == (
         "Who still holds them when the call has ended?"
     )

@@ -46,8 +46,8 @@ def test_programs_are_told_with_their_grid():
 
 def test_bytes_and_sectors_are_told_line_by_line():
     both, row, question = told_by_counters(counters(launch(sectors=2500)), "assert counters.sectors == 625")
-    assert both == "Counted 2500, needed 625: 4 times as much."
-    assert row == "line 63: x = tl.load(x_p..., mask=exists)  20000 bytes in 2500 sectors" and len(row) <= 76
+    assert both == "Counted 2,500, needed 625: 4 times as much."
+    assert row == "line 63: x = tl.load(x_p..., mask=exists)  20,000 bytes in 2,500 sectors" and len(row) <= 76
     assert question == "A sector holds 32 bytes. How far apart in memory are the neighbours of a block?"
 
 
@@ -130,7 +130,7 @@ def test_of_a_tuple_the_first_wrong_entry_is_spoken_of():
     asked = "assert (counters.bytes_loaded, counters.bytes_stored) == (20_000, 4)"
     assert told_by_counters(counters(launch()), asked)[0] == "Counted 0, needed 4."
     asked = "assert counters.bytes_loaded == counters.bytes_stored == 20_000"
-    assert told_by_counters(counters(launch()), asked)[0] == "Counted 0, needed 20000."
+    assert told_by_counters(counters(launch()), asked)[0] == "Counted 0, needed 20,000."
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_what_the_tests_need_is_not_called_a_prediction():
     )
     assert told == [
         "Counted 96, sectors_needed 64: 1.5 times as much.",
-        "line 8: store(x)  2048 bytes in 96 sectors",
+        "line 8: store(x)  2,048 bytes in 96 sectors",
         "A sector holds 32 bytes. How far apart are the elements that the threads of a warp move at one time?",
     ]
 

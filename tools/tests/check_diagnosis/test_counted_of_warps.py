@@ -95,13 +95,13 @@ def test_requests_are_told_with_how_many_there_are():
 
 def test_conflicts_are_told_with_the_line_that_has_them():
     row, question = told_by_counters(counters(cuda_launch()), "counters.conflicts == 0")
-    assert row == "line 12: tile[x, y] = x  992 of 1024 wavefronts are conflicts"
+    assert row == "line 12: tile[x, y] = x  992 of 1,024 wavefronts are conflicts"
     assert "32 banks" in question
 
 
 def test_wavefronts_are_told_with_the_requests_that_they_are_for():
     row, question = told_by_counters(counters(cuda_launch()), "predicted == counters.wavefronts")
-    assert row == "line 12: tile[x, y] = x  1024 wavefronts for 32 requests"
+    assert row == "line 12: tile[x, y] = x  1,024 wavefronts for 32 requests"
     assert "32 banks" in question
     line = Line("day.py", 12, "tile[t] = x", "shared store", Counts(warps=Warps(shared_requests=32, wavefronts=32)))
     assert told_by_counters(of_lines(line), "predicted == counters.wavefronts")[-1].endswith("and how often?")
@@ -120,7 +120,7 @@ def test_atomics_that_meet_are_asked_for_their_words():
 def test_a_kernel_without_shared_memory_is_not_asked_for_its_threads():
     line = Line("day.py", 9, "out[i] = x[i]", "store", Counts(bytes_stored=64, sectors=2, warps=Warps(requests=1)))
     assert told_by_counters(of_lines(line), "assert counters.bytes_shared == 5120") == [
-        "Counted 0, needed 5120.",
+        "Counted 0, needed 5,120.",
         "No line asks shared memory for anything. What do the threads of a block share?",
     ]
 
@@ -177,7 +177,7 @@ def test_launches_are_told_once_with_how_often_they_were_made():
 
 def test_a_launch_that_is_asked_about_its_bytes_tells_bytes():
     assert (
-        "2048 bytes in 512 sectors"
+        "2,048 bytes in 512 sectors"
         in told_by_counters(counters(cuda_launch()), "counters.launches[0].counts.bytes_loaded == 2048")[0]
     )
 
@@ -201,12 +201,12 @@ def test_counters_of_two_calls_are_told_side_by_side_and_once():
     names = {"by_programs": counters(launch(sectors=625)), "by_threads": counters(launch(sectors=2500))}
     asked = "assert (by_programs.bytes, by_programs.sectors) == (by_threads.bytes, by_threads.sectors)"
     assert told_by_counters(names["by_programs"], asked, names) == [
-        "by_programs.sectors is 625, by_threads.sectors is 2500: 1/4 of it.",
+        "by_programs.sectors is 625, by_threads.sectors is 2,500: 1/4 of it.",
         "Which of the two is as it should be?",
     ]
     assert told_by_counters(names["by_threads"], asked, names) == []
     told = told_by_counters(names["by_threads"], "assert by_threads.sectors == 625", names)
-    assert told[0].startswith("Counted 2500")
+    assert told[0].startswith("Counted 2,500")
 
 
 # Numbers in float64, conversions, barriers --------------------------------------------------------
@@ -232,8 +232,8 @@ def arithmetic(source: str, **figures) -> Line:
 def test_what_computes_in_float64_is_told_with_its_line(source, warps, question):
     made = of_lines(arithmetic(source, float64=1024, warps=warps))
     both, row, asks = told_by_counters(made, "assert counters.float64 == 0")
-    assert both == "Counted 1024, needed 0."
-    assert row.startswith("line 7: ") and row.endswith("  1024 operations in float64")
+    assert both == "Counted 1,024, needed 0."
+    assert row.startswith("line 7: ") and row.endswith("  1,024 operations in float64")
     assert asks == question and "here" not in row
 
 
@@ -242,7 +242,7 @@ def test_twice_as_many_operations_in_float64_are_compared():
     told = told_by_counters(made, "assert made.float64 == other.float64", {"made": made, "other": other.float64})
     assert told == [] or told[0].startswith("line 7")
     told = told_by_counters(made, "assert made.float64 == other", {"made": made, "other": 2048})
-    assert told[0] == "Counted 4096, other 2048: 2 times as much."
+    assert told[0] == "Counted 4,096, other 2,048: 2 times as much."
 
 
 def test_what_a_line_did_in_two_launches_is_added_up():
@@ -277,8 +277,8 @@ def test_conversions_and_barriers_are_told_with_their_lines():
     ]
     waits = Line("day.py", 9, "cuda.syncthreads()", "barrier", Counts(warps=Warps(barriers=2048)))
     assert told_by_counters(of_lines(waits), "assert counters.barriers == 64") == [
-        "Counted 2048, needed 64: 32 times as much.",
-        "line 9: cuda.syncthreads()  2048 times that a warp came to it",
+        "Counted 2,048, needed 64: 32 times as much.",
+        "line 9: cuda.syncthreads()  2,048 times that a warp came to it",
         "Which threads must wait there, and when?",
     ]
     again = Line("day.py", 10, "cuda.syncthreads()", "barrier", Counts(warps=Warps(barriers=2048)))

@@ -66,7 +66,7 @@ def test_it():
     course.write("week1/day4/test_vector_add.py", test)
     ran = course.pytest("week1/day4", "--sim")
     assert "vector_add(x: float32[512], y: float32[512], block=64)" in ran.text
-    assert "Counted 2048, needed 1024: 2 times as much." in ran.text
+    assert "Counted 2,048, needed 1,024: 2 times as much." in ran.text
     assert "made float32[512], 2,048 bytes" in ran.text
 
 
