@@ -32,8 +32,8 @@ Concept
     for all lanes. Different elements in one bank take a wavefront each: a *conflict*.
     Limit: each product takes two numbers from shared memory, and an SM serves one wavefront a clock. tl.dot
     loads a few rows and columns into registers, and uses each number several times.
-    Types: in a CUDA kernel 0 is an integer and 0.0 is float64; a sum that begins with them becomes float64. One
-    that begins with np.float32(0) stays float32.
+    Types: in a CUDA kernel 0 is an integer and 0.0 is float64. A sum that begins with one of them becomes float64,
+    and so does a[row, p] if p < k else 0. With np.float32(0) both stay float32.
     Autotuning: a *config* is one choice of sizes. For a new shape the autotuner times all configs and keeps the
     fastest. The grid depends on the choice, so it is given as a function of the config, a dict such as
     {"TILE_M": 64, ...}. The autotuner passes these sizes to the kernel: the launch must not.

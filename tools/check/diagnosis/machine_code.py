@@ -30,7 +30,8 @@ def _float64(kernel: Kernel) -> Iterator[str]:
     if any("shared" in name and "f64" in name for name in kernel.instructions):
         yield "Its shared memory holds float64. Which dtype has the shared array?"
     else:
-        yield "In a kernel 0.0 is float64, and so is a sum that begins with 0. Where does one come in?"
+        made = "a sum that begins with 0 becomes it, and so does x if here else 0."
+        yield f"In a kernel 0.0 is float64; {made} Where does one come in?"
 
 
 def _products(kernel: Kernel) -> Iterator[str]:
