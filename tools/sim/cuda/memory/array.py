@@ -192,11 +192,11 @@ class Array:
                 wrong = np.zeros(self.lanes.count, bool)
                 wrong[slice(None) if self.lanes.indices is None else self.lanes.indices] = lacking
                 key = int(self._several(keys)[np.flatnonzero(self._several(lacking))[0]])
+                known, question = storage.unfilled(key, self.lanes)
                 raise self.fault(
                     "uninitialised",
-                    f"reads {storage.element(key)},\nto which nothing was stored{storage.stored_beside(key)}.\n"
-                    "A GPU reads what lies there by chance: refused even if it is not used.",
-                    "Which thread fills it, and when? Or should this one not read?",
+                    f"reads {storage.element(key)},\nto which nothing was stored{storage.stored_beside(key)}.\n{known}",
+                    question,
                     wrong,
                     key % storage.size,
                 )

@@ -100,6 +100,16 @@ class Storage:
         told = f", but to elements {ranges(there)}" if there.size else ", nor to any other element"
         return told if len(told) <= LONGEST else ""
 
+    def unfilled(self, key: int, lanes: Any) -> tuple[str, str]:
+        """What is known of an element that holds no value, and a question: perhaps who should store it has ended."""
+        ended = lanes.exists & lanes.returned & (lanes.block_of == key // self.size)
+        if self.kind == "shared" and ended.any():
+            count = int(np.count_nonzero(ended))
+            have = "1 thread of its block has" if count == 1 else f"{count:,} threads of its block have"
+            return f"{have} ended: {ranges(lanes.thread[ended])}.", "Is the thread among them that should fill it?"
+        chance = "A GPU reads what lies there by chance: refused even if it is not used."
+        return chance, "Which thread fills it, and when? Or should this one not read?"
+
     def keys(self, lanes: Lanes, offsets: Any) -> Any:
         """Where in `flat` the active lanes find their elements. offsets: one for each lane, or one for all."""
         active = lanes.indices

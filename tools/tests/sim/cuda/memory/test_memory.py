@@ -221,6 +221,30 @@ def test_what_a_gpu_reads_by_chance_is_refused_in_those_words():
 
 
 @cuda.jit
+def unfilled_by_those_that_left(x, out):
+    part = cuda.shared.array(64, np.float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i >= x.size:
+        return
+    part[t] = x[i]
+    cuda.syncthreads()
+    out[i] = part[63 - t]
+
+
+def test_where_threads_have_ended_they_are_named_for_what_nobody_filled():
+    fault = fault_of(unfilled_by_those_that_left, (2, 64), np.ones(125), np.zeros(125))
+    assert fault.text.splitlines()[1:] == [
+        "thread 0 of block 1 (and 2 more) reads element 63 of part,",
+        "to which nothing was stored, but to elements 0 to 60.",
+        "3 threads of its block have ended: 61 to 63.",
+        "",
+        "Is the thread among them that should fill it?",
+    ]
+    one = fault_of(unfilled_by_those_that_left, (1, 64), np.ones(63), np.zeros(63))
+    assert "1 thread of its block has ended: 63." in one_line(one)
+
+
+@cuda.jit
 def private_powers(out):
     powers = cuda.local.array(4, np.int64)
     i = cuda.grid(1)
