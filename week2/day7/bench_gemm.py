@@ -25,7 +25,7 @@ WORKLOADS = (
     Workload(
         function="bias_gradient", arguments=lambda n, rng: tensors(rng, (n, n), (n, n)),
         sizes=(1024, 2048, 4096, 8192), laptop_sizes=(64,), small=128, shape=lambda n: f"{n} x {n} float32",
-        moved=lambda n: 4 * n * n + 4 * n * n // 2 + 4 * n,  # half of grad: what lies at a number above 0
+        moved=lambda n: 4 * n * n + 4 * n * n // 2 + 4 * n,  # half of grad is asked for, at a number above 0
         flops=lambda n: n * n, terms=lambda n: n,
         rivals={"PyTorch": masked_sum}),
 )

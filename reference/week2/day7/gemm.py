@@ -36,8 +36,9 @@ Concept
     a kernel are decided when it is compiled.
     Any tensor: x.contiguous() is x itself or a copy that lies row by row, and y.copy_(x) puts the numbers of x into y,
     which it returns. Rows of 5 numbers of 2 bytes are not legal, though contiguous.
-    Power: at 8192 this kernel made 687 TFLOPS of random numbers, and 814 of zeros. So judge a kernel by its ratio to
-    the library, timed in turns on the same numbers.
+    Power: at 8192 this kernel made 687 TFLOPS of random numbers, and 814 of zeros, in one run of time_gemm.py. (693 in
+    the table of the week is another run.) So judge a kernel by its ratio to the library, timed in turns on the same
+    numbers.
 
 Code it
     Task 1  tile_of: from a number to a tile, in groups                           (three lines)
@@ -47,8 +48,9 @@ Code it
     Task 5  in_rows, problem, matmul: any strides; mistakes called by name       (eight lines)
     Task 6  bias_gradient_kernel: given, right, and slow; find what ails it        (five lines)
             ./course count week2/day7 says what each line asks of memory. You have met all three diseases: one of
-            global memory, one of shared memory, one of numbers. The branch is healthy: it spares the half of grad
-            that nobody needs.
+            global memory, one of shared memory, one of numbers. The branch is healthy: it asks for no number of
+            grad that nobody needs. That spares bytes asked for, here half of them, and hardly a sector: 2,042 of 2,048
+            are still moved, since a neighbour among the 8 numbers of a sector is nearly always needed.
 
 Verify
     pytest week2/day7                  then: ./course quiz week2/day7
