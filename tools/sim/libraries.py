@@ -11,6 +11,7 @@ PLAIN = {"empty", "empty_strided", "zeros", "ones", "full", "zero", "fill", "res
 TO_HOST = {"numpy", "tolist", "cpu", "__array__"}  # whatever follows them is no kernel
 
 _silent = False
+_listing: list[Any] = []  # the Calls of each `listed` that is open
 
 
 @contextmanager
@@ -43,7 +44,25 @@ def listed(names: list[str], in_float64: list[str]) -> Iterator[None]:
             calls = stack.enter_context(calls(names, in_float64))
             stack.enter_context(operators(calls))
             stack.enter_context(_as_written())
+            stack.callback(_listing.remove, calls)
+            _listing.append(calls)
         yield
+
+
+@contextmanager
+def by_their_own_names() -> Iterator[None]:
+    """What is called inside is listed call by call, though something that is itself listed calls it, as autograd does
+    with a backward."""
+    calls = _listing[-1] if _listing else None
+    if calls is None or not calls.inside:
+        yield
+        return
+    calls.inside = False
+    try:
+        with calls:
+            yield
+    finally:
+        calls.inside = True
 
 
 @contextmanager
@@ -78,14 +97,19 @@ def _mode_types() -> tuple[type, type]:
 
         def __init__(self, names: list[str], in_float64: list[str]) -> None:
             super().__init__()
-            self.names, self.in_float64, self.worked, self.wide = names, in_float64, False, False
+            self.names, self.in_float64 = names, in_float64
+            self.worked = self.wide = self.inside = False  # of the call at work
 
         def __torch_function__(self, function: Callable, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            self.worked, self.wide = getattr(function, "__name__", "") in TO_HOST, False
-            value = function(*args, **(kwargs or {}))
-            if self.worked and not _silent:
-                self.names.append(_public_name(function))
-                self.in_float64 += [self.names[-1]] * self.wide
+            around = self.worked, self.wide, self.inside
+            self.worked, self.wide, self.inside = getattr(function, "__name__", "") in TO_HOST, False, True
+            try:
+                value = function(*args, **(kwargs or {}))
+                if self.worked and not _silent:
+                    self.names.append(_public_name(function))
+                    self.in_float64 += [self.names[-1]] * self.wide
+            finally:
+                self.worked, self.wide, self.inside = around
             return value
 
     wide = torch.float64, torch.complex128

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from inspect import Parameter
 from typing import Any
 
+from tools.sim import libraries
 from tools.wire import is_tensor
 from tools.worker import alive
 from tools.worker.made import Made, is_made, make, signature_of
@@ -140,7 +141,8 @@ def _own_memory(gradient: Any, given: list) -> Any:
     if gradient is None:
         return None
     shared = any(gradient.untyped_storage().data_ptr() == each.untyped_storage().data_ptr() for each in given)
-    return gradient.clone() if shared else gradient
+    with libraries.unlisted():  # the copy is not the lesson's
+        return gradient.clone() if shared else gradient
 
 
 # What a backward returns ----------------------------------------------------------------------------------
@@ -188,7 +190,8 @@ def _functions_behind(ends: list) -> Iterator[Any]:
 
 def _watched(backward: Callable, nodes: list, leaves: dict[str, Any], faults: list[str]) -> Callable:
     def watched(ctx: Any, *arriving: Any) -> Any:
-        returned = backward(ctx, *arriving)
+        with libraries.by_their_own_names():
+            returned = backward(ctx, *arriving)
         if ctx in nodes:
             faults.extend(_faults(ctx, returned if isinstance(returned, tuple) else (returned,), leaves))
         return returned

@@ -266,6 +266,19 @@ def test_what_pytorch_computes_on_the_way_back_is_listed_as_one_operation(norms)
     assert counters.library_operations == ["torch.mul", "torch.mean", "torch.autograd.grad"]
 
 
+def test_what_a_backward_of_the_lesson_calls_is_listed_call_by_call(norms, case):
+    *args, d_out = case
+    counters = count(gradients(norms.layernorm), *args, d_out=d_out)
+    there, back = counters.library_operations[:8], counters.library_operations[8:]
+    assert "torch.autograd.grad" not in back
+    assert (there.count("torch.rsqrt"), there.count("torch.sum"), back.count("torch.sum")) == (1, 0, 2)
+
+
+def test_the_copy_of_a_gradient_that_was_handed_through_is_not_the_lessons(norms):
+    counters = count(gradients(norms.sum_of_two), torch.ones(3), torch.ones(3), d_out=torch.ones(3))
+    assert counters.library_operations == ["torch.add"]
+
+
 def test_both_directions_are_compiled(norms):
     evidence = compiled(gradients(norms.scale), torch.ones(128), d_out=torch.ones(128))
     assert [kernel.name for kernel in evidence.kernels] == ["scale_kernel"] * 2

@@ -81,6 +81,10 @@ def sum_and_product(parts):
     return first + second, first * second
 
 
+def sum_of_two(x, y):
+    return x + y
+
+
 def mean_of_counts(x, counts):
     return (x * counts).mean()
 
