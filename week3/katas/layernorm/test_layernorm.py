@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from tools.check import (
-    assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, saved_tensors, speed_ratio)
+    CompileError, assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, saved_tensors,
+    speed_ratio)
 from tools.check.inputs import integers, matrices
 from tools.check.tolerances import Tolerance, accumulated
 from tools.gpu import device
@@ -97,8 +98,8 @@ def forward_compiled():
     return compiled(lesson.layernorm_forward, *zeros((2, 8192), 8192, 8192), chip="h100").kernels["forward_kernel"]
 
 
-def backward_compiled():
-    arguments = *zeros((2, 8192), (2, 8192), 8192), *zeros(2, 2, dtype=torch.float32)
+def backward_compiled(n=8192):
+    arguments = *zeros((2, n), (2, n), n), *zeros(2, 2, dtype=torch.float32)
     return compiled(lesson.layernorm_backward, *arguments, chip="h100").kernels["backward_kernel"]
 
 
@@ -207,7 +208,14 @@ def test_another_eps_is_added_to_the_variance():
 @pytest.mark.task(2)
 @pytest.mark.parametrize("n", [2, 15, 16, 17, 37])
 def test_each_row_is_normed_by_itself_whatever_its_length(n, rng):
-    assert_matches(lesson.layernorm_forward, *case(rng, 3, n), oracle=forward_by_hand, tolerance=summed("float32", n))
+    x, weight, bias = case(rng, 3, n)
+    _, mean, rstd = lesson.layernorm_forward(x, weight, bias)
+    pairs = {"the numbers": (mean, x.mean(1)), "the squares": (rstd**-2 - EPS, x.var(1, correction=0))}
+    block = 1 << (n - 1).bit_length()
+    by_block = [of for of, (got, want) in pairs.items() if n < block and torch.allclose(got, want * n / block, 1e-3)]
+    why = f"As if the sum of {' and of '.join(by_block)} were divided by {block}. How many numbers has a row?"
+    assert by_block == [], why
+    assert_matches(lesson.layernorm_forward, x, weight, bias, oracle=forward_by_hand, tolerance=summed("float32", n))
 
 
 @pytest.mark.task(2)
@@ -235,6 +243,10 @@ def test_a_row_may_be_131072_numbers_wide(rng):
 
 @pytest.mark.task(2)
 def test_rows_may_lie_apart_in_memory(rng):
+    three_apart, weight, bias = tensor([[1, 2, 3], [4, 5, 6]])[:, :2], tensor([1, 1]), tensor([0, 0])
+    mean_of_row_1 = lesson.layernorm_forward(three_apart, weight, bias)[1][1].item()
+    why = "Row 1 was read 2 behind row 0, where 3 and 4 are. It is 3 behind: which argument of the kernel is 3?"
+    assert mean_of_row_1 != 3.5, why
     x, weight, bias = case(rng, 5, 37)
     assert_matches(lesson.layernorm_forward, apart(x), weight, bias, oracle=forward_by_hand,
                    tolerance=summed("float32", 37))
@@ -388,9 +400,16 @@ def test_means_on_the_way_back_are_those_of_n_numbers():
     """Of g = 1 + x_hat both means are 1, and nothing is left of it."""
     x, d_out = tensor([[-2, -1, 0, 1, 2]]) / 2**0.5, 1 + tensor([[-2, -1, 0, 1, 2]]) / 2**0.5
     d_x = lesson.layernorm_backward(d_out, x, torch.ones_like(x[0]), *tensor([[0], [1]]))[0]
-    too_small = {"mean(g)": 1 - 5 / 8 + 0 * x, "mean(g * x_hat)": (1 - 5 / 8) * x, "Each mean": (1 - 5 / 8) * d_out}
-    named = [term for term, left in too_small.items() if torch.allclose(d_x, left, atol=1e-5)]
-    why = f"As if a sum of 5 numbers were divided by 8 in: {named[0]}. Is n or BLOCK below it?" if named else "It is 0."
+    one, by_eight = torch.ones_like(x), "As if a sum of 5 numbers were divided by 8 in: {}. Is n or BLOCK below it?"
+    causes = {by_eight.format("mean(g)"): (1 - 5 / 8) * one,
+              by_eight.format("mean(g * x_hat)"): (1 - 5 / 8) * x,
+              by_eight.format("Each mean"): (1 - 5 / 8) * d_out,
+              "Of g = 1 + x_hat 1 is left, which is mean(g). If all of a row grows by 1, what does the mean?": one,
+              "Of g = 1 + x_hat x_hat is left. If x is twice as far from its mean, what becomes of rstd?": x,
+              "All of g = 1 + x_hat is left. Which ways go through mean and through rstd?": d_out,
+              "As if 1, which is mean(g * x_hat), were taken off as it is: by what is it multiplied?": x - one}
+    both = "Of g = 1 + x_hat mean(g) takes off 1, and x_hat * mean(g * x_hat) takes off x_hat: what does yours?"
+    why = next((cause for cause, left in causes.items() if torch.allclose(d_x, left, atol=1e-5)), both)
     to_four_places = [round(each, 4) for each in d_x.flatten().tolist()]
     assert to_four_places == [0, 0, 0, 0, 0], why
 
@@ -400,16 +419,28 @@ def test_each_row_is_normed_by_its_own_mean_and_rstd():
     """All rows have the same x_hat, so that d_x * rstd**-1 is the same in all."""
     mean, rstd = tensor([3, 5, 7, 9, 11]), tensor([1, 2, 4, 8, 16])
     x, d_out = mean[:, None] + tensor([-1, -1, 2]) / rstd[:, None] / 2**0.5, tensor([[1, 0, 0]] * 5)
-    d_x = lesson.layernorm_backward(d_out, x, torch.ones_like(x[0]), mean, rstd, programs=2)[0] / rstd[:, None]
-    right_rows = [row for row in range(5) if torch.allclose(d_x[row], tensor([.5, -.5, 0]), atol=1e-3)]
+    d_x = lesson.layernorm_backward(d_out, x, torch.ones_like(x[0]), mean, rstd, programs=2)[0]
+    without_rstd, with_rstd = (
+        [row for row in range(5) if torch.allclose(d_x[row] / factor[row], tensor([.5, -.5, 0]), atol=1e-3)]
+        for factor in (torch.ones_like(rstd), rstd))
+    each_row_lacks_rstd = without_rstd == [0, 1, 2, 3, 4]
+    assert not each_row_lacks_rstd, "Each row of d_x is too small by its own rstd. What is the last factor of d_x?"
     own = "Only the first row of each of the two programs is right. Are mean and rstd those of row, or of p?"
-    assert right_rows == [0, 1, 2, 3, 4], own if right_rows == [0, 1] else "Which mean and rstd do the others get?"
+    others = "Which mean and rstd do the others get?" if with_rstd else None
+    right_rows = with_rstd
+    assert right_rows == [0, 1, 2, 3, 4], own if right_rows == [0, 1] else others
 
 
 @pytest.mark.task(3)
 def test_the_row_of_the_lesson_has_the_gradients_of_the_picture():
-    x, weight, _ = story()
-    assert_goes_back(tensor([[0, 0, 0, 2]]), x, weight, *statistics(x))
+    d_out, (x, weight, _) = tensor([[0, 0, 0, 2]]), story()
+    mean, rstd = statistics(x)
+    d_x = [round(each, 2) for each in lesson.layernorm_backward(d_out, x, weight, mean, rstd)[0][0].tolist()]
+    means = {(.39, -.28, -.28, .83): "mean(g)", (-.06, -.39, -.39, .83): "mean(g * x_hat)"}
+    instead = means.get(tuple(d_x))
+    why = f"As if {instead} were .5, not 1: d_out stands in it in place of g. Where does weight come in?"
+    assert instead is None, why
+    assert_goes_back(d_out, x, weight, mean, rstd)
 
 
 @pytest.mark.task(3)
@@ -520,7 +551,8 @@ def test_there_are_no_more_programs_than_rows(rng):
 def test_pytorch_adds_up_all_shares_at_once_and_does_nothing_else(rng):
     counters = count(lesson.layernorm_backward, *backward_case(rng, 11, 37), programs=3)
     operations = counters.library_operations
-    assert len(operations) <= 1, "The kernel has both sums at hand once it has read d_out: PyTorch adds the shares."
+    twice = "PyTorch adds up twice. Of two shares: shares.sum(1) is both at once. Of d_out: the kernel has it at hand."
+    assert len(operations) <= 1, twice if operations == ["torch.sum"] * 2 else "PyTorch adds up the shares, no more."
 
 
 @pytest.mark.task(3)
@@ -555,6 +587,20 @@ def test_rows_are_on_their_way_while_others_are_at_work():
     shared_bytes, two_rows_of_x_and_of_d_out = backward_compiled().shared_bytes, 2 * 2 * 8192 * 2
     why = "No row waits in shared memory: does tl.range get num_stages=STAGES?"
     assert shared_bytes >= two_rows_of_x_and_of_d_out, why
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_wide_rows_of_which_few_fit_do_not_wait():
+    """Two rows of x and two of d_out, 64 KiB each, are more than the 227 KiB of shared memory."""
+    a_row = 32768 * 2
+    try:
+        shared_bytes = backward_compiled(32768).shared_bytes
+    except CompileError as refused:
+        if "bytes of shared memory" not in str(refused):
+            raise
+        shared_bytes = INF
+    assert shared_bytes < a_row, "Too many rows wait in shared memory. STAGES is 1 for such rows: does tl.range get it?"
 
 
 @pytest.mark.task(3)
@@ -674,23 +720,28 @@ def test_the_gradients_are_the_same_under_torch_compile(rng):
 @pytest.mark.counters
 def test_mean_and_rstd_alone_wait_for_the_way_back(rng):
     rows, n = 8, 64
-    x, weight, bias, d_out = numbers(rng, (rows, n), (n,), (n,), (rows, n))
+    wide, weight, bias, d_out = numbers(rng, (rows, 2 * n), (n,), (n,), (rows, n))
     mean_and_rstd = FLOAT32 * 2 * rows
-    used = memory(gradients(lesson.layernorm), x, weight, bias, d_out=d_out)
+    used = memory(gradients(lesson.layernorm), wide[:, ::2], weight, bias, d_out=d_out)
     assert used.saved <= mean_and_rstd
 
 
 @pytest.mark.task(2, 4)
 def test_autograd_keeps_the_arguments_and_not_the_result(rng):
     """It tells of a tensor that was changed before the backward only if save_for_backward has it."""
-    x, weight, bias = numbers(rng, (6, 8), (16,), (8,))
-    saved = saved_tensors(lesson.layernorm)(x, weight[::2], bias)
-    y = lesson.layernorm(x, weight[::2], bias)
+    wide_x, wide_weight, bias = numbers(rng, (6, 16), (16,), (8,))
+    x, weight = wide_x[:, ::2], wide_weight[::2]
+    saved = saved_tensors(lesson.layernorm)(x, weight, bias)
+    y = lesson.layernorm(x, weight, bias)
     saves_x, saves_y = (any(torch.equal(each.flatten(), wanted.flatten()) for each in saved) for wanted in (x, y))
-    copies_weight = any(torch.equal(each, weight[::2]) and each.stride() == (1,) for each in saved)
+    copied = {name for name, wanted in (("x", x), ("weight", weight)) for each in saved
+              if torch.equal(each.flatten(), wanted.flatten()) and each.stride(-1) != wanted.stride(-1)}
     assert saves_x, "Backward needs x: is it handed to ctx.save_for_backward?"
     assert not saves_y, "y waits for the backward: what does layernorm_backward need it for?"
-    assert not copies_weight, "A copy of weight waits. Save weight itself, and call .contiguous() once more."
+    copies = " and ".join(f"a copy of {name}" for name in sorted(copied))
+    why = f"What waits is {copies}. Save what came, and call {{}} once more on the way back."
+    again = {"x": "as_rows(x)", "weight": "weight.contiguous()"}
+    assert copied == set(), why.format(" and ".join(again[name] for name in sorted(copied)))
 
 
 @pytest.mark.task(2, 3, 4)

@@ -2,7 +2,7 @@
 
 Challenge
     A layer norm moves and scales each row to mean 0 and variance 1; then each column has a weight and a bias. Write
-    a kernel that reads x once and writes y once, derive the gradients by hand, and write a kernel for them too.
+    a kernel that reads x once and writes y once. In a second sitting, tasks 3 and 4, write one for its gradients.
 
         x                   1      7      7      9      mean 6, variance (25 + 1 + 1 + 9) / 4 = 9, rstd 1 / sqrt(9)
         x - mean           -5      1      1      3
@@ -15,7 +15,7 @@ Challenge
 
 Explore
     ./course python -c "import numpy as np; x = np.float32([4095, 4097]); print((x * x).mean() - x.mean()**2, x.var())"
-    The variance in two ways. First say what both are on paper, and which number of the first float32 has not got.
+    The variance in two ways. First work out both on paper. Which number of the first way can float32 not hold?
 
 Concept
     Cancellation (day 2): of 4095 and 4097 the mean of the squares is 2**24 + 1, rounded to 2**24, so that
@@ -25,22 +25,22 @@ Concept
     the new count, to 5; m2 grows by delta * (7 - new mean) = 3 * 2 to 24.
     Merge: 1 and 7 have (2, 4, 18), 7 and 9 have (2, 8, 2), with means delta = 4 apart. The mean of all four is
     4 + delta * 2 / 4 = 6, and m2 = 18 + 2 + delta**2 * 2 * 2 / 4 = 36. Two empty parts would divide by 0: mind them.
-    Registers: a program that holds its whole row needs neither. It adds up x, then the squares of x - mean: two
+    Registers: a program that holds its whole row needs no such state. It adds up x, then the squares of x - mean: two
     passes over registers, one read. Places behind the row, loaded as 0.0, become 0 - mean, and
     tl.where(here, x - mean, 0.0) makes them 0 again. rstd = tl.rsqrt(variance + eps) is one over the root; eps keeps
     it finite if all numbers are equal. A row is found in 64 bits (day 1): tl.program_id(0).to(tl.int64).
     Precision: mean has the dtype of all sums: float64 if x has, else float32. A kernel knows it as
     mean_ptr.dtype.element_ty, converts what it loads, and tl.store converts to the dtype of what it stores to.
     Gradients: each weight meets x_hat in every row, so d_weight is d_out * x_hat added up over the rows, and d_bias
-    is d_out added up. g = d_out * weight arrives at x_hat = (x - mean) * rstd. An x[j] moves x_hat in three ways:
+    is d_out added up. g = d_out * weight arrives at x_hat = (x - mean) * rstd. x[j] moves the loss in three ways:
         by itself                                               rstd * g[j]
         through mean, which grows by 1 / n                     -rstd * mean(g)
         through rstd, which grows by -rstd**2 * x_hat[j] / n   -rstd * x_hat[j] * mean(g * x_hat)
-    d_x is the sum of the three. In the picture it adds up to 0: if all of a row grows by 1, no y changes.
+    d_x[j] is the sum of the three. In the picture all d_x add up to 0: if all of a row grows by 1, no y changes.
     Shares: d_weight needs all rows. Atomics would add in line, a row of them for each row of x. Instead program p
     takes rows p, p + programs, ... and keeps two sums, which begin as tl.zeros((BLOCK,), dtype=...). It stores them
-    as row p of shares[0] and of shares[1]; shares.sum(1) is d_weight and d_bias in the dtype of sums. By for row in
-    tl.range(p, rows, tl.num_programs(0), num_stages=STAGES) next rows load early (week 2, day 4); row is as p, int64.
+    as row p of shares[0] and of shares[1]; shares.sum(1) is d_weight and d_bias in the dtype of sums. With for row in
+    tl.range(p, rows, tl.num_programs(0), num_stages=STAGES) rows load early (week 2, day 4). row is int64 if p is.
     Autograd: LayerNorm.apply(...) calls forward(ctx, ...). PyTorch calls backward(ctx, d_out), which returns a gradient
     for each argument of forward, None for eps. ctx.save_for_backward(a, b) keeps tensors that ctx.saved_tensors has
     again; one that was changed in between is an error. Save arguments as they came, and two numbers a row.
@@ -49,8 +49,8 @@ Concept
 
 Code it
     Task 1  add, merge: Welford's state, by hand                                        (ten lines)
-    Task 2  forward_kernel, layernorm_forward: a row a program, read once               (fourteen lines)
-    Task 3  backward_kernel, layernorm_backward: d_x, and shares of d_weight, d_bias    (twenty-one lines)
+    Task 2  forward_kernel, layernorm_forward: a row a program, read once               (fourteen to eighteen lines)
+    Task 3  backward_kernel, layernorm_backward: d_x, and shares of d_weight, d_bias    (twenty to twenty-six lines)
     Task 4  as_rows, LayerNorm: for autograd, any shape and any strides                 (eight lines)
 
 Verify
@@ -124,10 +124,10 @@ def layernorm_forward(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor,
                       eps: float = EPS) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """y (rows, n) in the dtype of x, and mean and rstd of each row, (rows,); by forward_kernel, a program a row.
 
-    x: (rows, n) floats, rows of any stride, the elements of a row side by side; not copied. rows may be 0, n is 1 to
-    131072. weight, bias: (n,) of one dtype, which may be another than that of x; contiguous. Each program loads
-    both, which is why ./course count tells of more than the least; and after the sums, since until then they would
-    only hold registers: loaded first they leave room for 3 programs of 8192 float16 on an H100's SM, not for 4.
+    x: (rows, n) floats, rows of any stride, the elements of a row side by side; not copied. n is 1 to 131072; rows
+    may be 0, as a launch of 0 programs does nothing. weight, bias: (n,) of one dtype, which may be another than that of
+    x; contiguous. Each program loads both, so ./course count tells of more than the least. It loads them after the
+    sums: loaded first they hold registers, and 3 programs of 8192 float16 fit an H100's SM in place of 4.
     """
     rows, n = x.shape
     y = torch.empty(rows, n, dtype=x.dtype, device=x.device)
