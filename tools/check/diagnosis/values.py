@@ -9,7 +9,7 @@ import numpy as np
 from tools.check import show
 from tools.check.diagnosis.numbers import rms, sample
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Call, Symptoms
-from tools.check.diagnosis.words import BINARY, Cause, cause, element, factor_text
+from tools.check.diagnosis.words import ALIKE_IN_16_BITS, BINARY, CONSTANTS, Cause, cause, element, factor_text
 from tools.words import listed
 
 POWERS = (
@@ -79,11 +79,22 @@ def constant_factor(symptoms: Symptoms) -> Cause | None:
     got, want = sample(symptoms.here.got), sample(symptoms.here.want)
     largest = np.argmax(np.where(np.isfinite(want), np.abs(want), -1))
     factor = float(got[largest] / want[largest])
-    if not _is_another_factor(factor, symptoms) or not symptoms.holds(lambda call: factor * call.want):
+    constant = _constant_near(factor, symptoms)
+    if constant is None and not (_is_another_factor(factor, symptoms) and symptoms.holds(lambda c: factor * c.want)):
         return None
-    times = factor_text(factor)
+    times = factor_text(constant or factor)
     asks = WHICH_ROOT if times.startswith("sqrt") else WHICH_FACTOR
     return cause("constant_factor", f"Everything is {times} what was wanted.", asks)
+
+
+def _constant_near(factor: float, symptoms: Symptoms) -> float | None:
+    """The constant that a factor of numbers of 16 bits stands for: one number tells it roughly, all must fit it."""
+    dtypes = {str(getattr(symptoms.got, "dtype", "")), str(symptoms.dtype)}
+    if dtypes.isdisjoint(("float16", "bfloat16")):
+        return None
+    far_from_1 = (constant for constant in CONSTANTS if abs(constant - 1) > 10 * symptoms.slack)
+    near = (constant for constant in far_from_1 if abs(factor / constant - 1) < ALIKE_IN_16_BITS)
+    return next((constant for constant in near if symptoms.holds(lambda call: constant * call.want)), None)
 
 
 def factor_of_few_numbers(symptoms: Symptoms) -> Cause | None:

@@ -56,7 +56,8 @@ def call_text(oracle: Callable | None, arguments: list[str]) -> str:
 
 
 CONSTANTS = {math.log2(math.e): "log2(e)", math.log(2): "ln(2)", math.pi: "pi"}
-ALIKE = 1e-4  # of a constant: results in 16 bits tell a factor no closer
+ALIKE = 1e-4  # of a constant
+ALIKE_IN_16_BITS = 2e-3  # one number in 16 bits tells a factor no closer
 
 
 def factor_text(factor: float) -> str:

@@ -1,5 +1,6 @@
 """Where a claim would be true by luck, or of the right answer too, nothing is said; and nothing breaks."""
 
+import math
 import time
 import warnings
 from types import SimpleNamespace
@@ -260,6 +261,18 @@ def test_an_argument_that_another_one_hides_is_not_called_unused(rng):
         name(2 * x, 2 * x + y, x, y, names=("x", "y"), oracle=lambda x, y: 2 * x + y, again=lambda x, y: 2 * x)
         == "unused_argument"
     )
+
+
+@pytest.mark.parametrize("format_name, last_bits", [("float16", 2.0**-10), ("bfloat16", 2.0**-7)])
+def test_rounding_noise_of_16_bits_is_no_constant(format_name, last_bits, rng):
+    """What is right but for its last bits, and a constant times it with noise that rounding does not explain."""
+    narrow = pytest.importorskip("ml_dtypes").bfloat16 if format_name == "bfloat16" else np.float16
+    want = rng.normal(size=(12, 12)).astype(narrow)
+    for factor, bits_of_noise in [(1, 1), (1, 4), (math.log2(math.e), 30), (math.log(2), 30), (math.pi, 30)]:
+        noise = 1 + bits_of_noise * last_bits * rng.normal(size=want.shape)
+        got = (factor * want.astype(np.float64) * noise).astype(narrow)
+        found = told(got, want, want, tolerance=2 * last_bits)
+        assert found is None or found.name != "constant_factor"
 
 
 def test_a_multiple_of_a_small_whole_number_says_nothing():

@@ -1,5 +1,7 @@
 """What the learner reads: what is seen, then a question; never more than two lines."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -163,6 +165,29 @@ def test_a_third_too_much_or_too_little_is_a_part_of_a_sum(counted, seen):
 )
 def test_a_fraction_of_many_parts_is_told_in_decimals(factor, text):
     assert factor_text(factor) == text
+
+
+@pytest.mark.parametrize("format_name", ["float16", "bfloat16"])
+def test_a_constant_is_named_as_far_as_16_bits_tell_it(format_name, rng):
+    """The largest number, rounded, may be 1.44515 times what was wanted: log2(e) is 1.44270."""
+    narrow = pytest.importorskip("ml_dtypes").bfloat16 if format_name == "bfloat16" else np.float16
+    want = rng.normal(size=(12, 12)).astype(narrow)
+    got = (want.astype(np.float64) * math.log2(math.e)).astype(narrow)
+    assert words(got, want).startswith("Everything is 1.4427 = log2(e) times what was wanted.")
+
+
+def test_a_factor_of_16_bits_that_is_near_a_constant_and_does_not_fit_is_told_as_it_is(rng):
+    want = matrix(rng, 6, 7).astype(np.float16)
+    for factor in (1.42, 1.47, 0.7):
+        got = (want.astype(np.float64) * factor).astype(np.float16)
+        assert "log2(e)" not in words(got, want)
+        assert "ln(2)" not in words(got, want)
+
+
+def test_a_factor_of_32_bits_is_as_near_a_constant_as_32_bits_tell(rng):
+    want = matrix(rng, 6, 7).astype(np.float32)
+    assert "log2(e)" not in words(want * np.float32(1.44515), want)
+    assert "log2(e)" in words(want * np.float32(math.log2(math.e)), want)
 
 
 def test_two_numbers_that_are_the_same_part_are_spoken_of_together():
