@@ -1,8 +1,8 @@
 """Week 3, kata: the backward of FlashAttention
 
 Challenge
-    Day 7 finds the gradients of attention in PyTorch. Write them as kernels near cuDNN's speed: one has a tile of
-    queries and finds dq, one has a tile of keys and finds dk and dv. Neither stores weights; each sum has one owner.
+    Day 7 finds attention's gradients in PyTorch. Write kernels near cuDNN's speed: one has a tile of queries, for dq;
+    one, in a second sitting (task 3), a tile of keys, for dk and dv. Neither stores weights; each sum has one owner.
 
         q = (1, 2, 0, 1), scale 1/2           key 0         key 1         key 2         key 3
             k                             (2, 1, 5, 0)  (-2, 1, 3, 0)  (1, 0, 0, 1)  (1, 2, 1, 1)
