@@ -25,7 +25,7 @@ Concept
     in registers: the residual is read, out is stored, 2 times m * n. For 2 x 3 numbers of 2 bytes: 96 bytes, or 24.
     Product: a_desc.load([row, start]) is a box of a, TILE_M x TILE_K numbers, that begins there; boxes of b_desc are
     TILE_K x TILE_N. Places outside the matrix are 0, and add nothing. tl.dot(x, y, acc, out_dtype=SUMS) is acc plus
-    the product of two boxes. SUMS is float64 for float64, else float32.
+    the product of two boxes, of float16 as they are. SUMS, also of acc, is float64 for float64, else float32.
     Order: the loop over k only adds. A bias in it would come once for each box, and gelu of a part is no part of gelu.
     Then the bias, one number for each column; gelu; the residual; one rounding, when tl.store converts to the dtype
     that it stores to. If z were rounded to float16 before gelu, 2048 + 1 would be 2048.
@@ -35,11 +35,12 @@ Concept
     Way back: d_z = d_out * slope(z). The bias meets every row, so d_bias is d_z added up over the rows. A program has
     a tile of d_z in registers and adds up its columns, tl.sum(d_z, 0), before d_z is rounded: its share. PyTorch adds
     up the shares, as in the kata layernorm. Outside the matrix a masked load may give anything; with other=0.0 it gives
-    0. If z and d_out are loaded so, d_z is 0 there. x.to(dtype) converts; d_z_kernel knows SUMS as
-    shares_ptr.dtype.element_ty. The residual is only added: its gradient is d_out itself. The product has two,
+    0. If z and d_out are loaded so, d_z is 0 there. x.to(shares_ptr.dtype.element_ty) converts to the dtype that
+    matmul_kernel calls SUMS. The residual is only added: its gradient is d_out itself. The product has two,
     d_a = d_z @ b.T and d_b = a.T @ d_z, by PyTorch.
     Autograd, as in the kata layernorm: ctx.save_for_backward(x, y) keeps tensors, ctx.saved_tensors has them again,
-    backward returns a gradient for each argument of forward. ctx.needs_input_grad has a bool for each argument.
+    backward returns a gradient for each argument of forward. ctx.needs_input_grad, a bool for each argument, tells
+    forward who asks.
 
 Code it
     Task 1  fused_bytes, saved_bytes: what is moved, and what is not                      (two lines)
@@ -190,7 +191,8 @@ def fused_backward(d_out: torch.Tensor, z: torch.Tensor, *, tile: tuple[int, int
 class LinearGelu(torch.autograd.Function):
     """fused_forward and fused_backward as one operation of autograd; bias may have any stride.
 
-    z is stored if any of the four arguments asks for a gradient. a, b and z alone wait for the backward, none copied.
+    z is stored if an argument asks for a gradient; for that of the residual alone it may be. a, b and z alone wait for
+    the backward. Neither way copies a, b, residual or d_out.
     """
 
     @staticmethod
