@@ -2,7 +2,8 @@
 
 Challenge
     A tensor has any number of axes, and lies in memory in any order, with gaps or without. Write a kernel that finds
-    mean and variance along any axis. It reads each element once where it lies, and copies none. Then the gradients.
+    mean and variance along any axis. It reads each element once where it lies, and copies none. In a second sitting,
+    task 3, come the gradients.
 
         x, shape (2, 3, 2), strides (6, 2, 1)                    x[0]          x[1]
         memory  1 10 2 30 6 20 5 20 5 60 8 40                  1   10        5   20
@@ -25,16 +26,16 @@ Concept
     shortest, not as x names them: of a tensor with strides (1, 2, 6), axis 2 comes before axis 0.
     Merging (week 1, day 0): sizes 3, 4 with strides 20, 5 are size 12 with stride 5, since 20 = 4 * 5. An axis of size
     1 is left out: nobody steps along it. The kernel takes three axes; what keeps more is copied first (given).
-    Tile: BLOCK_KEPT results by BLOCK_N elements of each; 4 by 4 for the picture. Lanes should read neighbours, so the
-    side with the shorter stride is long (tile_for, given). Element j of a result lies at begin + j * axis_stride, which
-    may pass 2**31 (day 1): j needs 64 bits.
+    Tile: BLOCK_KEPT results by BLOCK_N elements of each, 4 by 4 for the picture; a program for each BLOCK_KEPT results
+    goes from tile to tile. Lanes should read neighbours, so the side with the shorter stride is long (tile_for, given).
+    Element j of a result lies at begin + j * axis_stride, which may pass 2**31 (day 1): j needs 64 bits.
     Variance: mean(x * x) - mean**2 cancels (day 2). Each tile takes the squares of x - (its own mean), 0 where no
     element is, and joins what came before (merge of the kata layernorm): `first` elements before, `count` in the
     tile, delta between the two means. m2 grows by both their squares and delta**2 * first * count / (first + count).
     1, then 2 and 6: m2 = 8 + 3**2 * 1 * 2 / 3 = 14. The new mean, (mean * first + total) / (first + count), is
-    (1 * 1 + 8) / 3 = 3. mean + delta * ... would turn an infinity into NaN. Before the first tile all are 0.
-    Correction: var = m2 / (n - correction), where 1 is for a sample (torch.var), 0 for all there is. A divisor below
-    0 counts as 0; m2 / 0 is infinite, and 0 / 0, of a single number, NaN.
+    (1 * 1 + 8) / 3 = 3. (Adding a part of delta to mean is as right, but makes NaN of an infinity.) At first all are 0.
+    Correction: var = m2 / divisor, which moments hands to the kernel: n - correction, or 0 if that is below 0.
+    A correction of 1 is for a sample (torch.var), 0 for all there is. m2 / 0 is infinite; 0 / 0, of one number, NaN.
     Precision: sums and results have the dtype of mean_ptr: float64 if x has, else float32. Two integers of a kernel
     have a product of 32 bits and a quotient in float32: so products begin with delta, delta * delta * first * ...
     Gradients: d_x is d_mean / n, and d_var * 2 * (x - mean) / (n - correction): what x does to var through the mean
@@ -42,9 +43,9 @@ Concept
     1, and broadcasting hands them to all n. Without keepdim forward takes this axis away: squeeze(axis).
 
 Code it
-    Task 1  kept_axes, merged: which elements are read, and in which order                  (nine lines)
-    Task 2  moments_kernel, moments: each element read once, where it lies              (eighteen lines)
-    Task 3  moments_backward, MeanVar: the gradients, by broadcasting                        (ten lines)
+    Task 1  kept_axes, merged: which elements are read, and in which order            (twelve lines)
+    Task 2  moments_kernel, moments: each element read once, where it lies          (eighteen lines)
+    Task 3  moments_backward, MeanVar: the gradients, by broadcasting                 (twelve lines)
 
 Verify
     pytest week3/katas/reductions_nd       then: ./course quiz week3/katas/reductions_nd
