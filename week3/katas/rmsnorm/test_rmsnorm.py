@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from tools.check import (
-    assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, saved_tensors, speed_ratio)
+    CompileError, assert_matches, compiled, compiled_by_torch, count, gradcheck, gradients, memory, saved_tensors,
+    speed_ratio)
 from tools.check.inputs import integers, matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -14,6 +15,9 @@ NAN, INF = float("nan"), float("inf")
 EPS = 1e-6
 FLOAT32 = 4  # bytes
 HALF, BRAIN = torch.float16, torch.bfloat16
+
+
+LOADED_AGAIN = "A matrix too many is loaded. Whose row was loaded or stored before, and is in registers still?"
 
 
 def tensor(values, dtype=torch.float32):
@@ -38,6 +42,11 @@ def apart(x, by):
     wide = torch.full((x.shape[0], x.shape[1] + by), NAN, dtype=x.dtype, device=x.device)
     wide[:, :x.shape[1]] = x
     return wide[:, :x.shape[1]]
+
+
+def three_apart():
+    """Two rows of two numbers, 3 apart in memory: row 1 is 4 and 5, and 2 behind row 0 are 3 and 4."""
+    return tensor([[1, 2, 3], [4, 5, 6]])[:, :2]
 
 
 def rstd_of(x, eps=EPS):
@@ -94,10 +103,12 @@ def test_another_eps_is_added_to_the_mean_square():
 
 
 @pytest.mark.task(1)
-def test_rows_of_residual_lie_apart_in_their_own_way():
-    x, residual = torch.zeros(2, 2, device=device), tensor([[1, 2, 3], [4, 5, 6]])[:, :2]
-    first, second = lesson.rmsnorm_forward(x, residual, x[0])[1].tolist()
-    why = "Row 1 of residual was read 2 behind row 0, where x has it. In residual it is 3 behind: which stride is 3?"
+@pytest.mark.parametrize("name, other", [("x", "residual"), ("residual", "x")])
+def test_rows_of_x_and_of_residual_lie_apart_in_their_own_ways(name, other):
+    nothing = torch.zeros(2, 2, device=device)
+    x, residual = (three_apart() if name == each else nothing for each in ("x", "residual"))
+    first, second = lesson.rmsnorm_forward(x, residual, nothing[0])[1].tolist()
+    why = f"Row 1 of {name} was read 2 behind row 0, where {other} has it. In {name} it is 3 behind: which stride is 3?"
     assert second != [3, 4], why
     assert [first, second] == [[1, 2], [4, 5]]
 
@@ -153,7 +164,23 @@ def test_y_is_rounded_to_bfloat16_once():
 def test_what_is_not_finite_reaches_its_own_row_alone(strange, rng):
     x, residual, weight = numbers(rng, (3, 5), (3, 5), (5,))
     residual[1, 2] = strange
-    assert lesson.rmsnorm_forward(x, residual, weight)[0].isnan().any(1).tolist() == [False, True, False]
+    y, right = lesson.rmsnorm_forward(x, residual, weight)[0], normed(x + residual, weight)
+    as_in_the_formula = [torch.allclose(y[row], right[row], rtol=1e-4, atol=1e-6) for row in (0, 2)]
+    assert y.isnan().any(1).tolist() == [False, True, False]
+    assert as_in_the_formula == [True, True]
+
+
+@pytest.mark.task(1)
+@pytest.mark.counters
+@pytest.mark.parametrize("fused", [True, False], ids=["fused", "separate"])
+def test_a_row_that_is_in_registers_is_not_loaded_again(fused, rng):
+    """Of a weight of float16, which has half of the bytes of a row."""
+    x, residual, weight = numbers(rng, (1, 37), (1, 37), (37,))
+    counters = count(lesson.rmsnorm_forward, x, residual if fused else None, weight.half())
+    row, of_weight = FLOAT32 * 37, 2 * 37
+    rows = 2 * row if fused else row
+    assert counters.bytes_loaded != rows + of_weight + row, LOADED_AGAIN
+    assert counters.bytes_loaded <= rows + of_weight
 
 
 @pytest.mark.task(1)
@@ -246,8 +273,21 @@ def test_a_share_holds_every_second_row_where_there_are_two_programs():
     of_programs = [round(share) for share in shares.flatten().tolist()]
     instead = {10000: "Only the last row of program 0 is in its share: what becomes of it when the next row comes?",
                111: "Program 0 took the rows 0, 1 and 2. It should take each second one: 0, 2 and 4.",
-               20202: "As if rstd were computed from total again, without eps. rstd_ptr has it, with eps."}
+               20202: "As if rstd were computed from total again, not with that eps, .75. Which argument has rstd?"}
     assert of_programs == [10101, 1010], instead.get(of_programs[0])
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("name", ["d_y", "d_total", "total"])
+def test_rows_of_each_matrix_lie_apart_in_their_own_way(name):
+    """Of numbers 1, where d_x is d_total, and with a program for each row shares are d_y * total."""
+    ones = torch.ones(2, 2, device=device)
+    matrices = {"d_y": ones, "d_total": torch.zeros_like(ones), "total": ones} | {name: three_apart()}
+    d_x, shares = lesson.backward_of_rows(*matrices.values(), ones[0], ones[:, 0], programs=2)
+    first, second = (d_x if name == "d_total" else shares).tolist()
+    why = f"Row 1 of {name} was read 2 behind row 0, as in the others. In {name} it is 3 behind: which stride is 3?"
+    assert second != [3, 4], why
+    assert [first, second] == [[1, 2], [4, 5]]
 
 
 @pytest.mark.task(2)
@@ -293,6 +333,7 @@ def test_as_many_bytes_go_back_as_were_predicted(fused, rng):
     why = "As if weight were loaded 11 times, for each row. A program needs it once."
     assert counters.bytes_loaded != matrices_read + rows * FLOAT32 * n + rstd, why
     assert counters.bytes_atomic == 0
+    assert counters.bytes_loaded != matrices_read + matrix + weight + rstd, LOADED_AGAIN
     assert counters.bytes_loaded <= matrices_read + weight + rstd
     assert counters.bytes_stored != 2 * matrix, "As if shares were stored 11 times, for each row. Which is complete?"
     assert counters.bytes_stored <= matrix + share
@@ -301,16 +342,34 @@ def test_as_many_bytes_go_back_as_were_predicted(fused, rng):
     assert counters.conversions <= rows, "n may be converted once in a row."
 
 
+def backward_compiled(n):
+    d_y, d_total, total, weight = filled(*[(2, n)] * 3, n, fill=torch.zeros)
+    found = compiled(lesson.backward_of_rows, d_y, d_total, total, weight, rstd_of(total.float()), chip="h100")
+    return found.kernels["backward_kernel"]
+
+
 @pytest.mark.task(2)
 @pytest.mark.compiled
 def test_rows_on_their_way_wait_in_shared_memory_and_nothing_spills():
-    d_y, d_total, total, weight = filled(*[(2, 1024)] * 3, 1024, fill=torch.zeros)
-    found = compiled(lesson.backward_of_rows, d_y, d_total, total, weight, rstd_of(total.float()), chip="h100")
-    kernel = found.kernels["backward_kernel"]
+    kernel = backward_compiled(1024)
     spills, shared_memory, two_rows_of_each_matrix = kernel.spills, kernel.shared_bytes, 2 * 3 * 1024 * 2
     assert spills == 0
     why = "No row waits in shared memory while another is at work: does tl.range get num_stages=STAGES?"
     assert shared_memory >= two_rows_of_each_matrix, why if kernel.loads and shared_memory == 0 else None
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_wide_rows_of_which_few_fit_do_not_wait():
+    """Two rows of each of three matrices, 64 KiB each, are more than the 227 KiB of shared memory."""
+    a_row = 32768 * 2
+    try:
+        shared_bytes = backward_compiled(32768).shared_bytes
+    except CompileError as refused:
+        if "bytes of shared memory" not in str(refused):
+            raise
+        shared_bytes = INF
+    assert shared_bytes < a_row, "Too many rows wait in shared memory. STAGES is 1 for such rows: does tl.range get it?"
 
 
 @pytest.mark.task(2)
@@ -470,7 +529,8 @@ def test_total_weight_and_rstd_alone_wait_for_the_way_back(rng):
     y, total = lesson.add_rmsnorm(x, residual, weight)
     known = {"x": x, "residual": residual, "total": total, "weight": weight, "y": y}
     found = {name for name, tensor in known.items() for each in saved if torch.equal(each.flatten(), tensor.flatten())}
-    assert sorted(found - {"total", "weight"}) == [], "It waits for the way back, which reads total, weight and rstd."
+    others = sorted(found - {"total", "weight"})
+    assert others == [], f"Saved for the way back: {' and '.join(others)}. It reads total, weight and rstd."
     why = "Both should wait in ctx.save_for_backward. Kept as ctx.total, total would hold what holds it."
     assert found >= {"total", "weight"}, why
     strides_of_weight = [each.stride() for each in saved if each.numel() == 64]
@@ -487,7 +547,9 @@ def test_each_way_is_one_kernel_and_the_column_sum_another(rng):
     counters = count(gradients(lesson.add_rmsnorm), *arguments, d_out=d_out)
     assert [launch.kernel for launch in counters.launches] == ["forward_kernel", "backward_kernel", "column_sum_kernel"]
     operations_of_pytorch = len(counters.library_operations)
-    assert operations_of_pytorch == 0, "PyTorch computes on the way back: backward_kernel adds d_total, if it gets one."
+    why = ("PyTorch works on the way back. backward_kernel adds d_total, if it gets one. "
+           "d_residual is the same matrix as d_x: what is left to do?")
+    assert operations_of_pytorch == 0, why
 
 
 @pytest.mark.task(1, 2, 3, 4)

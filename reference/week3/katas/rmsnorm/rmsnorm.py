@@ -2,7 +2,8 @@
 
 Challenge
     A transformer adds a layer's result x to the residual, and hands on that total and its RMS norm: each row divided by
-    the root of its mean square. Write addition and norm as one kernel, and the way back from both results as another.
+    the root of its mean square. Write addition and norm as one kernel; in a second sitting, tasks 2 to 4, write the way
+    back from both results as another.
 
         x, residual         3, -2   4, 3   1, 4   2, 3
         total               1       7      5      5      mean square (1 + 49 + 25 + 25) / 4 = 25, rstd 1 / sqrt(25)
@@ -23,10 +24,10 @@ Concept
     Norm: rstd = tl.rsqrt(mean square + eps) is one over a root; eps keeps it finite where a row is 0. No mean is
     subtracted: places behind the row, loaded as 0.0, still add nothing when squared. Compute all in the dtype of
     rstd, rstd_ptr.dtype.element_ty: float64 if x is, else float32. Convert what is loaded; tl.store converts by itself.
-    Rounding: total is stored in 16 bits. Norm what is stored, x.to(total_ptr.dtype.element_ty), in that dtype again:
-    then fused and separate give the same bits, and the way back, which reads total, fits y. y is rounded once, where it
-    is stored. `if residual_ptr is not None:` is decided when a kernel is compiled: without a residual the launches have
-    None for it and for d_total.
+    Rounding: total is stored in 16 bits. Norm what is stored, x.to(total_ptr.dtype.element_ty), converted back to the
+    dtype of rstd: then fused and separate give the same bits, and the way back, which reads total, fits y. y is rounded
+    once, where it is stored. `if residual_ptr is not None:` is decided when a kernel is compiled: without a residual
+    the launches have None for it and for d_total.
     Gradients: d_weight is d_y * x_hat added up over the rows. g = d_y * weight arrives at x_hat = total * rstd.
     total[j] moves the loss in three ways. d_x is their sum; d_residual is the same matrix, since total is x + residual:
         by itself                                               rstd * g[j]
@@ -37,9 +38,10 @@ Concept
     Shares: atomics, additions that wait for one place, come in any order: last digits of d_weight would change from run
     to run. So program p takes the rows p, p + programs, ..., keeps a sum that begins as tl.zeros((BLOCK,), dtype=...),
     and stores it once, as row p of shares: for row in tl.range(p, rows, tl.num_programs(0), num_stages=STAGES).
-    Column sums: a program owns COLS columns of shares. ROWS rows of these are a tile, row[:, None] * n + col[None, :]:
-    they are loaded at once, not one after the other; range(0, shares, ROWS) steps from tile to tile. tl.sum(tile, 0)
-    adds up its columns; the sum of all tiles has the dtype of shares. One owner, one order: always the same bits.
+    Column sums: at shares_ptr lie as many rows as the argument shares says, and a program owns COLS columns of them.
+    ROWS rows of these are a tile, row[:, None] * n + col[None, :]: they are loaded at once, not one after the other;
+    range(0, shares, ROWS) steps from tile to tile. tl.sum(tile, 0) adds up its columns; the sum of all tiles has the
+    dtype of what lies at shares_ptr. One owner, one order: always the same bits.
 
 Code it
     Task 1  predict_forward, forward_kernel: the sum and its norm                   (thirteen lines)
