@@ -489,6 +489,21 @@ def test_gradients_of_the_query_and_the_four_keys_of_the_week():
 
 
 @pytest.mark.task(3)
+def test_a_hidden_key_has_no_weight_whatever_its_score():
+    """The query sees key 0 with the score log(2), so lse is that. Hidden key 1 has the score log(4). dv is p."""
+    q, v = torch.tensor([[1.0, 0]], device=device), torch.zeros(2, 2, device=device)
+    k = torch.tensor([[2.0, 1], [4.0, 1]], device=device).log()
+    lse, delta = k[:1, :1], torch.zeros(1, 1, device=device)
+    dv = lesson.block_gradients(q, k, v, q, lse, delta, torch.tensor([[False, True]], device=device), 1.0)[2]
+    p = round(dv[1, 0].item(), 2)
+    asked = "Of which number is exp 0?"
+    assert p != 1.0, f"The hidden key has the weight exp(0) = 1:\n0 was filled in for score - lse. {asked}"
+    assert p != 0.5, f"The hidden key has the weight exp(0 - lse) = 0.5:\n0 was filled in for its score. {asked}"
+    assert p != 2.0, "The hidden key has the weight exp(score - lse) = 2.0.\nWhere does `hidden` come in?"
+    assert p == 0.0
+
+
+@pytest.mark.task(3)
 @pytest.mark.parametrize("causal", [False, True])
 def test_gradients_of_any_block_of_any_heads(causal, rng):
     """Causal: a hidden key has no weight and no gradient."""
