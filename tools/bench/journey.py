@@ -49,7 +49,9 @@ def table(journey: Journey, measured: dict) -> str:
     column = BYTES if any(step.predicted is not None for step in journey.steps) else RATIO
     rows = [_row(step, contests[step.unit.name, step.function], column) for step in journey.steps]
     last = contests[journey.steps[-1].unit.name, journey.steps[-1].function]
-    rows.append(f"| | {last['rival']} | | {_gflops(last, rival=True)} | {_side(last)} | the rival |")
+    rows.append(
+        f"| | {last['rival']} | | {_gflops(last, rival=True)} | {_side(last)} | the rival, in turn with the row above |"
+    )
     card = measured["card"].split(" (")[0]
     made = journey.note.format(card=card, host=measured["host"], date=measured["date"])
     head = [line.format(column=column) for line in HEAD]
