@@ -66,8 +66,8 @@ def numbers_of_groups(tiles_down, tiles_across, group):
 def test_one_group_is_walked_down_its_columns():
     tiles, by_rows = lesson.order(2, 3, 2), [(row, col) for row in range(2) for col in range(3)]
     why = ("The tiles came row by row: number 1 is (0, 1), to the right of number 0.\n"
-           "2 rows of tiles are one group of 2 rows, and a group is walked down its columns.\n"
-           "Which changes from one number to the next, the row in the group or the column?")
+           "Both rows are in one group, and a group is walked down its columns.\n"
+           "Which changes from one number to the next, the row or the column?")
     assert tiles != by_rows, why
     turned = [(col, row) for row, col in numbers_of_groups(2, 3, 2)]
     why = ("The tiles came in their order, each as (column, row): number 4 is (2, 0).\n"
@@ -378,9 +378,9 @@ def test_the_loop_finds_its_tiles_in_groups(rng):
     """2 x 3 tiles, and of two programs the first runs alone: in one group it takes every tile of row 0."""
     out = multiply(*small_integers(rng, (2 * TILE_M, 16), (16, 3 * TILE_N)), programs=2, launched=1)
     by_rows = not torch.isnan(out[2 * TILE_M - 64, TILE_N])
-    why = ("2 x 3 tiles are one group, walked down its columns: row 0 has the numbers 0, 2, 4.\n"
-           "These are the tiles of program 0 of 2. It stored (1, 1), which is number 4 where\n"
-           "tiles are numbered row by row. Who tells the loop row and column of a number?")
+    why = ("2 x 3 tiles are one group, walked down its columns: its row 0 has tiles\n"
+           "0, 2 and 4, those of program 0 of 2. It stored (1, 1), which is number 4\n"
+           "if they are counted row by row. Who tells the loop where a number is?")
     assert not by_rows, why
 
 
@@ -468,8 +468,8 @@ def test_relu_of_nan_is_nan():
     nan, one = (in_rows_of_16_bytes(torch.full((16, 16), value), torch.float16) for value in (NAN, 1.0))
     became = multiply(nan, one, activation="relu", programs=1)[0, 0].item()
     why = (f"relu of NaN is {became:g}, wanted: nan. tl.maximum(NaN, 0.0) is 0.0 unless\n"
-           "propagate_nan says otherwise; a comparison with NaN is False, and tl.where takes\n"
-           "its last argument there. What does your relu do with an acc that is NaN?")
+           "propagate_nan says otherwise. A comparison with NaN is False: tl.where takes\n"
+           "its last argument. What does your relu do with an acc that is NaN?")
     assert became != became, why
 
 
