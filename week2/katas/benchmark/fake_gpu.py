@@ -38,10 +38,10 @@ class Output:
 class FakeGpu:
     """As Gpu of the lesson, with two functions to time: ours and rival. The arguments are those of fake_gpu."""
 
-    def __init__(self, ours, rival, first, warm, drift, noise, seed, peaks, output):
+    def __init__(self, ours, rival, first, warm, drift, noise, seed, peaks, output, left):
         self.costs = {"ours": ours, "rival": rival}
         self.first, self.warm, self.drift, self.noise, self.peaks = first, warm, drift, noise, peaks
-        self.output = output
+        self.output, self.left = output, left
         self.random = random.Random(seed)
         self.host, self.queue = 7.0, 0.0  # microseconds: the host's time, and when the queue is empty
         self.is_cached = False  # the data that ours and rival share
@@ -94,6 +94,7 @@ class FakeGpu:
             cost *= self.warm
         self.is_cached = True
         self.highest = max(self.highest, self.held + self.peaks[name])
+        self.held += self.left
         self.outputs_kept = max(self.outputs_kept, self.outputs_alive)
         self.log.append(name)
         self._queue(cost)
@@ -117,16 +118,17 @@ class FakeGpu:
 
 @builder
 def fake_gpu(
-        ours, rival=(100.0,), *, first=0.0, warm=1.0, drift=0.0, noise=0.0, seed=0, peaks=(0, 0), output=0) -> FakeGpu:
+        ours, rival=(100.0,), *, first=0.0, warm=1.0, drift=0.0, noise=0.0, seed=0, peaks=(0, 0), output=0, left=0
+) -> FakeGpu:
     """ours, rival: microseconds of each call in turn, the last of them for all later ones.
 
     first: microseconds that the host needs more in the first call of each. warm: what a run from a full cache takes,
     as a share; both load the same data. drift: each run takes so much more than the one before. noise: spread, and
     share of runs that take three times as long. peaks: bytes that ours and rival allocate at the most while they run.
-    output: how many of these bytes are what a call returns.
+    output: how many of these bytes are what a call returns. left: how many stay allocated after it, whoever has what.
     """
     ours, rival = ([costs] if isinstance(costs, float) else list(costs) for costs in (ours, rival))
-    return FakeGpu(ours, rival, first, warm, drift, noise, seed, dict(zip(("ours", "rival"), peaks)), output)
+    return FakeGpu(ours, rival, first, warm, drift, noise, seed, dict(zip(("ours", "rival"), peaks)), output, left)
 
 
 ORDERS = {  # what an order of entries means: regular expressions

@@ -123,8 +123,9 @@ def test_flushes_once_for_each_call_that_is_timed():
     """A flush is work as well: 100 us here."""
     gpu = fake_gpu(ours=100.0)
     lesson.time_calls(gpu.ours, gpu, warmup=3, repeats=5)
-    flushes, calls_that_are_timed = gpu.log.count("flush"), 5
-    assert flushes == calls_that_are_timed
+    flushes, timed = gpu.log.count("flush"), 5
+    why = f"{flushes} flushes for {timed} timed calls and 3 that warm up. Which calls need an empty L2?"
+    assert flushes == timed, why
 
 
 @pytest.mark.task(1)
@@ -156,7 +157,9 @@ def test_a_quantile_leaves_the_values_in_their_order():
     """They are the times of calls, one after the other: pairs need them so."""
     values_afterwards = [30.0, 10.0, 20.0]
     lesson.quantile(values_afterwards, 0.5)
-    assert values_afterwards == [30.0, 10.0, 20.0]
+    why = (f"quantile was given [30.0, 10.0, 20.0], and its caller has {values_afterwards} now.\n"
+           "Which of .sort() and sorted() makes a list of its own?")
+    assert values_afterwards == [30.0, 10.0, 20.0], why
 
 
 @pytest.mark.task(2)
@@ -416,6 +419,17 @@ def test_a_call_needs_what_the_peak_lies_above_what_was_there():
 
 
 @pytest.mark.task(5)
+def test_what_was_there_is_asked_for_before_the_call():
+    """Of its 4096 bytes a call leaves 512 allocated, as a library keeps room to work in: it needs them, too."""
+    gpu = fake_gpu(ours=100.0, peaks=(4096, 0), left=512)
+    needed = lesson.peak_bytes(gpu.ours, gpu)
+    why = ("Before the call 5000 bytes were allocated, at its peak 9096, after it 5512.\n"
+           f"peak_bytes says {needed}, wanted: 4096.\n"
+           "When did you ask what is allocated: before the call or after it?")
+    assert needed == 4096, why
+
+
+@pytest.mark.task(5)
 @pytest.mark.edge
 def test_a_call_may_allocate_nothing():
     gpu = fake_gpu(ours=100.0)
@@ -443,6 +457,12 @@ def test_a_row_has_name_median_quantiles_and_bytes():
 @pytest.mark.task(5)
 def test_the_smallest_median_comes_first():
     """One of a's times is the smallest of all: its quantile 0.05 lies a fifth of the way from 50 to 110 us."""
+    gpu = fake_gpu(ours=[110.0] * 3 + [50.0] + [110.0], rival=100.0, peaks=(64, 128))
+    contestants = {"a": (gpu.ours, gpu), "b": (gpu.rival, gpu)}
+    names = [row[0] for row in lesson.table(contestants, repeats=5)]
+    why = (f"The rows are of {names}. The medians are 110 us of a and 100 us of b.\n"
+           "By which entry of a row are rows sorted?")
+    assert names == ["b", "a"], why
     gpu = fake_gpu(ours=[110.0] * 3 + [50.0] + [110.0], rival=100.0, peaks=(64, 128))
     contestants = {"a": (gpu.ours, gpu), "b": (gpu.rival, gpu)}
     wanted = [("b", 100e-6, 100e-6, 100e-6, 128), ("a", 110e-6, 62e-6, 110e-6, 64)]
