@@ -2,12 +2,16 @@
 
 import inspect
 from collections.abc import Callable
+from contextlib import ExitStack
 from inspect import Parameter
 from typing import Any
+from unittest.mock import patch
 
 from tools.worker.made import Made, make
 
 FRESH = "fresh"  # keyword: the number
+OF_TORCH = "empty", "empty_like", "empty_strided"
+OF_TENSORS = "new_empty", "new_empty_strided"
 NUMBERS = 96, 40  # of which every dtype of PyTorch that holds numbers has both
 
 
@@ -37,15 +41,20 @@ class InFreshMemory(Made):
 
     def __call__(self, *args: Any, fresh: int, **kwargs: Any) -> Any:
         import torch
-        from torch.utils._python_dispatch import TorchDispatchMode
 
-        aten = torch.ops.aten
-        fresh_ones = {aten.empty, aten.empty_like, aten.empty_strided, aten.new_empty, aten.new_empty_strided}
-
-        class Filled(TorchDispatchMode):
-            def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                result = operation(*args, **(kwargs or {}))
-                return result.fill_(holds(fresh, result.dtype)) if operation.overloadpacket in fresh_ones else result
-
-        with Filled():
+        with ExitStack() as patches:  # no mode of PyTorch: it would look at every operation, and a loop has thousands
+            for owner, names in ((torch, OF_TORCH), (torch.Tensor, OF_TENSORS)):
+                for name in names:
+                    patches.enter_context(patch.object(owner, name, _filled(getattr(owner, name), fresh)))
             return self.function(*args, **kwargs)
+
+
+def _filled(makes: Callable, number: int) -> Callable:
+    """The function, whose tensors hold the number."""
+
+    def filled(*args: Any, **kwargs: Any) -> Any:
+        made = makes(*args, **kwargs)
+        made.data.fill_(holds(number, made.dtype))  # past autograd
+        return made
+
+    return filled

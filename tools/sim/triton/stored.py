@@ -1,4 +1,4 @@
-"""What the configurations of an autotuner store: with a grid that was made for another one, some elements stay out.
+"""The elements that each configuration of an autotuner stores: with a grid made for another one, some stay out.
 
 Two configurations are compared where their launches had the same grid, and one of them stores all of a tensor. Where
 grids differ, each program may have a place of its own to store to; where none stores all, that may be meant. Values
