@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 KERNELS = ("triton.jit", "cuda.jit")
@@ -130,9 +130,15 @@ def source_of(function: Callable) -> Source | None:
         text = Path(file).read_text(encoding="utf-8") if file else ""
         line = getattr(getattr(function, "__code__", None), "co_firstlineno", None)
         name = getattr(function, "__name__", "").rpartition(" ")[2]  # "gradients of f" is made of f
-        return Source(text, name, line) if text else None
+        return _source(text, name, line) if text else None
     except (OSError, SyntaxError, ValueError):
         return None
+
+
+@lru_cache(maxsize=8)
+def _source(text: str, name: str, line: int | None) -> Source:
+    """Each failure of a lesson asks several times."""
+    return Source(text, name, line)
 
 
 def _first_line(node: ast.FunctionDef) -> int:
