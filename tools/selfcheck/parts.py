@@ -40,19 +40,21 @@ LINTERS = {
 
 LINES = 12  # of what pytest said last, where it stopped
 ENDED = (0, 1)  # exit codes of pytest: it ran all tests, and some failed or none did
+SLOW = ("pytest_course",)  # its tests run pytest hundreds of times; with the others it is the size that tells
 OF_CONTENT = ("docs", "pages", "units")  # rooms of tests that read lessons, pages and texts; the others test tools/
 TESTS = {"tools": "tests of the tools", "content": "tests of the content"}
 
 
 def tests_of(part: str, root: Path) -> list[Path]:
-    """Folders and files of tests that have a process each, the largest first. part: a key of TESTS."""
+    """Folders and files of tests that have a process each, those that take longest first. part: a key of TESTS."""
 
     def size(path: Path) -> int:
         return sum(file.stat().st_size for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
 
     tests = root / "tools" / "tests"
     folders = {tests / file.relative_to(tests).parts[0] for file in tests.rglob("test_*.py")}
-    return sorted((path for path in folders if _part(path) == part), key=lambda path: (-size(path), path))
+    rooms = [path for path in folders if _part(path) == part]
+    return sorted(rooms, key=lambda path: (path.name not in SLOW, -size(path), path))
 
 
 def _part(path: Path) -> str:
