@@ -137,11 +137,9 @@ def symptoms(case: Case, discrepancy: Discrepancy, outcome: worker.Outcome) -> S
 
 def _kind(discrepancy: Discrepancy) -> str:
     """As the recognisers are sorted by."""
-    return (
-        "refusal"
-        if is_refusal(discrepancy)
-        else {"never_stored": "never_written"}.get(discrepancy.kind, discrepancy.kind)
-    )
+    if is_refusal(discrepancy):
+        return "refusal"
+    return "never_written" if discrepancy.kind == "never_stored" else discrepancy.kind
 
 
 def of_gradient(case: Case, part: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tools.selfcheck.results import TELLS_STACKS, Result, TestResult, Variant
 START = 120.0  # seconds until the first word: Python, NumPy and PyTorch are loaded by then, on any machine
 PATIENCE = 90.0  # seconds without a word, beyond the limit of one test: other work may slow a machine down
 TAIL = 2000  # characters of standard error that are shown when a process dies before it began, or hangs
-MEMORY = "/dev/shm"  # on Linux
+IN_MEMORY = "/dev/shm"  # on Linux
 ROOM = 4 << 30  # bytes that have to be free there
 SOON = 1.0  # seconds in which a process that hangs has said where it is
 
@@ -28,16 +28,16 @@ _live: set["UnitProcess"] = set()
 _stopping = threading.Event()  # a process that was ended on purpose has no successor
 
 
-def memory() -> str | None:
+def folder_in_memory() -> str | None:
     """A folder that lies in memory, where the system has one with room; None: temporary files lie where they always do.
 
-    Hundreds of tests copy the course, and remove their copy: 1.2 s on a busy disk, 0.2 s in memory.
+    Hundreds of tests copy the course, and remove their copy: 1.6 s on a busy disk, 0.2 s in memory, five copies each.
     """
-    if not os.path.isdir(MEMORY) or not os.access(MEMORY, os.W_OK):
+    if not os.path.isdir(IN_MEMORY) or not os.access(IN_MEMORY, os.W_OK):
         return None
-    about = os.statvfs(MEMORY)
+    about = os.statvfs(IN_MEMORY)
     runs_programs = not about.f_flag & getattr(os, "ST_NOEXEC", 0)
-    return MEMORY if runs_programs and about.f_bavail * about.f_frsize >= ROOM else None
+    return IN_MEMORY if runs_programs and about.f_bavail * about.f_frsize >= ROOM else None
 
 
 class Silent(Exception):
@@ -79,7 +79,9 @@ class UnitProcess:
     def __init__(self, variants: list[Variant], root: Path) -> None:
         self.errors = tempfile.TemporaryFile()
         # of its own, or pytest spends minutes on what other runs left in the one that all share
-        self.temporary = tempfile.TemporaryDirectory(prefix="course-check-", dir=memory(), ignore_cleanup_errors=True)
+        self.temporary = tempfile.TemporaryDirectory(
+            prefix="course-check-", dir=folder_in_memory(), ignore_cleanup_errors=True
+        )
         own = {"COLUMNS": "80", "PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": self.temporary.name}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tools.selfcheck.unit"],

@@ -171,3 +171,13 @@ def test_a_sample_takes_no_mutant_that_is_excused(course):
     first, *others = every
     assert first in names(len(every), []) and names(len(every), [first]) == others
     assert names(None, [first]) == every  # an excuse that nothing needs any more must come to light
+
+
+def test_temporary_files_lie_in_memory_where_there_is_room(monkeypatch, tmp_path):
+    monkeypatch.setattr(supervise, "IN_MEMORY", str(tmp_path))
+    monkeypatch.setattr(supervise, "ROOM", 1)
+    assert supervise.folder_in_memory() == str(tmp_path)
+    monkeypatch.setattr(supervise, "ROOM", 1 << 62)
+    assert supervise.folder_in_memory() is None
+    monkeypatch.setattr(supervise, "IN_MEMORY", str(tmp_path / "not there"))
+    assert supervise.folder_in_memory() is None
