@@ -24,6 +24,7 @@ from tools.selfcheck.readers import Readers
 from tools.selfcheck.recording import active
 from tools.selfcheck.results import TELLS_STACKS, TRIES, Variant
 from tools.selfcheck.verdicts import contains
+from tools.worker import NUMBERS, fresh_memory
 
 PATIENCE = 3.0  # times that of a learner: what a failure says must not hang on how busy this machine is
 LESSON_MODULE = re.compile(r"week\d+(\.|$)")
@@ -54,6 +55,7 @@ def run(variant: Variant, send: Callable[..., None]) -> None:
         _auditing(variant.audit),
         _machine(variant.facts),
         _explaining(variant.kind != "mutant"),
+        _memory(variant.kind == "stub"),
         patience.patient(times),
     ):
         for tries in range(1, most + 1):
@@ -85,6 +87,11 @@ def _auditing(on: bool) -> AbstractContextManager:
 def _explaining(on: bool) -> AbstractContextManager:
     """Nobody reads what killed a mutant."""
     return nullcontext() if on else explain.without_causes()
+
+
+def _memory(known: bool) -> AbstractContextManager:
+    """What a stub never stores must not look by chance like a mistake. Only a lesson that ran before loads PyTorch."""
+    return fresh_memory(NUMBERS[0]) if known and "torch" in sys.modules else nullcontext()
 
 
 def _machine(facts: dict) -> AbstractContextManager:

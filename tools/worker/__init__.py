@@ -7,7 +7,7 @@ process may crash, hang or lie: the caller gets Died or TooSlow, and the next ca
 from tools.worker.calls import Outcome, Prepared, call, passing, prepare, repeat
 from tools.worker.compiled_form import compiled_by_torch
 from tools.worker.deadlines import Died, NoAnswer, TooSlow, deadline
-from tools.worker.fresh import FRESH, NUMBERS, holds, in_fresh_memory
+from tools.worker.fresh import FRESH, NUMBERS, fresh_memory, holds, in_fresh_memory
 from tools.worker.gradcheck import Found, checked
 from tools.worker.gradients import GIVEN, NoGradient, gives_gradients, gradients
 from tools.worker.lesson import Lesson, RemoteFunction, close_all, lesson_at, lesson_of, proxy
@@ -42,6 +42,7 @@ __all__ = [
     "close_all",
     "compiled_by_torch",
     "deadline",
+    "fresh_memory",
     "gives_gradients",
     "gradients",
     "holds",

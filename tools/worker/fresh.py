@@ -1,8 +1,8 @@
-"""A lesson's function run in memory that holds a known number wherever nothing was stored yet."""
+"""Memory that holds a known number wherever nothing was stored yet, and a lesson's function run in it."""
 
 import inspect
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from inspect import Parameter
 from typing import Any
 from unittest.mock import patch
@@ -23,6 +23,18 @@ def in_fresh_memory(function: Callable) -> Callable:
     return make(InFreshMemory, function)
 
 
+@contextmanager
+def fresh_memory(number: int) -> Iterator[None]:
+    """While it is open, tensors of torch.empty and its kin hold the number, one of NUMBERS, in this process."""
+    import torch
+
+    with ExitStack() as patches:  # no mode of PyTorch: it would look at every operation, and a loop has thousands
+        for owner, names in ((torch, OF_TORCH), (torch.Tensor, OF_TENSORS)):
+            for name in names:
+                patches.enter_context(patch.object(owner, name, _filled(getattr(owner, name), number)))
+        yield
+
+
 def holds(number: int, dtype: Any) -> int | bool:
     """What an element of that dtype holds for the number: False for the second of NUMBERS, where it is a bool."""
     return number == NUMBERS[0] if str(dtype) == "torch.bool" else number
@@ -40,12 +52,7 @@ class InFreshMemory(Made):
         return signature.replace(parameters=[*kept[: len(kept) - len(rest)], own, *rest])
 
     def __call__(self, *args: Any, fresh: int, **kwargs: Any) -> Any:
-        import torch
-
-        with ExitStack() as patches:  # no mode of PyTorch: it would look at every operation, and a loop has thousands
-            for owner, names in ((torch, OF_TORCH), (torch.Tensor, OF_TENSORS)):
-                for name in names:
-                    patches.enter_context(patch.object(owner, name, _filled(getattr(owner, name), fresh)))
+        with fresh_memory(fresh):
             return self.function(*args, **kwargs)
 
 

@@ -106,6 +106,19 @@ def test_a_speed_that_was_undecided_is_measured_again_and_nothing_else_is(distur
     assert (course.root / "log.txt").read_text() == "x" * runs
 
 
+def test_what_a_stub_never_stores_is_a_known_number(course):
+    """By chance it might be what a wrong answer gives, and then the stub's failure would say the same words."""
+    given = "    result = START\n    raise"
+    course.edit("week1/day1/adding.py", given, "    import torch\n    return torch.empty(1).item()\n    raise")
+    plan = [
+        Variant(kind, "", ("-q", "-p", "no:cacheprovider", "week1", f"--answers={answers}"))
+        for kind, answers in (("reference", "reference"), ("stub", "."))
+    ]
+    course.edit("reference/week1/day1/adding.py", "    result = START", "    import torch\n    result = START")
+    _, result = run_variants(plan, course.root, tell=lambda variant: None)
+    assert "96.0 == 7" in result.failed[0].text
+
+
 def test_a_test_for_a_gpu_is_skipped_and_listed(course):
     course.edit("week1/day1/test_adding.py", "@pytest.mark.task(2)", "@pytest.mark.gpu\n@pytest.mark.task(2)")
     found = parts.check_unit(course.unit(), course.root, tell=lambda phase, detail: None)
