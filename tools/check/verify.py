@@ -67,11 +67,11 @@ def left_over(case: Case, wrong: Discrepancy, fence: Fence) -> Discrepancy:
 def never_stored(case: Case, wrong: Discrepancy, want: object) -> Discrepancy:
     """A better name for wrong values of a tensor where nothing was stored: there it shows what its memory held before.
 
-    Two calls more, in memory that holds two numbers: an element that has both was never stored.
+    Two calls more, in memory that holds two numbers: an element that has both was never stored, be it right by chance.
     """
     if not isinstance(wrong.wrong, np.ndarray) or not arrays.is_tensor(wrong.got):
         return wrong
-    never = wrong.wrong
+    never = np.ones_like(wrong.wrong)
     for number in worker.NUMBERS:
         try:
             outcome = case.call_in_fresh_memory(number)
@@ -81,7 +81,7 @@ def never_stored(case: Case, wrong: Discrepancy, want: object) -> Discrepancy:
         if outcome.error or not arrays.is_tensor(got) or got.shape != wrong.got.shape:
             return wrong
         never = never & holds(got, worker.holds(number, got.dtype))
-        if not never.any():
+        if not (never & wrong.wrong).any():
             return wrong
     return replace(wrong, kind="never_stored", wrong=never)
 

@@ -545,6 +545,18 @@ def test_elements_of_a_result_that_were_never_stored_are_told():
     assert caught.value.cause == "partly_written"
 
 
+def test_an_element_that_was_never_stored_and_is_right_by_chance_is_told_too():
+    def opposite(x):
+        out = torch.empty_like(x)
+        if out.tolist() != [96.0] * 3 and out.tolist() != [40.0] * 3:  # what memory held before, this time
+            out[:] = torch.tensor([0.0, 0.0, 7.0])
+        out[0] = -x[0]
+        return out
+
+    with pytest.raises(Mismatch, match="2 of 3 elements of the result were never stored. First: .1."):
+        assert_matches(opposite, torch.tensor([3.0, 0.0, 2.0]), oracle=lambda x: -x)
+
+
 def test_an_element_that_was_computed_of_what_was_never_stored_is_only_wrong():
     def opposite(x):
         scratch = torch.empty_like(x)
