@@ -83,6 +83,8 @@ class UnitProcess:
             prefix="course-check-", dir=folder_in_memory(), ignore_cleanup_errors=True
         )
         own = {"COLUMNS": "80", "PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": self.temporary.name}
+        if all(variant.kind != "tools" for variant in variants):
+            own["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # of lessons none needs them, and each run would load them anew
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tools.selfcheck.unit"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,

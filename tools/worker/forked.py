@@ -33,30 +33,23 @@ def usable() -> bool:
     )
 
 
-class Forked:
-    """A copy of this process that serves the two pipes: of Popen, as much as `Process` asks for."""
+class Copy:
+    """A process that is a copy of another, and serves pipes: of Popen, as much as `Process` asks for."""
 
-    def __init__(self, requests: int, replies: int, environment: dict[str, str]) -> None:
-        read, write = os.pipe()
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # whatever stands there by now
-                stream.flush()
-        self.returncode: int | None = None
-        self.pid = os.fork()
-        if self.pid == 0:
-            try:
-                _serve(requests, replies, write, environment)
-            finally:
-                os._exit(1)
-        os.close(write)
-        self.stdout = os.fdopen(read, "rb", buffering=0)
+    def __init__(self, pid: int, prints: int) -> None:
+        self.pid, self.returncode = pid, None
+        self.stdout = os.fdopen(prints, "rb", buffering=0)
+
+    returncode: int | None
+
+    def ended(self) -> int | None:
+        """What os.waitpid says of it; None while it runs."""
+        raise NotImplementedError
 
     def poll(self) -> int | None:
         """The exit status, or minus the signal; None while it runs."""
-        if self.returncode is None:
-            known, status = os.waitpid(self.pid, os.WNOHANG)
-            if known:
-                self.returncode = os.waitstatus_to_exitcode(status)
+        if self.returncode is None and (status := self.ended()) is not None:
+            self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
 
     def wait(self, timeout: float) -> int:
@@ -73,24 +66,50 @@ class Forked:
             os.kill(self.pid, number)
 
 
-def _serve(requests: int, replies: int, prints: int, environment: dict[str, str]) -> NoReturn:
-    """Be, in the copy, what a new process would be: its own session, streams, folder of modules and variables."""
+class Forked(Copy):
+    """A copy of this process."""
+
+    def __init__(self, requests: int, replies: int, environment: dict[str, str]) -> None:
+        read, write = os.pipe()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):  # whatever stands there by now
+                stream.flush()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                _forget_the_tests()
+                serve(requests, replies, write, environment)
+            finally:
+                os._exit(1)
+        os.close(write)
+        super().__init__(pid, read)
+
+    def ended(self) -> int | None:
+        known, status = os.waitpid(self.pid, os.WNOHANG)
+        return status if known else None
+
+
+def serve(requests: int, replies: int, prints: int, environment: dict[str, str]) -> NoReturn:
+    """Be, in the copy, what a new process would be: its own session, streams and variables."""
     os.setsid()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(prints, 1)
     os.dup2(prints, 2)
     _close_others({requests, replies})
     sys.stdin, sys.stdout, sys.stderr = (open(number, "rw"[number > 0], closefd=False) for number in range(3))
-    heartbeat.watched = False
-    warnings.resetwarnings()
     os.environ.clear()
     os.environ.update(environment)
-    sys.path[:] = [str(ROOT), *(place for place in sys.path if place not in ("", os.getcwd(), str(ROOT)))]
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_for_tests(finder)]
 
     # By name, as a new process is given it: what it runs stands above what starts it.
     importlib.import_module("tools.worker.__main__").serve_lesson(requests, replies)
     os._exit(0)
+
+
+def _forget_the_tests() -> None:
+    heartbeat.watched = False
+    warnings.resetwarnings()
+    sys.path[:] = [str(ROOT), *(place for place in sys.path if place not in ("", os.getcwd(), str(ROOT)))]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_for_tests(finder)]
 
 
 def _close_others(kept: set[int]) -> None:

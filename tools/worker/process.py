@@ -15,9 +15,10 @@ from pathlib import Path
 from tools import ROOT, gpu, processes, wire
 from tools.worker import forked
 from tools.worker.deadlines import AGAIN, Deadline, Died, TooSlow, around, hung
-from tools.worker.forked import Forked
+from tools.worker.forked import Copy, Forked
 from tools.worker.own_time import OwnTime
 from tools.worker.raised import Frame, frame_at, stack_in
+from tools.worker.stem import copy_of_stem
 
 COMPILING = 60.0  # own seconds for one request to a process that compiles; the limits are for what lessons do
 _LOOK_AGAIN = 0.05  # seconds; a dead child whose own child holds the pipes open makes no event
@@ -27,6 +28,9 @@ _KEPT = 2**13  # bytes of what was printed
 _PRINTED = 2000  # characters of it
 _REPORT = re.compile(r"(?=Fatal Python error: |Stack \(most recent call first\):\n)")  # by faulthandler
 _IMPORTING = "<frozen importlib"
+
+
+Child = subprocess.Popen | Copy
 
 
 class Process:
@@ -40,8 +44,7 @@ class Process:
         self._file, self._compiles = str(file), mode == "compile"
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
-        start = Forked if copied and forked.usable() else _spawned
-        self._child = start(request_end, reply_end, environment(mode))
+        self._child = self._started(request_end, reply_end, environment(mode), copied)
         os.close(request_end)
         os.close(reply_end)
         assert self._child.stdout is not None
@@ -50,6 +53,12 @@ class Process:
             os.set_blocking(pipe, False)
         self._tail, self._prints_open, self._number = b"", True, 0
         self._own = OwnTime(self._child.pid)
+
+    def _started(self, requests: int, replies: int, environment: dict[str, str], copied: bool) -> Child:
+        if copied and forked.usable():
+            return Forked(requests, replies, environment)
+        copy = copy_of_stem(requests, replies, environment, Path(self._file)) if self._compiles else None
+        return copy or _spawned(requests, replies, environment)
 
     def send(self, packet: wire.Packet) -> None:
         """Send a request. Raises Died or TooSlow. After any exception the process is of no use: end it."""

@@ -155,10 +155,10 @@ def test_tiled_keeps_the_precision_of_float32(rng):
 @pytest.mark.task(3)
 @pytest.mark.counters
 def test_tiled_is_your_kernel_one_block_for_each_tile(rng):
-    a, b = floats(rng, (100, 40), (30, 40))
+    a, b = floats(rng, (65, 5), (3, 5))
     counters = count(lesson.matmul_tiled, a, b.T)
     assert counters.library_operations == []
-    assert counters.programs == 4
+    assert counters.programs == 3
 
 
 @pytest.mark.task(3)

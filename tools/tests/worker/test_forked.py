@@ -1,8 +1,9 @@
-"""The compiler's process may begin as a copy: it imports nothing twice, and is else what a new process is."""
+"""The compiler's process may begin as a copy, of this process or of a stem, and is else what a new process is."""
 
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,15 @@ import os, sys, threading
 from pathlib import Path
 sys.path.insert(0, "")
 import heavy
-from tools.worker import Died, Lesson, forked
+from tools.worker import Died, Lesson, forked, stem
 os.environ |= {{"OURS": "1", "TRITON_INTERPRET": "1"}}
 held = open(os.devnull)
 lesson = Lesson("lesson", Path("lesson.py"), "compile")
 {}
 """
+
+
+COPIES = ["lesson.begin(copied=True); lesson.start()", "stem.keep(); lesson.start()"]
 
 
 @pytest.fixture
@@ -69,16 +73,18 @@ def test_what_is_imported_here_is_not_imported_again(prints, tmp_path):
     assert imports(tmp_path) == 1 + 2
 
 
-def test_it_sees_what_a_new_process_sees(prints):
+@pytest.mark.parametrize("copies", COPIES)
+def test_it_sees_what_a_new_process_sees(prints, copies):
     says = "print(lesson.functions['facts']())"
-    copied = prints(f"lesson.begin(copied=True); lesson.start(); {says}")
+    copied = prints(f"{copies}; {says}")
     assert copied == prints(f"lesson.begin(); lesson.start(); {says}")
     assert copied.startswith("['1', None, '1', True, False, ")
 
 
-def test_it_tells_what_it_prints_and_a_crash_by_its_signal(prints):
-    code = """
-lesson.begin(copied=True); lesson.start()
+@pytest.mark.parametrize("copies", COPIES)
+def test_it_tells_what_it_prints_and_a_crash_by_its_signal(prints, copies):
+    code = f"""
+{copies}
 print(lesson.functions["said"]() != os.getpid())
 try:
     lesson.functions["crash"]()
@@ -87,13 +93,29 @@ except Died as died:
     assert prints(code).splitlines() == ["from the lesson", "True", "segmentation fault (signal 11)"]
 
 
-def test_close_ends_it(prints):
-    code = """
-lesson.begin(copied=True); lesson.start()
+@pytest.mark.parametrize("copies", COPIES)
+def test_close_ends_it(prints, copies):
+    code = f"""
+{copies}
 process = lesson.functions["said"]()
 lesson.close()
-print(os.path.exists(f"/proc/{process}"))"""
+print(os.path.exists(f"/proc/{{process}}"))"""
     assert prints(code).endswith("False")
+
+
+def test_of_a_stem_all_lessons_that_compile_are_copies_and_it_ends_with_whoever_keeps_it(prints, tmp_path):
+    (tmp_path / "lesson.py").write_text(LESSON.replace("import heavy", "import os; stem = os.getppid()"))
+    code = """
+stem.keep()
+others = [Lesson(f"lesson{number}", Path("lesson.py"), mode) for number, mode in enumerate(["compile", "interpret"])]
+for each in (lesson, *others):
+    each.start()
+print(*(each.constants["stem"] for each in (lesson, *others)), os.getpid())"""
+    one, two, interprets, keeper = prints(code).split()
+    assert one == two != keeper == interprets
+    ends = time.monotonic() + 10
+    while os.path.exists(f"/proc/{one}"):
+        assert time.monotonic() < ends
 
 
 @pytest.mark.parametrize("why", [
