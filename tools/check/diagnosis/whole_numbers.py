@@ -3,8 +3,10 @@ one divides the others. Tried by calls with other numbers."""
 
 from itertools import combinations, cycle
 
+import numpy as np
+
 from tools.check.diagnosis.numbers import varied
-from tools.check.diagnosis.symptoms import Symptoms
+from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
 LEFT_AFTER = "What is left after whole blocks?"
@@ -31,13 +33,18 @@ def numbers_mixed_up(symptoms: Symptoms) -> Cause | None:
 
 
 def _right_where_equal(symptoms: Symptoms, others: list[dict[str, int]], one: str, two: str) -> bool:
-    """Of each of these numbers with one of the two for both; then of several for both, of which none may be wrong."""
-    if not all(
-        _right(symptoms, other | {one: other[two]}) and _right(symptoms, other | {two: other[one]}) for other in others
-    ):
+    """Of each of these numbers with one of the two for both; then of several for both, of which none may be wrong.
+
+    What is wanted may not be the same of all of them: where it is always 0, say, many mistakes are right.
+    """
+    for_both = [_call(symptoms, other | {a: other[b]}) for other in others for a, b in ((one, two), (two, one))]
+    if not all(map(symptoms.is_right, for_both)):
         return False
-    judged = [_right(symptoms, other | {one: both, two: both}) for both, other in zip(EQUAL, cycle(others))]
-    return False not in judged and judged.count(True) >= ENOUGH_EQUAL
+    equal = [_call(symptoms, other | {one: both, two: both}) for both, other in zip(EQUAL, cycle(others))]
+    judged = [symptoms.is_right(call) for call in equal]
+    wanted = [call.want for call in (*for_both, *equal) if call.want is not None]
+    is_constant = all(np.array_equal(want, wanted[0]) for want in wanted)
+    return False not in judged and judged.count(True) >= ENOUGH_EQUAL and not is_constant
 
 
 def left_after_whole_blocks(symptoms: Symptoms) -> Cause | None:
@@ -87,6 +94,11 @@ def _all_other(numbers: dict[str, int], by: int) -> dict[str, int]:
 
 
 def _right(symptoms: Symptoms, numbers: dict[str, int]) -> bool | None:
+    return symptoms.is_right(_call(symptoms, numbers))
+
+
+def _call(symptoms: Symptoms, numbers: dict[str, int]) -> Call:
+    """One more call, with these numbers."""
     args = tuple(numbers.get(symptoms.name_of(i), arg) for i, arg in enumerate(symptoms.args))
     keywords = {name: value for name, value in numbers.items() if name in symptoms.keywords}
-    return symptoms.is_right(symptoms.compare(args, **keywords))
+    return symptoms.compare(args, **keywords)

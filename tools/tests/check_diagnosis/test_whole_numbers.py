@@ -101,3 +101,16 @@ def test_numbers_that_are_right_for_some_equal_ones_alone_are_not_called_mixed_u
         return i % stages, i % 2, 1 - i % 2
 
     assert "are equal" not in (said(with_each_item, turn_of, 1, 3, names=("i", "stages")) or "")
+
+
+def test_numbers_whose_equality_makes_every_answer_the_same_are_not_called_mixed_up():
+    """Of an SM all of whose bytes are reserved for each block no block fits, and most mistakes say so too."""
+
+    def fit(block, sm, reserved):
+        return sm // (block + reserved)
+
+    def reserved_once(block, sm, reserved):
+        return (sm - reserved) // block
+
+    words = said(reserved_once, fit, 100, 1010, 10, names=("block", "sm", "reserved"))
+    assert "are equal" not in (words or "")
