@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tools.check.diagnosis.asserted import Sides
+from tools.check.diagnosis.banks import worst_request
 from tools.check.diagnosis.by_line import compared, lines_of, worst
 from tools.sim.counters import Counters, Line
 
@@ -29,15 +30,18 @@ def conflicts(counters: Counters, sides: Sides | None) -> Iterator[str]:
         lambda line: line.counts.conflicts,
         lambda counts: f"{counts.conflicts:,} of {counts.wavefronts:,} wavefronts are conflicts",
     )
-    yield _asked_of_banks(counters)
+    yield from _asked_of_banks(counters)
 
 
-def _asked_of_banks(counters: Counters) -> str:
+def _asked_of_banks(counters: Counters) -> Iterator[str]:
     """Of the line with most conflicts: atomics of one word wait for each other too."""
     most = max(lines_of(counters), key=lambda line: line.counts.conflicts, default=None)
     if most and 2 * most.counts.same_word > most.counts.conflicts:
-        return "How many threads of a warp update the same word there, one after the other?"
-    return "In which of the 32 banks does each thread of a warp find its element?"
+        yield "How many threads of a warp update the same word there, one after the other?"
+        return
+    if most and (request := worst_request(counters, most)):
+        yield str(request)
+    yield "In which of the 32 banks does each thread of a warp find its element?"
 
 
 def wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
@@ -52,7 +56,10 @@ def wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
         yield f"Each element there has {size} bytes, and a wavefront brings {WORD} to each of 32 threads."
         yield "Which dtype has the shared array?"
     elif any(line.counts.conflicts for line in lines_of(counters)):
-        yield _asked_of_banks(counters)
+        yield from _asked_of_banks(counters)
+    elif alone := _one_by_one(lines_of(counters), sides):
+        yield f"In line {alone.line} one thread of a warp asks at a time."
+        yield "How many could do it together, and for which element each?"
     else:
         yield "Which warps ask shared memory for something there, and how often?"
 
@@ -60,3 +67,10 @@ def wavefronts(counters: Counters, sides: Sides | None) -> Iterator[str]:
 def _is_wide(line: Line) -> bool:
     lanes = line.counts.warps.lanes if line.counts.warps else 0
     return lanes > 0 and line.counts.bytes_shared > WORD * lanes
+
+
+def _one_by_one(lines: list[Line], sides: Sides | None) -> Line | None:
+    """The line whose requests are each one thread's, where these are as many as there are too many."""
+    difference = sides.difference if sides else 0
+    alone = [line for line in lines if line.counts.warps and line.counts.shared_requests == line.counts.lanes > 1]
+    return next((line for line in alone if 0 < difference <= line.counts.wavefronts), None)

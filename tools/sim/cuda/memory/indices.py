@@ -9,6 +9,9 @@ from tools.sim.cuda.numbers.promotion import Value
 
 SIGNED = np.dtype(np.int64)
 
+OF_ALL = "Which threads have an element? The others must not touch the array."
+OF_A_BLOCK = "Each block has an array of its own. Which element there is this thread's, if any?"
+
 
 def complete(index: Any, axes: int) -> tuple:
     """An index for each axis that it names; `...` stands for as many full slices as are missing."""
@@ -75,7 +78,7 @@ def _outside(array: Any, wrong: np.ndarray, length: Any, axis: int, index: tuple
     return array.fault(
         "out_of_bounds",
         f"{verb} element {shown} of {{name}}; {extent}.",
-        "Which threads have an element? The others must not touch the array.",
+        OF_A_BLOCK if array.kind == "shared" else OF_ALL,
         wrong,
         place,
     )

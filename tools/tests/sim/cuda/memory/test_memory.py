@@ -43,6 +43,18 @@ def test_reading_past_the_end_names_line_thread_and_element():
 
 
 @cuda.jit
+def place_in_the_grid(x, out):
+    tile = cuda.shared.array(32, np.float64)
+    tile[cuda.grid(1)] = 1
+
+
+def test_of_a_shared_array_it_is_asked_which_element_is_the_threads_own():
+    fault = fault_of(place_in_the_grid, (2, 32), np.zeros(64), np.zeros(64))
+    assert "thread 0 of block 1 (and 31 more) stores element 32 of tile; it has 32." in one_line(fault)
+    assert "Each block has an array of its own. Which element there is this thread's, if any?" in one_line(fault)
+
+
+@cuda.jit
 def copy_or_zero(x, out):
     i = cuda.grid(1)
     out[i] = x[i] if i >= 0 else 0
