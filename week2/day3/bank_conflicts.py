@@ -33,9 +33,10 @@ Concept
     the edge is part full, and out has other bounds than a: the second guard keeps to those of out.
     Padding: the tile has PADDED columns, one more than it needs, so the elements of a column are an odd number of
     elements apart. Nobody uses the column that was added.
-    Swizzle: element [row, col] is kept in column col ^ row of its row. A row then has the same 32 elements in another
-    order, and the 32 elements of a column are in 32 different columns, so in 32 banks. Whoever stores and whoever
-    loads must use the same order. ^ needs rows of a power of two; (col + row) % 32 is another order that serves.
+    Swizzle: element [row, col] of the tile, both from 0 to 31, is kept in column col ^ row of its row. A row then has
+    the same 32 elements in another order, and the 32 elements of a column are in 32 different columns, so in 32 banks.
+    Whoever stores and whoever loads must use the same order. ^ needs rows of a power of two; (col + row) % 32 is
+    another order that serves.
     Swizzle or pad, not both: in rows of 33 the swizzle brings conflicts back. The page draws diagonals as well.
     Room: the blocks of an SM share its shared memory. An H100's SM has 233472 bytes, and the system reserves 1024
     for each block; a T4's has 65536 and reserves none. A block for which there is no room waits.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tools.check import NoProfiler, assert_matches, compiled, count, notes, speed_ratio, terms
+from tools.check import Mismatch, NoProfiler, assert_matches, compiled, count, notes, speed_ratio, terms
 from tools.check.inputs import matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -12,6 +12,7 @@ from week2.day3 import bank_conflicts as lesson
 
 INF, NAN = float("inf"), float("nan")
 LARGE = (8192, 8192)
+TILE = 32
 SHAPES = [(1, 1), (1, 40), (40, 1), (31, 33), (33, 31), (32, 33), (97, 70), (3, 0), (0, 3)]
 
 pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
@@ -34,8 +35,46 @@ NOT_FINITE = [[NAN, 1.0], [INF, -INF], [0.0, NAN]]
 
 
 def assert_transposes(transpose, a, **options):
-    """Nothing is computed, so nothing may differ."""
-    assert_matches(transpose, torch.as_tensor(a, device=device), oracle=transposed, exact=True, **options)
+    """Nothing is computed, so nothing may differ. What a failure adds: bounds that may be mixed up, and places."""
+    __tracebackhide__ = True
+    a = torch.as_tensor(a, device=device)
+    try:
+        assert_matches(transpose, a, oracle=transposed, exact=True, **options)
+    except Mismatch as found:
+        added = (bounds_mixed_up(transpose, *a.shape) if "thread (" in found.text else
+                 places_in_one_tile(transpose, *a.shape) if "elements differ" in found.text else "")
+        if not added:
+            raise
+        raise AssertionError(f"{found.text}\n\n{added}") from None
+
+
+def bounds_mixed_up(transpose, m, n):
+    """A question about an access of an (m, n) matrix that was refused, where a square one is right."""
+    if m == n or max(m, n) > TILE:
+        return ""
+    try:
+        assert_matches(transpose, torch.ones(max(m, n), max(m, n), device=device), oracle=transposed, exact=True)
+    except Mismatch:
+        return ""
+    return (f"a has {m} rows and {n} columns, out {n} and {m}. Of which of the two are row and col a place in that "
+            "line, and which does its guard ask?")
+
+
+def places_in_one_tile(transpose, m, n):
+    """Which element of an (m, n) matrix came back in place of another, where it has one tile; else ""."""
+    if max(m, n) > TILE:
+        return ""
+    numbers = np.arange(m * n).reshape(m, n)
+    out = transpose(torch.tensor(numbers, dtype=torch.float32, device=device)).cpu().numpy()
+    if not np.isin(out, numbers).all() or (out == numbers.T).all():
+        return ""
+    if np.array_equal(out, numbers):
+        return ("The tile was turned round never, or twice. How often is it: where it is filled, where it is read, "
+                "and where out is stored to?")
+    row, col = np.argwhere(out != numbers.T)[0].tolist()
+    seen = divmod(int(out[row, col]), n)
+    return (f"out[{row}, {col}] holds a[{seen[0]}, {seen[1]}], wanted: a[{col}, {row}]. In which place of the tile is "
+            f"a[{col}, {row}] stored, and in which is it looked for?")
 
 
 def assert_one_block_for_each_tile(transpose, kernel, rng):
@@ -438,6 +477,18 @@ def test_swizzled_loads_and_stores_whole_sectors_once(rng):
 
 
 @pytest.mark.task(4)
+@pytest.mark.compiled
+def test_the_swizzle_takes_no_byte_more_than_the_tile(rng):
+    """Before the conflicts, which a tile that is padded and swizzled has too."""
+    kernel = compiled(lesson.transpose_swizzled, matrix(rng, 64, 96), chip="h100").kernels["swizzled_kernel"]
+    columns = kernel.shared_bytes / (4 * 32)
+    why = (f"32 rows of float32 take {kernel.shared_bytes:,} bytes of a block: {columns:g} columns each; wanted: 32. "
+           f"{'Which of the two needs a column more, padding or the swizzle?' if columns == 33 else ''}")
+    assert columns == 32, why.rstrip()
+    assert [name for name in kernel.instructions if "f64" in name] == []
+
+
+@pytest.mark.task(4)
 @pytest.mark.counters
 def test_swizzled_has_no_bank_conflicts(rng):
     counters = count(lesson.transpose_swizzled, matrix(rng, 64, 96))
@@ -457,15 +508,6 @@ def test_swizzled_passes_through_its_tile_once_each_way(rng):
 def test_each_of_192_warps_of_swizzled_waits_once(rng):
     counters = count(lesson.transpose_swizzled, matrix(rng, 64, 96))
     assert counters.barriers == 192
-
-
-@pytest.mark.task(4)
-@pytest.mark.compiled
-def test_the_swizzle_takes_no_byte_more_than_the_tile(rng):
-    kernel = compiled(lesson.transpose_swizzled, matrix(rng, 64, 96), chip="h100").kernels["swizzled_kernel"]
-    columns_of_float32_in_32_rows = kernel.shared_bytes / (4 * 32)
-    assert columns_of_float32_in_32_rows == 32
-    assert [name for name in kernel.instructions if "f64" in name] == []
 
 
 @pytest.mark.task(4)
@@ -491,18 +533,33 @@ def warp_by_warp(m, n, padding):
     return terms(stores=warps, loads=warps * at_stride(32 + padding))
 
 
+LONG = "How long is a row with its padding, and how far apart are two elements of a column?"
+FIRST = "A conflict is a wavefront beyond the first. Which number is asked for?"
+ASKED = {  # by padding and by the wavefronts that were predicted for one tile of 32 x 32
+    (0, 64): LONG, (1, 1056): LONG, (1, 1088): LONG, (1, 2048): LONG,
+    (0, 1024): "How many of them are the stores?", (1, 32): "How many of them are the stores?",
+    (0, 2048): "Does a store go down a column of the tile as well?",
+    (0, 992): FIRST, (1, 0): FIRST,
+}
+
+
+def assert_predicted_for_one_tile(padding, stores, loads):
+    """Of 32 x 32 elements, by 32 warps."""
+    __tracebackhide__ = True
+    predicted_for_32_by_32 = lesson.predict_wavefronts(32, 32, padding)
+    ask = ASKED.get((padding, predicted_for_32_by_32), "How many warps has a tile, and what does each ask for?")
+    why = f"32 warps store in {stores:,} wavefronts and load in {loads:,}, with padding {padding}. {ask}"
+    assert predicted_for_32_by_32 == stores + loads, why
+
+
 @pytest.mark.task(5)
 def test_one_padded_tile_takes_32_stores_of_1_wavefront_and_32_loads_of_1():
-    stores, loads = 32 * 1, 32 * 1
-    predicted_for_32_by_32 = lesson.predict_wavefronts(32, 32, 1)
-    assert predicted_for_32_by_32 == stores + loads
+    assert_predicted_for_one_tile(padding=1, stores=32 * 1, loads=32 * 1)
 
 
 @pytest.mark.task(5)
 def test_one_tile_takes_32_stores_of_1_wavefront_and_32_loads_of_32():
-    stores, loads = 32 * 1, 32 * 32
-    predicted_for_32_by_32 = lesson.predict_wavefronts(32, 32, 0)
-    assert predicted_for_32_by_32 == stores + loads
+    assert_predicted_for_one_tile(padding=0, stores=32 * 1, loads=32 * 32)
 
 
 @pytest.mark.task(5)
@@ -560,10 +617,31 @@ def one_after_the_other(block_bytes, sm_bytes, reserved):
     return blocks
 
 
+def bytes_of_blocks(blocks, wanted, block_bytes, sm_bytes, reserved):
+    """What so many blocks take, or as many as fit where these are more, and a question."""
+    most = max(blocks, wanted)
+    take = (f"blocks_on_sm({block_bytes}, {sm_bytes}, {reserved}): {most:g} blocks of {block_bytes:,} bytes, and "
+            f"{reserved:,} reserved for each, take {most * (block_bytes + reserved):,.0f}")
+    if blocks < wanted:
+        return f"{take} of {sm_bytes:,}: they fit. What else is taken away, and is it a number of bytes?"
+    ask = "For how many of them is it reserved?" if reserved else "May a part of a block be there?"
+    return f"{take}; the SM has {sm_bytes:,}. {ask}"
+
+
+def assert_fit(block_bytes, sm_bytes, reserved):
+    """A number that is wrong is told with the bytes that so many blocks take."""
+    __tracebackhide__ = True
+    blocks = lesson.blocks_on_sm(block_bytes, sm_bytes, reserved)
+    wanted = one_after_the_other(block_bytes, sm_bytes, reserved)
+    if isinstance(blocks, (int, float)):
+        assert blocks == wanted, bytes_of_blocks(blocks, wanted, block_bytes, sm_bytes, reserved)
+    assert_matches(lesson.blocks_on_sm, block_bytes, sm_bytes, reserved, oracle=one_after_the_other)
+
+
 @pytest.mark.task(5)
 def test_as_many_blocks_fit_as_have_their_bytes_and_what_the_system_takes_for_each():
     for block_bytes, sm_bytes, reserved in [(100, 1000, 0), (100, 1099, 0), (100, 1000, 10), (100, 1010, 10)]:
-        assert_matches(lesson.blocks_on_sm, block_bytes, sm_bytes, reserved, oracle=one_after_the_other)
+        assert_fit(block_bytes, sm_bytes, reserved)
 
 
 @pytest.mark.task(5)
@@ -571,5 +649,4 @@ def test_a_tile_fits_four_times_where_a_padded_one_fits_three_times():
     """64 x 64 on a T4, 128 x 112 on an H100: the last byte is used."""
     for rows, cols, sm_bytes, reserved in [(64, 64, 65536, 0), (128, 112, 233472, 1024)]:
         for padding in (0, 1):
-            assert_matches(lesson.blocks_on_sm, 4 * rows * (cols + padding), sm_bytes, reserved,
-                           oracle=one_after_the_other)
+            assert_fit(4 * rows * (cols + padding), sm_bytes, reserved)
