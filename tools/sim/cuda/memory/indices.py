@@ -10,7 +10,7 @@ from tools.sim.cuda.numbers.promotion import Value
 SIGNED = np.dtype(np.int64)
 
 OF_ALL = "Which threads have an element? The others must not touch the array."
-OF_A_BLOCK = "Each block has an array of its own. Which element there is this thread's, if any?"
+OF_A_BLOCK = "Which element of its block's own array is this thread's, if any?"
 
 
 def complete(index: Any, axes: int) -> tuple:

@@ -51,7 +51,7 @@ def place_in_the_grid(x, out):
 def test_of_a_shared_array_it_is_asked_which_element_is_the_threads_own():
     fault = fault_of(place_in_the_grid, (2, 32), np.zeros(64), np.zeros(64))
     assert "thread 0 of block 1 (and 31 more) stores element 32 of tile; it has 32." in one_line(fault)
-    assert "Each block has an array of its own. Which element there is this thread's, if any?" in one_line(fault)
+    assert "Which element of its block's own array is this thread's, if any?" in one_line(fault)
 
 
 @cuda.jit
