@@ -9,7 +9,18 @@ from typing import Any
 from tools.sim import tables
 from tools.sim.of_warps import OF_WARPS, NotCounted, Warps
 
-__all__ = ["FIGURES", "OF_WARPS", "Counters", "Counts", "Launch", "Line", "NotCounted", "Transfers", "Warps"]
+__all__ = [
+    "FIGURES",
+    "OF_WARPS",
+    "Counters",
+    "Counts",
+    "Launch",
+    "Line",
+    "NotCounted",
+    "Transfers",
+    "Warps",
+    "used_axes",
+]
 
 
 @dataclass
@@ -110,12 +121,16 @@ class Line:
 
 @dataclass(frozen=True, repr=False)
 class Launch:
-    """One launch of a kernel. grid: as it was given. lines: in the order in which they first ran."""
+    """One launch of a kernel. grid: as it was given. lines: in the order in which they first ran.
+
+    block: threads of a block along x, and y and z where there are several; () where none are known.
+    """
 
     kernel: str
     grid: tuple[int, ...]
     counts: Counts
     lines: tuple[Line, ...]
+    block: tuple[int, ...] = ()
 
     def __repr__(self) -> str:  # short, as that of Counters
         return f"<{self.kernel}, grid {self.grid}>"
@@ -152,7 +167,7 @@ class Counters(Counts):
     def to_plain(self) -> dict:
         """All of it in dicts, tuples, lists, numbers and texts."""
         launches = tuple(
-            (launch.kernel, launch.grid, _plain(launch.counts), tuple(map(_plain_line, launch.lines)))
+            (launch.kernel, launch.grid, _plain(launch.counts), tuple(map(_plain_line, launch.lines)), launch.block)
             for launch in self.launches
         )
         return {
@@ -184,6 +199,12 @@ class Counters(Counts):
         raise ValueError("these are no counters")
 
 
+def used_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A grid or a block of three axes, without the last ones that are 1."""
+    used = max((axis for axis, size in enumerate(shape, start=1) if size > 1), default=1)
+    return shape[:used]
+
+
 def _plain(counts: Counts) -> dict:
     return vars(counts) | {"warps": counts.warps and vars(counts.warps)}
 
@@ -194,8 +215,9 @@ def _plain_line(line: Line) -> tuple:
 
 def _launch(plain: object) -> Launch:
     match plain:
-        case (str(kernel), tuple(grid), counts, tuple(lines)):
-            return Launch(kernel, tuple(map(_whole, grid)), _counts(counts), tuple(map(_line, lines)))
+        case (str(kernel), tuple(grid), counts, tuple(lines), tuple(block)):
+            shape = tuple(map(_whole, block))
+            return Launch(kernel, tuple(map(_whole, grid)), _counts(counts), tuple(map(_line, lines)), shape)
     raise ValueError("this is no launch")
 
 

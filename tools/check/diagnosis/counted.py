@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import prod
 
 from tools.check.diagnosis.arithmetic import barriers, conversions, float64, library_float64
 from tools.check.diagnosis.asserted import Sides, sides_of, told_of_two
@@ -12,7 +13,8 @@ from tools.check.diagnosis.source import source_of
 from tools.check.diagnosis.transferred import transfers, waits
 from tools.check.diagnosis.unused import unused_keyword
 from tools.sim import tables
-from tools.sim.counters import Counters, NotCounted
+from tools.sim.counters import Counters, Launch, NotCounted
+from tools.words import plural
 
 MOST_LAUNCHES = 4
 
@@ -94,7 +96,7 @@ def _launches(counters: Counters, sides: Sides | None) -> Iterator[str]:
 
 def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
     ran = Counter(
-        f"{launch.kernel} ran in {tables.programs(launch.counts)}: the grid was {launch.grid}"
+        f"{launch.kernel} ran in {tables.programs(launch.counts)}{_of_threads(launch)}: the grid was {launch.grid}"
         for launch in counters.launches
     )
     for said, times in list(ran.items())[:MOST_LAUNCHES]:
@@ -104,6 +106,12 @@ def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
         if counters.warps
         else "How many blocks are there, and which program takes which?"
     )
+
+
+def _of_threads(launch: Launch) -> str:
+    """The size of a block, where that is known: of 256 threads, of 16 x 16 threads."""
+    shape = " x ".join(map(str, launch.block))
+    return f" of {shape} {plural('thread', prod(launch.block))}" if shape else ""
 
 
 # Line by line ------------------------------------------------------------------------------------

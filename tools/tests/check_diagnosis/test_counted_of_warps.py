@@ -1,5 +1,6 @@
 """What counters of warps, of transfers and of arithmetic tell a learner whose assertion about them failed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,14 @@ def test_blocks_of_cuda_kernels_are_called_so():
         told_by_counters(counters(cuda_launch()), "counters.programs == 4")[0]
         == "walk ran in 8 blocks: the grid was (8,)."
     )
+
+
+@pytest.mark.parametrize(
+    "block, said", [((256,), "of 256 threads"), ((16, 16), "of 16 x 16 threads"), ((1,), "of 1 thread")], ids=str
+)
+def test_blocks_are_told_with_their_threads_where_these_are_known(block, said):
+    told = told_by_counters(counters(replace(cuda_launch(), block=block)), "counters.programs == 4")
+    assert told[0] == f"walk ran in 8 blocks {said}: the grid was (8,)."
 
 
 def test_measured_counters_tell_what_they_know():

@@ -3,7 +3,7 @@
 import pytest
 
 from tools import wire
-from tools.sim.counters import Counters, Counts, Launch, Line, NotCounted
+from tools.sim.counters import Counters, Counts, Launch, Line, NotCounted, Transfers
 
 
 def example() -> Counters:
@@ -14,7 +14,7 @@ def example() -> Counters:
         Line("week1/day4/vector_add.py", 71, "acc = tl.dot(a, b, acc)", "dot", dot),
     )
     counters = Counters(library_operations=["torch.add"])
-    counters.add(Launch("add_kernel", (5, 1), load + dot + Counts(programs=5), lines))
+    counters.add(Launch("add_kernel", (5, 1), load + dot + Counts(programs=5), lines, (16, 8)))
     return counters
 
 
@@ -59,14 +59,17 @@ def test_counters_come_back_from_another_process_as_they_were():
         {"launches": (), "library_operations": [], "more": 1},
         {"launches": (), "library_operations": [1]},
         {"launches": [], "library_operations": []},
-        {"launches": (("k", (1,), {}, ()),), "library_operations": []},
-        {"launches": (("k", (-1,), vars(Counts()), ()),), "library_operations": []},
-        {"launches": (("k", (1,), vars(Counts(sectors=True)), ()),), "library_operations": []},
-        {"launches": (("k", (1,), vars(Counts(sectors=-1)), ()),), "library_operations": []},
-        {"launches": (("k", (1,), vars(Counts()), ("load",)),), "library_operations": []},
+        {"launches": (("k", (1,), {}, (), ()),), "library_operations": []},
+        {"launches": (("k", (-1,), vars(Counts()), (), ()),), "library_operations": []},
+        {"launches": (("k", (1,), vars(Counts(sectors=True)), (), ()),), "library_operations": []},
+        {"launches": (("k", (1,), vars(Counts(sectors=-1)), (), ()),), "library_operations": []},
+        {"launches": (("k", (1,), vars(Counts()), ("load",), ()),), "library_operations": []},
+        {"launches": (("k", (1,), vars(Counts()), (), (-1,)),), "library_operations": []},
     ],
 )
 def test_what_a_lesson_made_up_is_no_counters(plain):
+    if plain:  # all else as it should be
+        plain = {"library_float64": [], "transfers": vars(Transfers())} | plain
     with pytest.raises(ValueError):
         Counters.from_plain(plain)
 

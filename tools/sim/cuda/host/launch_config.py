@@ -8,6 +8,7 @@ from typing import Any
 from tools.models.occupancy import Occupancy, occupancy
 from tools.models.units import SECTOR, WARP
 from tools.sim import host, recording
+from tools.sim.counters import used_axes
 from tools.sim.cuda.host import launch as core
 from tools.sim.cuda.host.arguments import Arguments
 from tools.sim.cuda.host.errors import warn_of_performance
@@ -69,7 +70,7 @@ class LaunchConfiguration:
             name=self.dispatcher.__name__,
             resident=self._resident(),
         )
-        recording.launched(dataclasses.replace(done, grid=self._grid))
+        recording.launched(dataclasses.replace(done, grid=self._grid, block=used_axes(self.blockdim)))
         return done.counts.sectors * SECTOR
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tools.models import banks, sectors
 from tools.models.units import WARP
 from tools.sim import faults
-from tools.sim.counters import Counts, Launch, Line, Warps
+from tools.sim.counters import Counts, Launch, Line, Warps, used_axes
 from tools.sim.cupy.raw import library
 from tools.sim.cupy.raw.origin import Origin
 
@@ -78,7 +78,7 @@ class Counting:
             )
         return found
 
-    def launch(self, kernel: str, grid: tuple[int, ...], origin: Origin) -> Launch:
+    def launch(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], origin: Origin) -> Launch:
         """All of it, lines in the order in which they first ran."""
         places = [place for place, _ in self._counts]
         lines: dict[tuple[int, str], Counts] = {}
@@ -90,13 +90,13 @@ class Counting:
         self._loaded.simt_flow(flow)
         for name in library.FLOW:
             setattr(total.warps, name, getattr(flow, name))
-        used = max([axis for axis, size in enumerate(grid, start=1) if size > 1], default=1)
         return Launch(
             kernel,
-            grid[:used],
+            used_axes(grid),
             total,
             tuple(
                 Line(*faults.describe(origin.spot(number, kernel)), kind, counts)
                 for (number, kind), counts in lines.items()
             ),
+            used_axes(block),
         )

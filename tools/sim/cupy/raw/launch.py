@@ -100,7 +100,7 @@ def run(module: Compiled, name: str, shape: Shape, values: tuple, stream: Any) -
 
     streams.execute(name, arguments.arrays, work, stream)
     if counting:
-        recording.launched(counting.launch(name, shape.grid, module.origin))
+        recording.launched(counting.launch(name, shape.grid, shape.block, module.origin))
 
 
 def _begin(module: Compiled, kernel: library.Kernel, shape: Shape, arguments: Arguments, count: bool) -> None:

@@ -234,3 +234,4 @@ def test_lanes_and_warps_are_counted(module):
     counters = counted(module.get_function("copy"), (2,), (48,), (floats(96), zeros(96), 1, 0))
     assert counters.active_lanes == 24  # a warp of 32 lanes and one of 16
     assert counters.launches[0].kernel == "copy" and counters.launches[0].grid == (2,)
+    assert counters.launches[0].block == (48,)

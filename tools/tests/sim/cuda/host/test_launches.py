@@ -63,6 +63,14 @@ def test_a_launch_is_on_record_with_the_grid_as_it_was_given(calls, x):
     assert [(launch.kernel, launch.grid) for launch in counters.launches] == [("kernel", (200,)), ("kernel", (10, 20))]
 
 
+def test_a_launch_is_on_record_with_its_block(calls, x):
+    with recording.record() as counters:
+        kernel[200, 32](x)
+        kernel[200, (16, 2)](x)
+        kernel[200, (1, 4, 1)](x)
+    assert [launch.block for launch in counters.launches] == [(32,), (16, 2), (1, 4)]
+
+
 def test_a_launch_takes_the_host_a_moment_and_the_device_the_time_of_its_sectors(calls, x, device):
     kernel[200, 32](x)
     span = device.timeline.spans[-1]
