@@ -68,10 +68,10 @@ def pieces_of_512(shape, itemsize):
 def assert_footprint(shapes, itemsize):
     each = [pieces_of_512(shape, itemsize) for shape in shapes]
     said = lesson.memory_footprint(shapes, itemsize)
-    why = (
-        f"memory_footprint({shapes}, {itemsize}): you say {said}. It is {sum(each)}: the arrays take "
-        f"{', '.join(map(str, each)) or 'nothing'}.")
-    assert said == sum(each), why
+    if said != sum(each):  # raised: by which factor the two differ is chance, and asserts would say it
+        raise AssertionError(
+            f"memory_footprint({shapes}, {itemsize}): you say {said}. It is {sum(each)}: the arrays take "
+            f"{', '.join(map(str, each)) or 'nothing'}.\nHow many bytes does each array take for itself?")
     assert not isinstance(said, float), f"You say {said}. Bytes are a whole number, an int."
 
 
@@ -183,11 +183,15 @@ def test_from_the_ridge_on_the_peak_is_the_roof(intensity, wanted):
 
 # Task 3: what has room ----------------------------------------------------------------------------
 
+def taken(threads, registers, shared):
+    """Warps of a block, registers of a warp, warps for which a quarter has registers, shared memory of a block."""
+    piece, room = len(range(0, registers * 32, 256)) * 256, len(range(0, shared + 1024, 128)) * 128
+    return len(range(0, threads, 32)), piece, len(range(piece, 16384 + 1, piece)), room
+
+
 def one_block_more(threads, registers, shared):
     """Fill an SM block by block; what is in the way of the next one, the first in the lesson's order."""
-    warps = len(range(0, threads, 32))
-    piece, room = len(range(0, registers * 32, 256)) * 256, len(range(0, shared + 1024, 128)) * 128
-    fit_in_quarter = len(range(piece, 16384 + 1, piece))
+    warps, _, fit_in_quarter, room = taken(threads, registers, shared)
     blocks = 0
     while True:
         need = blocks + 1
@@ -198,12 +202,34 @@ def one_block_more(threads, registers, shared):
         blocks = need
 
 
+def assert_room(threads, registers, shared, wanted):
+    """wanted: blocks and limiter. A failure has the numbers behind it, and behind another limiter that was named."""
+    said = lesson.occupancy(threads, registers, shared)
+    asked = f"{threads} threads, {registers} registers, {shared} bytes"
+    assert isinstance(said, tuple) and len(said) == 2, f"{asked}: you say {said}. It is {wanted}."
+    warps, piece, fit_in_quarter, room = taken(threads, registers, shared)
+    of_block = f"a block is {warps} warp{'s' * (warps > 1)}"
+    numbers_behind = {
+        "warps": f"{of_block}, an SM holds 64.",
+        "blocks": "an SM holds 32.",
+        "registers": f"a warp takes {registers} * 32, rounded up {piece}. One quarter has room for {fit_in_quarter} "
+                     f"whole warps, four have for {4 * fit_in_quarter}; {of_block}.",
+        "shared memory": f"a block takes {shared} + 1024, rounded up {room}, of 233472.",
+    }
+    if said != wanted:
+        named = [f"{name}: {text}" for name, text in numbers_behind.items() if name in (said[1], wanted[1])]
+        raise AssertionError("\n".join([
+            f"{asked}: you say {said}. It is {wanted}.", *named,
+            "Which of these numbers does your arithmetic not have?"]))
+    assert not isinstance(said[0], float), f"You say {said[0]} blocks; they come whole. Which division left a float?"
+
+
 @pytest.mark.task(3)
 @pytest.mark.parametrize("threads, registers, shared, wanted", [
     (256, 16, 0, (8, "warps")), (32, 16, 0, (32, "blocks")), (256, 64, 0, (4, "registers")),
     (64, 16, 44000, (5, "shared memory"))], ids=["warps", "blocks", "registers", "shared_memory"])
 def test_four_things_run_out(threads, registers, shared, wanted):
-    assert_matches(lesson.occupancy, threads, registers, shared, oracle=lambda *block: wanted)
+    assert_room(threads, registers, shared, wanted)
 
 
 @pytest.mark.task(3)
@@ -236,33 +262,33 @@ def test_of_those_that_run_out_together_the_first_is_named(threads, registers, s
 @pytest.mark.edge
 @pytest.mark.parametrize("threads", [1, 31, 32, 65, 96, 100, 1000, 1024])
 def test_a_part_of_a_warp_takes_a_whole_one(threads):
-    assert_matches(lesson.occupancy, threads, 16, 0, oracle=one_block_more)
+    assert_room(threads, 16, 0, one_block_more(threads, 16, 0))
 
 
 @pytest.mark.task(3)
 @pytest.mark.parametrize("registers", [1, 8, 9, 33, 40, 41, 57, 255])
 def test_a_warp_takes_registers_in_pieces_of_256_from_one_quarter(registers):
     """40 registers: a warp takes 1280 of the 16384 of its quarter, so 12 have room there, and 48 in all four."""
-    assert_matches(lesson.occupancy, 64, registers, 0, oracle=one_block_more)
+    assert_room(64, registers, 0, one_block_more(64, registers, 0))
 
 
 @pytest.mark.task(3)
 def test_the_system_reserves_shared_memory_for_each_block():
     """22 blocks of 9649 bytes would have room but for the 1024 bytes of each."""
     for shared in (7168, 9649, 115712, 115713, 232448):
-        assert_matches(lesson.occupancy, 32, 16, shared, oracle=one_block_more)
+        assert_room(32, 16, shared, one_block_more(32, 16, shared))
 
 
 @pytest.mark.task(3)
 def test_shared_memory_comes_in_pieces_of_128_bytes():
     """7026 and 1024 bytes take 8064. Unrounded, 29 blocks would have room."""
-    assert_matches(lesson.occupancy, 32, 16, 7026, oracle=one_block_more)
+    assert_room(32, 16, 7026, one_block_more(32, 16, 7026))
 
 
 @pytest.mark.task(3)
 @pytest.mark.edge
 def test_a_block_that_needs_more_registers_than_an_SM_has_never_starts():
-    assert_matches(lesson.occupancy, 1024, 128, 0, oracle=lambda *block: (0, "registers"))
+    assert_room(1024, 128, 0, (0, "registers"))
 
 
 @pytest.mark.task(3)
@@ -354,7 +380,8 @@ RULES = {  # invented: one figure is bad, all others are good
     "divergence": ({"lanes_per_instruction": 4}, "28 of 32 lanes do nothing"),
     "compute": ({"percent_of_peak": {"SM": 90.0, "L1": 30.0, "L2": 50.0, "DRAM": 40.0}}, "the SM is at 90 %"),
     "memory": ({}, "DRAM is at 80 %"),
-    "occupancy": (QUIET | {"theoretical_occupancy_percent": 25}, "no unit is busy, and few warps have room"),
+    "occupancy": (QUIET | {"theoretical_occupancy_percent": 25}, "no unit is busy, and few warps have room: 25 %, "
+                                                                    "below 50 %"),
     "latency": (QUIET, "no unit is busy, with room for all warps: the theoretical occupancy is 100 %, whatever the "
                        "achieved"),
 }
@@ -365,7 +392,16 @@ def judged(report, wanted, why):
     assert isinstance(said, tuple) and len(said) == 2, "diagnose returns a name and a stall"
     text = f"You say {said[0]}. It is {wanted}: {why}."
     assert said[0] == wanted, text
-    assert said[1] == "long_scoreboard"
+    assert_stall(said, report)
+
+
+def assert_stall(said, report):
+    stalls = {reason: value for reason, value in report["stalls"].items() if reason != "not_selected"}
+    top = max(stalls, key=stalls.get)
+    why = (
+        f"{said[0]} is right. The top stall is {top}, at {stalls[top]}; you say {said[1]}. What does top_stall say of "
+        "this report?")
+    assert said[1] == top, why
 
 
 @pytest.mark.task(4)
@@ -402,7 +438,7 @@ EXACTLY = {  # invented: just at the limit, where the rule does not fit yet, or 
     "60_percent_of_peak": ({"percent_of_peak": {"SM": 60.0, "L1": 1.0, "L2": 1.0, "DRAM": 1.0}}, "compute",
                            "the SM is at 60 %, which counts"),
     "L1": ({"percent_of_peak": {"SM": 70.0, "L1": 75.0, "L2": 1.0, "DRAM": 1.0}}, "memory",
-           "L1 is nearest to its peak"),
+           "L1 is nearest to its peak, at 75 %; the SM is at 70 %"),
     "no_requests": ({"load_requests": 0, "load_sectors": 0, "store_requests": 0, "store_sectors": 0}, "memory",
                     "no request has too many sectors"),
     "no_shared": ({"shared_instructions_load": 0, "shared_instructions_store": 0, "shared_wavefronts_load": 0,
@@ -440,11 +476,10 @@ REAL = {
 def test_real_reports_are_diagnosed(name):
     """What each kernel does: week2/day1/reported_kernels.py."""
     report = KERNELS[name]
-    stalls = sorted((value, reason) for reason, value in report["stalls"].items() if reason != "not_selected")
     said = answer(lesson.diagnose, report)
-    wanted = REAL[name], stalls[-1][1]
-    why = f"{name}: you say {said}, it is {wanted}. Which rule does the lesson's order ask first?"
-    assert said == wanted, why
+    why = f"{name}: you say {said[0]}, it is {REAL[name]}. Which rule does the lesson's order ask first?"
+    assert said[0] == REAL[name], why
+    assert_stall(said, report)
 
 
 # Task 5: what ran at the same time ----------------------------------------------------------------
@@ -459,8 +494,9 @@ TOGETHER = spans_of(("upload", 0, 0, 40), ("kernel", 0, 40, 70), ("upload", 1, 4
 THREE = spans_of(("upload", 0, 0, 50), ("kernel", 1, 10, 60), ("download", 2, 20, 70), ("kernel", 2, 30, 40))
 COPIES = spans_of(("upload", 0, 5, 50), ("download", 1, 20, 60), ("kernel", 0, 90, 95))
 LONG = spans_of(("kernel", 0, 0, 100), ("upload", 1, 0, 30), ("download", 1, 60, 90), ("kernel", 2, 20, 80))
-SPANS = {"in_turn": IN_TURN, "together": TOGETHER, "three": THREE, "copies": COPIES, "long": LONG, "none": [],
-         "one": spans_of(("kernel", 0, 7, 9))} | TIMELINES
+UNDER = spans_of(("upload", 0, 0, 100), ("kernel", 1, 10, 20), ("kernel", 1, 50, 60))
+SPANS = {"in_turn": IN_TURN, "together": TOGETHER, "three": THREE, "copies": COPIES, "long": LONG, "under": UNDER,
+         "none": [], "one": spans_of(("kernel", 0, 7, 9))} | TIMELINES
 
 
 def ticks(spans, *kinds):
@@ -487,17 +523,23 @@ def parts(spans, busy):
     return " and ".join(pairs[:4]) + (" and ..." if len(pairs) > 4 else "") or "never"
 
 
+def assert_time(spans, said, what, busy):
+    """A time in words, beside the true one, and the question whose answer is the difference."""
+    wanted = np.sum(busy) / 1000
+    if said != pytest.approx(wanted, abs=1e-6):
+        is_time = isinstance(said, (int, float))
+        raise AssertionError(
+            f"{drawn(spans)}: you say {f'{said:g}' if is_time else said} us, {what} for {wanted:g}: "
+            f"{parts(spans, busy)}.\n"
+            f"{'Which of it do you leave out?' if is_time and said < wanted else 'What runs in the rest of yours?'}")
+
+
 @pytest.mark.task(5)
 @pytest.mark.parametrize("name", list(SPANS))
 def test_overlap_is_where_a_kernel_and_a_copy_run_together(name):
     spans = SPANS[name]
     busy = ticks(spans, "kernel") & ticks(spans, "upload", "download")
-    wanted = np.sum(busy) / 1000
-    said = answer(lesson.overlap_us, spans)
-    why = (
-        f"{drawn(spans)}: you say {said} us, a kernel and a copy run together for {wanted:g}: "
-        f"{parts(spans, busy)}")
-    assert said == pytest.approx(wanted, abs=1e-6), why
+    assert_time(spans, answer(lesson.overlap_us, spans), "a kernel and a copy run together", busy)
 
 
 @pytest.mark.task(5)
@@ -505,15 +547,18 @@ def test_overlap_is_where_a_kernel_and_a_copy_run_together(name):
 def test_idle_is_where_nothing_runs(name):
     spans = SPANS[name]
     busy = ticks(spans, "kernel", "upload", "download")
-    wanted = np.sum(~busy) / 1000
-    said = answer(lesson.idle_us, spans)
-    why = f"{drawn(spans)}: you say {said} us, nothing runs for {wanted:g}: {parts(spans, ~busy)}"
-    assert said == pytest.approx(wanted, abs=1e-6), why
+    assert_time(spans, answer(lesson.idle_us, spans), "nothing runs", ~busy)
 
 
 def assert_bound(spans, wanted, why):
     said = answer(lesson.timeline_bound, spans)
-    assert said == wanted, f"{drawn(spans)}: you say {said}. It is {wanted}: {why}."
+    if said != wanted:
+        copies, kernels = ticks(spans, "upload", "download"), ticks(spans, "kernel")
+        idle, copying, computing = (np.sum(busy) / 1000 for busy in (~(copies | kernels), copies, kernels))
+        raise AssertionError(
+            f"{drawn(spans)}: you say {said}. It is {wanted}: {why}.\n"
+            f"Of {len(copies) / 1000:g} us nothing runs for {idle:g}, copies for {copying:g}, kernels for "
+            f"{computing:g}.\nWhich of these do you count otherwise, or compare with what?")
 
 
 @pytest.mark.task(5)
@@ -544,6 +589,13 @@ def test_half_of_the_time_is_not_more_than_half(gap, wanted, begin):
 def test_the_time_runs_from_the_first_start_however_many_run_at_once():
     spans = spans_of(("upload", 0, 0, 10), ("download", 1, 0, 10), ("kernel", 0, 27, 32))
     assert_bound(spans, "idle", "nothing runs for 17 us of the 32 from the first start to the last end")
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+def test_the_time_runs_to_the_last_end_whichever_span_has_it():
+    spans = spans_of(("kernel", 0, 0, 10), ("kernel", 0, 30, 60), ("upload", 1, 31, 32))
+    assert_bound(spans, "kernels", "nothing runs for 20 us of the 60 from the first start to the last end")
 
 
 @pytest.mark.task(5)
@@ -602,18 +654,48 @@ def test_keeps_nan_and_infinity():
 
 @pytest.mark.task(6)
 @pytest.mark.counters
-def test_it_is_your_kernel_a_thread_for_each_element(rng):
+def test_your_kernel_does_all_of_the_work(rng):
     counters = count(lesson.add_bias, numbers(rng, 24, 64), numbers(rng, 64))
     assert counters.library_operations == []
-    assert counters.programs == 24 * 64 // 256
+
+
+def sectors_of(counters, kind):
+    """Sectors a request, on average over the lines that load, or store."""
+    lines = [line.counts for launch in counters.launches for line in launch.lines if line.kind == kind]
+    return sum(line.sectors for line in lines) / sum(line.requests for line in lines)
 
 
 @pytest.mark.task(6)
 @pytest.mark.counters
 def test_neighbours_of_a_warp_are_neighbours_in_memory(rng):
     counters = count(lesson.add_bias, numbers(rng, 24, 64), numbers(rng, 64))
-    why = f"{counters.sectors_per_request:.3g} sectors a request; 32 neighbouring floats lie in 4"
-    assert counters.sectors_per_request == 4, why
+    why = (
+        f"A store to out takes {sectors_of(counters, 'store'):.3g} sectors, a load {sectors_of(counters, 'load'):.3g}, "
+        "the mean of those of x and of bias; 32 neighbouring floats lie in 4")
+    assert counters.sectors_per_request <= 4, why
+
+
+def assert_launch(grid, block, elements):
+    blocks, threads = math.prod(grid), math.prod(block)
+    if not 0 <= blocks * threads - elements < threads:
+        raise AssertionError(
+            f"Grid {grid}, block {block}: {blocks} times {threads} threads, {blocks * threads} in all, for {elements} "
+            "elements.\nHow many elements does a block have, and how many blocks does that take?")
+    if threads <= 32:
+        raise AssertionError(
+            f"Grid {grid}, block {block}: a block is one warp. An SM has room for 64 warps, but for 32 blocks only.\n"
+            "How many warps does a block need to fill it?")
+
+
+@pytest.mark.task(6)
+@pytest.mark.counters
+def test_one_launch_has_a_thread_for_each_element_in_blocks_that_can_fill_an_SM(rng):
+    """Whole tiles of 256: a launch in two dimensions does as well."""
+    m, n = 32, 64
+    launches = count(lesson.add_bias, numbers(rng, m, n), numbers(rng, n)).launches
+    why = f"{len(launches)} launches, where one has threads for all rows. How often does the line run that launches?"
+    assert len(launches) == 1, why
+    assert_launch(launches[0].grid, launches[0].block, m * n)
 
 
 @pytest.mark.task(6)
@@ -623,7 +705,10 @@ def test_each_thread_moves_three_floats(rng):
     counters = count(lesson.add_bias, numbers(rng, m, n), numbers(rng, n))
     assert counters.bytes_loaded == 2 * 4 * m * n, "x and a bias for each element"
     assert counters.bytes_stored == 4 * m * n
-    assert counters.requests == 3 * m * n // 32
+    why = (
+        f"Full warps make {m * n // 32} requests each of x, of bias and of out. How many of the 32 threads of your "
+        "warps have an element at a time?")
+    assert counters.requests == 3 * m * n // 32, why
     assert counters.float64 == counters.conversions == 0, "float32 from the load to the store"
 
 
@@ -664,9 +749,9 @@ def test_compiled_it_needs_no_shared_memory_no_spills_and_no_barriers(rng):
 
 @pytest.mark.task(6)
 @pytest.mark.gpu
-def test_the_profiler_counts_four_sectors_a_request_of_your_kernel(rng):
+def test_the_profiler_counts_four_sectors_a_request_of_your_kernel_at_most(rng):
     try:
         measured = count(lesson.add_bias, numbers(rng, 1024, 512), numbers(rng, 512), profiler=True)
     except NoProfiler as missing:
         pytest.skip(str(missing))
-    assert measured.sectors_per_request == 4
+    assert measured.sectors_per_request <= 4

@@ -1,8 +1,8 @@
 """Week 2, day 1: profiling
 
 Challenge
-    Seventeen kernels ran on an H200 under a profiler; each report has 43 figures. Write the rules that name what
-    holds a kernel back, and try them on reports that you have not seen. First compute what the figures stand for.
+    Seventeen kernels ran on an H200 under a profiler; each report has 43 figures. First compute what they stand for,
+    tasks 1 to 3. In a second sitting write the rules that name what holds a kernel back; try them on unseen reports.
 
         kernel    percent of peak        sectors    wavefronts  places  theoretical  top stall
                   SM   L1   L2   DRAM    a request  an instr.   filled  occupancy
@@ -24,10 +24,10 @@ Concept
     Peak: memory sends 2 bits on each wire of its bus in each clock; 8 bits are a byte. 1 MHz: 1e6 clocks a second.
     Roofline: at an intensity of i flops a byte, memory feeds i * bandwidth flops a second; arithmetic does no more
     than its peak. The lower one is the roof. They meet at the *ridge*; from there on "compute" is the bound.
-    Occupancy: warps on an SM as a share of 64; the function counts the blocks, which come whole. Four things run out:
+    Occupancy: the share of its 64 warps that an SM holds, in whole blocks, which you count. Four things run out:
         "warps"          64; a block of 100 threads has 4, the last one part full;    then "blocks"   32
-        "registers"      each quarter of an SM has 16384; a warp lives in one quarter, the warps of a block in any.
-                         A warp takes 32 times the registers of a thread, rounded up to a multiple of 256
+        "registers"      16384 in a quarter of an SM. A warp takes 32 times those of a thread, rounded up to a multiple
+                         of 256, from one quarter: 12 warps of 1280 fit in each, 48 in all. A block may lie in several
         "shared memory"  233472 bytes; a block takes its own and 1024, together rounded up to a multiple of 128
     Places: 132 SMs times the blocks that fit on each. A grid runs in *waves* of so many blocks. tail has 265 blocks
     for 264 places: the second wave is one block, and half of the places of both waves stay empty.
@@ -36,7 +36,7 @@ Concept
     Diagnosis: the first rule that fits. The limits are chosen to tell these reports apart.
         1 "grid"        the grid fills less than 60 % of the places of its waves
         2 "sectors"     more than 8 sectors a request, loads and stores together; 32 neighbouring floats need 4
-        3 "conflicts"   more than 2 wavefronts for each instruction that uses shared memory, loads and stores together
+        3 "conflicts"   more than 2 wavefronts (week 1 day 7) an instruction on shared memory, loads and stores together
         4 "divergence"  less than 16 of 32 lanes take part in an instruction, on average
         5 "compute"     the unit nearest to its peak is at 60 % or more, and is the SM
         6 "memory"      the same, and it is L1, L2 or DRAM
@@ -51,7 +51,7 @@ Code it
     Task 3  occupancy: blocks on an SM, and what keeps more out                      (ten lines)
     Task 4  filled_share, top_stall, diagnose: from figures to a name             (thirty lines)
     Task 5  overlap_us, idle_us, timeline_bound: what ran at the same time         (eight lines)
-    Task 6  bias_kernel: given, and its report says "sectors"; repair it             (two lines)
+    Task 6  bias_kernel: its report says "sectors"; repair it. Its launch is right   (two lines)
 
 Verify
     pytest week2/day1                  then: ./course quiz week2/day1
