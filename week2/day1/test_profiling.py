@@ -220,7 +220,7 @@ def assert_room(threads, registers, shared, wanted):
         named = [f"{name}: {text}" for name, text in numbers_behind.items() if name in (said[1], wanted[1])]
         raise AssertionError("\n".join([
             f"{asked}: you say {said}. It is {wanted}.", *named,
-            "Which of these numbers does your arithmetic not have?"]))
+            "Which of these numbers does your arithmetic not have, or what runs out first?"]))
     assert not isinstance(said[0], float), f"You say {said[0]} blocks; they come whole. Which division left a float?"
 
 
@@ -693,8 +693,8 @@ def test_one_launch_has_a_thread_for_each_element_in_blocks_that_can_fill_an_SM(
     """Whole tiles of 256: a launch in two dimensions does as well."""
     m, n = 32, 64
     launches = count(lesson.add_bias, numbers(rng, m, n), numbers(rng, n)).launches
-    why = f"{len(launches)} launches, where one has threads for all rows. How often does the line run that launches?"
-    assert len(launches) == 1, why
+    times = len(launches)
+    assert times == 1, f"{times} launches, where one has threads for all rows. How often does that line run?"
     assert_launch(launches[0].grid, launches[0].block, m * n)
 
 
