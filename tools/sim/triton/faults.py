@@ -11,6 +11,7 @@ from tools.sim.faults import position
 from tools.sim.triton.arguments import View
 from tools.sim.triton.found import REAL
 
+UNKNOWN = "Which of these places exist, and what computes them?"  # where nothing tells what went wrong
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
@@ -79,8 +80,11 @@ def _name(program: tuple[int, ...]) -> str:
 # What is refused about memory --------------------------------------------------------------------
 
 
-def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outside: np.ndarray) -> Fault:
-    """Some of the `addresses` of one access, those marked `outside`, lie in no argument that it may touch."""
+def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outside: np.ndarray, masked: bool) -> Fault:
+    """Some of the `addresses` of one access, those marked `outside`, lie in no argument that it may touch.
+
+    masked: has the access a mask, if only one that lets all through?
+    """
     wrong, several = addresses[outside], addresses.size > 1
     what = f"{program_name()} {VERBS[operation]} {addresses.size} element{'s' * several}; "
     what += f"{wrong.size} of them lie{'s' * (wrong.size == 1)} " if several else "it lies "
@@ -106,7 +110,10 @@ def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outs
         return Fault("out_of_bounds", what, question, array=view.name, operation=operation)
     what += f"{side} {view.name} ({view.extent}).\n"
     what += f"{'First one' if several else 'That is'}: {element(view, int(wrong[0]))}."
-    return Fault("out_of_bounds", what, _which(view, addresses, outside, before), array=view.name, operation=operation)
+    question = _which(view, addresses, outside, before)
+    if question == UNKNOWN and addresses.size > 1 and not masked:
+        question = f"This {operation} has no mask. Which of these places exist?"
+    return Fault("out_of_bounds", what, question, array=view.name, operation=operation)
 
 
 def _distinct(view: View) -> str:
@@ -130,7 +137,7 @@ def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool)
         if view.storage <= int(addresses.min()) and int(addresses.max()) < memory:
             return f"A GPU would not notice: {view.name} is a part of a tensor. Is that one meant? Then pass it."
         return "From what is that place computed?"
-    return "Which of these places exist, and what computes them?"
+    return UNKNOWN
 
 
 def _is_block(view: View, addresses: np.ndarray, program: int) -> bool:

@@ -1,6 +1,8 @@
 """Every load, store and atomic of a kernel: checked before it happens, and counted while a recording runs."""
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,7 @@ class Memory:
         self.arguments = Arguments(found.tensor_of)
         self.races = Races(programs, together)
         self.lines: dict[tuple, Line] | None = {} if counting else None
+        self.masked = True  # has the access that is being made a mask?
 
     def begin(self, program: int) -> None:
         """The program of this number runs now, or goes on."""
@@ -74,7 +77,7 @@ class Memory:
                 shifts[addresses >> WINDOW == view.low >> WINDOW] = view.shift
         if outside.any():
             nearest = self.arguments.at(int(existing[outside][0]))
-            raise faults.out_of_bounds(operation, nearest, existing, outside)
+            raise faults.out_of_bounds(operation, nearest, existing, outside, self.masked)
         for view in self.arguments.views:
             own = existing[existing >> WINDOW == view.low >> WINDOW]
             if own.size:
@@ -138,11 +141,23 @@ def touched(addresses: np.ndarray) -> tuple[int, int]:
     return different_sectors, different_lines
 
 
+@contextmanager
+def _without_mask() -> Iterator[None]:
+    """The access that is made inside has no mask."""
+    memory = current
+    memory.masked = False
+    try:
+        yield
+    finally:
+        memory.masked = True
+
+
 def patch(interpreter: Any) -> None:
     """Lead what kernels do to memory through `current`. interpreter: triton.runtime.interpreter."""
     builder, handle, tl = interpreter.InterpreterBuilder, interpreter.TensorHandle, interpreter.tl
     convert = interpreter._implicit_cvt
     load, store = builder.create_masked_load, builder.create_masked_store
+    plain_load, plain_store = builder.create_load, builder.create_store  # which make a mask of ones, and call those
     update, swap = builder.create_atomic_rmw, builder.create_atomic_cas
     dot, dot_scaled = builder.create_dot, builder.create_dot_scaled
 
@@ -165,6 +180,14 @@ def patch(interpreter: Any) -> None:
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
         return store(self, real("store", pointers, mask), value, mask, *rest, **named)
 
+    def create_load(self: Any, *rest: Any, **named: Any) -> Any:
+        with _without_mask():
+            return plain_load(self, *rest, **named)
+
+    def create_store(self: Any, *rest: Any, **named: Any) -> Any:
+        with _without_mask():
+            return plain_store(self, *rest, **named)
+
     def create_atomic_rmw(self: Any, operator: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
         if value.data.size > pointers.data.size:
             raise faults.too_many_values(pointers.data.size, value.data.size)
@@ -184,6 +207,8 @@ def patch(interpreter: Any) -> None:
 
     interpreter._implicit_cvt = implicit_cvt
     for method in (
+        create_load,
+        create_store,
         create_masked_load,
         create_masked_store,
         create_atomic_rmw,

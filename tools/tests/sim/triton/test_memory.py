@@ -232,6 +232,26 @@ def test_a_forgotten_mask_is_refused_with_the_element_that_does_not_exist():
     assert (fault.program, fault.grid, str(fault)) == ((1,), (2,), fault.text)
 
 
+@triton.jit
+def copy_square(x_ptr, out_ptr, MASKED: tl.constexpr, SIDE: tl.constexpr):
+    place = tl.arange(0, SIDE)[:, None] * SIDE + tl.arange(0, SIDE)[None, :]
+    x = tl.load(x_ptr + place, mask=place < 9)
+    if MASKED:
+        tl.store(out_ptr + place, x, mask=place >= 0)
+    else:
+        tl.store(out_ptr + place, x)
+
+
+def test_an_access_without_a_mask_is_told_from_one_whose_mask_lets_all_through():
+    for masked, question in [
+        (False, "This store has no mask. Which of these places exist?"),
+        (True, "Which of these places exist, and what computes them?"),
+    ]:
+        fault = fault_of(copy_square, (1,), torch.ones(3, 3), torch.zeros(3, 3), masked, SIDE=4)
+        assert "7 of them lie past the end of out (3 x 3 elements)" in fault.text
+        assert fault.text.splitlines()[-1] == question
+
+
 @pytest.mark.parametrize(
     "given, says",
     [
