@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from math import ceil
 
 from tools.models.units import SECTOR
@@ -15,6 +16,7 @@ LANES = 32  # of a warp
 ADDS_ONE = re.compile(r"(cuda\.)?atomic(\.add|Add)\(.*,\s*1\)")
 WORTH = 1.25  # times the least: what wastes less is not worth a word,
 SHARE = 0.1  # nor is what wastes less of all sectors, or of all wavefronts
+UNLIKE = 1.1  # times the sectors, for as many bytes: what differs by less is not told
 OF_WARPS = "bytes", "requests", "sectors", "sectors/request", "wavefronts", "conflicts", "of one word"
 OF_PROGRAMS = "bytes", "sectors", "bytes/sector", "flops"
 
@@ -107,7 +109,7 @@ def worst(found: Sequence[Kernel]) -> str | None:
         *_wastes(shared, _conflicts, sum(row.counts.wavefronts for row in shared)),
     ]
     most = max(wastes, key=lambda waste: waste.size, default=None)
-    return most.words if most else _parted(rows) or _traffic(others)
+    return most.words if most else _unlike(others) or _parted(rows) or _traffic(others)
 
 
 def _wastes(rows: Sequence[Row], wasted: Callable[[Row], Waste | None], of: int) -> list[Waste]:
@@ -167,6 +169,22 @@ def _conflicts(row: Row) -> Waste | None:
         why = "threads update the same word, one after the other"
         return Waste(same, f"{takes} of one warp: its {why}. {enough} if a warp updated each word once.")
     return Waste(apart, f"{takes} of one warp: its threads want different words of one bank. {enough}.")
+
+
+def _unlike(rows: Sequence[Row]) -> str | None:
+    """A line that loads and stores as much, in as many requests, but touches more sectors in one of the two."""
+    moving = [row for row in rows if row.kind in ("load", "store") and row.counts.warps is not None]
+    for one, other in combinations(moving, 2):
+        alike = all(
+            getattr(one.counts, name) == getattr(other.counts, name) for name in ("accesses", "bytes", "requests")
+        )
+        few, many = sorted((one, other), key=lambda row: row.counts.sectors)
+        if one.line == other.line and alike and many.counts.sectors > UNLIKE * few.counts.sectors:
+            return (
+                f"Line {one.line} touches {many.counts.sectors:,} sectors in its {many.kind}s, and "
+                f"{few.counts.sectors:,} in its {few.kind}s of as many bytes. Do both begin where sectors do?"
+            )
+    return None
 
 
 def _parted(rows: Iterable[Row]) -> str | None:

@@ -8,7 +8,17 @@ import pytest
 from tools.draw import line_table, lines
 from tools.sim import cuda
 from tools.sim.counters import Counters, Counts, Launch, Line, Warps
-from tools.tests.draw.kernels import add, counted, down_columns, every_other, one_bank, product, shifted, zeros
+from tools.tests.draw.kernels import (
+    add,
+    along_rows,
+    counted,
+    down_columns,
+    every_other,
+    one_bank,
+    product,
+    shifted,
+    zeros,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::tools.sim.cuda.host.errors.NumbaPerformanceWarning")
 
@@ -51,6 +61,14 @@ def test_a_branch_that_parts_warps_is_named_where_no_sector_is_wasted():
     assert said == (
         "At line N the lanes of a warp part in 4 of 4 decisions: a warp goes one way, then the other, "
         "and some lanes idle in each."
+    )
+
+
+def test_a_line_that_stores_into_more_sectors_than_it_loads_is_named():
+    x, out = zeros(8, 32), zeros(8, 36)  # every other row of out begins inside a sector
+    said = sentence(lambda: along_rows[(1, 8), (32, 1)](x, out))
+    assert said == (
+        "Line N touches 36 sectors in its stores, and 32 in its loads of as many bytes. Do both begin where sectors do?"
     )
 
 
