@@ -79,7 +79,7 @@ def threads_overlap(symptoms: Symptoms) -> Cause | None:
     return cause(
         "threads_overlap",
         f"{found[4].capitalize()} of {found[5]} can be only one thread's own.",
-        "Which should store it? If each: how far is it to its next element?"
+        "Which should store it? Or has each its own: from where on, in which steps?"
         if found[5] in (*symptoms.names, "out") or found[3] != found[7]
         else "Which threads of a block should fill it, and which element is each one's?",  # it is shared memory
     )
