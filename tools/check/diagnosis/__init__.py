@@ -18,6 +18,7 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
         launches.no_programs,
         launches.store_not_reached,
         launches.nothing_stored,
+        launches.stored_twice,
         launches.tail_not_stored,
         launches.head_not_stored,
         launches.row_not_stored,

@@ -1,6 +1,7 @@
 """Elements that were never written, and the launch that should have: no programs, too few, a store that is not reached;
 and what was read before it had arrived."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,17 @@ def nothing_stored(symptoms: Symptoms) -> Cause | None:
     )
 
 
+def stored_twice(symptoms: Symptoms) -> Cause | None:
+    """The kernel stored as many elements as there are, but some into the place of another."""
+    counters = _of_what_is_missing(symptoms)
+    stores = [line for launch in counters.launches for line in launch.lines if line.kind == "store"] if counters else []
+    if len(stores) != 1 or stores[0].counts.accesses != symptoms.missing.size or symptoms.missing.all():
+        return None
+    places = int(np.count_nonzero(~symptoms.missing))
+    seen = f"Line {stores[0].line} stored {symptoms.missing.size} elements into {tables.quantity(places, 'place')}."
+    return cause("stored_twice", seen, "Which of them share a place?")
+
+
 def tail_not_stored(symptoms: Symptoms) -> Cause | None:
     counters = _of_what_is_missing(symptoms)
     if counters is None or not counters.bytes_stored:
@@ -102,7 +114,8 @@ def tail_not_stored(symptoms: Symptoms) -> Cause | None:
     ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements, none from element {stored} on."
     block = _block(symptoms)
     if not counters.warps and counters.programs * block >= missing.size:
-        ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements; block is {block}."
+        size = f"block is {block}" if "block" in symptoms.keywords else f"a tile has {block}"
+        ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements; {size}."
         return cause("tail_not_stored", ran, "How large is a block there? Which positions does the mask let through?")
     if counters.warps and symptoms.missing.ndim > 1:
         return cause("tail_not_stored", ran, "Which rows and columns of the result does each block store?")
@@ -110,7 +123,9 @@ def tail_not_stored(symptoms: Symptoms) -> Cause | None:
 
 
 def _block(symptoms: Symptoms) -> int:
-    """The elements of a block, where the call was given their number; 0 else."""
+    """The elements of a block, or of a tile, where the call was given its size; 0 else."""
+    if sides := [value for name, value in symptoms.keywords.items() if name.startswith("tile_") and type(value) is int]:
+        return prod(sides)
     block = symptoms.keywords.get("block")
     return block if type(block) is int else 0
 

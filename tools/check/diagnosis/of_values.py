@@ -99,6 +99,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     places.wrong_region,
     unused.unused_argument,
     arguments.whole_blocks,
+    parts.told_apart,
 )
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from tools.check.diagnosis.symptoms import ENOUGH_BITS, Symptoms
 from tools.check.diagnosis.words import BINARY, Cause, cause, factor_text
+from tools.words import listed
 
 MOST_NAMES = 3  # of equal terms
 FEW = 8  # numbers of a result that has terms
@@ -34,6 +35,18 @@ def one_term_off(symptoms: Symptoms) -> Cause | None:
             asks = f"What is there to count for {' or '.join(names)}?"
             return cause("one_term_off", said_of(sums[0], times, names), asks)
     return None
+
+
+def told_apart(symptoms: Symptoms) -> Cause | None:
+    """All the terms of what is wanted, where none of them alone explains what came back."""
+    if not symptoms.comparable or symptoms.here.got.size != 1 or not (parts := symptoms.parts_of(symptoms.args, 0)):
+        return None
+    if not 2 <= len(parts) <= MOST_NAMES:
+        return None
+    each = listed(
+        [f"{part:,.6g} for {name}" if part % 1 else f"{part:,.0f} for {name}" for name, part in parts.items()]
+    )
+    return cause("terms_told", f"Wanted is {each}.", "Which of them do you count otherwise?")
 
 
 def _sums(symptoms: Symptoms, place: int) -> Iterator[Sum]:

@@ -26,6 +26,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
         "store_not_reached",
         "same_in_every_block",
         "threads_overlap",
+        "stored_twice",
         "all_pass_it_on",
         "index_from_data",
         "downloads_under_way",
@@ -35,7 +36,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
     "products": {"tiles_gone_wrong", "bounds_exchanged"},
     "sums": {"no_steps_taken", "each_block_alone"},
     "clocks": {"clock_not_read", "work_not_done", "clock_misread"},
-    "terms": {"one_term_off"},
+    "terms": {"one_term_off", "told_apart"},
     "lengths": {"lengths_mixed_up"},
     "gradients": {"gradient_gone_wrong", "no_gradient"},
 }

@@ -98,6 +98,22 @@ def test_a_launch_gone_wrong_is_named(lesson, rng, how, cause, seen):
     assert found.cause == cause and seen in found.text
 
 
+@pytest.mark.parametrize(
+    "how, shape, cause, seen",
+    [
+        ("rows of out", (3, 4), "stored_twice", "stored 12 elements into 10 places. Which of them share a place?"),
+        ("bounds exchanged", (2, 4), "tail_not_stored", "1 program stored 4 of 8 elements; a tile has 16."),
+    ],
+)
+def test_a_tile_stored_in_part_or_twice_is_named(lesson, rng, how, shape, cause, seen):
+    def turned(x, how, **tiles):
+        return x.T.contiguous()
+
+    x = numbers(rng, *shape)
+    found = failure(lesson.turned, x, how, tile_m=4, tile_n=4, oracle=turned)
+    assert found.cause == cause and seen in " ".join(found.text.split())
+
+
 def test_a_store_in_the_row_order_of_a_result_that_goes_by_columns_is_named(lesson, rng):
     assert failure(lesson.by_column, numbers(rng, 5, 9), oracle=lambda x: x.clone()).cause == "row_by_row"
 

@@ -128,6 +128,24 @@ def copy(x, how, *, out=None):
 
 
 @triton.jit
+def turn_kernel(x_ptr, out_ptr, m, n, MASKED: tl.constexpr, TILE_M: tl.constexpr, TILE_N: tl.constexpr):
+    row, col = tl.arange(0, TILE_M)[:, None], tl.arange(0, TILE_N)[None, :]
+    exists = (row < m) & (col < n)
+    x = tl.load(x_ptr + row * n + col, mask=exists)
+    if MASKED:
+        tl.store(out_ptr + col * m + row, x, mask=(row < n) & (col < m))
+    else:
+        tl.store(out_ptr + row * m + col, x, mask=exists)
+
+
+def turned(x, how, *, tile_m, tile_n):
+    """The transpose. how: "bounds exchanged", or rows of out for its columns."""
+    out = torch.empty(x.shape[::-1])
+    turn_kernel[(1,)](x, out, *x.shape, MASKED=how == "bounds exchanged", TILE_M=tile_m, TILE_N=tile_n)
+    return out
+
+
+@triton.jit
 def careless_kernel(x_ptr, out_ptr, n, HOW: tl.constexpr, BLOCK: tl.constexpr):
     mine = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     if HOW == "one too many":
