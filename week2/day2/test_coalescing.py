@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
 from tools.check import assert_matches, compiled, count, notes, speed_ratio, terms
 from tools.check.inputs import awkward_lengths, matrices
@@ -35,6 +36,22 @@ def wasteful(kernel):
     """The compiled loads and stores that use less than all of their sectors, in words."""
     return [f"the {access.kind} in line {access.line} uses {access.efficiency:.3g} of the bytes of its sectors"
             for access in kernel.accesses if access.efficiency < 1]
+
+
+class Fills(TorchFunctionMode):
+    """Which functions of PyTorch write elements beside a kernel; no counter tells of them."""
+
+    FILL = {"zeros", "ones", "full", "zero", "fill", "setitem"}
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        name = function.__name__
+        if name.strip("_").removeprefix("new_").removesuffix("_like") in self.FILL:
+            self.names.append(name)
+        return function(*args, **(kwargs or {}))
 
 
 # Task 1: what a request costs ---------------------------------------------------------------------
@@ -108,6 +125,10 @@ def test_of_the_lessons_requests_all_and_four_fifths_and_a_quarter_is_wanted():
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
 def test_the_efficiency_of_any_offset_stride_and_width(itemsize):
     for offset, stride in [(0, 1), (2, 3), (7, 2), (9, 40)]:
+        efficiency = lesson.sector_efficiency(offset, stride, itemsize)
+        of_4_bytes = share(offset, stride, itemsize) * 4 / itemsize
+        said = f"offset {offset}, stride {stride}, itemsize {itemsize}: you say {efficiency:g}"
+        assert itemsize == 4 or efficiency != of_4_bytes, f"{said}. How many bytes does the warp ask for?"
         assert_matches(lesson.sector_efficiency, offset, stride, itemsize, oracle=share)
 
 
@@ -199,6 +220,10 @@ def found_by_trying(n, itemsize):
 
 @pytest.mark.task(3)
 def test_rows_of_33_float32_begin_every_40_elements():
+    said = lesson.pitch(33, 4)
+    assert said != 160, "pitch(33, 4): you say 160. So many bytes: how many elements of 4 bytes is that?"
+    seen = f"pitch(33, 4): you say {said}, that is {4 * said / 32:g} sectors"
+    assert said == 40, f"{seen}. A row has 132 bytes: how many whole sectors does it need?"
     assert_matches(lesson.pitch, 33, 4, oracle=found_by_trying)
 
 
@@ -219,6 +244,19 @@ def test_finds_the_least_pitch_for_elements_of_any_width(itemsize):
 @pytest.mark.task(3)
 def test_copies_a_row_of_three(rng):
     assert_matches(lesson.copy_rows, numbers(rng, 2, 3), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_your_kernel_copies_the_rows_and_nothing_is_copied_or_filled_beside_it(rng):
+    x = numbers(rng, 4, 33)
+    counters = count(lesson.copy_rows, x)
+    assert counters.library_operations == []
+    with Fills() as fills:
+        lesson.copy_rows(x)
+    why = (f"{', '.join(fills.names)} wrote out beside your kernel, which stores each element anyway. "
+           "What allocates memory and writes nothing?")
+    assert not fills.names, why
 
 
 @pytest.mark.task(3)
@@ -262,9 +300,8 @@ def test_every_row_of_the_copy_begins_a_sector(n, dtype, sectors, rng):
 
 @pytest.mark.task(3)
 @pytest.mark.counters
-def test_rows_are_copied_once_and_by_the_kernel(rng):
+def test_rows_are_copied_once_and_as_they_are(rng):
     counters = count(lesson.copy_rows, numbers(rng, 16, 33, dtype=torch.float16))
-    assert counters.library_operations == []
     assert counters.bytes == 2 * 2 * 16 * 33
     assert counters.conversions == 0
 
@@ -273,6 +310,15 @@ def test_rows_are_copied_once_and_by_the_kernel(rng):
 
 def by_field(structs, **how):
     return structs.T.contiguous()
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_all_fields_of_all_three_structs_are_loaded(rng):
+    counters = count(lesson.split_fields, numbers(rng, 3, 4), block=4)
+    assert counters.launches
+    loaded = counters.bytes_loaded // 4
+    assert loaded >= 12, "elements of 3 structs of 4 fields; n is 3. What does the mask compare with n?"
 
 
 @pytest.mark.task(4)
@@ -351,6 +397,12 @@ def turned(x, **tiles):
 
 
 @pytest.mark.task(5)
+def test_transposes_one_tile_of_two_rows_and_four_columns():
+    x = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]], device=device)
+    assert_matches(lesson.transpose, x, tile_m=2, tile_n=4, oracle=turned, exact=True)
+
+
+@pytest.mark.task(5)
 def test_one_program_moves_all_of_one_tile(rng):
     counters = count(lesson.transpose, numbers(rng, 2, 4), tile_m=2, tile_n=4)
     assert counters.launches
@@ -359,18 +411,13 @@ def test_one_program_moves_all_of_one_tile(rng):
 
 
 @pytest.mark.task(5)
-def test_transposes_one_tile_of_two_rows_and_four_columns():
-    x = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]], device=device)
-    assert_matches(lesson.transpose, x, tile_m=2, tile_n=4, oracle=turned, exact=True)
-
-
-@pytest.mark.task(5)
 def test_axis_0_of_the_grid_goes_down_the_matrix(rng):
     counters = count(lesson.transpose, numbers(rng, 12, 8), tile_m=4, tile_n=8)
     assert counters.launches
     assert counters.launches[0].grid[:2] == (3, 1)
     stored = counters.bytes_stored // 4
-    assert stored == 12 * 8, "elements; the grid is (3, 1): 4 rows of x are program (0, 0)'s, the next 4 are (1, 0)'s"
+    why = "elements; program (0, 0) has 4 rows of x, (1, 0) the next. Which number of a program counts tiles downwards?"
+    assert stored == 12 * 8, why
 
 
 @pytest.mark.task(5)
@@ -467,6 +514,15 @@ def test_16_float32_in_a_row_are_loaded_from_2_sectors_and_stored_into_16():
 @pytest.mark.task(5)
 def test_16_float32_in_a_column_are_loaded_from_16_sectors_and_stored_into_2():
     assert_matches(lesson.predict_sectors, 16, 1, 4, 16, 1, oracle=pieces)
+
+
+@pytest.mark.task(5)
+def test_two_tiles_ask_for_twice_the_sectors_of_one():
+    one = lesson.predict_sectors(8, 16, 4, 8, 16)
+    for m, n in [(8, 32), (16, 16)]:
+        two = lesson.predict_sectors(m, n, 4, 8, 16)
+        why = f"tiles of 8 x 16: you say {one} for an x of 8 x 16, {two} for {m} x {n}. How many tiles has each?"
+        assert two == 2 * one, why
 
 
 @pytest.mark.task(5)

@@ -2,9 +2,11 @@
 
 Challenge
     Three copies of this lesson are right and wasteful: they ask for up to eight times the sectors that they need.
-    Predict how many, then repair them. The last copy is your own: a transpose at the speed of a plain copy.
+    Predict how many, then repair them: tasks 1 to 4, a first sitting. The last copy, task 5, is your own in a second:
+    a transpose at the speed of a plain copy.
 
-        lane i of a warp loads float32 number offset + i * stride             sectors    bytes wanted, sent
+        lane i of a warp loads float32 number offset + i * stride
+                                  the lanes that share each sector            sectors    bytes wanted, sent
             stride 1, offset 0    |0 .. 7|8 .. 15|16 .. 23|24 .. 31|             4           128     128
             stride 1, offset 3    |0 .. 4|5 .. 12|13 .. 20|21 .. 28|29 .. 31|    5           128     160
             stride 4, offset 0    |0, 1|2, 3|4, 5|  ...  |28, 29|30, 31|        16           128     512
@@ -28,16 +30,18 @@ Concept
     together, row 1 begins 4 bytes into a sector. The cure is a longer *pitch*, the distance from the beginning
     of a row to that of the next, in elements: 40 in place of 33, and the last 7 of them are never used. In
     PyTorch, torch.empty((m, 40))[:, :33] is such a matrix; x.element_size() gives the bytes of an element.
-    torch.zeros would write all of it once more, and no counter here would tell: it counts kernels, not fills.
+    torch.zeros would write all of it once more. ./course count does not show that, as it counts kernels and no fills;
+    the tests look for it.
     Fields: an *array of structs* keeps together what belongs to one thing: x y z w, x y z w, ... A load of all x
     has stride 4. A *struct of arrays* keeps the same field together: x x x ..., y y y ...: stride 1. To get from
     one to the other, load whole structs: a tile with a row for each struct and a column for each field.
     Transposing: rows become columns, so either loads or stores jump. A tile ends that: its rows are loaded and
     its columns are stored, each of them a whole sector or more. In between, elements go from thread to thread;
-    Triton's compiler sends them through shared memory. Tomorrow you do that yourself, in CUDA.
+    Triton's compiler sends them through shared memory. Tomorrow you do that yourself, in CUDA. For predict_sectors:
+    each load of a program counts a sector once, and so does each store. A row of a tile is one piece of memory.
     Lanes in Triton: the compiler deals out the elements of a block, mostly so that a lane loads 16 bytes at
     once. Such a request has 16 sectors and wastes nothing: compare efficiencies, not sectors per request.
-    The simulator counts a sector once in each load of a program; ./course compiled week2/day2 knows the lanes.
+    The simulator knows programs and no lanes; ./course compiled week2/day2 knows the lanes.
 
 Code it
     Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs     (two lines)
@@ -100,7 +104,7 @@ def sector_efficiency(offset: int, stride: int, itemsize: int) -> float:
 # Task 2
 @cuda.jit
 def copy_kernel(x, out):
-    """Elements of out for each thread of the grid, however many there are."""
+    """Each thread of the grid copies its share of x to out, however many elements there are."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         out[i] = x[i]
 
