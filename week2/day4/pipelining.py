@@ -34,7 +34,8 @@ Concept
     a mask, and no if, keeps it away from memory.
     cp.async: copies from global to shared memory that occupy no register. A thread asks for some, goes on, and waits
     for the oldest when it needs them. Triton writes them for you: tl.range(0, k, TILE_K, num_stages=S) is range with
-    a ring of S slots in shared memory. With one stage nothing is loaded ahead, and tiles pass through registers.
+    a ring of S slots in shared memory. With one stage nothing is loaded ahead: a tile goes through registers, and then
+    through one slot, where tensor cores read it. Plain range takes num_stages of the launch, or 3 if none is given.
     float16: 2 bytes. Tensor cores multiply tiles of float16 by tl.dot(a, b, acc) and add in acc, which is float32
     and stays in registers. num_warps=8 in the launch, beside TILE_M and the others, makes programs of 8 warps.
     Depth: each slot holds a tile of a and a tile of b. A block may have LIMIT bytes of shared memory on an H100 or
