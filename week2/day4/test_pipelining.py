@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from collections import deque
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from tools.check import assert_matches, compiled, count, notes, speed_ratio, terms
+from tools.check import Mismatch, assert_matches, compiled, count, notes, speed_ratio, terms
 from tools.check.inputs import matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -19,6 +20,52 @@ INF, NAN = float("inf"), float("nan")
 SHAPES = [(1, 1, 1), (15, 31, 63), (16, 32, 64), (17, 33, 65), (37, 5, 97), (3, 2, 0), (0, 3, 2), (3, 0, 2)]
 RECORDED = {timelines["turns"]: timelines for timelines in  # by record_timeline.py
             json.loads(Path(__file__).with_name("timeline_h200.json").read_text(encoding="utf-8"))["timelines"]}
+
+
+def filled(text):
+    """Sentences in lines that fit a terminal."""
+    return "\n".join(textwrap.fill(line, 76) for line in text.splitlines())
+
+
+def require(holds, text):
+    """An assertion whose failure is this text and nothing else: what was seen, what was wanted, and a question."""
+    __tracebackhide__ = True
+    if not holds:
+        raise AssertionError(filled(text))
+
+
+def retold(found, said):
+    """A failure of assert_matches with these sentences in the place of its own guess."""
+    def ending(text):
+        return "\n\n".join([*text.split("\n\n")[:2], filled(said)])
+
+    return Mismatch(ending(found.text), found.cause, found.function, lambda note: ending(found.with_note(note)))
+
+
+def assert_told(function, *args, oracle, why):
+    """assert_matches; where another value came back, the failure ends with what why(value) says of it, if anything."""
+    __tracebackhide__ = True
+    try:
+        assert_matches(function, *args, oracle=oracle)
+    except Mismatch as found:
+        said = why(function(*args)) if "\n\nGot " in found.text else ""
+        if said:
+            raise retold(found, said) from None
+        raise
+
+
+def assert_stays_inside(k, function, *args, **options):
+    """assert_matches; of an access beyond k, the failure says where along k it was."""
+    __tracebackhide__ = True
+    try:
+        assert_matches(function, *args, **options)
+    except Mismatch as found:
+        place = re.search(r"past the end of ([ab]) .*element \[(\d+), (\d+)\]", " ".join(found.text.split()))
+        along = int(place[3 if place[1] == "a" else 2]) if place else 0
+        if along >= k:
+            raise retold(found, f"Along k that is place {along}; {place[1]} has places 0 to {k - 1} there. Which turn "
+                                f"asks for it, and what does the mask of {place[1]} compare with k?") from None
+        raise
 
 
 def product(a, b, *stages, **tiles):
@@ -55,8 +102,10 @@ def sum_over(tiles, multiply):
 
     Row i of a is 1 in tile i alone, column j of b is 1 in tile j alone.
     """
-    own = torch.eye(tiles, dtype=torch.float16, device=device).repeat_interleave(16, dim=1)
-    out = multiply(own, own.T, tile_m=16, tile_n=16, tile_k=16).tolist()
+    rows = torch.zeros(16 * tiles, 16, dtype=torch.float16, device=device)  # wider than b: a place outside is told as
+    rows[:, :tiles] = torch.eye(tiles, device=device).repeat_interleave(16, dim=0)  # what it is, along k or across
+    b = rows[:, :tiles]
+    out = multiply(b.T, b, tile_m=16, tile_n=16, tile_k=16).tolist()
     times = {f"a{i}*b{j}": out[i][j] / 16 for i in range(tiles) for j in range(tiles)}
     whole = all(time == round(time) for time in times.values())
     return " + ".join([name for name, time in times.items() for _ in range(round(time))] if whole else
@@ -75,6 +124,36 @@ def one_by_one(tiles):
     return " + ".join(f"a{tile}*b{tile}" for tile in range(tiles))
 
 
+def told_of_tiles(got, tiles, multiply):
+    """What a wrong sum of tiles says about the turns of the loop."""
+    if tiles == 1:
+        return ""
+    if got == " + ".join(["a0*b0"] * tiles):
+        if sum_over(4, multiply) == " + ".join(["a0*b0"] * 4):
+            return "Every turn multiplies tile 0. What has to change from one turn to the next, and in which line?"
+        return "The second turn multiplies tile 0 again. Which tile does the loop ask for in its first turn?"
+    if got == one_by_one(tiles).removeprefix("a0*b0 + "):
+        return "Tile 0 is never multiplied. Where do a and b become the next tiles: before tl.dot, or after it?"
+    if got == one_by_one(tiles - 1):
+        return f"Tile {tiles - 1} is never multiplied. How many turns does the loop take for {tiles} tiles?"
+    for goes, stays in ("ab", "ba"):
+        if got == " + ".join(f"a{tile * (goes == 'a')}*b{tile * (goes == 'b')}" for tile in range(tiles)):
+            return f"{goes} goes on from tile to tile, and {stays} stays at tile 0. Which line hands {stays} on?"
+    return ""
+
+
+def assert_adds_up(function, tiles, multiply):
+    """One of the two functions above, and the product of the lesson that it calls."""
+    __tracebackhide__ = True
+    try:
+        assert_stays_inside(16 * tiles, function, tiles, oracle=one_by_one)
+    except Mismatch as found:
+        said = told_of_tiles(function(tiles), tiles, multiply) if "\n\nGot " in found.text else ""
+        if said:
+            raise retold(found, said) from None
+        raise
+
+
 def walked(item, slots):
     """Slot and phase of an item, by walking round the ring."""
     slot, phase = 0, 0
@@ -83,6 +162,25 @@ def walked(item, slots):
         if slot == slots:
             slot, phase = 0, 1 - phase
     return slot, phase
+
+
+def told_of_phase(got, item, slots):
+    slot, phase = walked(item, slots)
+    if got == (phase, slot):
+        return "Both numbers are right, and in the other order. Which of them does the function's name say first?"
+    if got == (slot, item // slots):
+        return f"A phase is 0 or 1, and {item // slots} is the number of the round. Which phase follows phase 1?"
+    if got == (slot, item % 2):
+        first = item // slots * slots
+        return f"Items {first} to {first + slots - 1} are one round, in one phase. What changes only with the round?"
+    return ""
+
+
+def told_of_state(got, loaded, used, slots):
+    waiting = f"Items that wait: {loaded - used}. Slots: {slots}."
+    if got == "empty" and loaded % slots == used % slots:
+        return f"{waiting} The next item to load and the next to use are due at one slot. Are their phases the same?"
+    return f"{waiting} How many wait in a ring that is empty, and how many in one that is full?"
 
 
 def by_waiting(loaded, used, slots):
@@ -113,6 +211,22 @@ def step_of_ring_order(number, items, slots):
 
 def step_by_queue(number, items, slots):
     return [*order_by_queue(items, slots), ("the end", "", "")][number]
+
+
+def told_of_step(got, number, items, slots):
+    """What a worker finds before a step that went wrong."""
+    names = [step[0] for step in order_by_queue(items, slots)[:number]]
+    loaded, used = names.count("load"), names.count("use")
+    found = (f"Before this step {loaded} of {items} items are loaded and {used} used, so that of {slots} slots "
+             f"{slots - loaded + used} are free.")
+    wanted = step_by_queue(number, items, slots)
+    if wanted[0] == "load" and got[0] == "use":
+        return f"{found} What does the worker do while a slot is free and an item is left?"
+    if wanted[0] == got[0] == "use":
+        return f"{found} Which item has waited longest, and in which slot is it?"
+    if wanted[0] == "use":
+        return f"{found} What becomes of the items that wait?"
+    return f"{found} Which item comes next, and into which slot?"
 
 
 def time_by_queue(load, compute, items, stages):
@@ -170,6 +284,15 @@ def tile_by_tile(m, n, k, tile_m, tile_n):
     return sum(2 * k * (down + across) + 4 * down * across for down in rows for across in cols)
 
 
+def assert_multiplies_each_tile_once(name, counters, m, n, k, tile_m, tile_n, tile_k):
+    """Bytes do not show a turn beyond k: there masks let nothing through, and zeros are multiplied."""
+    __tracebackhide__ = True
+    programs, tiles = -(-m // tile_m) * -(-n // tile_n), -(-k // tile_k)
+    turns = counters.flops / (2 * tile_m * tile_n * tile_k * programs)
+    require(turns == tiles, f"Products of tiles by a program of {name}: {turns:g}, wanted {tiles}, since k is {k} and "
+                            f"TILE_K {tile_k}. Where does the loop end, and what does its last turn multiply?")
+
+
 def each_turn(kernel):
     """What the loop of a kernel does in one turn, in the compiler's words: what each value is made of."""
     # a region ends where a brace stands as far to the left as the line that opened it
@@ -206,12 +329,38 @@ def copies(kernel):
     return sum(times for name, times in kernel.instructions.items() if re.match(r"cp\.async\.c[ag]\.", name))
 
 
+def told_of_room(got, tile_m, tile_n, tile_k, limit):
+    """Of stages that do not fit, or of too few."""
+    slot = 2 * (tile_m + tile_n) * tile_k
+    if got * slot > limit:
+        return f"{got} x {slot} bytes are {got * slot}, the limit is {limit}. What becomes of a slot that fits in part?"
+    return f"{got} x {slot} bytes are {got * slot}, and the limit is {limit}. Does a ring that fills it not fit?"
+
+
+def told_of_ring(found, kernel):
+    """Of copies by stages that are not as they should be. kernel: that of two stages."""
+    slots = {stages: max(1, copied // 6) for stages, copied in found.items()}
+    if not any(found.values()) and not waits_for(kernel):
+        return ("The loop itself hands a tile on to the next turn, and nothing is left for the compiler to arrange. In "
+                "a loop with a ring, which turn multiplies what a turn loads?")
+    if len(set(found.values())) == 1:
+        return (f"Whatever stages is, that is a ring of {slots[1]}. By which lines does stages come from the launch to "
+                "the loop of staged_kernel?")
+    if all(slots[stages] == stages + 1 for stages in found):
+        return "Each time that is a ring of a slot more than stages. Is the tile that is computed with counted already?"
+    if all(slots[stages] == max(1, stages - 1) for stages in (2, 3, 4)):
+        return "Each time that is a ring of a slot less than stages. Does the tile that is computed with need no slot?"
+    if all(2 * found[stages] == 6 * stages for stages in (2, 3, 4)):
+        return "Each time half of it, as if TILE_K were 32 and not 64. Which number does the launch hand on as TILE_K?"
+    return "Which line says how many slots the ring has?"
+
+
 # Task 1: a ring -----------------------------------------------------------------------------------
 
 @pytest.mark.task(1)
 def test_three_slots_take_eight_items_in_three_rounds():
     for item in range(8):
-        assert_matches(lesson.slot_and_phase, item, 3, oracle=walked)
+        assert_told(lesson.slot_and_phase, item, 3, oracle=walked, why=lambda got: told_of_phase(got, item, 3))
 
 
 @pytest.mark.task(1)
@@ -226,7 +375,7 @@ def test_a_ring_may_have_one_slot_or_more_slots_than_items():
 def test_a_ring_is_full_when_every_slot_holds_an_item_that_waits():
     """Items 0 to 4 are loaded, and more and more of them used."""
     for used in (5, 4, 3, 2):
-        assert_matches(lesson.ring_state, 5, used, 3, oracle=by_waiting)
+        assert_told(lesson.ring_state, 5, used, 3, oracle=by_waiting, why=lambda got: told_of_state(got, 5, used, 3))
 
 
 @pytest.mark.task(1)
@@ -241,7 +390,8 @@ def test_state_of_every_ring():
 @pytest.mark.task(1)
 def test_two_slots_are_filled_then_used_and_filled_in_turn():
     for number in range(2 * 4 + 1):
-        assert_matches(step_of_ring_order, number, 4, 2, oracle=step_by_queue)
+        assert_told(step_of_ring_order, number, 4, 2, oracle=step_by_queue,
+                    why=lambda got: told_of_step(got, number, 4, 2))
 
 
 @pytest.mark.task(1)
@@ -267,8 +417,16 @@ def test_with_one_slot_nothing_overlaps():
 @pytest.mark.task(2)
 def test_two_tiles_in_two_slots_are_asked_for_together():
     seconds = pipeline_makespan(3, 2, 2, 2)
-    assert seconds == 7, (f"Got {seconds}, wanted 7.0: both tiles are asked for at 0 and both are there at 3. "
-                          "One is computed with from 3 to 5, the other from 5 to 7")
+    as_if = {8: "As if tile 1 were asked for at 3, when tile 0 is there. What does its load wait for?",
+             10: "As if tile 1 were asked for at 5, when tile 0 is done with. Whose slot does its load wait for?",
+             7.5: "As if tile 1 added (3 + 2) / 2 = 2.5. That is the average once the ring is full; here its slot is "
+                  "free from the beginning. When is tile 1 there, and when is computing free?",
+             6: "Two times the longer of load and compute. Until 3 nothing is there to be "
+                "computed with. When can the first computing begin?",
+             5: "As if both tiles were done with at 5. How many tiles are computed with at a time?"}
+    require(seconds == 7, f"pipeline_makespan(load=3, compute=2, items=2, stages=2)\n\nGot {seconds}, wanted 7.0: both "
+                          "tiles are asked for at 0 and both are there at 3. One is computed with from 3 to 5, the "
+                          f"other from 5 to 7.\n\n{as_if.get(seconds, 'What does each of the two wait for?')}")
 
 
 @pytest.mark.task(2)
@@ -296,14 +454,28 @@ def test_no_tiles_few_tiles_and_work_that_takes_no_time(load, compute, items, st
 
 @pytest.mark.task(2)
 def test_three_stages_hide_the_load_of_the_lesson():
-    assert_matches(lesson.stages_needed, 3, 2, oracle=stages_by_trying)
+    def why(got):
+        if got != 2:
+            return ""
+        waits = "With 2 slots a tile takes (3 + 2) / 2 = 2.5 on average, and computing with it 2: computing waits."
+        if lesson.stages_needed(4, 2) == 2:
+            return f"{waits} Where is a tile while it is computed with, and for how long?"
+        return f"{waits} 2.5 slots would be enough. Which way is that rounded?"
+
+    assert_told(lesson.stages_needed, 3, 2, oracle=stages_by_trying, why=why)
 
 
 @pytest.mark.task(2)
 @pytest.mark.edge
 def test_stages_needed_for_short_and_for_long_loads():
     for load, compute in [(0, 2), (1, 2), (2, 2), (4, 2), (5, 2), (7, 1), (700, 300), (600, 300)]:
-        assert_matches(lesson.stages_needed, load, compute, oracle=stages_by_trying)
+        def why(got):
+            least = stages_by_trying(load, compute)
+            return "" if got != least + 1 else (
+                f"With {least} a tile takes ({load} + {compute}) / {least} = {(load + compute) / least:g}, and "
+                f"computing with it {compute}: nothing waits. What would slot number {least + 1} be for?")
+
+        assert_told(lesson.stages_needed, load, compute, oracle=stages_by_trying, why=why)
 
 
 @pytest.mark.task(2)
@@ -349,7 +521,7 @@ def test_predicts_the_timeline_of_a_real_pipeline(turns):
 def test_prefetch_adds_up_tile_after_tile_of_k():
     """a0*b0 is the first tile of a times the first of b, and so on."""
     for tiles in (2, 4, 1):
-        assert_matches(tiles_of_prefetch, tiles, oracle=one_by_one)
+        assert_adds_up(tiles_of_prefetch, tiles, lesson.matmul_prefetch)
 
 
 @pytest.mark.task(3)
@@ -364,7 +536,9 @@ def test_prefetch_multiplies_one_tile(rng):
 @pytest.mark.edge
 def test_prefetch_masks_what_lies_beyond_k(rng):
     """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
-    assert_multiplies(lesson.matmul_prefetch, 16, 64, 21, rng, tile_m=16, tile_n=64, tile_k=16)
+    a, b = halves(rng, (21, 16), (21, 64))
+    assert_stays_inside(21, lesson.matmul_prefetch, a.T, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                        tolerance=added_up(21))
 
 
 @pytest.mark.task(3)
@@ -389,8 +563,10 @@ def test_tl_dot_takes_tiles_that_were_asked_for_a_turn_before(rng):
     waits, late = waits_for(kernel), asks_after_multiplying(kernel)
     assert stages == 1, "the launch tells the compiler not to load ahead: num_stages=1"
     assert ahead == 0, "the compiler makes a ring of this loop; that is task 4"
-    assert waits == "", f"tl.dot waits for {waits}, which the same turn of the loop has asked for"
-    assert not late, "the loop asks for the next tile after tl.dot: nothing is left to do while that is on its way"
+    require(waits == "", f"tl.dot waits for {waits}, which the same turn of the loop has asked for; wanted: tiles that "
+                         "the turn before has asked for. Which tile does a turn need, and which should it ask for?")
+    require(not late, "The loop asks for the next tile after tl.dot: nothing is left to do while that is on its way. "
+                      "What could the GPU do in that time, if the loop asked earlier?")
     loads, spills = len(kernel.loads), kernel.spills
     assert loads == 4, "needed are loads of a and b before the loop, and loads of the next ones in it"
     assert spills == 0
@@ -404,6 +580,7 @@ def test_prefetch_asks_for_every_tile_once(m, n, k, rng):
     counters = count(lesson.matmul_prefetch, *halves(rng, (m, k), (k, n)), tile_m=16, tile_n=32, tile_k=16)
     assert counters.bytes == tile_by_tile(m, n, k, 16, 32)
     assert counters.library_operations == []
+    assert_multiplies_each_tile_once("matmul_prefetch", counters, m, n, k, 16, 32, 16)
 
 
 # Task 4: stages by the compiler -------------------------------------------------------------------
@@ -412,7 +589,7 @@ def test_prefetch_asks_for_every_tile_once(m, n, k, rng):
 def test_staged_adds_up_tile_after_tile_of_k():
     """a0*b0 is the first tile of a times the first of b, and so on."""
     for tiles in (2, 4, 1):
-        assert_matches(tiles_of_staged, tiles, oracle=one_by_one)
+        assert_adds_up(tiles_of_staged, tiles, lesson.matmul_staged)
 
 
 @pytest.mark.task(4)
@@ -424,7 +601,9 @@ def test_staged_multiplies_one_tile(rng):
 @pytest.mark.edge
 def test_staged_masks_what_lies_beyond_k(rng):
     """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
-    assert_multiplies(lesson.matmul_staged, 16, 64, 21, rng, tile_m=16, tile_n=64, tile_k=16)
+    a, b = halves(rng, (21, 16), (21, 64))
+    assert_stays_inside(21, lesson.matmul_staged, a.T, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                        tolerance=added_up(21))
 
 
 @pytest.mark.task(4)
@@ -478,16 +657,25 @@ def test_the_same_bytes_whatever_the_stages(rng):
         counters = count(lesson.matmul_staged, a, b, stages, tile_m=16, tile_n=32, tile_k=64)
         assert counters.bytes == tile_by_tile(33, 100, 70, 16, 32)
         assert counters.library_operations == []
+        assert_multiplies_each_tile_once("matmul_staged", counters, 33, 100, 70, 16, 32, 64)
 
 
 @pytest.mark.task(4)
 @pytest.mark.counters
-def test_staged_is_your_kernel_one_program_for_each_tile_columns_first(rng):
-    a, b = halves(rng, (7, 40), (7, 200))
+@pytest.mark.parametrize("m, n, columns, rows", [(40, 200, 7, 3), (48, 64, 2, 3)])
+def test_staged_is_your_kernel_one_program_for_each_tile_columns_first(m, n, columns, rows, rng):
+    """Tiles are 16 x 32. In 40 x 200 the last ones are partly empty; 48 x 64 they fill."""
+    a, b = halves(rng, (7, m), (7, n))
     counters = count(lesson.matmul_staged, a.T, b, tile_m=16, tile_n=32, tile_k=16)
     assert counters.library_operations == []
-    assert counters.launches[0].grid[:2] == (7, 3)
-    assert counters.programs == 21
+    across, down = (*counters.launches[0].grid, 1)[:2]
+    beyond = [f"at column {32 * columns}, and n is {n}"] * (across > columns)
+    beyond += [f"at row {16 * rows}, and m is {m}"] * (down > rows)
+    require(not beyond or across < columns or down < rows,
+            f"The grid is {across} x {down}, wanted {columns} x {rows}. The other programs load and multiply, and "
+            f"store nothing: their tiles begin {', or '.join(beyond)}. How many tiles cover a length that they fill?")
+    assert counters.launches[0].grid[:2] == (columns, rows)
+    assert counters.programs == columns * rows
 
 
 @pytest.mark.task(4)
@@ -507,10 +695,13 @@ def test_tensor_cores_multiply_float16_and_add_in_float32(rng):
 def test_a_ring_of_so_many_slots_stands_in_the_machine_code(rng):
     """A tile of a and one of b are 6 copies for each of 256 threads: S - 1 times before the loop, and once in it."""
     a, b = halves(rng, (256, 256), (256, 256))
-    for stages in (1, 2, 3, 4):
-        kernel = compiled(lesson.matmul_staged, a, b, stages, tile_m=64, tile_n=128, tile_k=64, chip="h100")
-        found, wanted = copies(kernel.kernels["staged_kernel"]), 6 * stages if stages > 1 else 0
-        assert found == wanted, f"with stages={stages}, {found} copies ahead (cp.async) are in the code, not {wanted}"
+    kernels = {stages: compiled(lesson.matmul_staged, a, b, stages, tile_m=64, tile_n=128, tile_k=64,
+                                chip="h100").kernels["staged_kernel"] for stages in (1, 2, 3, 4)}
+    found = {stages: copies(kernel) for stages, kernel in kernels.items()}
+    for stages, copied in found.items():
+        wanted = 6 * stages if stages > 1 else 0
+        require(copied == wanted, f"with stages={stages}, {copied} copies ahead (cp.async) are in the code, not "
+                                  f"{wanted}.\n\n{told_of_ring(found, kernels[2])}")
 
 
 @pytest.mark.task(4)
@@ -531,7 +722,19 @@ def test_a_slot_holds_a_tile_of_a_and_a_tile_of_b_in_float16():
         return terms(tiles_of_a=stages * 2 * tile_m * tile_k, tiles_of_b=stages * 2 * tile_k * tile_n)
 
     for tile_m, tile_n, tile_k, stages in [(64, 128, 32, 1), (64, 128, 32, 3), (128, 16, 64, 2)]:
-        assert_matches(lesson.shared_bytes, tile_m, tile_n, tile_k, stages, oracle=slot_by_slot)
+        def why(got):
+            ring, result = stages * 2 * (tile_m + tile_n) * tile_k, tile_m * tile_n
+            if got - ring in (2 * result, 4 * result, 4 * stages * result):
+                return (f"That is {got - ring} too many, {(got - ring) // result} for each of the {result} sums of a "
+                        "tile. Where does acc stay?")
+            if got == stages * 2 * result:
+                return "That is 2 bytes for each element of a tile of out. Which tiles does a turn take from a slot?"
+            if got == (stages - 1) * 2 * (tile_m + tile_n) * tile_k:
+                return (f"That is a ring of {stages - 1}. With one stage nothing is loaded ahead, and tl.dot reads its "
+                        "tiles from shared memory all the same. From how many slots?")
+            return ""
+
+        assert_told(lesson.shared_bytes, tile_m, tile_n, tile_k, stages, oracle=slot_by_slot, why=why)
 
 
 @pytest.mark.task(4, 5)
@@ -551,8 +754,8 @@ def test_the_most_stages_that_fit_into_an_h100():
     def most(tile_m, tile_n, tile_k):
         return max(stages for stages in range(100) if stages * 2 * (tile_m + tile_n) * tile_k <= 232448)
 
-    for tile_m, tile_n, tile_k in [(128, 128, 64), (128, 256, 64), (64, 64, 32), (256, 256, 128)]:
-        assert_matches(lesson.stages_that_fit, tile_m, tile_n, tile_k, oracle=most)
+    for tiles in [(128, 128, 64), (128, 256, 64), (64, 64, 32), (256, 256, 128)]:
+        assert_told(lesson.stages_that_fit, *tiles, oracle=most, why=lambda got: told_of_room(got, *tiles, 232448))
 
 
 @pytest.mark.task(5)
@@ -562,4 +765,5 @@ def test_a_ring_may_fill_the_limit_to_the_last_byte_or_not_fit_at_all():
         return max(stages for stages in range(100) if stages * 2 * (tile_m + tile_n) * tile_k <= limit)
 
     for limit in (98304, 98303, 98305, 32768, 32767, 0):
-        assert_matches(lesson.stages_that_fit, 128, 128, 64, limit, oracle=most)
+        assert_told(lesson.stages_that_fit, 128, 128, 64, limit, oracle=most,
+                    why=lambda got: told_of_room(got, 128, 128, 64, limit))
