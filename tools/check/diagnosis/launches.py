@@ -114,20 +114,26 @@ def tail_not_stored(symptoms: Symptoms) -> Cause | None:
     ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements, none from element {stored} on."
     block = _block(symptoms)
     if not counters.warps and counters.programs * block >= missing.size:
-        size = f"block is {block}" if "block" in symptoms.keywords else f"a tile has {block}"
-        ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements; {size}."
+        ran = f"{tables.programs(counters)} stored {stored} of {missing.size} elements; block is {block}."
         return cause("tail_not_stored", ran, "How large is a block there? Which positions does the mask let through?")
+    if counters.programs == 1 and (tile := _tile(symptoms)) >= missing.size:
+        ran = f"1 program stored {stored} of {missing.size} elements; its tile has {tile}."
+        return cause("tail_not_stored", ran, "Which rows and columns does the mask let through?")
     if counters.warps and symptoms.missing.ndim > 1:
         return cause("tail_not_stored", ran, "Which rows and columns of the result does each block store?")
     return cause("tail_not_stored", ran, f"Which elements are each {worker}'s own, and how many {worker}s is that?")
 
 
 def _block(symptoms: Symptoms) -> int:
-    """The elements of a block, or of a tile, where the call was given its size; 0 else."""
-    if sides := [value for name, value in symptoms.keywords.items() if name.startswith("tile_") and type(value) is int]:
-        return prod(sides)
+    """The elements of a block, where the call was given their number; 0 else."""
     block = symptoms.keywords.get("block")
     return block if type(block) is int else 0
+
+
+def _tile(symptoms: Symptoms) -> int:
+    """The elements of a tile, where the call was given its sides; 0 else."""
+    sides = [symptoms.keywords.get(name) for name in ("tile_m", "tile_n")]
+    return prod(side if type(side) is int else 0 for side in sides)
 
 
 def head_not_stored(symptoms: Symptoms) -> Cause | None:

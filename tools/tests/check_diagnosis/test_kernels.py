@@ -99,18 +99,17 @@ def test_a_launch_gone_wrong_is_named(lesson, rng, how, cause, seen):
 
 
 @pytest.mark.parametrize(
-    "how, shape, cause, seen",
+    "how, cause, seen",
     [
-        ("rows of out", (3, 4), "stored_twice", "stored 12 elements into 10 places. Which of them share a place?"),
-        ("bounds exchanged", (2, 4), "tail_not_stored", "1 program stored 4 of 8 elements; a tile has 16."),
+        ("rows of out", "stored_twice", "stored 8 elements into 6 places. Which of them share a place?"),
+        ("bounds exchanged", "tail_not_stored", "1 program stored 4 of 8 elements; its tile has 8."),
     ],
 )
-def test_a_tile_stored_in_part_or_twice_is_named(lesson, rng, how, shape, cause, seen):
+def test_a_tile_stored_in_part_or_twice_is_named(lesson, rng, how, cause, seen):
     def turned(x, how, **tiles):
         return x.T.contiguous()
 
-    x = numbers(rng, *shape)
-    found = failure(lesson.turned, x, how, tile_m=4, tile_n=4, oracle=turned)
+    found = failure(lesson.turned, numbers(rng, 2, 4), how, tile_m=2, tile_n=4, oracle=turned)
     assert found.cause == cause and seen in " ".join(found.text.split())
 
 
