@@ -38,6 +38,9 @@ def standing(record: Record, task: int, reports: Any) -> str:
     if failed := [r for r in own if r.failed and "gap" not in r.course]:
         if all("given" in r.course for r in failed):
             return "to mend"
+        red = {last_task(r) for r in reports if r.failed and "gap" not in r.course} - {task}
+        if all(red.intersection(r.course["tasks"]) for r in failed):  # what it is about may be right
+            return "waiting"
         return "undecided" if all("undecided" in r.course for r in failed) else RED
     if any("after" in r.course or "gap" in r.course for r in own):
         return "waiting"

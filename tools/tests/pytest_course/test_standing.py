@@ -106,6 +106,16 @@ def test_screen_and_status_agree_on_a_test_that_names_two_tasks(solved, body, st
     assert "for task 6" in cli(course, "hint", "week1/day1", "6")
 
 
+def test_the_second_of_two_tasks_that_a_test_names_is_not_red_while_the_first_is(solved):
+    course = solved(tasks="2, 6", stage="edge", body="assert False")
+    of_task_2 = MORE.format(tasks=2, stage="edge", body="assert False").replace("one_more", "the_edge")
+    course.write(TESTS, course.read(TESTS) + of_task_2)
+    ran = course.pytest("week1/day1")
+    assert "  red       task 2  matmul_flops" in ran.lines
+    assert "  waiting   task 6  matmul_min_bytes, arithmetic_intensity" in ran.lines
+    assert status(course) == "started, 0 of 6 tasks"
+
+
 def test_a_run_that_stops_at_its_first_failure_says_nothing_about_what_it_left_out(solved):
     course = solved(tasks=2, stage="edge", body="pass")
     fill(course, "matmul_flops", "    return 2")
