@@ -18,12 +18,12 @@ Explore
 
 Concept
     Shape: an instruction takes a of m x k and b of k x n. Its k is always 32 bytes: 32 // dtype.itemsize elements.
-        name     compute capability              m     n        who works it
-        mma      80 to 89 (A100), and 120 on     16    8        a warp
-        wgmma    90 (H100)                       64    to 256   a *warpgroup*: four warps
-        tcgen05  100 to 119 (B200)               128   to 256   one thread starts it
-    wgmma and tcgen05 take the n of the tile, or 256 if that is less. float32 counts as TF32, 4 bytes. torch.int8 works
-    on all but 103 (B300); the two FP8 types, torch.float8_e4m3fn and torch.float8_e5m2, from 89 on.
+        name     compute capability              m     n                          who works it
+        mma      80 to 89 (A100), and 120 on     16    8                          a warp
+        wgmma    90 (H100)                       64    the tile's, 256 at most    a *warpgroup*: four warps
+        tcgen05  100 to 119 (B200)               128   the tile's, 256 at most    one thread starts it
+    float32 counts as TF32, 4 bytes. torch.int8 works on all but 103 (B300), the two FP8 types, torch.float8_e4m3fn and
+    torch.float8_e5m2, from 89 on.
     Formats: float16 has 11 significant digits in binary, and ends at 65504. bfloat16 has 8, and the range of float32.
     TF32 is float32 of which the tensor core reads 11 digits. FP8 E4M3 has 4 and ends at 448; E5M2 3, at 57344.
     In the kernel: tl.dot(a, b, acc, input_precision=...) takes both factors as they were loaded. The word counts for
@@ -73,7 +73,7 @@ def mma_shape(capability: int, dtype: torch.dtype, tile_n: int) -> tuple[int, in
     """m, n and k of the largest tensor core instruction for a tile with tile_n columns; None if there is none.
 
     capability: 80 or more; there is no 91 to 99. dtype: of both factors: float32 (as TF32), float16, bfloat16, int8
-    (not asked of 103) or one of FP8. tile_n: a power of two from 16.
+    (tests leave out int8 with 103) or one of FP8. tile_n: a power of two from 16.
     """
     raise NotImplementedError("week2/day6 task 1: mma_shape")
 
@@ -130,8 +130,8 @@ def matmul(a: torch.Tensor, b: torch.Tensor, *, precision: str = "tf32", scale: 
 def to_fp8(x: torch.Tensor, dtype: torch.dtype = torch.float8_e4m3fn) -> tuple[torch.Tensor, torch.Tensor]:
     """x * scale in FP8, and the scale, by which the largest |x| becomes the last number of dtype.
 
-    x: float32, at least one element; the largest |x| is 0, or between 1e-12 and 1e12. scale: float32, one element, on
-    x's device; 1 if x is all zeros.
+    x: float32, at least one element; the largest |x| is 0, or between 1e-12 and 1e12. scale: a float32 tensor of one
+    element, shape () or (1,), on x's device; 1 if x is all zeros.
     """
     raise NotImplementedError("week2/day6 task 4: to_fp8")
 
@@ -140,7 +140,8 @@ def matmul_fp8(a: torch.Tensor, b: torch.Tensor, *, dtype: torch.dtype = torch.f
                tile: tuple[int, int] = TILE) -> torch.Tensor:
     """a @ b in float32 from factors in FP8, each with a scale of its own. b goes to the kernel column by column.
 
-    a: (m, k), b: (k, n), both as to_fp8 takes them. b is turned once it is in FP8, a byte for each element.
+    a: (m, k), b: (k, n), both as to_fp8 takes them. Round b first, then turn it: a byte is moved for
+    each element, not four.
     """
     raise NotImplementedError("week2/day6 task 4: matmul_fp8")
 
