@@ -11,8 +11,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -27,6 +27,7 @@ from tools.selfcheck.verdicts import contains
 from tools.worker import NUMBERS, fresh_memory, stem
 
 PATIENCE = 3.0  # times that of a learner: what a failure says must not hang on how busy this machine is
+ROOM = 8 << 30  # bytes of memory of its own that a mutant may have
 LESSON_MODULE = re.compile(r"week\d+(\.|$)")
 
 
@@ -59,6 +60,7 @@ def run(variant: Variant, send: Callable[..., None]) -> None:
         _machine(variant.facts),
         _explaining(variant.kind != "mutant"),
         _memory(variant.kind == "stub"),
+        _bounded(variant.kind == "mutant"),
         patience.patient(times),
     ):
         for tries in range(1, most + 1):
@@ -95,6 +97,22 @@ def _explaining(on: bool) -> AbstractContextManager:
 def _memory(known: bool) -> AbstractContextManager:
     """What a stub never stores must not look by chance like a mistake. Only a lesson that ran before loads PyTorch."""
     return fresh_memory(NUMBERS[0]) if known and "torch" in sys.modules else nullcontext()
+
+
+@contextmanager
+def _bounded(on: bool) -> Iterator[None]:
+    """A mutant that appends for ever takes 17 GB in its ten seconds; here Python refuses, and it is killed."""
+    if not on or sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (ROOM, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, most))
 
 
 def _machine(facts: dict) -> AbstractContextManager:

@@ -1,5 +1,6 @@
 """Variants run in one process, and a process that dies costs one variant only."""
 
+import sys
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -145,6 +146,14 @@ def test_processes_that_die_or_hang_cost_their_variant_alone(course, monkeypatch
     assert (crash.died, leave.died) == ("the process died (Aborted)", "the process died (exit code 0)")
     assert hang.died.startswith("the process hung") and " in total\n" in hang.died  # where it sleeps
     assert [test.function for test in noisy.failed] == ["test_total_adds_every_value"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux; found another system; nothing to do")
+def test_a_mutant_that_wants_all_of_the_memory_is_refused_it(course):
+    plan = [lesson(course, "greedy", "return bytearray(9 << 30)"), lesson(course, "right", "return 7")]
+    greedy, right = run_variants(plan, course.root, tell=lambda variant: None)
+    assert "MemoryError" in greedy.failed[0].text and not greedy.died
+    assert [test.outcome for test in right.tests] == ["passed", "passed"]
 
 
 def test_whoever_stops_the_check_ends_every_run_and_no_process_takes_its_place(course, monkeypatch):
