@@ -69,10 +69,10 @@ def running() -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def program_name() -> str:
     """The program that runs now: "program 1 of 2", "program (0, 3) of (2, 4)"."""
-    return "program {} of {}".format(*map(_name, running()))
+    return "program {} of {}".format(*map(name, running()))
 
 
-def _name(program: tuple[int, ...]) -> str:
+def name(program: tuple[int, ...]) -> str:
     """3, or (0, 3)"""
     return str(program[0] if len(program) == 1 else program)
 
@@ -176,7 +176,7 @@ def wiped_out(view: View, address: int, other: int, operation: str) -> Fault:
     storing, updating = [program, position(other, grid)][:: 1 if operation == "store" else -1]
     return Fault(
         "overlap",
-        f"program {_name(storing)} stores {element(view, address)} of {view.name}, and program {_name(updating)} "
+        f"program {name(storing)} stores {element(view, address)} of {view.name}, and program {name(updating)} "
         "updates it.\nThey run at the same time, so the store may wipe the update out.",
         "What should the element hold before the launch?",
         array=view.name,
@@ -187,7 +187,7 @@ def wiped_out(view: View, address: int, other: int, operation: str) -> Fault:
 def overlap(view: View, address: int, other: int, operation: str = "store") -> Fault:
     """Program number `other` stored to this address before."""
     program, grid = running()
-    first, second = map(_name, sorted([program, position(other, grid)]))
+    first, second = map(name, sorted([program, position(other, grid)]))
     return Fault(
         "overlap",
         f"programs {first} and {second} both store {element(view, address)} of {view.name}.",

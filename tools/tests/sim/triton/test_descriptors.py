@@ -114,3 +114,30 @@ def test_a_box_that_begins_between_multiples_of_16_bytes_says_where():
         first_row_from[(1,)](TensorDescriptor.from_tensor(x, [16, 32]), 1)
     for words in ("A box of [16, 32] begins at [0, 1].", "elements, of 4 bytes each", "Does it count boxes"):
         assert words in str(raised.value)
+
+
+@triton.jit
+def one_box_each(target, step):
+    target.store([tl.program_id(0) * step, 0], tl.zeros((16, 32), tl.float32))
+
+
+@triton.jit
+def two_boxes_each(target, step):
+    target.store([32 + 16 * tl.program_id(0), 0], tl.zeros((16, 32), tl.float32))
+    target.store([tl.program_id(0) * step, 0], tl.zeros((16, 32), tl.float32))
+
+
+@pytest.mark.parametrize(
+    ("step", "asks"), [(1, "How far apart should their boxes begin?"), (0, "Which box should each")]
+)
+def test_two_boxes_that_overlap_say_where_they_begin(step, asks):
+    boxes = TensorDescriptor.from_tensor(torch.zeros(64, 32), [16, 32])
+    one_box_each[(2,)](boxes, 16)
+    one_box_each[(2,)](boxes, 32)
+    with pytest.raises(Fault) as raised:
+        one_box_each[(2,)](boxes, step)
+    assert f"Their boxes have the sides [16, 32], and begin at [0, 0] and at [{step}, 0]." in str(raised.value)
+    assert asks in raised.value.question
+    with pytest.raises(Fault) as raised:  # of several boxes of one program nothing tells which one it is
+        two_boxes_each[(2,)](boxes, step)
+    assert "both store" in str(raised.value) and "Their boxes" not in str(raised.value)
