@@ -36,7 +36,7 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
     ),
     "wrong_type": (forms.rounded_down,),
     "nothing_returned": (gradients.no_gradient, forms.no_return),
-    "raised": (clocks.work_not_done,),
+    "raised": (clocks.work_not_done, refusals.sum_of_another_type),
     "refusal": (
         lengths.stored_otherwise,
         refusals.right_when_square,

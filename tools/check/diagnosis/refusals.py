@@ -24,6 +24,8 @@ RACE = re.compile(
     rf"which thread {PLACE} of block {PLACE} wrote in line \1\."
 )
 
+ACCUMULATOR = "acc.type.element_ty == out_dtype"  # tl.dot asserts it
+ADDED_TO = re.compile(r"tl\.dot\([^(),]+, [^(),]+, (?:acc=)?([A-Za-z_]\w*)[,)]")
 PASSED_ON = re.compile(
     rf"line (\d+): \S*atomic\..* thread {PLACE} of block {PLACE} reads element 0 of \w+, which thread 0 of block"
 )
@@ -93,6 +95,20 @@ def all_pass_it_on(symptoms: Symptoms) -> Cause | None:
         "all_pass_it_on",
         f"Line {found[1]} is an atomic, and thread {found[2]} comes to it too.",
         "How many threads of the block need to come to that line?",
+    )
+
+
+def sum_of_another_type(symptoms: Symptoms) -> Cause | None:
+    """tl.dot refuses what it should add to, in Triton's words."""
+    error = symptoms.outcome.error
+    if ACCUMULATOR not in said(symptoms) or not error.frames:
+        return None
+    found = ADDED_TO.search(error.frames[-1].source)
+    acc = found[1] if found else "what it adds to"
+    return cause(
+        "sum_of_another_type",
+        f"{acc} must have the product's shape, in float32; of integers in int32.",
+        f"Which line makes {acc}, and of which type?",
     )
 
 

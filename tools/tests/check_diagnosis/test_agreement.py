@@ -32,6 +32,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
         "downloads_under_way",
         "row_not_stored",
         "stored_otherwise",
+        "sum_of_another_type",
     },
     "products": {"tiles_gone_wrong", "bounds_exchanged"},
     "sums": {"no_steps_taken", "each_block_alone"},

@@ -283,6 +283,23 @@ def test_a_refusal_in_other_words_keeps_its_own_question():
 
 
 @pytest.mark.parametrize(
+    "message, source, said",
+    [
+        ("acc.type.element_ty == out_dtype", "acc = tl.dot(a, b, acc)", "makes acc,"),
+        ("acc.type.element_ty == out_dtype", "s = tl.dot(a, b, acc=s, out_dtype=tl.float32)", "makes s,"),
+        ("acc.type.element_ty == out_dtype", "s = tl.dot(f(a), b, s)", "makes what it adds to,"),
+        ("strides must be aligned", "acc = tl.dot(a, b, acc)", ""),
+    ],
+)
+def test_a_sum_that_tl_dot_refuses_is_asked_for_by_its_name(message, source, said):
+    frame = worker.Frame("week1/day6/tiling.py", 60, "matmul_kernel", source)
+    message = f"acc.type.shape == ret_ty.shape and {message}" if said else message
+    outcome = Outcome(None, Raised("AssertionError", message, (frame,)), {}, None, False, "", 0.0)
+    found = diagnose(Symptoms("raised", outcome=outcome))
+    assert (found is None) == (not said) and said in (found.words if found else "")
+
+
+@pytest.mark.parametrize(
     "side, element, ids, found",
     [
         ("past the end", "[4, 0]", [2, 4, 3], "index_from_data"),
