@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tools.check.diagnosis.ignored import is_ignored
-from tools.check.diagnosis.numbers import varied
+from tools.check.diagnosis.numbers import differ, varied
 from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.check.diagnosis.words import Cause, call_text, cause
 
@@ -64,7 +64,7 @@ def swapped_arguments(symptoms: Symptoms) -> Cause | None:
             exchanged = with_argument(call.args, i, call.args[j])
             return symptoms.ask(*with_argument(exchanged, j, call.args[i]))
 
-        if _alike(symptoms.args[i], symptoms.args[j]) and symptoms.holds(swapped):
+        if _alike(symptoms.args[i], symptoms.args[j]) and symptoms.holds(swapped) and _holds_far_away(symptoms, i, j):
             one, other = symptoms.name_of(i), symptoms.name_of(j)
             seen = (
                 equals(symptoms, {i: other, j: one})
@@ -73,6 +73,18 @@ def swapped_arguments(symptoms: Symptoms) -> Cause | None:
             )
             return cause("swapped_arguments", f"{seen}.", f"What is {one} for, and what is {other}?")
     return None
+
+
+def _holds_far_away(symptoms: Symptoms, i: int, j: int) -> bool:
+    """Of two whole numbers: also where both are several times as large, past a size of blocks that hid one of them."""
+    if not all(type(symptoms.args[place]) is int for place in (i, j)):
+        return True
+    one, two = 5 * symptoms.args[i], 7 * symptoms.args[j]
+    call = symptoms.compare(with_argument(with_argument(symptoms.args, i, one), j, two))
+    said = symptoms.ask(*with_argument(with_argument(symptoms.args, i, two), j, one))
+    if call.got is None or said is None or call.got.shape != said.shape:  # it refuses such numbers
+        return True
+    return not differ(call.got, said, symptoms.slack)
 
 
 def reversed_tuples(symptoms: Symptoms) -> Cause | None:

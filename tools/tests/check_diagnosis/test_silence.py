@@ -403,3 +403,22 @@ def test_time_that_the_process_only_waited_for_a_processor_ends_no_search(monkey
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) is None
     monkeypatch.setattr(budget.OwnTimeOfAll, "lap", lambda self: 0.0)
     assert name(slow(x, x), slow(x, y), x, y, oracle=slow, again=slow) == "repeated_argument"
+
+
+def test_an_exchange_of_two_numbers_that_holds_within_one_block_alone_is_none():
+    def tiles(m, n, k):
+        return m * k * -(-n // 64) + k * n * -(-m // 16) + m * n
+
+    def once(m, n, k):
+        return m * k + k * n * -(-m // 16) + m * n
+
+    here = 16, 128, 40
+    names = ("m", "n", "k")
+    assert name(once(*here), tiles(*here), *here, names=names, oracle=tiles, again=once) != "swapped_arguments"
+
+    def exchanged(m, n, k):
+        return tiles(m, k, n)
+
+    assert (
+        name(exchanged(*here), tiles(*here), *here, names=names, oracle=tiles, again=exchanged) == "swapped_arguments"
+    )
