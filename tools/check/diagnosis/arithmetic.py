@@ -37,7 +37,10 @@ def conversions(counters: Counters, sides: Sides | None) -> Iterator[str]:
         return
     yield from compared(sides, by_line(counters, "conversions").parts)
     yield from worst(lines, lambda line: line.counts.conversions, lambda counts: f"{counts.conversions:,} conversions")
-    yield "Which two types meet there?"
+    if all(".to(" in line.source for line in lines):  # each of them asks for it
+        yield "Which conversion does the result not need?"
+    else:
+        yield "Which two types meet there?"
 
 
 def barriers(counters: Counters, sides: Sides | None) -> Iterator[str]:

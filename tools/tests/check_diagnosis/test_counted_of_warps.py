@@ -282,8 +282,10 @@ def test_conversions_and_barriers_are_told_with_their_lines():
     assert told_by_counters(made, "assert counters.conversions == 0") == [
         "Counted 64, needed 0.",
         "line 7: x = y.to(tl.float32)  64 conversions",
-        "Which two types meet there?",
+        "Which conversion does the result not need?",
     ]
+    made = of_lines(arithmetic("x = 2.0 * y", conversions=64))
+    assert told_by_counters(made, "assert counters.conversions == 0")[-1] == "Which two types meet there?"
     waits = Line("day.py", 9, "cuda.syncthreads()", "barrier", Counts(warps=Warps(barriers=2048)))
     assert told_by_counters(of_lines(waits), "assert counters.barriers == 64") == [
         "Counted 2,048, needed 64: 32 times as much.",
