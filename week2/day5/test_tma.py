@@ -87,6 +87,11 @@ def test_a_box_may_begin_anywhere_and_lie_outside(offset):
 @pytest.mark.parametrize("offset", [(-1, 0), (0, -8), (-15, -28), (-16, 0), (-3, 16)])
 def test_a_box_may_begin_before_the_first_row_or_column(offset):
     """Neighbours above and to the left, as a filter for pictures wants them: zeros at the border."""
+    _, moved = lesson.box_bytes((20, 40), offset, (16, 32), 4)
+    if_all_were_there = 4 * 16 * min(32, 40 - offset[1])
+    why = (f"Box {offset} moves {moved} bytes: as if no place of it lay before x.\n"
+           "Which of its rows lie above row 0, which of its columns before column 0?")
+    assert moved != if_all_were_there, why
     assert_matches(lesson.box_bytes, (20, 40), offset, (16, 32), 4, oracle=place_by_place)
 
 
@@ -211,6 +216,15 @@ def test_tensors_of_pytorch_are_judged_by_your_rules(legal, view):
 
 # Task 3: a box in, the same box out ---------------------------------------------------------------
 
+def why_contiguous(names):
+    return (f"{names} came with rows that begin 64 elements apart: a legal stride.\n"
+            "contiguous() copies all of it beforehand. Which rule asks for that?")
+
+
+WHY_COPIED = ("torch.Tensor.copy_ moved all elements, and so did your kernel.\n"
+              "Where should the kernel load from, and store to, so that one of them is enough?")
+
+
 @pytest.mark.task(3)
 def test_copies_one_whole_box(rng):
     assert_matches(lesson.copy, *numbers(rng, (16, 32)), box=(16, 32), oracle=same, exact=True)
@@ -239,6 +253,18 @@ def test_copies_what_exists_of_boxes_that_are_cut_off(m, n, rng):
 def test_copies_nothing_of_a_matrix_without_elements(m, n):
     x = torch.zeros(m, 8, device=device)[:, :n]
     assert_matches(lesson.copy, x, box=(16, 32), oracle=same, exact=True)
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_copies_legal_rows_from_where_they_are(rng):
+    """x has 40 of 64 columns, the lesson's legal rows. Nothing moves them before the launch, or after it."""
+    wide, = numbers(rng, (20, 64))
+    counters = count(lesson.copy, wide[:, :40], box=(16, 32))
+    programs, operations = counters.programs, counters.library_operations
+    assert "torch.Tensor.contiguous" not in operations, why_contiguous("x")
+    assert "torch.Tensor.copy_" not in operations or programs == 0, WHY_COPIED
+    assert counters.library_operations == []
 
 
 @pytest.mark.task(3)
@@ -274,6 +300,11 @@ def test_copy_is_your_kernel_one_program_for_each_box(rng):
     assert counters.library_operations == []
     assert counters.programs == 2 * 4
     assert counters.launches[0].grid == (8,)
+
+    launched = count(lesson.copy, *numbers(rng, (32, 128)), box=(16, 32)).programs
+    why = (f"32 x 128 are 2 x 4 boxes of 16 x 32, and {launched} programs were launched.\n"
+           "Which of them have a box that lies outside altogether? Which line counts it?")
+    assert launched == 8, why
 
 
 @pytest.mark.task(1, 3)
@@ -349,6 +380,16 @@ def assert_multiplies(rng, *, m, n, k):
     assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
 
 
+def assert_loads_what_exists(rng, *, m, n, asks):
+    """Each tile of the result needs 32 of k from its rows of a, and from its columns of b: all of them exist."""
+    counters = count(lesson.matmul, *small_integers(rng, (m, 32), (32, n)), **SMALL)
+    tiles, loaded, stored = m // 16 * n // 64, counters.bytes_loaded // 2, counters.bytes_stored // 2
+    needed = tiles * (16 + 64) * 32
+    why = (f"{tiles} tiles need {needed} elements of a and b, and {loaded} were loaded: of what\n"
+           f"lies outside there are zeros. a is {m} x 32, b is 32 x {n}.\n{asks}")
+    assert loaded >= needed or stored < m * n, why
+
+
 def matmul_padded(a, b):
     return lesson.matmul(a, b, **SMALL)
 
@@ -360,11 +401,13 @@ def test_multiplies_one_whole_tile(rng):
 
 @pytest.mark.task(4)
 def test_multiplies_tiles_that_lie_beside_each_other(rng):
+    assert_loads_what_exists(rng, m=16, n=128, asks="At which row and column of b does the box of program 1 begin?")
     assert_multiplies(rng, m=16, n=128, k=32)
 
 
 @pytest.mark.task(4)
 def test_multiplies_tiles_that_lie_below_each_other(rng):
+    assert_loads_what_exists(rng, m=48, n=64, asks="At which row and column of a does the box of program 1 begin?")
     assert_multiplies(rng, m=48, n=64, k=32)
 
 
@@ -384,6 +427,18 @@ def test_multiplies_many_tiles_in_many_steps(rng):
 def test_takes_any_shape_without_a_mask(m, n, k, rng):
     """Beyond the last column of a and the last row of b there are zeros, which add nothing."""
     assert_multiplies(rng, m=m, n=n, k=k)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_multiplies_legal_rows_from_where_they_are(rng):
+    """a and b have 40 of 64 columns."""
+    a, b = small_integers(rng, (16, 64), (40, 64))
+    counters = count(lesson.matmul, a[:, :40], b[:, :40], **SMALL)
+    programs, operations = counters.programs, counters.library_operations
+    assert "torch.Tensor.contiguous" not in operations, why_contiguous("a and b")
+    assert "torch.Tensor.copy_" not in operations or programs == 0, WHY_COPIED
+    assert counters.library_operations == []
 
 
 @pytest.mark.task(4)
@@ -438,6 +493,11 @@ def test_matmul_is_your_kernel_one_program_for_each_tile(rng):
     assert counters.library_operations == []
     assert counters.programs == 3 * 4
     assert counters.launches[0].grid == (12,)
+
+    launched = count(lesson.matmul, *small_integers(rng, (32, 32), (32, 128)), **SMALL).programs
+    why = (f"32 x 128 are 2 x 2 tiles of 16 x 64, and {launched} programs were launched.\n"
+           "Which of them have a tile that lies outside altogether? Which line counts it?")
+    assert launched == 4, why
 
 
 @pytest.mark.task(4)
@@ -522,14 +582,38 @@ def beginnings(*lengths):
 @pytest.mark.task(5)
 def test_a_sequence_ends_where_the_next_one_begins():
     """Sequences of 2 and 4 rows, each in 4 rows of the result: two rows of zeros in the first. x has rows to spare."""
-    x = torch.arange(1.0, 97.0, device=device).view(24, 4)
-    assert_matches(lesson.pad_sequences, x, beginnings(2, 4), 4, oracle=padded_one_by_one, exact=True)
+    x, starts = torch.arange(1.0, 97.0, device=device).view(24, 4), beginnings(2, 4)
+    counters = count(lesson.pad_sequences, x, starts, 4)
+    programs, stored = counters.programs, counters.bytes_stored // 16
+    why = (f"The result has 2 x 4 rows, and {stored} were stored: a store drops what\n"
+           "out_desc does not have. How many rows should it have for a sequence of 2?")
+    assert stored == 8 or programs == 0, why
+
+    below = lesson.pad_sequences(x, starts, 4)[0, 2].tolist()
+    why = (f"[0, 2] of the result holds {below[0]:g} and so on: row 2 of x, which is the first of\n"
+           "sequence 1. Sequence 0 has rows 0 and 1. How many rows has x for its descriptor?")
+    assert below != x[2].tolist(), why
+    assert_matches(lesson.pad_sequences, x, starts, 4, oracle=padded_one_by_one, exact=True)
 
 
 @pytest.mark.task(5)
 def test_the_last_sequence_ends_too():
     x = torch.arange(1.0, 97.0, device=device).view(24, 4)
     assert_matches(lesson.pad_sequences, x, beginnings(3, 2, 1), 4, oracle=padded_one_by_one, exact=True)
+
+
+@pytest.mark.task(5)
+@pytest.mark.counters
+def test_rows_of_the_next_sequence_are_not_loaded(rng):
+    """Sequences of 2 and 4 rows. A row of x is 128 bytes, all numbers of starts are fewer."""
+    x, = numbers(rng, (24, 32))
+    assert_matches(lesson.pad_sequences, x, beginnings(2, 4), 4, oracle=padded_one_by_one, exact=True)
+    counters = count(lesson.pad_sequences, x, beginnings(2, 4), 4)
+    programs, rows = counters.programs, counters.bytes_loaded // 128
+    why = (f"Sequences of 2 and 4 rows are 6 rows of x, and {rows} were loaded.\n"
+           "The engine believes x_desc: a mask or tl.where after the load is too late.\n"
+           "How many rows does x_desc say that there are, for the sequence of 2?")
+    assert rows == 6 or programs == 0, why
 
 
 @pytest.mark.task(5)
@@ -593,8 +677,28 @@ def bytes_tile_by_tile(m, n, k, tile_m, tile_n, itemsize, cluster=1):
                  out=itemsize * m * n)
 
 
+def times_loaded(m, n, cluster=1):
+    """How often an element of a is counted, and one of b, by what 40 more of k add. Tiles of 16 x 64.
+
+    None if no whole numbers make it.
+    """
+    less, more = (lesson.predict_traffic(m, n, k, 16, 64, 4, cluster) for k in (40, 80))
+    times = itertools.product(range(5), repeat=2)
+    return next(((a, b) for a, b in times if 160 * (a * m + b * n) == more - less), None)
+
+
+def why_loaded(tiles, found, wanted, asks):
+    return (f"{tiles}. Loads counted of each element of a: {found[0]}, wanted {wanted[0]};\n"
+            f"of b: {found[1]}, wanted {wanted[1]}. {asks}")
+
+
 @pytest.mark.task(6)
 def test_every_tile_loads_its_rows_and_its_columns():
+    for m, n, tiles in [(48, 64, "3 tiles below each other"), (16, 128, "2 tiles beside each other")]:
+        wanted = n // 64, m // 16
+        found = times_loaded(m, n) or wanted
+        whose = "b" if found[0] == wanted[0] else "a"
+        assert found == wanted, why_loaded(tiles, found, wanted, f"Which programs load one box of {whose}?")
     for m, n, k, tile_m, tile_n in [(16, 64, 48, 16, 64), (48, 64, 40, 16, 64), (16, 128, 40, 16, 64),
                                     (48, 256, 56, 16, 32)]:
         assert_matches(lesson.predict_traffic, m, n, k, tile_m, tile_n, 4, oracle=bytes_tile_by_tile)
@@ -642,6 +746,8 @@ def test_a_cluster_of_two_loads_a_once_and_b_as_before():
 @pytest.mark.task(6)
 @pytest.mark.edge
 def test_of_three_tiles_two_share_a_and_one_loads_it_alone():
+    found = times_loaded(16, 192, 2) or (2, 1)
+    assert found == (2, 1), why_loaded("3 tiles beside each other", found, (2, 1), "How many clusters of 2 are they?")
     assert_matches(lesson.predict_traffic, 16, 192, 32, 16, 64, 2, 2, oracle=bytes_tile_by_tile)
 
 

@@ -20,7 +20,7 @@ Explore
 Concept
     Descriptor: what the engine knows of a tensor: address, shape, strides, box. A legal one keeps these rules:
         1 "rank"      1 to 5 axes                           5 "last stride"   1
-        2 "element"   of 1, 2, 4 or 8 bytes                 6 "stride"        each other: a multiple of 16 bytes
+        2 "element"   of 1, 2, 4 or 8 bytes                 6 "stride"        all others: multiples of 16 bytes
         3 "address"   a multiple of 16 bytes                7 "box side"      each from 1 to 256 elements
         4 "shape"     each length at least 1                8 "box row"       last side: a multiple of 16 bytes
     They are the hardware's. In Triton each side is also a power of two, and the compiler may cut a box into several.
@@ -44,7 +44,7 @@ Code it
     Task 1  box_bytes: what a box takes of shared memory, and what it moves          (two lines)
     Task 2  broken_rule: the first rule that a descriptor breaks; two are given  (thirteen lines)
     Task 3  copy_kernel and copy: a box in, the same box out                      (eleven lines)
-    Task 4  matmul_kernel and matmul: day 7's product, by boxes                 (eighteen lines)
+    Task 4  matmul_kernel and matmul: the product of week 1, day 7, by boxes    (eighteen lines)
     Task 5  pad_kernel: given, and it takes rows of the next sequence; repair it     (two lines)
     Task 6  predict_traffic: the bytes of matmul, and what multicast would save      (two lines)
 
@@ -129,7 +129,8 @@ def copy_kernel(x_desc, out_desc, boxes_across, BOX_M: tl.constexpr, BOX_N: tl.c
 def copy(x: torch.Tensor, *, box: tuple[int, int] = BOX, out: torch.Tensor | None = None) -> torch.Tensor:
     """A copy of x by copy_kernel, one program for each box, counted row by row. The host makes the descriptors.
 
-    x: (m, n), legal for boxes of these sides, but m or n may be 0. out: the same; made by empty_rows if not given.
+    x: (m, n), legal for boxes of these sides, but m or n may be 0: then nothing is launched.
+    out: the same; made by empty_rows if not given.
     """
     m, n = x.shape
     out = empty_rows(m, n, x) if out is None else out
@@ -160,8 +161,9 @@ def matmul(a: torch.Tensor, b: torch.Tensor, *, tile_m: int = TILE_M, tile_n: in
            out: torch.Tensor | None = None) -> torch.Tensor:
     """a @ b by matmul_kernel, one program for each tile of the result, counted row by row; 8 warps, 3 stages.
 
-    a: (m, k), b: (k, n), both bfloat16 or both float16, legal for boxes of these sides; k at least 1, m or n may be 0.
-    tile_m, tile_n, tile_k: powers of two from 16. out: (m, n), legal; made by empty_rows if not given.
+    a: (m, k), b: (k, n), both bfloat16 or both float16, legal for boxes of these sides; k at least 1.
+    m or n may be 0: then nothing is launched. tile_m, tile_n, tile_k: powers of two from 16.
+    out: (m, n), legal; made by empty_rows if not given.
     """
     (m, k), n = a.shape, b.shape[1]
     out = empty_rows(m, n, a) if out is None else out
@@ -215,6 +217,7 @@ def pad_sequences(x: torch.Tensor, starts: torch.Tensor, longest: int) -> torch.
 def predict_traffic(m: int, n: int, k: int, tile_m: int, tile_n: int, itemsize: int, cluster: int = 1) -> int:
     """Bytes that matmul asks of L2, loads and stores together, for elements of `itemsize` bytes.
 
+    Places of a box that do not exist cost nothing.
     cluster: so many programs that are neighbours in one row of tiles load each box of a by one multicast; 1 is the
     kernel of task 4. The last cluster of a row may have fewer programs.
     """
