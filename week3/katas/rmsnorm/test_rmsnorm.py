@@ -121,8 +121,10 @@ def test_rows_of_any_length_may_lie_apart_in_memory_and_the_first_be_zero(dtype,
     x, residual, weight = numbers(rng, (rows, n), (rows, n), (n,), dtype=dtype)
     residual[:1] = -x[:1]
     rstd = lesson.rmsnorm_forward(x, residual, weight)[2]
-    too_few_digits = rows > 1 and dtype == torch.float64 and torch.equal(rstd, rstd.float().double())
-    assert not too_few_digits, "x is float64, and rstd has no more digits than float32 has. What was it converted to?"
+    too_few_digits = dtype == torch.float64 and torch.equal(rstd, rstd.float().double())
+    computed = rows > 1 and rstd[1] != rstd[2]
+    why = "x is float64, and rstd has no more digits than float32 has. What was it converted to?"
+    assert not (computed and too_few_digits), why
     assert_matches(lesson.rmsnorm_forward, apart(x, 2), apart(residual, 5), weight, eps=2**-20, oracle=forward_by_hand,
                    tolerance=summed(n, dtype))
 
