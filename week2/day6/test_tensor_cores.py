@@ -119,8 +119,8 @@ WRONG_COUNTS = {  # what they come from
     ("along m", 2): "As if the tile had 16 rows. How many times does m go into 64?",
     ("along k", 2): "As if the tile went 16 along k. How often does k go into 64?",
     ("along k", 4): "As if k were 32 elements. It is 32 bytes: how many of float16?",
-    ("the tile of the lesson", 16): "Twice too many: as if n ended at 128, or sides were crossed. m divides tile_m; what "
-                                    "does n divide, and which n does mma_shape give?",
+    ("the tile of the lesson", 16): "Twice too many: as if n ended at 128, or sides were crossed. m divides tile_m; "
+                                    "what does n divide, and which n does mma_shape give?",
     ("the tile of the lesson", 32): "As if n were tile_k, 64. Which side of the tile does mma_shape need?",
     ("three products", 4): "As if tf32x3 were one product, as tf32 is. How many does it add?",
     ("three products", 16): "As if tf32x3 were four products. How many does it add?",
