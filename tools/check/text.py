@@ -1,5 +1,6 @@
 """The words of a failure: the call, what is wrong, where; at most LINES lines of at most WIDTH columns."""
 
+import ast
 import re
 import textwrap
 from dataclasses import replace
@@ -117,7 +118,8 @@ def refused(error: Raised) -> list[str]:
 def task_of(frame: Frame) -> str:
     """ "task 2, " for a line of a lesson below `# Task 2`, "given, " for what is given; "" where there is no telling.
 
-    The function is looked for, and only then the line: the launch may be a test's, where lines have other numbers.
+    The function is looked for, and only then the line: the launch may be a test's, where lines have other numbers. Of
+    a kernel in C++ it is the function whose text holds the line.
     """
     folder, _, name = frame.file.rpartition("/")
     try:
@@ -125,13 +127,29 @@ def task_of(frame: Frame) -> str:
         text = lesson.read_text(encoding="utf-8") if lesson else ""
     except (OSError, ValueError):  # an answer that lies in another folder
         return ""
-    above, found, below = text.partition(f"\ndef {frame.function}(")
+    function = _holder(text, frame) or frame.function
+    above, found, below = text.partition(f"\ndef {function}(")
     if not found:
         above = "" if name.startswith("test_") else "\n".join(text.splitlines()[: frame.line])
     numbers = TASK.findall(above)
     if found and GIVEN.search(below.partition("\ndef ")[0]):
         return "given, "
     return (f"task {numbers[-1]}, " if numbers[-1] else "given, ") if numbers else ""
+
+
+def _holder(text: str, frame: Frame) -> str:
+    """The function of the lesson that holds the line in a string, as one that returns a kernel's source in C++ does.
+
+    "" where the line is not that function's: the kernel may have the name of another one, which launches it.
+    """
+    line = "".join(text.splitlines()[frame.line - 1 : frame.line])
+    if not frame.source or frame.source not in line:
+        return ""
+    try:
+        functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    except SyntaxError:
+        return ""
+    return next((node.name for node in functions if node.lineno < frame.line <= (node.end_lineno or 0)), "")
 
 
 # Values that differ ----------------------------------------------------------------------------------------

@@ -56,6 +56,7 @@ class Source:
     def line(self) -> int:
         """Of the kernel's name in its definition."""
         found = re.search(rf"__global__[^;{{]*?\b{self.plain_name}\s*\(", self.code)
+        found = found or re.search(rf"\bvoid\s+{self.plain_name}\s*\(", self.code)  # __global__ was forgotten
         return self.above + 1 + (self.code.count("\n", 0, found.end()) if found else 0)
 
     @property
@@ -251,7 +252,10 @@ def _complaint(source: Source, target: Chip, log: str) -> CompileError:
     found = _COMPLAINT.search(log)
     if found is None:
         return _rejection(source, target, source.line, log.strip().splitlines()[0] if log.strip() else "no reason")
-    return _rejection(source, target, int(found[2]), found[3].strip())
+    line, reason = int(found[2]), found[3].strip()
+    if reason.startswith("Name expression"):  # of the list of names, whose lines are counted then
+        line = source.line
+    return _rejection(source, target, line, reason)
 
 
 def _rejection(source: Source, target: Chip, line: int, reason: str) -> CompileError:

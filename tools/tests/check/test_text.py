@@ -565,3 +565,54 @@ def test_no_failure_is_longer_than_twelve_lines_or_wider_than_76_columns(cause):
         for words in (caught.value.text, caught.value.with_note("note " * 20)):
             lines = words.split("\n")
             assert len(lines) <= 12 and max(map(len, lines)) <= 76, lines
+
+
+@pytest.mark.parametrize(
+    "kernel, first_words, task",
+    [
+        ("total", "sum += x[i];", "task 2, "),  # the learner's own line; the function total is given, and launches it
+        ("total", "__syncthreads();", "given, "),  # a line that is not there: the kernel's name must do
+        ("add", "out[i] = x[i] + y[i];", "given, "),
+        ("matmul", "copy_four(left, a + row);", "task 4, "),
+    ],
+)
+def test_a_line_in_c_belongs_to_the_task_whose_function_holds_it(kernel, first_words, task, monkeypatch, tmp_path):
+    lesson = '''
+ADD = r"""
+    out[i] = x[i] + y[i];
+"""
+
+
+# Given: a kernel
+def add(x):
+    return x
+
+
+# Task 2
+def total_code():
+    return r"""
+    sum += x[i];
+    """
+
+
+def total(x: int) -> int:
+    """The sum. Given."""
+    return x
+
+
+# Task 4
+def products_code():
+    return r"""
+    copy_four(left, a + row);
+    """
+
+
+def matmul(a: int) -> int:
+    """The product. Given."""
+    return a
+'''
+    (tmp_path / "lesson.py").write_text(lesson)
+    monkeypatch.setattr(text, "ROOT", tmp_path)
+    numbers = [i for i, line in enumerate(lesson.splitlines(), 1) if line.strip() == first_words]
+    frame = worker.Frame("lesson.py", numbers[0] if numbers else 14, kernel, first_words)
+    assert text.task_of(frame) == task

@@ -95,6 +95,12 @@ def test_an_error_is_told_at_its_line(body, says):
     assert "asm" in body or "line 3\n    out[0] = facter; // here" in text
 
 
+def test_a_template_without_global_is_told_at_its_line():
+    code = "\n\n\ntemplate <typename T> void f(T* out) { out[0] = 7; }\n"
+    with pytest.raises(CompileError, match="f.cu, line 4\n(.|\n)*__global__"):
+        compiled(Source(code, "f<int>"))
+
+
 @pytest.mark.parametrize("name", ["gone", "reverse"])
 def test_a_kernel_that_is_not_there(name):
     with pytest.raises(CompileError, match=f"There is no kernel {name} in it"):

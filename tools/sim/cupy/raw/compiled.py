@@ -42,6 +42,9 @@ ABSENT = re.compile(
     r"|(?P<macro>INFINITY|NAN|HUGE_VALF?|M_[A-Z]\w*|RAND_MAX)\W+(?:was not declared|undeclared|is not)"
     r"|undeclared identifier \W?(?P<name>INFINITY|NAN|HUGE_VALF?|M_[A-Z]\w*|RAND_MAX)"
 )
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+FUNCTION = r"(?:^|[;{{}}>])\s*(?:(?:extern \"C\"|static|inline|__device__|__host__)\s+)*(void\s+{}\s*\()"
+NO_KERNEL = "{} is a function like others. Which word before void makes it a kernel?"
 NO_FILE = re.compile(r"(\S+): No such file or directory|'(\S+)' file not found")
 
 
@@ -57,6 +60,7 @@ class Compiled:
             self.source = Source(code)
             if self.for_nvrtc:
                 _check_headers(self.source, options)
+            self._check_kernels(expressions)
             names = [kernel.name for kernel in self.source.kernels.values() if kernel.callable_by_name]
             self.kernels = {name: number for number, name in enumerate(dict.fromkeys((*names, *expressions)))}
             flags = (*for_host(options), *(["-DSIMT_NVRTC"] if self.for_nvrtc else []))
@@ -76,7 +80,7 @@ class Compiled:
 
     def parameters(self, name: str) -> tuple[str, ...]:
         """Names of a kernel's parameters, as far as they are known."""
-        plain = matched(re.match(r"[&\s]*(?:\w+::)*(\w*)", name))[1]
+        plain = _plain_name(name)
         return self.source.kernels[plain].parameters if plain in self.source.kernels else ()
 
     def variable(self, name: str) -> tuple[int, int] | None:
@@ -84,6 +88,13 @@ class Compiled:
         size = ctypes.c_size_t()
         address = self.loaded.simt_variable(name.encode(), size)
         return (address, size.value) if address else None
+
+    def _check_kernels(self, expressions: tuple[str, ...]) -> None:
+        """Refuse a function that is asked for by name as if it were a kernel."""
+        for name in expressions:
+            plain = _plain_name(name)
+            if plain not in self.source.kernels and (line := line_of_function(self.source.code, plain)):
+                raise Unsupported(line, NO_KERNEL.format(plain))
 
     # Errors --------------------------------------------------------------------------------------
 
@@ -114,6 +125,18 @@ class Compiled:
     def _wrong(self, line: int, what: str) -> CompileException:
         file, number, source = faults.describe(self.origin.spot(line, ""))
         return CompileException(cut(f"{file}, line {number}:  {source}", WIDTH) + f"\n{what}")
+
+
+def _plain_name(expression: str) -> str:
+    """f, of &space::f<float>."""
+    return matched(re.match(r"[&\s]*(?:\w+::)*(\w*)", expression))[1]
+
+
+def line_of_function(code: str, name: str) -> int:
+    """Of a void function that is no kernel; 0 if there is none, or a macro may make it a kernel."""
+    code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), code)
+    found = re.search(FUNCTION.format(name), code) if name else None
+    return code.count("\n", 0, found.start(1)) + 1 if found else 0
 
 
 compiled = functools.cache(Compiled)  # CuPy, too, compiles equal sources once, and their variables are the same

@@ -220,7 +220,8 @@ class Report:
         return f"A GPU runs {self.note.number:,} of these blocks at a time; block {where} begins when one has ended"
 
     def _race(self) -> tuple[str, str]:
-        (first, place, before), (second, _, after) = self._parties()
+        (first, place, before), (second, there, after) = self._parties()
+        line = self.scene.spot(place).line
         same_warp = first // WARP == second // WARP
         why = "Neither a barrier nor a __syncwarp lies" if same_warp else "No barrier lies"
         why, earlier = f"{why} between the two.", self._name(first)
@@ -228,9 +229,12 @@ class Report:
             why, earlier = "Blocks run in any order.", self._name(first, self.note.other_block)
         kind = RACES[before != "load", after != "load"]
         remedy = "A GPU lets equal values pass." if before == after == "store" else "What puts them in order?"
+        if before == after == "store" and line == self.scene.spot(there).line:
+            why = "No barrier, no __syncwarp lies between." if why.startswith("Neither") else why  # in one line
+            why, remedy = f"{why[:-1]}; a GPU lets equal values pass.", "Which should not store there?"
         return (
             f"{self._name(second)} {DOES[after]} {self._element()[0]},\nwhich {earlier} {DID[before]} in "
-            f"line {self.scene.spot(place).line}.\n{why}",
+            f"line {line}.\n{why}",
             f"A {kind} race: either may come first. {remedy}",
         )
 

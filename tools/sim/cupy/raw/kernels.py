@@ -11,7 +11,7 @@ from tools.sim import host
 from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.device.memory import Memory, MemoryPointer
 from tools.sim.cupy.raw import capture, launch, origin, resources
-from tools.sim.cupy.raw.compiled import Compiled, compiled
+from tools.sim.cupy.raw.compiled import NO_KERNEL, Compiled, compiled, line_of_function
 
 MOST_SHARED, MOST_SHARED_OPTED_IN = 48 << 10, 227 << 10  # bytes of a block; of compute capability 9.0
 OF_COMPILER = """
@@ -77,6 +77,8 @@ class RawKernel:
         advice = f"kernels that can be found: {', '.join(module.kernels) or 'none'}."
         if self.name in module.source.kernels:
             advice = 'its name is mangled. Write extern "C" before __global__; a template needs name_expressions.'
+        elif line_of_function(self.code, self.name):
+            advice = NO_KERNEL.format("it")
         raise launch.CUDADriverError(f"CUDA_ERROR_NOT_FOUND: named symbol not found\n{self.name}: {advice}")
 
     def _found_by_compiler(self) -> Compiled | None:

@@ -179,12 +179,31 @@ def test_a_template_that_does_not_exist():
 
 
 @needs_compiler
+def test_a_template_without_global_is_no_kernel_and_its_line_is_named():
+    code = "// f\ntemplate <typename T>\nvoid f(T* x) {}\n"
+    with pytest.raises(
+        CompileException, match="line 3:  void f.*\nf is a function like others. Which word before void"
+    ):
+        cp.RawModule(code=code, name_expressions=("f<int>",)).compile()
+
+
+@needs_compiler
+def test_a_template_of_a_kernel_may_be_made_by_a_macro():
+    code = "#define KERNEL __global__ void\ntemplate <typename T> KERNEL f(T* out) { out[0] = 7; }\n"
+    out = zeros(1, np.int32)
+    cp.RawModule(code=code, name_expressions=("f<int>",)).get_function("f<int>")((1,), (1,), (out,))
+    assert out.get()[0] == 7
+
+
+@needs_compiler
 @pytest.mark.parametrize(
     "code, name, says",
     [
         ("__global__ void f() {}", "f", 'its name is mangled. Write extern "C" before __global__'),
         ("template <int N> __global__ void f() {}", "f", "a template needs name_expressions"),
         ('extern "C" __global__ void f() {}', "g", "g: kernels that can be found: f."),
+        ('extern "C" void f() {}', "f", "Which word before void makes it a kernel?"),
+        ('// extern "C" void f() {}', "f", "f: kernels that can be found: none."),
     ],
 )
 def test_a_kernel_that_cannot_be_found(code, name, says):
