@@ -12,7 +12,7 @@ Challenge
 
 Explore
     ./course count week2/katas/cuda_cpp
-    The line of matmul_tiled that takes from a_tile and b_tile: how many bytes pass there for each flop?
+    The line of matmul_tiled that takes from a_tile and b_tile: how many bytes pass there for each product of two?
 
 Concept
     Kernel: in CUDA C++ a kernel is a function that returns nothing, __global__ void NAME(...). A variable has a type,
@@ -26,21 +26,24 @@ Concept
     formula makes the whole of it double, and an H100 does half as many of these.
     Loops: for (int i = start; i < stop; i += step) is range(start, stop, step). `sum += x` and `distance /= 2` change
     a variable; && is and. Braces hold what belongs to a loop or an if; a single statement needs none.
-    Warps: __shfl_down_sync(0xffffffff, value, distance) gives a lane the `value` of the lane `distance` higher.
-    atomicAdd(out, value) adds to out[0] in one step. The names of Numba remain: blockIdx.x, blockDim.x, threadIdx.x,
-    and gridDim.x for the number of blocks.
+    Warps: __shfl_down_sync(0xffffffff, value, distance) gives a lane the `value` of the lane `distance` higher, or its
+    own where there is none. 0xffffffff names all 32 lanes, and all of them must come to it. atomicAdd(out, value) adds
+    to out[0] in one step. The names of Numba remain, as blockIdx.x, blockDim.x, threadIdx.x, threadIdx.y; the number
+    of blocks is gridDim.x.
     Shared memory: __shared__ float tile[32][33]; is one array for the block, and __syncthreads() its barrier. Rows of
     33 put the elements of a column into 32 different banks, where rows of 32 put them all into one.
     Transposing: a block reads 32 x 32 elements row by row into a tile, waits, and stores them with the tile's rows
     and columns exchanged: then both accesses of global memory are of neighbours. Each of its 32 x 8 threads does four
-    of them: y, y + 8, y + 16 and y + 24. An array in global memory has one index: row * columns + column.
+    of them: with y = threadIdx.y those of rows y, y + 8, y + 16 and y + 24. An array in global memory has one index:
+    row * columns + column.
     Device function: __device__ void NAME(...), called by kernels, stores its results where a float* points to.
     The address of an element is &x[i] or x + i. copy_four(to, from), below, moves four neighbours by one instruction.
     Register tile: a thread with one output takes two floats from shared memory for each product and is held up by
     them. With 8 x 16 outputs it takes 24 for 128 products. Sums in an array stay in registers if all indices are known
-    to the compiler: `#pragma unroll` above a loop writes its turns one after the other. KERNEL, below, takes the
-    floats of the next step before it multiplies those of this one. Its tiles come by asynchronous copies, which go
-    past the registers: threads ask for a tile two tiles ahead of its turn, and multiply while it is on its way.
+    to the compiler: `#pragma unroll` above a loop asks it to write the turns one after the other, which it may do
+    unasked. KERNEL, below, need not be read for task 4: it takes the floats of the next step before it multiplies
+    those of this one. Its tiles come by asynchronous copies, which go past the registers: threads ask for a tile two
+    tiles ahead of its turn, and multiply while it is on its way.
 
 Code it
     Task 1  saxpy_code, saxpy: a kernel for any type, and its launch                          (six lines)
@@ -264,9 +267,9 @@ OPTIONS = (f"-I{os.environ.get('CUDA_PATH', '/usr/local/cuda')}/include",)
 
 
 def predict_bytes(tile: tuple[int, int], each: tuple[int, int]) -> tuple[float, float]:
-    """Bytes that a product of float32 matrices loads from global and from shared memory, for each multiply-add.
+    """Bytes that a @ b in float32 loads from global and from shared memory, for each product of two floats.
 
-    tile: rows and columns of a block's outputs; each: of a thread's. A whole product loads m * n * k times as much.
+    tile: rows and columns of a block's outputs; each: of a thread's. The whole of a @ b makes m * n * k products.
     """
     raise NotImplementedError("week2/katas/cuda_cpp task 4: predict_bytes")
 

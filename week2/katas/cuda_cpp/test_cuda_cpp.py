@@ -98,6 +98,21 @@ def test_scales_and_adds_any_length(n, rng):
 
 @pytest.mark.task(1)
 @pytest.mark.tolerance
+def test_no_step_of_double_passes_through_float():
+    """1 + 2**-40 is a double, and 1.0 as a float; so in each of a, x and y, and in what the formula makes of them."""
+    fine, zero, one = 1 + 2.0**-40, *on_gpu([0.0], [1.0], dtype=np.float64)
+    small, = on_gpu([fine], dtype=np.float64)
+    kept = {
+        "a": float(lesson.saxpy(fine, one, zero).get()[0]),
+        "x": float(lesson.saxpy(1.0, small, zero).get()[0]),
+        "y": float(lesson.saxpy(1.0, zero, small).get()[0]),
+    }
+    lost = [name for name, value in kept.items() if value == 1.0]
+    assert lost == [], "They come back with the digits of a float. Which variable of the template is a float still?"
+
+
+@pytest.mark.task(1)
+@pytest.mark.tolerance
 def test_double_keeps_its_digits(rng):
     """0.1 has other digits in float than in double."""
     assert_matches(lesson.saxpy, 0.1, *vectors(rng, 1000, 2, np.float64), oracle=scaled_and_added,
@@ -145,8 +160,25 @@ def test_the_compiler_finds_no_double_where_all_is_float(rng):
 # Task 2: a sum in registers -----------------------------------------------------------------------
 
 @pytest.mark.task(2)
+def test_the_lane_that_adds_is_one_that_holds_the_sum_of_all():
+    of_lane_0, of_lane_31 = (int(lesson.total(*on_gpu(np.eye(32)[lane]), blocks=1).get()[0]) for lane in (0, 31))
+    assert of_lane_0 != 2, "Element 0 counts twice. To how high a lane does the first shuffle reach: is there one?"
+    has_only_higher_lanes = of_lane_0 == 0 and of_lane_31 > 0
+    assert not has_only_higher_lanes, "Lane 0 is left out. Which lane holds the sum of all 32 after the shuffles?"
+
+
+@pytest.mark.task(2)
 def test_each_lane_of_one_warp_counts_once():
     assert_matches(times_in_the_total, 32, 1, oracle=once_each)
+
+
+@pytest.mark.task(2)
+def test_a_turn_of_the_loop_that_finds_zeros_adds_nothing():
+    """256 ones are a turn of one block, and 256 zeros behind them a second one."""
+    ones = np.ones(256, SINGLE)
+    first_turn, both_turns = (float(lesson.total(*on_gpu(row), blocks=1).get()[0])
+                              for row in (ones, np.append(ones, 0 * ones)))
+    assert both_turns == first_turn, "A sum is passed on again in each turn. Which loop does the shuffle belong behind?"
 
 
 @pytest.mark.task(2)
@@ -199,19 +231,20 @@ def test_the_total_of_nan_is_nan():
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-def test_each_element_is_loaded_once_and_beside_its_neighbours(rng):
-    counters = count(lesson.total, *vectors(rng, 4096, 1), blocks=2)
-    assert counters.bytes_loaded == 4 * 4096
-    loads = [line.counts for line in counters.launches[-1].lines if line.kind == "load"]
-    sectors_per_load = sum(line.sectors for line in loads) / sum(line.requests for line in loads)
-    assert sectors_per_load == 4
+def test_one_lane_of_each_warp_adds_to_the_result(rng):
+    counters, blocks = count(lesson.total, *vectors(rng, 4096, 1), blocks=2), 2
+    assert counters.bytes_atomic == 4 * WARPS * blocks
 
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-def test_one_lane_of_each_warp_adds_to_the_result(rng):
-    counters, blocks = count(lesson.total, *vectors(rng, 4096, 1), blocks=2), 2
-    assert counters.bytes_atomic == 4 * WARPS * blocks
+def test_each_element_is_loaded_once_and_beside_its_neighbours(rng):
+    counters = count(lesson.total, *vectors(rng, 4096, 1), blocks=2)
+    assert counters.bytes_loaded == 4 * 4096
+    assert counters.sectors_per_request <= 4
+    loads = [line.counts for line in counters.launches[-1].lines if line.kind == "load"]
+    sectors_per_load = sum(line.sectors for line in loads) / sum(line.requests for line in loads)
+    assert sectors_per_load == 4
 
 
 @pytest.mark.task(2)
@@ -239,6 +272,24 @@ def numbered(rows, columns):
 
 
 @pytest.mark.task(3)
+@pytest.mark.counters
+def test_elements_pass_through_the_shared_tile():
+    """Each is stored in it and taken from it: twice four bytes."""
+    bytes_of_an_element = count(lesson.transpose, *numbered(32, 32)).bytes_shared / 32**2
+    assert bytes_of_an_element == 8
+
+
+@pytest.mark.task(3)
+def test_transposes_one_full_tile():
+    assert_matches(lesson.transpose, *numbered(32, 32), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+def test_transposes_one_row_of_two():
+    assert_matches(lesson.transpose, *numbered(1, 2), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
 def test_a_row_of_the_result_is_as_long_as_x_has_rows():
     """out is larger than it has to be here, so that what is stored too far on is seen."""
     out = cupy.zeros((64, 64), np.float32)
@@ -248,21 +299,8 @@ def test_a_row_of_the_result_is_as_long_as_x_has_rows():
 
 
 @pytest.mark.task(3)
-@pytest.mark.counters
-def test_elements_pass_through_the_shared_tile():
-    """Each is stored in it and taken from it: twice four bytes."""
-    bytes_of_an_element = count(lesson.transpose, *numbered(32, 32)).bytes_shared / 32**2
-    assert bytes_of_an_element == 8
-
-
-@pytest.mark.task(3)
 def test_transposes_two_rows_of_three():
     assert_matches(lesson.transpose, *numbered(2, 3), oracle=transposed, exact=True)
-
-
-@pytest.mark.task(3)
-def test_transposes_one_full_tile():
-    assert_matches(lesson.transpose, *numbered(32, 32), oracle=transposed, exact=True)
 
 
 @pytest.mark.task(3)
@@ -326,12 +364,20 @@ def from_shared_memory(tile, each):
 
 
 @pytest.mark.task(4)
-def test_a_block_of_two_by_four_outputs_with_one_a_thread():
-    """It loads 2 + 4 floats for 8 products, three bytes for each; a thread takes two floats for one."""
-    def by_hand(tile, each):
-        return 3.0, 8.0
+def test_bytes_are_those_of_one_product():
+    """2 x 4 outputs, of a block and of a thread, take 2 + 4 floats a step and make 8 products of them."""
+    for bytes_of_one in (from_global_memory((2, 4), (1, 2)), from_shared_memory((4, 8), (2, 4))):
+        assert bytes_of_one != 4 * (2 + 4), "All of a step's bytes with 2 x 4 outputs. For how many products are they?"
+        assert bytes_of_one != 8 / (2 * 4), "2 x 4 outputs take more than two floats a step. How many of a, and of b?"
 
-    assert_matches(lesson.predict_bytes, (2, 4), (1, 1), oracle=by_hand)
+
+@pytest.mark.task(4)
+def test_a_block_of_two_by_four_outputs_with_two_a_thread():
+    """It loads 2 + 4 floats for 8 products, three bytes for each; a thread takes 1 + 2 floats for two."""
+    def by_hand(tile, each):
+        return 3.0, 6.0
+
+    assert_matches(lesson.predict_bytes, (2, 4), (1, 2), oracle=by_hand)
 
 
 # Rows and columns of the outputs of a block, and of a thread
@@ -396,6 +442,29 @@ def test_take_stores_eight_rows_and_sixteen_columns(row, column):
         return [row + i for i in fours if i < 4 or 32 <= i < 36], [200 + column + i for i in fours]
 
     assert_matches(taken, row, column, oracle=by_hand)
+
+
+ADDED = """
+extern "C" __global__ void added(const float* left, const float* right, float* sums) {
+    add_products(left, right, (float(*)[16])sums);
+}
+"""
+
+
+def added(left, right):
+    """What add_products adds to 8 x 16 sums that begin at 0."""
+    sums = cupy.zeros((8, 16), np.float32)
+    kernel = cupy.RawKernel(lesson.HEAD + lesson.products_code() + ADDED, "added")
+    kernel((1,), (1,), (*on_gpu(left, right), sums))
+    return sums.get().astype(int).tolist()
+
+
+@pytest.mark.task(4)
+def test_eight_rows_and_sixteen_columns_are_multiplied():
+    def by_hand(left, right):
+        return [[one * other for other in right] for one in left]
+
+    assert_matches(added, [1, 2, 3, 4, 5, 6, 7, 8], list(range(10, 26)), oracle=by_hand)
 
 
 def small_product(left, right):
@@ -465,7 +534,7 @@ def test_a_thread_takes_its_24_floats_by_six_requests(rng):
     """Of each step along k, in each of eight warps. Filling the tiles takes 12 requests of a warp for 16 steps."""
     counters = count(lesson.matmul, *products_of(rng, 128, 256, 64))
     taken = counters.shared_requests - WARPS * 12 * (64 // 16)
-    assert taken == WARPS * 6 * 64
+    assert taken == WARPS * 6 * 64, "Each request of take can bring four neighbours. Which function asks for four?"
     barriers_of_a_warp = counters.barriers / WARPS
     assert barriers_of_a_warp == 1 + 64 // 16, "KERNEL waits before the first tile and after each, and that is enough"
 
