@@ -7,27 +7,29 @@ import numpy as np
 from tools.check.diagnosis.repeated import MOST
 from tools.check.patience import SLOW_REPEAT, allowed
 from tools.models import banks
-from tools.models.units import WARP
+from tools.models.units import BANKS, WARP, WORD
 from tools.sim.counters import Counters, Line
 from tools.sim.faults import describe
 from tools.sim.trace import Access, Memory
 
-SHOWN = 4  # elements of a request
-
 
 class Request(NamedTuple):
-    """What one warp asks of an array in shared memory at one time. elements: of its active lanes, in their order."""
+    """What one warp asks of an array in shared memory at one time. elements: two that lie in one bank, or none."""
 
     memory: Memory
     elements: tuple[int, ...]
+    bank: int
     conflicts: int
 
     def __str__(self) -> str:
-        """tile is (32, 33), rows of 33. The first threads of a warp ask for its elements 0, 34, 68, 102."""
+        """tile is (33, 32), rows of 32. Elements 1 and 33 of tile are both in bank 1."""
         name, shape = self.memory.name, self.memory.shape
         rows = f", rows of {shape[-1]}" if len(shape) > 1 else ""
-        shown = ", ".join(map(str, self.elements[:SHOWN]))
-        return f"{name} is {shape}{rows}. The first threads of a warp ask for its elements {shown}."
+        told = f"{name} is {shape}{rows}."
+        if len(self.elements) == 2:
+            bank = f"bank {self.bank}" if self.memory.address % banks.ROW == 0 else "one bank"
+            told += " Elements {} and {} of {} are both in {}.".format(*self.elements, name, bank)
+        return told
 
 
 class Hearing:
@@ -51,9 +53,23 @@ class Hearing:
         conflicts = banks.conflicts(addresses, access.size, active, access.kind)
         most = int(np.argmax(conflicts))
         if conflicts[most] > (self.worst.conflicts if self.worst else 0):
-            own = addresses[most][active[most]] - access.memory.address
-            elements = tuple((own // access.memory.itemsize).tolist())
-            self.worst = Request(access.memory, elements, int(conflicts[most]))
+            two = _two_of_one_bank(addresses[most], access.size, active[most], access.kind)
+            elements = tuple((address - access.memory.address) // access.memory.itemsize for address in two)
+            bank = two[0] // WORD % BANKS if two else 0
+            self.worst = Request(access.memory, elements, bank, int(conflicts[most]))
+
+
+def _two_of_one_bank(addresses: np.ndarray, size: int, active: np.ndarray, kind: str) -> tuple[int, ...]:
+    """The addresses of the first lane that a bank keeps waiting, and of the lane before it that it waits for."""
+    together = int(banks.lanes_together(addresses[None], size, active[None], kind)[0])
+    word = max(WORD, size)
+    first: dict[tuple[int, int], int] = {}  # of each bank, for each group of lanes that are served together
+    for lane in np.flatnonzero(active).tolist():
+        address = int(addresses[lane])
+        before = first.setdefault((lane // together, address // word % (banks.ROW // word)), address)
+        if address // word != before // word:
+            return before, address
+    return ()
 
 
 def _by_warp(access: Access) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What a failure says of bank conflicts: the array, and where the first threads of the worst request find theirs."""
+"""What a failure says of bank conflicts: the array, and two elements of the worst request that lie in one bank."""
 
 import numpy as np
 import pytest
@@ -58,17 +58,17 @@ def told(kernel, asked: str, threads: int = 32) -> list[str]:
     return told_by_counters(count(lambda: kernel[1, threads](x, np.zeros_like(x))), asked)
 
 
-def test_the_worst_request_is_told_with_its_array_and_the_elements_of_its_first_threads():
+def test_the_worst_request_is_told_with_its_array_and_two_elements_that_lie_in_one_bank():
     for asked in ("assert counters.conflicts == 0", "assert counters.wavefronts == 3"):
         assert told(down_a_column, asked)[-2:] == [
-            "tile is (33, 32), rows of 32. The first threads of a warp ask for its elements 65, 97, 129, 161.",
+            "tile is (33, 32), rows of 32. Elements 65 and 97 of tile are both in bank 1.",
             ASKS,
         ]
 
 
 def test_an_array_without_rows_is_told_by_its_length_and_elements_of_any_size_are_counted():
     assert told(every_eighth, "assert counters.conflicts == 0", 64)[-2:] == [
-        "wide is (512,). The first threads of a warp ask for its elements 0, 8, 16, 24.",
+        "wide is (512,). Elements 0 and 16 of wide are both in bank 0.",
         ASKS,
     ]
 
