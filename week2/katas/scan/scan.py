@@ -39,12 +39,12 @@ Concept
     tl.atomic_add(out_ptr + ids, sums, mask=..., sem="relaxed") adds those to out: a *segmented reduction*. Without
     sem="relaxed" an atomic also puts all other memory in order, which costs time.
     Look-back: one pass. Each program takes a ticket, the number of its tile. It publishes PART with its tile's total;
-    and once it knows what came before, WHOLE with the sum up to its end. To know it, it looks at a *window* of tiles,
-    the nearest first. If one has published NOTHING yet, it looks again. Else it adds values from the nearest tile to
-    the nearest WHOLE, both included, and is done; without a WHOLE it adds all and goes on with the window before.
+    and once it knows what came before, WHOLE with the sum up to its end. For that it looks at a *window* of tiles, the
+    nearest first. If one has published NOTHING, it looks again; beyond a WHOLE it need not. Else it adds values from
+    the nearest tile to the first WHOLE, included, and is done; without one, all, and goes on to the window before.
     Tickets: programs may start in any order, and draw tickets as they start. So nobody waits for a tile not begun.
-    Triton: tl.where(condition, a, b) takes each element from a or b; tl.min(x) and tl.sum(x) make one number of a
-    block; (x != y).to(tl.int32) is 0 or 1. A loop has no `break`: it ends when its condition no longer holds.
+    Triton: tl.where(condition, a, b) takes each element from a or b; a factor 0 would keep NaN. tl.min(x) and tl.sum(x)
+    make one number of a block; (x != y).to(tl.int32) is 0 or 1. A loop has no `break`: it ends by its condition.
 
 Code it
     Task 1  hillis_steele_cost, blelloch_cost, predict_traffic: predict, then count       (four lines)
@@ -196,7 +196,7 @@ def combined(a: tuple[int, float], b: tuple[int, float]) -> tuple[int, float]:
 def segment_kernel(ids_ptr, x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     mine = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     exists = mine < n
-    ids = tl.load(ids_ptr + mine, mask=exists, other=-1)  # -1: no segment, so nothing to add
+    ids = tl.load(ids_ptr + mine, mask=exists, other=-1)  # -1: no segment; these lanes must stay out of the atomic
     id_before = tl.load(ids_ptr + mine - 1, mask=exists & (mine > 0), other=-1)
     id_after = tl.load(ids_ptr + mine + 1, mask=mine + 1 < n, other=-1)
     x = tl.load(x_ptr + mine, mask=exists, other=0.0)

@@ -33,10 +33,10 @@ def sums_up_to(x, **sizes):
     return torch.cumsum(x, 0)
 
 
-def stops(function, *args, saying):
+def stops(function, *args, saying, **sizes):
     """Whether the simulator stops this call and says these words; another fault is raised. A GPU is not asked."""
     try:
-        count(function, *args)
+        count(function, *args, **sizes)
     except Exception as fault:
         if saying not in " ".join(str(fault).split()):
             raise
@@ -56,6 +56,8 @@ def test_hillis_and_steele_add_at_every_place_that_has_a_partner():
         steps = [2**step for step in range(64) if 2**step < n]
         return terms(**{f"step_{step}": n - step for step in steps}), len(steps)
 
+    work, _ = lesson.hillis_steele_cost(8)
+    assert work != 8 * 3, "24 are 8 additions in each of 3 steps. Which places of a step have none before them to add?"
     for n in (2, 1, 8, 256, 4096):
         assert_matches(lesson.hillis_steele_cost, n, oracle=cost)
 
@@ -67,6 +69,9 @@ def test_blelloch_goes_up_and_down_one_tree():
         pairs = sum(n // (2 * step) for step in steps)
         return terms(up=pairs, down=pairs), 2 * len(steps)
 
+    _, span = lesson.blelloch_cost(8)
+    assert span != 3, "3 is the span of the way up over 8 elements alone. How many steps has the way down?"
+    assert span != 8 * 3, "24 are 8 times 3. Span is steps, not additions: how many steps go up, how many down?"
     for n in (2, 1, 8, 256, 4096):
         assert_matches(lesson.blelloch_cost, n, oracle=cost)
 
@@ -107,11 +112,22 @@ def test_three_passes_move_twice_what_one_pass_moves():
 
 # Task 2: a tree in shared memory ------------------------------------------------------------------
 
+DOWN = {  # what comes of the eight numbers by a way down that is not that of the lesson
+    (0, 0, 0, 0, 0, 0, 0, 0): "All 8 results are 0. What did right - step hold before it took what right held?",
+    (5, 0, 8, 7, 4, 16, 3, 27): (
+        "5 0 8 7 4 16 3 27 is the picture before its last row. Which step does your way down not make?"),
+    (36, 41, 43, 51, 52, 56, 63, 66): (
+        "Each result is 36 too large: the 0 of the last place came to none of them. Which step down is the first?"),
+    (7, 24, 16, 54, 11, 39, 36, 36): "This comes of a way down whose steps grow: 1, 2, 4, ... Which is its first step?",
+    (208, 5, 15, 8, 31, 4, 14, 3): "right - step took the sum, right what it held before. Which of them takes the sum?",
+}
+
+
 @pytest.mark.task(2)
-def test_the_zero_of_the_last_place_does_not_spread_to_all():
-    """As it does where the left place takes what right held, and is then added to right: 0 + 0."""
-    sums = lesson.exclusive_scan(tensor(LESSON), out=torch.full((8,), NAN, device=device)).tolist()
-    assert sums != 8 * [0.0], "All 8 results are 0. What did right - step hold before it took what right held?"
+def test_the_way_down_ends_with_the_last_row_of_the_picture():
+    sums = tuple(lesson.exclusive_scan(tensor(LESSON), out=torch.full((8,), NAN, device=device)).tolist())
+    mistaken = sums in DOWN
+    assert not mistaken, DOWN[sums]
 
 
 @pytest.mark.task(2)
@@ -269,8 +285,12 @@ def lengths(*sizes):
 @pytest.mark.parametrize("flags", list(itertools.product([0, 1], repeat=2)))
 def test_two_pairs_add_up_unless_a_segment_begins_with_the_second(flags):
     a, b = (flags[0], 5.0), (flags[1], 2.0)
-    flag, _ = lesson.combined(a, b)
+    flag, value = lesson.combined(a, b)
+    assert flag in (0, 1), f"The flag of {a} and {b} together is {flag}, not 0 or 1. What came back in its place?"
     assert flag >= max(flags), f"The flag of {a} and {b} together is {flag}. A segment begins in one, so it is 1."
+    begins = "A segment begins" if flags[1] else "No segment begins"
+    assert value == pair_of(a, b)[1], (
+        f"The value of {a} and {b} together is {value}. {begins} with the second. Whose values belong to its segment?")
     assert_matches(lesson.combined, a, b, oracle=pair_of)
 
 
@@ -287,12 +307,31 @@ def test_three_pairs_give_the_same_however_they_are_grouped(grouped, flags):
 @pytest.mark.parametrize("value", [NAN, INF])
 def test_nothing_of_a_segment_gets_into_the_next_one(value):
     """Not even NaN, as 0 * NaN would."""
+    _, sum_of_the_second = lesson.combined((0, value), (1, 2.0))
+    assert sum_of_the_second == 2.0, (
+        f"A segment begins with (1, 2.0), yet {value} before it made its value {sum_of_the_second}. "
+        f"What is 0 * {value}?")
     assert_matches(lesson.combined, (0, value), (1, 2.0), oracle=lambda a, b: (1, 2.0))
+
+
+SEGMENTS = {  # sums of the segments 5 2 8 and 1 4 that are not theirs
+    (27, 6): "27 is 5 + 7 + 15: each running sum of segment 0 was added. Which of them is its sum?",
+    (8, 4): "8 is the last element of segment 0 alone: its sum began anew there. At which element is a flag 1?",
+    (5, 1): "5 is the first element of segment 0 alone. At which of its elements does the scan have its sum?",
+    (7, 1): "7 is segment 0 without its last element. At which of its elements does the scan have its sum?",
+    (15, 20): "Segment 2 got 20, its own 5 and the 15 of segment 0. What makes a sum begin anew?",
+}
 
 
 @pytest.mark.task(3)
 def test_adds_up_the_segments_of_the_lesson():
     """ids 0 0 0 2 2 5: segments 1, 3, 4 and 6 are empty."""
+    arguments = lengths(3, 0, 2, 0, 0, 1), tensor(LESSON[:6]), 7
+    assert not stops(lesson.segment_sums, *arguments, block=8, saying="before the start of out"), (
+        "The 2 lanes behind element 5 have the id -1, and out[-1] is updated. What keeps such lanes out?")
+    of_first, _, of_third = lesson.segment_sums(*arguments, block=8)[:3].tolist()
+    mistaken = (of_first, of_third) in SEGMENTS
+    assert not mistaken, SEGMENTS[of_first, of_third]
     assert_matches(lesson.segment_sums, lengths(3, 0, 2, 0, 0, 1), tensor(LESSON[:6]), 7, block=8,
                    oracle=sums_of_segments, exact=True)
 
@@ -376,8 +415,37 @@ def test_the_compiler_adds_sums_of_segments_without_putting_other_memory_in_orde
 
 def sum_of_all(statuses, values, window=4):
     """As far as the nearest WHOLE."""
-    first = max([at for at, status in enumerate(statuses) if status == WHOLE], default=0)
-    return float(sum(values[first:]))
+    return float(sum(values[nearest_whole(statuses):]))
+
+
+def nearest_whole(statuses):
+    return max([at for at, status in enumerate(statuses) if status == WHOLE], default=0)
+
+
+def tiles_of(amount):
+    """The tiles whose values 4, 8, 16, ... add up to this, as words; "" where none do."""
+    if not 0 < amount < INF or amount % 4:
+        return [], ""
+    tiles = [at for at in range(64) if int(amount) >> (at + 2) & 1]
+    return tiles, f"tile{'s' if len(tiles) > 1 else ''} {', '.join(map(str, tiles))}"
+
+
+def what_went_wrong(got, statuses, values, window=4):
+    """A question about the tiles that are in this sum and should not be, or should be and are not; "" if none is."""
+    first, wanted = nearest_whole(statuses), sum_of_all(statuses, values)
+    if got == sum(statuses[first:]) != wanted:
+        return f"{got} is a sum of statuses. Which of the two that load_window returns is added?"
+    (more, named_more), (fewer, named_fewer) = tiles_of(got - wanted), tiles_of(wanted - got)
+    if more:
+        if max(more) < first:
+            return f"In the sum is {named_more}, but tile {first} is WHOLE. What does its value count already?"
+        if min(more) >= first:
+            return f"{got - wanted} too much: twice {named_more}. Which tile is the first of the next window?"
+    if fewer == [first] and len(statuses) - first <= window:
+        return f"Not in the sum: {named_fewer}, the nearest WHOLE. Is what it published no part of the sum?"
+    if fewer and max(fewer) < len(statuses) - window:
+        return f"Not in the sum: {named_fewer}, beyond the first window. When does the loop go on to the next?"
+    return f"Not in the sum: {named_fewer}. Which tiles from the nearest WHOLE on count?" if fewer else ""
 
 
 def assert_scans(x, **sizes):
@@ -387,6 +455,12 @@ def assert_scans(x, **sizes):
     exact = bool((x == x.round()).all())
     assert_matches(lesson.inclusive_scan, x, **sizes, oracle=sums_up_to, exact=exact,
                    tolerance=None if exact else accumulated(np.float32, x.numel()))
+
+
+@pytest.mark.task(4)
+def test_the_first_tile_has_none_to_ask():
+    asks = stops(lesson.sum_before, [], [], saying="of words")
+    assert not asks, "No tile lies before tile 0, yet it asks for a word: its own. Which tile is `last` at first?"
 
 
 @pytest.mark.task(4)
@@ -404,8 +478,11 @@ def test_waits_for_no_tile_that_has_published_something():
     [PART, PART], [WHOLE] + 9 * [PART], [WHOLE] + 5 * [PART, PART, WHOLE], 4 * [WHOLE] + 8 * [PART],
 ], ids=lambda statuses: "".join(" PW"[status] for status in statuses) or "none")
 def test_finds_the_sum_of_all_tiles_before(statuses):
-    """P for PART, W for WHOLE, the nearest tile last. The values show which are in the sum: 1, 2, 4, 8, ..."""
-    values = [2.0**at for at in range(len(statuses))]
+    """P for PART, W for WHOLE, the nearest tile last. The values show which are in the sum: 4, 8, 16, ..."""
+    values = [4.0 * 2**at for at in range(len(statuses))]
+    why = what_went_wrong(lesson.sum_before(statuses, values), statuses, values)
+    mistaken = why != ""
+    assert not mistaken, f"sum_before(statuses={statuses}, values={values}). {why}"
     assert_matches(lesson.sum_before, statuses, values, oracle=sum_of_all)
 
 
@@ -420,6 +497,8 @@ def test_waits_for_a_tile_that_has_published_nothing(statuses):
 @pytest.mark.task(4)
 @pytest.mark.nonfinite
 def test_what_lies_before_a_whole_sum_does_not_count_even_if_it_is_nan():
+    got = lesson.sum_before([PART, WHOLE, PART], [NAN, 1.0, 2.0])
+    assert got == got, "Tile 1 is WHOLE and tile 0 holds nan, which does not count. The sum is nan: what is 0 * nan?"
     assert_matches(lesson.sum_before, [PART, WHOLE, PART], [NAN, 1.0, 2.0], oracle=lambda *args: 3.0)
     assert_matches(lesson.sum_before, [WHOLE, PART, PART], [INF, 1.0, 2.0], oracle=lambda *args: INF)
 
@@ -427,8 +506,10 @@ def test_what_lies_before_a_whole_sum_does_not_count_even_if_it_is_nan():
 @pytest.mark.task(4)
 def test_does_not_wait_for_what_lies_before_a_whole_sum_in_a_later_window():
     """Tile 0 is not ready, and nobody needs it."""
-    assert_matches(lesson.sum_before, [NOTHING, WHOLE, PART, PART, PART, PART], [0.0, 3.0, 1.0, 1.0, 1.0, 1.0],
-                   window=1, oracle=lambda *args, **window: 7.0)
+    statuses, values = [NOTHING, WHOLE, PART, PART, PART, PART], [0.0, 3.0, 1.0, 1.0, 1.0, 1.0]
+    waits = stops(lesson.sum_before, statuses, values, window=1, saying="waits")
+    assert not waits, "Tile 1 is WHOLE, so tile 0 is not needed, yet the loop waits for it. What ends the loop?"
+    assert_matches(lesson.sum_before, statuses, values, window=1, oracle=lambda *args, **window: 7.0)
 
 
 @pytest.mark.task(4)
@@ -447,6 +528,8 @@ def test_looks_at_a_whole_window_by_one_load():
 @pytest.mark.counters
 def test_asks_no_further_than_the_window_of_the_nearest_whole_sum():
     counters = count(lesson.sum_before, [WHOLE] + 31 * [PART] + [WHOLE, PART], 34 * [1.0], window=8)
+    words = counters.bytes_loaded // 8
+    assert words <= 8, f"Tile 32 is WHOLE, in the first window of 8, yet {words} words are loaded. What ends the loop?"
     assert counters.bytes_loaded == 8 * 8
 
 
