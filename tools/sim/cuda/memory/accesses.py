@@ -101,3 +101,17 @@ def same_value(one: Access, lane: int, other: Access, other_lane: int) -> bool:
         for each, number in ((one, lane), (other, other_lane))
     ]
     return bool(values[0] == values[1])
+
+
+def in_one_step(accesses: list[Access]) -> bool:
+    """Are the first and the last of these, in order, one store by two lanes, or a read and the store of its line?
+
+    A loop without a barrier comes to a line again; then a store of that line lies between the two.
+    """
+    before, between, after = accesses[0], accesses[1:-1], accesses[-1]
+    if after.operation != "store" or after.spot != before.spot:
+        return False
+    if before is after:
+        return True
+    stored = any(access.operation == "store" and access.spot == after.spot for access in between)
+    return before.operation in ("load", "guess") and not stored

@@ -14,7 +14,7 @@ import numpy as np
 
 from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault
-from tools.sim.cuda.memory.accesses import Access, Members, members_of, pair, racing, same_value
+from tools.sim.cuda.memory.accesses import Access, Members, in_one_step, members_of, pair, racing, same_value
 from tools.sim.cuda.memory.between import SEVERAL, Between
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.memory.storage import Storage
@@ -26,6 +26,12 @@ NAMES = {
     ("store", "load"): "read-after-write",
     ("load", "store"): "write-after-read",
     ("store", "store"): "write-after-write",
+}
+ANY_ORDER = "Blocks run in any order."
+ONE_STEP = "Both run this line in one step: no barrier before or after it helps."
+INSTEAD = {  # of such a barrier, by what the earlier of the two does
+    "load": "should both work here, or all read beforehand?",
+    "store": "should both write here, or each to its own place?",
 }
 DOES = {"load": "reads", "guess": "reads", "store": "writes", "atomic": "updates"}
 DID = {"load": "read", "guess": "read", "store": "wrote", "atomic": "updated"}
@@ -137,7 +143,7 @@ class Races:
     def _orders(self, storage: Storage, members: Members) -> Iterator[tuple[tuple, np.ndarray, str]]:
         """Orders to look for, from far to near: groups of accesses, parties that must not share one, the remedy."""
         if storage.kind == "global":
-            yield (members.keys, members.epochs), members.blocks, "Blocks run in any order."
+            yield (members.keys, members.epochs), members.blocks, ANY_ORDER
         by_block = members.keys, members.blocks, members.block_epochs
         yield by_block, members.warps, "No barrier lies between the two."
         by_warp = *by_block, members.warps, members.warp_epochs
@@ -147,8 +153,10 @@ class Races:
         self, storage: Storage, accesses: list[Access], members: Members, first: int, second: int, why: str
     ) -> Fault:
         """The first pair of accesses to one element that race, told from the later one."""
-        before, after = accesses[members.numbers[first]], accesses[members.numbers[second]]
+        earlier, later = int(members.numbers[first]), int(members.numbers[second])
+        before, after = accesses[earlier], accesses[later]
         lane, other = int(members.who[second]), int(members.who[first])
+        together = why != ANY_ORDER and in_one_step(accesses[earlier : later + 1])
         return self._report(
             storage,
             int(members.keys[second]),
@@ -156,7 +164,7 @@ class Races:
             after,
             before.operation,
             f"{self.lanes.name(other)} {DID[before.operation]} in line {before.spot.line}",
-            why,
+            ONE_STEP if together else why,
             same_value(before, other, after, lane),
         )
 
@@ -175,7 +183,10 @@ class Races:
         kind = NAMES.get((_as_plain(operation), _as_plain(after.operation)), "write-after-write")
         block, thread = self.lanes.place(lane)
         what = f"{self.lanes.name(lane)} {DOES[after.operation]} {storage.element(key)},\nwhich {before}.\n{why}"
-        question = f"A {kind} race: either may come first. What puts them in order?"
+        remedy = "either may come first. What puts them in order?"
+        if why == ONE_STEP:
+            remedy = INSTEAD[_as_plain(operation)]
+        question = f"A {kind} race: {remedy}"
         if same:
             question = f"A {kind} race of equal values: a GPU lets it pass until one differs."
         return Fault(
@@ -215,7 +226,7 @@ class Races:
                     access,
                     conflict.operation,
                     f"{who} {DID[conflict.operation]} before",
-                    "Blocks run in any order.",
+                    ANY_ORDER,
                 )
         for access, block in zip(accesses, blocks):
             self.between.note(storage, access, block)

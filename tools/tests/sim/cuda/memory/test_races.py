@@ -56,7 +56,56 @@ def all_to_one(out):
 
 
 def test_two_threads_that_write_one_element_race():
-    assert "A write-after-write race" in race_of(all_to_one, (1, 32), np.zeros(1)).text
+    fault = race_of(all_to_one, (1, 32), np.zeros(1))
+    assert "no barrier before or after it helps." in fault.what
+    assert fault.question == "A write-after-write race: should both write here, or each to its own place?"
+
+
+@cuda.jit
+def moves_down(out, waits, stays):
+    part = cuda.shared.array(128, np.float32)
+    t = cuda.threadIdx.x
+    part[t] = t
+    cuda.syncthreads()
+    step = 64
+    while step > 0:
+        if t < step or (not stays and t + step < 128):
+            part[t] += part[t + step]
+        if waits:
+            cuda.syncthreads()
+        step //= 2
+    out[t] = part[t]
+
+
+def test_a_line_that_reads_and_stores_in_one_step_asks_for_no_barrier_around_it():
+    fault = race_of(moves_down, (1, 128), np.zeros(128), True, False)
+    assert fault.source == "part[t] += part[t + step]"
+    assert fault.what.splitlines()[2] == "Both run this line in one step: no barrier before or after it helps."
+    assert fault.question == "A write-after-read race: should both work here, or all read beforehand?"
+    assert max(map(len, fault.text.splitlines())) <= 80
+
+
+def test_a_line_that_reads_what_it_stored_a_turn_before_needs_a_barrier():
+    fault = race_of(moves_down, (1, 128), np.zeros(128), False, True)
+    assert fault.source == "part[t] += part[t + step]"
+    assert "No barrier lies between the two." in fault.what
+    assert fault.question == "A read-after-write race: either may come first. What puts them in order?"
+
+
+@cuda.jit
+def turns_around(out):
+    part = cuda.shared.array(128, np.float32)
+    t = cuda.threadIdx.x
+    part[t] = t
+    cuda.syncthreads()
+    for k in range(2):
+        part[t ^ 32 if k else t + 64] = part[t + 64 if k else t]
+    out[t] = part[t]
+
+
+def test_a_line_that_reads_in_one_turn_and_stores_in_the_next_needs_a_barrier():
+    fault = race_of(turns_around, (1, 64), np.zeros(64))
+    assert "No barrier lies between the two." in fault.what
 
 
 @cuda.jit
