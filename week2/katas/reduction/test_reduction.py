@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tools.check import assert_matches, compiled, count, speed_ratio, terms
+from tools.check import Mismatch, assert_matches, compiled, count, speed_ratio, terms
 from tools.check.inputs import awkward_lengths, vectors
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -61,6 +61,47 @@ def once_each(n, blocks=None):
     return [1] * n
 
 
+def assert_no_step_is_missing(found, place, adds):
+    """Where elements are left out, the first of them stands as far from place 0 as the missing step reaches."""
+    missing = [i for i, times in enumerate(found) if times == 0]
+    first = missing[0] if missing else 0
+    why = (f"Element {first} is the first of {len(missing)} that do not enter the sum.\n"
+           f"Which step adds {place} {first} to {place} 0, and does {adds} come to it?")
+    assert first not in (1, 2, 4, 8, 16) or max(found) > 1, why
+
+
+def assert_once_each(function, *args, place, adds):
+    """Each element enters the sum once; where a whole step is missing, the failure says which."""
+    try:
+        assert_matches(function, *args, oracle=once_each)
+        return
+    except Mismatch as found:
+        mismatch = found
+    if any(words in mismatch.text for words in ("\n\nGot ", "Another value:")):
+        assert_no_step_is_missing(function(*args), place, adds)
+    raise mismatch
+
+
+def ones_lost(function, *args, **keywords):
+    """Of 31 ones after 2**24, an element for each lane of a warp. 2**24 + 1 is rounded to 2**24."""
+    x = torch.ones(32, device=device)
+    x[0] = 2.0**24
+    return int(2**24 + 31 - function(*args, x, **keywords).item())
+
+
+def why_lost(ones):
+    return (f"2**24 and 31 ones, a lane each: {ones} of the ones are lost, needed at most 1.\n"
+            "Five steps that double what a lane holds add 1, 2, 4, 8 and 16 to 2**24.\n"
+            "How many shuffles are there, and what does each bring?")
+
+
+def assert_one_warp_does_the_second_level(counters, blocks):
+    stored, loaded_by_each_warp = 4 * 8, 4 * 8
+    why = ("Each of the 8 warps of a block loads the 8 sums; the result of one is used.\n"
+           "Which warp should do it, and what keeps the other seven away?")
+    assert counters.bytes_shared != (stored + 8 * loaded_by_each_warp) * blocks, why
+
+
 # Task 1: a tree in shared memory ------------------------------------------------------------------
 
 def times_in_the_tree(n):
@@ -69,7 +110,7 @@ def times_in_the_tree(n):
 
 @pytest.mark.task(1)
 def test_each_of_eight_places_of_the_tree_counts_once():
-    assert_matches(times_in_the_tree, 8, oracle=once_each)
+    assert_once_each(times_in_the_tree, 8, place="place", adds="the loop")
 
 
 @pytest.mark.task(1)
@@ -172,7 +213,7 @@ def times_by_shuffles(n, blocks):
 
 @pytest.mark.task(2)
 def test_each_lane_of_one_warp_counts_once():
-    assert_matches(times_by_shuffles, 32, 1, oracle=once_each)
+    assert_once_each(times_by_shuffles, 32, 1, place="lane", adds="warp_sum")
 
 
 @pytest.mark.task(2)
@@ -191,6 +232,13 @@ def test_one_thread_of_a_block_passes_the_sum_of_its_warps_on():
 def test_shuffles_add_the_numbers_of_one_warp():
     """1 + 2 + ... + 32, one for each lane."""
     assert_matches(lesson.sum_shuffles, torch.arange(1.0, 33.0, device=device), blocks=1, oracle=total, exact=True)
+
+
+@pytest.mark.task(2)
+@pytest.mark.tolerance
+def test_each_shuffle_doubles_what_a_lane_has_the_sum_of():
+    lost = ones_lost(lesson.sum_shuffles, blocks=1)
+    assert lost <= 1, why_lost(lost)
 
 
 @pytest.mark.task(2)
@@ -253,6 +301,7 @@ def test_the_same_plan_in_triton_asks_for_as_many_bytes(rng):
 def test_only_the_sums_of_warps_pass_through_shared_memory(rng):
     """A block has eight warps. Each stores one sum, and one of them loads all in a single request."""
     counters, blocks = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2), 2
+    assert_one_warp_does_the_second_level(counters, blocks)
     assert counters.bytes_shared == 2 * 4 * 8 * blocks
     assert counters.shared_requests == (8 + 1) * blocks
 
@@ -324,6 +373,11 @@ def atomics(n, blocks):
 @pytest.mark.task(3)
 def test_threads_add_once_each_or_blocks_do():
     for n, blocks in [(1024, 2), (1000, 3), (257, 7), (0, 1)]:
+        whole, rest = divmod(n, 256)
+        why = f"{n} elements fill {whole} blocks of 256 threads, and sum_tree gets {whole} atomics.\n"
+        why += (f"Which block adds up the other {rest}?" if rest else
+                "How many blocks does blocks_for(0) give, and does their thread 0 add?")
+        assert lesson.predict_atomics(n, blocks) != (n, whole, blocks) or (n and not rest), why
         assert_matches(lesson.predict_atomics, n, blocks, oracle=atomics)
 
 
@@ -343,6 +397,10 @@ def test_partial_results_are_stored_once_and_loaded_once():
         return terms(x=4 * n, stored=4 * blocks, loaded=4 * blocks, result=4)
 
     for n, blocks in [(1200, 5), (513, 3), (2**28, 1056)]:
+        predicted = lesson.predict_traffic(n, blocks)
+        why = (f"{predicted} = 4 * ({n} + {blocks} + 1): each of the {blocks} partial results once.\n"
+               "The first launch stores them. What does the second launch do with them?")
+        assert predicted != 4 * (n + blocks + 1), why
         assert_matches(lesson.predict_traffic, n, blocks, oracle=traffic)
 
 
@@ -427,6 +485,34 @@ def test_multiplies_any_number_of_factors(n, rng):
 
 
 @pytest.mark.task(4)
+@pytest.mark.tolerance
+def test_each_shuffle_doubles_what_a_lane_has_the_result_of():
+    lost = ones_lost(lesson.reduce, "sum")
+    assert lost <= 1, why_lost(lost)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_no_element_is_left_out_where_a_grid_has_fewer_threads():
+    n = 8 * SMS * 256 + 300
+    blocks, threads = lesson.choose_launch(n, lesson.multiprocessors())
+    counted = int(lesson.reduce("sum", torch.ones(n, device=device)).item())
+    why = (f"Of {n:,} ones {counted:,} were counted.\n"
+           f"{blocks} blocks of {threads} threads are {blocks * threads:,}, and the second launch has 256\n"
+           f"threads for {blocks} results. Who reads the rest, of x and of the results?")
+    assert counted >= n, why
+    assert counted == n
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_neighbours_load_neighbours_in_each_turn_of_the_loop():
+    """32 elements side by side lie in 4 sectors, or in 5 where a block's share begins within one."""
+    counters = count(lesson.reduce, "sum", torch.ones(8 * SMS * 256 + 300, device=device))
+    assert counters.sectors_per_request <= 5
+
+
+@pytest.mark.task(4)
 @pytest.mark.edge
 @pytest.mark.parametrize("name", ["sum", "max"])
 def test_reduces_more_than_one_grid_holds(name, rng):
@@ -466,6 +552,7 @@ def test_reduces_without_an_atomic(name, rng):
 def test_each_warp_passes_one_result_through_shared_memory(rng):
     """The first launch has four blocks of eight warps, the second has one. Each has one barrier."""
     counters, blocks = count(lesson.reduce, "min", vector(rng, 1024)), 4 + 1
+    assert_one_warp_does_the_second_level(counters, blocks)
     assert counters.bytes_shared == 2 * 4 * 8 * blocks
     assert counters.barriers == 8 * blocks
 
@@ -484,7 +571,10 @@ def test_predicts_the_traffic_that_is_counted(rng):
 @pytest.mark.parametrize("name", ["sum", "min"])
 def test_no_operation_leaves_float32(name, rng):
     counters = count(lesson.reduce, name, vector(rng, 300))
-    assert counters.float64 == 0
+    why = (f"{counters.float64:,} operations in float64: op gives it where one of its two numbers is.\n"
+           "What does a thread begin with, what does a lane without an element take,\n"
+           "and of which type is the shared array? Which of them is float64?")
+    assert counters.float64 == 0, why
     assert counters.conversions == 0
 
 

@@ -30,11 +30,12 @@ Concept
     Neighbours work on neighbours: no conflicts, and no divergence until less than a warp is at work.
     Shuffle: cuda.shfl_down_sync(ALL, value, distance) gives each lane the `value` of the lane that is `distance`
     higher, from register to register: no shared memory, no barrier. ALL has a bit for each of the 32 lanes, and all
-    32 must come to the call. Added at distances 16, 8, 4, 2 and 1, lane 0 has the sum of its warp.
+    32 must come to the call. Added for distance in (16, 8, 4, 2, 1), lane 0 has the sum of 2, 4, 8, 16, 32 lanes.
     Two levels: lane 0 of each warp stores that sum in shared memory. One barrier later the first warp loads
     those sums, each lane one, and adds them by shuffles. Its lanes beyond the last sum come too, with a 0 to add.
-    Several blocks: in a grid-stride loop (week 1, day 3) each thread first adds up many elements in a register: a few
-    blocks serve any length, with one atomic each. sum_triton, given, does so too; its threads ask for 16 bytes at once.
+    Several blocks: in a grid-stride loop, for i in range(cuda.grid(1), x.size, cuda.gridsize(1)), each thread first
+    adds up many elements in a register: a few blocks serve any length, with one atomic each. sum_triton, given, does
+    so too; its threads ask for 16 bytes at once.
     Identity: op(identity, x) == x for all numbers x, np.inf and -np.inf too. Lanes without an element take it, not 0.
     Order: float sums depend on it. Atomics come as blocks finish, so the last digits can differ from run to run; and
     no atomic multiplies. Instead each block stores its result in an array, [cuda.blockIdx.x], the number of the
