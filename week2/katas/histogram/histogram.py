@@ -33,9 +33,8 @@ Concept
     its odd ones. A row has 257 places, so that copies of one bin lie in different banks: 32 equal values take 16
     wavefronts. Values that are spread evenly take no fewer. float4 is four float32, loaded at once.
     The constant 1: to add 1 in shared memory and not use the result, as both kernels do, an A100 or H100 has its own
-    instruction. It adds up the lanes that want one bin at once, so equal values need no copies there: of a similar
-    kernel Nsight Compute counted 626 wavefronts on an H200, the simulator 1123. The simulator's count stands for any
-    other number, and for a result that is used.
+    instruction. It adds up the lanes that want one bin at once, so equal values need no copies there. The simulator,
+    and with it the tests and predict_wavefronts, counts an addition for each lane, as for any other number.
     Width: shared bins are int32, which shared memory adds to in one instruction; an int64 takes a loop there. counts
     is int64: an int32 that goes beyond 2**31 - 1 becomes negative.
     Compare and swap: cuda.atomic.cas(array, i, old, new) stores new if array[i] equals old, and returns what it
@@ -212,7 +211,10 @@ def largest(values: cupy.ndarray, keys: cupy.ndarray, number: int, *, start: flo
 # Task 4
 @cuda.jit
 def degree_kernel(edges, degrees):
-    """Edge j joins the nodes edges[0, j] and edges[1, j]: one more for the degree of each; two for a loop."""
+    """Edge j joins the nodes edges[0, j] and edges[1, j]: one more for the degree of each.
+
+    For an edge from a node to itself that is two more for this node.
+    """
     pass
 
 

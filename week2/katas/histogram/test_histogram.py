@@ -1,5 +1,7 @@
 """The lesson again, as checks: every value in its bin, a block's own bins, an atomic that was missing, no atomic."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,32 @@ def filled(counts):
 
 def filled_by_numpy(*values):
     return filled(of_numpy(floats(values)))
+
+
+THREE_STEPS = re.compile(
+    r"line (\d+): .*(?:reads|writes) element \S+ of \w+, which thread \d+ of block \d+ (?:read|wrote) in line (\d+)")
+
+
+def assert_one_step(function, *arguments, does="add", **options):
+    """Counts a call. What a failure adds to a race of lines that load, add and store: no barrier puts them in order."""
+    __tracebackhide__ = True
+    try:
+        count(function, *arguments, **options)
+    except Exception as fault:
+        race = THREE_STEPS.search(" ".join(str(fault).split()))
+        if not race or abs(int(race[1]) - int(race[2])) > 2:  # farther apart they may be parts that a barrier divides
+            raise
+        what, _, _ = str(fault).partition("\n\n")
+        raise AssertionError(f"{what}\nTo load, {does} and store are three steps; another thread came between.\n"
+                             "No barrier helps, for both do the same. Which operation is all in one?") from None
+
+
+def fences(kernel):
+    return [name for name in kernel.instructions if name.startswith(("membar", "fence"))]
+
+
+NO_FENCE = ("A fence keeps a thread's own accesses in order, as other blocks see them.\n"
+            "An atomic is one step without it. Which two accesses need an order here?")
 
 
 def in_float64(names):
@@ -101,6 +129,7 @@ def test_a_value_of_bin_0_is_counted_too():
 
 @pytest.mark.task(1)
 def test_values_of_one_bin_add_up_by_atomics():
+    assert_one_step(lesson.histogram_global, floats([0.5, 0.25, 0.5]))
     assert_matches(bins_filled, 0.5, 0.25, 0.5, oracle=filled_by_numpy)
 
 
@@ -134,7 +163,11 @@ def test_counts_any_number_of_values(n, rng):
 @pytest.mark.counters
 def test_each_value_is_loaded_once_and_is_one_update(rng):
     """Eight bytes an update: counts is int64."""
-    counters = count(lesson.histogram_global, uniform(rng, 1024))
+    x = uniform(rng, 1024)
+    lanes = count(lesson.bins_of, x).active_lanes
+    assert lanes >= 24, (f"In bin_of {lanes:.1f} of 32 lanes are at work: a warp goes on until its last value\n"
+                         "has a bin. Which multiplication gives the bin of each value at once?")
+    counters = count(lesson.histogram_global, x)
     assert counters.active_lanes >= 24
     assert counters.bytes_loaded == 4 * 1024
     assert counters.bytes_atomic == 8 * 1024
@@ -171,6 +204,7 @@ def test_one_block_counts_two_values():
 
 @pytest.mark.task(2)
 def test_private_bins_give_the_counts_of_the_lesson():
+    assert_one_step(lesson.histogram_private, floats(LESSON), blocks=1)
     assert_matches(bins_filled_by_blocks, 1, *LESSON, oracle=filled_whatever_blocks)
 
 
@@ -191,6 +225,8 @@ def halves_counted(n, blocks):
 @pytest.mark.edge
 @pytest.mark.parametrize("n", [257, 300, 1000])
 def test_one_block_counts_more_values_than_it_has_threads(n):
+    counted, threads = halves_counted(n, 1), 256
+    assert counted != threads, f"256 of {n} values are counted, one for each thread. Who takes the others?"
     assert_matches(halves_counted, n, 1, oracle=lambda n, blocks: n)
 
 
@@ -198,6 +234,7 @@ def test_one_block_counts_more_values_than_it_has_threads(n):
 @pytest.mark.edge
 @pytest.mark.parametrize("n, blocks", [(500, 2), (1000, 3)])
 def test_blocks_share_the_values_and_add_up_by_atomics(n, blocks):
+    assert_one_step(lesson.histogram_private, floats([0.5] * n), blocks=blocks)
     counted = halves_counted(n, blocks)
     assert counted <= n, "More than there are. Which values does a block take, and how far does a turn go?"
     assert counted == n, "Some are missing. Which block should have counted them, and did it add its bins to counts?"
@@ -284,6 +321,20 @@ def test_a_warp_clears_and_adds_32_bins_at_once():
     assert counters.shared_requests == 8 + 8, "Each thread clears one bin and loads one, that of its own number"
 
 
+def compiled_private(rng):
+    return compiled(lesson.histogram_private, uniform(rng, 1024), blocks=2, chip="h100").kernels["private_kernel"]
+
+
+@pytest.mark.task(2)
+@pytest.mark.compiled
+def test_the_compiler_finds_no_bins_of_a_thread_and_no_fence(rng):
+    kernel = compiled_private(rng)
+    local = [name for name in kernel.instructions if ".local" in name]
+    assert local == [], ("These are of an array of a thread's own, which lies in global memory.\n"
+                         "All threads of a block share 256 bins: in which memory are they?")
+    assert fences(kernel) == [], NO_FENCE
+
+
 @pytest.mark.task(2)
 @pytest.mark.counters
 def test_each_value_asks_shared_memory_once(rng):
@@ -296,7 +347,7 @@ def test_each_value_asks_shared_memory_once(rng):
 @pytest.mark.task(2)
 @pytest.mark.compiled
 def test_the_compiler_finds_256_bins_of_int32_in_shared_memory(rng):
-    kernel = compiled(lesson.histogram_private, uniform(rng, 1024), blocks=2, chip="h100").kernels["private_kernel"]
+    kernel = compiled_private(rng)
     assert kernel.shared_bytes == 4 * 256, "How many private bins are there, and of which dtype?"
     assert in_float64(kernel.instructions) == []
 
@@ -352,6 +403,9 @@ def test_copies_count_what_private_bins_count(n, rng):
 
 @pytest.mark.task(2)
 def test_bins_7_and_39_lie_in_one_bank():
+    apart, equal = lesson.predict_wavefronts(ALL_DIFFERENT), lesson.predict_wavefronts([7] * 32)
+    assert apart == 1, "32 bins in 32 banks, and a bank makes one addition at once. Who waits?"
+    assert equal == 32, "A load serves all lanes that want bin 7. How many additions do 32 lanes make?"
     wavefronts = lesson.predict_wavefronts([7, 39] * 16)
     assert wavefronts == 32, "Bins 7 and 39 both lie in bank 7, so all 32 additions take turns"
 
@@ -385,7 +439,14 @@ def larger_of(values):
 @pytest.mark.task(3)
 def test_one_thread_stores_its_larger_value():
     held = larger_of([1.0, 2.5])
-    assert held != 1, "Nothing was stored. Is 2.5 compared with a float? With what does cas compare the place?"
+    if held == 1:
+        assert larger_of([1.0, 2e9]) == 1, (
+            "2.5 is not stored, and 2e9 is: both were compared with the number 1065353216.\n"
+            "The place holds it for 1.0. Which function gives the float of these bits?")
+        assert count(lesson.largest, floats([2.5]), whole([0]), 1, start=1.0).bytes_atomic == 0, (
+            "A cas was made, and nothing was stored.\n"
+            "Which argument does cas compare with the place, and which does it store?")
+    assert held != 1, "Nothing was stored, and no cas was made. Is 2.5 compared with a float?"
     assert held == 2.5, "cas stores whole numbers. Which one has the bits of 2.5?"
 
 
@@ -402,6 +463,7 @@ def test_the_next_try_takes_what_cas_found_as_old():
 
     One test for all: a loop that does not end is noticed after a second.
     """
+    assert_one_step(lesson.largest, floats([2.0, 3.0]), whole([0, 0]), 1, start=1.0, does="compare")
     for values in [(1.0, 2.0, 3.0), (1.0, 3.0, 2.0), (1.0, 2.0, 3.0, 4.0), (0.0, 1.0, 3.0), (0.0, 3.0, 1.0),
                    (-9.0, -3.0, -1.0, -2.0)]:
         held = larger_of(values)
@@ -456,6 +518,8 @@ def test_many_threads_that_want_one_place_leave_the_largest(rng):
 def test_a_value_that_is_not_larger_is_compared_and_no_more():
     """The place holds 1. Four bytes a cas."""
     counters = count(lesson.largest, floats([0.5] * 150 + [1.0] * 150), whole([0] * 300), 1, start=1.0)
+    updates = counters.bytes_atomic // 4
+    assert updates != 150, "150 values equal what is there. Each made a cas: what would it change?"
     assert counters.bytes_atomic == 0, "No value is larger than what is there. Compare first: none of them needs a cas"
 
 
@@ -481,11 +545,13 @@ def test_what_the_place_holds_is_loaded_once():
 @pytest.mark.compiled
 def test_the_compiler_finds_a_compare_and_swap_and_no_conversion(rng):
     arguments = floats(rng.normal(size=100)), whole(rng.integers(0, 5, 100)), 5
-    names = compiled(lesson.largest, *arguments, chip="h100").kernels["max_kernel"].instructions
+    kernel = compiled(lesson.largest, *arguments, chip="h100").kernels["max_kernel"]
+    names = kernel.instructions
     swaps = [name for name in names if "cas" in name.lower()]
     conversions = [name for name in names if name.startswith("cvt") and "f" in name]
     assert swaps != []
     assert conversions == []
+    assert fences(kernel) == [], NO_FENCE
 
 
 # Task 4: degrees of a graph -----------------------------------------------------------------------
@@ -501,12 +567,13 @@ def ends_of(*edges):
 @pytest.mark.task(4)
 @pytest.mark.parametrize("edges", [((0, 1),), ((4, 2), (2, 5)), ((1, 0), (1, 0)), ()], ids=str)
 def test_each_end_of_an_edge_counts_at_its_node(edges):
+    assert_one_step(lesson.degrees_of, whole(np.array(edges).reshape(-1, 2).T.copy()), 6)
     assert_matches(degrees, *edges, oracle=ends_of)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
-def test_a_loop_has_both_of_its_ends_at_its_node():
+def test_an_edge_from_a_node_to_itself_has_both_ends_there():
     assert degrees((3, 3)) == [0, 0, 0, 2, 0, 0], "The edge from 3 to 3 has two ends, both at node 3"
 
 
@@ -538,6 +605,10 @@ def counts_of(keys):
 def test_a_count_is_stored_for_each_key_and_not_for_each_place():
     """One key, six counts."""
     counts = counts_of([3])
+    assert counts[3] != 1 or counts[0] == 0, (
+        f"counts[3] is right, and counts[0] is {counts[0]}: a 0 is a count too.\n"
+        "What does a thread store whose key is not there?")
+    assert counts[4:] != [1, 1], "One key is less than 4. Between which two places lie the keys that are 4?"
     assert counts[0] == counts[5] == 0, "Six counts are wanted of one key. For which v does a thread store a count?"
     assert counts == [0, 0, 0, 1, 0, 0], "Key 3 is there once: between the first place of 3 and the first of 4"
 
