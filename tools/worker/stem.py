@@ -27,9 +27,9 @@ _keeping = False
 
 
 def keep() -> None:
-    """From now on lessons' processes that compile are copies of one process, which ends with this one."""
+    """From now on lessons' processes that compile are copies of one process, which ends with this one; on Linux."""
     global _keeping
-    _keeping = True
+    _keeping = sys.platform == "linux"  # other systems expect no forks, and have no such sockets
 
 
 def copy_of_stem(requests: int, replies: int, environment: dict[str, str], lesson: Path) -> "CopyOfStem | None":
