@@ -97,7 +97,7 @@ def launched(asked, sectors, **of_warps):
     plain = Counters().to_plain()
     warps = vars(Warps(**of_warps)) if of_warps else None
     counts = vars(Counts(bytes_loaded=asked, sectors=sectors)) | {"warps": warps}
-    return Counters.from_plain(plain | {"launches": (("k", (1,), counts, ()),)})
+    return Counters.from_plain(plain | {"launches": (("k", (1,), counts, (), ()),)})
 
 
 def test_half_wanted_sectors_are_half_wanted():

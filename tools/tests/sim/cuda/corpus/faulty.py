@@ -249,7 +249,7 @@ FAULTY = [
         warp_writes_too_early, "race", ("write-after-read", "syncwarp"), "s[t] = other", block=32, where={"array": "s"}
     ),
     Faulty(
-        warp_writes_one_cell, "race", ("write-after-write", "syncwarp"), "s[t // 2]", block=32, where={"array": "s"}
+        warp_writes_one_cell, "race", ("write-after-write", "in one step"), "s[t // 2]", block=32, where={"array": "s"}
     ),
     Faulty(blocks_write_one_cell, "race", ("write-after-write", "Blocks"), "x[0] =", grid=4, where={"array": "x"}),
     Faulty(adds_without_atomics, "race", ("x",), "x[cuda.grid(1) % 4] +=", where={"array": "x"}),
