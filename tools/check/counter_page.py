@@ -60,6 +60,10 @@ ADVICE = {
     "synchronizations": ("one, at the end", "many: the GPU waits for the host that waits for the GPU"),
     "library_operations": ("those that the task allows", "a library function that does your kernel's work"),
     "library_float64": ("none, where inputs are float32", "one: an input or a constant became float64 before it"),
+    "library_fills": (
+        "none, where a kernel stores each element",
+        "one: memory is written twice; torch.empty allocates",
+    ),
     "bytes": ("the least possible, or your prediction", "a multiple of it"),
     "active_lanes": ("32", "16: half of the arithmetic is thrown away; look at divergent_branches"),
     "sectors_per_request": (

@@ -81,6 +81,7 @@ OF_THE_WARPS = Untold("it stands among the figures of the warps")
 UNSEEN = {
     "library_operations": Untold("the profiler sees kernels, those of libraries among the launches"),
     "library_float64": Untold("the profiler sees kernels, those of libraries among the launches"),
+    "library_fills": Untold("the profiler sees kernels, those of libraries among the launches"),
     "transfers": Untold("the profiler sees kernels, not copies"),
 }
 

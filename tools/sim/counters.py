@@ -143,12 +143,14 @@ class Counters(Counts):
     library_operations: functions of PyTorch and CuPy that computed or copied outside kernels, in order, as
         "torch.add"; allocations, views and questions about a shape are not among them.
     library_float64: those of them that worked with float64 or complex128.
+    library_fills: functions of PyTorch that only wrote elements, in order, as "torch.zeros" and "torch.Tensor.fill_".
     transfers: between the host's memory and the GPU's.
     """
 
     launches: tuple[Launch, ...] = ()
     library_operations: list[str] = field(default_factory=list)
     library_float64: list[str] = field(default_factory=list)
+    library_fills: list[str] = field(default_factory=list)
     transfers: Transfers = field(default_factory=Transfers)
 
     def add(self, launch: Launch) -> None:
@@ -174,6 +176,7 @@ class Counters(Counts):
             "launches": launches,
             "library_operations": self.library_operations,
             "library_float64": self.library_float64,
+            "library_fills": self.library_fills,
             "transfers": vars(self.transfers),
         }
 
@@ -185,12 +188,14 @@ class Counters(Counts):
                 "launches": tuple(launches),
                 "library_operations": list(operations),
                 "library_float64": list(in_float64),
+                "library_fills": list(fills),
                 "transfers": transfers,
                 **rest,
             } if not rest:
                 counters = cls(
                     library_operations=[_text(name) for name in operations],
                     library_float64=[_text(name) for name in in_float64],
+                    library_fills=[_text(name) for name in fills],
                     transfers=_figures_of(Transfers, transfers),
                 )
                 for launch in launches:

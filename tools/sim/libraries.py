@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-# Operators that only allocate, fill, or read one number. "zeros" stands for new_zeros and zeros_like too.
-PLAIN = {"empty", "empty_strided", "zeros", "ones", "full", "zero", "fill", "resize", "set", "local_scalar_dense"}
+# Operators that only write elements, that only allocate or read one number. "zeros" stands for zeros_like too.
+FILLS = {"zeros", "ones", "full", "zero", "fill"}
+PLAIN = FILLS | {"empty", "empty_strided", "resize", "set", "local_scalar_dense"}
 TO_HOST = {"numpy", "tolist", "cpu", "__array__"}  # whatever follows them is no kernel
 
 _silent = False
@@ -31,9 +32,9 @@ def silent() -> bool:
 
 
 @contextmanager
-def listed(names: list[str], in_float64: list[str]) -> Iterator[None]:
+def listed(names: list[str], in_float64: list[str], fills: list[str]) -> Iterator[None]:
     """Append to `names` each function that computes or copies inside, in order, as "torch.add"; those that work with
-    float64 or complex128 to `in_float64`, too.
+    float64 or complex128 to `in_float64`, too. To `fills` those that only write elements, as "torch.zeros".
 
     Only PyTorch's, and only where PyTorch was imported before. NumPy's are not seen: the step from a tensor
     to a NumPy array is listed instead.
@@ -41,7 +42,7 @@ def listed(names: list[str], in_float64: list[str]) -> Iterator[None]:
     with ExitStack() as stack:
         if "torch" in sys.modules:
             calls, operators = _mode_types()
-            calls = stack.enter_context(calls(names, in_float64))
+            calls = stack.enter_context(calls(names, in_float64, fills))
             stack.enter_context(operators(calls))
             stack.enter_context(_as_written())
             stack.callback(_listing.remove, calls)
@@ -95,21 +96,24 @@ def _mode_types() -> tuple[type, type]:
     class Calls(TorchFunctionMode):
         """Knows what was called, in the caller's words."""
 
-        def __init__(self, names: list[str], in_float64: list[str]) -> None:
+        def __init__(self, names: list[str], in_float64: list[str], fills: list[str]) -> None:
             super().__init__()
-            self.names, self.in_float64 = names, in_float64
-            self.worked = self.wide = self.inside = False  # of the call at work
+            self.names, self.in_float64, self.fills = names, in_float64, fills
+            self.worked = self.filled = self.wide = self.inside = False  # of the call at work
 
         def __torch_function__(self, function: Callable, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            around = self.worked, self.wide, self.inside
-            self.worked, self.wide, self.inside = getattr(function, "__name__", "") in TO_HOST, False, True
+            around = self.worked, self.filled, self.wide, self.inside
+            self.worked, self.filled = getattr(function, "__name__", "") in TO_HOST, False
+            self.wide, self.inside = False, True
             try:
                 value = function(*args, **(kwargs or {}))
                 if self.worked and not _silent:
                     self.names.append(_public_name(function))
                     self.in_float64 += [self.names[-1]] * self.wide
+                elif self.filled and not _silent:
+                    self.fills.append(_public_name(function))
             finally:
-                self.worked, self.wide, self.inside = around
+                self.worked, self.filled, self.wide, self.inside = around
             return value
 
     wide = torch.float64, torch.complex128
@@ -128,6 +132,7 @@ def _mode_types() -> tuple[type, type]:
         def __torch_dispatch__(self, function: Callable, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             given = (*args, *(kwargs or {}).values())
             self.calls.worked |= not _silent and _works(function, given)
+            self.calls.filled |= _plain_name(function) in FILLS
             result = function(*args, **(kwargs or {}))
             self.calls.wide |= any(tensor.dtype in wide for tensor in _tensors((*given, result)))
             return result
@@ -137,8 +142,12 @@ def _mode_types() -> tuple[type, type]:
 
 def _works(operator: Any, arguments: tuple) -> bool:
     """Does this operator compute from, or copy, the elements of a tensor?"""
-    name = operator.overloadpacket.__name__.strip("_").removeprefix("new_").removesuffix("_like")
-    return not operator.is_view and name not in PLAIN and any(True for _ in _tensors(arguments))
+    return not operator.is_view and _plain_name(operator) not in PLAIN and any(True for _ in _tensors(arguments))
+
+
+def _plain_name(operator: Any) -> str:
+    """zeros for zeros_like, fill for fill_."""
+    return operator.overloadpacket.__name__.strip("_").removeprefix("new_").removesuffix("_like")
 
 
 def _tensors(value: object) -> Iterator:

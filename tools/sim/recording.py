@@ -15,7 +15,7 @@ def record() -> Iterator[Counters]:
     counters = Counters()
     _recordings.append(counters)
     try:
-        with libraries.listed(counters.library_operations, counters.library_float64):
+        with libraries.listed(counters.library_operations, counters.library_float64, counters.library_fills):
             yield counters
     finally:
         _recordings.pop()

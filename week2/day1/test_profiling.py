@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch.overrides import TorchFunctionMode
 
 from tools.check import NoProfiler, assert_matches, compiled, count
 from tools.check.inputs import awkward_lengths, matrices
@@ -712,30 +711,13 @@ def test_each_thread_moves_three_floats(rng):
     assert counters.float64 == counters.conversions == 0, "float32 from the load to the store"
 
 
-class Fills(TorchFunctionMode):
-    """Which functions of PyTorch write elements before a kernel does; no counter tells of them."""
-
-    FILL = {"zeros", "ones", "full", "zero", "fill", "setitem"}
-
-    def __init__(self):
-        super().__init__()
-        self.names = []
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        name = function.__name__
-        if name.strip("_").removeprefix("new_").removesuffix("_like") in self.FILL:
-            self.names.append(name)
-        return function(*args, **(kwargs or {}))
-
-
 @pytest.mark.task(6)
 @pytest.mark.counters
 def test_nothing_is_written_beside_your_kernel(rng):
     x, bias = numbers(rng, 24, 64), numbers(rng, 64)
-    with Fills() as fills:
-        lesson.add_bias(x, bias)
-    why = f"{', '.join(fills.names)} wrote {4 * x.numel()} bytes beside your kernel, which stores each element anyway"
-    assert not fills.names, why
+    fills = count(lesson.add_bias, x, bias).library_fills
+    why = f"{', '.join(fills)} wrote {4 * x.numel()} bytes beside your kernel, which stores each element anyway"
+    assert fills == [], why
 
 
 @pytest.mark.task(6)

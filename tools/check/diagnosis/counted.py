@@ -29,7 +29,7 @@ def told_by_counters(counters: Counters, asked: str, names: Mapping[str, object]
     asked = sides.asked if sides else asked
     tell = next((tell for words, tell in TELLERS.items() if any(word in asked for word in words)), None)
     try:
-        if not counters.launches and tell not in (transfers, waits, _libraries, library_float64):
+        if not counters.launches and tell not in (transfers, waits, _libraries, library_float64, _fills):
             return [_without_kernels(counters)]
         return list(tell(counters, sides)) if tell else []
     except NotCounted:  # measured counters know less
@@ -92,6 +92,12 @@ def _launches(counters: Counters, sides: Sides | None) -> Iterator[str]:
     for (kernel, grid), times in list(launched.items())[:MOST_LAUNCHES]:
         yield f"{kernel} was launched {tables.quantity(times, 'time')} with grid {grid}."
     yield "Which line launches it, and how often does that line run?"
+
+
+def _fills(counters: Counters, sides: Sides | None) -> Iterator[str]:
+    if counters.library_fills:
+        yield f"{_list(counters.library_fills)} wrote elements beside your kernel."
+        yield "Which of them does it store anyway, and what allocates without writing?"
 
 
 def _programs(counters: Counters, sides: Sides | None) -> Iterator[str]:
@@ -168,6 +174,7 @@ TELLERS = {  # words of the assertion -> what there is to say; the first that fi
     ("bytes_atomic",): figure("bytes_atomic"),
     ("bytes",): figure("bytes"),
     ("library_float64",): library_float64,
+    ("library_fills",): _fills,
     ("float64",): float64,
     ("conversions",): conversions,
     ("barriers",): barriers,

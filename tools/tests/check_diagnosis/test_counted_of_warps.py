@@ -8,7 +8,7 @@ import pytest
 from tools.check.count import Call as CallOfALesson
 from tools.check.diagnosis.asserted import told_by_numbers
 from tools.check.diagnosis.counted import told_by_counters
-from tools.sim.counters import Counts, Launch, Line, Transfers, Warps
+from tools.sim.counters import Counters, Counts, Launch, Line, Transfers, Warps
 from tools.tests.check_diagnosis.counting import counters, cuda_launch, launch, of_lines
 
 # Of CUDA kernels ---------------------------------------------------------------------------------
@@ -361,6 +361,12 @@ def test_a_library_in_float64_is_named():
     made = counters()
     made.library_float64 = ["cupy.matmul"]
     assert told_by_counters(made, "assert counters.library_float64 == []")[0] == "cupy.matmul worked with float64."
+
+
+def test_fills_are_told_by_name():
+    made = Counters(library_fills=["torch.zeros"])
+    told = told_by_counters(made, "assert counters.library_fills == []")
+    assert told[0] == "torch.zeros wrote elements beside your kernel."
 
 
 def test_float64_is_not_spoken_of_where_none_was_counted_or_bytes_are_asked_for():

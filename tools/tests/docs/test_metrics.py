@@ -20,7 +20,7 @@ PAGE = (ROOT / counter_page.FILE).read_text(encoding="utf-8")
         (Counts, FIGURES),
         (Warps, tuple(vars(Warps()))),
         (Transfers, None),
-        (Counters, ("library_operations", "library_float64")),
+        (Counters, ("library_operations", "library_float64", "library_fills")),
     ],
 )
 def test_every_counter_has_a_meaning_and_advice(kind, names):
@@ -49,6 +49,7 @@ def test_advice_is_for_counters_that_exist():
         *vars(Transfers()),
         "library_operations",
         "library_float64",
+        "library_fills",
     }
 
 

@@ -1,9 +1,11 @@
 """The figures of one call: they add up, cross to another process as plain data, and print as a table."""
 
 import pytest
+import torch
 
 from tools import wire
 from tools.sim.counters import Counters, Counts, Launch, Line, NotCounted, Transfers
+from tools.sim.recording import record
 
 
 def example() -> Counters:
@@ -91,3 +93,18 @@ def test_the_table_says_that_no_kernel_ran():
 
 def test_a_failing_assertion_shows_counters_in_one_short_line():
     assert repr(example()) == "<counters: 1 launch, 5 programs>"
+
+
+def test_functions_that_only_write_elements_are_fills_and_no_operations():
+    def fill(x):
+        out = torch.zeros_like(x)
+        torch.empty(3).fill_(2.0)
+        out[:] = 0
+        return torch.empty_like(x), out + 1
+
+    x = torch.ones(3)
+    with record() as counters:
+        fill(x)
+    assert counters.library_operations == ["torch.add"]
+    assert counters.library_fills == ["torch.zeros_like", "torch.fill_", "torch.Tensor.__setitem__"]
+    assert Counters.from_plain(counters.to_plain()).library_fills == counters.library_fills
