@@ -1,6 +1,6 @@
 """Everything that is not a lesson. Rooms stand on floors, and a room imports only from the floors below its own.
 
-0 marker, processes, words, requirements  1 models  2 sim, compiler  3 gpu  4 wire  5 worker  6 check, doctor
+0 marker, processes, requirements, stem, words  1 models  2 sim, compiler  3 gpu  4 wire  5 worker  6 check, doctor
 7 course, draw  8 pytest_course, bench, selfcheck, notebook, report  9 cli
 """
 

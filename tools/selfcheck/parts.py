@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from tools.course.content.answers import BadAnswer, Broken, Wrong, broken_machines, wrong_answers
+from tools.course.content.answers import BadAnswer, Broken, Wrong, broken_machines, reference_file, wrong_answers
 from tools.course.content.catalogue import Unit
 from tools.doctor.packages import of_extra
 from tools.selfcheck import golden, static, verdicts
@@ -38,6 +38,7 @@ LINTERS = {
 }
 
 
+ASKS_FOR_TORCH = re.compile(r"^\s*(?:import|from) (?:torch|triton)\b", re.MULTILINE)
 LINES = 12  # of what pytest said last, where it stopped
 ENDED = (0, 1)  # exit codes of pytest: it ran all tests, and some failed or none did
 SLOW = ("pytest_course",)  # its tests run pytest hundreds of times; with the others it is the size that tells
@@ -185,10 +186,16 @@ def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, abse
             count = sum(other.kind == variant.kind for other in plan)
             tell(variant.kind, f"{done[variant.kind]} of {count}  {variant.name}")
 
-        results = run_variants(plan, root, begun)
+        results = run_variants(plan, root, begun, preloaded(unit, root))
     found = judged(unit, root, results, excused)
     entries: list[Wrong | Broken] = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     return without_what_waits(found, results[0], entries) if absent else found
+
+
+def preloaded(unit: Unit, root: Path) -> tuple[str, ...]:
+    """The modules to import once for all units, if this one asks for PyTorch. None of them is the course's."""
+    text = unit.tests.read_text(encoding="utf-8") + reference_file(unit.name, root).read_text(encoding="utf-8")
+    return ("numpy", "pytest", "torch") if ASKS_FOR_TORCH.search(text) else ()
 
 
 def check_quickly(unit: Unit, root: Path, tell: Tell) -> Findings:
@@ -197,7 +204,9 @@ def check_quickly(unit: Unit, root: Path, tell: Tell) -> Findings:
         entries: list[Wrong | Broken] = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     except BadAnswer as problem:
         return Findings(unit.name, [Verdict("units", unit.name, False, str(problem))])
-    reference, stub = run_variants(quick_variants(unit, root), root, lambda variant: tell(variant.kind))
+    reference, stub = run_variants(
+        quick_variants(unit, root), root, lambda variant: tell(variant.kind), preloaded(unit, root)
+    )
     return Findings(
         unit.name,
         skips=skips(reference.tests),

@@ -79,6 +79,17 @@ def _lines(log: Path) -> set[tuple[str, str]]:
 # In a process that is recorded ---------------------------------------------------------------------
 
 
+def start() -> None:
+    """Begin in a copy of a process that was not recorded: what that one had imported is read too."""
+    if recorder.LOG not in os.environ or active():
+        return
+    sys.modules["sitecustomize"] = recorder
+    recorder.start(*(os.environ.get(name, "") for name in VARIABLES))
+    for module in list(sys.modules.values()):
+        if file := getattr(module, "__file__", None):
+            recorder.hook("open", (file, "r", os.O_RDONLY))
+
+
 def active() -> ModuleType | None:
     """The recorder at work in this process, or None."""
     module = sys.modules.get("sitecustomize")

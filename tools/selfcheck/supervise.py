@@ -9,12 +9,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO
 
 from tools import ROOT, processes
 from tools.selfcheck.recording import recorded
 from tools.selfcheck.results import TELLS_STACKS, Result, TestResult, Variant
+from tools.stem import POSSIBLE, Copy, Stem
 
 START = 120.0  # seconds until the first word: Python, NumPy and PyTorch are loaded by then, on any machine
 PATIENCE = 90.0  # seconds without a word, beyond the limit of one test: other work may slow a machine down
@@ -25,6 +27,8 @@ SOON = 1.0  # seconds in which a process that hangs has said where it is
 
 
 _live: set["UnitProcess"] = set()
+_stem: Stem | None = None
+_asking = threading.Lock()
 _stopping = threading.Event()  # a process that was ended on purpose has no successor
 
 
@@ -48,14 +52,19 @@ class Stopped(Exception):
     """Somebody wants no more of it."""
 
 
-def run_variants(variants: list[Variant], root: Path, tell: Callable[[Variant], None]) -> list[Result]:
-    """Run the variants in order; `tell` hears of each as it begins. Raises RuntimeError if none can begin, Stopped."""
+def run_variants(
+    variants: list[Variant], root: Path, tell: Callable[[Variant], None], imports: Sequence[str] = ()
+) -> list[Result]:
+    """Run the variants in order; `tell` hears of each as it begins. Raises RuntimeError if none can begin, Stopped.
+
+    imports: modules that all of them need, which one process imports for all calls.
+    """
     results: list[Result] = []
     while len(results) < len(variants):
         if _stopping.is_set():
             raise Stopped
         rest = variants[len(results) :]
-        process = UnitProcess(rest, root)
+        process = UnitProcess(rest, root, imports)
         try:
             begun = process.results(rest, tell)
         finally:
@@ -76,7 +85,7 @@ def stop_all() -> None:
 class UnitProcess:
     """One `python -m tools.selfcheck.unit` and the lines that it writes."""
 
-    def __init__(self, variants: list[Variant], root: Path) -> None:
+    def __init__(self, variants: list[Variant], root: Path, imports: Sequence[str]) -> None:
         self.errors = tempfile.TemporaryFile()
         # of its own, or pytest spends minutes on what other runs left in the one that all share
         self.temporary = tempfile.TemporaryDirectory(
@@ -85,23 +94,19 @@ class UnitProcess:
         own = {"COLUMNS": "80", "PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": self.temporary.name}
         if all(variant.kind != "tools" for variant in variants):
             own["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # of lessons none needs them, and each run would load them anew
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tools.selfcheck.unit"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-            cwd=root, start_new_session=True,
-            env=recorded({**os.environ, **own}, root),
-        )  # fmt: skip
+        with tempfile.TemporaryFile() as asked:
+            asked.write(json.dumps([variant.to_json() for variant in variants]).encode())
+            asked.seek(0)
+            self.process = _started(root, recorded({**os.environ, **own}, root), asked, self.errors, imports)
         _live.add(self)
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        assert self.process.stdin is not None
-        with self.process.stdin as pipe:
-            pipe.write(json.dumps([variant.to_json() for variant in variants]).encode())
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.put(line)
+        with open(self.process.stdout.fileno(), "rb", closefd=False) as stdout:  # a copy's own has no buffer
+            for line in stdout:
+                self.lines.put(line)
         self.lines.put(None)
 
     def results(self, variants: list[Variant], tell: Callable[[Variant], None]) -> list[Result]:
@@ -109,8 +114,8 @@ class UnitProcess:
         begun: list[Result] = []
         try:
             self._listen(begun, variants, tell)
-            died = f"the process died ({_cause(self.process.wait())})"
-        except Silent:
+            died = f"the process died ({_cause(self.process.wait(timeout=processes.PATIENCE))})"
+        except (Silent, subprocess.TimeoutExpired):
             died = f"the process hung{self._stacks()}"
         if begun and begun[-1].exit is None:
             begun[-1].died = died
@@ -163,6 +168,22 @@ class UnitProcess:
         self.tail = self.errors.read().decode(errors="replace")[-TAIL:]
         self.errors.close()
         self.temporary.cleanup()
+
+
+def _started(
+    root: Path, environment: dict[str, str], stdin: IO[bytes], stderr: IO[bytes], imports: Sequence[str]
+) -> subprocess.Popen | Copy:
+    """The process of a unit: where something is imported for all, a copy of the one that did it."""
+    global _stem
+    if not (imports and POSSIBLE):
+        command = [sys.executable, "-m", "tools.selfcheck.unit"]
+        return subprocess.Popen(command, cwd=root, env=environment, start_new_session=True,
+                                stdin=stdin, stdout=subprocess.PIPE, stderr=stderr)  # fmt: skip
+    with _asking:
+        _stem = _stem or Stem()
+    return _stem.copy(
+        "tools.selfcheck.copied:main", environment, root, stdin.fileno(), stderr=stderr.fileno(), imports=imports
+    )
 
 
 def _test_result(event: dict) -> TestResult:

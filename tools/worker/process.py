@@ -13,9 +13,10 @@ import time
 from pathlib import Path
 
 from tools import ROOT, gpu, processes, wire
+from tools.stem import Copy
 from tools.worker import forked
 from tools.worker.deadlines import AGAIN, Deadline, Died, TooSlow, around, hung
-from tools.worker.forked import Copy, Forked
+from tools.worker.forked import Forked
 from tools.worker.own_time import OwnTime
 from tools.worker.raised import Frame, frame_at, stack_in
 from tools.worker.stem import copy_of_stem
