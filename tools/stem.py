@@ -23,7 +23,7 @@ _LOOK = 0.01  # seconds between two looks at a copy that is to end
 
 
 class Copy:
-    """A process that is a copy of another: of Popen, as much as is asked for here. prints: a pipe that it prints into."""
+    """A process that is a copy of another: of Popen, as much as is asked for here. prints: where it prints into."""
 
     returncode: int | None = None
 

@@ -20,8 +20,9 @@ def compiled(function: Callable, *args: object, chip: str | Sequence[str] = "h10
     chips = (chip,) if isinstance(chip, str) else tuple(chip)
     moved: dict[int, arrays.Array] = {}
     args, kwargs = arrays.change_arrays(lambda array: on_cpu(array, moved), (args, kwargs))
-    answer = compiling(function).ask("compile", name_of(function), args, kwargs, chips).result()
-    found = _read(answer, chips, name_of(function))
+    lesson = compiling(function)
+    answer = lesson.ask("compile", name_of(function), args, kwargs, chips).result()
+    found = _read(answer, chips, name_of(function), lesson)
     return found[chip] if isinstance(chip, str) else found
 
 
@@ -38,13 +39,19 @@ def compiling(function: Callable) -> Lesson:
     return lesson_of(function, "compile")
 
 
-def _read(answer: Any, chips: tuple[str, ...], caller: str) -> dict[str, Evidence]:
+def _read(answer: Any, chips: tuple[str, ...], caller: str, lesson: Lesson) -> dict[str, Evidence]:
+    def disassembled(key: str, name: str) -> str:
+        match lesson.ask("disassemble", key, name).result():
+            case str(text):
+                return text
+        raise Died("something else than machine code came out of the lesson's process")
+
     match answer:
         case ("rejected", str(text)):
             raise CompileError(text)
         case ("no compiler", str(text), str(what)):
             raise NoCompiler(text, what)
     try:
-        return {name: evidence_from(plain, caller) for name, plain in zip(chips, answer, strict=True)}
+        return {name: evidence_from(plain, caller, disassembled) for name, plain in zip(chips, answer, strict=True)}
     except (AttributeError, KeyError, TypeError, ValueError):
         raise Died("something else than evidence came out of the lesson's process") from None

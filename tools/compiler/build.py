@@ -1,6 +1,5 @@
 """A real call, with its kernels compiled for a chip: what a worker of mode "compile" is asked for."""
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -25,7 +24,7 @@ from tools.models.occupancy import occupancy
 
 @dataclass
 class Built:
-    """Launches, of kernels of one kind, that need the same code. code: its registers and SASS, once read."""
+    """Launches, of kernels of one kind, that need the same code. code: registers and spilled bytes, once read."""
 
     launches: list
     code: Future
@@ -105,19 +104,15 @@ def _fresh_kernels() -> Iterator[set[str]]:
         knobs.compilation.listener = None
 
 
-def _read(launch: Launch | CudaLaunch | nvrtc.Launch) -> tuple[int, str]:
-    """Registers and SASS. The text is kept beside the kernel, as that which takes longest to make."""
+def _read(launch: Launch | CudaLaunch | nvrtc.Launch) -> tuple[int, int]:
+    """Registers and spilled bytes of a thread."""
     if isinstance(launch, nvrtc.Launch):
-        return launch.kernel.registers, ""  # its evidence is complete
+        return launch.kernel.registers, launch.kernel.spills
     if isinstance(launch, CudaLaunch):
-        return launch.assembled.registers, launch.assembled.sass
+        return launch.assembled.registers, launch.assembled.spills
     cubin = _file(launch.compiled, "cubin")
-    kept = cubin.with_suffix(".sass")
-    if not kept.exists():
-        unfinished = kept.with_suffix(f".{os.getpid()}")
-        unfinished.write_text(machine_code.disassemble(cubin), encoding="utf-8")
-        unfinished.replace(kept)
-    return machine_code.registers(cubin), kept.read_text(encoding="utf-8")
+    registers, stack = machine_code.resources(cubin)
+    return registers, machine_code.spills(cubin) if stack else 0  # to disassemble takes longer than all the rest
 
 
 def _file(compiled: Any, stage: str) -> Path:
@@ -125,13 +120,13 @@ def _file(compiled: Any, stage: str) -> Path:
 
 
 def _kernel(target: Chip, built: Built, fresh: set[str]) -> Kernel:
-    launch, (registers, sass_text) = built.launches[0], built.code.result()
+    launch, (registers, spills) = built.launches[0], built.code.result()
     if isinstance(launch, CudaLaunch):
         return cuda_kernel(built.launches)
     if isinstance(launch, nvrtc.Launch):
         return nvrtc.kernel(built.launches)
     compiled, source = launch.compiled, launch.compiled.src
-    metadata, sass = compiled.metadata, machine_code.sass_opcodes(sass_text)
+    metadata = compiled.metadata
     file, line = get_jit_fn_file_line(launch.kernel)
     parameters = list(source.signature)
     return Kernel(
@@ -148,11 +143,10 @@ def _kernel(target: Chip, built: Built, fresh: set[str]) -> Kernel:
         num_warps=metadata.num_warps,
         num_stages=0 if launch.kernel.is_gluon() else metadata.num_stages,  # Gluon knows it, and does nothing with it
         registers=registers,
-        spills=machine_code.spilled_bytes(sass),
+        spills=spills,
         shared_bytes=metadata.shared,
         occupancy=occupancy(target.limits, metadata.num_warps, registers, metadata.shared),
         instructions=machine_code.opcodes(compiled.asm["ptx"]),
-        sass=sass,
         accesses=memory.accesses(launch, _file(compiled, "ttgir")),
         from_cache=compiled.hash not in fresh,
         key=_file(compiled, "cubin").parent.name,

@@ -91,7 +91,8 @@ def _load(name: str, cubin: bytes, shared: int, device: int) -> tuple[int, int, 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kernel.cubin")
         file.write_bytes(cubin)
-        return 0, 0, machine_code.registers(file), machine_code.stack(file) // 4, 1024
+        registers, stack = machine_code.resources(file)
+        return 0, 0, registers, stack // 4, 1024
 
 
 class Loaded(CompiledKernel):

@@ -1,10 +1,14 @@
 """Evidence on compiled kernels: plain data that crosses the wire both ways."""
 
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from tools.compiler import cache, table
+from tools.compiler import cache, sass_lines, table
 from tools.models.occupancy import Occupancy
 from tools.models.units import SECTOR
 
@@ -56,9 +60,10 @@ class Kernel:
     grid: of the first such launch; launches: how many there were. configs: how many an autotuner had to
     choose from; the first of them was compiled. 1 without an autotuner. num_stages: 0 for CUDA and Gluon.
     registers: of a thread. spills: bytes that its instructions store to and load from local memory.
-    shared_bytes: of a block. occupancy: from these. instructions: PTX opcode -> how many stand in the code,
-    and sass: the same for SASS, the most frequent first.
+    shared_bytes: of a block. occupancy: from these. instructions: PTX opcode -> how many stand in the code, the most
+    frequent first.
     from_cache: it had been compiled before, and nothing has changed. key: names its folder in the cache.
+    disassembled: what gives SASS for a key and a name, where a process of its own has the compiler.
     """
 
     name: str
@@ -78,10 +83,15 @@ class Kernel:
     shared_bytes: int
     occupancy: Occupancy
     instructions: dict[str, int]
-    sass: dict[str, int]
     accesses: tuple[Access, ...]
     from_cache: bool
     key: str
+    disassembled: Callable[[str, str], str] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def sass(self) -> dict[str, int]:
+        """SASS opcode -> how many stand in the code, the most frequent first."""
+        return sass_lines.opcodes(self.text("sass"))
 
     @property
     def loads(self) -> tuple[Access, ...]:
@@ -100,10 +110,21 @@ class Kernel:
             raise ValueError(f"no stage is called {stage!r}: ttir, ttgir, llir, ptx or sass")
         if not _KEY.fullmatch(self.key) or not self.name.isidentifier():
             raise ValueError("this kernel does not say where it is kept")
-        return (cache.folder() / self.key / f"{self.name[:150]}.{stage}").read_text(encoding="utf-8")
+        if stage == "sass":
+            return (self.disassembled or disassembled)(self.key, self.name)
+        return _file(self.key, self.name, stage).read_text(encoding="utf-8")
 
     def __str__(self) -> str:
         return table.of_kernel(self)
+
+
+def disassembled(key: str, name: str) -> str:
+    """SASS of a kernel in the cache. Raises FileNotFoundError. It needs the disassembler, which comes with Triton."""
+    return import_module("tools.compiler.machine_code").disassembled(_file(key, name, "cubin"))
+
+
+def _file(key: str, name: str, stage: str) -> Path:
+    return cache.folder() / key / f"{name[:150]}.{stage}"
 
 
 class NoSuchKernel(LookupError):
@@ -145,19 +166,27 @@ class Evidence:
         return "\n\n".join(map(str, self.kernels)) or nothing
 
     def to_plain(self) -> dict:
-        return {"chip": self.chip, "kernels": [asdict(kernel) for kernel in self.kernels]}
+        return {"chip": self.chip, "kernels": [_to_plain(kernel) for kernel in self.kernels]}
 
 
-def evidence_from(plain: dict, caller: str = Kernels.caller) -> Evidence:
+def evidence_from(
+    plain: dict, caller: str = Kernels.caller, disassembled: Callable[[str, str], str] | None = None
+) -> Evidence:
     """The inverse of `to_plain`. Raises TypeError, KeyError or ValueError for anything else."""
-    kernels = Kernels(map(_kernel_from, plain["kernels"]))
+    kernels = Kernels(_kernel_from(kernel, disassembled) for kernel in plain["kernels"])
     kernels.caller = caller
     return Evidence(str(plain["chip"]), kernels)
 
 
-def _kernel_from(plain: dict) -> Kernel:
+def _to_plain(kernel: Kernel) -> dict:
+    plain = asdict(kernel)
+    del plain["disassembled"]
+    return plain
+
+
+def _kernel_from(plain: dict, disassembled: Callable[[str, str], str] | None) -> Kernel:
     parts = {
         "occupancy": Occupancy(**plain["occupancy"]),
         "accesses": tuple(Access(**access) for access in plain["accesses"]),
     }
-    return Kernel(**plain | parts)
+    return Kernel(**plain | parts, disassembled=disassembled)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import triton
 
+from tools.compiler import sass_lines
 from tools.compiler.locations import PACKAGE, Place, in_ptx
+from tools.compiler.sass_lines import most_frequent_first
 from tools.words import matched
 
 TOOLS = Path(PACKAGE, "backends", "nvidia", "bin")
 
 _PTX_OPCODE = re.compile(r"^\s*(?:@!?%p\d+ )?([a-z][\w.:]*)(?:\s|;)", re.M)
-_SASS_OPCODE = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)", re.M)
 _FILE = re.compile(r'^\s*\.file\s+(\d+) "(.*?)"(?: "(.*?)")?', re.M)
 _LOCATION = re.compile(r"^\s*\.loc\s+(\d+) (\d+) (\d+)[^/]*(?://(.*))?")
 _GLOBAL = re.compile(  # opcodes that touch global memory, and their operands
@@ -40,12 +41,7 @@ class Instruction:
 
 def opcodes(ptx: str) -> dict[str, int]:
     """PTX opcode -> how many stand in the code; directives and labels are none."""
-    return _sorted(Counter(_PTX_OPCODE.findall(ptx)))
-
-
-def sass_opcodes(sass: str) -> dict[str, int]:
-    """SASS opcode -> how many, without the padding behind the last instruction."""
-    return _sorted(Counter(op for op in _SASS_OPCODE.findall(sass) if op != "NOP"))
+    return most_frequent_first(Counter(_PTX_OPCODE.findall(ptx)))
 
 
 def spilled_bytes(sass: dict[str, int]) -> int:
@@ -54,22 +50,30 @@ def spilled_bytes(sass: dict[str, int]) -> int:
 
 
 def disassemble(cubin: Path) -> str:
-    """SASS with the source lines between."""
+    """SASS with the source lines between. It takes 0.2 s and more."""
     return _run("nvdisasm", "-c", "-g", str(cubin))
 
 
-def registers(cubin: Path) -> int:
-    """Registers of a thread."""
-    return _resource("REG", cubin)
+def disassembled(cubin: Path) -> str:
+    """The same, kept beside the file of machine code."""
+    kept = cubin.with_suffix(".sass")
+    if not kept.exists():
+        unfinished = kept.with_suffix(f".{os.getpid()}")  # another process may do the same at this moment
+        unfinished.write_text(disassemble(cubin), encoding="utf-8")
+        unfinished.replace(kept)
+    return kept.read_text(encoding="utf-8")
 
 
-def stack(cubin: Path) -> int:
-    """Bytes of a thread's local memory."""
-    return _resource("STACK", cubin)
+def resources(cubin: Path) -> tuple[int, int]:
+    """Registers of a thread, and bytes of its local memory."""
+    used = _run("cuobjdump", "--dump-resource-usage", str(cubin))
+    registers, stack = (int(matched(re.search(rf"{name}:(\d+)", used))[1]) for name in ("REG", "STACK"))
+    return registers, stack
 
 
-def _resource(name: str, cubin: Path) -> int:
-    return int(matched(re.search(rf"{name}:(\d+)", _run("cuobjdump", "--dump-resource-usage", str(cubin))))[1])
+def spills(cubin: Path) -> int:
+    """Bytes of a thread that instructions store to and load from local memory, of which it has some."""
+    return spilled_bytes(sass_lines.opcodes(disassembled(cubin)))
 
 
 def accesses(ptx: str) -> list[Instruction]:
@@ -109,10 +113,6 @@ def _bytes(opcode: str, otherwise: int, last: bool = False) -> int:
     """The size in an opcode's name: 16 in LDG.E.128, 4 in ld.global.v2.b32."""
     sizes = [_WIDE[bits] for bits in re.findall(r"\.[a-zA-Z]{0,2}(\d+)(?=\.|$)", opcode) if bits in _WIDE]
     return sizes[-1 if last else 0] if sizes else otherwise
-
-
-def _sorted(counts: Counter) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _run(tool: str, *arguments: str) -> str:

@@ -104,7 +104,6 @@ def compiled(source: Source, key: str = "h100", shape: Shape = Shape()) -> Kerne
         shared_bytes=shared,
         occupancy=occupancy(target.limits, warps, assembled.registers, shared),
         instructions=machine_code.opcodes(code.ptx),
-        sass=machine_code.sass_opcodes(assembled.sass),
         accesses=memory.widths_of(code.ptx),
         from_cache=assembled.from_cache,
         key=code.key,

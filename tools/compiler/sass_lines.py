@@ -1,11 +1,20 @@
-"""Machine instructions by source line, as the disassembler notes it between them."""
+"""Machine instructions in the disassembler's text, all of them or by source line, as it notes it between them."""
 
 import re
 from collections import Counter
 from pathlib import PurePath
 
 _NOTE = re.compile(r'"([^"]+)", line (\d+)')
-_OPCODE = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
+_OPCODE = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)", re.M)
+
+
+def opcodes(sass: str) -> dict[str, int]:
+    """Opcode -> how many, the most frequent first, without the padding behind the last instruction."""
+    return most_frequent_first(Counter(op for op in _OPCODE.findall(sass) if op != "NOP"))
+
+
+def most_frequent_first(counts: Counter) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def by_line(sass: str, file: str) -> dict[int, Counter]:

@@ -85,8 +85,8 @@ def _keep(place: Path, metadata: dict[str, Any], asm: dict[str, Any]) -> None:
     for stage, text in asm.items():
         unfinished.joinpath(f"kernel.{stage}").write_bytes(text if isinstance(text, bytes) else text.encode())
     cubin = unfinished / "kernel.cubin"
-    figures = {"registers": machine_code.registers(cubin), "spills": machine_code.stack(cubin) // 4}
-    kept = {"metadata": metadata, "stages": list(asm), **figures}
+    registers, stack = machine_code.resources(cubin)
+    kept = {"metadata": metadata, "stages": list(asm), "registers": registers, "spills": stack // 4}
     unfinished.joinpath(FACTS).write_text(json.dumps(kept, default=vars), encoding="utf-8")
     try:
         unfinished.rename(place)

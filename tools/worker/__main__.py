@@ -20,6 +20,7 @@ from typing import Any
 
 from tools import gpu, wire
 from tools.compiler import CompileError, NoCompiler
+from tools.compiler.evidence import disassembled
 from tools.sim.recording import record
 from tools.wire.given import rebuild
 from tools.worker.calls import repeat
@@ -54,6 +55,7 @@ class Worker(wire.End):
             "count": self.count,
             "memory": self.memory,
             "compile": self.compile,
+            "disassemble": self.disassemble,
             "prepare": self.prepare,
             "run": self.run,
             "forget": self.forget,
@@ -134,6 +136,10 @@ class Worker(wire.End):
             return "rejected", str(error)
         except NoCompiler as error:
             return "no compiler", str(error), error.what
+
+    def disassemble(self, key: str, name: str) -> str:
+        """The machine code of a kernel that was compiled, as text."""
+        return disassembled(key, name)
 
     def prepare(self, name: str, args: tuple, kwargs: dict) -> int:
         number = next(self.next_numbers)

@@ -21,12 +21,7 @@ def usable() -> bool:
     """Would a copy of this process do? Triton decides at its import whether it compiles or simulates, and nobody may
     use a driver that was asked before the fork; other threads' locks would stay locked. Elsewhere than on Linux,
     system libraries do not expect to be forked."""
-    return (
-        POSSIBLE
-        and threading.active_count() == 1
-        and "triton" not in sys.modules
-        and gpu.installed_card() is None
-    )
+    return POSSIBLE and threading.active_count() == 1 and "triton" not in sys.modules and gpu.installed_card() is None
 
 
 class Forked(Copy):

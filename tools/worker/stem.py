@@ -11,6 +11,7 @@ from tools.stem import Copy, Stem
 from tools.worker.forked import SERVES, usable
 
 IMPORTS = re.compile(r"^(?:import|from) (torch|triton|numba)\b", re.MULTILINE)  # that take long
+USED_BY_TRITON = {"triton.experimental.gluon", "tools.compiler.build"}  # at its first launch
 
 _stem: Stem | None = None
 
@@ -26,7 +27,9 @@ def copy_of_stem(requests: int, replies: int, environment: dict[str, str], lesso
     """A lesson's process that serves the two pipes; None where no stem is kept."""
     if _stem is None:
         return None
-    libraries = IMPORTS.findall(lesson.read_text(encoding="utf-8", errors="replace"))
+    libraries = set(IMPORTS.findall(lesson.read_text(encoding="utf-8", errors="replace")))
+    if "triton" in libraries:
+        libraries |= USED_BY_TRITON
     with open(os.devnull) as nothing:
         return _stem.copy(
             f"{SERVES}:serve_lesson",
@@ -34,5 +37,5 @@ def copy_of_stem(requests: int, replies: int, environment: dict[str, str], lesso
             os.getcwd(),
             stdin=nothing.fileno(),
             pipes=[requests, replies],
-            imports=[SERVES, *dict.fromkeys(libraries)],  # in this order: it decides that Triton compiles there
+            imports=[SERVES, *sorted(libraries)],  # in this order: it decides that Triton compiles there
         )

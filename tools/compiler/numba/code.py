@@ -58,7 +58,6 @@ class Assembled:
 
     registers: int
     spills: int
-    sass: str
     from_cache: bool
     local: int = 0
 
@@ -128,16 +127,12 @@ def assemble(code: Code) -> Assembled:
     file = folder / f"{code.name[:150]}.cubin"
     _keep(file, cubin)
     _keep(file.with_suffix(".ptx"), code.ptx.encode())
-    sass = file.with_suffix(".sass")
-    if not sass.exists():  # which takes longest to make
-        _keep(sass, machine_code.disassemble(file).encode())
-    text = sass.read_text(encoding="utf-8")
     if used := _USED.search(log):
         local = max(map(int, _STACK.findall(log)), default=0)
-        return Assembled(int(used[1]), sum(map(int, _SPILLED.findall(log))), text, known, local)
+        return Assembled(int(used[1]), sum(map(int, _SPILLED.findall(log))), known, local)
     # Where a driver is installed the linker may find the cubin in its cache; nothing is assembled, and nothing said.
-    spilled = machine_code.spilled_bytes(machine_code.sass_opcodes(text))
-    return Assembled(machine_code.registers(file), spilled, text, known, machine_code.stack(file))
+    registers, stack = machine_code.resources(file)
+    return Assembled(registers, machine_code.spills(file), known, stack)
 
 
 def _keep(file: Path, contents: bytes) -> None:

@@ -120,7 +120,6 @@ def kernel(launches: list[Launch]) -> Kernel:
         shared_bytes=first.shared,
         occupancy=first.occupancy,
         instructions=machine_code.opcodes(first.code.ptx),
-        sass=machine_code.sass_opcodes(first.assembled.sass),
         accesses=memory.widths_of(first.code.ptx),
         from_cache=first.assembled.from_cache,
         key=first.key,

@@ -219,7 +219,7 @@ def test_a_kernel_that_the_drivers_cache_knows_has_the_same_figures(monkeypatch)
     assembled, link = code.assemble(kernel), code._link
     monkeypatch.setattr(code, "_link", lambda kernel: (link(kernel)[0], ""))
     again = code.assemble(kernel)
-    assert (again.registers, again.spills, again.sass) == (assembled.registers, 0, assembled.sass)
+    assert (again.registers, again.spills, again.local) == (assembled.registers, 0, assembled.local)
 
 
 def test_the_process_that_compiles_finds_no_gpu_and_uses_no_cache_of_the_drivers():

@@ -2,8 +2,9 @@
 
 import re
 
-from tools.compiler.machine_code import sass_opcodes
+from tools.compiler.evidence import disassembled
 from tools.compiler.numba.code import assemble, compile_kernel, compiler
+from tools.compiler.sass_lines import opcodes
 from tools.models.chips import chip
 from tools.sim.cuda.host.arguments import typeof
 
@@ -14,12 +15,13 @@ CONVERSION = re.compile(r"F2F|I2F|F2I|HADD2\.F32|F2FP")
 def figures(kernel, arguments) -> dict[str, int]:
     """Instructions in the machine code for an H100."""
     code = compile_kernel(compiler(), kernel, tuple(map(typeof, arguments)), chip("h100"))
-    return counted(sass_opcodes(assemble(code).sass))
+    assemble(code)
+    return counted(opcodes(disassembled(code.key, code.name)))
 
 
-def counted(opcodes: dict[str, int]) -> dict[str, int]:
-    """opcodes: of SASS, each with its number."""
+def counted(sass: dict[str, int]) -> dict[str, int]:
+    """sass: opcodes, each with its number."""
     return {
-        name: sum(count for opcode, count in opcodes.items() if pattern.match(opcode))
+        name: sum(count for opcode, count in sass.items() if pattern.match(opcode))
         for name, pattern in (("float64", FLOAT64), ("conversions", CONVERSION))
     }
