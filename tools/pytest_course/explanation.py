@@ -5,6 +5,7 @@ import re
 import sys
 import textwrap
 import traceback
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 
@@ -127,7 +128,9 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     entry = next(
         (e for e in reversed(pytest.ExceptionInfo.from_exception(error).traceback) if e.path == item.path), None
     )
-    asked, message, values = _parted(str(entry.statement).strip() if entry else "assert ...", str(error).strip())
+    asked, message, values = _parted(
+        _statement(item.path, entry.lineno + 1) if entry else "assert ...", str(error).strip()
+    )
     if asked.startswith("raise "):  # a helper of the test has put its finding in words
         return "\n".join(textwrap.fill(line, WIDTH) for line in str(error).strip().splitlines())
     found, *more = values or [""]
@@ -145,6 +148,23 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
             *(["", *told] if told else []),
         ]
     )
+
+
+def _statement(file: Path, line: int) -> str:
+    """The innermost statement that a line stands in, as it is written; of one with a body, what is above it."""
+    lines, found = _statements(file, file.stat().st_mtime_ns)
+    inside = [node for node in found if node.lineno <= line <= (node.end_lineno or line)]
+    innermost = max(inside, key=lambda node: node.lineno)
+    others = getattr(innermost, "body", None)
+    end = others[0].lineno - 1 if others else innermost.end_lineno
+    return textwrap.dedent("\n".join(lines[innermost.lineno - 1 : end])).strip()
+
+
+@lru_cache(maxsize=4)
+def _statements(file: Path, changed: int) -> tuple[list[str], list[ast.stmt]]:
+    """The lines of a test file and its statements. pytest would parse it for each failure."""
+    text = file.read_text(encoding="utf-8")
+    return text.splitlines(), [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
 
 
 def _parted(asked: str, text: str) -> tuple[str, str, list[str]]:

@@ -223,7 +223,10 @@ def _jobs(wanted: Sequence[str], units: list[Unit], options: argparse.Namespace,
         "quick": [(unit.name, partial(parts.check_quickly, unit, ROOT)) for unit in units],
         "static": [("static", partial(parts.check_texts, units, ROOT))],
         "golden": [("transcripts", partial(parts.check_transcript, each, ROOT)) for each in golden.TRANSCRIPTS],
-        "dev": [("dev", partial(parts.check_dev, ROOT))],
+        "dev": [
+            ("dev", partial(parts.check_style, ROOT)),
+            *(("dev", partial(parts.check_dev, files, ROOT)) for files in parts.dev_tests(ROOT)),
+        ],
     }
     return [job for part, jobs in of_part.items() if part in wanted for job in jobs]
 

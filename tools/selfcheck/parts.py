@@ -81,12 +81,24 @@ def files_of_tests(path: Path, root: Path) -> list[str]:
     return [file.relative_to(root).as_posix() for file in files]
 
 
-def check_dev(root: Path, tell: Tell) -> Findings:
-    """The linters, and the files of tests some of which are skipped where a package of the extra dev is missing."""
-    tell("running")
-    found = _tested("dev", "dev tests", asking_for(of_extra("dev"), root), root)
-    found.verdicts += [_linted(words, root) for words in LINTERS.values()]
-    return found
+def dev_tests(root: Path) -> list[list[Path]]:
+    """Files of tests some of which are skipped where a package of the extra dev is missing: those of each room."""
+    rooms: dict[str, list[Path]] = {}
+    for file in asking_for(of_extra("dev"), root):
+        rooms.setdefault(file.relative_to(root / "tools" / "tests").parts[0], []).append(file)
+    return sorted(rooms.values(), key=len, reverse=True)
+
+
+def check_dev(files: list[Path], root: Path, tell: Tell) -> Findings:
+    """One of dev_tests."""
+    tell("running", f"{len(files)} files")
+    return _tested("dev", "dev tests", files, root)
+
+
+def check_style(root: Path, tell: Tell) -> Findings:
+    """The linters."""
+    tell("linting")
+    return Findings("dev", [_linted(words, root) for words in LINTERS.values()])
 
 
 def _linted(words: Sequence[str], root: Path) -> Verdict:

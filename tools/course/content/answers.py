@@ -103,7 +103,7 @@ def apply(wrong: Wrong, source: str) -> str:
     before = parsed(source) or ast.parse(source)
     if len(before.body) == len(after.body) and not new_statements(source, changed):
         raise BadAnswer(f"{wrong.where}: the result is the reference itself.")
-    if _signatures(before) != _signatures(after):
+    if _signatures_of(source) != _signatures(after):
         raise BadAnswer(f"{wrong.where}: the result changes a signature.")
     return changed
 
@@ -137,6 +137,11 @@ def _new_body(wrong: Wrong, source: str) -> str:
     lines = source.splitlines()
     new = textwrap.indent(textwrap.dedent(wrong.code.strip("\n")), " " * body[0].col_offset)
     return "\n".join([*lines[: body[0].lineno - 1], new, *lines[body[-1].end_lineno :]]) + "\n"
+
+
+@lru_cache(maxsize=4)
+def _signatures_of(text: str) -> list[tuple[str, str, str]]:
+    return _signatures(parsed(text) or ast.parse(text))
 
 
 def _signatures(tree: ast.Module) -> list[tuple[str, str, str]]:

@@ -3,6 +3,8 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 from tools.course.content import catalogue, glossary
 from tools.course.content.catalogue import Unit, repaired
@@ -61,9 +63,15 @@ def needed(m: Material) -> list[Unit]:
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found[name] = catalogue.unit(name, m.root)
+            found[name] = _unit(name, m.root)
             waiting += found[name].needs
     return list(found.values())
+
+
+@cache
+def _unit(name: str, root: Path) -> Unit:
+    """Read once: most units need most of the days before them."""
+    return catalogue.unit(name, root)
 
 
 def _known(entry: Entry, m: Material, before: list[Unit]) -> bool:
@@ -79,7 +87,7 @@ def _before(m: Material) -> list[Unit]:
     worked = {m.unit.name, *(unit.name for unit in needs)}
     days = [name for name in catalogue.names(m.root) if "/katas/" not in name]
     last = max((days.index(name) for name in worked if name in days), default=0)
-    return [*needs, *(catalogue.unit(name, m.root) for name in days[:last])]
+    return [*needs, *(_unit(name, m.root) for name in days[:last])]
 
 
 # The names in an answer ---------------------------------------------------------------------------

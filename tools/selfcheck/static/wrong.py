@@ -1,9 +1,9 @@
 """Rules for wrong.toml: the wrong answers that prove the tests. (The catalogue sees to day.toml.)"""
 
 import ast
-import copy
 import itertools
 import re
+from typing import Any
 
 from tools.course.content.answers import BadAnswer, Broken, Wrong, apply
 from tools.course.content.syntax import new_statements
@@ -61,13 +61,20 @@ RULES = [
 ]  # fmt: skip
 
 
-def _without_constants(wrong: Wrong, reference: str) -> tuple[str, ...] | None:
+def _without_constants(wrong: Wrong, reference: str) -> tuple | None:
     """What the answer has that the reference has not, but for the values of constants."""
     try:
-        changed = copy.deepcopy(new_statements(reference, apply(wrong, reference)))
+        return _shape(new_statements(reference, apply(wrong, reference)))
     except BadAnswer:
         return None  # reported by wrong_answers_fit_the_reference
-    for node in (node for statement in changed for node in ast.walk(statement)):
-        if isinstance(node, ast.Constant):  # a text may be code of another language: only its numbers are constants
-            node.value = re.sub(r"\d+", "0", node.value) if isinstance(node.value, str) else 0
-    return tuple(map(ast.dump, changed))
+
+
+def _shape(part: Any) -> Any:
+    """A part of a syntax tree as tuples. A text may be code of another language: only its numbers are constants."""
+    if isinstance(part, list):
+        return tuple(map(_shape, part))
+    if isinstance(part, ast.Constant):
+        return re.sub(r"\d+", "0", part.value) if isinstance(part.value, str) else 0
+    if isinstance(part, ast.AST):
+        return type(part), *(_shape(getattr(part, name, None)) for name in part._fields)
+    return part

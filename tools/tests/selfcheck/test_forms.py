@@ -44,7 +44,7 @@ def named(jobs) -> list[tuple[str, str]]:
         (["--only", "tools", "--only", "static"], [("tools", "check_tests"), ("static", "check_texts")]),
         (["--only", "content"], [("content", "check_tests")]),
         (["--tools"], [("tools", "check_tests")]),
-        (["--dev"], [("dev", "check_dev")]),
+        (["--dev"], [("dev", "check_style"), ("dev", "check_dev")]),
     ],
 )
 def test_a_form_runs_its_parts_and_no_others(run, arguments, wanted):
@@ -264,20 +264,23 @@ def test_each_room_of_tests_has_a_process_of_its_own(course):
     assert [path.name for path in parts.tests_of("tools", course.root)] == ["large", "small", "test_it.py"]
 
 
-def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_and_the_linters(course, monkeypatch):
+def test_the_part_for_authors_runs_the_files_that_ask_for_its_packages_a_process_for_each_room(course, monkeypatch):
     course.write("conftest.py", "")
-    course.write("tools/tests/test_it.py", TESTS.format(package="surely_not_installed"))
-    course.write("tools/tests/test_other.py", TESTS.format(package="pytest"))
+    for file in ("one/test_it.py", "two/test_it.py", "two/test_more.py"):
+        course.write(f"tools/tests/{file}", TESTS.format(package="surely_not_installed"))
+    course.write("tools/tests/two/test_other.py", TESTS.format(package="pytest"))
     monkeypatch.setattr(parts, "of_extra", lambda extra: {"dev": ["surely_not_installed"]}[extra])
-    verdicts = parts.check_dev(course.root, tell=lambda *words: None).verdicts
-    assert [verdict.subject for verdict in verdicts] == [
-        "tools/tests/test_it.py::test_b",
-        "tools/tests/test_it.py::test_c",
-        "ruff check .",
-        "ruff format --check .",
-        "mypy",
-        "lint-imports",
+    rooms = parts.dev_tests(course.root)
+    found = [parts.check_dev(files, course.root, tell=lambda *words: None) for files in rooms]
+    assert [[verdict.subject.removeprefix("tools/tests/") for verdict in room.verdicts] for room in found] == [
+        [f"two/{file}.py::{test}" for file in ("test_it", "test_more") for test in ("test_b", "test_c")],
+        ["one/test_it.py::test_b", "one/test_it.py::test_c"],
     ]
+
+
+def test_the_part_for_authors_runs_the_linters(course):
+    linted = [verdict.subject for verdict in parts.check_style(course.root, tell=lambda *words: None).verdicts]
+    assert linted == ["ruff check .", "ruff format --check .", "mypy", "lint-imports"]
 
 
 def test_every_package_for_authors_is_asked_for_by_some_test_or_is_a_linter_that_runs():
