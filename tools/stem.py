@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -174,13 +175,19 @@ def become(runs: str, streams: Sequence[int], pipes: Sequence[int], environment:
         os.dup2(stream, number)
     close_others(set(pipes))
     sys.stdin, sys.stdout, sys.stderr = (open(number, "rw"[number > 0], closefd=False) for number in range(3))
-    sys.path[:] = [str(ROOT), *(place for place in sys.path if place not in ("", os.getcwd(), str(ROOT)))]
+    first = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.path[:] = first + [place for place in sys.path if place not in (*first, "", os.getcwd())]
     os.environ.clear()
     os.environ.update(environment)
-    module, _, function = runs.partition(":")
-    getattr(importlib.import_module(module), function)(*pipes)  # by name: it may stand on a floor above
+    try:
+        module, _, function = runs.partition(":")
+        getattr(importlib.import_module(module), function)(*pipes)  # by name: it may stand on a floor above
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+        status = 1
     _flush()
-    os._exit(0)
+    os._exit(status)
 
 
 def _flush() -> None:

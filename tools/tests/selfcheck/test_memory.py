@@ -16,6 +16,7 @@ from tools.selfcheck.memory import EVERYTHING, Memory
 from tools.selfcheck.recorder import sitecustomize as recorder
 from tools.selfcheck.recording import UNSEEN, read, recorded, recording
 from tools.selfcheck.verdicts import Verdict
+from tools.stem import POSSIBLE, Stem
 
 JOB = "week1/day1 check_quickly"
 PASSED = Findings("week1/day1", [Verdict("units", "week1/day1", True)], ["a note"])
@@ -154,6 +155,19 @@ def reads_of(course, code: str, *options: str) -> set[str]:
 
 
 IMPORT = "import week1.day1.adding"
+
+
+@pytest.mark.skipif(not POSSIBLE, reason="needs Linux; found another system; nothing to do")
+def test_a_copy_of_a_process_has_read_what_that_one_had_imported(course, monkeypatch):
+    """`before` by the stem, which nobody records, and the lesson by the copy."""
+    course.write("before.py", "")
+    course.write("work.py", f"from tools.selfcheck import recording\ndef work():\n    recording.start()\n    {IMPORT}")
+    monkeypatch.setenv("PYTHONPATH", str(course.root))
+    with recording() as log, open(os.devnull) as nothing:
+        given = recorded({**os.environ, "PYTHONPATH": f"{course.root}{os.pathsep}{ROOT}"}, course.root)
+        copy = Stem().copy("work:work", given, course.root, nothing.fileno(), imports=["before"])
+        assert copy.wait(60) == 0, copy.stdout.read()
+        assert {"before.py", "work.py", "week1/day1/adding.py"} <= read(log)
 
 
 @pytest.mark.parametrize(
