@@ -123,7 +123,7 @@ class CopyOfStem(Copy):
 
 def _fork(connection: socket.socket) -> None:
     """Be the stem, in a copy of this process."""
-    _flush()
+    flush()
     if os.fork() == 0:
         try:
             os.dup2(os.open(os.devnull, os.O_RDWR), 0)
@@ -186,11 +186,12 @@ def become(runs: str, streams: Sequence[int], pipes: Sequence[int], environment:
     except BaseException:
         traceback.print_exc()
         status = 1
-    _flush()
+    flush()
     os._exit(status)
 
 
-def _flush() -> None:
+def flush() -> None:
+    """Write what this process has printed, before a copy of it would."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # whatever stands there by now
             stream.flush()

@@ -8,10 +8,9 @@ import os
 import sys
 import threading
 import warnings
-from contextlib import suppress
 
 from tools import gpu
-from tools.stem import POSSIBLE, Copy, become
+from tools.stem import POSSIBLE, Copy, become, flush
 from tools.worker.heartbeat import heartbeat
 
 SERVES = "tools.worker.__main__"  # as a new process does
@@ -29,9 +28,7 @@ class Forked(Copy):
 
     def __init__(self, requests: int, replies: int, environment: dict[str, str]) -> None:
         read, write = os.pipe()
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # whatever stands there by now
-                stream.flush()
+        flush()
         pid = os.fork()
         if pid == 0:
             try:
