@@ -17,6 +17,8 @@ from tools.sim.faults import WIDTH, Fault, spot
 from tools.sim.triton import faults, memory
 from tools.sim.triton.arguments import View
 
+MAPPED = 8  # elements of a map for each address, at most
+
 
 @dataclass(eq=False)
 class Stores:
@@ -30,9 +32,11 @@ class Stores:
     views: list[View] = field(default_factory=list)
     atomics: bool = False
     parts: dict[int, list[np.ndarray]] = field(default_factory=dict)  # by the address of a view
+    distinct: dict[int, np.ndarray] = field(default_factory=dict)  # of these, when somebody asks
 
     def launch(self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int] | None) -> None:
-        self.grid, self.views, self.atomics, self.parts = grid, memory.current.arguments.views, False, {}
+        self.grid, self.views, self.atomics = grid, memory.current.arguments.views, False
+        self.parts, self.distinct = {}, {}
 
     def access(self, access: trace.Access) -> None:
         self.atomics |= access.kind == "atomic"
@@ -41,11 +45,10 @@ class Stores:
 
     def of(self, view: View) -> np.ndarray:
         """Addresses of the elements of this argument that were stored, in order. Asked for once the launch is over."""
-        parts = self.parts.get(view.low, [np.empty(0, np.int64)])
-        if len(parts) > 1:  # each launch is compared with several
-            parts[:] = [np.unique(np.concatenate(parts))]
-            return parts[0]
-        return np.unique(parts[0])
+        parts = self.parts.get(view.low, [])
+        if parts and view.low not in self.distinct:  # each launch is compared with several
+            self.distinct[view.low] = distinct(np.concatenate(parts), view.tensor.element_size())
+        return self.distinct.get(view.low, np.empty(0, np.int64))
 
 
 @dataclass(eq=False)
@@ -59,6 +62,17 @@ class Trial:
     @cached_property
     def all(self) -> Stores:
         return self.few if self.few.complete else self.run_all()
+
+
+def distinct(addresses: np.ndarray, size: int) -> np.ndarray:
+    """np.unique of addresses of elements of so many bytes. They lie close together: a map is quicker than sorting."""
+    first = addresses.min()
+    numbers, between = np.divmod(addresses - first, size)
+    if between.any() or numbers.max() > MAPPED * numbers.size:
+        return np.unique(addresses)
+    stored = np.zeros(numbers.max() + 1, bool)
+    stored[numbers] = True
+    return np.flatnonzero(stored) * size + first
 
 
 def compare(earlier: list[Trial], new: Trial) -> None:

@@ -3,10 +3,13 @@
 import tools.gpu  # noqa: F401  # isort: skip
 import warnings
 
+import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
+from hypothesis import given
+from hypothesis import strategies as st
 from triton.runtime.errors import OutOfResources
 
 from tools.compiler import CompileError
@@ -16,6 +19,7 @@ from tools.sim.recording import record
 from tools.sim.triton import SimulatedTimes
 from tools.sim.triton.autotune import few
 from tools.sim.triton.programs import order
+from tools.sim.triton.stored import distinct
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SimulatedTimes.__module__}.SimulatedTimes")
 
@@ -373,3 +377,11 @@ def test_a_configuration_that_a_gpu_has_no_room_for_is_chosen_here_and_its_handl
     assert kernel.best_config.kwargs == {"BLOCK": 512} and handle.metadata.shared == 2 * 64 * 512 * 4
     with pytest.raises(OutOfResources, match="Required: 262144, Hardware limit: 232448"):
         handle._init_handles()
+
+
+@given(numbers=st.lists(st.integers(0, 2000), min_size=1), size=st.sampled_from([1, 2, 4]), odd=st.integers(0, 1))
+def test_addresses_are_told_apart_as_numpy_does_it(numbers, size, odd):
+    """odd: the last lies between two elements."""
+    addresses = 4096 + size * np.array(numbers)
+    addresses[-1] += odd
+    assert np.array_equal(distinct(addresses, size), np.unique(addresses))
