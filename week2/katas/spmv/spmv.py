@@ -18,9 +18,9 @@ Explore
 Concept
     CSR (compressed sparse rows): indptr, indices, values. The non-zeros stand row after row; row r begins at place
     indptr[r] and ends before place indptr[r + 1]. The last element of indptr is the number of non-zeros.
-    A thread a row: its sum begins with np.float32(0), as 0.0 is float64, and it adds values[k] * x[indices[k]] for the
-    places k of its row. Its neighbour is in the next row: where rows are long, each lane of a warp asks for a sector of
-    its own. And a warp takes as many turns as its longest row.
+    A thread a row: cuda.grid(1) is its row, and y has an element for each row. Its sum begins with np.float32(0), as
+    0.0 is float64, and it adds values[k] * x[indices[k]] for the places k of its row. Its neighbour is in the next row:
+    where rows are long, each lane asks for a sector of its own. A warp takes as many turns as its longest row.
     Busy lanes: the share of lanes that have a non-zero to add, over all turns of all warps. A warp holds 32 rows, the
     last warp perhaps fewer, but each turn counts 32 lanes.
     Imbalance: the length of the longest row, over the mean of all rows, empty ones too. A program ends with the longest
@@ -34,15 +34,16 @@ Concept
     table; in the loop it would make the lanes exchange their sums in each turn.
     What does not exist: places beyond their row are masked in all three loads, with other=0 for columns and other=0.0
     for values and x. To load x[0] instead, and count on the value 0.0, is a mistake: x[0] may be NaN, and 0 * NaN too.
+    An empty row does exist. y may hold anything before the call, so its sum of 0 is stored as well.
     Shares: program p takes SHARE places from p * SHARE on, whatever rows they belong to. row_of searches indptr for the
-    row of the first, with numbers and no blocks, so if and while work as in Python. Row low begins at or before that
-    place; row high begins after it, or high is rows, one past the last. The row in the middle becomes low or high,
-    until high is low + 1. Then low is the row: of several that begin at one place the last, since the others are empty.
-    From there share_kernel takes ROWS rows at a time. tl.maximum(starts, begin) and tl.minimum(ends, end) cut off what
-    belongs to other programs. A row may lie in several shares, so each program adds its part to y, which begins with
-    zeros: tl.atomic_add(y_ptr + row, sums, mask=..., sem="relaxed"). The mask leaves out rows of which the cut leaves
-    nothing. By default an atomic also puts all other memory in order. Nobody needs that, and the kernel took 1.3 times
-    as long with it.
+    row of the first, with numbers and no blocks, so if and while work as in Python, but return only after the loop. Row
+    low begins at or before that place; row high begins after it, or high is rows, one past the last. The row in the
+    middle becomes low or high, until high is low + 1. Then low is the row: of several that begin at one place the last,
+    since the others are empty. From there share_kernel takes ROWS rows at a time. tl.maximum(starts, begin) and
+    tl.minimum(ends, end) cut off what belongs to other programs. A row may lie in several shares, so each program adds
+    its part to y, which begins with zeros: tl.atomic_add(y_ptr + row, sums, mask=..., sem="relaxed"). The mask leaves
+    out rows of which the cut leaves nothing. By default an atomic also puts all other memory in order, which nobody
+    needs here; the kernel took 1.3 times as long with it.
 
 Code it
     Task 1  row_kernel: a thread a row, as a CUDA kernel                                   (six lines)

@@ -16,6 +16,8 @@ TWO_ROWS = ([0, 2, 3], [2, 0, 1], [3.0, 5.0, 7.0])
 LESSON = ([0, 2, 2, 5, 6], [0, 2, 0, 1, 3, 2], [5.0, 2.0, 8.0, 1.0, 4.0, 7.0])
 SKEWED = [3, 0, 0, 70, 1, 2, 0, 5, 31, 33, 32, 1, 0]  # lengths of rows: 178 non-zeros
 LARGE = 2**20  # rows
+STORED_ZERO = ("Row 3 has one place, whose value is 0.0, and x is inf there. The sum came to 0, and 0 * inf is NaN. "
+               "Does the kernel ask for more than whether a place belongs to the row?")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
 
@@ -81,14 +83,15 @@ def sums_of(function, matrix, x, **sizes):
 
 @pytest.mark.task(1)
 def test_a_thread_without_a_row_loads_nothing():
-    """Three rows: threads 0, 1 and 2 have one."""
+    """Three rows, four non-zeros, four columns: threads 0, 1 and 2 have a row."""
     try:
-        count(lesson.spmv_rows, *csr(*ONE_EACH), ones(3))
+        count(lesson.spmv_rows, *csr([0, 1, 2, 4], [2, 0, 1, 3], [1.0] * 4), ones(4))
     except Exception as fault:
         if "thread 3 of block 0 loads" not in str(fault):
             raise
         what, _, _ = str(fault).partition("\n\n")
-        raise AssertionError(f"{what}\nThread 3 has no row: there are three. indptr has one element more than rows.\n"
+        raise AssertionError(f"{what}\nThread 3 has no row: there are three. indptr has one element more than rows, "
+                             "values has one for each non-zero, x one for each column.\n"
                              "With which length does the guard compare the row?") from None
 
 
@@ -106,7 +109,11 @@ def test_two_threads_add_up_two_rows():
 @pytest.mark.task(1)
 @pytest.mark.edge
 def test_the_sum_of_an_empty_row_is_0():
-    assert_multiplies(lesson.spmv_rows, csr([0, 0, 2], [0, 1], [3.0, 5.0]), ones(2), exact=True)
+    matrix, x = csr([0, 0, 2], [0, 1], [3.0, 5.0]), ones(2)
+    assert sums_of(lesson.spmv_rows, matrix, x) != [1.0, 8.0], (
+        "Row 0 is empty: its sum is 0, and its loop takes no turn. y[0] still holds what it held before the call. "
+        "Which store does a thread reach whose row is empty?")
+    assert_multiplies(lesson.spmv_rows, matrix, x, exact=True)
     assert_multiplies(lesson.spmv_rows, csr([0, 0, 0, 0], [], []), ones(2), exact=True)
 
 
@@ -132,8 +139,10 @@ def test_threads_take_rows_of_very_different_lengths(rng):
 @pytest.mark.nonfinite
 def test_threads_keep_nan_in_the_rows_that_use_it():
     """x[1] is NaN and x[3] infinite. A stored zero times infinity is NaN; a zero that is not stored is not asked."""
-    matrix = csr([0, 1, 3, 4, 5], [0, 1, 2, 3, 3], [2.0, 1.0, 1.0, 5.0, 0.0])
-    assert_multiplies(lesson.spmv_rows, matrix, tensor([1.0, NAN, 1.0, INF]), exact=True)
+    matrix, x = csr([0, 1, 3, 4, 5], [0, 1, 2, 3, 3], [2.0, 1.0, 1.0, 5.0, 0.0]), tensor([1.0, NAN, 1.0, INF])
+    stored_zero_is_left_out = sums_of(lesson.spmv_rows, matrix, x)[3] == 0
+    assert not stored_zero_is_left_out, STORED_ZERO
+    assert_multiplies(lesson.spmv_rows, matrix, x, exact=True)
 
 
 @pytest.mark.task(1)
@@ -166,6 +175,10 @@ def test_the_compiler_multiplies_and_adds_in_float32(rng):
 
 @pytest.mark.task(2)
 def test_imbalance_is_the_longest_row_over_the_mean():
+    over_the_rows_that_are_not_empty = lesson.imbalance([0, 0, 0, 0, 6]) == 1
+    assert not over_the_rows_that_are_not_empty, (
+        "Rows of 0, 0, 0 and 6 places came to an imbalance of 1, as if 6 were also the mean. "
+        "How many rows share the 6 places?")
     for indptr, wanted in [([0, 2, 4], 1.0), ([0, 1, 4], 1.5), ([0, 0, 0, 0, 6], 4.0), (LESSON[0], 2.0)]:
         assert_matches(lesson.imbalance, indptr, oracle=lambda indptr: wanted)
 
@@ -256,8 +269,22 @@ def test_a_lane_beyond_its_row_takes_no_value_and_no_x(numbers, x, words):
 
 
 @pytest.mark.task(3)
+def test_the_last_row_has_an_end_too():
+    """Three rows of one place, a program each; indptr has four elements."""
+    matrix, x = csr(*ONE_EACH), tensor([10.0, 20.0, 30.0])
+    assert sums_of(lesson.spmv_lanes, matrix, x, rows_each=1, lanes=2) != [30.0, 10.0, 0.0], (
+        "Only the last row differs: row 2 came to 0, as if it were empty. Its end is indptr[3], and that exists. "
+        "Which rows does the mask of ends leave out?")
+    assert_multiplies(lesson.spmv_lanes, matrix, x, rows_each=1, lanes=2, exact=True)
+
+
+@pytest.mark.task(3)
 def test_lanes_take_x_at_the_column_of_each_place():
-    assert_multiplies(lesson.spmv_lanes, csr(*ONE_EACH), tensor([10.0, 20.0, 30.0]), rows_each=1, lanes=2, exact=True)
+    matrix, x = csr(*ONE_EACH), tensor([10.0, 20.0, 30.0])
+    assert sums_of(lesson.spmv_lanes, matrix, x, rows_each=1, lanes=2) != [30.0, 0.0, 20.0], (
+        "Only row 1 differs: it has column 0 and came to 0, where x[0] is 10. "
+        "Which lanes have no non-zero: those with column 0, or those whose place is beyond their row?")
+    assert_multiplies(lesson.spmv_lanes, matrix, x, rows_each=1, lanes=2, exact=True)
 
 
 @pytest.mark.task(3)
@@ -287,7 +314,11 @@ def test_one_program_of_four_lanes_goes_on_until_the_longer_of_two_rows_is_done(
 @pytest.mark.task(3)
 @pytest.mark.edge
 def test_the_sums_of_empty_rows_are_0():
-    assert_multiplies(lesson.spmv_lanes, csr([0, 0, 4], [0, 1, 4, 5], [3.0, 5.0, 7.0, 9.0]), ones(6), exact=True)
+    matrix, x = csr([0, 0, 4], [0, 1, 4, 5], [3.0, 5.0, 7.0, 9.0]), ones(6)
+    assert sums_of(lesson.spmv_lanes, matrix, x) != [1.0, 24.0], (
+        "Row 0 is empty: its sum is 0. y[0] still holds what it held before the call, and nobody else stores it. "
+        "Which rows does the mask of the store leave out?")
+    assert_multiplies(lesson.spmv_lanes, matrix, x, exact=True)
     assert_multiplies(lesson.spmv_lanes, csr([0, 0, 0, 0], [], []), ones(2), exact=True)
 
 
@@ -340,7 +371,10 @@ def test_the_loop_takes_as_many_turns_as_the_longest_row_needs(lengths, lanes, n
 def test_lanes_keep_nan_in_the_rows_that_use_it():
     """Nobody uses column 0, whose x is NaN: a lane without a non-zero must not meet it either."""
     matrix = csr([0, 1, 3, 4, 5, 5], [4, 1, 2, 3, 3], [2.0, 1.0, 1.0, 5.0, 0.0])
-    assert_multiplies(lesson.spmv_lanes, matrix, tensor([NAN, NAN, 1.0, INF, 1.0]), rows_each=2, lanes=4, exact=True)
+    x, sizes = tensor([NAN, NAN, 1.0, INF, 1.0]), {"rows_each": 2, "lanes": 4}
+    stored_zero_is_left_out = sums_of(lesson.spmv_lanes, matrix, x, **sizes)[3] == 0
+    assert not stored_zero_is_left_out, STORED_ZERO
+    assert_multiplies(lesson.spmv_lanes, matrix, x, **sizes, exact=True)
 
 
 @pytest.mark.task(1, 3)
@@ -350,7 +384,11 @@ def test_lanes_side_by_side_use_whole_sectors():
     matrix, x = side_by_side(64, 64), ones(64)
     nonzeros, rows = 64 * 64, 64
     threads, counters = count(lesson.spmv_rows, *matrix, x), count(lesson.spmv_lanes, *matrix, x)
-    assert counters.sectors <= 3 * nonzeros // 8 + rows
+    enough_sectors = counters.sectors <= 3 * nonzeros // 8 + rows
+    assert enough_sectors, (
+        f"lanes_kernel moves {counters.accesses:,} elements in {counters.sectors:,} sectors, "
+        f"{counters.accesses / counters.sectors:.1f} in each; 8 would fit, if they were side by side. "
+        "Lane 0 of a row takes its place 0 in the first turn. Which place does lane 1 take?")
     assert threads.sectors > 2 * nonzeros
 
 
@@ -415,11 +453,38 @@ def row_of_each_place(indptr):
     return torch.arange(len(lengths), dtype=indptr.dtype, device=indptr.device).repeat_interleave(lengths)
 
 
-def assert_finds_rows(indptr):
+def rows_found(indptr):
+    """What row_of finds for each place, as numbers."""
     indptr, _, _ = csr(indptr, [], [])
     if card() is not None:
         count(lesson.rows_of, indptr)  # in the simulator first: a search without an end would hang a GPU
-    assert_matches(lesson.rows_of, indptr, oracle=row_of_each_place)
+    return lesson.rows_of(indptr).tolist()
+
+
+def assert_finds_rows(indptr):
+    found, (starts, _, _) = rows_found(indptr), csr(indptr, [], [])
+    for place, (row, wanted) in enumerate(zip(found, row_of_each_place(starts).tolist())):
+        too_far, not_far_enough = wanted < row < len(indptr), 0 <= row < wanted
+        assert not too_far, (
+            f"For place {place} the search found row {row}, but indptr[{row}] is {indptr[row]}, after the place. "
+            "When may a row become low, and which of low and high is returned?")
+        assert not not_far_enough, (
+            f"For place {place} the search found row {row}, but row {row + 1} begins at place {indptr[row + 1]}: "
+            "not after it. Which row became high?")
+    assert_matches(lesson.rows_of, starts, oracle=row_of_each_place)
+
+
+@pytest.mark.task(4)
+def test_the_search_ends_when_no_row_lies_between_low_and_high():
+    """One row: low is 0 and high is 1 from the start."""
+    try:
+        assert_finds_rows([0, 2])
+    except Exception as fault:
+        if "for ever" not in str(fault):
+            raise
+        what, _, _ = str(fault).partition("\n")
+        raise AssertionError(f"{what}\nThere is one row: low is 0 and high is 1, and no row lies between them. The "
+                             "middle is 0 again, in each turn.\nWhen should the loop end?") from None
 
 
 @pytest.mark.task(4)
@@ -432,6 +497,11 @@ def test_the_search_finds_the_row_of_each_place():
 @pytest.mark.edge
 def test_the_search_finds_the_last_of_the_rows_that_begin_at_a_place():
     """Empty rows before, between and after the others: the rows before the last are empty."""
+    row = rows_found([0, 4, 4, 4, 9])[4]
+    an_empty_row = row in (1, 2)
+    assert not an_empty_row, (
+        f"indptr is 0, 4, 4, 4, 9: rows 1, 2 and 3 begin at place 4, and rows 1 and 2 are empty. The search found row "
+        f"{row} for place 4. What does it do with a row that begins at the place itself?")
     for indptr in ([0, 4, 4, 4, 9], [0, 0, 0, 1], [0, 3, 3, 3], [0, 5]):
         assert_finds_rows(indptr)
 
@@ -449,7 +519,10 @@ def test_the_search_loads_ten_elements_of_a_thousand():
     """Each step halves what is left; one place more may be looked at."""
     indptr, _, _ = csr([0] * 1000 + [8], [], [])
     counters = count(lesson.rows_of, indptr)
-    assert counters.bytes_loaded <= 4 * 8 * 11
+    loads_of_a_search = counters.bytes_loaded / 4 / 8
+    assert loads_of_a_search <= 11, (
+        f"The search loads {loads_of_a_search:g} elements of indptr for a place in the last of 1,000 rows. If each "
+        "turn leaves half of the rows between low and high, ten turns do. How many rows does a turn of yours rule out?")
 
 
 @pytest.mark.task(3, 4)
@@ -461,15 +534,34 @@ def test_one_share_holds_both_rows():
 
 @pytest.mark.task(3, 4)
 def test_one_share_goes_on_with_the_rows_after_its_first_ones():
-    """Five rows, two at a time."""
+    """Five rows, two at a time: the third time there is one row, and a second that does not exist."""
     matrix = csr(range(0, 11, 2), [0, 1, 2, 3, 4, 7, 8, 9, 10, 11], [1.0] * 10)
-    assert_multiplies(lesson.spmv_shares, matrix, powers(12), share=16, rows_each=2, lanes=4, exact=True)
+    try:
+        assert_multiplies(lesson.spmv_shares, matrix, powers(12), share=16, rows_each=2, lanes=4, exact=True)
+    except Exception as fault:
+        if "past the end of y" not in str(fault):
+            raise
+        what = next(part for part in str(fault).split("\n\n") if "past the end of y" in part)
+        raise AssertionError(f"{what}\nRow 5 does not exist. Like an empty row it begins and ends at place 10.\n"
+                             "What does the mask ask of it?") from None
 
 
 @pytest.mark.task(3, 4)
 def test_a_share_adds_nothing_for_places_before_it_and_after_it():
     """The matrix of the lesson, its row 2 in both shares: places 2 and 3 are the first's, place 4 is the second's."""
-    assert_multiplies(lesson.spmv_shares, csr(*LESSON), powers(4), share=4, rows_each=2, lanes=4, exact=True)
+    matrix, x, sizes = csr(*LESSON), powers(4), {"share": 4, "rows_each": 2, "lanes": 4}
+    row = sums_of(lesson.spmv_shares, matrix, x, **sizes)[2]
+    known = {
+        10: "10 is what share 0 has of it, and place 4 of share 1 is missing. Which share adds place 4?",
+        32: "32 is what share 1 has of it, and places 2 and 3 of share 0 are missing. Which share adds these?",
+        84: "84 is twice 42: both shares added the whole row. What cuts off the places of the other share?",
+        52: "52 is 42 and once more 10, which share 0 has of it. What cuts off places 2 and 3 for share 1?",
+        74: "74 is 42 and once more 32, which share 1 has of it. What cuts off place 4 for share 0?"}
+    known_mistake = row in known
+    assert not known_mistake, (
+        f"Row 2 has places 2 and 3 in share 0, which come to 10, and place 4 in share 1, which comes to 32: 42 in all. "
+        f"{known[row]}")
+    assert_multiplies(lesson.spmv_shares, matrix, x, **sizes, exact=True)
 
 
 @pytest.mark.task(3, 4)
@@ -550,7 +642,8 @@ def test_each_share_loads_its_own_non_zeros_alone(rng):
     """Rows of three, shares of 30: ten rows a program, so all is in one piece, and six steps of a search."""
     nonzeros, programs = 180, 6
     counters = count(lesson.spmv_shares, *random_csr(rng, [3] * 60, 80), vector(rng, 80), share=30, rows_each=2)
-    assert counters.bytes_loaded <= 4 * (3 * nonzeros + 2 * 60 + 7 * programs)
+    enough = 4 * (3 * nonzeros + 2 * 60 + 7 * programs)
+    assert counters.bytes_loaded <= enough
     assert counters.float64 == 0
 
 
