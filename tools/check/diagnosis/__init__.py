@@ -19,6 +19,7 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
         launches.store_not_reached,
         launches.nothing_stored,
         launches.stored_twice,
+        launches.left_out_of_a_store,
         launches.tail_not_stored,
         launches.head_not_stored,
         launches.row_not_stored,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.check.diagnosis.numbers import differ
 from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause, cause
 from tools.sim import tables
@@ -102,6 +103,28 @@ def stored_twice(symptoms: Symptoms) -> Cause | None:
     return cause("stored_twice", seen, "Which of them share a place?")
 
 
+def left_out_of_a_store(symptoms: Symptoms) -> Cause | None:
+    """Elements for which something was loaded: the store's own mask, or what is around it, left them out."""
+    counters, source = _of_what_is_missing(symptoms), symptoms.source
+    if counters is None or source is None or symptoms.missing.ndim > 1 or symptoms.missing.all():
+        return None
+    lines = [line for launch in counters.launches for line in launch.lines]
+    stores = [line for line in lines if line.kind == "store"]
+    once = [line for line in lines if line.kind == "load" and not source.loops_around(line.line, heads=True)]
+    size = symptoms.missing.size
+    load = next((line for line in once if line.counts.accesses == size), None)
+    if load is None or len(stores) != 1 or not _right_where_stored(symptoms):
+        return None
+    stored = f"Line {stores[0].line} stored {np.count_nonzero(~symptoms.missing)} of {size} elements"
+    return cause(
+        "left_out_of_a_store",
+        f"{stored}, not element {np.argmax(symptoms.missing)}; line {load.line} loaded {size}.",
+        "For which elements is that store reached?"
+        if counters.warps
+        else "Which elements does the mask of that store leave out?",
+    )
+
+
 def tail_not_stored(symptoms: Symptoms) -> Cause | None:
     counters = _of_what_is_missing(symptoms)
     if counters is None or not counters.bytes_stored:
@@ -138,12 +161,17 @@ def _tile(symptoms: Symptoms) -> int:
 
 def head_not_stored(symptoms: Symptoms) -> Cause | None:
     """Elements before the first block, of one row of them."""
-    if _of_what_is_missing(symptoms) is None or symptoms.missing.ndim > 1:
+    counters = _of_what_is_missing(symptoms)
+    if counters is None or symptoms.missing.ndim > 1:
         return None
     missing = symptoms.missing.reshape(-1)
     first = int(np.argmin(missing))
     if not first or missing[first:].any():
         return None
+    lines = [line for launch in counters.launches for line in launch.lines]
+    if any(line.counts.accesses >= missing.size for line in lines if line.kind == "load"):
+        if _right_where_stored(symptoms):
+            return None  # the first block may well begin with element 0, where something is loaded for it
     return cause(
         "head_not_stored",
         f"Nothing was stored before element {first}.",
@@ -187,6 +215,14 @@ def row_not_stored(symptoms: Symptoms) -> Cause | None:
                     "Which positions does the mask of that store let through?",
                 )
     return None
+
+
+def _right_where_stored(symptoms: Symptoms) -> bool:
+    """Is every element right that was written?"""
+    got, want, stored = symptoms.here.got, symptoms.here.want, ~symptoms.missing
+    if got is None or want is None or got.shape != stored.shape or want.shape != stored.shape:
+        return False
+    return not differ(got[stored], want[stored], symptoms.slack)
 
 
 def _of_what_is_missing(symptoms: Symptoms) -> Counters | None:

@@ -27,6 +27,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
         "same_in_every_block",
         "threads_overlap",
         "stored_twice",
+        "left_out_of_a_store",
         "all_pass_it_on",
         "index_from_data",
         "downloads_under_way",

@@ -98,6 +98,24 @@ def test_a_launch_gone_wrong_is_named(lesson, rng, how, cause, seen):
     assert found.cause == cause and seen in found.text
 
 
+@pytest.mark.parametrize("negative", [[0], [0, 1, 2], [7, 30], [49]])
+def test_a_store_that_leaves_out_what_was_loaded_is_named(lesson, rng, negative):
+    x = numbers(rng, 50).abs() + 1
+    x[negative] *= -1
+    found = failure(lesson.positive, x, False, oracle=lambda x, late: x.clamp(min=0))
+    lines = FILE.read_text().splitlines()
+    store = lines.index("        tl.store(out_ptr + mine, x, mask=(mine < n) & (x > 0.0))") + 1
+    assert found.cause == "left_out_of_a_store"
+    assert f"Line {store} stored {50 - len(negative)} of 50 elements, not element {negative[0]};" in found.text
+    assert f"line {store - 4} loaded 50." in " ".join(found.text.split())
+    assert "Which elements does the mask of that store leave out?" in found.text
+
+
+def test_a_store_three_places_late_is_no_mask_that_leaves_out(lesson, rng):
+    found = failure(lesson.positive, numbers(rng, 50).abs() + 1, True, oracle=lambda x, late: x.clamp(min=0))
+    assert found.cause == "head_not_stored"
+
+
 @pytest.mark.parametrize(
     "how, cause, seen",
     [
