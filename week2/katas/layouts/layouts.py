@@ -3,7 +3,8 @@
 Challenge
     A layout says where in memory each element lies. The tile of a block, the registers of a tensor core, an order of
     threads that loads whole sectors: each is a layout, and a small algebra makes one of another. It is that of CuTe,
-    the part of NVIDIA's CUTLASS in which its kernels for matrices are written. Write it in plain Python.
+    the part of NVIDIA's CUTLASS in which its kernels for matrices are written. Write it in plain Python: tasks 1 to 3,
+    and in a second sitting tiles, tasks 4 and 5.
 
         ((2, 3), (3, 1)): 2 rows, 3 columns, stored row by row
             index          0       1       2       3       4       5      the first number of a coordinate runs fastest
@@ -26,14 +27,14 @@ Concept
     of it means every d-th index of a, s of them. Coalesce a, and take it mode by mode, with step = d and left = s:
         a = (6,2):(8,2), b = 4:3    mode 6:8    6 // 3 = 2 indices, at stride 3 * 8; left is 4 // 2 = 2, step is 1
                                     mode 2:2    2 indices, at stride 1 * 2           so a o b = (2,2):(24,2)
-    A mode of n indices gives n // step of them, but never more than are left. What it gives divides left, and the step
-    is 1 from there on. If the step is n or more, the mode gives none, and the step is divided by n. Each division must
+    A mode of n indices gives n // step of them, but never more than are left. Left is divided by what it gives, so if
+    it gives all, 1 is left; the step is 1 from there on. If the step is n or more, the mode gives none, and the step is divided by n. Each division must
     be exact: CuTe refuses any other, while // would lose elements and say nothing.
     Complement: how to move a layout so that its copies fill the offsets below n, each once. Leave out modes of size 1,
     take the others by growing stride, and note how many offsets are full: at first 1. A mode s:d leaves a gap, which
     d // full copies fill, `full` apart; then s * d offsets are full. At the end n // full copies do the same.
         4:2 in 24    0 2 4 6    2 copies, 1 apart: 8 are full.    24 // 8 = 3 copies, 8 apart: (2,3):(1,8)
-    Division: a o (tiler, c), where c is the tiler's complement in n = the size of a. Its first mode is one tile, its
+    Division: a o (tiler, c), where c is the tiler's complement in n = size(a[0]). Its first mode is one tile, its
     second the way from tile to tile. zipped_divide, given, does so to rows and to columns.
     Thread-value layout: a mode of threads and one of each thread's values, which lead to an index of a tile. Indices
     run down the rows first: row + rows * column. Composed with the tile's layout it says which thread loads what.
@@ -189,7 +190,7 @@ def block_tile(matrix: Layout, rows: int, columns: int, block: tuple[int, int]) 
 
 
 def fragment() -> Layout:
-    """Which of the 16 x 8 sums of one mma instruction a lane holds: ((4, 8), (2, 2)) with its strides.
+    """Which of the 16 x 8 sums of one mma instruction a lane holds: the shape ((4, 8), (2, 2)) and its strides.
 
     Lane t has the value v of its four in row t // 4 + 8 * (v // 2), column 2 * (t % 4) + v % 2. That is index
     row + 16 * column of the tile.
@@ -201,8 +202,8 @@ def warp_copy(tile: Layout) -> Layout:
     """The offsets at which a warp loads a tile of float32: a mode of 32 lanes, and one of 4 * rows values of each.
 
     tile: two modes, perhaps nested: rows, and 128 columns, of which 32 or more at a time follow each other in memory.
-    In each of `rows` requests a lane asks for 4 elements that follow each other, as one piece of 16 bytes. No request
-    takes more sectors than it must.
+    In each of `rows` requests a lane asks for 4 elements that follow each other, as one piece of 16 bytes. The mode of
+    values begins with the four of the first request. No request takes more sectors than it must.
     """
     raise NotImplementedError("week2/katas/layouts task 5: warp_copy")
 
