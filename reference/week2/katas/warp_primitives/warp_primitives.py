@@ -16,32 +16,36 @@ Challenge
         such bits below         0       1       2       3   4      the place of each positive value
 
 Explore
-    ./course python -c "import week2.katas.warp_primitives.warp_primitives as w; print(w.lanes_active(48).tolist())"
+    ./course python -Wi -c "import week2.katas.warp_primitives.warp_primitives as w; print(w.lanes_active(48).tolist())"
     Every fourth of 48 threads asks how many lanes are with it. Why eight in one warp, and four in the other?
 
 Concept
     Lane: cuda.laneid is 0 to 31. Here warp number r of the grid takes row r: cuda.grid(1) // WARP. shares_kernel is
-    given: read it first. A lane without an element takes part with a 0.
+    given: read it first. A lane without an element takes part with a 0, which adds nothing and is neither > 0 nor
+    < 0; in a kernel it is np.float32(0), for 0.0 is a float64.
     Mask: the first argument of each of these functions has a bit for each lane that must come to the call. With ALL,
-    all 32 must come: call it outside of any branch that parts the lanes, with a neutral value where there is nothing.
-    `if row < rows` is no such branch, for the lanes of a warp have one row.
+    all 32 must come: call it outside of any branch or loop that parts the lanes, with a neutral value where there is
+    nothing. `if row < rows` is no such branch, for the lanes of a warp have one row. A loop parts them if some have
+    a turn more than others.
     Butterfly: cuda.shfl_xor_sync(ALL, value, distance) is the `value` of lane laneid ^ distance. Two lanes swap, and
-    both add. After distances 16, 8, 4, 2 and 1 every lane has the sum. It takes 5 shuffles, not 31.
+    both add. After distances 16, 8, 4, 2 and 1 every lane has the sum. It takes 5 shuffles, not 31. There is no
+    lane beyond 31: of 32, a shuffle reads the lower five bits, which are 0.
     Scan: running sums; [5, 2, 8] becomes [5, 7, 15]. cuda.shfl_up_sync(ALL, value, distance) is the `value` of the
     lane that is `distance` lower. Distances 1, 2, 4, 8, 16: all lanes call, then those from lane `distance` on add.
     The lower ones have nobody to ask, get their own value back, and must not add it.
     Broadcast: cuda.shfl_sync(ALL, value, lane) is the `value` of that one lane, for all. A warp takes a long row in
     turns of 32 elements: a carry goes to the next turn, and is what lane 31 has after its scan.
     Vote: cuda.ballot_sync(ALL, condition) is an int32, the same in every lane, with a bit for each lane in which the
-    condition is true; lane 31 has the sign bit. cuda.popc(bits) counts ones. cuda.lanemask_lt() has the bits of all
-    lower lanes, so cuda.popc(votes & cuda.lanemask_lt()) says how many of them voted yes. cuda.ffs(bits) is the number
-    of the lowest one, counted from 1. cuda.any_sync and cuda.all_sync tell only whether any or all voted yes.
+    condition is true. Lane 31 has the sign bit, so there are votes where votes != 0. cuda.popc(bits) counts ones.
+    cuda.lanemask_lt() has the bits of all lower lanes, so cuda.popc(votes & cuda.lanemask_lt()) says how many of them
+    voted yes. cuda.ffs(bits) is the number of the lowest one, counted from 1; 0 if there is none. cuda.any_sync and
+    cuda.all_sync tell only whether any or all voted yes.
     Leaving together: a loop that a warp ends early ends by a vote, since all lanes see the same one. If each lane
     left when it was done, the others would wait for it in the next vote.
     activemask: cuda.activemask() has a bit for each lane that is here now. That is what happened, not what was meant:
     a compiler may part lanes that could have stayed together. It does not tell who will come; ALL does.
-    Product: lane k holds x[row, k] in a register. Broadcast one after the other, all lanes multiply it with w[k, lane],
-    32 neighbours. No shared memory holds x.
+    Product: lane k holds x[row, k] in a register. In step k, shfl_sync hands that element to all lanes, and each
+    multiplies it with w[k, lane], 32 neighbours. No shared memory holds x.
 
 Code it
     Task 1  butterfly_sum: the sum of a warp, in each of its lanes                          (three lines)
