@@ -19,6 +19,29 @@ LARGE = 2**20  # rows
 STORED_ZERO = ("Row 3 has one place, whose value is 0.0, and x is inf there. The sum came to 0, and 0 * inf is NaN. "
                "Does the kernel ask for more than whether a place belongs to the row?")
 
+OF_ONE_EACH = {  # sums of ONE_EACH with x = 10, 20, 30, wanted: 30, 10, 20
+    (0, 0, 0): "no row has its one place. With which place does row 0 begin, and before which does it end?",
+    (10, 20, 30): "as if x stood in the order of the places. Which array holds the column of a place?",
+    (30, 0, 0): "rows 1 and 2 are empty, as if they ended before place 1. Is 1 their length, or their end?",
+    (30, 40, 40): "row 1 has the place of row 0 too. Where does row 1 begin?",
+    (30, 40, 60): "row 1 has the place of row 0 too. Where does row 1 begin?",
+    (40, 40, 20): "rows 0 and 1 have the sum of their whole table. Which sums of a table does each row need?"}
+OF_TWO_ROWS = {  # with x = 1, 10, 100, wanted: 305, 70
+    (5, 0): "each row lacks its first place. With which place does a row begin?",
+    (5, 70): "row 0 is the product of its last place alone. What does a turn do with the sum so far?",
+    (53, 700): "as if x stood in the order of the places. Which array holds the column of a place?",
+    (305, 0): "row 1 is empty, as if it ended before place 1. Is 1 its length, or its end?",
+    (305, 375): "row 1 has the places of row 0 too. Where does row 1 begin?",
+    (310, 70): "row 0 has place 1 twice. A turn takes a place for each lane: how far on does the next begin?",
+    (375, 375): "each row has all three places. Of two places where a row could begin, which does the cut take?",
+    (703, 50): "as if values stood in the order of the columns. Is a value found by its place, or by its column?"}
+OF_ONE_AND_TEN = {  # rows of 1 and 10 places in turns of 4, x = 1, 2, 4, ..., wanted: 8, 1023
+    (0, 768): "row 1 has the two places of the last turn alone. What does a turn do with the sums so far?",
+    (8, 15): "row 1 has the four places of the first turn alone. How many turns does the longest row need?",
+    (8, 255): "row 1 lacks its last two places. Is there a turn for places that do not fill it?",
+    (24, 45): "each of three turns took the places of the first. What is different in the next turn?",
+    (1031, 1031): "both are the sum of the whole table. Which sums of a table does each row need?"}
+
 pytestmark = pytest.mark.filterwarnings("ignore:Grid size")  # Numba's advice to start more blocks
 
 
@@ -79,6 +102,13 @@ def sums_of(function, matrix, x, **sizes):
     return function(*matrix, x, **sizes, out=ones(len(matrix[0]) - 1)).tolist()
 
 
+def assert_not_known(sums, known):
+    """Sums that a certain mistake gives; known: what there is to say about it."""
+    words = known.get(tuple(sums))
+    no_known_mistake = words is None
+    assert no_known_mistake, f"The sums are {', '.join(f'{each:g}' for each in sums)}: {words}"
+
+
 # Task 1: a thread a row ---------------------------------------------------------------------------
 
 @pytest.mark.task(1)
@@ -97,13 +127,21 @@ def test_a_thread_without_a_row_loads_nothing():
 
 @pytest.mark.task(1)
 def test_threads_take_x_at_the_column_of_each_place():
-    assert_multiplies(lesson.spmv_rows, csr(*ONE_EACH), tensor([10.0, 20.0, 30.0]), exact=True)
+    matrix, x = csr(*ONE_EACH), tensor([10.0, 20.0, 30.0])
+    sums = sums_of(lesson.spmv_rows, matrix, x)
+    assert sums != [30.0, 10.0, 1.0], (
+        "y[2] still holds what it held before the call: thread 2 has a row and stored nothing. "
+        "Which threads does the guard let through?")
+    assert_not_known(sums, OF_ONE_EACH)
+    assert_multiplies(lesson.spmv_rows, matrix, x, exact=True)
 
 
 @pytest.mark.task(1)
 def test_two_threads_add_up_two_rows():
     """100 * 3 + 1 * 5, and 10 * 7."""
-    assert_multiplies(lesson.spmv_rows, csr(*TWO_ROWS), tensor([1.0, 10.0, 100.0]), exact=True)
+    matrix, x = csr(*TWO_ROWS), tensor([1.0, 10.0, 100.0])
+    assert_not_known(sums_of(lesson.spmv_rows, matrix, x), OF_TWO_ROWS)
+    assert_multiplies(lesson.spmv_rows, matrix, x, exact=True)
 
 
 @pytest.mark.task(1)
@@ -263,19 +301,37 @@ def test_predicts_the_traffic_of_a_thread_a_row(rng):
     ([2.0, 4.0, 3.0], [NAN, 7.0, 9.0], "x[0] is NaN, and no row has column 0.")], ids=["values", "x"])
 def test_a_lane_beyond_its_row_takes_no_value_and_no_x(numbers, x, words):
     """Two lanes: row 0 has place 0 alone, with x[1], and its second lane has nothing."""
-    sums = sums_of(lesson.spmv_lanes, csr([0, 1, 3], [1, 1, 2], numbers), tensor(x), rows_each=1, lanes=2)
+    try:
+        sums = sums_of(lesson.spmv_lanes, csr([0, 1, 3], [1, 1, 2], numbers), tensor(x), rows_each=1, lanes=2)
+    except Exception as fault:
+        if "have shape ['constexpr[2]'] but got ['constexpr[1]']" not in str(fault):
+            raise
+        raise AssertionError("ROWS is 1 and LANES is 2. lanes_kernel stores one sum, and row_sums gave two.\n"
+                             "Along which axis of the table does tl.sum add up?") from None
     sum_is_nan = bool(np.isnan(sums[0]))
     assert not sum_is_nan, f"The sum of row 0 is NaN. {words} Which load takes it for row 0?"
 
 
 @pytest.mark.task(3)
 def test_the_last_row_has_an_end_too():
-    """Three rows of one place, a program each; indptr has four elements."""
+    """Three rows of one place, two to a program; indptr has four elements."""
     matrix, x = csr(*ONE_EACH), tensor([10.0, 20.0, 30.0])
-    assert sums_of(lesson.spmv_lanes, matrix, x, rows_each=1, lanes=2) != [30.0, 10.0, 0.0], (
+    try:
+        sums = sums_of(lesson.spmv_lanes, matrix, x, rows_each=2, lanes=2)
+    except Exception as fault:
+        if "past the end of indptr" not in str(fault):
+            raise
+        what = next(part for part in str(fault).split("\n\n") if "past the end of indptr" in part)
+        raise AssertionError(f"{what}\nRows 0, 1 and 2 end at indptr[1], indptr[2] and indptr[3]. There is no row 3.\n"
+                             "Which elements does the load of ends ask for?") from None
+    assert sums != [30.0, 10.0, 0.0], (
         "Only the last row differs: row 2 came to 0, as if it were empty. Its end is indptr[3], and that exists. "
         "Which rows does the mask of ends leave out?")
-    assert_multiplies(lesson.spmv_lanes, matrix, x, rows_each=1, lanes=2, exact=True)
+    assert sums != [30.0, 10.0, 1.0], (
+        "y[2] still holds what it held before the call: the last row has a sum that nobody stored. "
+        "Which rows does the mask of the store leave out?")
+    assert_not_known(sums, OF_ONE_EACH)
+    assert_multiplies(lesson.spmv_lanes, matrix, x, rows_each=2, lanes=2, exact=True)
 
 
 @pytest.mark.task(3)
@@ -290,7 +346,9 @@ def test_lanes_take_x_at_the_column_of_each_place():
 @pytest.mark.task(3)
 def test_two_programs_of_four_lanes_add_up_two_rows():
     """100 * 3 + 1 * 5, and 10 * 7."""
-    assert_multiplies(lesson.spmv_lanes, csr(*TWO_ROWS), tensor([1.0, 10.0, 100.0]), rows_each=1, lanes=4, exact=True)
+    matrix, x = csr(*TWO_ROWS), tensor([1.0, 10.0, 100.0])
+    assert_not_known(sums_of(lesson.spmv_lanes, matrix, x, rows_each=1, lanes=4), OF_TWO_ROWS)
+    assert_multiplies(lesson.spmv_lanes, matrix, x, rows_each=1, lanes=4, exact=True)
 
 
 @pytest.mark.task(3)
@@ -307,8 +365,9 @@ def test_the_lanes_of_a_row_all_end_where_that_row_ends():
 @pytest.mark.task(3)
 def test_one_program_of_four_lanes_goes_on_until_the_longer_of_two_rows_is_done():
     """Rows of 1 and 10: three turns."""
-    assert_multiplies(lesson.spmv_lanes, csr([0, 1, 11], [3, *range(10)], [1.0] * 11), powers(10),
-                      rows_each=2, lanes=4, exact=True)
+    matrix, x = csr([0, 1, 11], [3, *range(10)], [1.0] * 11), powers(10)
+    assert_not_known(sums_of(lesson.spmv_lanes, matrix, x, rows_each=2, lanes=4), OF_ONE_AND_TEN)
+    assert_multiplies(lesson.spmv_lanes, matrix, x, rows_each=2, lanes=4, exact=True)
 
 
 @pytest.mark.task(3)
@@ -528,8 +587,13 @@ def test_the_search_loads_ten_elements_of_a_thousand():
 @pytest.mark.task(3, 4)
 def test_one_share_holds_both_rows():
     """100 * 3 + 1 * 5, and 10 * 7."""
-    assert_multiplies(lesson.spmv_shares, csr(*TWO_ROWS), tensor([1.0, 10.0, 100.0]), share=4, rows_each=2, lanes=4,
-                      exact=True)
+    matrix, x, sizes = csr(*TWO_ROWS), tensor([1.0, 10.0, 100.0]), {"share": 4, "rows_each": 2, "lanes": 4}
+    sums = sums_of(lesson.spmv_shares, matrix, x, **sizes)
+    assert sums != [305.0, 0.0], (
+        "Row 1 came to 0. It has place 2, and the share has all places before 3. "
+        "What does the cut leave of row 1, and what does the mask ask of it?")
+    assert_not_known(sums, OF_TWO_ROWS)
+    assert_multiplies(lesson.spmv_shares, matrix, x, **sizes, exact=True)
 
 
 @pytest.mark.task(3, 4)
