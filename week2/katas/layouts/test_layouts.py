@@ -117,7 +117,8 @@ def test_one_coordinate_tells_the_cosize():
     layout = ((200, 200), (200, 1))
     offsets_found = seconds(lesson.cosize, layout) / seconds(lesson.crd2idx, 39_999, layout)
     assert offsets_found < 200, (
-        f"cosize took as long as {offsets_found:,.0f} calls of crd2idx. No stride is negative: which offset is the largest?"
+        f"cosize took as long as {offsets_found:,.0f} calls of crd2idx. "
+        "No stride is negative: which offset is the largest?"
     )
 
 
@@ -137,7 +138,7 @@ def assert_coalesced(layout, wanted):
     call = f"coalesce({layout})"
     got = checked(lesson.coalesce(layout), call)
     before, after = offsets(layout), offsets(got)
-    assert len(after) == len(before), f"{call} is {got}, of {len(after)} indices. Wanted: {len(before)}, as {wanted} has."
+    assert len(after) == len(before), f"{call} is {got}, of {len(after)} indices. Wanted: {wanted}, of {len(before)}."
     moved = next((index for index in range(len(before)) if after[index] != before[index]), None)
     assert moved is None, (f"{call} is {got}, wanted: {wanted}. Index {moved} had offset {before[moved]}, and has "
                            f"{after[moved]} now. The order of modes is the order of indices.")
@@ -214,8 +215,8 @@ def assert_chosen(a, b):
     wanted = with_offsets(places)
     told = f"{call} is {got}, wanted: {wanted}."
     assert found, f"{told} A mode of size 0: once all of {b[0]} are given, {b[0]} // {b[0]} is left."
-    assert len(found) == len(places), (f"{told} Indices: {len(found)}, and b has {len(places)}. How many are left after "
-                                       "each mode?")
+    assert len(found) == len(places), (f"{told} Indices: {len(found)}, and b has {len(places)}. "
+                                       "How many are left after each mode?")
     wrong = next((index for index in range(len(places)) if found[index] != places[index]), None)
     assert wrong is None, (f"{told} Index {wrong} is index {wrong * b[1]} of a, at offset {places[wrong]}, and not "
                            f"{found[wrong]}. Which step has each mode of a?")
@@ -368,7 +369,8 @@ def test_tiles_share_out_the_size_of_a_and_not_its_cosize(stride):
     """12 indices, however far apart they lie."""
     got = lesson.logical_divide((12, stride), (4, 3))
     assert got == ((4, 3), (3 * stride, stride)), (
-        f"logical_divide((12, {stride}), (4, 3)) is {got}: a mode too many. n is for 12 indices: size(a[0]), the shape's."
+        f"logical_divide((12, {stride}), (4, 3)) is {got}: a mode too many. n is for 12 indices: "
+        "size(a[0]), the shape's."
     )
 
 

@@ -28,8 +28,8 @@ Concept
         a = (6,2):(8,2), b = 4:3    mode 6:8    6 // 3 = 2 indices, at stride 3 * 8; left is 4 // 2 = 2, step is 1
                                     mode 2:2    2 indices, at stride 1 * 2           so a o b = (2,2):(24,2)
     A mode of n indices gives n // step of them, but never more than are left. Left is divided by what it gives, so if
-    it gives all, 1 is left; the step is 1 from there on. If the step is n or more, the mode gives none, and the step is divided by n. Each division must
-    be exact: CuTe refuses any other, while // would lose elements and say nothing.
+    it gives all, 1 is left; and the step is 1 from there on. If the step is n or more, the mode gives none, and the
+    step is divided by n. Each division must be exact: CuTe refuses any other, while // would lose elements unseen.
     Complement: how to move a layout so that its copies fill the offsets below n, each once. Leave out modes of size 1,
     take the others by growing stride, and note how many offsets are full: at first 1. A mode s:d leaves a gap, which
     d // full copies fill, `full` apart; then s * d offsets are full. At the end n // full copies do the same.
