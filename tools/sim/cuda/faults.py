@@ -53,7 +53,20 @@ def learner_spot() -> faults.Spot:
     """The line of the kernel that runs now."""
     frame = learner_frame()  # of a conditional expression's part it is a function within the kernel
     spot = faults.spot(frame)
-    return spot._replace(function=frame.f_code.co_qualname.partition(".")[0]) if frame else spot
+    return spot._replace(function=_function(frame)) if frame else spot
+
+
+def calling_spot() -> faults.Spot:
+    """In a device function: the line of the kernel, or of another device function, that called it."""
+    frame, own = learner_frame(), learner_spot().function
+    while frame is not None and (_is_inner(frame.f_code.co_filename) or _function(frame) == own):
+        frame = frame.f_back
+    spot = faults.spot(frame)
+    return spot._replace(function=_function(frame)) if frame else spot
+
+
+def _function(frame: Any) -> str:
+    return str(frame.f_code.co_qualname.partition(".")[0])
 
 
 @functools.cache

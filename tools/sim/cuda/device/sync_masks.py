@@ -9,10 +9,10 @@ the lanes of one mask must meet in one line of the kernel, not in two calls in t
 import numpy as np
 
 from tools.models.units import WARP
-from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.faults import Fault, calling_spot
 from tools.sim.cuda.numbers.promotion import Value
 from tools.sim.cuda.run.warps import Warps
-from tools.sim.faults import ranges
+from tools.sim.faults import describe, ranges
 
 LANE = np.arange(WARP, dtype=np.uint32)
 
@@ -70,14 +70,18 @@ def _not_itself(lanes: Warps, named: np.ndarray, strangers: np.ndarray) -> Fault
 def _absent(lanes: Warps, named: np.ndarray, absent: np.ndarray, here: np.ndarray) -> Fault:
     callers = lanes.warps(lanes.mask) & (absent != 0)
     _, mask, missing, present = _first(callers, named, absent, here)
-    return lanes.fault(
+    fault = lanes.fault(
         "warp_mask",
         f"names lanes that are not here.\n"
         f"Its mask {mask:#010x} makes it wait for {_names(missing)} of its warp;\n"
         f"only {_names(present)} came.",
-        "Should all call it, outside the branch? If not, let ballot_sync make the mask.",
+        "Should all call it, outside branch and loop? Else ballot_sync makes the mask.",
         lanes=callers.ravel(),
     )
+    if len(lanes.frames) > 1:  # the branch or loop may be there
+        caller = calling_spot()
+        fault.add(f"{caller.function} called it in line {caller.line}:  {describe(caller)[2]}")
+    return fault
 
 
 def _two_masks(lanes: Warps, named: np.ndarray, others: np.ndarray) -> Fault:

@@ -84,6 +84,18 @@ def reads_across_groups(x):
     x[i] = cuda.shfl_down_sync(mask, x[i], 1)
 
 
+def voted(value):
+    return cuda.ballot_sync(FULL, value if value > 0 else 0)
+
+
+vote = cuda.jit(device=True)(voted)
+
+
+def turns_apart(x):
+    for i in range(cuda.laneid, x.size, 32):
+        x[i] = vote(x[i])
+
+
 @pytest.mark.parametrize(
     "kernel, threads, kind, words",
     [
@@ -96,6 +108,12 @@ def reads_across_groups(x):
                 "Its mask 0xffffffff makes it wait for lanes 16 to 31 of its warp;",
                 "only lanes 0 to 15 came.",
             ],
+        ),
+        (
+            turns_apart,
+            40,
+            "warp_mask",
+            ["voted, line ", "only lanes 0 to 7 came.", "turns_apart called it in line ", "x[i] = vote(x[i])"],
         ),
         (
             stranger,
