@@ -70,7 +70,7 @@ def test_program_p_takes_every_row_that_is_programs_further(lengths, programs):
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("lengths, programs", [
-    ([3, 1], 2), ([3, 1, 1], 2), ([4, 6, 1, 7], 2), (LESSON, 2), (LESSON, 3)])
+    ([3, 1], 2), ([3, 1, 1], 2), ([4, 6, 1, 7], 2), (LESSON, 2), (LESSON, 3), ([5], 4)])
 def test_whoever_is_free_takes_the_next_row(lengths, programs):
     makespan, wanted = lesson.queue_makespan(lengths, programs), queue_clocks(lengths, programs)
     assert makespan == wanted, not_the_last(makespan, lengths, programs, queue_shares(lengths, programs))
@@ -298,12 +298,14 @@ def test_queue_each_program_stays_and_each_row_is_read_once(rng):
 
 @pytest.mark.task(3)
 @pytest.mark.counters
-@pytest.mark.parametrize("rows, programs", [(6, 2), (9, 4), (2, 5)])
+@pytest.mark.parametrize("rows, programs", [(7, 3), (9, 4), (2, 5)])
 def test_queue_every_turn_is_drawn_from_the_counter(rows, programs, rng):
     """One for each row, and one for each program that is no row. To begin with turn program_id saves these."""
     counters = count(lesson.sums_by_queue, *ragged(rng, [2] * rows), programs)
     draws = times(counters, "atomic")
-    why = f"{draws} draws; wanted: {rows + programs}, one for each of {rows} rows and of {programs} programs."
+    all_rows = f" {programs} programs draw {rows} times each: who stops at the first turn that is no row?"
+    why = (f"{draws} draws; wanted: at most {rows + programs}, one for each of {rows} rows and of {programs} programs."
+           f"{all_rows if draws == rows * programs else ''}")
     assert draws in range(rows, rows + programs + 1), why
 
 
@@ -402,6 +404,12 @@ def pick_the_longest(lengths):
 @pytest.mark.task(4)
 @pytest.mark.parametrize("lengths", [[1, 3, 2], LESSON, [5, 5, 5], [0, 2, 0, 7, 2], []])
 def test_longest_first_and_equals_as_they_come(lengths):
+    order = lesson.longest_first(lengths)
+    again = [row for row in range(len(lengths)) if order.count(row) > 1]
+    never = [row for row in range(len(lengths)) if row not in order]
+    why = (f"longest_first({lengths}) is {order}: rows {again} come again, rows {never} never. "
+           "Which of equally long rows does your search find?")
+    assert not (again and never), why
     assert_matches(lesson.longest_first, lengths, oracle=pick_the_longest)
 
 
@@ -451,12 +459,16 @@ def bytes_by_marks(order, kinds, programs, width):
 @pytest.mark.task(4)
 @pytest.mark.parametrize("order, kinds, programs", [
     ([0], [5], 1), ([0, 1], [5, 6], 2), ([0, 1], [5, 5], 2), ([0, 1, 2], [5, 5, 6], 2),
-    ([2, 0, 1, 3], [1, 2, 1, 2], 2), ([], [], 4), ([0, 1, 2, 3, 4], [0, 1, 0, 1, 2], 4)])
+    ([2, 0, 1, 3], [1, 2, 1, 2], 2), ([], [], 4), ([0, 1, 2, 3, 4], [0, 1, 0, 1, 2], 4),
+    ([0, 1, 2, 3], [5, 6, 5, 6], 2)])
 def test_a_wave_has_the_kinds_of_its_rows_each_once(order, kinds, programs):
     waves = [order[first:first + programs] for first in range(0, len(order), programs)]
     rows = ", then ".join(f"rows {wave} of kinds {[kinds[row] for row in wave]}" for wave in waves)
     touched, wanted = lesson.wave_bytes(order, kinds, programs, 30), bytes_by_marks(order, kinds, programs, 30)
     as_if = ", as if turn t were row t" if touched == bytes_by_marks(range(len(order)), kinds, programs, 30) else ""
+    kept = [120 * len({kinds[row] for row in wave} - {kinds[row] for before in waves[:number] for row in before})
+            for number, wave in enumerate(waves)]
+    as_if += ", as if L2 kept a kind from an earlier wave" if touched == kept else ""
     bytes_of_one = " A float32 has 4 bytes." if [4 * numbers for numbers in touched] == wanted else ""
     why = f"Waves: {rows}; 120 bytes a kind, each once in a wave. Got {touched}{as_if}; wanted {wanted}.{bytes_of_one}"
     assert touched == wanted, why
@@ -468,7 +480,8 @@ def test_an_order_by_kind_touches_fewer_weights():
     kinds, as_they_come = [row % 8 for row in range(64)], list(range(64))
     sums = [sum(lesson.wave_bytes(order, kinds, 16, 1000)) for order in (
         as_they_come, sorted(as_they_come, key=kinds.__getitem__))]
-    assert sums == [4 * 8 * 4000, 4 * 2 * 4000], f"{sums} bytes in all, wanted: {[128000, 32000]}."
+    why = f"Bytes of all waves: {sums[0]} as rows come, {sums[1]} kind by kind; wanted: 128000 and 32000."
+    assert sums == [4 * 8 * 4000, 4 * 2 * 4000], why
 
 
 # Task 5: a grid, static turns or a queue ---------------------------------------------------------

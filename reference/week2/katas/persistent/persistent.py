@@ -24,7 +24,8 @@ Concept
     Queue: a program that is free takes the next turn that nobody has. A counter in memory starts at 0, and
         turn = tl.atomic_add(next_ptr, 1)
     gives the number that it had before, and adds 1: no two programs get the same. A program goes on while its turn is
-    a row: while turn < rows. Each program draws one turn too many, from which it learns that it is done.
+    a row: while turn < rows. Triton has no break. Who draws before the row is done has a turn that others may not take.
+    Each program draws one turn too many, from which it learns that it is done.
     The counter has to be 0 at each launch: torch.zeros(1, dtype=torch.int32, device=x.device).
     The number of programs is fixed: it depends on the GPU, not on the rows.
     Makespan (day 4): the time until the last program is done. It is no shorter than all work / programs, and no shorter
