@@ -29,7 +29,7 @@ Concept
         wmma::mma_sync(sums, left, right, sums)           the last sums, and left @ right added to them
         wmma::store_matrix_sync(address, sums, stride, wmma::mem_row_major)
     Stride: the elements from one row to the next: of a matrix in global memory the columns that it has, however few of
-    them are loaded. An address must be a multiple of 32 bytes, a stride one of 8 halves or of 4 floats.
+    them are loaded. The address must be a multiple of 32 bytes, the stride one of 8 halves or 4 floats.
     Whole matrices: a warp for each 16 x 16 outputs goes along k in steps of 16 and stores once. 16 halves of a and 16
     of b serve 16 * 16 products: a quarter of a byte for each. A block of 128 x 256 outputs that loads a tile of each
     matrix into shared memory gets by with a tenth of that from global memory.
@@ -158,7 +158,7 @@ def edges_code() -> str:
 
     void load_tile(half tile[16][24], const half* x, int row, int column, int rows, int columns)
         fills 16 x 16 elements of the tile with those of x from this row and column on, and with zeros where x, which
-        has rows x columns elements, has none.
+        has rows x columns elements, has none. Columns 16 to 23 of the tile are padding, which no fragment reads.
     void store_tile(float* x, const float tile[16][24], int row, int column, int rows, int columns)
         stores the 16 x 16 elements of the tile to x, from this row and column on, as far as they exist there.
     """
