@@ -53,8 +53,7 @@ def syncwarp(mask: Value = np.int32(-1)) -> None:
     """Wait for the lanes of the mask; what they wrote before, they see of each other from here on."""
     lanes = current()
     (mask,) = converted("cuda.syncwarp", ("int32",), mask)
-    members(lanes, mask)
-    lanes.warp_barrier(lanes.mask)
+    lanes.warp_barrier(members(lanes, mask))
 
 
 @intrinsic

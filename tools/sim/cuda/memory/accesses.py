@@ -13,6 +13,7 @@ class Access(NamedTuple):
     """One access of the lanes `who`: keys, where in the storage. epochs: of their blocks and of their warps.
 
     epoch: how often what was done before has been made known to other blocks. values: stored ones, if they are known.
+    met: how often before it some lanes of a warp met without the others: see meetings.py.
     """
 
     spot: Spot
@@ -23,6 +24,7 @@ class Access(NamedTuple):
     warp_epochs: np.ndarray
     epoch: int = 0
     values: Any = None
+    met: int = 0
 
 
 class Members(NamedTuple):
@@ -39,6 +41,7 @@ class Members(NamedTuple):
     atomics: np.ndarray
     guesses: np.ndarray
     numbers: np.ndarray  # of the Access
+    met: np.ndarray
 
 
 def members_of(accesses: list[Access], suspects: np.ndarray, lanes: Lanes) -> Members:
@@ -59,6 +62,7 @@ def members_of(accesses: list[Access], suspects: np.ndarray, lanes: Lanes) -> Me
                 np.full(who.size, access.epoch),
                 *kinds,
                 np.full(who.size, number),
+                np.full(who.size, access.met),
             )
         )
     return Members(*(np.concatenate(column) for column in zip(*rows)))
@@ -84,12 +88,16 @@ def pair(members: Members, racing: np.ndarray, party: np.ndarray) -> tuple[int, 
     """An earlier access and the first of the group that races with it; None where only guesses would."""
     for place, second in enumerate(racing):
         for first in racing[:place]:
-            both = [first, second]
-            writes, atomics = members.writes[both], members.atomics[both]
-            harmless = atomics.all() or atomics.any() and members.guesses[both].any()
-            if party[first] != party[second] and (writes.any() or atomics.any()) and not harmless:
+            if party[first] != party[second] and not harmless(members, first, second):
                 return first, second
     return None
+
+
+def harmless(members: Members, one: Any, other: Any) -> Any:
+    """Do neither of the two accesses change anything, or both as atomics, or one so and the other guesses?"""
+    writes, atomics, guesses = ((each[one], each[other]) for each in (members.writes, members.atomics, members.guesses))
+    changes = writes[0] | writes[1] | atomics[0] | atomics[1]
+    return ~changes | (atomics[0] & atomics[1]) | ((atomics[0] | atomics[1]) & (guesses[0] | guesses[1]))
 
 
 def same_value(one: Access, lane: int, other: Access, other_lane: int) -> bool:

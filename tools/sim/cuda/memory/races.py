@@ -2,7 +2,7 @@
 
 Accesses are remembered until a barrier that all blocks pass. Then, for arrays that were written, those of one
 element are compared: accesses by different blocks, by different warps of a block with no barrier between, and by
-different lanes of a warp with neither a barrier nor a syncwarp between are a race. Atomics race only with plain
+different lanes of a warp with neither a barrier nor a syncwarp of both between are a race. Atomics race only with plain
 accesses, but for a guess: a read whose value is what the lane's compare-and-swap of that element expects to find.
 Across barriers, what blocks did to each element of global memory stays remembered: see between.py.
 """
@@ -17,6 +17,7 @@ from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.memory.accesses import Access, Members, in_one_step, members_of, pair, racing, same_value
 from tools.sim.cuda.memory.between import SEVERAL, Between
 from tools.sim.cuda.memory.lanes import Lanes
+from tools.sim.cuda.memory.meetings import Meeting, meet, unordered
 from tools.sim.cuda.memory.storage import Storage
 from tools.sim.faults import Spot
 
@@ -27,6 +28,7 @@ NAMES = {
     ("load", "store"): "write-after-read",
     ("store", "store"): "write-after-write",
 }
+OF_A_WARP = "Neither a barrier nor a syncwarp lies between the two."
 ANY_ORDER = "Blocks run in any order."
 ONE_STEP = "Both run this line in one step: no barrier before or after it helps."
 INSTEAD = {  # of such a barrier, by what the earlier of the two does
@@ -48,6 +50,7 @@ class Races:
         self._published: dict[Storage, int] = {}  # how many of the accesses other blocks know of
         self.block_epochs = np.zeros(lanes.blocks, np.int64)
         self.warp_epochs = np.zeros(lanes.count // WARP, np.int64)
+        self.meetings: list[Meeting] = []  # of lanes without the rest of their warp
 
     def access(self, spot: Spot, storage: Storage, keys: np.ndarray, operation: str, values: Any = None) -> None:
         """Remember what the active lanes do. values: that they store, one for each lane or one for all."""
@@ -66,6 +69,7 @@ class Races:
                 self.warp_epochs,
                 self.epoch,
                 values if self.remembered < MOST_VALUES else None,
+                len(self.meetings),
             )
         )
         self.remembered += keys.size
@@ -86,8 +90,15 @@ class Races:
             self.block_epochs = self.block_epochs + here
 
     def warp_barrier(self, warps: np.ndarray) -> None:
-        """These warps pass a syncwarp."""
+        """These warps pass a syncwarp, with all of their lanes that have not left."""
         self.warp_epochs = self.warp_epochs + warps
+
+    def meet(self, spot: Spot, together: np.ndarray) -> None:
+        """Lanes pass a syncwarp without the rest of their warp: uint32[warps, 32], of each lane those it meets."""
+        self.meetings.append(meet(spot, together, self.meetings))
+        self.remembered += self.lanes.count * WARP // 4  # about the memory of so many accesses
+        if self.remembered > MOST_REMEMBERED:
+            self.settle()
 
     def fence(self, blocks: np.ndarray) -> None:
         """All that these blocks did to global memory comes before what they do to it from now on."""
@@ -106,6 +117,7 @@ class Races:
                 self._compare(storage, accesses)
         self._publish()
         self.accesses.clear()
+        self.meetings.clear()
         self._published.clear()
         self.remembered = 0
 
@@ -120,6 +132,8 @@ class Races:
             for group, party, why in self._orders(storage, members):
                 found = racing(group, party, members)
                 pairs = pair(members, found, party) if found.size else None
+                if pairs and why == OF_A_WARP and self.meetings:
+                    pairs = unordered(group, members, self.meetings)
                 if pairs:
                     raise self._fault(storage, accesses, members, *pairs, why)
 
@@ -147,7 +161,7 @@ class Races:
         by_block = members.keys, members.blocks, members.block_epochs
         yield by_block, members.warps, "No barrier lies between the two."
         by_warp = *by_block, members.warps, members.warp_epochs
-        yield by_warp, members.who, "Neither a barrier nor a syncwarp lies between the two."
+        yield by_warp, members.who, OF_A_WARP
 
     def _fault(
         self, storage: Storage, accesses: list[Access], members: Members, first: int, second: int, why: str
@@ -157,6 +171,8 @@ class Races:
         before, after = accesses[earlier], accesses[later]
         lane, other = int(members.who[second]), int(members.who[first])
         together = why != ANY_ORDER and in_one_step(accesses[earlier : later + 1])
+        if why == OF_A_WARP:
+            why = self._left_out(lane, other, self.meetings[before.met : after.met]) or why
         return self._report(
             storage,
             int(members.keys[second]),
@@ -167,6 +183,15 @@ class Races:
             ONE_STEP if together else why,
             same_value(before, other, after, lane),
         )
+
+    def _left_out(self, lane: int, other: int, meetings: list[Meeting]) -> str:
+        """Which of the two the mask of the last of these syncwarps leaves out; "" if none has one of them."""
+        for meeting in reversed(meetings):
+            for here, out in ((lane, other), (other, lane)):
+                if mask := int(meeting.together.ravel()[here]):
+                    name = self.lanes.name(out).capitalize()
+                    return f"{name} is not in the mask {mask:#010x} of line {meeting.spot.line}'s syncwarp."
+        return ""
 
     def _report(
         self,

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from tools.sim import floats
-from tools.sim.cuda.faults import Unknown
+from tools.sim.cuda.faults import Unknown, learner_spot
 from tools.sim.cuda.memory.array import Array, Record
-from tools.sim.cuda.memory.lanes import any_in_warps
 from tools.sim.cuda.numbers import operations
 from tools.sim.cuda.run import calls
 from tools.sim.cuda.run.attributes import attribute
@@ -228,9 +227,15 @@ class Warps(ControlFlow):
             self.races.settle()
             self.turns.meet(self)
 
-    def warp_barrier(self, lanes: np.ndarray) -> None:
-        """syncwarp: what these lanes wrote, they now see of each other."""
-        self.races.warp_barrier(any_in_warps(lanes))
+    def warp_barrier(self, named: np.ndarray) -> None:
+        """syncwarp: of each active lane, the lanes that see from now on what each other wrote: sync_masks.members."""
+        active, there = self.warps(self.mask), self.warps(~self.returned)
+        everyone = np.packbits(there, axis=1, bitorder="little").view("<u4")
+        named = np.where(active, named, np.uint32(0))
+        whole, some = ((named == everyone) | ~there).all(axis=1), active.any(axis=1)
+        self.races.warp_barrier(whole & some)
+        if (some & ~whole).any():
+            self.races.meet(learner_spot(), np.where(whole[:, None], np.uint32(0), named))
 
     def fence(self) -> None:
         """threadfence: what the active lanes wrote is for other blocks to read from now on."""

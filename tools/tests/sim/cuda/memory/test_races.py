@@ -124,6 +124,104 @@ def test_lanes_of_a_warp_need_a_syncwarp():
 
 
 @cuda.jit
+def row_sums(x, out, masks):
+    """A mask for each step of five; where it is 0, nobody waits."""
+    part = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    part[t] = x[t]
+    for k in range(5):
+        step, mask = 16 >> k, masks[k]
+        if mask and (mask >> (t % 32)) & 1:
+            cuda.syncwarp(mask)
+        if t % 32 < step:
+            part[t] += part[t + step]
+    if t % 32 == 0:
+        out[t // 32] = part[t]
+
+
+@pytest.mark.parametrize(
+    "masks", [[0xFFFFFFFF, 0xFFFF, 0xFF, 0xF, 0x3], [0xFFFFFFFF, 0xFFFFFFFF, 0xFFFF, 0xFF, 0xFF], [0xFFFFFFFF] * 5]
+)
+def test_a_mask_may_name_only_the_lanes_that_give_and_take(masks):
+    out = np.zeros(2)
+    row_sums[1, 64](np.arange(64.0), out, np.array(masks, np.uint32))
+    assert out.tolist() == [496, 1520]
+
+
+@pytest.mark.parametrize(
+    "masks, out, mask",
+    [
+        ([0xFFFF, 0xFF, 0xF, 0x3, 0x1], 16, "0x0000ffff"),
+        ([0xFFFFFFFF, 0xFF, 0xF, 0x3, 0x1], 8, "0x000000ff"),
+        ([0xFFFFFFFF, 0xFFFF, 0xFF, 0xF, 0x1], 1, "0x00000001"),
+    ],
+)
+def test_a_mask_orders_nothing_for_lanes_that_it_leaves_out(masks, out, mask):
+    fault = race_of(row_sums, (1, 64), np.arange(64.0), np.zeros(2), np.array(masks, np.uint32))
+    assert f"Thread {out} of block 0 is not in the mask {mask} of line" in fault.text
+    assert f"thread 0 of block 0 reads element {out} of part" in fault.text
+
+
+@cuda.jit
+def one_group_after_the_other(out, masks):
+    """Lane 0 stores, lane 3 reads; between, two groups may meet, one after the other."""
+    part = cuda.shared.array(1, np.float64)
+    t = cuda.threadIdx.x
+    if t == 0:
+        part[0] = 7
+    for k in range(2):
+        if (masks[k] >> t) & 1:
+            cuda.syncwarp(masks[k])
+    if t == 3:
+        out[0] = part[0]
+
+
+def test_what_one_group_saw_its_members_hand_on_to_the_next():
+    out = np.zeros(1)
+    one_group_after_the_other[1, 32](out, np.array([0b0011, 0b1010], np.uint32))
+    assert out[0] == 7
+
+
+def test_groups_that_meet_the_other_way_round_hand_nothing_on():
+    fault = race_of(one_group_after_the_other, (1, 32), np.zeros(1), np.array([0b1010, 0b0011], np.uint32))
+    assert "reads element 0 of part" in fault.text
+
+
+@cuda.jit
+def halves(out, across):
+    """Each half of a warp with a mask of its own, in one line."""
+    part = cuda.shared.array(64, np.int64)
+    t = cuda.threadIdx.x
+    part[t] = t
+    cuda.syncwarp(0xFFFF if t % 32 < 16 else 0xFFFF0000)
+    out[t] = part[t ^ (31 if across else 15)]
+
+
+def test_each_group_of_a_warp_orders_its_own_lanes():
+    out = np.zeros(64)
+    halves[1, 64](out, False)
+    assert out.tolist() == [t ^ 15 for t in range(64)]
+    assert "is not in the mask 0x0000ffff of line" in race_of(halves, (1, 64), np.zeros(64), True).text
+
+
+@cuda.jit
+def met_before(out):
+    """Lanes 0 and 1 meet, and only then lane 1 stores what lane 0 reads."""
+    part = cuda.shared.array(1, np.float64)
+    t = cuda.threadIdx.x
+    if t < 2:
+        cuda.syncwarp(0b11)
+    if t == 1:
+        part[0] = 7
+    if t == 0:
+        out[0] = part[0]
+
+
+def test_what_is_stored_after_a_meeting_is_not_ordered_by_it():
+    assert "Neither a barrier nor a syncwarp lies" in race_of(met_before, (1, 32), np.zeros(1)).text
+
+
+@cuda.jit
 def across_warps_with_syncwarp(out):
     part = cuda.shared.array(64, np.int64)
     t = cuda.threadIdx.x
