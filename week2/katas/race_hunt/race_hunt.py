@@ -25,20 +25,23 @@ Concept
     Barriers: cuda.syncthreads() is for all threads of a block. What one thread stored needs it before others load
     it, and again before it is overwritten. In a loop, the last line of a turn comes just before the first line.
     Warps: cuda.syncwarp() lets the 32 lanes of a warp wait for each other, and no other warp. *Warp-synchronous* code
-    leaves it out, since lanes go in step; since Volta GPUs no longer promise that. All lanes have to come to it.
+    leaves it out, since lanes go in step; since Volta GPUs no longer promise that. All lanes have to come to it; of a
+    mask, cuda.syncwarp(mask), all that it names, and only these are put in order.
+    Fences: cuda.threadfence() and threadfence_block() make no thread wait for another. They are no barriers.
     Branches: all threads of a block have to come to the same barrier, which is one line. It may stand in a branch that
     all of them take, chosen by the block's number, say. Else some wait for others who never come, and a barrier in the
     other arm is another one: end the branch, wait, begin it again. A thread that has left by return is not waited for.
     Values: shared memory holds nothing defined until somebody stores to it. (The report: "nothing was stored".)
     Masks: a mask is about places. One that suits x_ptr + i need not suit x_ptr + i + 1.
-    On a GPU: compute-sanitizer watches kernels. Of its tools racecheck looks for races in shared memory alone,
-    memcheck for accesses outside of arrays, and initcheck for elements inside of arrays that are loaded before anybody
-    stored to them, in global memory alone. synccheck is for barriers; but on an H200 it reported none of those that
-    some threads passed by. With one more barrier behind such a one, the kernel hung.
+    On a GPU: compute-sanitizer watches kernels. Of its tools racecheck looks for races in shared memory alone, between
+    warps and within one; memcheck for accesses outside of arrays, and initcheck for elements inside of arrays that are
+    loaded before anybody stored to them, in global memory alone. synccheck is for barriers; but on an H200 it reported
+    none of those that some threads passed by. With one more barrier behind such a one, the kernel hung.
     ./course python -m week2.katas.race_hunt.sanitize     runs all four on planted.py, where there is a GPU.
     A report of your own: note of each access which thread made it, how many barriers of its block the thread had
     passed, whether it was a load, a store or an atomic, and of which element. Two accesses with different numbers of
-    barriers are in order, since all threads of a block pass the same barriers. (syncwarp is not counted there.)
+    barriers are in order, since all threads of a block pass the same barriers. (syncwarp is not counted there.) Such a
+    list is long, so a new access is compared only with those that may race with it.
 
 Code it
     Task 1  findings: what the reports say; by_tool: which tool sees it on an H200           (twelve lines)
@@ -48,8 +51,8 @@ Code it
 
 Verify
     pytest week2/katas/race_hunt           then: ./course quiz week2/katas/race_hunt
-    Mend and do not rewrite: a tile stays. Nothing gets more barriers, atomics or bytes than it needs (mirror may wait
-    twice for each tile, the last one too).
+    Mend and do not rewrite: a tile stays. Nothing gets more barriers, atomics or bytes than it needs. (Behind its
+    last tile mirror need not wait, but may: an if that spares that barrier is not asked for.)
     Reflect: mirror, as planted, gave the right result in a hundred runs on a GPU. What is that worth?
 
 Simulated without a GPU: reports, results, barriers, atomics and bytes are exact.
@@ -282,5 +285,6 @@ def find_race(accesses: list[tuple[int, int, str, int]]) -> tuple[int, int] | No
     of the block it had passed by then, "load", "store" or "atomic", and which element of a shared array.
     The first race is the one whose later access comes first in the list; if that one races with several before it,
     the one of them that comes first.
+    The list may be long: a new access is looked at beside earlier ones of its element and its number of barriers alone.
     """
     raise NotImplementedError("week2/katas/race_hunt task 4: find_race")

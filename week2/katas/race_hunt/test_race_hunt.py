@@ -451,7 +451,7 @@ def check_first_race(accesses, wanted):
 @pytest.mark.parametrize("operations, races", [
     (("store", "load"), True), (("load", "store"), True), (("store", "store"), True), (("load", "load"), False),
     (("atomic", "atomic"), False), (("atomic", "load"), True), (("store", "atomic"), True)])
-def test_two_threads_race_if_one_changes_the_element_and_not_both_by_atomics(operations, races):
+def test_find_race_wants_two_threads_of_which_one_changes_the_element_and_not_both_by_atomics(operations, races):
     did, does = operations
     check_first_race([(7, 0, did, 3), (5, 0, does, 3)], (1, 0) if races else None)
 
@@ -460,39 +460,46 @@ def test_two_threads_race_if_one_changes_the_element_and_not_both_by_atomics(ope
 @pytest.mark.parametrize("second, why", [
     ((7, 0, "store", 3), "the same thread"), ((5, 1, "store", 3), "a barrier between"),
     ((5, 0, "store", 4), "another element")])
-def test_no_race_without_two_threads_one_element_and_the_same_barriers(second, why):
+def test_find_race_finds_none_without_two_threads_one_element_and_the_same_barriers(second, why):
     check_first_race([(7, 0, "store", 3), second], None)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
-def test_nothing_races_in_an_empty_list_or_alone():
+def test_find_race_finds_none_in_an_empty_list_or_in_one_access():
     for accesses in ([], [(0, 0, "store", 0)]):
         check_first_race(accesses, None)
 
 
 @pytest.mark.task(4)
-def test_looks_beyond_the_access_just_before():
+def test_find_race_looks_beyond_the_access_just_before():
     """Thread 1 touches another element, thread 0 its own once more; only then comes thread 2."""
     check_first_race([(0, 0, "load", 5), (1, 0, "store", 6), (0, 0, "load", 5), (2, 0, "store", 5)], (3, 0))
 
 
 @pytest.mark.task(4)
-def test_mirror_races_in_its_second_tile_with_one_barrier_a_tile_and_not_with_two():
+@pytest.mark.parametrize("first", ["load", "store"])
+def test_find_race_still_knows_the_access_before_a_store(first):
+    """Thread 1 races with both accesses of thread 0; the one that came first counts, and no store wipes it out."""
+    check_first_race([(0, 0, first, 0), (0, 0, "store", 0), (1, 0, "store", 0)], (2, 0))
+
+
+@pytest.mark.task(4)
+def test_find_race_finds_that_of_mirror_in_its_second_tile_with_one_barrier_a_tile_and_none_with_two():
     """Four threads, two tiles. Thread 0 stores element 0 anew, which thread 3 read after the same barrier."""
     check_first_race(tiles_turned(4, 2, 1), (8, 7))
     check_first_race(tiles_turned(4, 2, 2), None)
 
 
 @pytest.mark.task(4)
-def test_finds_a_race_at_the_end_of_a_long_healthy_list():
+def test_find_race_finds_one_at_the_end_of_a_long_healthy_list():
     """Three tiles without a race; then thread 1 stores element 0, which thread 3 was the last to load."""
     check_first_race([*tiles_turned(4, 3, 2), (1, 5, "store", 0)], (24, 23))
 
 
 @pytest.mark.task(4)
 @pytest.mark.parametrize("threads, elements", [(4, 30), (2, 3), (64, 64)])
-def test_finds_the_first_race_of_many_accesses(threads, elements, rng):
+def test_find_race_finds_the_first_of_many_accesses(threads, elements, rng):
     kinds = ["load", "load", "atomic", "store"]
     accesses = [(int(rng.integers(threads)), step // 20, kinds[rng.integers(4)], int(rng.integers(elements)))
                 for step in range(120)]
