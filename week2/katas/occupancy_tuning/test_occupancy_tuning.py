@@ -48,6 +48,9 @@ def rows_of(kernel, name, *others):
     return rows
 
 
+ABOVE_THE_LIMIT = "The call allows 32 registers, and the kernel takes more. Does its head set a limit of its own?"
+
+
 # Task 1: Little's law -----------------------------------------------------------------------------
 
 @pytest.mark.task(1)
@@ -171,6 +174,41 @@ def test_accounts_change_month_by_month(accounts, months, factor, deposit):
 
 
 @pytest.mark.task(3)
+@pytest.mark.edge
+def test_a_factor_of_one_adds_the_deposits_alone():
+    after_three_months, = balances_of([100.0], 3, 1.0, 5.0)
+    why = "At factor 1 three months add three deposits. NaN is 0 / 0: what is divided by factor - 1?"
+    is_nan = bool(np.isnan(after_three_months))
+    assert not is_nan, why
+    assert after_three_months == 115
+
+
+def accounts_stored(n, each, threads):
+    """Which of n accounts are stored in blocks of so many threads: all but -1 is, twice an account's number plus 1."""
+    nothing = cupy.full(n, -1, dtype=SINGLE)
+    x = cupy.arange(n, dtype=SINGLE)
+    out = lesson.balances(x, 1, 2.0, 1.0, each=each, threads=threads, out=nothing)
+    return np.flatnonzero(out.get() != -1).tolist()
+
+
+@pytest.mark.task(3)
+@pytest.mark.parametrize("threads", [32, 64])
+def test_the_second_account_of_a_thread_is_stored_one_block_of_threads_behind_the_first(threads):
+    stored = accounts_stored(2 * threads, each=2, threads=threads)
+    why = f"blockDim.x is {threads}: account {threads} is thread 0's second. Where does yours lie, and is it stored?"
+    assert threads in stored, why
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_a_thread_whose_second_account_is_beyond_the_end_stores_its_first():
+    """Of 33 accounts, two a thread, thread 0 has numbers 0 and 32, and each other thread has one."""
+    number_stored = len(accounts_stored(33, each=2, threads=32))
+    why = "Threads 1 to 31 have one account each; their second is beyond the end. Do they come to the loop that stores?"
+    assert number_stored == 33, why
+
+
+@pytest.mark.task(3)
 @pytest.mark.parametrize("each", [1, 2, 4])
 def test_each_thread_of_a_block_has_its_accounts(each):
     x = cupy.arange(32 * each, dtype=SINGLE)
@@ -206,7 +244,7 @@ def test_accounts_are_read_once_and_stored_once_whatever_the_months(rng):
     assert counters.library_operations == []
     assert counters.bytes_loaded == 4 * 1024
     assert counters.bytes_stored == 4 * 1024
-    assert counters.bytes_shared == 0
+    assert counters.bytes_shared == 0, "No other thread needs a balance. Which memory does a thread have for itself?"
     assert counters.float64 == 0
 
 
@@ -235,7 +273,9 @@ def test_each_month_begins_all_chains_before_it_continues_one(each, rng):
     """A row of multiply-adds fills as many registers as there are chains: none of them waits for its neighbour."""
     kernel = machine_code(lesson.balances, vector(rng, 64), 3, 1.5, 2.0, each=each)
     chains_side_by_side = max(len(set(row)) for row in rows_of(kernel, "FFMA", "BRA"))
-    assert chains_side_by_side == each, "Of the loops over months and over chains: which one has to be inside?"
+    beside = "More multiply-adds in a row than chains. What is calculated there besides a month of each?"
+    assert chains_side_by_side <= each, beside
+    assert chains_side_by_side >= each, "Of the loops over months and over chains: which one has to be inside?"
 
 
 @pytest.mark.task(3)
@@ -244,9 +284,10 @@ def test_a_limit_that_lets_all_warps_live_makes_32_chains_spill(rng):
     """Occupancy bought too dearly: 32 registers a thread for 32 balances and the rest."""
     free, limited = (machine_code(lesson.balances, vector(rng, 64), 3, 1.5, 2.0, each=32, registers=registers)
                      for registers in (255, lesson.registers_allowed(64)))
+    registers_taken = limited.registers
+    assert registers_taken <= 32, ABOVE_THE_LIMIT
     assert free.spills == 0
     assert free.registers > 32
-    assert limited.registers <= 32
     assert limited.spills > 0
 
 
@@ -295,6 +336,14 @@ def summed(x, **launch):
 @pytest.mark.parametrize("n, each, blocks", [(8, 1, 1), (32, 1, 1), (40, 1, 2)])
 def test_each_element_counts_once(n, each, blocks):
     assert_matches(times_counted, n, each, blocks, oracle=lambda n, *_: [1] * n)
+
+
+@pytest.mark.task(4)
+def test_the_second_element_of_a_thread_lies_all_threads_behind_the_first():
+    """Of one block of 32 threads with two elements each, number 32 is the second one of thread 0."""
+    times_added = total_of(np.eye(40)[32], each=2)
+    why = "The grid has 32 threads: element 32 is thread 0's second. Where does yours lie, and is it in the total?"
+    assert times_added > 0, why
 
 
 @pytest.mark.task(4)
@@ -353,14 +402,21 @@ def test_a_total_is_nan_or_infinite_where_an_element_is():
         assert_matches(lesson.total, on_gpu(*x), each=2, threads=32, blocks=1, oracle=summed, exact=True)
 
 
+ADDITIONS = {  # to out[0], of 4 warps with 4 sums a thread
+    16: "Each of 4 warps adds 4 times. total<4> has 4 sums: what becomes of them before add_by_warp?",
+    128: "Each of 128 threads adds. Which sums does add_by_warp put together before one lane adds?",
+}
+
+
 @pytest.mark.task(4)
 @pytest.mark.counters
 def test_a_warp_adds_to_the_total_once_and_waits_for_no_other(rng):
     counters = count(lesson.total, vector(rng, 2048), each=4, threads=64, blocks=2)
     additions_to_out = counters.bytes_atomic // 4
-    assert additions_to_out == 4
+    why = ADDITIONS.get(additions_to_out, "Each of 4 warps has one sum. How often does it add that to out[0]?")
+    assert additions_to_out == 4, why
     assert counters.barriers == 0
-    assert counters.bytes_shared == 0
+    assert counters.bytes_shared == 0, "No other thread needs a sum. Which memory does a thread have for itself?"
     assert counters.float64 == 0
 
 
@@ -372,6 +428,9 @@ def test_each_element_is_loaded_once_four_sectors_at_a_time(rng):
     assert counters.sectors_per_request <= 4
 
 
+JOINED = "The compiler put several turns together. Above which of the two loops stands #pragma unroll 1?"
+
+
 @pytest.mark.task(4)
 @pytest.mark.compiled
 @pytest.mark.parametrize("each", [1, 4, 16])
@@ -380,7 +439,7 @@ def test_as_many_loads_are_under_way_as_a_thread_has_sums(each, rng):
     kernel = machine_code(lesson.total, vector(rng, 64), each=each)
     rows = rows_of(kernel, "LDG", "FADD", "DADD", "BRA")
     loads_asked_for_together, loads_in_the_code = max(map(len, rows)), sum(map(len, rows))
-    assert loads_asked_for_together <= each, "The compiler put several turns of the outer loop together."
+    assert loads_asked_for_together <= each, JOINED
     assert loads_asked_for_together >= each, "Between two loads stands a branch, or an addition that waits."
     assert loads_in_the_code == each
 
@@ -399,7 +458,9 @@ def test_sums_are_in_registers_and_in_float(rng):
 def test_a_limit_of_32_registers_lets_fewer_of_16_loads_be_under_way(rng):
     """Nothing spills: the compiler adds the first loads before it asks for the last, since registers are short."""
     limited = machine_code(lesson.total, vector(rng, 64), each=16, registers=32)
-    bytes_spilled, together = limited.spills, max(map(len, rows_of(limited, "LDG", "FADD")))
+    registers_taken, bytes_spilled = limited.registers, limited.spills
+    together = max(map(len, rows_of(limited, "LDG", "FADD")))
+    assert registers_taken <= 32, ABOVE_THE_LIMIT
     assert bytes_spilled == 0, "A thread with 32 registers needs more for its total<16>. How wide are its indices?"
     assert together < 16
 
@@ -450,6 +511,9 @@ PREDICTIONS = {
 @pytest.mark.parametrize("each, threads, blocks", PREDICTIONS.values(), ids=PREDICTIONS)
 def test_predicts_the_share(each, threads, blocks):
     """At 8 floats a nanosecond and an answer after 600 nanoseconds: 4800 floats."""
+    predicted_share = predicted(each, threads, blocks, 8, 600)
+    why = f"{threads * blocks} of 2048 threads is the occupancy. They have {each * threads * blocks} floats under way: "
+    assert predicted_share != threads * blocks / 2048, why + "which share of 8 * 600 is that?"
     assert_matches(predicted, each=each, threads=threads, blocks=blocks, rate=8, latency=600, oracle=share)
 
 
@@ -465,6 +529,16 @@ def test_no_prediction_is_above_the_peak():
 def test_a_candidate_is_returned_as_it_is():
     candidates = [candidate(1, 256, 8)]
     assert_matches(lesson.choose, candidates, 8, 600, oracle=lambda candidates, *_: candidates[0])
+
+
+@pytest.mark.task(5)
+def test_the_list_of_candidates_stays_as_it_is():
+    """Of four candidates the third is chosen, and the second spills."""
+    candidates = [candidate(1, 256, 2), candidate(1, 256, 1, local=8), candidate(1, 256, 8), candidate(1, 256, 4)]
+    lesson.choose(candidates, 8, 600)
+    blocks_in_the_list = [each["blocks"] for each in candidates]
+    why = "choose changed its caller's list. Which line sorts it or takes something out, and which would make a new one?"
+    assert blocks_in_the_list == [2, 1, 8, 4], why
 
 
 def in_words(candidate, rate, latency):
