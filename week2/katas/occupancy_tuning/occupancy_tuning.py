@@ -22,12 +22,14 @@ Concept
     number. So under way on an SM = threads that live there * what each of them has under way.
     The price is registers: each chain keeps its number in one. An SM has four quarters of 16384 registers, and a warp
     lives in one of the quarters. There it takes 32 times a thread's registers, rounded up to a multiple of 256 (day 1).
-    An index of the type long long takes two, one of the type int takes one.
+    A long long takes two, an int one. Long long indices can be dear, or cost nothing where the compiler keeps addresses,
+    which take two anyway: total<16> with int takes 56 in all; with long long 55 or 92, depending on how it is written.
     A limit on registers makes room for more warps: the compiler option --maxrregcount=32. What then does not fit
     *spills* to local memory, which is slow; or less is under way, since a load needs a register for its answer.
     Shared memory limits blocks: one that asks for shared_for(2) bytes and never uses them leaves room for two blocks on
     an SM, and changes nothing else. shared_for is given, and balances(..., room=2) asks for that much.
-    Templates with numbers: template <int EACH> makes EACH a constant of the kernel; balances<4> is compiled for 4.
+    Templates with numbers: template <int EACH> __global__ void, without extern "C", is the head of a kernel in which
+    EACH is a constant; balances<4> is compiled for 4.
     float sums[EACH] = {}; is an array of zeros. Its elements are registers if every index is known to the compiler,
     which it is in a loop that is unrolled. #pragma unroll above a loop asks for that. The compiler often does it
     unasked, as it would with both kernels here.
@@ -71,7 +73,7 @@ MOST_REGISTERS = 255  # of a thread
 
 # Task 1
 def share_of_peak(under_way: float, rate: float, latency: float) -> float:
-    """The share of `rate` that is reached, at most 1, if so many operations are under way at any time.
+    """The share of `rate` that is reached, at most 1.0, if so many operations are under way at any time.
 
     rate: operations that begin in a unit of time. latency: units of time until the result of one is there.
     """
@@ -108,7 +110,8 @@ def balances_code() -> str:
 
     Each of n accounts begins with x[i]; every month balance = balance * factor + deposit; out[i] is the last one.
     A block of blockDim.x threads has the next EACH * blockDim.x accounts; the last block perhaps fewer. EACH of a
-    block's accounts are those of its thread t: number t, t + blockDim.x, t + 2 * blockDim.x, ...
+    block's accounts are those of its thread t: number t, t + blockDim.x, t + 2 * blockDim.x, ... For one beyond the
+    end a thread takes 0.0f and stores nothing.
     """
     raise NotImplementedError("week2/katas/occupancy_tuning task 3: balances_code")
 
