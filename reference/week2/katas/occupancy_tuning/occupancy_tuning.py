@@ -2,7 +2,8 @@
 
 Challenge
     Full occupancy is one way to keep a GPU busy, and often not the cheapest. Give each thread several things to do at
-    once, count with the compiler what that costs in registers, and predict how few threads will do.
+    once, and count with the compiler what that costs in registers. In a second sitting, tasks 4 and 5, do so with loads
+    from memory, and predict how few threads will do.
 
         a lane begins one multiply-add a clock, and each result comes 4 clocks later
         1 thread with 1 chain      a...a...a...a...     1 under way     a quarter of the peak
