@@ -537,7 +537,7 @@ def test_the_list_of_candidates_stays_as_it_is():
     candidates = [candidate(1, 256, 2), candidate(1, 256, 1, local=8), candidate(1, 256, 8), candidate(1, 256, 4)]
     lesson.choose(candidates, 8, 600)
     blocks_in_the_list = [each["blocks"] for each in candidates]
-    why = "choose changed its caller's list. Which line sorts it or takes something out, and which would make a new one?"
+    why = "choose changed its caller's list. Which line sorts it or takes something out, and which makes a new one?"
     assert blocks_in_the_list == [2, 1, 8, 4], why
 
 

@@ -23,7 +23,7 @@ Concept
     number. So under way on an SM = threads that live there * what each of them has under way.
     The price is registers: each chain keeps its number in one. An SM has four quarters of 16384 registers, and a warp
     lives in one of the quarters. There it takes 32 times a thread's registers, rounded up to a multiple of 256 (day 1).
-    A long long takes two, an int one. Long long indices can be dear, or cost nothing where the compiler keeps addresses,
+    A long long takes two, an int one. Long long indices are dear, or cost nothing where the compiler keeps addresses,
     which take two anyway: total<16> with int takes 56 in all; with long long 55 or 92, depending on how it is written.
     A limit on registers makes room for more warps: the compiler option --maxrregcount=32. What then does not fit
     *spills* to local memory, which is slow; or less is under way, since a load needs a register for its answer.
