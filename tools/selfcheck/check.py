@@ -37,7 +37,7 @@ OFFER = """\
 ./course check --dev tests pages, notebooks and terminals too. Install what
 that needs, 73 MB, and run it at the end? [y/N] """
 TIMES = """\
-For those who change the course. On two cores all units take 14 to 17 minutes,
+For those who change the course. On two cores all units take some 13 minutes,
 --tools 9, --quick 2, --dev 1, a day half a minute to three. What passed is
 remembered, and runs again when something that it depends on has changed.
 """
