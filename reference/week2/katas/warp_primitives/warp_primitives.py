@@ -2,8 +2,8 @@
 
 Challenge
     The 32 lanes of a warp can read each other's registers and vote, without shared memory and without a barrier. Use
-    it for rows of a matrix, one warp a row: a sum that every lane gets, running sums, the positive elements of a row
-    packed together, a search that ends early, and a product of matrices.
+    it for rows of a matrix, one warp a row: a sum that every lane gets and running sums; in a second sitting, tasks 3
+    and 4, positive elements packed together, a search that ends early, and a product of matrices.
 
         lane                    0   1   2   3   4   5   6   7      eight of 32 lanes
         value                   5   2   8   1   4   7   3   6
