@@ -83,7 +83,7 @@ def stop_all() -> None:
 
 
 class UnitProcess:
-    """One `python -m tools.selfcheck.unit` and the lines that it writes."""
+    """A process that runs tools.selfcheck.unit, and the lines that it writes."""
 
     def __init__(self, variants: list[Variant], root: Path, imports: Sequence[str]) -> None:
         self.errors = tempfile.TemporaryFile()

@@ -214,7 +214,7 @@ def assert_chosen(a, b):
     places = [of_a[index] for index in offsets(b)]
     wanted = with_offsets(places)
     told = f"{call} is {got}, wanted: {wanted}."
-    assert found, f"{told} A mode of size 0: once all of {b[0]} are given, {b[0]} // {b[0]} is left."
+    assert found, f"{told} It has a mode of size 0. When all of {b[0]} are given, how many are left by division?"
     assert len(found) == len(places), (f"{told} Indices: {len(found)}, and b has {len(places)}. "
                                        "How many are left after each mode?")
     wrong = next((index for index in range(len(places)) if found[index] != places[index]), None)
@@ -296,7 +296,7 @@ def assert_fills(layout, n, wanted):
     reached = [move + offset for move in offsets(got) for offset in offsets(layout)]
     wrong = min((place for place in {*reached, *range(n)} if reached.count(place) != (0 <= place < n)), default=None)
     told = f"{call} is {got}, wanted: {wanted}."
-    assert reached, f"{told} Which stride is the smallest? It comes first."
+    assert reached, f"{told} It has a mode of size 0. Which stride is the smallest, and does it come first?"
     assert wrong is None, (f"{told} {reached.count(wrong)} copies reach offset {wrong}, where "
                            f"{int(0 <= wrong < n)} should. How many offsets are full after each mode?")
     assert got == wanted, f"{told} Each offset is reached once: what is left to do is to coalesce."
@@ -367,11 +367,11 @@ def test_one_mode_is_the_tile_and_one_the_way_to_the_next(a, tiler, wanted):
 @pytest.mark.parametrize("stride", [2, 5])
 def test_tiles_share_out_the_size_of_a_and_not_its_cosize(stride):
     """12 indices, however far apart they lie."""
-    got = lesson.logical_divide((12, stride), (4, 3))
-    assert got == ((4, 3), (3 * stride, stride)), (
-        f"logical_divide((12, {stride}), (4, 3)) is {got}: a mode too many. n is for 12 indices: "
-        "size(a[0]), the shape's."
-    )
+    call = f"logical_divide((12, {stride}), (4, 3))"
+    got, wanted = checked(lesson.logical_divide((12, stride), (4, 3)), call), ((4, 3), (3 * stride, stride))
+    more = ": right, with a mode too many. n is for 12 indices: size(a[0]), the shape's" if (
+        offsets(got) == offsets(wanted)) else ""
+    assert got == wanted, f"{call} is {got}{more}. Wanted: {wanted}."
 
 
 # Task 5: all of it in use -------------------------------------------------------------------------
