@@ -116,12 +116,12 @@ def left_out_of_a_store(symptoms: Symptoms) -> Cause | None:
     if load is None or len(stores) != 1 or not _right_where_stored(symptoms):
         return None
     stored = f"Line {stores[0].line} stored {np.count_nonzero(~symptoms.missing)} of {size} elements"
+    of_threads = "For which elements is that store reached?"
+    of_masks = "Which elements does the mask of that store leave out?"
     return cause(
         "left_out_of_a_store",
         f"{stored}, not element {np.argmax(symptoms.missing)}; line {load.line} loaded {size}.",
-        "For which elements is that store reached?"
-        if counters.warps
-        else "Which elements does the mask of that store leave out?",
+        of_threads if counters.warps else of_masks,
     )
 
 
@@ -169,9 +169,9 @@ def head_not_stored(symptoms: Symptoms) -> Cause | None:
     if not first or missing[first:].any():
         return None
     lines = [line for launch in counters.launches for line in launch.lines]
-    if any(line.counts.accesses >= missing.size for line in lines if line.kind == "load"):
-        if _right_where_stored(symptoms):
-            return None  # the first block may well begin with element 0, where something is loaded for it
+    loaded_all = any(line.counts.accesses >= missing.size for line in lines if line.kind == "load")
+    if loaded_all and _right_where_stored(symptoms):
+        return None  # the first block may well begin with element 0, where something is loaded for it
     return cause(
         "head_not_stored",
         f"Nothing was stored before element {first}.",
