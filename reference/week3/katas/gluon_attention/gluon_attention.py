@@ -328,10 +328,11 @@ def consumer(out, places, barriers, work, scale, C: gl.constexpr, CAUSAL: gl.con
         if Q_IN_REGISTERS:
             q = q.load(gl.DotOperandLayout(0, S, 2))
         mbarrier.wait(k_full.index(i % STAGES), i // STAGES % 2)
-        s = warpgroup_mma(q, k_places.index(i % STAGES).permute((1, 0)), zero, use_acc=False)
-        mbarrier.arrive(k_empty.index(i % STAGES))
-        if Q_IN_REGISTERS:  # now, and not behind the load: a load is begun when a barrier lets go, and may not be done
+        s = warpgroup_mma(q, k_places.index(i % STAGES).permute((1, 0)), zero, use_acc=False, is_async=True)
+        if Q_IN_REGISTERS:  # now, and not behind the load: that has only begun by then, and a product waits for its end
             mbarrier.arrive(q_empty.index(C))
+        s = warpgroup_mma_wait(0, deps=(s,))
+        mbarrier.arrive(k_empty.index(i % STAGES))
         p, alpha, m, l = softmax_of(s, m, l, row, (steps - 1) * TILE_N, n_k, scale, CAUSAL, True)
         p = gl.convert_layout(p.to(out_desc.dtype), P)
         mbarrier.wait(k_full.index((i + 1) % STAGES), (i + 1) // STAGES % 2, pred=steps > 1)
