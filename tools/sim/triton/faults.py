@@ -10,6 +10,7 @@ from tools.sim import faults
 from tools.sim.faults import position
 from tools.sim.triton.arguments import View
 from tools.sim.triton.found import REAL
+from tools.sim.triton.rows import came_as, end_of, indices
 
 UNKNOWN = "Which of these places exist, and what computes them?"  # where nothing tells what went wrong
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
@@ -80,10 +81,18 @@ def name(program: tuple[int, ...]) -> str:
 # What is refused about memory --------------------------------------------------------------------
 
 
-def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outside: np.ndarray, masked: bool) -> Fault:
+def out_of_bounds(
+    operation: str,
+    view: View | None,
+    addresses: np.ndarray,
+    outside: np.ndarray,
+    masked: bool,
+    block: tuple[np.ndarray, np.ndarray],
+) -> Fault:
     """Some of the `addresses` of one access, those marked `outside`, lie in no argument that it may touch.
 
     masked: has the access a mask, if only one that lets all through?
+    block: all addresses in their shape, also those that a mask keeps out, and which of them lie outside.
     """
     wrong, several = addresses[outside], addresses.size > 1
     what = f"{program_name()} {VERBS[operation]} {addresses.size} element{'s' * several}; "
@@ -110,9 +119,12 @@ def out_of_bounds(operation: str, view: View | None, addresses: np.ndarray, outs
         return Fault("out_of_bounds", what, question, array=view.name, operation=operation)
     what += f"{side} {view.name} ({view.extent}).\n"
     what += f"{'First one' if several else 'That is'}: {element(view, int(wrong[0]))}."
-    question = _which(view, addresses, outside, before)
-    if question == UNKNOWN and addresses.size > 1 and not masked:
+    question, places = _which(view, addresses, outside, before), indices(view, *block)
+    what += came_as(view, places)
+    if question == UNKNOWN and several and not masked:
         question = f"This {operation} has no mask. Which of these places exist?"
+    elif question == UNKNOWN:
+        question = end_of(view, places) or UNKNOWN
     return Fault("out_of_bounds", what, question, array=view.name, operation=operation)
 
 

@@ -59,14 +59,14 @@ class Memory:
             self._admit(operation, view, existing, size)
             shift: Any = view.shift
         else:
-            shift = self._admit_several(operation, addresses, existing, size)
+            shift = self._admit_several(operation, addresses, existing, size, mask)
         if self.lines is not None:
             self._count(operation, existing, size)
         if trace.listener is not None:
             self._tell(operation, existing, size)
         return addresses - shift
 
-    def _admit_several(self, operation: str, addresses: Any, existing: Any, size: int) -> np.ndarray:
+    def _admit_several(self, operation: str, addresses: Any, existing: Any, size: int, mask: Any) -> np.ndarray:
         """An access beyond one view: refused, unless its pointers come from several. Gives their shifts."""
         outside = np.ones(existing.shape, bool)
         shifts = np.zeros_like(addresses)
@@ -77,7 +77,9 @@ class Memory:
                 shifts[addresses >> WINDOW == view.low >> WINDOW] = view.shift
         if outside.any():
             nearest = self.arguments.at(int(existing[outside][0]))
-            raise faults.out_of_bounds(operation, nearest, existing, outside, self.masked)
+            lost = np.ones(addresses.shape, bool) if mask is None else np.array(mask)
+            lost[lost] = outside
+            raise faults.out_of_bounds(operation, nearest, existing, outside, self.masked, (addresses, lost))
         for view in self.arguments.views:
             own = existing[existing >> WINDOW == view.low >> WINDOW]
             if own.size:

@@ -252,6 +252,38 @@ def test_an_access_without_a_mask_is_told_from_one_whose_mask_lets_all_through()
         assert fault.text.splitlines()[-1] == question
 
 
+@triton.jit
+def copy_part(x_ptr, out_ptr, rows, columns, stride, ACROSS: tl.constexpr):
+    row, column = tl.arange(0, 4), tl.arange(0, 8)
+    if ACROSS:
+        place = row[None, :] * stride + column[:, None]
+        exists = (row < rows)[None, :] & (column < columns)[:, None]
+    else:
+        place = row[:, None] * stride + column[None, :]
+        exists = (row < rows)[:, None] & (column < columns)[None, :]
+    tl.store(out_ptr + place, tl.load(x_ptr + place, mask=exists), mask=exists)
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize(
+    "rows, columns, first, asks",
+    [
+        (3, 8, "[3, 0]. The kernel comes to it as row 2, column 5.", "A row of x has 5 elements. What keeps later co"),
+        (4, 5, "[3, 0].", "x has 3 rows. What keeps later rows out?"),
+    ],
+)
+def test_columns_past_the_end_of_a_row_are_told_from_rows_that_do_not_exist(rows, columns, first, asks, across):
+    fault = fault_of(copy_part, (1,), torch.ones(3, 5), torch.zeros(4, 8), rows, columns, 5, across)
+    assert fault.text.splitlines()[2] == f"First one: element {first}"
+    assert fault.text.splitlines()[-1].startswith(asks)
+
+
+@pytest.mark.parametrize("shape, rows, columns, stride", [((3, 5), 3, 5, 6), ((3, 5), 4, 8, 5), ((3, 1), 3, 8, 1)])
+def test_neither_rows_nor_columns_are_blamed_where_it_may_be_the_stride_or_both(shape, rows, columns, stride):
+    fault = fault_of(copy_part, (1,), torch.ones(shape), torch.zeros(4, 8), rows, columns, stride, False)
+    assert fault.text.splitlines()[-1] == "Which of these places exist, and what computes them?"
+
+
 @pytest.mark.parametrize(
     "given, says",
     [

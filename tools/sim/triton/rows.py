@@ -1,0 +1,50 @@
+"""The row and column as which a kernel came to a place outside a matrix.
+
+Its address alone tells the place behind a row's last element as the first one of the next row.
+"""
+
+import numpy as np
+
+from tools.sim.triton.arguments import View
+
+
+def indices(view: View, block: np.ndarray, outside: np.ndarray) -> np.ndarray | None:
+    """Row and column of each place that is marked `outside`, [places, 2]; None where the kernel's own cannot be known.
+
+    They can where the addresses of the block lie as those of a part of the matrix would, and the first one exists.
+    """
+    if block.ndim != 2 or view.tensor.dim() != 2 or not view.tensor.numel():
+        return None
+    (rows, columns), (step, one) = view.tensor.shape, view.tensor.stride()
+    places, found = (block.astype(np.int64) - view.low) // view.tensor.element_size(), np.argwhere(outside)
+    if not _lies_so(places, step):  # or transposed: its columns are parts of rows
+        places, found = places.T, found[:, ::-1]
+    row, column = divmod(int(places[0, 0]), max(step, 1))
+    known = one == 1 and 1 < columns <= step and _lies_so(places, step) and 0 <= row < rows and column < columns
+    return found + (row, column) if known else None
+
+
+def _lies_so(places: np.ndarray, step: int) -> bool:
+    """Are neighbours in a line one element apart, and lines so many?"""
+    return bool((np.diff(places, axis=1) == 1).all() and (np.diff(places, axis=0) == step).all())
+
+
+def came_as(view: View, places: np.ndarray | None) -> str:
+    """A sentence about the first place, where its address alone tells another one."""
+    if places is None or places[0, 1] < view.tensor.stride(0):
+        return ""
+    row, column = places[0]
+    return f" The kernel comes to it as row {row}, column {column}."
+
+
+def end_of(view: View, places: np.ndarray | None) -> str:
+    """A question about rows, or about columns, where they alone go too far; else ""."""
+    if places is None:
+        return ""
+    rows, columns = view.tensor.shape
+    below, beyond = places[:, 0] >= rows, places[:, 1] >= columns
+    if beyond.all() and not below.any():
+        return f"A row of {view.name} has {columns} elements. What keeps later columns out?"
+    if below.all() and not beyond.any():
+        return f"{view.name} has {rows} row{'s' * (rows != 1)}. What keeps later rows out?"
+    return ""
