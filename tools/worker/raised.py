@@ -15,9 +15,10 @@ from tools.sim.faults import Fault
 
 LONGEST_MESSAGE = 2000  # characters
 REFUSALS = "Fault", "ThreadFault", "Refused"  # what a GPU, or its compiler, would refuse, and a simulator does
-# What NumPy, CuPy, PyTorch and Triton say of shapes that do not go together
+# What NumPy, CuPy, PyTorch and Triton say of shapes that do not go together, or of one that is too large
 MISFIT = re.compile(
     r"could not be broadcast|must match|incompatible dimensions|not aligned|shapes cannot be multiplied"
+    r"|to have shape|exceeds triton maximum"
 )
 MOST_SHAPES = 4
 

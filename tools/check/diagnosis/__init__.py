@@ -37,7 +37,13 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
     ),
     "wrong_type": (forms.rounded_down,),
     "nothing_returned": (gradients.no_gradient, forms.no_return),
-    "raised": (clocks.work_not_done, refusals.sum_of_another_type),
+    "raised": (
+        clocks.work_not_done,
+        refusals.sum_of_another_type,
+        refusals.summed_along_the_other_axis,
+        refusals.stored_in_another_shape,
+        refusals.larger_than_any_tile,
+    ),
     "refusal": (
         lengths.stored_otherwise,
         refusals.right_when_square,

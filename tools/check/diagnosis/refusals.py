@@ -26,6 +26,12 @@ RACE = re.compile(
 
 ACCUMULATOR = "acc.type.element_ty == out_dtype"  # tl.dot asserts it
 ADDED_TO = re.compile(r"tl\.dot\([^(),]+, [^(),]+, (?:acc=)?([A-Za-z_]\w*)[,)]")
+SUMMED = re.compile(r"tl\.sum\((.+), (?:axis=)?([01])\)")
+UNEQUAL = re.compile(r"incompatible dimensions at index 0: (\d+) and (\d+)")
+SHAPE = re.compile(r"(\w+) is \[([\d, ]+)\]")
+BLOCK = r"(\[(?:[^][]|\[\d+\])*\])"  # ['constexpr[4]', 'constexpr[2]']
+ANOTHER_SHAPE = re.compile(rf"pointer argument to have shape {BLOCK} but got {BLOCK}")
+TOO_LARGE = re.compile(r"exceeds triton maximum tensor numel \((\d+)\)")
 PASSED_ON = re.compile(
     rf"line (\d+): \S*atomic\..* thread {PLACE} of block {PLACE} reads element 0 of \w+, which thread 0 of block"
 )
@@ -109,6 +115,52 @@ def sum_of_another_type(symptoms: Symptoms) -> Cause | None:
         "sum_of_another_type",
         f"{acc} must have the product's shape, in float32; of integers in int32.",
         f"Which line makes {acc}, and of which type?",
+    )
+
+
+def summed_along_the_other_axis(symptoms: Symptoms) -> Cause | None:
+    """The sums of a tile's rows are wanted, or those of its columns, and the line adds up the others."""
+    error = symptoms.outcome.error
+    message, source = said(symptoms), error.frames[-1].source if error.frames else ""
+    if not (found := SUMMED.search(source)) or not (lengths := UNEQUAL.search(message)):
+        return None
+    axis, meet = int(found[2]), {int(each) for each in lengths.groups()}
+    shapes = {name: [int(each) for each in shape.split(", ")] for name, shape in SHAPE.findall(message)}
+    tiles = [name for name, shape in shapes.items() if len(shape) == 2 and re.search(rf"\b{name}\b", found[1])]
+    outside = source[: found.start(1)] + source[found.end(1) :]
+    sums = [name for name, shape in shapes.items() if len(shape) == 1 and re.search(rf"\b{name}\b", outside)]
+    if len(tiles) != 1 or len(sums) != 1 or set(shapes[tiles[0]]) != meet:
+        return None
+    added, left = shapes[tiles[0]][axis], shapes[tiles[0]][1 - axis]
+    if shapes[sums[0]] != [added]:
+        return None
+    each = ("column", "row")[axis]
+    return cause(
+        "summed_along_the_other_axis",
+        f"Along axis {axis} {tiles[0]} adds up to [{left}], one for each {each}; {sums[0]} is [{added}].",
+        "Which axis is added up, and which one is left?",
+    )
+
+
+def stored_in_another_shape(symptoms: Symptoms) -> Cause | None:
+    """tl.store is given more values than pointers, in Triton's words."""
+    if not (found := ANOTHER_SHAPE.search(said(symptoms))):
+        return None
+    values, places = (f"[{', '.join(re.findall(r'[0-9]+', shape))}]" for shape in found.groups())
+    return cause(
+        "stored_in_another_shape",
+        f"The values, with the mask, are {values}; the places for them are {places}.",
+        "Which line gave the values that shape?",
+    )
+
+
+def larger_than_any_tile(symptoms: Symptoms) -> Cause | None:
+    if not (found := TOO_LARGE.search(said(symptoms))):
+        return None
+    return cause(
+        "larger_than_any_tile",
+        f"Triton takes no tile of more than {found[1]} elements.",
+        "Which length of this one grows with the arguments?",
     )
 
 

@@ -40,10 +40,12 @@ def all_the_same(symptoms: Symptoms) -> Cause | None:
         return None
     if np.count_nonzero(symptoms.wrong) < 4 or len(np.unique(sample(symptoms.here.want))) < 4:
         return None
+    is_sum = abs(float(got.flat[0]) - symptoms.here.want.sum()) <= symptoms.slack * np.abs(symptoms.here.want).sum()
+    but = "the sum of all wanted ones" if is_sum else "though the wanted ones differ"
     return cause(
         "all_the_same",
-        f"Every element is {_first(symptoms)}, though the wanted ones differ.",
-        "What changes from one element to the next?",
+        f"Every element is {_first(symptoms)}, {but}.",
+        "What is added up, and what kept apart?" if is_sum else "What changes from one element to the next?",
     )
 
 

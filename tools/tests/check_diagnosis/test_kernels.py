@@ -317,6 +317,45 @@ def test_a_sum_that_tl_dot_refuses_is_asked_for_by_its_name(message, source, sai
     assert (found is None) == (not said) and said in (found.words if found else "")
 
 
+def of_a_value_error(message, source):
+    frame = worker.Frame("week3/day1/dot_product.py", 60, "scores_kernel", source)
+    outcome = Outcome(None, Raised("ValueError", message, (frame,)), {}, None, False, "", 0.0)
+    found = diagnose(Symptoms("raised", outcome=outcome))
+    return found and found.words
+
+
+@pytest.mark.parametrize(
+    "source, shapes, said",
+    [
+        (
+            "acc += tl.sum(query[None, :] * keys, axis=0)",
+            "acc is [4], query is [2], keys is [4, 2]",
+            "Along axis 0 keys adds up to [2], one for each column; acc is [4].",
+        ),
+        ("acc = acc + tl.sum(keys, 1)", "acc is [2], keys is [4, 2]", "Along axis 1 keys adds up to [4], one for each"),
+        ("acc += tl.sum(keys, axis=1)", "acc is [4], keys is [4, 2]", ""),  # so it is right: something else is not
+        ("acc += tl.sum(keys * more, axis=0)", "acc is [4], keys is [4, 2], more is [4, 2]", ""),
+        ("acc += tl.sum(keys, axis=0)", "acc is [4], keys is [4, 8]", ""),  # not what the message is about
+        ("acc += query", "acc is [4], query is [2]", ""),
+    ],
+)
+def test_a_sum_along_the_other_axis_is_named_by_what_is_left(source, shapes, said):
+    message = "Cannot make_shape_compatible: incompatible dimensions at index 0: 4 and 2\n"
+    found = of_a_value_error(message + shapes, source)
+    assert (found is None) == (not said) and (found or "").startswith(said)
+
+
+def test_a_store_of_more_values_than_places_is_told_with_both_shapes():
+    message = "pointer argument to have shape ['constexpr[4]', 'constexpr[2]'] but got ['constexpr[1]', '4']\nx is [2]"
+    found = of_a_value_error(message, "tl.store(out_ptr + row, cosine)")
+    assert found.startswith("The values, with the mask, are [4, 2]; the places for them are [1, 4].")
+
+
+def test_a_tile_that_triton_takes_none_of_is_asked_for_the_length_that_grows():
+    found = of_a_value_error("numel (2097152) exceeds triton maximum tensor numel (1048576)", "keys = tl.load(place)")
+    assert "more than 1048576 elements" in found and "Which length of this one grows with the arguments?" in found
+
+
 @pytest.mark.parametrize(
     "side, element, ids, found",
     [

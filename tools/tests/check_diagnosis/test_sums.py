@@ -57,6 +57,13 @@ def test_the_first_of_a_kernel_may_be_those_of_a_warp(size, which):
     assert found.words.endswith(f"{which} take the others?")
 
 
+@pytest.mark.parametrize("every, said", [(10.0, "the sum of all wanted ones."), (9.0, "though the w")])
+def test_one_number_for_all_that_is_the_sum_of_what_is_wanted_is_called_so(every, said):
+    want = np.array([4.0, 0.0, 1.0, 5.0])
+    found = diagnose(Symptoms("values", np.full(4, every), want, np.full(4, True)))
+    assert found.words.startswith(f"Every element is {every}, {said}")
+
+
 def test_one_step_is_the_first_or_the_last():
     x = np.array([1.371, 2.413, 5.937])
     for got, which in ((x[:1].sum(), "first"), (x[2:].sum(), "last")):
