@@ -99,6 +99,15 @@ def assert_uses_block_d(function, rng):
     assert in_32 > in_16, why
 
 
+def assert_takes_no_idle_step(function, rng):
+    """A step converts what it loads, in masked places too: twice as much in two steps as in one."""
+    in_one_step, in_two_steps = (
+        count(function, *whole_numbers(rng, 8, d, torch.float16), block_n=8, block_d=32).conversions for d in (32, 64))
+    why = (f"block_d = 32. Converted: {in_one_step} places with d = 32, {in_two_steps} with d = 64.\n"
+           "Of how many steps is that, and how many of them have an element?")
+    assert in_two_steps == 2 * in_one_step, why
+
+
 # Task 1: by hand ----------------------------------------------------------------------------------
 
 def score_by_numpy(x, y):
@@ -116,7 +125,8 @@ def nearest_by_numpy(query, keys):
 
 def what_gives(value, mistakes):
     """What the mistake is that gives this value, if it is one of these."""
-    return next((f"{value} is {words}" for words, result in mistakes.items() if value == pytest.approx(result)), "")
+    return next((f"{value} is {words}" for words, result in mistakes.items()
+                 if value == pytest.approx(result, nan_ok=True)), "")
 
 
 @pytest.mark.task(1)
@@ -181,13 +191,15 @@ def test_a_vector_with_nan_or_infinity_has_the_cosine_nan_even_with_a_zero_vecto
 
 @pytest.mark.task(1)
 @pytest.mark.edge
-@pytest.mark.parametrize("size, square, end", [("1e100", "1e200", "1.8e308"), ("1e-100", "1e-200", "5e-324")],
-                         ids=["1e100", "1e-100"])
-def test_a_cosine_does_not_depend_on_how_long_the_vectors_are(size, square, end):
+@pytest.mark.parametrize("size, square, asks", [
+    ("1e100", "1e200", "floats end at 1.8e308. Which step goes beyond?"),
+    ("1e-100", "1e-200", "floats end at 5e-324. Which step goes beyond, or takes a short vector for a zero vector?"),
+], ids=["1e100", "1e-100"])
+def test_a_cosine_does_not_depend_on_how_long_the_vectors_are(size, square, asks):
     x, y = ([float(size) * element for element in vector] for vector in ([3.0, 4.0], [4.0, 3.0]))
     rounded_cosine = round(lesson.cosine(x, y), 9)
     why = (f"cosine([3 * {size}, 4 * {size}], [4 * {size}, 3 * {size}])\n"
-           f"x . x and y . y are near {square}, and floats end at {end}. Which step goes beyond?")
+           f"x . x and y . y are near {square}, and {asks}")
     assert rounded_cosine == 0.96, why
 
 
@@ -475,12 +487,26 @@ def test_the_cosine_of_a_key_does_not_depend_on_the_keys_beside_it():
     query, keys = tensor(QUERY), tensor(KEYS)
     cosine_of_k0_alone = round(lesson.cosines(query, keys[:1], block_n=1, block_d=4).tolist()[0], 4)
     cosine_of_k0_beside_three_others = round(lesson.cosines(query, keys, block_n=4, block_d=4).tolist()[0], 4)
-    assert cosine_of_k0_beside_three_others == cosine_of_k0_alone
+    why = what_gives(cosine_of_k0_beside_three_others, {
+        f"{what}: what does a sum without an axis add up?": round(score / math.sqrt(6 * square), 4)
+        for what, score, square in [("k0's score over the length of all four keys together", 4, 53),
+                                    ("the score of all four keys together over k0's length", 12, 30),
+                                    ("the score of all four keys together over the length of all four", 12, 53)]})
+    assert cosine_of_k0_beside_three_others == cosine_of_k0_alone, why
     assert_measures(query, keys, block_n=4, block_d=4)
 
 
 @pytest.mark.task(4)
 def test_two_programs_find_two_cosines_each_in_two_steps():
+    """k3 and the query in the second step: (1, 1) . (0, 1) is 1, and the squares of their lengths are 2 and 1."""
+    cosine_of_k3 = round(lesson.cosines(tensor(QUERY), tensor(KEYS[3:]), block_n=1, block_d=2).item(), 4)
+    why = what_gives(cosine_of_k3, {
+        f"right if {which} of the second step alone. What becomes of the step before?":
+            round(score / math.sqrt(query * key), 4)
+        for which, score, query, key in [
+            ("the length of the query is that", 6, 1, 7), ("the length of the key is that", 6, 6, 2),
+            ("both lengths are those", 6, 1, 2), ("the score is that", 1, 6, 7), ("all three are those", 1, 1, 2)]})
+    assert cosine_of_k3 == 0.9258, why
     assert_measures(tensor(QUERY), tensor(KEYS), block_n=2, block_d=2)
 
 
@@ -508,7 +534,7 @@ def test_cosines_do_not_depend_on_how_long_the_vectors_are(size, square, asks):
 
 @pytest.mark.task(4)
 @pytest.mark.edge
-@pytest.mark.parametrize("n, d", [(0, 5), (1, 1), (3, 0), (7, 15), (8, 16), (9, 17), (17, 37)])
+@pytest.mark.parametrize("n, d", [(0, 5), (3, 0), (7, 15), (8, 16), (9, 17), (17, 37), (1, 1)])
 def test_finds_cosines_of_any_number_of_keys_of_any_length(n, d, rng):
     assert_measures(*numbers(rng, n, d), block_n=8, block_d=16)
 
@@ -521,18 +547,27 @@ def test_finds_cosines_of_keys_longer_than_any_tile(rng):
 
 @pytest.mark.task(4)
 @pytest.mark.edge
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_finds_cosines_of_keys_that_lie_apart(dtype, rng):
-    query, keys = numbers(rng, 70, 130, dtype)
-    assert_measures(query, apart(keys))
+def test_squares_of_float16_need_not_fit_float16():
+    """300 * 300 is 90000."""
+    query, keys = tensor([300.0], torch.float16), tensor([[300.0]], torch.float16)
+    cosine_of_300_and_300 = round(lesson.cosines(query, keys, block_n=1, block_d=1).item(), 4)
+    asks = "300 * 300 is infinity in float16. What is converted, and when?"
+    why = what_gives(cosine_of_300_and_300, {f"a score divided by an infinite length: {asks}": 0,
+                                             f"an infinite score divided by the lengths: {asks}": INF,
+                                             f"infinity divided by infinity: {asks}": NAN})
+    assert cosine_of_300_and_300 == 1, why
+    query, keys = tensor([300.0, 100.0], torch.float16), tensor([[300.0, -100.0], [0.0, 1.0]], torch.float16)
+    assert_measures(query, keys, block_n=2, block_d=2)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
-def test_squares_of_float16_need_not_fit_float16():
-    """300 * 300 is 90000."""
-    query, keys = tensor([300.0, 100.0], torch.float16), tensor([[300.0, -100.0], [0.0, 1.0]], torch.float16)
-    assert_measures(query, keys, block_n=2, block_d=2)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_finds_cosines_of_keys_that_lie_apart(dtype, rng):
+    query, keys = numbers(rng, 5, 6, dtype)
+    assert_measures(query, apart(keys), block_n=4, block_d=4)
+    query, keys = numbers(rng, 70, 130, dtype)
+    assert_measures(query, apart(keys))
 
 
 @pytest.mark.task(4)
@@ -571,6 +606,12 @@ def test_cosines_load_each_key_once_too(keys_of_a_program, rng):
 @pytest.mark.counters
 def test_a_step_of_cosines_takes_block_d_elements_too(rng):
     assert_uses_block_d(lesson.cosines, rng)
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_no_step_of_cosines_is_masked_as_a_whole(rng):
+    assert_takes_no_idle_step(lesson.cosines, rng)
 
 
 @pytest.mark.task(4)

@@ -23,8 +23,10 @@ Concept
     4 / (2.45 * 5.48) = 0.30. Its score is twice that of k2 because k0 is long; k2 points more the way that q does.
     Zero vectors have no direction: 0 / 0 is an error in Python, and NaN in a kernel. Their cosine is 0 here, by
     agreement. A vector with NaN or infinity in it has the cosine NaN, even with a zero vector: so somebody notices.
+    0 * NaN and 0 * infinity are NaN, and the product of both lengths carries it on; a length of 0 alone does not.
     Range: a float ends at 1.8e308. For two vectors of length 1e100 the product of x . x and y . y is 1e400, which is
-    infinite, and the root of it too. Take both roots first: 1e100 * 1e100 is harmless. float32 ends at 3.4e38.
+    infinite, and the root of it too. Take both roots first: 1e100 * 1e100 is harmless. At the other end 1e-400 becomes
+    0; and a vector of length 1e-100 is short, but no zero vector. float32 goes from 1.4e-45 to 3.4e38.
 
     In a kernel: a program has BLOCK_N keys and takes BLOCK_D elements of each at a time, as a tile with a row for each
     key. query[None, :] * keys multiplies every row by the query, and tl.sum(tile, axis=1) adds up each row: one
@@ -32,8 +34,8 @@ Concept
     any tile can be. In task 4 tl.sum(x) of one vector is one number, and its accumulator begins as 0.0.
     A tile has the places row_begin[:, None] + col[None, :], and the mask rows_exist[:, None] & cols_exist[None, :].
     Places that do not exist, beyond the last key or the last element, are loaded as 0.0 with other=0.0 and add nothing.
-    Row stride: keys can be a part of something larger, such as every second row. Element [i, p] lies at
-    i * row_stride + p. Beyond 2**31 elements that product needs 64 bits: row.to(tl.int64) * row_stride.
+    Row stride, keys.stride(0): keys can be a part of something larger, such as every second row. Element [i, p] lies
+    at i * row_stride + p. Beyond 2**31 elements that product needs 64 bits: row.to(tl.int64) * row_stride.
     Precision: float16 ends at 65504, and 200 * 400 does not fit. Convert what was loaded, x.to(tl.float32), then
     multiply: on float32 it does nothing. tl.sqrt(x) takes float32; tl.where(condition, a, b) chooses place by place.
     Traffic: one program needs a key, but all need the query. With one key a program it is half of what is loaded.
@@ -107,7 +109,8 @@ def scores(query: torch.Tensor, keys: torch.Tensor, *, block_n: int = BLOCK_N, b
     """The score of each key by scores_kernel, one program for `block_n` keys; computed in float32.
 
     query: (d,), contiguous. keys: (n, d), rows of any stride, the elements of a row side by side; not copied.
-    Both float32, both float16 or both bfloat16; n or d may be 0, and the score of nothing is 0.
+    Both float32, both float16 or both bfloat16; n or d may be 0, and the score of nothing is 0. A grid of 0 programs
+    may be launched.
     block_n, block_d: powers of two. out: (n,) float32, contiguous, allocated if not given.
     """
     n, d = keys.shape
