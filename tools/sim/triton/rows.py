@@ -15,6 +15,8 @@ def indices(view: View, block: np.ndarray, outside: np.ndarray) -> np.ndarray | 
     """
     if block.ndim != 2 or view.tensor.dim() != 2 or not view.tensor.numel():
         return None
+    if 1 in block.shape:  # a single line says nothing of the step that the kernel takes to the next one
+        return None
     (rows, columns), (step, one) = view.tensor.shape, view.tensor.stride()
     places, found = (block.astype(np.int64) - view.low) // view.tensor.element_size(), np.argwhere(outside)
     if not _lies_so(places, step):  # or transposed: its columns are parts of rows

@@ -284,6 +284,20 @@ def test_neither_rows_nor_columns_are_blamed_where_it_may_be_the_stride_or_both(
     assert fault.text.splitlines()[-1] == "Which of these places exist, and what computes them?"
 
 
+@triton.jit
+def load_line(x_ptr, out_ptr, first, step):
+    place = first + tl.arange(0, 1)[:, None] + tl.arange(0, 8)[None, :] * step
+    x = tl.load(x_ptr + place, mask=place >= 0)
+    tl.store(out_ptr + tl.arange(0, 8)[None, :], x)
+
+
+@pytest.mark.parametrize("first, step", [(8, 1), (4, 5)])
+def test_neither_rows_nor_columns_are_blamed_for_a_single_line(first, step):
+    """That of the last row may begin too late, and a line down the rows may have been meant to go along one."""
+    fault = fault_of(load_line, (1,), torch.ones(3, 5), torch.zeros(8), first, step)
+    assert fault.text.splitlines()[-1] == "Which of these places exist, and what computes them?"
+
+
 @pytest.mark.parametrize(
     "given, says",
     [
