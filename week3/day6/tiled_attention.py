@@ -28,9 +28,9 @@ Concept
     Lowest: m begins with LOWEST, the lowest float32. If it began with -inf, a tile whose scores are all -inf would make
     -inf - -inf: NaN. A query whose scores are all -inf ends with l = 0; l.masked_fill(l == 0, 1.0) is l with 1 there,
     and out is 0.
-    Memory: 8192 x 8192 scores in float32 take 268 MB. With 64 keys at a time they take 8192 * 64 * 4 bytes = 2 MB.
+    Memory: 8192 x 8192 scores in float32 take 268 MB. With 64 keys in a tile they take 8192 * 64 * 4 bytes = 2 MB.
     In a kernel they take none: a tile of scores stays in registers, until the next one takes its place.
-    Kernel: a program has TILE_M queries, and walks over all keys, TILE_N at a time. q, m, l and acc stay in registers.
+    Kernel: a program has TILE_M queries, and walks over all keys, TILE_N in a tile. q, m, l and acc stay in registers.
     tl.max(x, 1, keep_dims=True) and tl.sum(...) give columns; tl.maximum(a, b) and tl.exp(x) are as in PyTorch. k.T
     turns a tile, tl.full(shape, value, tl.float32) fills one. tl.dot(p, v, acc * alpha, input_precision=PRECISION) adds
     the product to acc * alpha. PRECISION is "tf32x3", nearly float32: both products need it.
@@ -39,8 +39,8 @@ Concept
     is a row, (1, TILE_N); the mask of the loads is a column, (TILE_N, 1), of the same positions.
     Causal: query i sees keys 0 to i. 48 queries and 48 keys are 3 x 3 tiles of 16 x 16. The first queries need 16 keys,
     the next 32, the last 48: 6 tiles of 9. The loop of a program ends there, and the mask of its loads too: of a tile
-    of 64 keys the first queries load 16. Scores that are left may be hidden too: mask them. min(a, b, c) works in a
-    kernel.
+    of 64 keys the first queries load 16. Of scores that are left some are hidden: then seen is (TILE_M, TILE_N), a row
+    of keys compared with a column of queries. min(a, b, c) works in a kernel.
     Bytes: scores are never moved, out is stored once. But each program loads its keys and values: with 512 of each,
     d = 64 and TILE_M = 16, each of 32 programs loads 2 * 512 * 64 * 4 bytes, 8.4 MB in all; with TILE_M = 64, 8
     programs load 2.1 MB. Fewer bytes took longer: a kernel of this kind needed 20 microseconds with TILE_M = 16 and 40
@@ -68,7 +68,7 @@ import triton.language as tl
 
 LOWEST = tl.constexpr(-3.4028234663852886e38)  # of float32; LOWEST.value is the number outside of kernels
 PRECISION = tl.constexpr("tf32x3")             # of both products: on tensor cores, nearly float32
-TILE_M, TILE_N = 16, 64                        # queries of a program, keys of a step
+TILE_M, TILE_N = 16, 64                        # queries of a program, keys of a tile
 
 
 # Task 1
@@ -92,7 +92,7 @@ def add_tile(m: torch.Tensor, l: torch.Tensor, acc: torch.Tensor, scores: torch.
 # Task 2
 def attention_by_tiles(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float | None = None,
                        tile_n: int = TILE_N) -> torch.Tensor:
-    """softmax(scale * q @ k.T) @ v, (n_q, d_v), with tile_n keys at a time; the last tile may have fewer.
+    """softmax(scale * q @ k.T) @ v, (n_q, d_v), with tile_n keys in a tile; the last tile may have fewer.
 
     q: (n_q, d), k: (n_k, d), v: (n_k, d_v), float32. n_q and n_k may be 0. scale: 1 / sqrt(d) if None.
     A query whose scores are all -inf, or that has no key, gets zeros. At no time is there memory for more scores than
@@ -106,7 +106,10 @@ def attention_by_tiles(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, sca
 @triton.jit
 def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, n_q, n_k, scale, CAUSAL: tl.constexpr, D: tl.constexpr,
                      TILE_M: tl.constexpr, TILE_N: tl.constexpr):
-    """A tile of queries against all keys that at least one of them sees; task 3 without CAUSAL, task 4 with it."""
+    """A tile of queries against all keys that at least one of them sees; task 3 without CAUSAL, task 4 with it.
+
+    As in task 2, q is scaled once, and the result divided once: neither in each turn of the loop.
+    """
     first = tl.program_id(0) * TILE_M
     row = first + tl.arange(0, TILE_M)[:, None]
     along = tl.arange(0, D)[None, :]  # element [row, along] of q lies at q_ptr + row * D + along
@@ -118,7 +121,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
               tile_m: int = TILE_M, tile_n: int = TILE_N, out: torch.Tensor | None = None) -> torch.Tensor:
     """The same by attention_kernel, one program for each tile of queries: (n_q, d). Only out is allocated.
 
-    q: (n_q, d), k, v: (n_k, d), float32, contiguous. n_q and n_k may be 0; a grid of 0 programs launches none.
+    q: (n_q, d), k, v: (n_k, d), float32, contiguous. n_q and n_k may be 0: a grid of 0 programs launches none, and
+    needs no `if`.
     d, tile_m, tile_n: powers of two from 16.
     causal: query i sees keys 0 to i; all, if not. scale: 1 / sqrt(d) if None. out: like q, allocated if not given.
     """
@@ -131,7 +135,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
 def key_ends(n_q: int, n_k: int, tile_m: int, causal: bool) -> list[int]:
     """For each tile of queries, how many keys, from key 0 on, at least one of its queries sees.
 
-    Of the last tile only the queries below n_q exist. n_q and n_k may be 0, and differ also if causal.
+    Of the last tile only the queries below n_q exist. n_q and n_k may be 0. They may differ, with causal too: of keys
+    0 to i, query i sees those that exist.
     """
     raise NotImplementedError("week3/day6 task 4: key_ends")
 
