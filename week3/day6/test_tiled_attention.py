@@ -1,6 +1,8 @@
 """The lesson again, as checks: one tile more, all tiles in PyTorch, all in a kernel, tiles skipped, bytes counted."""
 
 import itertools
+import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -66,6 +68,12 @@ def nans(x):
     return int(x.isnan().sum())
 
 
+def assert_none_of(value, mistakes):
+    """The value is none that a known mistake gives; mistakes: value -> what to say."""
+    if value in mistakes:
+        raise AssertionError(mistakes[value])
+
+
 def always(value):
     """An oracle for one call, whose right answer is known."""
     return lambda *args, **kwargs: value
@@ -83,7 +91,7 @@ def keys_seen(n_q, n_k, tile_m, causal):
 def test_after_the_first_tile_of_the_lesson_m_is_2_and_l_1_135():
     scores, v = tensor([[2, 0]]), story()[2][:2]
     l = round(lesson.add_tile(*no_key(1, 2), scores, v)[1].item(), 3)
-    assert l != 1, "l is 1, as of weights that are divided already: p is exp(score - m), and l its sum"
+    assert_none_of(l, {1: "l is 1, as of weights that are divided already: p is exp(score - m), and l its sum"})
     assert_matches(lesson.add_tile, *no_key(1, 2), scores, v, oracle=always(state_of(scores, v)))
 
 
@@ -92,11 +100,12 @@ def test_after_the_second_tile_of_the_lesson_m_is_3_and_l_1_553():
     v = story()[2]
     before = state_of(tensor([[2, 0]]), v[:2])
     m, l, first_of_acc = (round(x[0, 0].item(), 3) for x in lesson.add_tile(*before, tensor([[1, 3]]), v[2:]))
-    assert m != 2, "m is 2 as before, and a score of 3 came"
-    assert l != 2.271, "l is 1.135 + 1.135, as if m were still 2: what makes it shrink?"
-    assert l != 4.221, "l of the first tile grew by exp(1): alpha is exp of which difference?"
-    assert l != 1.135, "l is that of the second tile: what is left of the first?"
-    assert first_of_acc != 3.135, "acc is (1, .135) + (2.135, .135): acc shrinks with l"
+    assert_none_of(m, {2: "m is 2 as before, and a score of 3 came: of which two numbers is m_new the larger?"})
+    assert_none_of(l, {2.271: "l is 1.135 + 1.135, as if m were still 2: what makes it shrink?",
+                       4.221: "l of the first tile grew by exp(1): alpha is exp of which difference?",
+                       1.135: "l is that of the second tile: what is left of the first?"})
+    assert_none_of(first_of_acc, {3.135: "acc is (1, .135) + (2.135, .135): which factor makes it shrink with l?",
+                                  2.135: "acc is that of the second tile: what is left of the first?"})
     assert_matches(lesson.add_tile, *before, tensor([[1, 3]]), v[2:],
                    oracle=always(state_of(tensor([[2, 0, 1, 3]]), v)))
 
@@ -112,11 +121,16 @@ def test_smaller_scores_leave_m_as_it_is():
 
 @pytest.mark.task(1)
 def test_m_and_l_are_columns_with_one_number_for_each_query():
-    scores, v = tensor([[2, 0], [1, 3]]), story()[2][:2]
+    scores, v = tensor([[2, 0], [3, 3]]), story()[2][:2]
     m, l, _ = lesson.add_tile(*no_key(2, 2), scores, v)
     of_m, of_l = tuple(m.shape), tuple(l.shape)
     assert of_m == (2, 1), f"m_new is {of_m}, wanted (2, 1): what does a row of maxima make with the column m?"
+    assert_none_of(m[0].item(), {
+        3: "m of query 0 is 3, and its scores are 2 and 0: along which axis did the maximum find a 3?"})
     assert of_l == (2, 1), f"l is {of_l}, wanted (2, 1): what does a row of sums make with the column l?"
+    of_query_0 = round(l[0].item(), 3)
+    in_words = f"l of query 0 is {of_query_0}, and its weights are 1 and .135: along which axis were they added up?"
+    assert_none_of(of_query_0, {3.135: in_words, 2: in_words})
     assert_matches(lesson.add_tile, *no_key(2, 2), scores, v, oracle=always(state_of(scores, v)))
 
 
@@ -186,8 +200,9 @@ def test_two_exponentials_are_enough():
 @pytest.mark.parametrize("tile_n", [2, 1, 3, 4, 100])
 def test_tiles_of_any_width_give_the_result_of_the_lesson(tile_n):
     out = round(lesson.attention_by_tiles(*story(), tile_n=tile_n)[0, 0].item(), 3)
-    assert out != 2.503, "this is acc: what is l for?"
-    assert out != 1.584, "acc of the first tile was divided by l before the second came"
+    assert_none_of(out, {2.503: "2.503 came, and this is acc: what is l for?",
+                         1.584: "acc of the first tile was divided by l before the second came: when is l whole?",
+                         1.02: "acc was divided by l after each tile, and once more at the end: when is l whole?"})
     assert_matches(lesson.attention_by_tiles, *story(), tile_n=tile_n, oracle=attended)
 
 
@@ -222,12 +237,23 @@ def test_nan_in_a_query_a_key_or_a_value_goes_where_it_should(rng):
         assert_matches(lesson.attention_by_tiles, q, k, v, tile_n=4, oracle=attended, tolerance=OF_SCORES)
 
 
+def line_that_grew(small, large):
+    """The line whose tensors take more at the peak of `large` than at that of `small`: its bytes, and its text."""
+    of_small, of_large = Counter(), Counter()
+    for used, bytes_of in (small, of_small), (large, of_large):
+        for made in used.at_peak:
+            bytes_of[made.line, made.source] += made.bytes
+    line, source = max(of_large, key=lambda place: of_large[place] - of_small[place])
+    return f"line {line} made {of_small[line, source]:,} and {of_large[line, source]:,} of them:\n    {source}"
+
+
 @pytest.mark.task(2)
 @pytest.mark.counters
 def test_twice_as_many_keys_take_no_byte_more(rng):
-    used_for_64 = memory(lesson.attention_by_tiles, *head(rng, 32, 64, 16), tile_n=16)
-    used = memory(lesson.attention_by_tiles, *head(rng, 32, 128, 16), tile_n=16)
-    assert used.peak <= used_for_64.peak
+    small, large = (memory(lesson.attention_by_tiles, *head(rng, 32, n_k, 16), tile_n=16) for n_k in (64, 128))
+    if large.peak > small.peak:
+        raise AssertionError(f"{small.peak:,} bytes with 64 keys, {large.peak:,} with 128;\n"
+                             f"{line_that_grew(small, large)}\nWhich part of it does one tile of keys need?")
 
 
 @pytest.mark.task(2)
@@ -240,7 +266,7 @@ def test_queries_are_scaled_and_results_divided_once_not_for_each_tile(rng):
     assert four.library_float64 == []
     assert divisions <= 1, "divide acc by l when all keys are through"
     products_of_a_tile = (products_of_four_tiles - products_of_two_tiles) / 2
-    assert products_of_a_tile <= 4, "two matrix products, alpha * l, alpha * acc: what else is multiplied in each?"
+    assert products_of_a_tile <= 4, "two matrix products, alpha * l, alpha * acc: what else is multiplied in each tile?"
 
 
 # Task 3: all of it in a kernel --------------------------------------------------------------------
@@ -249,8 +275,9 @@ def assert_no_tf32(q, k, v, **how):
     """The result is not off by as much as factors of 11 binary digits make it; it may be off by more."""
     exact = attended(q.double(), k.double(), v.double(), **how)
     error = float(torch.linalg.norm(lesson.attention(q, k, v, **how) - exact) / torch.linalg.norm(exact))
-    assert not 1e-5 < error < 5e-3, (
-        f"off by {error:.0e} of the result, as with factors of 11 binary digits: how does each tl.dot round?")
+    if 1e-5 < error < 5e-3:
+        raise AssertionError(f"The result has a relative error of {error:.0e}, as with factors of 11 binary digits.\n"
+                             "Float32 has 24, and there are two products: how does each tl.dot round?")
 
 
 @pytest.mark.task(3)
@@ -258,6 +285,11 @@ def assert_no_tf32(q, k, v, **how):
 def test_the_kernel_gives_the_result_of_the_lesson(factor):
     """d is 16 and tiles are 16 x 16: the least that tl.dot takes. 12 of the 16 keys do not exist."""
     q, k, v = story(16, 16)
+    out = round(lesson.attention(q * factor, k * factor, v, scale=0.5, tile_m=16, tile_n=16)[0, 0].item(), 3)
+    assert_none_of(out, {
+        0: "0 came, of 4 keys in tiles of 16: how many turns does the loop over keys take?",
+        0.041: "acc is 2.503 and l 1.553; 0.041 came, as if l were 61.553, with the weights of 15 queries that do not "
+               "exist: along which axis are weights added up?"})
     assert_no_tf32(q * factor, k * factor, v, scale=0.5, tile_m=16, tile_n=16)
     assert_matches(lesson.attention, q * factor, k * factor, v, scale=0.5, tile_m=16, tile_n=16, oracle=attended)
 
@@ -270,12 +302,26 @@ def test_a_second_tile_of_keys_raises_the_maximum():
     k[16:, 0], v[16:] = 1, 3
     out = round(lesson.attention(q, k, v, scale=1.0, tile_m=16, tile_n=16)[0, 0].item(), 3)
     in_words = f"{out} came, wanted 2.462. Before the second tile m = 0, l = 16, acc = 16; now m = 1:"
-    assert out != 2, f"{in_words} by which factor do both shrink?"
-    assert out != 2.924, f"{in_words} l shrinks, what of acc?"
-    assert out != 1.684, f"{in_words} acc shrinks, what of l?"
-    assert out != 3.368, f"{in_words} what of this l is kept?"
-    assert out != 3, f"{in_words} nothing of both is left. Which m does the second tile begin with?"
+    assert_none_of(out, {2: f"{in_words} by which factor do both shrink?",
+                         2.924: f"{in_words} l shrinks, what of acc?",
+                         1.684: f"{in_words} acc shrinks, what of l?",
+                         3.368: f"{in_words} what of this l is kept?",
+                         3: f"{in_words} nothing of both is left. Which m does the second tile begin with?"})
     assert_matches(lesson.attention, q, k, v, scale=1.0, tile_m=16, tile_n=16, oracle=attended)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_each_query_of_the_kernel_has_a_maximum_of_its_own_and_of_all_tiles():
+    """Query 0 has scores of 300, the others of 100; in a second tile all have scores of 0. All values are 2."""
+    q, k, v = (torch.zeros(rows, 16, device=device) for rows in (16, 32, 32))
+    q[:, 0], q[0, 0], k[:16, 0], v[:] = 1, 3, 100, 2
+    out = lesson.attention(q, k, v, scale=1.0, tile_m=16, tile_n=16)
+    nans_of_out, of_query_1 = nans(out), out[1, 0].item()
+    assert nans_of_out == 0, ("Scores of 300 and 100 in the first tile, of 0 in the second: exp(300 - 0) is inf. Of "
+                              "which tiles is m the largest score?")
+    assert of_query_1 > 1, ("All values are 2, and query 1 got 0: its scores are 100, those of query 0 300. Which "
+                            "maximum is subtracted from the scores of query 1?")
 
 
 @pytest.mark.task(3)
@@ -352,7 +398,9 @@ def test_one_launch_does_it_all_a_program_for_each_tile_of_queries(rng):
     counters = count(lesson.attention, *head(rng, 48, 40, 16), tile_m=16, tile_n=32)
     assert counters.library_operations == []
     assert [launch.kernel for launch in counters.launches] == ["attention_kernel"]
-    assert counters.programs == 3
+    programs, grid = counters.programs, counters.launches[0].grid
+    assert programs == 3, (f"48 queries, 40 keys, tile_m is 16, tile_n 32. The grid was {grid}, and {programs} "
+                           "programs ran: how many tiles of queries are there?")
     assert counters.float64 == 0
 
 
@@ -401,6 +449,21 @@ def test_tensor_cores_multiply_and_no_register_is_spilled(rng):
 
 
 @pytest.mark.task(3)
+@pytest.mark.compiled
+def test_the_loop_over_keys_neither_scales_nor_divides(rng):
+    """Each turn is one tile of keys; q is scaled before, and acc is divided after all of them."""
+    text = compiled(lesson.attention, *head(rng, 64, 128, 64), chip="h100").kernels["attention_kernel"].text("ttir")
+    loops = re.finditer(r"^( *)[^\n]*\bscf\.(for|while)\b.*?\n\1\}(?! do)", text, re.DOTALL | re.MULTILINE)
+    turns = "".join(loop[0] for loop in loops)
+    scale = re.search(r"(%\w+): f32", text)[1]  # the kernel's one number in float32
+    divisions, uses_of_scale = turns.count("divf"), len(re.findall(rf"{scale}\b", turns))
+    assert divisions == 0, ("The loop over keys divides, in each turn. l and acc are sums, which shrink by the same "
+                            "factor. After which tile is acc / l the result?")
+    assert uses_of_scale == 0, ("The loop over keys multiplies by scale, in each turn. Which factor of the scores is "
+                                "the same in all turns, and is scaled once?")
+
+
+@pytest.mark.task(3)
 @pytest.mark.gpu
 @pytest.mark.speed
 def test_beats_eager_on_a_head_of_512(rng):
@@ -415,8 +478,9 @@ def test_beats_eager_on_a_head_of_512(rng):
 
 @pytest.mark.task(4)
 def test_three_tiles_of_16_queries_need_16_32_and_48_keys():
-    assert lesson.key_ends(48, 48, 16, True) == [16, 32, 48]
-    assert lesson.key_ends(48, 48, 16, False) == [48, 48, 48]
+    causal, not_causal = (lesson.key_ends(48, 48, 16, causal) for causal in (True, False))
+    assert causal == [16, 32, 48], "The first tile has queries 0 to 15: which of its queries sees most keys?"
+    assert not_causal == [48, 48, 48], "Not causal: which keys does a query see then?"
 
 
 @pytest.mark.task(4)
@@ -443,10 +507,14 @@ def test_causal_query_i_shares_its_weight_among_keys_0_to_i():
     v[0] = 1
     weights_of_key_0 = lesson.attention(v * 0, v * 0, v, causal=True, tile_m=16, tile_n=16)[:, 0].tolist()
     of_query_0, of_query_15, of_query_16 = (round(weights_of_key_0[query], 4) for query in (0, 15, 16))
-    assert of_query_0 != 0, "query 0 got zeros: it sees key 0, its own place"
-    assert of_query_0 != round(1 / 32, 4), "query 0 gives all 32 keys the same weight: it sees key 0 alone"
-    assert of_query_15 != 1, "query 15 gives key 0 all its weight, and sees 16 keys: which query ends its loop?"
-    assert of_query_16 != 1, "query 16 gives key 0 all its weight, and sees 17 keys: where is its row counted from?"
+    assert_none_of(of_query_0, {
+        0: "Query 0 got zeros. It sees key 0, its own place: which comparison of key and row lets it in?",
+        round(1 / 32, 4): "Query 0 gives each of 32 keys the same weight, 1 / 32. Which keys does it see?"})
+    assert_none_of(of_query_15, {
+        1: "Query 15 gives key 0 all its weight, and sees 16 keys: which query ends its loop?",
+        round(1 / 15, 4): "Query 15 gives each of 15 keys a weight of 1 / 15, and sees 16: where does its loop end?"})
+    assert_none_of(of_query_16, {
+        1: "Query 16 gives key 0 all its weight, and sees 17 keys: where is its row counted from?"})
     assert of_query_0 == 1, f"query 0 gives key 0 the weight {of_query_0}: it sees no other key"
     q, k, v = story(16, 16)
     q = q.repeat(3, 1)
@@ -511,6 +579,18 @@ def test_nan_in_a_hidden_key_or_in_the_values_of_a_skipped_tile_reaches_nobody(r
 # Task 5: predicted, and counted -------------------------------------------------------------------
 
 @pytest.mark.task(5)
+def test_a_tile_of_64_keys_is_multiplied_if_one_of_its_keys_is_seen():
+    tiles = lesson.tiles_multiplied(80, 80, 16, 64, True)
+    in_words = f"80 queries in 5 tiles, 80 keys in 2, causal: got {tiles}, wanted 6."
+    assert_none_of(tiles, {
+        2: f"{in_words}\nThe first 16 queries see 16 keys of 64: how many tiles are multiplied for them?",
+        5: f"{in_words}\nIt is half of the 10 pairs: how many tiles of queries need keys 0 to 63?",
+        10: f"{in_words}\nThese are all pairs: in which of them is no score seen?",
+        15: f"{in_words}\nAs if 16 keys were a tile: how many of them are in a tile of keys?"})
+    assert_matches(lesson.tiles_multiplied, 80, 80, 16, 64, True, oracle=always(6))
+
+
+@pytest.mark.task(5)
 @pytest.mark.parametrize("n_q, n_k, tile_m, tile_n, causal, tiles", [
     (48, 48, 16, 16, True, 6), (48, 48, 16, 16, False, 9), (64, 64, 16, 32, True, 6), (33, 50, 16, 32, False, 6),
     (0, 5, 16, 16, True, 0), (5, 0, 16, 16, False, 0)])
@@ -519,12 +599,29 @@ def test_six_tiles_of_nine_are_left(n_q, n_k, tile_m, tile_n, causal, tiles):
 
 
 @pytest.mark.task(5)
+def test_each_program_loads_all_keys_and_values_of_the_lesson():
+    in_tiles_of_16, in_tiles_of_64 = (lesson.predict_traffic(512, 512, 64, tile_m, False) for tile_m in (16, 64))
+    if in_tiles_of_16 == in_tiles_of_64:
+        raise AssertionError(f"512 queries: 32 programs with TILE_M = 16, 8 with 64, and {in_tiles_of_16:,} bytes with "
+                             "both. How many programs load key 0?")
+    a_tensor = FLOAT32 * 512 * 64  # bytes of each of q, k, v and out
+    in_words = f"512 queries and keys, d = 64, tile_m = 64: got {in_tiles_of_64:,}, wanted {18 * a_tensor:,}."
+    assert_none_of(in_tiles_of_64, {
+        17 * a_tensor: f"{in_words}\nq once, k and v by 8 programs: what else do the programs move?",
+        10 * a_tensor: f"{in_words}\nq and out once, and one tensor 8 times: what does each tile of keys need?"})
+    assert_matches(lesson.predict_traffic, 512, 512, 64, 64, False,
+                   oracle=always(terms(q=a_tensor, k=8 * a_tensor, v=8 * a_tensor, out=a_tensor)))
+
+
+@pytest.mark.task(5)
 def test_causal_programs_load_less():
     bytes_causal, bytes_of_all = (lesson.predict_traffic(48, 48, 16, 16, causal) for causal in (True, False))
     of_whole_tiles = FLOAT32 * 16 * 2 * (48 + 3 * lesson.TILE_N)
     assert bytes_causal != of_whole_tiles, (
         f"as if each program loaded {lesson.TILE_N} keys, a whole tile: how many does the mask of a load let in?")
-    assert bytes_causal < bytes_of_all, "the first 16 queries load 16 keys of 48: how many does the sum take?"
+    assert bytes_causal < bytes_of_all, (
+        f"{bytes_causal:,} bytes causal, {bytes_of_all:,} if not: the first 16 queries load 16 keys of 48. How many of "
+        "them do you count?")
 
 
 @pytest.mark.task(5)
