@@ -285,13 +285,19 @@ def assert_no_tf32(q, k, v, **how):
 def test_the_kernel_gives_the_result_of_the_lesson(factor):
     """d is 16 and tiles are 16 x 16: the least that tl.dot takes. 12 of the 16 keys do not exist."""
     q, k, v = story(16, 16)
-    out = round(lesson.attention(q * factor, k * factor, v, scale=0.5, tile_m=16, tile_n=16)[0, 0].item(), 3)
+    sizes = {"scale": 0.5, "tile_m": 16, "tile_n": 16}
+    out = torch.full_like(q, 7)  # 7 stays where nothing is stored
+    out = round(lesson.attention(q * factor, k * factor, v, out=out, **sizes)[0, 0].item(), 3)
+    four_times_each = q, k.repeat(4, 1), v.repeat(4, 1)  # 16 keys, all of which exist, with the same result
+    if np.isnan(out) and nans(lesson.attention(*four_times_each, **sizes)):
+        raise AssertionError("NaN came, and no score is infinite. Before the first tile m is LOWEST, and l and acc are "
+                             "0: what is alpha then, and what alpha * l?")
     assert_none_of(out, {
-        0: "0 came, of 4 keys in tiles of 16: how many turns does the loop over keys take?",
+        0: "0 came, of 4 keys in tiles of 16: how many turns does the loop over keys take, and what is acc after each?",
         0.041: "acc is 2.503 and l 1.553; 0.041 came, as if l were 61.553, with the weights of 15 queries that do not "
                "exist: along which axis are weights added up?"})
-    assert_no_tf32(q * factor, k * factor, v, scale=0.5, tile_m=16, tile_n=16)
-    assert_matches(lesson.attention, q * factor, k * factor, v, scale=0.5, tile_m=16, tile_n=16, oracle=attended)
+    assert_no_tf32(q * factor, k * factor, v, **sizes)
+    assert_matches(lesson.attention, q * factor, k * factor, v, **sizes, oracle=attended)
 
 
 @pytest.mark.task(3)
@@ -479,7 +485,7 @@ def test_beats_eager_on_a_head_of_512(rng):
 @pytest.mark.task(4)
 def test_three_tiles_of_16_queries_need_16_32_and_48_keys():
     causal, not_causal = (lesson.key_ends(48, 48, 16, causal) for causal in (True, False))
-    assert causal == [16, 32, 48], "The first tile has queries 0 to 15: which of its queries sees most keys?"
+    assert causal == [16, 32, 48], "The last queries of the three tiles are 15, 31 and 47: how many keys does each see?"
     assert not_causal == [48, 48, 48], "Not causal: which keys does a query see then?"
 
 
