@@ -137,6 +137,7 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     more = list(takewhile(lambda line: not ADDRESS.search(line), more))  # what is at an address explains nothing
     details = [line for each in more if (line := without_dump(each.strip())) and "-v to get" not in line][:6]
     told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, item) if entry else []
+    message, told = _one_question(message, told)
     statement = [_wrapped("The test says  ", asked), _wrapped("         here  ", found)]
     if message and found in ("", "assert False"):
         statement.pop()
@@ -148,6 +149,15 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
             *(["", *told] if told else []),
         ]
     )
+
+
+def _one_question(message: str, told: list[str]) -> tuple[str, list[str]]:
+    """A question of the test's own stands in place of the one that is asked of every call's memory."""
+    from tools.check.diagnosis.alive import ASKS
+
+    if not told or told[-1] not in ASKS.values() or not message.endswith("?"):
+        return message, told
+    return "", [*told[:-1], *(textwrap.fill(line, WIDTH) for line in message.splitlines())]
 
 
 def _statement(file: Path, line: int) -> str:

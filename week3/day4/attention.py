@@ -39,9 +39,11 @@ Concept
     x.masked_fill_(~mask, -torch.inf), x.exp_() and x.div_(y), with _ at the end, write into x. torch.sub(a, b, out=out)
     writes into out, which may be a. So scores can turn into weights where they lie.
     The *peak* is the most bytes alive at a time. Here it is one matrix of scores, and the most that is ever alive
-    together with it. Two tensors of which one ends before the other begins count once, the larger one.
-    Longest: n * n + d * n = b has the root (sqrt(d * d + 4 * b) - d) / 2. For the largest whole n with at most b take
-    math.isqrt and //, which round down. math.sqrt gives a float, which has 53 bits and rounds longer numbers.
+    together with it. A tensor ends when no name holds it; names inside a function end with its return. Two tensors
+    of which one ends before the other begins count once, the larger one.
+    Longest: if a head may take b numbers, n * n + d * n = b has the root (sqrt(d * d + 4 * b) - d) / 2. For the largest
+    whole n with at most b, a whole number too, take math.isqrt and //, which round down. math.sqrt gives a float, which
+    has 53 bits and rounds longer numbers.
 
 Code it
     Task 1  scaled_scores, score_variance: q . k, scaled, and how far they spread    (three lines)
@@ -97,7 +99,7 @@ def attention_weights(scores: torch.Tensor, *, out: torch.Tensor | None = None) 
 def causal_mask(n_q: int, n_k: int, first: int = 0) -> torch.Tensor:
     """(n_q, n_k), bool, on `device`: True where the key's place is not after the query's.
 
-    Key j has place j, query i has place first + i. n_q and n_k may be 0.
+    Key j has place j, query i has place first + i: queries may go on where earlier ones ended. n_q and n_k may be 0.
     At its peak it takes one byte for each pair of a query and a key, and vectors of places, which
     torch.arange(n, device=device) makes.
     """
@@ -118,8 +120,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, mask: torch.
     """The values, summed with the weights of each query: (..., n_q, d_v), in the dtype of q.
 
     q: (..., n_q, d), k: (..., n_k, d), v: (..., n_k, d_v), float32 or float64; none needs a gradient. n_q and n_k may
-    be 0; a query that sees no key gets zeros. What is hidden in k has no influence, NaN included;
-    values that are hidden are finite.
+    be 0; a query that sees no key gets zeros. What is hidden in k has no influence, NaN included. In v all that is
+    hidden is finite, since a weight of 0 times NaN is NaN.
     mask: bool, True where a query sees a key; it fits (..., n_q, n_k), perhaps with axes of size 1. None: all see all.
     scale: as in scaled_scores.
     At its peak one matrix of scores is alive, and nothing else that is as large.
@@ -131,7 +133,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, mask: torch.
 def attention_memory(batch: int, heads: int, n_q: int, n_k: int, d: int, itemsize: int) -> int:
     """Bytes that attention without a mask takes at its peak, beside q, k and v, for d_v = d.
 
-    itemsize: bytes of a number. d is larger than 8, so that columns are small beside q.
+    itemsize: bytes of a number. d is larger than 8, so that the output, (n_q, d), takes more than m, l and all else
+    of (n_q, 1), which ends before the output begins.
     """
     raise NotImplementedError("week3/day4 task 5: attention_memory")
 

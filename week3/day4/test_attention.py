@@ -15,6 +15,7 @@ from week3.day4 import attention as lesson
 
 INF, NAN = float("inf"), float("nan")
 FLOAT32 = 4  # bytes
+WIDER = "The inputs are float32. Line {line} makes float64, of twice the bytes: where do they become so?"
 
 
 def tensor(values, dtype=torch.float32):
@@ -29,17 +30,18 @@ def wide(arg):
     return arg.double() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg
 
 
-def is_same(got, other):
-    """Floats to three digits, all else exactly."""
+def is_same(got, other, rtol=1e-3):
+    """Floats to three digits, if not told otherwise, all else exactly."""
     got, other = (torch.as_tensor(each, device=device) for each in (got, other))
-    rtol = 1e-3 if got.is_floating_point() else 0.0
+    rtol = rtol if got.is_floating_point() else 0.0
     return got.shape == other.shape and torch.allclose(got.double(), other.double(), rtol, atol=0.0, equal_nan=True)
 
 
-def assert_named(function, *args, mistakes, oracle, tolerance=None, **kwargs):
+def assert_named(function, *args, mistakes, oracle, tolerance=None, rtol=1e-3, **kwargs):
     """assert_matches; a failure that is one of the mistakes ends with its words, in place of a guess.
 
     mistakes: words, and the result that they are for, or what tells whether a result of the right shape is one.
+    rtol: floats that are as near as this to what was wanted are none of them.
     """
     __tracebackhide__ = True
     again = [arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args]
@@ -47,19 +49,46 @@ def assert_named(function, *args, mistakes, oracle, tolerance=None, **kwargs):
         assert_matches(function, *args, oracle=oracle, tolerance=tolerance, **kwargs)
     except Mismatch as found:
         got = None if "It raised" in found.text else function(*again, **kwargs)
-        words = words_for(got, oracle(*map(wide, again), **kwargs), mistakes)
+        words = words_for(got, oracle(*map(wide, again), **kwargs), mistakes, rtol)
         if words is None:
             raise
         told = [*found.text.split("\n\n")[:2], textwrap.fill(words, 76)]
         raise Mismatch("\n\n".join(told), found.cause) from None
 
 
-def words_for(got, want, mistakes):
+def words_for(got, want, mistakes, rtol):
     want = getattr(want, "total", want)
-    if got is None or np.shape(got) != np.shape(want) or is_same(got, want):
+    if got is None or np.shape(got) != np.shape(want) or is_same(got, want, rtol):
         return None
     named = (words for words, wrong in mistakes.items() if (wrong(got) if callable(wrong) else is_same(got, wrong)))
     return next(named, None)
+
+
+def of_size(size, *operations, dtype="float32", times=1):
+    """What finds tensors of so many bytes, made by these operations if any are named; none if there are fewer than
+    `times` of them."""
+    def those(alive):
+        found = [each for each in alive if (each.bytes, each.dtype) == (size, dtype)]
+        found = [each for each in found if not operations or each.operation in operations]
+        return found if len(found) >= times else []
+
+    return those
+
+
+def of_float64(alive):
+    """Those that were converted last: they are the cause."""
+    return sorted((each for each in alive if each.dtype == "float64"), key=lambda each: each.operation == "_to_copy")
+
+
+def why_so_much(used, asks):
+    """The first question whose tensors are alive at the peak, None where there is none.
+
+    asks: a question, {first} and {line} in it for the lines of the first and the last of its tensors; which those are.
+    """
+    for words, those in ({WIDER: of_float64} | asks).items():
+        if found := those(used.at_peak):
+            return words.format(first=found[0].line, line=found[-1].line, last=found[-1])
+    return None
 
 
 def story():
@@ -155,10 +184,25 @@ def test_float16_scores_that_fit_when_scaled_do_not_overflow_before():
 @pytest.mark.counters
 def test_scores_take_one_matrix_and_as_much_as_q(rng):
     q, k = numbers(rng, (2, 3, 128, 64), (2, 3, 256, 64))
-    scores = FLOAT32 * 2 * 3 * 128 * 256
-    like_q = FLOAT32 * 2 * 3 * 128 * 64
+    scores, a_number = FLOAT32 * 2 * 3 * 128 * 256, 512  # the scale may be a tensor, which takes 512 bytes of a GPU
+    scores_and_as_much_as_q = scores + q.nbytes + a_number
     used = memory(lesson.scaled_scores, q, k)
-    assert used.peak <= scores + like_q
+    why = why_so_much(used, {
+        "Line {line} makes 64 products for each score, and adds them up later. Which operation multiplies and adds at "
+        "once?": of_size(64 * scores),
+        "The scores are there twice, without the scale and with it. Which has fewer numbers to scale, q or the scores?":
+            of_size(scores, "mul", "div"),
+        "Line {line} makes a scaled copy of k. Here k has 256 rows, and q 128: which of the two is to be scaled?":
+            of_size(k.nbytes, "mul", "div"),
+        "Line {line} copies k as it is. A product takes k.mT where k lies: which call makes the copy?":
+            of_size(k.nbytes)})
+    assert used.peak <= scores_and_as_much_as_q, why
+
+
+@pytest.mark.task(1)
+def test_float64_scores_keep_all_their_digits(rng):
+    q, k = numbers(rng, (5, 8), (16, 8), dtype=torch.float64)
+    assert_matches(lesson.scaled_scores, q, k, oracle=products, tolerance=accumulated("float64", 8))
 
 
 @pytest.mark.task(1)
@@ -253,9 +297,23 @@ def test_scores_may_turn_into_weights_where_they_lie(rng):
 @pytest.mark.counters
 def test_beside_out_only_columns_are_allocated(rng):
     (scores,) = numbers(rng, (3, 128, 256))
-    column = FLOAT32 * 3 * 128
+    six_columns = 6 * FLOAT32 * 3 * 128
     used = memory(lesson.attention_weights, scores, out=torch.empty_like(scores))
-    assert used.peak <= 6 * column
+    why = why_so_much(used, {
+        "Line {line} makes a bool for each score. Which column tells that all scores of a row are -inf?":
+            of_size(scores.numel(), dtype="bool"),
+        "Beside out, which is given, line {line} makes a matrix of its own. How does an operation write into out?":
+            of_size(scores.nbytes)})
+    assert used.peak <= six_columns, why
+
+
+@pytest.mark.task(2)
+def test_float64_weights_keep_all_their_digits(rng):
+    (scores,) = numbers(rng, (5, 16), dtype=torch.float64)
+    words = ("Each row adds up to a little less than 1: what is added to its l? Put 1 where l is 0, and leave other "
+             "rows their l.")
+    assert_named(lesson.attention_weights, scores, oracle=softmax, rtol=1e-13,
+                 mistakes={words: lambda got: is_same(got / got.sum(-1, keepdim=True), softmax(scores), rtol=1e-13)})
 
 
 # Task 3: who sees what ----------------------------------------------------------------------------
@@ -307,9 +365,15 @@ def test_there_may_be_one_sequence_or_no_key(lengths, n_k):
 @pytest.mark.counters
 def test_a_causal_mask_takes_a_byte_for_each_pair_and_vectors():
     n_q, n_k = 128, 256
-    pairs, vectors = n_q * n_k, 4 * 8 * (n_q + n_k)
+    pairs = n_q * n_k
+    pairs_and_vectors = pairs + 4 * 8 * (n_q + n_k)
     used = memory(lesson.causal_mask, n_q, n_k)
-    assert used.peak <= pairs + vectors
+    asks = {f"Line {{line}} makes {dtype}, {size} bytes a pair, and a bool takes one. Which comparison of two vectors "
+            "makes bools at once?": of_size(size * pairs, dtype=dtype)
+            for dtype, size in [("float32", 4), ("int64", 8), ("int32", 4)]}
+    asks["The mask is there twice: line {line} makes it of another. Which comparison makes it of two vectors?"] = (
+        of_size(pairs, dtype="bool", times=2))
+    assert used.peak <= pairs_and_vectors, why_so_much(used, asks)
 
 
 # Task 4: all of it --------------------------------------------------------------------------------
@@ -425,12 +489,24 @@ def test_float64_stays_float64(rng):
 @pytest.mark.parametrize("masked", [False, True])
 def test_at_its_peak_one_matrix_of_scores_is_alive_and_something_like_q(masked, rng):
     q, k, v = numbers(rng, (2, 3, 128, 64), (2, 3, 512, 64), (2, 3, 512, 64))
-    scores, like_q = torch.empty(2, 3, 128, 512, device=device), FLOAT32 * 2 * 3 * 128 * 64
+    scores = torch.zeros(2, 3, 128, 512, device=device)
     mask = torch.ones(128, 512, dtype=torch.bool, device=device).tril() if masked else None
     used = memory(lesson.attention, q, k, v, mask=mask)
     in_your_scaled_scores = memory(lesson.scaled_scores, q, k).peak  # what tasks 1 and 2 waste is told there
     in_your_attention_weights = scores.nbytes + memory(lesson.attention_weights, scores, out=scores).peak
-    assert used.peak <= max(scores.nbytes + like_q, in_your_scaled_scores, in_your_attention_weights)
+    one_matrix_and_as_much_as_q = max(scores.nbytes + q.nbytes, in_your_scaled_scores, in_your_attention_weights)
+    why = why_so_much(used, {
+        "Line {line} makes a bool for each score; the mask has one for all heads. masked_fill_ fits it to the scores: "
+        "what makes it larger?": of_size(scores.numel(), dtype="bool"),
+        "Line {line} makes a second matrix of scores, by {last.operation}. Which form of masked_fill writes into the "
+        "first?": of_size(scores.nbytes, "masked_fill", "where", "add"),
+        "Line {line} makes a second matrix, beside the scores. Which tensor may be the out of attention_weights?":
+            of_size(scores.nbytes, times=2),
+        "Line {line} copies k or v. A product takes both where they lie: which call makes the copy?":
+            of_size(k.nbytes),
+        "What line {first} made, as large as q, is still alive when line {line} makes as much once more. Which name "
+        "holds it, and in which function would it end with the return?": of_size(q.nbytes, times=2)})
+    assert used.peak <= one_matrix_and_as_much_as_q, why
     assert used.kept == 0
 
 
@@ -458,9 +534,13 @@ def bytes_at_peak(batch, heads, n_q, n_k, d, itemsize):
 def test_the_peak_is_the_scores_and_what_is_alive_with_them(batch, heads, n_q, n_k, d, itemsize):
     sizes = batch, heads, n_q, n_k, d, itemsize
     scores, output = bytes_at_peak(*sizes).parts.values()
+    columns = [scores + output + count * batch * heads * n_q * itemsize for count in range(1, 7)]
+    words_of_columns = (f"The peak is {scores + output:,} bytes. You count columns of n_q numbers, too. Are m and l "
+                        "still alive when the output is made?")
     words = (f"The peak is {scores + output:,} bytes, {output:,} fewer: as many as q takes. Is the scaled q still "
              "alive when the output is made?")
-    assert_named(lesson.attention_memory, *sizes, oracle=bytes_at_peak, mistakes={words: scores + 2 * output})
+    assert_named(lesson.attention_memory, *sizes, oracle=bytes_at_peak, mistakes={
+        words: scores + 2 * output, words_of_columns: lambda got: got in columns})
 
 
 @pytest.mark.task(1, 2, 4, 5)
@@ -469,7 +549,8 @@ def test_attention_takes_no_less_than_predicted(rng):
     q, k, v = numbers(rng, (2, 3, 128, 64), (2, 3, 256, 64), (2, 3, 256, 64))
     measured = memory(lesson.attention, q, k, v)
     predicted = lesson.attention_memory(2, 3, 128, 256, 64, FLOAT32)
-    assert predicted <= measured.peak
+    why = "You predict more than is ever alive at a time. Which tensor that you count is gone when another begins?"
+    assert predicted <= measured.peak, why
 
 
 def longest(budget, heads, d, itemsize):
@@ -489,6 +570,15 @@ def assert_longest(budget, heads, d, itemsize, why=""):
 @pytest.mark.parametrize("budget", [0, 203, 204, 10**6, 80 * 10**9])
 def test_the_longest_sequence_fits_and_the_next_does_not(budget):
     assert_longest(budget, 3, 16, 4)
+
+
+@pytest.mark.task(5)
+@pytest.mark.edge
+@pytest.mark.parametrize("n", [1, 2, 1000])
+def test_the_longest_sequence_is_exact_for_an_odd_d_too(n):
+    """One byte less than n + 1 queries and keys take, and just enough for n."""
+    for budget in (bytes_at_peak(1, 1, n + 1, n + 1, 9, 4).total - 1, bytes_at_peak(1, 1, n, n, 9, 4).total):
+        assert_longest(budget, 1, 9, 4, " d is odd here: what do you halve, and when is it rounded?")
 
 
 @pytest.mark.task(5)

@@ -1,5 +1,6 @@
 """The memory of a call in words, where a test asserts something else about it: which tensors, made by which lines."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from tools.check.diagnosis.asserted import sides_of
@@ -54,4 +55,14 @@ def _rows(tensors: Iterable[Held]) -> Iterator[str]:
 def _who(held: Held) -> str:
     if not held.line:
         return f"PyTorch's {held.operation}"
-    return f"line {held.line}: {cut(held.source.partition('  #')[0], LONGEST)}"
+    return f"line {held.line}: {_shown(held.source.partition('  #')[0], held.operation)}"
+
+
+def _shown(source: str, operation: str) -> str:
+    """The line, cut where the name of the operation that made the tensor is not lost, if it stands there."""
+    call = re.compile(rf"\b{re.escape(operation)}\(")
+    short, found = cut(source, LONGEST), call.search(source)
+    if not found or call.search(short):
+        return short
+    rest = f"...{source[found.start() :]}"
+    return rest if len(rest) <= LONGEST else f"{rest[: LONGEST - 3]}..."

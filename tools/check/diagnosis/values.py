@@ -22,6 +22,7 @@ FEW_NAMED = 8  # of a tuple or list, whose entries stand for different things
 MOST_PARTS = 5  # of a sum, of which one is left out
 WHICH_FACTOR = "What is added, multiplied or divided once too often, or not at all?"
 WHICH_ROOT = "Which root is taken, and of what?"
+WHICH_DIGITS = "Which factor is computed with fewer digits?"
 
 
 def all_zeros(symptoms: Symptoms) -> Cause | None:
@@ -85,7 +86,7 @@ def constant_factor(symptoms: Symptoms) -> Cause | None:
     if constant is None and not (_is_another_factor(factor, symptoms) and symptoms.holds(lambda c: factor * c.want)):
         return None
     times = factor_text(constant or factor)
-    asks = WHICH_ROOT if times.startswith("sqrt") else WHICH_FACTOR
+    asks = {"sqrt": WHICH_ROOT, "1 - ": WHICH_DIGITS, "1 + ": WHICH_DIGITS}.get(times[:4], WHICH_FACTOR)
     return cause("constant_factor", f"Everything is {times} what was wanted.", asks)
 
 

@@ -63,7 +63,7 @@ ALIKE_IN_16_BITS = 2e-3  # one number in 16 bits tells a factor no closer
 def factor_text(factor: float) -> str:
     """0.5: "half of"; 3.0: "3 times"; 0.975: "39/40 of"; 0.70711: "sqrt(1/2) times"; 131/6: "21.8 times".
 
-    1.44269: "1.4427 = log2(e) times".
+    1.44269: "1.4427 = log2(e) times"; 0.99999998: "1 - 2.0e-08 times".
     """
     for constant, text in CONSTANTS.items():
         if abs(factor / constant - 1) < ALIKE:
@@ -77,6 +77,8 @@ def factor_text(factor: float) -> str:
         return f"sqrt({square}) times"
     if abs(float(simple) - factor) > 1e-5 * abs(factor) or simple.numerator > 10**15:
         return f"{factor:.5g} times"
+    if simple == 1 and factor != 1:
+        return f"1 {'-' if factor < 1 else '+'} {abs(factor - 1):.1e} times"
     if simple.denominator == 1:
         return f"{simple.numerator} times"
     parts = simple.numerator, simple.denominator

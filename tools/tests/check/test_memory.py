@@ -158,6 +158,24 @@ def test_several_tensors_of_one_line_share_a_row():
     )
 
 
+@pytest.mark.parametrize(
+    "source, operation, shown",
+    [
+        ("hidden = hidden_scores.masked_fill(~mask, 0)", "masked_fill", "...masked_fill(~mask, 0)"),
+        ("left = scores.masked_fill(~mask_of_all, -torch.inf)", "masked_fill", "...masked_fill(~mask_of_all, -t..."),
+        ("scores_of_all_heads = torch.exp(scores - maxima)", "sub", "scores_of_all_he...cores - maxima)"),
+        ("return scores.exp().masked_fill(~mask, 0.0)", "exp", "...exp().masked_fill(~mask, 0.0)"),
+        ("y = x.exp()  # in place of a table of all of them", "exp", "y = x.exp()"),
+    ],
+)
+def test_a_long_line_is_cut_beside_the_operation_that_made_the_tensor(source, operation, shown):
+    one = Held(64, (16,), "float32", 7, source, operation)
+    used = Memory(64, 0, one, (one,), (), None)
+    assert told_by_memory(used, "assert used.peak < 9", {"used": used})[0] == (
+        f"line 7: {shown}  made float32[16], 64 bytes"
+    )
+
+
 def test_each_figure_is_told_by_its_own_tensors(norms, qkv):
     used = memory(norms.keeps, torch.ones(256))
     assert told_by_memory(used, "assert used.kept == 0", {"used": used})[0] == "Counted 1,024, needed 0."

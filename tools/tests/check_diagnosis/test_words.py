@@ -161,6 +161,8 @@ def test_a_third_too_much_or_too_little_is_a_part_of_a_sum(counted, seen):
         (1.44265, "1.4427 = log2(e) times"),
         (13 / 9, "1.44 times"),
         (0.693147, "0.69315 = ln(2) times"),
+        (1 - 1.7e-8, "1 - 1.7e-08 times"),
+        (1 + 2**-20, "1 + 9.5e-07 times"),
     ],
 )
 def test_a_fraction_of_many_parts_is_told_in_decimals(factor, text):

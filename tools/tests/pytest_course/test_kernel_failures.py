@@ -67,7 +67,31 @@ def test_it():
     ran = course.pytest("week1/day4", "--sim")
     assert "vector_add(x: float32[512], y: float32[512], block=64)" in ran.text
     assert "Counted 2,048, needed 1,024: 2 times as much." in ran.text
-    assert "made float32[512], 2,048 bytes" in ran.text
+    told = ran.lines[ran.lines.index("  Counted 2,048, needed 1,024: 2 times as much.") :]
+    assert told[1].endswith("made float32[512], 2,048 bytes")
+    assert told[2] == "  Which of them does the result need whole, and until when?"
+
+
+def test_a_question_of_the_tests_own_stands_in_place_of_the_one_about_memory(course):
+    course.solve("week1/day4")
+    test = """
+import pytest, torch
+from tools.check import memory
+from week1.day4 import vector_add as lesson
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("why", ["Half is enough.\\nIs x copied?", "Half is enough."])
+def test_it(why):
+    used = memory(lesson.vector_add, torch.ones(512), torch.ones(512), block=64)
+    assert used.peak == 1024, why
+"""
+    course.write("week1/day4/test_vector_add.py", test)
+    ran = course.pytest("week1/day4", "--sim")
+    assert "2,048 bytes\n  Half is enough.\n  Is x copied?\n" in ran.text
+    assert "until when?" not in ran.text
+    ran = course.pytest("week1/day4", "--sim", "-k", "enough.]")
+    assert "\n  Half is enough.\n\n  The test says  assert used.peak == 1024\n" in ran.text
+    assert "2,048 bytes\n  Which of them does the result need whole, and until when?" in ran.text
 
 
 @pytest.mark.parametrize("how", [("--sim",), ("--remote",)], ids=["here", "remote"])

@@ -289,3 +289,14 @@ def gigabytes(x):
 @wrong_answer(gigabytes, lambda rng: (numbers(rng, 30, dtype=np.float64) * 1e9,), "divides by 2**30", "constant_factor")
 def gibibytes(x):
     return x / 2**30
+
+
+def eighths_of_a_root(x):
+    return x * x.dtype.type(8**-0.5)
+
+
+@wrong_answer(
+    eighths_of_a_root, lambda rng: (numbers(rng, 90, dtype=np.float64),), "rounds the factor", "constant_factor"
+)
+def eighths_of_a_root_in_float32(x):
+    return x * float(np.float32(8**-0.5))
