@@ -44,16 +44,16 @@ Concept
     Cancellation: the *surprisal* of a key is -log(its weight), a loss that training makes small. It is also
     log(sum) - score. For scores 16 0 8 24 float32 makes that 24.0003357 - 24 = 0.00033569; right is 0.00033552. At 24
     the step is 1.9e-6. A surprisal below half of it leaves no trace in log(sum), and comes back as 0.
-    Cure: the same without a difference. weight = own / (own + others), so the surprisal is log(1 + others / own), and
-    torch.log1p(y) is log(1 + y) without rounding 1 + y. Add the others up; sum - own would cancel again. For keys far
-    behind the difference is better: exp(-20) is 0 in float16, and others / own infinite, where log(sum) - score is 20.
+    Cure: no difference. weight = own / (own + others), so the surprisal is log(1 + others / own); torch.log1p(y) is
+    log(1 + y) without rounding 1 + y. sum - own cancels again: add up two slices, or copy own by clone(), write 0 there
+    and add up all. Not asked: keys far behind. In float16 exp(-20) is 0 and others / own infinite, log(sum) - score 20.
 
 Code it
     Task 1  decode_float: the number that bits stand for                                    (nine lines)
     Task 2  machine_epsilon, spacing: how far it is to the next number                      (four lines)
     Task 3  overflow_threshold, underflow_threshold: where exp leaves a format              (four lines)
     Task 4  naive_softmax; predict_softmax: weights, zeros or NaN                          (eight lines)
-    Task 5  least_surprisal: what a difference loses. surprisal: given; repair it           (four lines)
+    Task 5  least_surprisal: what a difference loses. surprisal: given; repair it   (four or five lines)
 
 Verify
     pytest week3/day2                  then: ./course quiz week3/day2
@@ -152,9 +152,10 @@ def surprisal(scores: torch.Tensor, key: int) -> torch.Tensor:
     """-log(weight of this key), for each row, in the dtype of the scores. Given, right in mathematics; repair it.
 
     scores: (..., n) as for naive_softmax, whose exponentials have finite sums. key: 0 to n - 1. Returns (...).
-    A score may be -inf: that of the key, then its surprisal is infinite, or others. Not asked: keys so far behind that
-    their exponential is 0 all the same, or others / own too large for the dtype.
-    Six operations are enough, and one tensor as large as the scores: the exponentials.
+    Some scores may be -inf; if the key's is one of them, its surprisal is infinite. Not asked: finite scores whose
+    exponential is 0 all the same, or others / own too large for the dtype.
+    Six operations are enough, with exp once and each write into a slice counted. So is one tensor as large as the
+    scores: the exponentials.
     """
     exponentials = torch.exp(scores)
     others = exponentials[..., :key].sum(dim=-1) + exponentials[..., key + 1:].sum(dim=-1)
