@@ -19,8 +19,9 @@ from week3.day2 import naive_softmax as lesson
 
 INF, NAN = math.inf, math.nan
 LAUNCHES = "Each is a launch that reads memory and makes a tensor. Which is done twice, or for nothing?"
-COPIES = "contiguous copies scores that lie otherwise, as these do. exp and sum read them as they lie."
+COPIES = "{} copies scores that lie otherwise, as these do. exp and sum read them as they lie: what is the copy for?"
 ASKS = "A question about every number is a launch too. On a GPU an `if` waits until its answer has come."
+IN_WORDS = {"__setitem__": "writing into a slice", "__rtruediv__": "number / tensor", "__rsub__": "number - tensor"}
 GUESSES = {"constant_factor", "unexpected_infinity", "lost_infinity"}
 FORMATS = {  # exponent bits and mantissa bits: the dtype of NumPy that has as many
     (5, 10): np.float16, (8, 7): ml_dtypes.bfloat16, (8, 23): np.float32, (11, 52): np.float64,
@@ -41,10 +42,14 @@ def assert_told(facts, function, *args, **how):
     try:
         assert_matches(function, *args, **how)
     except Mismatch as found:
+        if found.cause == "input_modified":  # the facts would be of the arguments as they are now
+            raise
         got = None if "It raised" in found.text else function(*args)
+        told = [textwrap.fill(fact, 76) for fact in (facts(got) if callable(facts) else facts)]
+        if not told:
+            raise
         parts = found.text.split("\n\n")
         shown = parts[:2] if found.cause in GUESSES else parts
-        told = [textwrap.fill(fact, 76) for fact in (facts(got) if callable(facts) else facts)]
         raise Mismatch("\n\n".join([*shown, "\n".join(told)]), found.cause) from None
 
 
@@ -76,15 +81,16 @@ def rounded(dtype, times):
 
 
 def assert_few_operations(function, *args, at_most, why=None):
-    """Of PyTorch, which on a GPU are as many launches."""
+    """Of PyTorch, which on a GPU are as many launches: to write a number into a slice is one, too."""
     __tracebackhide__ = True
     counters = count(function, *args)
-    operations = Counter(name.split(".")[-1] for name in counters.library_operations)
+    names = [name.split(".")[-1] for name in [*counters.library_operations, *counters.library_fills]]
+    operations = Counter(IN_WORDS.get(name, name) for name in names)
     if operations.total() <= at_most and operations["exp"] <= 1:
         return
     shown = ", ".join(name if times == 1 else f"{name} {times} times" for name, times in operations.items())
-    shown = shown.replace("__setitem__", "writing into a slice")
-    told = [f"PyTorch worked {operations.total()} times: {shown}. Enough is {at_most}.",
+    enough = f"{at_most}, one of them exp" if at_most else "none"
+    told = [f"PyTorch worked {operations.total()} times: {shown}. Enough is {enough}.",
             why or asked(operations, args[0])]
     raise Mismatch("\n".join([*counters.call.lines, "", *(textwrap.fill(line, 76) for line in told)]), "operations")
 
@@ -94,20 +100,35 @@ def asked(operations, scores):
     rows = math.prod(scores.shape[:-1])
     if operations["exp"] == rows:
         return f"exp is called once for each of the {rows} rows. Let one call take all of them."
-    if operations["contiguous"]:
-        return COPIES
+    for name in operations:
+        if name in {"contiguous", "reshape", "flatten"}:
+            return COPIES.format(name)
+        if name in {"double", "float", "to", "type"}:
+            return f"{name} copies into another dtype. Which digits does that save where the scores are float64?"
+    if operations["exp"] > 1:
+        return once(operations["exp"])
+    if (added := operations["add"] + operations["add_"]) >= scores.shape[-1] - 2:
+        return f"add is called {added} times, key after key. Which one call adds up a row?"
+    if operations.keys() & {"number / tensor", "reciprocal"}:
+        return "A quotient 1 / x and a product with it are two launches, and round twice. Which one does both?"
     return ASKS if operations.keys() & {"isinf", "isnan", "isfinite"} else LAUNCHES
 
 
-def assert_little_memory(function, *args, at_most, allowed):
-    """At one time no more than so many bytes of tensors. allowed: what they are for."""
+def once(times):
+    """What a failure says of so many calls of exp."""
+    return f"exp is called {times} times where once is enough. Which name keeps what it made?"
+
+
+def assert_little_memory(function, *args, at_most, allowed, asks=lambda tensors: "Which of them is not needed?"):
+    """At one time no more than so many bytes of tensors. allowed: what they are for. asks: of those that were there."""
     __tracebackhide__ = True
     needed = memory(function, *args)
     if needed.peak <= at_most:
         return
     told = [f"At one time there were {needed.peak:,} bytes of tensors. Enough is {at_most:,}:", allowed + "."]
     made = [f"  line {one.line} made {one.dtype}{[*one.shape]}, {one.bytes:,} bytes" for one in needed.at_peak[:4]]
-    raise Mismatch("\n".join([*needed.call.lines, "", *told, "Yours, the largest first:", *made]), "memory")
+    told += ["Yours, the largest first:", *made, textwrap.fill(asks(needed.at_peak), 76)]
+    raise Mismatch("\n".join([*needed.call.lines, "", *told]), "memory")
 
 
 @pytest.fixture(params=["row after row", "column after column"])
@@ -130,10 +151,27 @@ def fields(bits, exponent_bits, mantissa_bits):
             rule.get(code, "The number is 1.mantissa * 2**(code - bias), with its sign.")]
 
 
+def about_the_number(got, bits, exponent_bits, mantissa_bits):
+    """What a failure asks of a number with a leading 1, where one piece of the bits was read wrong."""
+    wanted, code = number(bits, exponent_bits, mantissa_bits), bits >> mantissa_bits & 2**exponent_bits - 1
+    if not isinstance(got, float) or not 0 < code < 2**exponent_bits - 1 or not 0 < abs(got) < INF:
+        return
+    (ours, k), (yours, your_k) = math.frexp(wanted), math.frexp(got)
+    if abs(got) == abs(wanted):
+        yield "Yours has the other sign. Which bit says it?"
+    elif ours == yours and your_k - k == 2**exponent_bits:
+        yield f"Yours is 2**{your_k - k} times as large. Which bit stands before those of the code?"
+    elif ours == yours:
+        yield f"Yours is 2**{your_k - k} times that. Which code, less which bias, is its exponent?"
+    elif k == your_k:
+        yield f"Yours has a mantissa of {(2 * abs(yours) - 1) * 2**mantissa_bits:g}. Which bits does it keep?"
+
+
 def assert_decodes(bits, exponent_bits, mantissa_bits):
     __tracebackhide__ = True
     bits = int(bits.replace(" ", ""), 2) if isinstance(bits, str) else bits
-    assert_told(fields(bits, exponent_bits, mantissa_bits),
+    assert_told(lambda got: [*fields(bits, exponent_bits, mantissa_bits),
+                             *about_the_number(got, bits, exponent_bits, mantissa_bits)],
                 lesson.decode_float, bits, exponent_bits, mantissa_bits, oracle=number, exact=True)
 
 
@@ -251,6 +289,8 @@ def about_the_threshold(got, exponent_bits, mantissa_bits):
     if isinstance(got, float) and float(np.array(got).astype(FORMATS[exponent_bits, mantissa_bits])) != got:
         yield f"{got:.9g} is no number of the format."
         yield f"Its numbers are {gap(got, exponent_bits, mantissa_bits):.6g} apart there."
+    elif isinstance(got, float) and 0 <= math.log2(largest) - got < gap(got, exponent_bits, mantissa_bits):
+        yield f"exp({got:.9g}) is e**{got:.9g}. Of which base is your logarithm?"
     elif isinstance(got, float) and got > math.log(largest):
         yield f"{got:.9g} is more than that logarithm: its exponential does not fit."
     elif isinstance(got, float):
@@ -268,10 +308,16 @@ def test_the_last_number_whose_exponential_fits(exponent_bits, mantissa_bits):
 @pytest.mark.parametrize("exponent_bits, mantissa_bits", FORMATS)
 def test_below_this_an_exponential_is_rounded_to_0(exponent_bits, mantissa_bits):
     smallest = round(math.log2(number(1, exponent_bits, mantissa_bits)))
-    facts = [f"The smallest number above 0 is 2**{smallest}, a subnormal one.",
-             "What is below half of it is nearer to 0."]
-    if smallest == -1074:
-        facts += ["A Python float has no number between 0 and the smallest float64."]
+
+    def facts(got):
+        yield f"The smallest number above 0 is 2**{smallest}, a subnormal one."
+        if got == smallest - 1:
+            yield f"exp({got:g}) is e**{got:g}. Of which base is your logarithm?"
+            return
+        yield "What is below half of it is nearer to 0."
+        if smallest == -1074:
+            yield "A Python float has no number between 0 and the smallest float64."
+
     assert_told(facts, lesson.underflow_threshold, exponent_bits, mantissa_bits,
                 oracle=log_of_half_the_smallest)
 
@@ -366,7 +412,9 @@ def test_weights_of_the_four_keys_of_the_lesson():
 def test_each_row_along_the_last_axis_has_a_sum_of_its_own(shape, rng):
     def added_up(got):
         if isinstance(got, torch.Tensor):
-            return ["The weights of each row add up to 1.", f"Yours: {listed(got.sum(dim=-1).flatten()[:6])}."]
+            told = ["The weights of each row add up to 1.", f"Yours: {listed(got.sum(dim=-1).flatten()[:6])}."]
+            together = got.numel() > got.shape[-1] and abs(float(got.sum()) - 1) < 1e-5
+            return [*told, "All rows together make 1. Along which axis is the sum?"] if together else told
         return [f"The scores have the shape {shape}. Sums that divide each row of it",
                 f"have the shape {(*shape[:-1], 1)}."]
 
@@ -475,6 +523,11 @@ LOSSES = {  # formulas that lose digits
 }
 
 
+def by(name, scores, key):
+    """The surprisal by one of them."""
+    return LOSSES[name](torch.exp(scores), scores, key)
+
+
 def why_lost(name, own, others):
     """What is rounded in this formula, and how much that takes; or what else is wrong with it."""
     if name == "own = 0":
@@ -493,11 +546,13 @@ def why_lost(name, own, others):
 
 def about_the_surprisal(got, scores, key):
     """What a failure says: which formula gives this in this dtype, and what is lost there."""
-    exponentials = torch.exp(scores)
-    others, own = others_and_own(exponentials, key)
+    others, own = others_and_own(torch.exp(scores), key)
     yield f"own is {own:.4g}, and the others add up to {others:.4g}."
-    names = [name for name, formula in LOSSES.items()
-             if isinstance(got, torch.Tensor) and torch.equal(got, formula(exponentials, scores, key))]
+    names = [name for name in LOSSES if isinstance(got, torch.Tensor) and torch.equal(got, by(name, scores, key))]
+    if len(names) > 1:  # all 0, say: of other scores they differ
+        rows = [tensor(KEYS, scores.dtype) * times for times in (0.3, 0.7, 1.1, 1.3, 1.7, 2.1)]
+        names = [name for name in names
+                 if all(torch.equal(lesson.surprisal(row, key), by(name, row, key)) for row in rows)] or names
     for name in names[:1] if "own = 0" in names else names[:2]:
         yield f"In {named(scores.dtype)} it is what you get by:  {name}"
         yield why_lost(name, own, others)
@@ -516,8 +571,16 @@ def test_half_a_step_of_the_score_is_lost(score, exponent_bits, mantissa_bits):
     def half_a_step(*call):
         return gap(*call) / 2
 
-    facts = [f"At {score:g} the numbers of the format are {gap(score, exponent_bits, mantissa_bits):.4g} apart.",
-             "What lies between two is rounded to the nearer one."]
+    def facts(got):
+        step = gap(score, exponent_bits, mantissa_bits)
+        yield f"At {score:g} the numbers of the format are {step:.4g} apart."
+        yield "What lies between two is rounded to the nearer one."
+        if got == step:
+            yield "Yours is a whole step. From how far off is a number still the nearer one?"
+        elif got in (share := score * 2.0**-mantissa_bits, share / 2):
+            k = math.frexp(score)[1] - 1
+            yield f"Yours is a share of {score:g}. From {2**k} up to {2**(k + 1)}, does the step grow?"
+
     assert_told(facts, lesson.least_surprisal, score, exponent_bits, mantissa_bits, oracle=half_a_step,
                 exact=True)
 
@@ -531,7 +594,7 @@ def test_the_difference_loses_what_you_say(dtype):
 
     def by_difference(times):
         scores = tensor([8.0, 8.0 + math.log(math.expm1(times * least))], dtype)
-        return float(LOSSES["log(sum) - score"](torch.exp(scores), scores, 0))
+        return float(by("log(sum) - score", scores, 0))
 
     of_a_quarter, of_four_times = by_difference(times=1 / 4), by_difference(times=4)
     assert of_a_quarter == 0
@@ -545,18 +608,49 @@ def test_surprisals_of_the_four_keys_of_the_lesson(key):
                 oracle=exact_surprisal)
 
 
+def digits(dtype, scores, key):
+    """The surprisal, the exact one, and whether the first is right to 8 roundings of its dtype."""
+    got, exact = lesson.surprisal(tensor(scores, dtype), key), exact_surprisal(tensor(scores, F64), key)
+    return got, float(exact), abs(float(got) - float(exact)) <= 8 * unit(dtype) * float(exact)
+
+
+def about_other_dtypes(got, scores, key):
+    """What a failure asks of a surprisal of float64, if it was computed in float32, or that of float32 in float64."""
+    lossy = any(torch.equal(got, by(name, scores, key)) for name in LOSSES)
+    if lossy and digits(*SMALL[0])[-1]:
+        yield "In float32 yours keeps its digits, as it would if it computed in float64."
+        yield "What keeps them where no wider dtype is?"
+    elif not lossy and float(got) and torch.equal(got.float().double(), got):
+        yield "Every digit of it fits float32. At which step does it become that narrow?"
+
+
 @pytest.mark.task(5)
 @pytest.mark.tolerance
 @pytest.mark.parametrize("dtype, scores, key", SMALL, ids=[named(dtype, *scores) for dtype, scores, _ in SMALL])
 def test_a_surprisal_keeps_its_digits_however_small_it_is(dtype, scores, key):
-    """Right to 8 roundings of its dtype."""
-    got, exact = lesson.surprisal(tensor(scores, dtype), key), exact_surprisal(tensor(scores, F64), key)
-    if abs(float(got) - float(exact)) <= 8 * unit(dtype) * float(exact):
+    got, exact, kept = digits(dtype, scores, key)
+    if kept:
         return
     text = [f"surprisal(scores: {named(dtype)}[4], key={key}), of {named(*scores)}", "",
-            f"Got {float(got):.8g}, wanted {float(exact):.8g}.", "",
-            *about_the_surprisal(got, tensor(scores, dtype), key)]
+            f"Got {float(got):.8g}, wanted {exact:.8g}.", "", *about_the_surprisal(got, tensor(scores, dtype), key)]
+    if dtype == F64:
+        text += about_other_dtypes(got, tensor(scores, dtype), key)
     raise Mismatch("\n".join(text), "digits")
+
+
+def about_the_rows(got, scores, key):
+    """What a failure asks, where rows were taken for keys, or all for one."""
+    exponentials = torch.exp(scores)
+    others, own = others_and_own(exponentials, key)
+    if not isinstance(got, torch.Tensor) or (got.shape, got.dtype) != (own.shape, own.dtype):
+        return
+    if key >= len(scores) or scores.shape[-1] < 2:
+        return
+    without_a_row = exponentials.index_fill(0, tensor(key, torch.int64), 0).sum(dim=-1)
+    if torch.allclose(got, torch.log1p(others.sum() / own)):
+        yield f"These others are those of all {own.numel()} rows together. Along which axis is your sum?"
+    elif torch.allclose(got, torch.log1p(without_a_row / own)):
+        yield f"Row {key} is left out, all of it, in place of a key of each row. Which axis is that of the keys?"
 
 
 @pytest.mark.task(5)
@@ -565,7 +659,21 @@ def test_a_surprisal_keeps_its_digits_however_small_it_is(dtype, scores, key):
 def test_each_row_has_a_surprisal_of_its_own(shape, rng):
     scores = tensor(matrices(rng, shape)[0])
     for key in {0, shape[-1] - 1}:
-        assert_matches(lesson.surprisal, scores, key, oracle=exact_surprisal, layouts="any")
+        assert_told(lambda got, key=key: about_the_rows(got, scores, key),
+                    lesson.surprisal, scores, key, oracle=exact_surprisal, layouts="any")
+
+
+def about_infinity(got, scores, key, wanted):
+    """What a failure says of a row that has scores of -inf."""
+    wrong = [i for i, want in enumerate(wanted)
+             if not (isinstance(got, torch.Tensor) and got.shape == (len(wanted),)
+                     and math.isclose(float(got[i]), want, rel_tol=1e-5))]
+    row = scores[wrong[0] if wrong else 0]
+    others, own = others_and_own(torch.exp(row), key)
+    yield f"In the row {listed(row)} own is {own:.4g}, and the others add up to {others:.4g}:"
+    yield f"others / own is {others / own:.4g}."
+    if isinstance(got, torch.Tensor) and got.isnan().any():
+        yield "-inf - -inf and 0 / 0 are NaN. Which line of yours makes one of them?"
 
 
 @pytest.mark.task(5)
@@ -573,13 +681,22 @@ def test_each_row_has_a_surprisal_of_its_own(shape, rng):
 def test_a_score_of_minus_infinity_is_no_surprise_or_an_infinite_one():
     scores = tensor([[-INF, 3.0, -INF], [-INF, 3.0, 1.0]])
     for key, wanted in (0, [INF, INF]), (1, [0.0, math.log1p(math.exp(-2.0))]):
-        assert_matches(lesson.surprisal, scores, key, oracle=lambda *call: tensor(wanted))
+        assert_told(lambda got, key=key, wanted=wanted: about_infinity(got, scores, key, wanted),
+                    lesson.surprisal, scores, key, oracle=lambda *call: tensor(wanted))
 
 
-@pytest.mark.task(5)
-@pytest.mark.counters
-def test_six_operations_make_all_surprisals(stored_scores):
-    assert_few_operations(lesson.surprisal, stored_scores, 2, at_most=6)
+def about_the_second(tensors):
+    """What a failure asks of tensors as large as the exponentials."""
+    large = [one for one in tensors if 2 * one.bytes > tensors[0].bytes]
+    exponentials = [one for one in large if one.operation == "exp"]
+    if len(exponentials) > 1:
+        return once(len(exponentials))
+    if any(one.operation == "div" for one in large):
+        return "Weights are a second tensor. Does their quotient differ from that of the exponentials?"
+    lines = sorted(one.line for one in large if one not in exponentials)
+    if not lines:
+        return "Which of the smaller ones is alive for nothing?"
+    return f"Line {lines[-1]} makes another one. Can one write into the exponentials leave the key out of the sum?"
 
 
 @pytest.mark.task(5)
@@ -588,4 +705,11 @@ def test_surprisals_need_no_second_tensor_of_the_scores_size(rng):
     exponentials, one_for_each_row = 4 * 128 * 64, 4 * 128
     assert_little_memory(lesson.surprisal, tensor(matrices(rng, (128, 64))[0]), 2,
                          at_most=exponentials + 6 * one_for_each_row,
-                         allowed="the exponentials, and six numbers for each of 128 rows")
+                         allowed="the exponentials, and six numbers for each of 128 rows",
+                         asks=about_the_second)
+
+
+@pytest.mark.task(5)
+@pytest.mark.counters
+def test_six_operations_make_all_surprisals(stored_scores):
+    assert_few_operations(lesson.surprisal, stored_scores, 2, at_most=6)
