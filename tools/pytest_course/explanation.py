@@ -14,7 +14,7 @@ import pytest
 from tools import ROOT, worker
 from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
 from tools.check.show import WIDTH
-from tools.check.text import refused
+from tools.check.text import refused, wrapped
 from tools.compiler import Evidence, Kernel, NoSuchKernel
 from tools.marker import Marker
 from tools.pytest_course import absent
@@ -105,7 +105,7 @@ def _raised(raised: worker.Raised) -> str:
         return "\n".join(refused(raised))
     if raised.type_name == worker.NoGradient.__name__:
         return raised.message
-    lines = [f"It raised {raised.type_name}: {raised.message}".rstrip(": ")]
+    lines = wrapped(f"It raised {raised.type_name}: {raised.message}".rstrip(": "))
     for frame in raised.frames[-2:]:
         lines += [f"  {frame.file}, line {frame.line}, in {frame.function}", f"    {frame.source}"]
     return "\n".join(lines)
