@@ -35,18 +35,20 @@ Concept
     products add to. The wait gives them back: go on with what it returns.
     Overlap: so begin product i, wait for product i - 1, and only then give back the slot of i - 1. The tensor cores
     always have the next product. The last product of a tile needs a wait for 0, and its slot is given back after it.
-    mbarrier.arrive(barrier, pred=condition) arrives only if the condition holds. As in C, -1 % STAGES is -1.
-    Persistent: number goes from gl.program_id(0) to all tiles, in steps of gl.num_programs(0). i counts on through all
-    tiles, since the ring knows nothing of tiles: the producer asks for the next tile while this one is stored.
-    Registers: an SM has 65536. A kernel gives all its warps the same; then setmaxnreg moves them, in steps of 8, from
-    the producer to those that hold sums: a thread of a consumer has 1/128 of its half tile. The producer's one warp
-    gets the registers of four. Consumers run in four warps each.
+    mbarrier.arrive(barrier, pred=condition) arrives only if the condition holds. -1 % STAGES is -1, as in C: no harm
+    where pred is false.
+    Persistent: number goes from gl.program_id(0) to all tiles, in steps of gl.num_programs(0): range takes both. i
+    counts on through both loops, since the ring knows nothing of tiles: the next tile comes while this one is stored.
+    Registers: an SM has 65536. A consumer runs in four warps, and the producer's one gets the registers of four. At the
+    launch threads of these 12 get the same, a multiple of 8: 168. Then setmaxnreg moves what the launch gave, in steps
+    of 8, from the producer to those that hold sums: a thread of a consumer has 1/128 of its half tile. Whoever asks for
+    more than the launch gave waits for ever; an H200 did, asked for 65536.
     On an H200 (20 November 2026) such a kernel had 0.99 of the speed of cuBLAS at 4096 and 1.02 at 8192 in bfloat16,
     and 1.01 and 1.04 of torch._scaled_mm in FP8. One like day 7's, a quarter as long, had 0.99, 1.02, 1.01, 1.02.
 
 Code it
     Task 1  turn, produce, consume: the ring, in plain Python                 (fourteen lines)
-    Task 2  stage_bytes, shared_bytes, acc_registers, most_registers: the accounting      (four)
+    Task 2  stage_bytes, shared_bytes, acc_registers, most_registers: the accounting      (five)
     Task 3  producer: slots, phases, bytes and copies in Gluon                     (eleven lines)
     Task 4  consumer: products in flight, and slots given back                  (thirteen lines)
 

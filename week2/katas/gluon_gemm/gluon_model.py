@@ -24,7 +24,8 @@ class Nowhere:
     """What .index makes of a number that is too small or too large: harmless until it is used."""
 
     def __init__(self, name: str, length: int, i: int) -> None:
-        self.__dict__["text"] = f"{name} has {length} places: .index({i}) is none of them."
+        self.__dict__["text"] = (f"{name}.index({i}): the numbers there are 0 to {length - 1}.\n"
+                                 "At which length does the number go round, and who gives that?")
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError(self.text)
@@ -60,10 +61,11 @@ def run_linear(x: np.ndarray, weight: np.ndarray, roles: tuple, tile: tuple[int,
     shape = len(x), len(weight), x.shape[1]
     for order in ORDERS:
         out = np.full(shape[:2], np.nan)
+        stores: list[tuple[int, int]] = []
         for program in range(programs):
             run = Run(order)
             run.about_a_deadlock = _asking(run, shape, tile, stages, (program, programs))
-            parts, shared = Parts(run, out, (program, programs)), _shared(run, tile, stages)
+            parts, shared = Parts(run, out, (program, programs), stores), _shared(run, tile, stages)
             boxes = Box("x", x, (tile[0] // 2, tile[2]), itemsize), Box("weight", weight, tile[1:], itemsize)
             produces, consumes = (plain(role, parts.names()) for role in roles)
             workers = {PRODUCER: _call(produces, *boxes, *shared, *shape, *tile, stages, bytes)}
@@ -74,6 +76,7 @@ def run_linear(x: np.ndarray, weight: np.ndarray, roles: tuple, tile: tuple[int,
             _nothing_left(run)
             seen = parts.seen | {"stages on their way": run.most_copies}
             most = {name: max(number, most.get(name, 0)) for name, number in seen.items()}
+        _all_stored(stores, shape, tile)
         first = out if first is None else first
         if not np.array_equal(first, out, equal_nan=True):
             return out, most
@@ -105,7 +108,7 @@ def run_producer(producer: Any, shape: tuple[int, int, int], tile: tuple[int, in
                 empty.index(i % stages).arrive()
             return seen
 
-        produces = plain(producer, Parts(run, np.zeros(0), program).names())
+        produces = plain(producer, Parts(run, np.zeros(0), program, []).names())
         workers = {PRODUCER: _call(produces, *boxes, *shared, *shape, *tile, stages, bytes)}
         workers |= {name: _call(consume, half) for half, name in enumerate(CONSUMERS)}
         results = run.go(workers)
@@ -140,8 +143,19 @@ def _shared(run: Run, tile: tuple[int, int, int], stages: int) -> tuple[Group, G
 def _nothing_left(run: Run) -> None:
     left = [place for place in run.places if place.unread or place.arriving]
     if left:
-        raise RuntimeError(f"At the end {left[0].what} lies in {left[0].name}, and nobody has used it.\n"
-                           f"{left[0].line}it was copied there.")
+        some = left[0].unread and left[0].unread != set(left[0].readers)
+        who = f"{min(left[0].unread)} has not" if some else "nobody has"
+        raise RuntimeError(f"At the end {left[0].what} lies in {left[0].name}, and {who} used it.\n"
+                           f"{left[0].line}it was copied there. Is that a step of the product, and who leaves it out?")
+
+
+def _all_stored(stores: list[tuple[int, int]], shape: tuple[int, int, int], tile: tuple[int, int, int]) -> None:
+    for row in range(0, shape[0], tile[0] // 2):
+        for col in range(0, shape[1], tile[1]):
+            if (row, col) not in stores:
+                raise RuntimeError(f"At the end nothing is stored at row {row}, column {col}, where "
+                                   f"{CONSUMERS[row // (tile[0] // 2) % 2]}'s half of a tile begins.\n"
+                                   "How often does a consumer store?")
 
 
 def _asking(run: Run, shape: tuple[int, int, int], tile: tuple[int, int, int], stages: int,
@@ -157,6 +171,11 @@ def _asking(run: Run, shape: tuple[int, int, int], tile: tuple[int, int, int], s
             if len(waits) > tiles * steps:
                 return [f"Program {program[0]} of {program[1]} has {tiles * steps} steps, and {name} has waited "
                         f"{len(waits)} times at {barrier}.", "Which tiles does it take?"]
+            if name == PRODUCER and run.has_ended(name) and len(waits) < tiles * steps:
+                edge = any(length % part for length, part in zip(shape, tile))
+                return ["m, n, k = {}, {}, {} in tiles of {} x {}, steps of {}: {} for program {} of {}, and the "
+                        "producer made {}.".format(*shape, *tile, tiles * steps, *program, len(waits)),
+                        "What of a last box that reaches beyond an edge?" if edge else "Which tiles does it take?"]
             if steps % stages and waits[:steps] == slots and waits[steps:steps + 1] == slots[:1]:
                 return [f"After its first tile of {steps} steps {name} begins at {slots[0]} again.",
                         "Which slot comes next in the ring?"]

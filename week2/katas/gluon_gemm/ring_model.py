@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from week2.katas.gluon_gemm.workers import CONSUMERS, ORDERS, PRODUCER, Run, line_of_the_lesson
+from week2.katas.gluon_gemm.workers import CONSUMERS, ORDERS, PRODUCER, QUESTION, Run, line_of_the_lesson
 
 
 class Barrier:
@@ -17,6 +17,7 @@ class Barrier:
     def __init__(self, run: Run, name: str, who: tuple[str, ...]) -> None:
         self.run, self.name, self.who, self.count = run, name, who, len(who)
         self.left, self.bytes, self.ended = self.count, 0, 0
+        self.place: Place | None = None  # that an arrival gives back
 
     def wait(self, phase: int) -> None:
         """For the end of a phase, 0 or 1: until the barrier is in the other one. A new one is in its phase 0."""
@@ -24,6 +25,7 @@ class Barrier:
             raise RuntimeError(f"{self.run.now} waits at {self.name} for phase {phase}: phases are 0 and 1.")
 
         self.run.waits[self.run.now].append(self.name)
+        self.run.phases[self.run.now, self.name] = phase
 
         def where() -> str:
             arrivals = f"{self.left} of {self.count} arrivals missing" if self.left else "all have arrived"
@@ -35,6 +37,10 @@ class Barrier:
     def arrive(self) -> None:
         if self.run.now not in self.who:
             raise RuntimeError(f"{self.run.now} arrives at {self.name}, where {' and '.join(self.who)} should.")
+        if self.place and (self.place.arriving or not self.place.what or self.run.now in self.place.unread):
+            what = f"{self.place.what} in " if self.run.now in self.place.unread else ""
+            raise RuntimeError(f"{self.run.now} arrives at {self.name}, and has not used {what}{self.place.name}.\n"
+                               "What does an arrival at empty tell the producer?")
         if not self.left:
             raise RuntimeError(f"{self.run.now} arrives at {self.name} once more than it counts: {self.count} for each "
                                "phase.\nDoes it arrive twice, or has it not waited for the end of the phase before?")
@@ -63,6 +69,7 @@ class Place:
         self.run, self.name, self.readers, self.shape, self.turned = run, name, readers, shape, False
         self.what, self.value, self.arriving, self.line = "", None, False, ""
         self.unread: set[str] = set()
+        self.waits: dict[str, int] = {}  # of each reader at the barrier, when it used what lies here
         run.places.append(self)
 
     def fill(self, what: str, value: Any, bytes: int, barrier: Barrier) -> None:
@@ -102,9 +109,20 @@ class Place:
         if not self.what:
             raise RuntimeError(f"{me} uses {self.name}, into which nothing has been copied.\n{self.run.question}")
         if me not in self.unread:
-            raise RuntimeError(f"{me} uses {self.what} in {self.name} a second time.\n{self.run.question}")
+            raise RuntimeError(f"{me} uses {self.what} in {self.name} a second time.\n{self._of_the_wait()}")
         self.unread.remove(me)
+        self.waits[me] = self.run.waits[me].count(self.barrier.name)
         return self.value
+
+    def _of_the_wait(self) -> str:
+        """A question to who uses the same thing again: perhaps it has waited for the phase that ended with that."""
+        me, barrier = self.run.now, self.barrier
+        phase = self.run.phases.get((me, barrier.name))
+        again = self.run.waits[me].count(barrier.name) > self.waits[me]
+        if self.run.question != QUESTION or not again or barrier.ended % 2 == phase:
+            return self.run.question
+        return (f"It waited at {barrier.name} for phase {phase}, which ended when {self.what} came.\n"
+                "Which phase ends when the next one comes?")
 
     def permute(self, axes: tuple) -> "Place":
         """The same place, seen with rows and columns exchanged."""
@@ -127,6 +145,8 @@ class Ring:
         self.full = [Barrier(run, f"full[{slot}]", (PRODUCER,)) for slot in range(stages)]
         self.empty = [Barrier(run, f"empty[{slot}]", CONSUMERS) for slot in range(stages)]
         self._slots = [Place(run, f"slot {slot}") for slot in range(stages)]
+        for empty, slot in zip(self.empty, self._slots):
+            empty.place = slot
 
     def copy(self, item: int, slot: int, barrier: Barrier) -> None:
         self._slots[slot].fill(f"item {item}", item, self.item_bytes, barrier)

@@ -152,13 +152,21 @@ def sums_of_a_thread(tile_m, tile_n):
 @pytest.mark.task(2)
 @pytest.mark.parametrize("tile", [(128, 256), (128, 128), (256, 128), (64, 64)])
 def test_a_consumer_holds_half_a_tile_in_its_128_threads(tile):
+    sums, of_both = lesson.acc_registers(*tile), tile[0] * tile[1] // 128
+    why = (f"acc_registers{tile} is {sums}. So many would each of 128 threads have of all sums of the tile. How many "
+           "consumers share them?")
+    assert sums != of_both, why
+    half = tile[0] // 2 * tile[1]
+    why = (f"acc_registers{tile} is {sums}: 128 threads of so many hold {128 * sums} sums, and half of the tile has "
+           f"{half}. Who else would hold some?")
+    assert 128 * sums == half, why
     assert_matches(lesson.acc_registers, *tile, oracle=sums_of_a_thread)
 
 
 def most_by_trying(of_producer):
-    """Raise the consumers by 8 as long as all fit."""
+    """Raise the consumers by 8 as long as the launch gave enough."""
     of_consumer = 0
-    while 2 * 128 * (of_consumer + 8) + 128 * of_producer <= 65536:
+    while 2 * 128 * (of_consumer + 8) + 128 * of_producer <= 12 * 32 * 168:
         of_consumer += 8
     return of_consumer
 
@@ -168,13 +176,17 @@ def most_by_trying(of_producer):
 def test_what_the_producer_does_not_need_goes_to_the_consumers(of_producer):
     registers = lesson.most_registers(of_producer)
     taken = 2 * 128 * registers + 128 * of_producer
-    sums = f"256 threads of {registers} and 128 of {of_producer} take {taken} registers, an SM has 65536."
-    why = f"{sums} The producer's one warp gets the registers of four."
+    sums = f"256 threads of {registers} and 128 of {of_producer} take {taken} registers"
+    why = f"{sums}, an SM has 65536. The producer's one warp gets the registers of four: how many does it give away?"
     assert taken <= 65536, why
-    why = f"most_registers({of_producer}) is {registers}, and setmaxnreg knows multiples of 8."
+    why = (f"{sums}, the launch gave 168 to each of 384: 64512. Where should the rest come from, if setmaxnreg moves "
+           "what the launch gave?")
+    assert taken <= 64512, why
+    why = (f"most_registers({of_producer}) is {registers}, and setmaxnreg knows multiples of 8. Which is the largest "
+           "that fits?")
     assert registers % 8 == 0, why
-    why = f"{sums} 8 more for each of the 256 would fit."
-    assert 65536 - taken < 2 * 128 * 8, why
+    why = f"{sums}, the launch gave 64512. 8 more for each of the 256 would fit: what keeps them?"
+    assert 64512 - taken < 2 * 128 * 8, why
     assert_matches(lesson.most_registers, of_producer, oracle=most_by_trying)
 
 
@@ -191,33 +203,65 @@ def test_the_sums_fit_beside_what_else_a_thread_needs():
 def boxes_by_hand(m, n, k, stages, program=0, programs=1):
     """Of tiles of 4 x 8, in groups of 8 rows of tiles, each group down its columns; steps of 2 along k."""
     down, across = -(-m // 4), -(-n // 8)
-    tiles = [(row, col) for first in range(0, down, 8) for col in range(across)
-             for row in range(first, min(first + 8, down))]
     return [((4 * row, start), (4 * row + 2, start), (8 * col, start))
-            for row, col in tiles[program::programs] for start in range(0, k, 2)]
+            for row, col in tiles_by_hand(down, across)[program::programs] for start in range(0, k, 2)]
+
+
+def tiles_by_hand(down, across):
+    return [(row, col) for first in range(0, down, 8) for col in range(across)
+            for row in range(first, min(first + 8, down))]
+
+
+def question_of(box, wanted, rows, below):
+    """About a box that begins elsewhere. below: rows of the tile above it."""
+    if box[1] == wanted[1] and (box[0] - below) * rows + below == wanted[0]:
+        return f"tile_of counts tiles, of {rows} rows here. What does a copy count?"
+    if box == wanted[::-1]:
+        return "Which of the two goes along k, in x and in weight?"
+    return f"It has {2 if rows == 4 else 8} rows and 2 columns. Which are they?"
+
+
+def assert_boxes(*call):
+    """The boxes of asked_boxes(*call) begin where they should: first the tiles, then box by box."""
+    seen, wanted = lesson.asked_boxes(*call), boxes_by_hand(*call)
+    (m, n, k), (program, programs) = call[:3], call[4:] or (0, 1)
+    with_counts_exchanged = tiles_by_hand(-(-n // 8), -(-m // 4))[program::programs]
+    for step, (boxes, right) in enumerate(zip(seen, wanted)):
+        rows, rows_wanted = [(upper[0], weight[0]) for upper, _, weight in (boxes, right)]
+        down, across = with_counts_exchanged[step // -(-k // 2)]
+        exchanged = rows == (4 * down, 8 * across) != rows_wanted
+        why = (f"asked_boxes{call}: at step {step} a tile begins at row {rows[0]} of x and row {rows[1]} of weight, "
+               f"wanted: {rows_wanted[0]} and {rows_wanted[1]}. Which count does tile_of take first, down or across?")
+        assert not exchanged, why
+        names = ("upper box of x", 4, 0), ("lower box of x", 4, 2), ("box of weight", 8, 0)
+        for (name, rows, below), box, begin in zip(names, boxes, right):
+            why = (f"asked_boxes{call}: at step {step} the {name} begins at {box}, wanted: {begin}. "
+                   f"{question_of(box, begin, rows, below)}")
+            assert box == begin, why
+    assert seen == wanted
 
 
 @pytest.mark.task(3)
 def test_one_step_is_two_boxes_of_x_and_one_of_weight():
-    assert_matches(lesson.asked_boxes, 4, 8, 2, 2, oracle=boxes_by_hand)
+    assert_boxes(4, 8, 2, 2)
 
 
 @pytest.mark.task(3)
 def test_a_second_step_goes_along_k():
-    assert_matches(lesson.asked_boxes, 4, 8, 4, 2, oracle=boxes_by_hand)
+    assert_boxes(4, 8, 4, 2)
 
 
 @pytest.mark.task(3)
 @pytest.mark.parametrize("stages", [1, 2, 3])
 def test_steps_beyond_the_ring_wait_for_an_empty_slot(stages):
-    assert_matches(lesson.asked_boxes, 4, 8, 10, stages, oracle=boxes_by_hand)
+    assert_boxes(4, 8, 10, stages)
 
 
 @pytest.mark.task(3)
 @pytest.mark.parametrize("m, n", [(8, 8), (4, 16), (4, 24)])
 def test_the_ring_goes_on_from_tile_to_tile(m, n):
     """Three steps a tile in two slots: the second tile begins in slot 1."""
-    assert_matches(lesson.asked_boxes, m, n, 6, 2, oracle=boxes_by_hand)
+    assert_boxes(m, n, 6, 2)
 
 
 def rows_of_tiles(boxes):
@@ -247,14 +291,14 @@ def test_a_program_leaves_the_tiles_between_its_own_to_the_others(program):
 @pytest.mark.task(3)
 @pytest.mark.parametrize("program", [0, 1, 2])
 def test_three_programs_share_the_tiles(program):
-    assert_matches(lesson.asked_boxes, 8, 16, 4, 2, program, 3, oracle=boxes_by_hand)
+    assert_boxes(8, 16, 4, 2, program, 3)
 
 
 @pytest.mark.task(3)
 @pytest.mark.edge
 @pytest.mark.parametrize("m, n, k", [(1, 1, 1), (3, 7, 3), (5, 9, 5), (33, 9, 2)])
 def test_the_last_boxes_may_reach_beyond_the_edges(m, n, k):
-    assert_matches(lesson.asked_boxes, m, n, k, 3, oracle=boxes_by_hand)
+    assert_boxes(m, n, k, 3)
 
 
 @pytest.mark.task(3)
@@ -349,7 +393,7 @@ def test_two_products_are_in_flight_while_the_ring_is_filled(rng):
     why = "Every warpgroup_mma ended before it returned. Which argument lets it begin and return?"
     assert products > 0, why
     why = (f"Products of a consumer in flight at once: {products}, wanted: 2. How many may be when warpgroup_mma_wait "
-           "goes on?")
+           "goes on, and has the next one begun by then?")
     assert products == 2, why
     assert stages == 3, f"{stages} of 3 stages were on their way at once."
 

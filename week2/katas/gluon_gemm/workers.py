@@ -12,6 +12,7 @@ PRODUCER, CONSUMERS, ENGINE = "the producer", ("consumer 0", "consumer 1"), "the
 ORDERS = tuple(itertools.permutations((PRODUCER, *CONSUMERS, ENGINE)))  # who goes first, whenever several can go on
 MODEL = "workers.py", "ring_model.py", "gluon_model.py", "gluon_parts.py", "gluon_source.py"
 MOST_STEPS = 100_000
+QUESTION = "At which barrier, and for which phase, has it waited?"
 
 
 class _Stopped(BaseException):
@@ -23,11 +24,12 @@ class Run:
 
     def __init__(self, order: tuple[str, ...]) -> None:
         self.order, self.now = order, ""
-        self.question = "At which barrier, and for which phase, has it waited?"  # who uses a place too early
+        self.question = QUESTION  # who uses a place too early
         self.about_a_deadlock: Callable[[], list[str]] = list  # more lines, of what was seen until then
         self.arriving: list[Callable] = []  # what each copy does when it arrives, the oldest first
         self.products: dict[str, list] = {name: [] for name in CONSUMERS}  # in flight: the places that each one reads
         self.waits: dict[str, list[str]] = {name: [] for name in (PRODUCER, *CONSUMERS)}  # the barriers, by turns
+        self.phases: dict[tuple[str, str], int] = {}  # who waits, and where: the phase of the last wait
         self.most_copies = 0
         self.places: list[Any] = []
         self._may_go = {name: threading.Semaphore(0) for name in order}
@@ -56,6 +58,9 @@ class Run:
                 self._may_go[name].release()
             for thread in threads:
                 thread.join(timeout=1)  # one that computes for ever is left behind
+
+    def has_ended(self, name: str) -> bool:
+        return name in self._ready and self._ready[name] is None
 
     def _step(self) -> bool:
         """Let one worker go on to its next call of the model, or let one copy arrive. False if all is done."""
