@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from tools.check.diagnosis.asserted import Sides
-from tools.check.diagnosis.by_line import compared, lines_of, loops_of, worst
+from tools.check.diagnosis.by_line import MOST_LINES, compared, lines_of, loops_of, worst
 from tools.check.terms import by_line
 from tools.sim.counters import Counters, Line
 
@@ -37,7 +37,8 @@ def conversions(counters: Counters, sides: Sides | None) -> Iterator[str]:
         return
     yield from compared(sides, by_line(counters, "conversions").parts)
     yield from worst(lines, lambda line: line.counts.conversions, lambda counts: f"{counts.conversions:,} conversions")
-    if all(".to(" in line.source for line in lines):  # each of them asks for it
+    told = sorted(lines, key=lambda line: line.counts.conversions, reverse=True)[:MOST_LINES]
+    if all(".to(" in line.source for line in told):  # each of them asks for it
         yield "Which conversion does the result not need?"
     else:
         yield "Which two types meet there?"

@@ -227,6 +227,10 @@ NAN_AND_INFINITY = {  # name: what is seen, and the question
     "lost_infinity": ("A number came back where infinity was wanted", "What happens to it on its way?"),
     "unexpected_infinity": ("Infinity came back where a number was wanted", "Which step overflows?"),
 }
+MINUS_INFINITY = (  # seldom an overflow
+    "-inf came back where a number was wanted",
+    "Which line makes the first: a start, a mask, a log of 0, or an overflow?",
+)
 
 
 def nan_and_infinity(symptoms: Symptoms) -> Cause | None:
@@ -240,6 +244,7 @@ def nan_and_infinity(symptoms: Symptoms) -> Cause | None:
         name = "unexpected_nan" if np.isnan(got).any() else "unexpected_infinity"
     else:
         return None
-    seen, question = NAN_AND_INFINITY[name]
+    is_negative = name == "unexpected_infinity" and bool((got < 0).all())
+    seen, question = MINUS_INFINITY if is_negative else NAN_AND_INFINITY[name]
     first = element(np.argwhere(symptoms.wrong)[0])
     return cause(name, f"{seen}, first at {first}.", question)

@@ -286,6 +286,11 @@ def test_conversions_and_barriers_are_told_with_their_lines():
     ]
     made = of_lines(arithmetic("x = 2.0 * y", conversions=64))
     assert told_by_counters(made, "assert counters.conversions == 0")[-1] == "Which two types meet there?"
+    load = arithmetic("x = tl.load(x_ptr).to(tl.float32)", conversions=64)
+    loads = [replace(load, line=number) for number in (1, 2, 3)]
+    made = of_lines(*loads, arithmetic("tl.store(out_ptr, x)", conversions=4))
+    told = told_by_counters(made, "assert counters.conversions == 0")
+    assert told[-1] == "Which conversion does the result not need?"  # of the lines that stand above it
     waits = Line("day.py", 9, "cuda.syncthreads()", "barrier", Counts(warps=Warps(barriers=2048)))
     assert told_by_counters(of_lines(waits), "assert counters.barriers == 64") == [
         "Counted 2,048, needed 64: 32 times as much.",

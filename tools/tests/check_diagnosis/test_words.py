@@ -109,6 +109,17 @@ def test_a_wrong_tail_of_a_matrix_is_told_in_rows_or_columns(rng):
     assert words(got.T, want.T).startswith("Right up to column 7; everything after it is wrong.")
 
 
+def test_minus_infinity_alone_is_not_called_an_overflow(rng):
+    want = matrix(rng, 4)
+    below, both = want.copy(), want.copy()
+    below[1], both[1], both[2] = -np.inf, -np.inf, np.inf
+    assert words(below, want) == (
+        "-inf came back where a number was wanted, first at element 1.\n"
+        "Which line makes the first: a start, a mask, a log of 0, or an overflow?"
+    )
+    assert words(both, want).endswith("Which step overflows?")
+
+
 def test_unwritten_elements_are_called_never_written():
     tail, steps = np.arange(100) >= 96, np.arange(100) // 10 % 2 == 1
     assert words_of_missing(tail).startswith("The result was never written from element 96 on.")
