@@ -16,7 +16,10 @@ from week3.day5 import online_softmax as lesson
 INF, NAN = float("inf"), float("nan")
 SCORES = [2.0, 0.0, 1.0, 3.0]
 VALUES = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]
+ROWS = [[99, 98, 1, 0], [0, 1, 98, 99], [0, 1, 99, 98, 2, 3], [-999, -998, -997, -996]]
+COPIED = "The kernel converts what it loads by .to, and a store converts by itself: what is copied besides?"
 NAN_COMPARED = "NaN == 0 and NaN > 0 are both False."
+ALPHA_AT_FIRST = "Each score is finite, and NaN came back. m begins as -inf: what is alpha then, and l * alpha?"
 
 
 def array(numbers):
@@ -65,10 +68,16 @@ def assert_one_block_is_right(function, *values, **block):
     assert_matches(function, tensor([SCORES]), *values, **block, oracle=attended if values else weights)
 
 
+def zeros_of(scores):
+    return f"The largest score is {max(scores)}, and all is 0, as without a key: what is m before the first block?"
+
+
 # Task 1: the state of some keys -------------------------------------------------------------------
 
 @pytest.mark.task(1)
 def test_the_state_of_two_scores_of_the_lesson():
+    m, l = lesson.part(array([3, 1]))
+    assert l != np.exp(0) + np.exp(2), "part([3, 1]) sums exp(3 - 3) + exp(3 - 1): what is taken off what?"
     m, l = lesson.part(array([2, 0]))
     assert l != np.exp(2) + np.exp(0), "part([2, 0]) sums exp(2) + exp(0): what is taken off each score first?"
     assert_matches(lesson.part, array([2, 0]), oracle=state)
@@ -90,6 +99,8 @@ def test_scores_may_be_large_or_alone(scores):
 @pytest.mark.parametrize("scores", [[], [-INF], [-INF, -INF], [2, -INF, 1]], ids=str)
 def test_a_hidden_key_counts_as_none(scores):
     values = np.arange(3.0 * len(scores)).reshape(-1, 3)
+    l = lesson.part(array(scores))[1]
+    assert not np.isnan(l), f"l of part({scores}) is NaN: what is taken off each score, and what is -inf - -inf?"
     assert_matches(lesson.part, array(scores), oracle=state)
     assert_matches(lesson.part, array(scores), values, oracle=state)
 
@@ -114,6 +125,8 @@ def test_the_log_sum_exp_of_one_score_is_that_score_and_of_large_ones_it_is_not_
 @pytest.mark.edge
 def test_where_no_key_was_seen_the_results_are_minus_infinity_and_zeros():
     assert_matches(lesson.logsumexp, (-INF, 0.0), oracle=always(-INF))
+    numbers_that_are_nan = int(np.isnan(lesson.output((-INF, 0.0, np.zeros(3)))).sum())
+    assert numbers_that_are_nan == 0, "acc is zeros, and l is 0: what is 0 / 0?"
     assert_matches(lesson.output, (-INF, 0.0, np.zeros(3)), oracle=always(np.zeros(3)))
 
 
@@ -124,6 +137,8 @@ def test_merges_the_halves_of_the_lesson():
     l = lesson.merge(state([2, 0]), state([1, 3]))[1]
     assert round(l, 3) != 2.271, "1.135 + 1.135: but 2 was taken off in one part, 3 in the other"
     assert l <= 2.271, "l is more than 1.135 + 1.135: no factor is above 1"
+    l = lesson.merge(state([1, 3]), state([2, 0]))[1]
+    assert round(l, 3) != 2.271, "Now 3 was taken off in a, and 2 in b: by which factor does the l of b come in?"
     assert_matches(lesson.merge, state([2, 0]), state([1, 3]), oracle=always(state(SCORES)))
     a, b = state([2, 0], VALUES[:2]), state([1, 3], VALUES[2:])
     acc = lesson.merge((*a[:2], a[2].copy()), b)[2]
@@ -136,6 +151,9 @@ def test_merges_the_halves_of_the_lesson():
 @pytest.mark.parametrize("scores", [[], [2.0], SCORES])
 def test_a_state_that_is_merged_with_nothing_stays_what_it_is(scores):
     nothing = (-INF, 0.0)
+    m, l = lesson.merge(nothing, nothing)
+    assert m == -INF, f"Both m are -inf, and that of both parts is {m:g}: which of the two is it?"
+    assert not np.isnan(l), "l of nothing and nothing is NaN: what is taken off each m, and what is -inf - -inf?"
     assert_matches(lesson.merge, state(scores), nothing, oracle=always(state(scores)), exact=True)
     assert_matches(lesson.merge, nothing, state(scores), oracle=always(state(scores)), exact=True)
 
@@ -144,7 +162,7 @@ def test_a_state_that_is_merged_with_nothing_stays_what_it_is(scores):
 @pytest.mark.edge
 def test_parts_may_lie_far_apart():
     """The lower part has become so small that it is lost; nothing becomes infinite."""
-    low, high = state([-1000, -1001], [[1, 2], [3, 4]]), state([1000, 1001], [[5, 6], [7, 8]])
+    low, high = state([-1000], [[1, 2]]), state([1000, 1001], [[5, 6], [7, 8]])
     assert_matches(lesson.merge, low, high, oracle=always(high))
     assert_matches(lesson.merge, high, low, oracle=always(high))
 
@@ -183,6 +201,8 @@ def test_any_cut_in_any_order_gives_the_state_of_the_whole(rng):
 @pytest.mark.task(2)
 def test_the_walk_of_the_lesson_key_by_key():
     steps = [state(SCORES[:seen], array(VALUES[:seen]).reshape(-1, 2)) for seen in range(5)]
+    largest = [m for m, _, _ in lesson.walk(array(SCORES), array(VALUES), 1)]
+    assert largest != [-INF, *SCORES], "Each m is that of one key alone: what of the keys that came before?"
     assert_matches(lesson.walk, array(SCORES), array(VALUES), 1, oracle=always(steps))
 
 
@@ -213,8 +233,11 @@ def test_a_walk_looks_at_each_score_once(rng):
 def test_attends_to_the_keys_of_the_lesson_in_two_blocks():
     """Of the first two keys l is 1.135 and acc (1, .135); the others, with 3 taken off, add 1.135 and (2.135, .135)."""
     out, lse = lesson.attend(tensor([SCORES]), tensor([VALUES]), block_n=2)
+    assert not (out.isnan().all() and lse.isnan().all()), ALPHA_AT_FIRST
+    assert lse[0] != -INF, "The log-sum-exp is -inf, as without a key: what carries m, and what l, into the next turn?"
     l = float(torch.exp(lse[0] - 3))
     acc = (out[0] * l).tolist()
+    assert round(float(lse[0]), 2) != 0.44, "log(l) belongs to the scores less 3, and not to these"
     assert round(l, 2) != 2.27, "l is 1.135 + 1.135: by which factor does the first one shrink when 3 is taken off?"
     assert round(l, 2) != 1.14, "l is that of the last two keys alone"
     assert round(acc[0], 2) != 3.14, "acc is (1, .135) + (2.135, .135): by which factor does the first one shrink?"
@@ -232,12 +255,13 @@ def test_places_beyond_the_row_are_no_keys():
 
 
 @pytest.mark.task(3)
-@pytest.mark.parametrize("scores", [[99, 98, 1, 0], [0, 1, 98, 99], [0, 1, 99, 98, 2, 3], [-999, -998, -997]], ids=str)
+@pytest.mark.parametrize("scores", ROWS, ids=str)
 def test_the_largest_score_may_come_first_or_last_and_lie_anywhere(scores, rng):
     assert_one_block_is_right(lesson.attend, tensor([VALUES]), block_n=4)
     values, = rows_of(rng, (1, len(scores), 3))
     numbers_that_are_nan = int(lesson.attend(tensor([scores]), values, block_n=2)[0].isnan().sum())
     assert numbers_that_are_nan == 0, "alpha is exp(m - m_new): is m_new never below m?"
+    assert lesson.attend(tensor([scores]), values, block_n=2)[0].any(), zeros_of(scores)
     assert_matches(lesson.attend, tensor([scores]), values, block_n=2, oracle=attended)
 
 
@@ -256,6 +280,10 @@ def test_each_row_has_scores_and_values_of_its_own(rng):
 @pytest.mark.parametrize("rows, n, d_v", [*((2, n, 3) for n in awkward_lengths(8)), (0, 5, 3), (1, 5, 1), (5, 11, 17)])
 def test_there_may_be_any_number_of_rows_of_keys_and_of_columns(rows, n, d_v, rng):
     scores, values = rows_of(rng, (rows, n), (rows, n, d_v))
+    if n == 0:
+        assert_one_block_is_right(lesson.attend, tensor([VALUES]), block_n=4)
+        numbers_that_are_nan = int(lesson.attend(scores, values, block_n=8)[0].isnan().sum())
+        assert numbers_that_are_nan == 0, "No row has a key, and l = 0: what is acc divided by then?"
     assert_matches(lesson.attend, scores - 5, values, block_n=8, oracle=attended, tolerance=accumulated("float32", n))
 
 
@@ -332,10 +360,19 @@ def test_each_score_and_each_value_is_read_once(rng):
 
 @pytest.mark.task(3)
 @pytest.mark.counters
+def test_the_keys_of_a_block_are_loaded_together(rng):
+    """64 scores fill 8 sectors of 32 bytes, and so do 64 values of one column; the two results lie in a sector each."""
+    counters = count(lesson.attend, *rows_of(rng, (1, 64), (1, 64, 1)), block_n=64)
+    assert counters.sectors == 8 + 8 + 1 + 1
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
 def test_only_what_is_loaded_or_stored_is_converted(rng):
     """A number that is loaded counts twice: itself, and what `other` puts in its place if there is none."""
     rows, n, d_v = 3, 32, 4
     counters = count(lesson.attend, *rows_of(rng, (rows, n), (rows, n, d_v), dtype=torch.float16), block_n=8)
+    assert counters.library_operations == [], COPIED
     numbers_loaded, numbers_stored = rows * n * (1 + d_v), rows * d_v
     assert counters.conversions <= numbers_loaded + numbers_stored
     assert counters.float64 == 0
@@ -370,12 +407,20 @@ def test_attends_to_a_hundred_thousand_keys_on_a_gpu(rng):
 @pytest.mark.task(4)
 @pytest.mark.parametrize("block", [4, 2])
 def test_the_weights_of_the_lesson_in_one_block_and_in_two(block):
+    out = lesson.softmax(tensor([SCORES]), block=block, out=tensor([[7.0] * 4]))
+    assert not out.isnan().all(), ALPHA_AT_FIRST
+    sum_is_of_scores_as_they_are = round(float(out.sum()), 2) == 20.09
+    assert not sum_is_of_scores_as_they_are, "The weights add up to exp(3): which m does the second read take off?"
     assert_matches(lesson.softmax, tensor([SCORES]), block=block, oracle=weights)
 
 
 @pytest.mark.task(4)
-@pytest.mark.parametrize("scores", [[99, 98, 1, 0], [0, 1, 98, 99], [0, 1, 99, 98, 2, 3], [-999, -998, -997]], ids=str)
+@pytest.mark.parametrize("scores", ROWS, ids=str)
 def test_the_largest_of_a_row_may_come_first_or_last_and_lie_anywhere(scores):
+    assert_one_block_is_right(lesson.softmax, block=4)
+    out = lesson.softmax(tensor([scores]), block=2)
+    assert out.any(), zeros_of(scores)
+    assert not out.isnan().any(), "alpha is exp(m - m_new): is m_new never below m?"
     assert_matches(lesson.softmax, tensor([scores]), block=2, oracle=weights)
 
 
@@ -383,6 +428,8 @@ def test_the_largest_of_a_row_may_come_first_or_last_and_lie_anywhere(scores):
 @pytest.mark.edge
 @pytest.mark.parametrize("rows, n", [*((3, n) for n in awkward_lengths(16)), (0, 5)])
 def test_there_may_be_any_number_of_rows_of_any_width(rows, n, rng):
+    sum_of_weights = round(float(lesson.softmax(tensor([SCORES[:3]]), block=4).sum()), 3)
+    assert sum_of_weights != 0.917, "l is 1.503 + exp(0 - 2): the place beyond 3 scores counts as a score of 0"
     x, = rows_of(rng, (rows, n))
     assert_matches(lesson.softmax, x - 5, block=16, oracle=weights, tolerance=accumulated("float32", n))
 
@@ -398,6 +445,8 @@ def test_rows_may_lie_apart_in_x_and_in_out(rng):
     all_weights_are_right = torch.allclose(out, torch.softmax(wide[:, :21], -1))
     assert all_weights_are_right, "Is a row found by its row stride, in x and in out?"
     assert into[:, 21:].unique().tolist() == [7], "What lies between the rows of out was overwritten"
+    counters = count(lesson.softmax, wide[:, :21], block=8, out=into[:, :21])
+    assert counters.library_operations == [], "The kernel takes the strides of x and of out: what is copied?"
 
 
 @pytest.mark.task(4)
@@ -445,11 +494,18 @@ def test_weights_of_large_scores_have_all_digits_of_float32(rng):
 def test_a_row_is_read_twice_and_written_once(rng):
     rows, n = 3, 37
     counters = count(lesson.softmax, *rows_of(rng, (rows, n)), block=8)
-    reads_of_each_score = counters.bytes_loaded / (4 * rows * n)
-    writes_of_each_weight = counters.bytes_stored / (4 * rows * n)
-    assert reads_of_each_score <= 2
-    assert writes_of_each_weight <= 1
+    reads, writes = counters.bytes_loaded / (4 * rows * n), counters.bytes_stored / (4 * rows * n)
+    assert counters.bytes_loaded <= 2 * 4 * rows * n, f"Each score is read {reads:.3g} times; two are enough."
+    assert counters.bytes_stored <= 4 * rows * n, f"Each weight is written {writes:.3g} times; once is enough."
     assert counters.library_operations == []
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_the_scores_of_a_block_are_loaded_and_stored_together(rng):
+    """64 scores fill 8 sectors of 32 bytes in each read, and so do their weights."""
+    counters = count(lesson.softmax, *rows_of(rng, (1, 64)), block=64)
+    assert counters.sectors == 8 + 8 + 8
 
 
 @pytest.mark.task(4)
@@ -457,6 +513,7 @@ def test_a_row_is_read_twice_and_written_once(rng):
 def test_scores_of_16_bits_are_converted_when_they_are_read(rng):
     rows, n = 3, 64
     counters = count(lesson.softmax, *rows_of(rng, (rows, n), dtype=torch.float16), block=16)
+    assert counters.library_operations == [], COPIED
     numbers_loaded, numbers_stored = 2 * rows * n, rows * n
     assert counters.conversions <= numbers_loaded + numbers_stored
     assert counters.float64 == 0
