@@ -1,8 +1,8 @@
 """Week 3, day 3: a stable softmax
 
 Challenge
-    Yesterday's softmax broke on large scores, although only their differences count. Take the largest score of a row
-    off all of them first. Then put it all into one kernel, which reads each row once and writes it once.
+    Yesterday's softmax broke on large scores, although only their differences count. Take a row's largest score off
+    first, tasks 1 and 2. In a second sitting put it all into one kernel, which reads and writes each row once.
 
                  scores            m        score - m          exp(score - m)         l      m + log(l)
               2    0    1    3     3     -1  -3  -2   0     .368  .050  .135  1     1.553       3.440
@@ -23,24 +23,24 @@ Concept
     Log-sum-exp: log(sum of exp(score)) is m + log(l). For 102 100 101 103 it is 103 + log(1.553) = 103.440, while
     exp(103) is no float32. It tells how large a row is: at least m, at most m + log(n).
     All scores -inf: then m is -inf, and -inf - -inf is NaN. Take 0 off instead: each exponential is 0, and so is l.
-    The log-sum-exp is np.log(0), -inf: NumPy warns, but it is right. A weight would be 0 / 0: divide by 1 where l is 0.
+    The log-sum-exp needs no more: np.log(0) is -inf, right, though NumPy warns. A softmax divides by 1 where l is 0.
     A score of inf: its log-sum-exp is inf, but inf - inf is NaN. So the guards differ: logsumexp takes 0 off unless
     np.isfinite(m), a softmax only where m is -inf. A row with inf then has weights NaN, as has one with NaN.
     NumPy: scores.max(axis=-1, keepdims=True, initial=-np.inf) is m of each row, as a column; -inf where a row has no
     score. np.where(condition, a, b) chooses element by element; a plain 1 in it has the dtype of the other, np.ones(3)
-    is float64. x.squeeze(-1) drops an axis of length 1.
+    is float64. x.squeeze(-1) drops the last axis, of length 1; x.squeeze() would drop every axis of length 1.
 
     In a kernel a program has one row, in one block: col = tl.arange(0, BLOCK_N). triton.next_power_of_2(5) is 8. Where
     n is 5, the 3 places too many are loaded as other=float("-inf"): never the maximum, and nothing in the sum.
     tl.max(x, axis=0) and tl.sum(x, axis=0) are one number; tl.exp, tl.log and tl.where work as in NumPy.
     tl.max passes over a NaN: of -inf, NaN, -inf it is -inf, but l is NaN. So l, not m, tells which rows have weights 0.
-    Precision: float16 has three digits. x.to(tl.float32) after the load makes float32 of all that follows. (Here
-    tl.max, whose result is float32, would do so too.) A tl.store rounds by itself.
+    Precision: float16 has three digits. x.to(tl.float32) after the load makes float32 of all that follows. Write it:
+    tl.max makes float32 of float16 by itself, tl.sum does not. A tl.store rounds by itself.
     Row stride: row i begins at i * row_stride, scores.stride(0); out has its own. Beyond 2**31 elements that product
     needs 64 bits, and so does one of its factors: tl.program_id(0).to(tl.int64) * row_stride.
-    Registers hold the row from its load to its store. With 32 numbers a thread has enough of them: warps_for(block_n),
-    given, says how many warps that takes. num_warps=8 in a launch asks for 8. Of a row beyond 32768 some numbers have
-    no register and go through memory: slower, and still right. Day 5 cuts such rows into blocks.
+    Registers hold a row from load to store. With 32 numbers a thread has enough of them: warps_for(block_n), given, is
+    the number of warps for it, by the block's length, not the row's. num_warps=8 in a launch asks for 8. Beyond 32768
+    some numbers of a row have no register and go through memory: slower, still right. Day 5 cuts such rows into blocks.
     Log-softmax: log(weight) is (score - m) - log(l), with both guards. Not the logarithm of the weight: exp(-200) is 0,
     and log(0) -inf. Not score - lse either: at 10003.44 the numbers of float32 are 0.001 apart, and lse is rounded.
     Traffic: as five operations (maximum, difference, exp, sum, quotient), each a launch that reads its operands and
