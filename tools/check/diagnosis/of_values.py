@@ -78,6 +78,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     unused.neutral_argument,
     unused.usual_number,
     arguments.negated_argument,
+    whole_numbers.next_power_of_two,
     whole_numbers.numbers_mixed_up,
     parts.one_term_off,
     values.factor_of_few_numbers,

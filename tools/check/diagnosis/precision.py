@@ -11,6 +11,7 @@ from tools.check.diagnosis.words import Cause, cause
 DIGITS = {"bfloat16": 8, "float16": 11, "tf32": 11, "float32": 24, "float64": 53}  # significant binary digits
 FEW_LOST = 2.0**-10  # of a sum of whole numbers, where more is lost for another reason
 FEWEST = 8  # numbers that must agree: one in eight that fit float16 also fit bfloat16
+FEW, LESS = 3, 3  # of fewer numbers, so many that need more than all but LESS of the format's digits
 
 
 def narrowed_to_16_bits(symptoms: Symptoms) -> Cause | None:
@@ -34,13 +35,20 @@ def _narrowed(symptoms: Symptoms, name: str, largest_error: float) -> Cause | No
         return None
     if not fits(sample(got), name).all() or not fits(got, name).all():
         return None
-    if np.count_nonzero(~fits(want, name) & (got != 0)) < FEWEST:
+    telling = ~fits(want, name) & (got != 0)
+    if np.count_nonzero(telling) < FEWEST and not _are_rounded(got, want, telling, DIGITS[name]):
         return None
     return cause(
         f"{name}_precision",
         f"Every number fits {name} exactly, though {wanted} was asked for.",
         "At which step does it become that narrow?",
     )
+
+
+def _are_rounded(got: np.ndarray, want: np.ndarray, telling: np.ndarray, digits: int) -> bool:
+    """Are these the wanted numbers, rounded once, and most of them no plain ones such as 0.5?"""
+    needs_all = to_digits(got, digits - LESS) != got
+    return bool(np.count_nonzero(telling & needs_all) >= FEW and (to_digits(want, digits) == got).all())
 
 
 def ones_lost(symptoms: Symptoms) -> Cause | None:

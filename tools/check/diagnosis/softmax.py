@@ -17,6 +17,7 @@ from tools.check.diagnosis.steps import blocks
 from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.check.diagnosis.words import Cause, cause
 
+ZEROS = 4  # that are wrong; of fewer many mistakes are the cause
 KINDS = ("softmax", "log_softmax", "logsumexp")
 
 
@@ -31,12 +32,8 @@ class Formula:
 
     def rows(self, args: tuple, other: int | None = None) -> Rows:
         """other: an axis along which a mistake goes."""
-        x = wide(args[self.i])
-        beside = None if other is None else (np.moveaxis(x, other, -1), partial(self._from_other, other=other))
-        return Rows(np.moveaxis(x, self.axis, -1), self.kind, beside)
-
-    def _from_other(self, y: np.ndarray, other: int) -> np.ndarray:
-        return np.moveaxis(np.moveaxis(y, -1, other), self.axis, -1)
+        beside = None if other is None else other - (other > self.axis)
+        return Rows(np.moveaxis(wide(args[self.i]), self.axis, -1), self.kind, beside)
 
     def placed(self, y: np.ndarray | None) -> np.ndarray | None:
         """A result of the rows, its axis where the wanted one has it."""
@@ -48,8 +45,8 @@ class Formula:
 def softmax_gone_wrong(symptoms: Symptoms) -> Cause | None:
     if not symptoms.comparable or symptoms.here.want.dtype.kind != "f" or (formula := find(symptoms)) is None:
         return None
-    if empty := _empty_rows(symptoms, formula):
-        return empty
+    if found := _empty_rows(symptoms, formula) or _infinite_rows(symptoms, formula):
+        return found
     x = symptoms.args[formula.i]
     names = {"x": symptoms.name_of(formula.i), "length": x.shape[formula.axis], "axis": formula.axis}
     for mistake, result, more in _tried(symptoms, formula):
@@ -58,7 +55,11 @@ def softmax_gone_wrong(symptoms: Symptoms) -> Cause | None:
         def claim(call: Call, result: Callable = result, other: int | None = other) -> np.ndarray | None:
             return formula.placed(result(formula.rows(call.args, other)))
 
-        if reproduces(symptoms, claim) or _is_overflow(symptoms, formula, mistake, claim):
+        if (
+            reproduces(symptoms, claim)
+            or _is_overflow(symptoms, formula, mistake, claim)
+            or _is_underflow(symptoms, mistake, claim)
+        ):
             return mistake.said(**names, **more)
     return None
 
@@ -66,16 +67,22 @@ def softmax_gone_wrong(symptoms: Symptoms) -> Cause | None:
 def _tried(symptoms: Symptoms, formula: Formula) -> Iterator[tuple[Mistake, Callable, dict]]:
     """Each mistake, what it makes of the rows, and what more its words need."""
     x = symptoms.args[formula.i]
+    others = [axis for axis in range(x.ndim) if axis != formula.axis]
+
+    def along(mistake: Mistake) -> list:
+        return others if "other_axis" in mistake.name else [None]
+
     name = x.dtype.name if x.dtype.name in ("float16", "float64") else "float32"
     for dtype in dict.fromkeys((name, "float32")):
         limits = np.finfo(dtype)
         more = {"dtype": dtype, "above": np.log(float(limits.max)), "below": np.log(float(limits.smallest_subnormal))}
-        yield from ((mistake, partial(mistake.result, name=dtype), more) for mistake in NARROW)
+        for mistake in NARROW:
+            for axis in along(mistake):
+                yield mistake, partial(mistake.result, name=dtype), more | {"other": axis}
         for block in [size for size in blocks(symptoms) if 1 < size < x.shape[formula.axis]]:
             yield NOT_UPDATED, partial(NOT_UPDATED.result, name=dtype, block=block), {"block": block}
-    others = [axis for axis in range(x.ndim) if axis != formula.axis]
     for mistake in PLAIN:
-        for axis in others if "other_axis" in mistake.name else [None]:
+        for axis in along(mistake):
             yield mistake, mistake.result, {"other": axis}
     for block in [size for size in blocks(symptoms) if size > 1]:
         for mistake in IN_BLOCKS:
@@ -101,6 +108,15 @@ def _is_overflow(symptoms: Symptoms, formula: Formula, mistake: Mistake, claim: 
     return symptoms.is_right(call) is True
 
 
+def _is_underflow(symptoms: Symptoms, mistake: Mistake, claim: Callable) -> bool:
+    """All that is wrong is 0. One zero says little, several of them beside right numbers are enough."""
+    got, want = symptoms.here.got, symptoms.here.want
+    if mistake not in NARROW or got[symptoms.wrong].any() or not got.any():
+        return False
+    said = symptoms.budget.call(claim, symptoms.here)
+    return same(said, got, symptoms.slack) and int(symptoms.telling(said, want).sum()) >= ZEROS
+
+
 def _empty_rows(symptoms: Symptoms, formula: Formula) -> Cause | None:
     """NaN in all of the rows that are -inf throughout, and in no other."""
     rows = formula.rows(symptoms.args)
@@ -112,6 +128,21 @@ def _empty_rows(symptoms: Symptoms, formula: Formula) -> Cause | None:
         return None
     seen = f"NaN came back just where {symptoms.name_of(formula.i)} is -inf all along: -inf is the maximum there."
     return cause("empty_row", seen, "What is -inf - -inf?")
+
+
+def _infinite_rows(symptoms: Symptoms, formula: Formula) -> Cause | None:
+    """Where the maximum is inf, what comes back when 0 is taken off, in place of NaN; all else is right."""
+    if formula.kind == "logsumexp":
+        return None
+    rows = formula.rows(symptoms.args)
+    infinite, said = formula.placed(rows.spread(rows.m == np.inf)), formula.placed(rows.of(rows.log_sum))
+    got, want = symptoms.here.got, symptoms.here.want
+    if infinite is None or said is None or not infinite.any() or not np.isnan(want[infinite]).all():
+        return None
+    if not same(np.where(infinite, said, want), got, symptoms.slack):
+        return None
+    makes = "inf / inf is NaN, 1 / inf is 0" if formula.kind == "softmax" else "inf - inf is NaN, 1 - inf is -inf"
+    return cause("infinity_kept", f"As if 0 were taken off a row with inf: {makes}.", "For which rows is that right?")
 
 
 def find(symptoms: Symptoms) -> Formula | None:

@@ -109,8 +109,15 @@ def nothing_taken_off(rows: Rows, name: str) -> np.ndarray:
     return rows.computed_in(name, np.zeros_like(rows.m))
 
 
-def one_maximum_for_all(rows: Rows, name: str) -> np.ndarray | None:
-    return rows.computed_in(name, np.full_like(rows.m, rows.m.max())) if rows.m.size > 1 else None
+def one_maximum_for_all(rows: Rows, name: str, of_nothing: float) -> np.ndarray | None:
+    return rows.computed_in(name, np.full_like(rows.m, rows.m.max()), of_nothing) if rows.m.size > 1 else None
+
+
+def maximum_of_other_axis(rows: Rows, name: str, of_nothing: float) -> np.ndarray | None:
+    """Where rows lie so far apart that exp is 0 throughout all but one of them."""
+    if rows.kind == "logsumexp" or rows.other is None:
+        return None
+    return rows.computed_in(name, rows.x.max(rows.other, keepdims=True), of_nothing)
 
 
 def maximum_of_the_first(rows: Rows, name: str, block: int) -> np.ndarray:
@@ -123,6 +130,7 @@ def log_of_the_softmax(rows: Rows, name: str) -> np.ndarray | None:
     return np.log(Rows(rows.x, "softmax").computed_in(name, rows.m))
 
 
+OF_NOTHING = 0.0, 1.0  # what a sum of 0 is divided by: itself, or the 1 of a guard
 NARROW = (
     Mistake(
         "maximum_not_subtracted",
@@ -130,11 +138,23 @@ NARROW = (
         "As if exp met {x} itself: in {dtype} it is inf above {above:.1f}, 0 below {below:.0f}.",
         "What can be taken off each row first, without changing the result?",
     ),
-    Mistake(
-        "one_maximum_for_all",
-        one_maximum_for_all,
-        "As if the maximum of all were taken off each row: far below it exp is 0.",
-        "Whose maximum makes sure that one term of a row is exp(0)?",
+    *(
+        Mistake(
+            "one_maximum_for_all",
+            partial(one_maximum_for_all, of_nothing=of_nothing),
+            "As if the maximum of all were taken off each row: far below it exp is 0.",
+            "Whose maximum makes sure that one term of a row is exp(0)?",
+        )
+        for of_nothing in OF_NOTHING
+    ),
+    *(
+        Mistake(
+            "maximum_of_other_axis",
+            partial(maximum_of_other_axis, of_nothing=of_nothing),
+            "As if the maximum ran along axis {other} of {x}, and the sum along {axis}.",
+            "Along which axis must the maximum be the same number?",
+        )
+        for of_nothing in OF_NOTHING
     ),
     Mistake(
         "log_of_softmax",

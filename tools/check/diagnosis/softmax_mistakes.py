@@ -46,18 +46,27 @@ def all_in_base_two(rows: Rows) -> np.ndarray | None:
 def other_axis(rows: Rows) -> np.ndarray | None:
     if rows.kind == "logsumexp" or rows.other is None:
         return None
-    x, back = rows.other
-    return back(Rows(x, rows.kind).of_other_numbers(x))
+    return np.moveaxis(rows.of_other_numbers(np.moveaxis(rows.x, rows.other, -1)), -1, rows.other)
 
 
 def maximum_of_other_axis(rows: Rows) -> np.ndarray | None:
     """exp(x - m) with m along another axis, in numerator and denominator: wrong only where it differs in a row."""
     if rows.other is None:
         return None
-    x, back = rows.other
-    y = rows.x - back(np.broadcast_to(x.max(-1, keepdims=True), x.shape))
-    other = Rows(y, rows.kind)
+    other = Rows(rows.x - rows.x.max(rows.other, keepdims=True), rows.kind)
     return other.of(other.log_sum)
+
+
+def sum_of_other_axis(rows: Rows) -> np.ndarray | None:
+    """The maximum of each row is taken off, and the exponentials are added up along another axis."""
+    if rows.kind == "logsumexp" or rows.other is None:
+        return None
+    return rows.of(rows.finite_m + np.log(rows.e.sum(rows.other, keepdims=True)))
+
+
+def sum_of_all(rows: Rows) -> np.ndarray | None:
+    """The maximum of each row is taken off, and the exponentials of all rows are added up."""
+    return rows.of(rows.finite_m + np.log(rows.e.sum())) if rows.m.size > 1 else None
 
 
 PLAIN = (
@@ -132,5 +141,17 @@ PLAIN = (
         maximum_of_other_axis,
         "As if the maximum ran along axis {other} of {x}, and the sum along {axis}.",
         "Along which axis must the maximum be the same number?",
+    ),
+    Mistake(
+        "sum_of_other_axis",
+        sum_of_other_axis,
+        "As if the maximum ran along axis {axis} of {x}, and the sum along {other}.",
+        "Along which axis should the results add up to 1?",
+    ),
+    Mistake(
+        "sum_of_all",
+        sum_of_all,
+        "As if the exponentials of all rows were added up, not those of each.",
+        "Which line adds them up, and along which axis?",
     ),
 )

@@ -1,6 +1,5 @@
 """The rows that softmax, its logarithm or log-sum-exp is applied to, and the formula itself."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,12 +10,12 @@ import numpy as np
 class Rows:
     """What the formula is applied to. x: float64, the axis last. kind: "softmax", "log_softmax" or "logsumexp".
 
-    other: the same numbers with another of their axes last, and the way from there to the place of x.
+    other: another axis of x, along which a mistake goes.
     """
 
     x: np.ndarray
     kind: str
-    other: tuple[np.ndarray, Callable] | None = None
+    other: int | None = None
 
     @cached_property
     def m(self) -> np.ndarray:
@@ -54,11 +53,15 @@ class Rows:
     def of_other_numbers(self, x: np.ndarray) -> np.ndarray:
         return self.of(Rows(x, self.kind).log_sum, x)
 
-    def computed_in(self, name: str, m: np.ndarray | float) -> np.ndarray:
-        """The result as numbers of this format give it when m is subtracted: overflow, underflow, NaN."""
+    def computed_in(self, name: str, m: np.ndarray | float, of_nothing: float = 0.0) -> np.ndarray:
+        """The result as numbers of this format give it when m is subtracted: overflow, underflow, NaN.
+
+        of_nothing: what stands in for a sum of 0.
+        """
         y = (self.x - m).astype(name)
         e = np.exp(y)
         total = e.sum(-1, keepdims=True, dtype=np.promote_types(name, np.float32)).astype(name)
+        total = np.where(total == 0, total.dtype.type(of_nothing), total)
         if self.kind == "softmax":
             return (e / total).astype(np.float64)
         log_sum = np.log(total).astype(np.float64)

@@ -1,5 +1,5 @@
-"""Functions of a few whole numbers, such as lengths and sizes of blocks: right where two of them are equal, or where
-one divides the others. Tried by calls with other numbers."""
+"""Functions of a few whole numbers, such as lengths and sizes of blocks: right where two of them are equal, where one
+divides the others, or where one is a power of two. Tried by calls with other numbers."""
 
 from itertools import combinations, cycle
 
@@ -16,6 +16,7 @@ APART = 0, 1, 3, 8  # how far further calls lie away
 ENOUGH = 2  # of these that are wrong
 EQUAL = 2, 3, 4, 6, 7, 9  # for both numbers: even and odd
 ENOUGH_EQUAL = 3  # of these that are right
+LENGTHS = 3, 5, 11, 70  # none of them a power of two
 
 
 def numbers_mixed_up(symptoms: Symptoms) -> Cause | None:
@@ -66,6 +67,30 @@ def left_after_whole_blocks(symptoms: Symptoms) -> Cause | None:
         if names and _right(symptoms, whole) and all(_right(symptoms, other) for other in tried):
             return cause("left_after_blocks", f"It is right where {block} divides {' and '.join(names)}.", LEFT_AFTER)
     return None
+
+
+def next_power_of_two(symptoms: Symptoms) -> Cause | None:
+    """What is wanted of a whole block, whose length is the next power of two above one of the numbers."""
+    numbers = _numbers(symptoms)
+    for name, value in numbers.items():
+        if value == _block(value):
+            continue
+        lengths = [numbers | {name: length} for length in (value, *LENGTHS)]
+        if all(_as_of_the_block(symptoms, each, name) for each in lengths):
+            seen = f"It would be right for {name} = {_block(value)}, the next power of two."
+            return cause("next_power_of_two", seen, f"What do the places beyond {name} add?")
+    return None
+
+
+def _block(length: int) -> int:
+    return 1 << (length - 1).bit_length()
+
+
+def _as_of_the_block(symptoms: Symptoms, numbers: dict[str, int], name: str) -> bool:
+    """Is it the same for the number and for the next power of two, right for that, and wrong for the number?"""
+    own, whole = _call(symptoms, numbers), _call(symptoms, numbers | {name: _block(numbers[name])})
+    same = own.got is not None and whole.want is not None and np.array_equal(own.got, whole.want)
+    return bool(same and symptoms.is_right(own) is False and symptoms.is_right(whole) is True)
 
 
 def _whole(numbers: dict[str, int], block: str, names: list[str], more: int) -> dict[str, int]:

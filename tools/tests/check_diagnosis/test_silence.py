@@ -82,6 +82,16 @@ def test_whole_numbers_are_not_mistaken_for_low_precision(rng):
     assert name(np.round(want), want, want.copy()) is None
 
 
+def test_a_few_numbers_are_called_narrow_only_if_they_are_the_wanted_ones_rounded():
+    want = np.array([0.23688282, 0.0320586, 0.08714432, 0.64391426], np.float32)
+    rounded = want.astype(np.float16).astype(np.float32)
+    assert name(rounded, want, want.copy()) == "float16_precision"
+    assert name(rounded * np.float32([1, 1, 1, 1 + 2**-9]), want, want.copy()) is None
+    plain = np.array([0.25, 0.5, 0.75, 1.5], np.float32)
+    assert name(plain, plain * np.float32(1.0001), want.copy()) != "float16_precision"
+    assert name(rounded[[0, 1, 0, 1]], want[[0, 1, 0, 1]], want.copy()) == "float16_precision"
+
+
 def test_zeros_that_are_right_leave_a_lost_nan_to_be_named():
     want = np.where(np.arange(40) % 5 == 0, np.nan, 0.0)
     assert name(np.zeros(40), want) == "lost_nan"

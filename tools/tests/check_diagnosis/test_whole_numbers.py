@@ -114,3 +114,25 @@ def test_numbers_whose_equality_makes_every_answer_the_same_are_not_called_mixed
 
     words = said(reserved_once, fit, 100, 1010, 10, names=("block", "sm", "reserved"))
     assert "are equal" not in (words or "")
+
+
+def row_bytes(rows, n, itemsize):
+    return rows * (8 * n + 4) * itemsize
+
+
+@pytest.mark.parametrize("n", [7, 100])
+def test_a_block_counted_whole_is_what_is_wanted_of_the_next_power_of_two(n):
+    def of_the_block(rows, n, itemsize):
+        return row_bytes(rows, 1 << (n - 1).bit_length(), itemsize)
+
+    def one_power_further(rows, n, itemsize):
+        return row_bytes(rows, 2 << (n - 1).bit_length(), itemsize)
+
+    def for_this_n_alone(rows, length, itemsize):
+        return of_the_block(rows, length, itemsize) if length == n else row_bytes(rows, length, itemsize) + 1
+
+    names, block = ("rows", "n", "itemsize"), {7: 8, 100: 128}[n]
+    seen = f"It would be right for n = {block}, the next power of two."
+    assert said(of_the_block, row_bytes, 3, n, 2, names=names) == f"{seen}\nWhat do the places beyond n add?"
+    for other in (one_power_further, for_this_n_alone):
+        assert "power of two" not in (said(other, row_bytes, 3, n, 2, names=names) or "")

@@ -125,6 +125,15 @@ def bytes_of_the_other_tiles(m, n, k, tile):
     return 4 * (-(-n // tile) * n * k + -(-m // tile) * m * k + m * n)
 
 
+def bytes_of_rows(rows, n, itemsize):
+    return rows * (8 * n + 4) * itemsize
+
+
+@wrong_answer(bytes_of_rows, lambda rng: (3, 100, 2), "counts what a mask leaves out", "next_power_of_two")
+def bytes_of_whole_blocks(rows, n, itemsize):
+    return bytes_of_rows(rows, 1 << (n - 1).bit_length(), itemsize)
+
+
 @wrong_answer(bytes_of_tiles, lambda rng: (33, 70, 20, 32), "forgets the rest after whole tiles", "left_after_blocks")
 def bytes_of_whole_tiles(m, n, k, tile):
     return 4 * (m // tile * n * k + n // tile * m * k + m * n)

@@ -43,6 +43,17 @@ def rows_with_one_empty(rng):
     return (x,)
 
 
+def all_rows_far_apart(rng):
+    (x,) = rows(rng)
+    return (x + 2000 * np.arange(np.prod(x.shape[:-1]), dtype=x.dtype).reshape(*x.shape[:-1], 1),)
+
+
+def rows_with_one_infinite(rng):
+    (x,) = rows(rng)
+    x[..., 2, 4] = np.inf
+    return (x,)
+
+
 def in_blocks(x, block, rescale, start_anew=False):
     """Maximum and sum of each row, block by block; rescale(old, new) is what the sum so far is multiplied by."""
     m, total = np.full((*x.shape[:-1], 1), -np.inf, x.dtype), np.zeros((*x.shape[:-1], 1), x.dtype)
@@ -91,6 +102,50 @@ def softmax_of_nothing(x):
 def softmax_with_maxima_of_columns(x):
     e = np.exp(x - x.max(-2, keepdims=True))
     return e / e.sum(-1, keepdims=True)
+
+
+@wrong_answer(softmax_of_any_row, all_rows_far_apart, "the maximum of columns", "maximum_of_other_axis")
+def softmax_far_below_the_maxima_of_columns(x):
+    e = np.exp(x - x.max(-2, keepdims=True))
+    total = e.sum(-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@wrong_answer(softmax_of_any_row, all_rows_far_apart, "the maximum of all, and a guard", "one_maximum_for_all")
+def softmax_with_one_maximum_and_a_guard(x):
+    e = np.exp(x - x.max())
+    total = e.sum(-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@wrong_answer(row_softmax, rows, "the sums of columns", "sum_of_other_axis")
+def softmax_with_sums_of_columns(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-2, keepdims=True)
+
+
+@wrong_answer(row_softmax, rows, "the sum of all", "sum_of_all")
+def softmax_with_one_sum(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum()
+
+
+@wrong_answer(row_logsumexp, rows, "the sum of all", "sum_of_all")
+def logsumexp_with_one_sum(x):
+    m = x.max(-1)
+    return m + np.log(np.exp(x - m[..., None]).sum())
+
+
+@wrong_answer(row_softmax, rows_with_one_infinite, "takes 0 off a row with inf", "infinity_kept")
+def softmax_of_a_finite_maximum(x):
+    return softmax_of_any_row(x)
+
+
+@wrong_answer(row_log_softmax, rows_with_one_infinite, "takes 0 off a row with inf", "infinity_kept")
+def log_softmax_of_a_finite_maximum(x):
+    m = x.max(-1, keepdims=True)
+    m = np.where(np.isfinite(m), m, 0)
+    return x - m - np.log(np.exp(x - m).sum(-1, keepdims=True))
 
 
 @wrong_answer(row_softmax, rows, "exp2 for exp", "base_two")
