@@ -2,7 +2,8 @@
 
 Challenge
     A query asks, keys answer, and the better a key answers, the more its value counts. Write this *attention* with
-    its masks, in PyTorch. Then predict its bytes: one number for each pair of a query and a key.
+    its masks, in PyTorch: its parts first, tasks 1 to 3. In a second sitting put them together, and predict its bytes:
+    one number for each pair of a query and a key.
 
         q = (1, 2, 0, 1), d = 4      key 0         key 1         key 2         key 3
             k                    (2, 1, 5, 0)  (-2, 1, 3, 0)  (1, 0, 0, 1)  (1, 2, 1, 1)

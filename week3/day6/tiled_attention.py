@@ -3,7 +3,7 @@
 Challenge
     Compute attention without ever having all scores. Keys come in *tiles*, a few at a time. After each tile, the state
     of a query is m, its largest score so far; l, the sum of exp(score - m); and acc, the sum of exp(score - m) * value.
-    First in PyTorch, then in one kernel, which leaves out tiles that a *causal* mask hides: no query sees a later key.
+    First in PyTorch. In a second sitting, task 3 on, in one kernel, which leaves out tiles that a *causal* mask hides.
 
         q = (1, 2, 0, 1)      tile 0: keys 0, 1        tile 1: keys 2, 3
         scores                  2     0                  1     3

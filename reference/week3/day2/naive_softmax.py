@@ -1,8 +1,8 @@
 """Week 3, day 2: a softmax that breaks
 
 Challenge
-    A softmax makes weights of a query's scores: exp(score), divided by the sum of exp of all. Write it just so. Where
-    scores are too large or too small for their format it breaks. Say where, for each of four formats, before you try.
+    A softmax makes weights of a query's scores: exp(score), divided by the sum of exp of all. Where scores are too
+    large or too small for their format it breaks. Say where, for four formats; in a second sitting, task 4, write it.
 
         scores in float16      their exponentials            sum     weights
           2   0   1   3        7.39    1.00  2.72   20.1     31.2    .237  .032  .087  .644

@@ -3,7 +3,7 @@
 Challenge
     A softmax takes the maximum off each score, and knows it only at the end of the row. Read the row once all the same.
     Of the keys that have passed, keep the largest score m, the sum l of exp(score - m), and the sum acc of
-    exp(score - m) * value; and mend l and acc when a larger score comes. First by hand, then on a GPU.
+    exp(score - m) * value; and mend l and acc when a larger score comes. By hand first; in a second sitting on a GPU.
 
         score    value        m    alpha        l                               acc
                             -inf                0                           (    0,    0)

@@ -155,6 +155,7 @@ def stored_in_another_shape(symptoms: Symptoms) -> Cause | None:
 
 
 def larger_than_any_tile(symptoms: Symptoms) -> Cause | None:
+    """A tile with more elements than Triton takes, in Triton's words."""
     if not (found := TOO_LARGE.search(said(symptoms))):
         return None
     return cause(

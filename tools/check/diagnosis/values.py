@@ -86,7 +86,10 @@ def constant_factor(symptoms: Symptoms) -> Cause | None:
     if constant is None and not (_is_another_factor(factor, symptoms) and symptoms.holds(lambda c: factor * c.want)):
         return None
     times = factor_text(constant or factor)
-    asks = {"sqrt": WHICH_ROOT, "1 - ": WHICH_DIGITS, "1 + ": WHICH_DIGITS}.get(times[:4], WHICH_FACTOR)
+    if times.startswith("sqrt"):
+        asks = WHICH_ROOT
+    else:
+        asks = WHICH_DIGITS if times.startswith(("1 - ", "1 + ")) else WHICH_FACTOR
     return cause("constant_factor", f"Everything is {times} what was wanted.", asks)
 
 

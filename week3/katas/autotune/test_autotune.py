@@ -292,6 +292,14 @@ def test_a_round_takes_as_long_with_one_program_as_with_132(limit):
 
 
 @pytest.mark.task(2)
+def test_a_tile_that_is_not_full_has_as_many_programs_as_others():
+    moving = predicted("moving", **{**EXAMPLE, **SIZES, "m": 33, "split": 64})
+    why = (f"33 rows in tiles of 16, SPLIT = 64: moving takes {moving} ns, wanted 18432. How many tiles are that, and "
+           "in how many rounds do their programs run on 132 SMs?")
+    assert moving == 18432, why
+
+
+@pytest.mark.task(2)
 def test_predicts_the_example_of_the_lesson():
     limits = lesson.limits(16, 65536, 64, "ieee", config(**SIZES))
     in_whole_nanoseconds = {limit: round(nanoseconds) for limit, nanoseconds in limits.items()}

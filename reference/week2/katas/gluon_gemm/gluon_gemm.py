@@ -2,7 +2,7 @@
 
 Challenge
     On day 7 of this week the compiler arranged stages, barriers and copies. In Gluon, the lower floor of Triton, you
-    do: one warp feeds the copy engine, two warpgroups multiply, and barriers say when a slot is full or empty.
+    do. Barriers say when a slot is full or empty; in a second sitting one warp copies, and two warpgroups multiply.
 
         a ring of 3 slots          item             0   1   2   3   4   5   6   7
                                    slot             0   1   2   0   1   2   0   1

@@ -1,8 +1,8 @@
 """Week 3, kata: autotuning
 
 Challenge
-    A kernel for weights @ values can be launched in 432 ways. Leave out what cannot be good, predict the rest, and let
-    the clock decide among the best eight, once for all shapes that are alike. Then ask what speed costs in digits.
+    A kernel for weights @ values can be launched in 432 ways. Leave out what cannot be good, and predict the rest. In a
+    second sitting let the clock choose from the best eight, once for shapes that are alike, and weigh speed and digits.
 
         4 keys in blocks of one      weights  .237  .032  .087  .644      values  (1, 0)  (0, 1)  (1, 1)  (2, 0)
         SPLIT = 2   program 0: keys 0, 2     .237 (1, 0) + .087 (1, 1) = ( .324, .087)
