@@ -82,10 +82,12 @@ class Order:
         self.waits += 1
         self._last_wait[stream, event.stream] = self.waits, event.line
 
-    def waited_too_early(self, first: "Work", stream: int) -> int | None:
-        """The line of an event of the first one's stream for which the other stream has waited since the first was
-        submitted. If that is not over then, the event was recorded before it."""
-        number, line = self._last_wait.get((stream, first.ticket.stream), (0, 0))
+    def waited_since(self, first: "Work", stream: int, recorded_in: int) -> int | None:
+        """The line of an event of `recorded_in` for which `stream` has waited since the first work was submitted.
+
+        Of the stream of that work: if it is not over then, the event was recorded before it.
+        """
+        number, line = self._last_wait.get((stream, recorded_in), (0, 0))
         return line if number > first.waits else None
 
     def host_waits(self, clock: Clock | None = None) -> None:
@@ -147,10 +149,17 @@ def check_order(order: Order, first: Work, second: Work) -> None:
 def _not_in_order(order: Order, first: Work, second: Work, doing: str) -> faults.Fault:
     what = f"{second} uses memory that may still be {doing} in another stream,\nby {first} of line {first.spot.line}."
     asks = "Which event should this stream wait for, or should both be in one stream?"
-    if line := order.waited_too_early(first, second.ticket.stream):
-        came = "the kernel" if first.is_kernel else first
+    here, there = second.ticket.stream, first.ticket.stream
+    came = "the kernel" if first.is_kernel else first
+    if line := order.waited_since(first, here, recorded_in=there):
         what += f"\nIt waits for an event that line {line} recorded there before {came} came."
         asks = "Which event should this stream wait for, and when is that to be recorded?"
+    elif line := order.waited_since(first, here, recorded_in=here):
+        what += f"\nIt waits for an event that line {line} recorded in its own stream, not in that of {came}."
+        asks = "In which stream is the event to be recorded that this one waits for?"
+    elif line := order.waited_since(first, there, recorded_in=here):
+        what += f"\nThe other stream waits for this one, by an event of line {line}, and this one not for it."
+        asks = "Which of the two should wait for the other?"
     return faults.Fault(second.spot, "race", what, asks)
 
 

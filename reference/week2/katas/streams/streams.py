@@ -14,7 +14,7 @@ Challenge
 Explore
     ./course python -m week2.katas.streams.show_timeline
     The same work, as the simulated GPU did it: a digit is the chunk that an engine works on. Two streams overlap
-    their copies. With either of two mistakes they look as if they were one: what has each of them forgotten?
+    their copies. With either of two mistakes nothing overlaps, and one makes copies slower, too: what is forgotten?
 
 Concept
     What you know of the kata transfers: a stream is a queue, work in different streams may overlap, the host does
@@ -33,7 +33,7 @@ Concept
     the one before, the chunk is there, and the buffer that it fills is free. With enough chunks the slowest
     engine decides.
     What spoils it: work in the default stream, stream 0, waits for all other streams and they wait for it. Pageable
-    memory makes the host wait at each copy. So does a synchronize in the loop.
+    memory makes the host wait at each copy, which is slower as well. A synchronize in the loop makes it wait, too.
     Kernels side by side: a kernel of few blocks leaves most multiprocessors (SMs) idle. Kernels in other streams may
     use them, as long as blocks fit. An SM holds blocks_per_sm of them, of one kernel or of several, and the blocks
     of one kernel may lie on many SMs. It pays if a kernel takes longer than its launch, about 25 us from Python.
