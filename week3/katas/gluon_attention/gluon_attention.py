@@ -395,9 +395,10 @@ def producer_kernel(q_desc, k_desc, v_desc, starts_ptr, numbers_ptr, tiles_down,
     producer(q_desc, k_desc, v_desc, places, barriers, work, GROUP, CAUSAL)
 
 
-def layout_of(x: torch.Tensor, *shape: int) -> gl.NVMMASharedLayout:
-    """How boxes of x lie in shared memory: as the tensor cores want them."""
-    return gl.NVMMASharedLayout.get_default_for(list(shape), DTYPES[x.dtype])
+@functools.cache  # each call of attention asks six times
+def layout_of(dtype: torch.dtype, *shape: int) -> gl.NVMMASharedLayout:
+    """How boxes of a dtype lie in shared memory: as the tensor cores want them."""
+    return gl.NVMMASharedLayout.get_default_for(list(shape), DTYPES[dtype])
 
 
 def boxes_of(x: torch.Tensor, rows: int) -> TensorDescriptor:
@@ -406,7 +407,7 @@ def boxes_of(x: torch.Tensor, rows: int) -> TensorDescriptor:
     legal = x.stride(-1) == 1 and x.data_ptr() % 16 == 0 and all(step > 0 and step % 16 == 0 for step in apart)
     shape = 1, 1, rows, x.shape[-1]
     x = x if legal else x.clone(memory_format=torch.contiguous_format)
-    return TensorDescriptor.from_tensor(x, list(shape), layout_of(x, *shape))
+    return TensorDescriptor.from_tensor(x, list(shape), layout_of(x.dtype, *shape))
 
 
 def operands(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> tuple[int, list, tuple, dict]:
@@ -418,8 +419,8 @@ def operands(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) ->
     programs = min(multiprocessors(), batches * heads * tiles_down)
     starts, numbers = tile_plan.plan(batches * heads, n_q, n_k, tile_m, tile_n, causal, programs, q.device)
     boxes = [boxes_of(q, ROWS), boxes_of(k, tile_n), boxes_of(v, tile_n)]
-    constants = {"GROUP": heads // kv_heads, "CAUSAL": causal, "Q_LAYOUT": layout_of(q, ROWS, d),
-                 "K_LAYOUT": layout_of(k, tile_n, d), **config}
+    constants = {"GROUP": heads // kv_heads, "CAUSAL": causal, "Q_LAYOUT": layout_of(q.dtype, ROWS, d),
+                 "K_LAYOUT": layout_of(k.dtype, tile_n, d), **config}
     return programs, boxes, (starts, numbers, tiles_down, heads, n_q, n_k), constants
 
 
