@@ -47,7 +47,7 @@ Concept
     two. Those that none beats are the *Pareto front*. NaN is neither above a bound nor below: call it infinite.
 
 Code it
-    Task 1  weigh_kernel: given, right, and each program weighs all keys; repair it. weigh: launch it     (ten lines)
+    Task 1  weigh_kernel: given, but each of SPLIT programs weighs all keys; repair it. weigh: launch it  (ten lines)
     Task 2  fits, limits: what is worth a trial, and how long it should take                              (ten lines)
     Task 3  tuner, weigh_tuned: eight trials, once for each bucket                                      (seven lines)
     Task 4  worst_error, front, fastest_within: digits against nanoseconds                              (seven lines)
@@ -102,7 +102,8 @@ def weigh(weights: torch.Tensor, values: torch.Tensor, config: dict, precision: 
           out: torch.Tensor | None = None) -> torch.Tensor:
     """weights @ values by weigh_kernel with one config, such as SPACE[0].all_kwargs().
 
-    weights: (m, n), values: (n, d), float32, contiguous; d one of 16, 32, 64, 128; m * n below 2**31. m and n may be 0.
+    weights: (m, n), values: (n, d), float32, contiguous; d one of 16, 32, 64, 128; m * n, n * d and m * d
+    below 2**31. m and n may be 0: a grid of 0 programs runs none.
     precision: of FLOPS. out: (m, d) float32, contiguous, allocated if not given; what it held does not count.
     """
     (m, n), d = weights.shape, values.shape[1]
@@ -171,12 +172,12 @@ def timed(m: int, n: int, d: int, precision: str = "ieee") -> list[dict]:
     return [config.all_kwargs() for config in kernel.prune_configs({"D": d, "PRECISION": precision})]
 
 
-def tunings(calls: list[tuple]) -> int:
-    """How often a new tuner tunes for calls of weigh_tuned with these (m, n, d, precision), in turn. Given."""
+def tunings(calls: list[tuple]) -> list[dict]:
+    """What a new tuner tunes for in calls of weigh_tuned with these (m, n, d, precision): its key's values. Given."""
     tuner.cache_clear()
     for m, n, d, precision in calls:
         weigh_tuned(*(torch.ones(shape, device=tools.gpu.device) for shape in ((m, n), (n, d))), precision)
-    return len(tuner().cache)
+    return [dict(zip(tuner().keys, values)) for values in tuner().cache]
 
 
 # Task 4
@@ -213,11 +214,14 @@ def study(weights: torch.Tensor, values: torch.Tensor) -> dict[str, tuple[float,
 
 
 # Given: a look at each program, for the tests of task 1
-def keys_of_each(n: int, config: dict) -> list[int]:
-    """How many of n keys each of a tile's SPLIT programs weighs, by launches of 1, 2, ... programs. Given."""
-    weights, values, out = (torch.ones(shape, device=tools.gpu.device) for shape in ((1, n), (n, 16), (1, 16)))
-    weighed = [0]
+def keys_of_each(n: int, config: dict) -> list[list[int]]:
+    """How often each of a tile's SPLIT programs weighs each of n keys, by launches of 1, 2, ... programs. Given.
+
+    n: at most 128; the value of key k is 1 in column k.
+    """
+    weights, values = torch.ones((1, n), device=tools.gpu.device), torch.eye(n, 128, device=tools.gpu.device)
+    out, weighed = torch.empty((1, 128), device=tools.gpu.device), [[0] * n]
     for programs in range(1, config["SPLIT"] + 1):
-        weigh_kernel[(1, programs)](weights, values, out.zero_(), 1, n, 1, n, D=16, PRECISION="ieee", **config)
-        weighed.append(int(out[0, 0].item()))
-    return [more - less for less, more in itertools.pairwise(weighed)]
+        weigh_kernel[(1, programs)](weights, values, out.zero_(), 1, n, 1, n, D=128, PRECISION="ieee", **config)
+        weighed.append([int(times) for times in out[0, :n].tolist()])
+    return [[more - less for less, more in zip(*launches)] for launches in itertools.pairwise(weighed)]
