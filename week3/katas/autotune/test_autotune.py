@@ -63,7 +63,7 @@ def in_words(times):
 
 
 def how_often(times):
-    return "" if times == {1} else f" {max(times)} times" if len(times) == 1 else f" up to {max(times)} times"
+    return "" if times == {1} else f" ({max(times)} times)" if len(times) == 1 else f" (up to {max(times)} times)"
 
 
 @pytest.mark.task(1)
@@ -196,7 +196,7 @@ def test_out_is_not_filled_with_zeros_where_nobody_adds(rng):
     before = out._version
     weigh(*problem(rng, 32, 64, 16), out=out)
     fills_of_out = out._version - before
-    why = f"SPLIT = 1: weigh wrote to out beside the kernel, {fills_of_out} times in place of 0. Who adds to out there?"
+    why = f"SPLIT = 1: writes to out beside the kernel's: {fills_of_out}, wanted 0. Who adds to out there?"
     assert fills_of_out == 0, why
 
 
