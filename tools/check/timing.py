@@ -99,17 +99,17 @@ def measure(function: Prepared, baseline: Prepared, clock: Callable[[], float] =
 
 
 class Timed:
-    """A prepared function, warm, and how many calls fill a batch. `seconds`: of one call, batch by batch."""
+    """A prepared function, called once, and how many calls fill a batch. `seconds`: of one call, batch by batch."""
 
     def __init__(self, prepared: Prepared, clock: Callable[[], float]):
         self.prepared, self.clock, self.calls = prepared, clock, 1
         self.seconds: list[float] = []
-        slow = self.measured() >= BUDGET  # so slow that one call fills a batch, even if the first was special
-        while not slow and self.calls < MOST_CALLS and (seconds := self.measured()) < BATCH:
-            self.calls *= 10 if seconds * 10 < BATCH else 2
+        self.measured()  # a first call may compile for seconds, and says nothing of the next
 
     def batch(self) -> None:
-        self.seconds.append(self.measured() / self.calls)
+        while (seconds := self.measured()) < BATCH and self.calls < MOST_CALLS:
+            self.calls *= 10 if seconds * 10 < BATCH else 2
+        self.seconds.append(seconds / self.calls)
 
     def measured(self) -> float:
         start = self.clock()

@@ -97,11 +97,19 @@ def test_what_slows_the_machine_down_slows_both():
     assert ratio.value == pytest.approx(2, rel=0.01)
 
 
-def test_a_batch_of_short_calls_lasts_five_milliseconds():
+@pytest.mark.parametrize("cold", [0.0, 1.0, 10.0])
+def test_a_batch_of_short_calls_lasts_five_milliseconds_however_long_the_first_call_takes(cold):
     clock = Clock()
-    timed = timing.Timed(Fake(clock, 1e-6), clock)
-    assert 5e-3 <= timed.calls * 1e-6 <= 2e-2
-    assert timing.Timed(Fake(clock, 0.1), clock).calls == 1
+    timed = timing.Timed(Fake(clock, 1e-6, cold=cold), clock)
+    timed.batch()
+    assert 5e-3 <= timed.calls * 1e-6 <= 2e-2 and timed.seconds == [pytest.approx(1e-6)]
+
+
+def test_a_call_as_long_as_a_batch_is_a_batch():
+    clock = Clock()
+    timed = timing.Timed(Fake(clock, 0.1), clock)
+    timed.batch()
+    assert timed.calls == 1
 
 
 @pytest.mark.parametrize("seconds", [1e-7, 1e-5, 1e-3, 1e-1])
