@@ -45,7 +45,8 @@ class Races:
     """The accesses of one launch.
 
     together: are its programs in flight together? now: the program that runs. is_peek: does the access that comes now
-    only look, as a volatile load does? value: pointers, values and mask of the store that comes now.
+    only look, as a volatile load does? value: pointers, values and mask of the store that comes now. asked: the axes of
+    the grid along which a program has asked for its number.
     """
 
     def __init__(self, programs: int, together: bool = False) -> None:
@@ -55,6 +56,7 @@ class Races:
         self._shadows: dict[tuple[View, int], Shadow] = {}
         self.is_peek = False
         self.value: tuple[Any, Any, Any] | None = None
+        self.asked: set[int] = set()
         self._arena = Arena()
         self._sites: dict[tuple[int, int], int] = {}
         self._codes: list[tuple[CodeType | None, int]] = []

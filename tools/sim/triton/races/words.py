@@ -14,6 +14,7 @@ SAME = (
     "\nBoth store the same value, so a GPU would let it pass. The course does not:\n"
     "with other data it may be another value, and one of the stores is needless."
 )
+TWICE = ":\nboth do the same work. A GPU would let it pass, the course does not."
 
 
 class Meeting(NamedTuple):
@@ -43,6 +44,11 @@ def race(meeting: Meeting, operation: str) -> Fault:
     elif meeting.mine == meeting.theirs:
         fault = faults.overlap(meeting.view, meeting.address, other, operation)
         advice = None if meeting.is_same else advice
+        if advice is None and (axis := _unasked(meeting.races, other)) is not None:
+            told = f"\nThey differ along axis {axis} alone, and neither has asked for tl.program_id({axis})"
+            told += TWICE if meeting.is_same else "."
+            question = "Should they ask for it, or are there too many programs along that axis?"
+            return Fault(fault.kind, fault.what + told, question, array=meeting.view.name, operation=operation)
     else:
         return _unordered(meeting, operation, advice)
     what = fault.what + (SAME if meeting.is_same and meeting.mine == meeting.theirs else "")
@@ -92,6 +98,14 @@ def _plainly(looks: int, changes: int, of_one: bool) -> tuple[str, str]:
         "They run at the same time, so the load may find either value.",
         "Should the result go to another array, or be stored in another launch?",
     )
+
+
+def _unasked(races: Any, other: int) -> int | None:
+    """The axis along which the program that runs differs from another one that has ended, if no program has asked for
+    its number there, and there is just one such axis."""
+    place, grid = running()
+    axes = [axis for axis, pair in enumerate(zip(place, position(other, grid), strict=True)) if pair[0] != pair[1]]
+    return axes[0] if len(axes) == 1 and axes[0] not in races.asked and not races.together else None
 
 
 def _advice(meeting: Meeting) -> tuple[str, str] | None:

@@ -17,10 +17,15 @@ def patch(interpreter: Any) -> None:
     builder = interpreter.InterpreterBuilder
     load, store = builder.create_masked_load, builder.create_masked_store
     update, swap, barrier = builder.create_atomic_rmw, builder.create_atomic_cas, builder.create_barrier
+    number = builder.create_get_program_id
     words = {each: name.lower() for name, each in interpreter._ir.MEM_SEMANTIC.__members__.items()}
     words = {each: {"acquire_release": "acq_rel"}.get(name, name) for each, name in words.items()}
     scopes = {each: name.lower() for name, each in interpreter._ir.MEM_SYNC_SCOPE.__members__.items()}
     lookers = [each for name, each in interpreter._ir.ATOMIC_OP.__members__.items() if name in ("ADD", "OR", "XOR")]
+
+    def create_get_program_id(self: Any, axis: int) -> Any:
+        memory.current.races.asked.add(axis)
+        return number(self, axis)
 
     def create_masked_load(self: Any, pointers: Any, mask: Any, *rest: Any, **named: Any) -> Any:
         is_volatile = named["is_volatile"] if named else rest[-1]
@@ -78,7 +83,8 @@ def patch(interpreter: Any) -> None:
         memory.current.races.now.meet()
         return barrier(self)
 
-    for method in (create_masked_load, create_masked_store, create_atomic_rmw, create_atomic_cas, create_barrier):
+    wrapped = create_masked_load, create_masked_store, create_atomic_rmw, create_atomic_cas, create_barrier
+    for method in (create_get_program_id, *wrapped):
         setattr(builder, method.__name__, method)
 
 

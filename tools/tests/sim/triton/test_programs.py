@@ -1,5 +1,6 @@
 """Launches without a GPU: the order of programs, stores that collide, and what is put on record."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,8 @@ def test_two_programs_that_store_to_one_element_are_reported():
 
 @triton.jit
 def store_one(out_ptr):
-    tl.store(out_ptr + tl.arange(0, 1), tl.zeros((1,), tl.float32))
+    nothing = 0 * (tl.program_id(0) + tl.program_id(1))
+    tl.store(out_ptr + nothing + tl.arange(0, 1), tl.zeros((1,), tl.float32))
 
 
 def test_the_same_value_from_two_programs_is_reported_too():
@@ -123,6 +125,25 @@ def test_the_same_value_from_two_programs_is_reported_too():
     assert caught.value.text.splitlines()[2:4] == [
         "Both store the same value, so a GPU would let it pass. The course does not:",
         "with other data it may be another value, and one of the stores is needless.",
+    ]
+
+
+@triton.jit
+def store_a_row(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    row, place = tl.program_id(0), tl.arange(0, BLOCK)
+    tl.store(out_ptr + row * n + place, tl.load(x_ptr + row * n + place, mask=place < n), mask=place < n)
+
+
+def test_programs_of_an_axis_that_the_kernel_never_asks_for_are_too_many():
+    with pytest.raises(Fault) as caught:
+        store_a_row[(3, 2)](torch.empty(3, 5), torch.ones(3, 5), 5, BLOCK=8)
+    _, meet, *rest = caught.value.text.splitlines()
+    assert re.fullmatch(r"programs \((\d), 0\) and \(\1, 1\) both store element \[\1, 0\] of out\.", meet)
+    assert rest == [
+        "They differ along axis 1 alone, and neither has asked for tl.program_id(1):",
+        "both do the same work. A GPU would let it pass, the course does not.",
+        "",
+        "Should they ask for it, or are there too many programs along that axis?",
     ]
 
 
