@@ -8,7 +8,7 @@ from tools.compiler import Kernel
 
 MOST_LINES = 4
 PRODUCT = re.compile(r"arith\.muli .*: (?:tensor<[\dx]+x)?i(\d+)>? loc\((#\w+)\)")  # Triton's own words for one
-PLACE = re.compile(r'^(#\w+) = loc\((?:"\w+"\()?(?:"[^"]*":(\d+):\d+|(#\w+))', re.MULTILINE)
+PLACE = re.compile(r'^(#\w+) = loc\((?:"\w+"\()?(?:callsite\()?(?:"([^"]*)":(\d+):\d+|(#\w+))', re.MULTILINE)
 
 
 def told_by_kernel(kernel: Kernel, asked: str) -> list[str]:
@@ -40,7 +40,9 @@ def _products(kernel: Kernel) -> Iterator[str]:
         text = kernel.text("ttir")
     except (OSError, ValueError):
         return
-    lines = {name: line or inner for name, line, inner in PLACE.findall(text)}
+    places = PLACE.findall(text)
+    own = next((file for name, file, *_ in places if name == "#loc"), None)  # that of the kernel's def
+    lines = {name: inner or (line if own in (None, file) else "") for name, file, line, inner in places}
     found = {(int(bits), _line(place, lines)) for bits, place in PRODUCT.findall(text)}
     for bits, line in sorted(each for each in found if each[1])[:MOST_LINES]:
         yield f"line {line} multiplies in {bits} bits"
@@ -48,7 +50,7 @@ def _products(kernel: Kernel) -> Iterator[str]:
 
 
 def _line(place: str, lines: dict[str, str]) -> int:
-    """A place may be the name of a value at another place."""
+    """A place may be the name of a value at another place, or a line of a function that is called at another."""
     for _ in range(len(lines)):
         if place.isdigit():
             return int(place)

@@ -54,3 +54,22 @@ def test_products_of_whole_numbers_are_told_with_their_bits():
         "line 61 multiplies in 64 bits",
         "Which of these products may pass 2**31?",
     ]
+
+
+def test_a_product_of_a_function_that_a_kernel_calls_is_told_with_its_own_line_if_the_lesson_has_it():
+    ttir = """
+    #loc = loc("/home/day.py":56:0)
+    %1 = arith.muli %a, %b : i32 loc(#loc5)
+    %2 = arith.muli %c, %d : i32 loc(#loc6)
+    #loc1 = loc("/home/day.py":60:34)
+    #loc2 = loc("/home/day.py":40:12)
+    #loc3 = loc("/usr/triton/language/random.py":57:28)
+    #loc4 = loc("offset"(#loc2))
+    #loc5 = loc(callsite(#loc4 at #loc1))
+    #loc6 = loc(callsite(#loc3 at #loc1))
+    """
+    kernel = SimpleNamespace(text=lambda stage: textwrap.dedent(ttir))
+    assert told_by_kernel(kernel, "assert row_starts_in_64_bits >= 2") == [
+        "line 40 multiplies in 32 bits",
+        "Which of these products may pass 2**31?",
+    ]
