@@ -19,8 +19,8 @@ Explore
 
 Concept
     Order: scores, softmax, then dropout. The sum l is that of all weights: dropping is a part of what follows softmax.
-    The others are divided by 1 - p, so that the mean stays; nothing makes a row add up to 1 again. In the picture it
-    adds up to 1.217. Scores of -inf in place of dropped weights would: another function, with another gradient.
+    The others are divided by 1 - p, so that the mean stays. The row need not add up to 1 again: in the picture it adds
+    up to 1.217. With dropped scores of -inf it would, and that is another function, with another gradient.
     The mask: draws come from Philox as in the kata fused_elementwise, eight for each offset. Key c of row r has draw
     c % 8 of offset r * groups + c // 8, where a row has groups = tl.cdiv(n, 8). A key has the same offset whichever
     program asks: one with a whole row, or one with 16 rows and 32 keys of it. A tile that counts from its own corner
@@ -28,15 +28,16 @@ Concept
     Backward: what is left of d_y is d_weight = d_y * scale where the weight was kept, 0 elsewhere. Then the gradient
     of softmax: d_score = weight * (d_weight - delta), where delta is the row's sum of weight * d_weight; in the picture
     3.836. So a dropped key has a gradient too, -.334: its score was in l, and made all other weights smaller.
-    What is saved: the scores, and one number a row, lse = m + log(l) (day 5), the log-sum-exp of all its scores. The
-    weights are exp(score - lse) then, and the mask is drawn again. Day 5 warns of an lse of 1000: rounded to float32 it
-    is off by up to 3e-5, and each weight by that share of it. m and l saved apart avoid that, with two numbers a row.
+    What is saved: scores as they came, which are alive anyhow, not the rows that as_rows may have copied; and for each
+    row one number, lse = m + log(l) (day 5), the log-sum-exp of all its scores. The weights are exp(score - lse) then,
+    and the mask is drawn again. An lse of 1000 is off by up to 3e-5 in float32, and each weight by that share of it.
     In tiles (day 6): l grows by all weights of a tile, acc by those that are kept. scale is the same for all, so acc
-    is multiplied by it once, at the end, where it is divided by l.
-    A hidden row, of nothing but -inf, has m = LOWEST (day 6), l = 0 and lse = -inf. Its weights are 0, and so are its
-    results and gradients: divide by 1 where l is 0, and subtract LOWEST where lse is -inf.
+    is multiplied by it once, at the end, where it is divided by l. kept wants row in 64 bits; there it is given in 32.
+    A hidden row, of nothing but -inf, has weights, results and gradients of 0. Since -inf - -inf is NaN, m is at least
+    LOWEST (day 6), and so is what is subtracted in place of lse. Since 0 / 0 is NaN, weights are divided by 1 where l
+    is 0. The lse of that row stays m + log(0), -inf.
     A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was. tl.max(scores) and
-    tl.sum(weights) of a row (1, BLOCK) are one number. Only the store rounds to 16 bits.
+    tl.sum(weights) of a row (1, BLOCK) are one number. Only the store rounds to 16 bits: y has the dtype of scores.
     Autograd, as in that kata: ctx.save_for_backward(a, b) keeps tensors, ctx.saved_tensors are those, and backward
     returns a gradient for each argument of forward, None for p and seed.
 
@@ -80,7 +81,10 @@ def eight_draws(seed, offset):
 
 
 def threshold_and_scale(p: float) -> tuple[int, float]:
-    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p). If p is 1, nothing is."""
+    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p). If p is 1, nothing is.
+
+    A kernel gets scale as a float32, also where scores are float64: at p = .25 it is 3e-8 too large, at .5 exact.
+    """
     return round(p * 65536), 1 / (1 - p) if p < 1 else 0.0
 
 
@@ -170,7 +174,7 @@ def as_rows(x: torch.Tensor) -> torch.Tensor:
 
 
 class SoftmaxDropout(torch.autograd.Function):
-    """Both functions as one operation of autograd; scores and d_y stored in any way. Saved: scores and lse."""
+    """Both functions as one operation of autograd; scores and d_y stored in any way. Saves scores as they came, lse."""
 
     @staticmethod
     def forward(ctx, scores, p, seed):

@@ -18,6 +18,7 @@ NAN, INF = float("nan"), float("inf")
 FLOAT32 = 4  # bytes
 SEED = 7     # that of the lesson's picture
 WEIGHTS = [0.23688, 0.03206, 0.08714, 0.64391]
+ROWS_OVERFLOW = "Row 2**20 of 8192 keys begins at 2**33: which product needs 64 bits?"
 
 
 def tensor(values, dtype=torch.float32):
@@ -98,25 +99,39 @@ def as_if(found, reasons):
     return next((f"As if {why}" for why, wrong in reasons.items() if np.allclose(found, wrong, atol=2e-5)), None)
 
 
-def products_in_64_bits(kernel):
-    """How many multiplications of integers the compiler was given in 64 bits."""
-    return re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir")).count("i64")
+def products_of_variables(kernel):
+    """The types of the integers that the kernel multiplies by one another, without those that it knows beforehand."""
+    text = kernel.text("ttir")
+    known = set(re.findall(r"(%\w+) = arith\.constant", text))
+    found = re.findall(r"arith\.muli (%\w+), (%\w+) : (?:tensor<[\dx]+x)?(i\d+)", text)
+    return [kind for *factors, kind in found if not known & set(factors)]
 
 
-def assert_compiles_well(function, name, *args, most_offsets):
-    """Each of Philox's seven rounds has two products of 32 bits by 32, for each offset."""
-    kernel = compiled(function, *args, 0.25, SEED, chip="h100").kernels[name]
+def kernel_of(function, name, *args):
+    return compiled(function, *args, 0.25, SEED, chip="h100").kernels[name]
+
+
+def assert_block_fits(kernel, n):
+    block, longest = int(kernel.constants["BLOCK"]), max(8, 2 ** (n - 1).bit_length())
+    assert block <= longest, f"A row has {n:,} keys, and a program draws for {block:,}: what does block_for say?"
+
+
+def assert_compiles_well(kernel, most_offsets, overflows):
+    """Each of Philox's seven rounds has two products of 32 bits by 32, for each offset.
+
+    overflows: what a product of two variables in 32 bits would do.
+    """
     blocks = re.findall(r"tt\.mulhiui .*: tensor<([\dx]+)xi32>", kernel.text("ttir"))
     calls = -(-len(blocks) // 14)
     offsets_of_a_call = max((prod(map(int, block.split("x"))) for block in blocks), default=0)
     reasons = {8: "As if each key had an offset of its own: one offset has the draws of eight keys.",
-               2: "Two offsets for eight keys: is Philox asked twice, or is BLOCK longer than it need be?"}
-    offsets_asked, spills, places_in_64_bits = calls * offsets_of_a_call, kernel.spills, products_in_64_bits(kernel)
+               2: "Two offsets for eight keys: how often is kept called?"}
+    offsets_asked, spills = calls * offsets_of_a_call, kernel.spills
+    products_in_32_bits = products_of_variables(kernel).count("i32")
     assert offsets_asked > 0, "The kernel draws nothing."
     assert offsets_asked <= most_offsets, reasons.get(offsets_asked / most_offsets)
     assert spills == 0
-    assert places_in_64_bits >= 1, "Row 2**20 of 8192 keys begins at 2**33: which product needs 64 bits?"
-    return kernel
+    assert products_in_32_bits == 0, overflows
 
 
 # Task 1: the mask ---------------------------------------------------------------------------------
@@ -133,7 +148,8 @@ def test_a_tile_of_two_rows_has_the_draws_of_both():
     first_row, second_row = lesson.kept_places(rows=2, n=20, p=0.25, seed=7, tile_m=2, tile_n=32).tolist()
     reasons = {0: "each row began at offset 0. How many offsets has row 0 used up?",
                2: "a row had n // 8 = 2 offsets: its last four keys need one too.",
-               20: "a row had n = 20 offsets: how many keys share one?"}
+               20: "a row had n = 20 offsets: how many keys share one?",
+               24: "a row had 24 offsets: how many keys share one?"}
     why = as_if([first_row, second_row], {reasons[each]: not_dropped(2, 20, 0.25, 7, each) for each in reasons})
     assert [first_row, second_row] == not_dropped(2, 20, 0.25, 7).tolist(), why
 
@@ -155,7 +171,9 @@ def test_the_mask_is_the_same_for_tiles_of_any_size(tile_m, tile_n):
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 17, 37])
 def test_rows_of_any_length_have_the_mask_of_their_offsets(n):
     mask = lesson.kept_places(3, n, 0.375, 2**40 + 5, tile_m=2, tile_n=16).tolist()
-    assert mask == not_dropped(3, n, 0.375, 2**40 + 5).tolist()
+    why = as_if(mask, {f"a row had {n // 8 + 1} offsets: {n} keys fill those of {n // 8} to the last draw.":
+                       not_dropped(3, n, 0.375, 2**40 + 5, n // 8 + 1)})
+    assert mask == not_dropped(3, n, 0.375, 2**40 + 5).tolist(), why
 
 
 @pytest.mark.task(1)
@@ -163,7 +181,9 @@ def test_rows_of_any_length_have_the_mask_of_their_offsets(n):
 def test_a_draw_that_is_just_the_threshold_is_kept():
     """The draw of key 2 is 11183: at p = 11183 / 65536 it is not below the threshold."""
     key_2_is_kept = [lesson.kept_places(1, 4, p / 65536, 7)[0, 2].item() for p in (11183, 11184)]
-    assert key_2_is_kept == [True, False]
+    why = ("As if the threshold itself were dropped: the draw is 11183 and so is the threshold. What is dropped?"
+           if key_2_is_kept == [False, False] else None)
+    assert key_2_is_kept == [True, False], why
 
 
 # Task 2: forward ----------------------------------------------------------------------------------
@@ -176,7 +196,9 @@ def test_the_row_of_the_lesson_has_the_results_of_the_picture():
                0.34599: "l were the sum of the weights that are kept: it is that of all.",
                0.33426: "the dropped score were 0, and had a weight. Weights are dropped, not scores."}
     assert y[0, 0].item() == pytest.approx(0.31584, abs=2e-5), if_it_is(y[0, 0].item(), reasons)
-    assert y[0].tolist() == pytest.approx([0.31584, 0.04274, 0, 0.85855], abs=2e-5)
+    why = ("As if key 2 were kept: its draw is 11183. With which threshold does kept compare?"
+           if y[0, 2].item() == pytest.approx(0.11618, abs=2e-5) else None)
+    assert y[0].tolist() == pytest.approx([0.31584, 0.04274, 0, 0.85855], abs=2e-5), why
     assert lse.item() == pytest.approx(3.44019, abs=2e-5), if_it_is(
         lse.item(), {3.34902: "lse were that of the scores that are kept.", 0.44019: "m were forgotten."})
 
@@ -210,6 +232,7 @@ def test_results_of_16_bits_are_rounded_once(dtype, rng):
 @pytest.mark.task(1, 2)
 @pytest.mark.tolerance
 def test_float64_is_computed_in_float64(rng):
+    """With p = .5, since a kernel gets scale as a float32: 2 is exact."""
     assert_matches(lesson.softmax_dropout_forward, *numbers(rng, (3, 37), dtype=torch.float64), 0.5, SEED,
                    oracle=with_lse, tolerance=accumulated("float64", 37))
 
@@ -234,6 +257,9 @@ def test_p_0_keeps_all_and_p_1_nothing(rng):
 @pytest.mark.nonfinite
 def test_a_hidden_row_has_zeros_and_the_lse_of_nothing():
     y, lse = lesson.softmax_dropout_forward(tensor([[-INF] * 9, [0] + [-INF] * 8]), 0.0, SEED)
+    assert not lse[0].isnan().item(), "-inf - -inf is NaN: what is subtracted where all scores are -inf?"
+    assert not y[0].isnan().any().item(), "All weights of row 0 are 0, and so is l: 0 / 0 is NaN. What divides them?"
+    assert lse[0].item() == -INF, "log(0) is -inf, log(1) is 0: l is 1 where weights are divided, and nowhere else."
     assert (y[0].tolist(), lse[0].item()) == ([0.0] * 9, -INF)
     assert (y[1].tolist(), lse[1].item()) == ([1.0] + [0.0] * 8, 0.0)
 
@@ -250,26 +276,43 @@ def test_a_score_that_is_no_number_spoils_what_its_row_keeps(score):
     assert is_nan[1] == [False] * 4
 
 
+def why_beside(counters, bytes_loaded, bytes_stored):
+    """Why PyTorch worked beside a kernel that needs to move so many bytes; None where nothing tells."""
+    if counters.bytes_stored > bytes_stored:
+        return "The kernel stored float32, and a second pass rounded that: tl.store rounds by itself."
+    if counters.bytes_loaded > bytes_loaded:
+        return "A pass of its own made float32 of 16 bits: what does wide do to the numbers that were loaded?"
+    if {"torch.Tensor.contiguous", "torch.Tensor.clone"} & set(counters.library_operations):
+        return "Rows that lie apart were copied: what does a kernel get, to find each of them where it is?"
+    return None
+
+
 @pytest.mark.task(1, 2)
 @pytest.mark.counters
-def test_one_kernel_loads_scores_once_and_stores_y_and_lse(rng):
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_one_kernel_loads_scores_once_and_stores_y_and_lse(dtype, rng):
     rows, n = 5, 40
-    scores, = numbers(rng, (rows, n))
+    scores, = numbers(rng, (rows, n), dtype=getattr(torch, dtype))
     counters = count(lesson.softmax_dropout_forward, apart(scores), 0.25, SEED)
-    bytes_of_scores, bytes_of_lse = FLOAT32 * rows * n, FLOAT32 * rows
-    assert counters.library_operations == []
+    bytes_of_scores, bytes_of_lse = scores.itemsize * rows * n, FLOAT32 * rows
+    why = why_beside(counters, bytes_of_scores, bytes_of_scores + bytes_of_lse) if scores.itemsize == 2 else None
+    assert counters.library_operations == [], why
     assert counters.float64 == 0
-    assert counters.conversions == 0
+    assert dtype == "float16" or counters.conversions == 0
     assert [launch.kernel for launch in counters.launches] == ["forward_kernel"]
     assert counters.bytes_loaded <= bytes_of_scores
-    assert counters.bytes_stored <= bytes_of_scores + bytes_of_lse
+    why = "The kernel stored float32: which dtype have its results?" if scores.itemsize == 2 else None
+    assert counters.bytes_stored <= bytes_of_scores + bytes_of_lse, why
 
 
 @pytest.mark.task(1, 2)
 @pytest.mark.compiled
 def test_the_forward_asks_philox_once_for_eight_keys():
-    scores = torch.zeros(2, 4096, dtype=torch.float16, device=device)
-    assert_compiles_well(lesson.softmax_dropout_forward, "forward_kernel", scores, most_offsets=4096 // 8)
+    for n in (20, 4096):
+        kernel = kernel_of(lesson.softmax_dropout_forward, "forward_kernel",
+                           torch.zeros(2, n, dtype=torch.float16, device=device))
+        assert_block_fits(kernel, n)
+    assert_compiles_well(kernel, most_offsets=4096 // 8, overflows=ROWS_OVERFLOW)
 
 
 @pytest.mark.task(1, 2)
@@ -308,13 +351,18 @@ def test_the_row_of_the_lesson_has_the_gradients_of_the_picture():
 
 @pytest.mark.task(1, 3)
 def test_the_weights_come_from_the_lse_that_is_given():
-    """With an lse that is log(2) too large each weight is half of what it was, and so is delta."""
-    lse, d_y = tensor([[3.44019 + np.log(2)]]), tensor([[1, 2, 3, 4]])
-    found = lesson.softmax_dropout_backward(d_y, story(), lse, 0.25, SEED)[0].tolist()
-    weights, d_weights = np.array(WEIGHTS), np.array([1, 2, 0, 4]) / 0.75
-    delta = (weights * d_weights).sum()
-    why = as_if(found, {"maximum and sum were computed again: lse has both.": weights * (d_weights - delta)})
-    assert found == pytest.approx((weights / 2 * (d_weights - delta / 2)).tolist(), abs=1e-4), why
+    """With an lse that is log(2) too large each weight is half of what it was, with log(4) a quarter."""
+    lse, d_y = tensor([[3.44019 + np.log(2)], [3.44019 + np.log(4)]]), tensor([[1, 2, 3, 4]] * 2)
+    found = lesson.softmax_dropout_backward(d_y, story().repeat(2, 1), lse, 0.25, SEED).tolist()
+    d_weights = not_dropped(2, 4, 0.25, SEED) * [1, 2, 3, 4] / 0.75
+
+    def with_shares(*shares):
+        weights = np.array(WEIGHTS) * np.array(shares)[:, None]
+        return weights * (d_weights - (weights * d_weights).sum(1, keepdims=True))
+
+    why = as_if(found, {"maximum and sum were computed again: lse has both.": with_shares(1, 1),
+                        "row 1 had the lse of row 0: where does its own lie?": with_shares(1 / 2, 1 / 2)})
+    assert found == [pytest.approx(row, abs=1e-4) for row in with_shares(1 / 2, 1 / 4).tolist()], why
 
 
 @pytest.mark.task(1, 3)
@@ -347,30 +395,37 @@ def test_rows_of_d_y_and_of_scores_lie_apart_in_their_own_ways(rng):
 def test_a_hidden_row_has_a_gradient_of_zeros():
     scores, lse = tensor([[-INF] * 3, [0, -INF, -INF]]), tensor([[-INF], [0.0]])
     d_scores = lesson.softmax_dropout_backward(tensor([[1, 2, 3]] * 2), scores, lse, 0.0, SEED)
+    assert not d_scores[0].isnan().any().item(), "-inf - -inf is NaN: what is subtracted where lse is -inf?"
     assert d_scores.tolist() == [[0.0] * 3] * 2
 
 
 @pytest.mark.task(1, 3)
 @pytest.mark.counters
-def test_the_backward_loads_scores_and_d_y_once(rng):
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_the_backward_loads_scores_and_d_y_once(dtype, rng):
     rows, n = 5, 40
-    d_y, scores = numbers(rng, (rows, n), (rows, n))
-    lse = torch.logsumexp(scores, -1, keepdim=True)
+    d_y, scores = numbers(rng, (rows, n), (rows, n), dtype=getattr(torch, dtype))
+    lse = torch.logsumexp(scores.float(), -1, keepdim=True)
     counters = count(lesson.softmax_dropout_backward, apart(d_y, 2), apart(scores), lse, 0.25, SEED)
-    bytes_of_scores, bytes_of_lse = FLOAT32 * rows * n, FLOAT32 * rows
-    assert counters.library_operations == []
+    bytes_of_scores, bytes_of_lse = scores.itemsize * rows * n, FLOAT32 * rows
+    why = why_beside(counters, 2 * bytes_of_scores + bytes_of_lse, bytes_of_scores) if scores.itemsize == 2 else None
+    assert counters.library_operations == [], why
     assert counters.float64 == 0
     assert [launch.kernel for launch in counters.launches] == ["backward_kernel"]
     assert counters.bytes_loaded <= 2 * bytes_of_scores + bytes_of_lse
-    assert counters.bytes_stored <= bytes_of_scores
+    why = "The kernel stored float32: which dtype have its results?" if scores.itemsize == 2 else None
+    assert counters.bytes_stored <= bytes_of_scores, why
 
 
 @pytest.mark.task(1, 3)
 @pytest.mark.compiled
 def test_the_backward_asks_philox_once_for_eight_keys():
-    d_y, scores = (torch.zeros(2, 4096, dtype=torch.float16, device=device) for _ in range(2))
     lse = torch.zeros(2, 1, device=device)
-    assert_compiles_well(lesson.softmax_dropout_backward, "backward_kernel", d_y, scores, lse, most_offsets=4096 // 8)
+    for n in (20, 4096):
+        d_y, scores = (torch.zeros(2, n, dtype=torch.float16, device=device) for _ in range(2))
+        kernel = kernel_of(lesson.softmax_dropout_backward, "backward_kernel", d_y, scores, lse)
+        assert_block_fits(kernel, n)
+    assert_compiles_well(kernel, most_offsets=4096 // 8, overflows=ROWS_OVERFLOW)
 
 
 @pytest.mark.task(1, 2, 3)
@@ -384,7 +439,7 @@ def test_scores_have_any_shape_and_any_layout_in_both_ways(shape, rng):
 
 @pytest.mark.task(1, 2, 3)
 def test_the_gradient_is_how_the_result_changes(rng):
-    """In float64, by differences of the function itself: its seed is fixed, and so is its mask."""
+    """In float64, by differences of the function itself: its seed is fixed, and so is its mask, and scale is 2."""
     gradcheck(lesson.softmax_dropout, *numbers(rng, (2, 3, 5), dtype=torch.float64), 0.5, SEED)
 
 
@@ -409,6 +464,23 @@ def test_beside_the_scores_one_number_a_row_waits_for_the_way_back(stored, rng):
     assert not any(torch.equal(each.flatten(), y.flatten()) for each in saved), "y waits: what does the backward read?"
 
 
+@pytest.mark.task(1, 2, 3)
+@pytest.mark.counters
+@pytest.mark.parametrize("lies_apart", ["scores", "d_y"])
+def test_each_way_is_one_kernel_and_rows_that_lie_apart_are_not_copied(lies_apart, rng):
+    scores, d_out = numbers(rng, (8, 16), (8, 16))
+    scores, d_out = (apart(scores), d_out) if lies_apart == "scores" else (scores, apart(d_out))
+    counters = count(gradients(lesson.softmax_dropout), scores, 0.25, SEED, d_out=d_out)
+    launched, beside = [launch.kernel for launch in counters.launches], counters.library_operations
+    why = ("The way back ran forward_kernel once more, and nobody reads that y: which number a row was not saved?"
+           if launched == ["forward_kernel", "forward_kernel", "backward_kernel"] else None)
+    assert launched == ["forward_kernel", "backward_kernel"], why
+    reasons = {"contiguous": f"A copy of {lies_apart}, though a row's numbers lie side by side: when is it needed?",
+               "logsumexp": "PyTorch computed lse once more: which kernel has made it, and what became of that?"}
+    why = next((reason for name, reason in reasons.items() if any(name in each for each in beside)), None)
+    assert beside == [], why
+
+
 # Task 4: attention --------------------------------------------------------------------------------
 
 @pytest.mark.task(1, 4)
@@ -425,10 +497,14 @@ def test_each_tile_has_a_mask_of_its_own_and_l_is_the_sum_of_all_weights():
     why = as_if(results, {
         "nothing were dropped.": doubled(np.ones((32, 32))) / 2,
         "what is kept were not divided by 1 - p.": doubled(mask) / 2,
+        "what is kept were divided by 1 - p twice.": doubled(mask) * 2,
         "l had only the weights that are kept: it is the sum of all.": doubled(mask) / mask.mean(1),
         "dropped scores were -inf before the softmax, and nothing scaled.": doubled(mask) / 2 / mask.mean(1),
         "each tile of keys had the mask of the first: where does `start` come in?": doubled(np.tile(mask[:, :16], 2)),
-        "every 16 queries had the mask of the first 16: which row does kept get?": doubled(np.tile(mask[:16].T, 2).T)})
+        "every 16 queries had the mask of the first 16: which row does kept get?": doubled(np.tile(mask[:16].T, 2).T),
+        "the 16 queries of a program had one mask: which rows does kept get?": doubled(mask[[0] * 16 + [16] * 16]),
+        "a row had the 16 keys of a tile: kept asks how many there are in all.":
+            doubled(not_below(2 * np.arange(32)[:, None] + np.arange(4), 0.5, SEED))})
     assert results == pytest.approx(doubled(mask).tolist(), rel=1e-5), why
 
 
@@ -496,6 +572,10 @@ def test_attention_writes_nothing_but_its_result(rng):
 def test_attention_draws_for_eight_keys_at_once_and_multiplies_by_scale_at_the_end():
     """A tile has 16 x 32 weights, acc has 16 x 64 numbers."""
     q, k, v = (torch.zeros(64, 64, device=device) for _ in range(3))
-    kernel = assert_compiles_well(lesson.attention, "attention_kernel", q, k, v, most_offsets=16 * 32 // 8)
+    kernel = kernel_of(lesson.attention, "attention_kernel", q, k, v)
+    assert_compiles_well(
+        kernel, most_offsets=16 * 32 // 8,
+        overflows="kept multiplies row by the offsets of a row. Row 2**22 of 8192 keys begins at offset 2**32: that is "
+                  "0 in 32 bits, and gives it the mask of row 0. In how many bits does kept want row?")
     products_of_each_weight = len(re.findall(r"arith\.mulf .*: tensor<16x32xf32>", kernel.text("ttir")))
     assert products_of_each_weight == 0, "scale is the same for all keys: multiply acc by it, after the last tile."
