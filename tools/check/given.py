@@ -54,6 +54,7 @@ class Notes:
 
     products: list = field(default_factory=list)
     sizes: list = field(default_factory=list)
+    made: list = field(default_factory=list)
     calls: list = field(default_factory=list)
     numbers_read: int = 0
 
@@ -65,24 +66,26 @@ class Watched(np.ndarray):
         self.notes: Any = getattr(parent, "notes", None)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: tuple = (), **kwargs: Any) -> Any:
-        self._note(
-            ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}",
-            inputs,
-            into_out=bool(out),
-            is_product=ufunc.signature is not None,
-        )
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        self._note(name, inputs, into_out=bool(out), is_product=ufunc.signature is not None)
+        kwargs = {key: _plain(value) for key, value in kwargs.items()}  # where= may be a part of it
         if out:
             kwargs["out"] = tuple(map(_plain, out))
         result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
         self.notes.sizes.append(int(np.size(result)))
+        self.notes.made.append((name, int(np.size(result)), str(getattr(result, "dtype", ""))))
+        return self._handed_out(result, out)
+
+    def _handed_out(self, result: Any, out: tuple = ()) -> Any:
+        """What the lesson gets of a result."""
         return result
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function not in PRODUCTS:
-            return super().__array_function__(function, types, args, kwargs)
+            return self._handed_out(super().__array_function__(function, types, args, kwargs))
         into_out = kwargs.get("out") is not None or function is np.dot and len(args) > 2
         self._note(function.__name__, args[:2] if function is np.dot else args, into_out, is_product=True)
-        return function(*map(_plain, args), **{name: _plain(value) for name, value in kwargs.items()})
+        return self._handed_out(function(*map(_plain, args), **{name: _plain(each) for name, each in kwargs.items()}))
 
     def _note(self, name: str, inputs: tuple, into_out: bool, is_product: bool) -> None:
         self.notes.calls.append(f"{name} into out" if into_out else name)
@@ -104,6 +107,19 @@ class Watched(np.ndarray):
         vars(self.notes).update(state)
 
 
+class Followed(Watched):
+    """A watched array whose results are watched too, with the same notes."""
+
+    def _handed_out(self, result: Any, out: tuple = ()) -> Any:
+        if out:
+            return out[0] if len(out) == 1 else out
+        if type(result) is not np.ndarray:
+            return result
+        result = result.view(Followed)
+        result.notes = self.notes
+        return result
+
+
 PRODUCTS = (np.dot, np.inner, np.vdot, np.tensordot, np.einsum)  # beside ufuncs that have a signature, such as matmul
 
 
@@ -116,10 +132,24 @@ def watched(array: np.ndarray) -> Watched:
     """A copy of `array` whose `notes` tell what is done with it: seen.notes.products, for example.
 
     products: the shapes of each matrix product it was part of, in order. sizes: how many elements came out of each
-    operation on it (a ufunc: +, *, @, np.abs, a sum, ...). calls: NumPy's name of each operation or product, with
-    "into out" where it was given out. numbers_read: how often a single number was taken out of it.
+    operation on it (a ufunc: +, *, @, np.abs, a sum, ...). made: of each such operation its name, how many elements
+    came out, and their dtype. calls: NumPy's name of each operation or product, with "into out" where it was given
+    out. numbers_read: how often a single number was taken out of it.
     What comes out is a plain array, which nobody watches; nor is a copy into another array.
     """
-    copy = np.array(array).view(Watched)
+    return _noting(array, Watched)
+
+
+@builder
+def followed(array: np.ndarray) -> Followed:
+    """A copy of `array` that is watched, and with it all that NumPy makes of it: seen.notes.made, for example.
+
+    What is not followed: single numbers, and a plain array that is made of it by np.array or np.asarray.
+    """
+    return _noting(array, Followed)
+
+
+def _noting(array: np.ndarray, kind: type) -> Any:
+    copy: Any = np.array(array).view(kind)
     copy.notes = Notes()
     return copy

@@ -34,8 +34,8 @@ Concept
     n is 5, the 3 places too many are loaded as other=float("-inf"): never the maximum, and nothing in the sum.
     tl.max(x, axis=0) and tl.sum(x, axis=0) are one number; tl.exp, tl.log and tl.where work as in NumPy.
     tl.max passes over a NaN: of -inf, NaN, -inf it is -inf, but l is NaN. So l, not m, tells which rows have weights 0.
-    Precision: float16 has three digits. x.to(tl.float32) after the load makes float32 of all that follows. Write it:
-    tl.max makes float32 of float16 by itself, tl.sum does not. A tl.store rounds by itself.
+    Precision: float16 has three digits. x.to(tl.float32) after the load makes float32 of all that follows. Write it,
+    though here m would do so too: tl.max makes float32 of float16, tl.sum does not. A tl.store rounds by itself.
     Row stride: row i begins at i * row_stride, scores.stride(0); out has its own. Beyond 2**31 elements that product
     needs 64 bits, and so does one of its factors: tl.program_id(0).to(tl.int64) * row_stride.
     Registers hold a row from load to store. With 32 numbers a thread has enough of them: warps_for(block_n), given, is
@@ -76,6 +76,7 @@ def logsumexp(scores: np.ndarray) -> np.ndarray:
 
     scores: (..., n), float32 or float64; a row lies along the last axis. There may be no row. A row of no score, or of
     -inf alone, gives -inf; a row with inf gives inf, one with NaN gives NaN.
+    Each call of NumPy takes all rows, in the dtype of scores. Exponentials, maxima and sums are computed once each.
     """
     raise NotImplementedError("week3/day3 task 1: logsumexp")
 
@@ -85,6 +86,7 @@ def stable_softmax(scores: np.ndarray) -> np.ndarray:
     """The weights of each row, (..., n), in the dtype of scores.
 
     scores: as for logsumexp; n may be 0 here too. A row of -inf alone has weights 0; one with inf or NaN, weights NaN.
+    NumPy is called as there: for all rows, in their dtype, for each number once.
     """
     raise NotImplementedError("week3/day3 task 2: stable_softmax")
 

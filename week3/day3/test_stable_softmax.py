@@ -2,12 +2,13 @@
 
 import re
 import textwrap
+from collections import Counter
 
 import numpy as np
 import pytest
 import torch
 
-from tools.check import Mismatch, assert_matches, compiled, count, speed_ratio, terms
+from tools.check import Mismatch, assert_matches, compiled, count, given, speed_ratio, terms
 from tools.check.inputs import matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -148,6 +149,41 @@ def assert_array(function, oracle, scores):
         raise with_fact(found, ABOUT_FLOAT64) from None
 
 
+def followed_by(function, scores):
+    """What NumPy did with these scores, and with all that came of them."""
+    seen = given.followed(scores)
+    function(seen)
+    return seen.notes
+
+
+IN_WORDS = {"maximum.reduce": "maximum", "add.reduce": "sum"}
+
+
+def assert_numpy_works_once(function, rng):
+    """It takes exp of each score and a maximum or a sum of each row once, of all rows together, in their dtype."""
+    __tracebackhide__ = True
+    six_rows, one_row = (matrices(rng, (rows, 5))[0].astype(np.float32) for rows in (6, 1))
+    six, one = (followed_by(function, scores) for scores in (six_rows, one_row))
+    numbers_made_by_exp = sum(size for name, size, _ in six.made if name.startswith("exp"))
+    times_that_exp_met_each_score = numbers_made_by_exp // six_rows.size
+    assert times_that_exp_met_each_score <= 1, (
+        f"np.exp made {numbers_made_by_exp} numbers of {six_rows.size} scores. Which name keeps what it made first, "
+        "for all who need it?")
+    along_rows = Counter((name, dtype) for name, size, dtype in six.made if name in IN_WORDS and size == len(six_rows))
+    (found_again, _), times_it_was_found = max(along_rows.items(), key=lambda each: each[1], default=(("", ""), 0))
+    assert times_it_was_found <= 1, (
+        f"The {IN_WORDS[found_again]} of each row was found {times_it_was_found} times. Which name keeps what "
+        "the first call found?")
+    wide = [name for name, size, dtype in six.made if dtype == "float64" and size >= six_rows.size]
+    operations_that_made_float64 = len(wide)
+    assert operations_that_made_float64 == 0, (
+        f"The scores are float32, and {wide[0]} made float64 of all of them, of twice the bytes. Which call converts "
+        "them?")
+    calls_for_six_rows, calls_for_one_row = (len(notes.calls) + notes.numbers_read for notes in (six, one))
+    assert calls_for_six_rows <= calls_for_one_row, (
+        "Row after row goes through Python. Along which axis does one call of NumPy work on all of them?")
+
+
 @pytest.mark.task(1)
 def test_log_sum_exp_of_the_four_keys_of_the_lesson():
     assert_array(lesson.logsumexp, log_sums, array(KEYS))
@@ -198,6 +234,12 @@ def test_a_sum_of_no_score_is_0_and_its_logarithm_minus_infinity(shape):
     assert_array(lesson.logsumexp, log_sums, np.empty(shape, np.float32))
 
 
+@pytest.mark.task(1)
+@pytest.mark.counters
+def test_log_sum_exp_takes_exp_of_each_score_once_and_of_all_rows_together(rng):
+    assert_numpy_works_once(lesson.logsumexp, rng)
+
+
 # Task 2: stable weights ---------------------------------------------------------------------------
 
 @pytest.mark.task(2)
@@ -246,6 +288,12 @@ def test_a_row_with_infinity_has_weights_nan(row):
 @pytest.mark.parametrize("row", [[-INF, 3.0, -INF], [1.0, NAN, 2.0], [-INF, NAN, -INF], [INF, NAN, 1.0]], ids=listed)
 def test_hidden_keys_weigh_0_and_nan_is_seen_in_its_own_row(row):
     assert_array(lesson.stable_softmax, weights, array([row, KEYS[:3]]))
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_weights_take_exp_of_each_score_once_and_of_all_rows_together(rng):
+    assert_numpy_works_once(lesson.stable_softmax, rng)
 
 
 # Task 3: one kernel -------------------------------------------------------------------------------
@@ -342,6 +390,7 @@ def test_kernel_reads_each_score_once_and_writes_each_weight_once(dtype, rng):
     scores = apart(rows_of(rng, 6, 100, dtype))
     counters, once = count(lesson.row_softmax, scores), 6 * 100 * scores.itemsize
     assert counters.library_operations == []
+    assert counters.library_fills == []
     assert counters.bytes_loaded == once
     assert counters.bytes_stored == once
 
@@ -366,9 +415,10 @@ def assert_few_instructions(kernel):
     __tracebackhide__ = True
     spilled_bytes, widest_load = kernel.spills, max(load.width for load in kernel.loads)
     exponentials_of_32_scores = len(re.findall(r"\bex2\.", kernel.text("ptx")))
-    assert spilled_bytes == 0, f"with num_warps={kernel.num_warps} not every number of a row has a register"
+    assert spilled_bytes == 0, (f"with num_warps={kernel.num_warps} not every number of a row has a register. Which "
+                                "numbers beside those of the row does a thread hold until the store?")
     assert widest_load == 16
-    assert exponentials_of_32_scores <= 32
+    assert exponentials_of_32_scores <= 32, "Which name keeps what tl.exp made first, for the sum and for the result?"
 
 
 def assert_rows_begin_in_64_bits(kernel):
@@ -391,7 +441,8 @@ def kernel_for(rows_function, n):
 def test_a_launch_takes_the_next_power_of_two_and_the_warps_for_it(n, block, warps):
     kernel = kernel_for(lesson.row_softmax, n)
     block_n, num_warps = int(kernel.constants["BLOCK_N"]), kernel.num_warps
-    assert block_n == block, f"{block_n - n} places of the block hold no score of a row of {n}"
+    assert block_n == block, (f"{block_n - n} places of the block hold no score of a row of {n}. next_power_of_2({n}) "
+                              f"is {block}: of which number is {block_n} the next power of two?")
     asks = f"Is it what warps_for says of a block of {block}?"
     if num_warps == lesson.warps_for(n):
         asks = f"warps_for({n}) is {num_warps}. A row has {n} scores: how many places has its block?"
@@ -517,6 +568,7 @@ def test_logarithms_of_narrow_scores_are_computed_in_float32(dtype, rng):
 def test_logarithms_too_read_once_and_write_once_in_one_launch(rng):
     counters, once = count(lesson.row_log_softmax, rows_of(rng, 6, 100)), 4 * 6 * 100
     assert counters.library_operations == []
+    assert counters.library_fills == []
     assert counters.bytes_loaded == once
     assert counters.bytes_stored == once
     assert [launch.grid for launch in counters.launches] == [(6,)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tools import worker
-from tools.check.given import fake_clock, watched
+from tools.check.given import fake_clock, followed, watched
 
 
 def measure(function, clock, repeats):
@@ -106,3 +106,36 @@ def test_a_watched_array_notes_how_many_single_numbers_were_taken_out_of_its_par
         seen = watched(np.ones((4, 5)))
         assert lesson_row_sums(seen) == [5.0] * 3
         assert seen.notes.numbers_read == 15
+
+
+def softmax(x):
+    e = x - x.max(axis=-1, keepdims=True, initial=-np.inf)
+    np.exp(e, out=e)
+    e /= np.where(x == 0, 1, e).sum(axis=-1, dtype=np.float64, keepdims=True).astype(x.dtype)
+    return np.exp(e)
+
+
+def test_a_followed_array_notes_what_is_done_with_what_came_out_of_it(tmp_path):
+    file = tmp_path / "followed_far.py"
+    file.write_text(f"import numpy as np\n\n\n{inspect.getsource(softmax)}")
+    for lesson_softmax in (softmax, worker.proxy("followed_far", file).softmax):
+        seen = followed(np.ones((4, 5), np.float32))
+        lesson_softmax(seen)
+        assert [tuple(each) for each in seen.notes.made] == [
+            ("maximum.reduce", 4, "float32"),
+            ("subtract", 20, "float32"),
+            ("exp", 20, "float32"),
+            ("equal", 20, "bool"),
+            ("add.reduce", 4, "float64"),
+            ("divide", 20, "float32"),
+            ("exp", 20, "float32"),
+        ]
+        assert seen.notes.calls[2] == "exp into out"
+
+
+def test_what_is_computed_beside_a_followed_array_is_right():
+    x = np.float32([[1, 2], [3, 5]])
+    assert np.array_equal(softmax(followed(x)), softmax(x))
+    seen = followed(x)
+    assert np.divide(x, seen, out=np.zeros_like(seen), where=seen > 2).tolist() == [[0, 0], [1, 1]]
+    assert (followed(x) @ x).notes.products == [((2, 2), (2, 2))]
