@@ -8,7 +8,7 @@ from tools.check.memory import memory
 from tools.check.profiler import NoProfiler
 from tools.check.terms import terms
 from tools.check.timing import Undecided, speed_ratio
-from tools.worker import compiled_by_torch, gradients, saved_tensors
+from tools.worker import compiled_by_torch, gradients, made_elsewhere, saved_tensors
 
 __all__ = [
     "CompileError",
@@ -22,6 +22,7 @@ __all__ = [
     "count",
     "gradcheck",
     "gradients",
+    "made_elsewhere",
     "memory",
     "saved_tensors",
     "speed_ratio",

@@ -7,6 +7,7 @@ process may crash, hang or lie: the caller gets Died or TooSlow, and the next ca
 from tools.worker.calls import Outcome, Prepared, call, passing, prepare, repeat
 from tools.worker.compiled_form import compiled_by_torch
 from tools.worker.deadlines import Died, NoAnswer, TooSlow, deadline
+from tools.worker.elsewhere import made_elsewhere
 from tools.worker.fresh import FRESH, NUMBERS, fresh_memory, holds, in_fresh_memory
 from tools.worker.gradcheck import Found, checked
 from tools.worker.gradients import GIVEN, NoGradient, gives_gradients, gradients
@@ -49,6 +50,7 @@ __all__ = [
     "in_fresh_memory",
     "lesson_at",
     "lesson_of",
+    "made_elsewhere",
     "measure",
     "name_of",
     "passing",

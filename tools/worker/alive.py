@@ -78,7 +78,7 @@ class Watch:
         size = storage.nbytes()
         if known and known.bytes == size:
             return
-        line, source = self._line()
+        line, source = line_of(self.files)
         dtype = str(tensor.dtype).removeprefix("torch.")
         held = Held(size, tuple(tensor.shape), dtype, line, source, operation)
         self.bytes += size - (known.bytes if known else 0)
@@ -103,17 +103,19 @@ class Watch:
         self._others.discard(key)
         self._ends.pop(key, None)
 
-    def _line(self) -> tuple[int, str]:
-        frame: Any = sys._getframe(2)
-        while frame is not None:
-            file = frame.f_code.co_filename
-            if file in self.files or _real(file) in self.files:
-                return frame.f_lineno, linecache.getline(file, frame.f_lineno).strip()
-            frame = frame.f_back
-        return 0, ""
-
 
 _real = functools.cache(os.path.realpath)
+
+
+def line_of(files: set[str]) -> tuple[int, str]:
+    """The line of these files that is at work, and its source; 0 where none is."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file in files or _real(file) in files:
+            return frame.f_lineno, linecache.getline(file, frame.f_lineno).strip()
+        frame = frame.f_back
+    return 0, ""
 
 
 def _largest(held: Iterable[Held]) -> tuple[Held, ...]:

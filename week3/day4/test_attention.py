@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tools.check import Mismatch, assert_matches, count, memory, terms
+from tools.check import Mismatch, assert_matches, count, made_elsewhere, memory, terms
 from tools.check.inputs import matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -75,19 +75,33 @@ def of_size(size, *operations, dtype="float32", times=1):
     return those
 
 
+def of_no_out(size):
+    """What finds the out that attention_weights makes where none is given."""
+    return lambda alive: [each for each in of_size(size, "empty_like")(alive) if each.source.endswith("else out")]
+
+
 def of_float64(alive):
     """Those that were converted last: they are the cause."""
     return sorted((each for each in alive if each.dtype == "float64"), key=lambda each: each.operation == "_to_copy")
 
 
+def matrices_of(tensors):
+    """Who made them: "line 7 makes a matrix of its own", "lines 7 and 9 make a matrix each"."""
+    lines = sorted({each.line for each in tensors})
+    if len(lines) == 1:
+        return f"line {lines[0]} makes a matrix of its own"
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]} make a matrix each"
+
+
 def why_so_much(used, asks):
     """The first question whose tensors are alive at the peak, None where there is none.
 
-    asks: a question, {first} and {line} in it for the lines of the first and the last of its tensors; which those are.
+    asks: a question, {first} and {line} in it for the lines of the first and the last of its tensors, {matrices} for
+    all; which those are.
     """
     for words, those in ({WIDER: of_float64} | asks).items():
         if found := those(used.at_peak):
-            return words.format(first=found[0].line, line=found[-1].line, last=found[-1])
+            return words.format(first=found[0].line, line=found[-1].line, last=found[-1], matrices=matrices_of(found))
     return None
 
 
@@ -302,8 +316,8 @@ def test_beside_out_only_columns_are_allocated(rng):
     why = why_so_much(used, {
         "Line {line} makes a bool for each score. Which column tells that all scores of a row are -inf?":
             of_size(scores.numel(), dtype="bool"),
-        "Beside out, which is given, line {line} makes a matrix of its own. How does an operation write into out?":
-            of_size(scores.nbytes)})
+        "Beside out, which is given, {matrices}. copy_ moves a matrix that is there already. Which "
+        "argument lets the operation that makes it write into out?": of_size(scores.nbytes)})
     assert used.peak <= six_columns, why
 
 
@@ -345,6 +359,29 @@ def test_the_first_query_may_stand_further_on():
         f"{stands}To which places does `first` belong, the queries' or the keys'?": [[False] * 4],
         f"{stands}Here it stands at place 0.": [[True, False, False, False]]})
     assert_matches(lesson.causal_mask, 2, 4, 1, oracle=earlier)
+
+
+def assert_on_device(function, *args):
+    """On a GPU a forgotten device is the CPU; without one, made_elsewhere tells it from `device` all the same."""
+    __tracebackhide__ = True
+    found = made_elsewhere(function)(*args)
+    if not found:
+        return
+    line, operation = found[0]
+    fact = (f"Line {line} does not tell {operation} where, and PyTorch takes the CPU. What lies there cannot meet what "
+            "lies on `device`, a GPU. Which argument says where?")
+    shown = ", ".join(str(each) if isinstance(each, int) else "lengths" for each in args)
+    raise Mismatch(f"{function.__name__}({shown})\n\n{textwrap.fill(fact, 76)}", "device")
+
+
+@pytest.mark.task(3)
+def test_masks_lie_where_the_scores_do():
+    assert_on_device(lesson.causal_mask, 3, 4)
+
+
+@pytest.mark.task(3)
+def test_masks_of_padding_lie_where_the_scores_do():
+    assert_on_device(lesson.padding_mask, tensor([2, 4], torch.int64), 4)
 
 
 @pytest.mark.task(3)
@@ -500,6 +537,8 @@ def test_at_its_peak_one_matrix_of_scores_is_alive_and_something_like_q(masked, 
         "what makes it larger?": of_size(scores.numel(), dtype="bool"),
         "Line {line} makes a second matrix of scores, by {last.operation}. Which form of masked_fill writes into the "
         "first?": of_size(scores.nbytes, "masked_fill", "where", "add"),
+        "attention_weights was given no out, and makes a second matrix beside the scores. Into which tensor may it "
+        "write?": of_no_out(scores.nbytes),
         "Line {line} makes a second matrix, beside the scores. Which tensor may be the out of attention_weights?":
             of_size(scores.nbytes, times=2),
         "Line {line} copies k or v. A product takes both where they lie: which call makes the copy?":

@@ -40,8 +40,8 @@ Concept
     x.masked_fill_(~mask, -torch.inf), x.exp_() and x.div_(y), with _ at the end, write into x. torch.sub(a, b, out=out)
     writes into out, which may be a. So scores can turn into weights where they lie.
     The *peak* is the most bytes alive at a time. Here it is one matrix of scores, and the most that is ever alive
-    together with it. A tensor ends when no name holds it; names inside a function end with its return. Two tensors
-    of which one ends before the other begins count once, the larger one.
+    together with it: look what tasks 1 and 4 make. A tensor ends when no name holds it; names inside a function end
+    with its return. Two tensors of which one ends before the other begins count once, the larger one.
     Longest: if a head may take b numbers, n * n + d * n = b has the root (sqrt(d * d + 4 * b) - d) / 2. For the largest
     whole n with at most b, a whole number too, take math.isqrt and //, which round down. math.sqrt gives a float, which
     has 53 bits and rounds longer numbers.
@@ -107,7 +107,7 @@ def causal_mask(n_q: int, n_k: int, first: int = 0) -> torch.Tensor:
 
     Key j has place j, query i has place first + i: queries may go on where earlier ones ended. n_q and n_k may be 0.
     At its peak it takes one byte for each pair of a query and a key, and vectors of places, which
-    torch.arange(n, device=device) makes.
+    torch.arange(n, device=device) makes. torch.arange(n) lies on the CPU, and cannot meet scores on a GPU.
     """
     return torch.arange(n_k, device=device) <= first + torch.arange(n_q, device=device)[:, None]
 
@@ -130,7 +130,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, mask: torch.
     hidden is finite, since a weight of 0 times NaN is NaN.
     mask: bool, True where a query sees a key; it fits (..., n_q, n_k), perhaps with axes of size 1. None: all see all.
     scale: as in scaled_scores.
-    At its peak one matrix of scores is alive, and nothing else that is as large.
+    At its peak one matrix of scores is alive, and nothing else that is as large; ~mask has a byte for each of mask's.
     """
     scores = scaled_scores(q, k, scale)
     if mask is not None:
