@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tools.check import Mismatch, assert_matches, compiled, count, given, speed_ratio, terms
+from tools.check import Mismatch, assert_matches, compiled, count, given, made_elsewhere, speed_ratio, terms
 from tools.check.inputs import matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -393,6 +393,14 @@ def test_kernel_reads_each_score_once_and_writes_each_weight_once(dtype, rng):
     assert counters.library_fills == []
     assert counters.bytes_loaded == once
     assert counters.bytes_stored == once
+
+
+@pytest.mark.task(3)
+def test_out_is_made_where_the_scores_lie():
+    made_without_a_place = made_elsewhere(lesson.row_softmax)(tensor([KEYS]))
+    why = [f"Line {line} does not tell {operation} where, and PyTorch takes the CPU. A kernel of a GPU cannot store "
+           "there. Where do the scores lie?" for line, operation in made_without_a_place]
+    assert made_without_a_place == [], why[0]
 
 
 @pytest.mark.task(3)

@@ -1,5 +1,6 @@
 """The lesson again, as checks: scores and their spread, weights, who sees what, all of it, what it takes."""
 
+import inspect
 import textwrap
 from bisect import bisect_right
 
@@ -103,6 +104,19 @@ def why_so_much(used, asks):
         if found := those(used.at_peak):
             return words.format(first=found[0].line, line=found[-1].line, last=found[-1], matrices=matrices_of(found))
     return None
+
+
+def assert_on_device(function, *args, **kwargs):
+    """On a GPU a forgotten device is the CPU; without one, made_elsewhere tells it from `device` all the same."""
+    __tracebackhide__ = True
+    found = made_elsewhere(function)(*args, **kwargs)
+    if not found:
+        return
+    line, operation = found[0]
+    fact = (f"Line {line} does not tell {operation} where, and PyTorch takes the CPU. What lies there cannot meet what "
+            "lies on `device`, a GPU. Which argument says where?")
+    call = f"{function.__name__}({', '.join(inspect.signature(function).parameters)})"
+    raise Mismatch(f"{call}\n\n{textwrap.fill(fact, 76)}", "device")
 
 
 def story():
@@ -248,6 +262,7 @@ def test_each_row_is_a_softmax_of_its_own(rng):
     scores, more = numbers(rng, (3, 5), (2, 3, 4, 7))
     assert_matches(lesson.attention_weights, scores, oracle=softmax)
     assert_matches(lesson.attention_weights, more, oracle=softmax, layouts="any")
+    assert_on_device(lesson.attention_weights, scores)
 
 
 @pytest.mark.task(2)
@@ -361,19 +376,6 @@ def test_the_first_query_may_stand_further_on():
     assert_matches(lesson.causal_mask, 2, 4, 1, oracle=earlier)
 
 
-def assert_on_device(function, *args):
-    """On a GPU a forgotten device is the CPU; without one, made_elsewhere tells it from `device` all the same."""
-    __tracebackhide__ = True
-    found = made_elsewhere(function)(*args)
-    if not found:
-        return
-    line, operation = found[0]
-    fact = (f"Line {line} does not tell {operation} where, and PyTorch takes the CPU. What lies there cannot meet what "
-            "lies on `device`, a GPU. Which argument says where?")
-    shown = ", ".join(str(each) if isinstance(each, int) else "lengths" for each in args)
-    raise Mismatch(f"{function.__name__}({shown})\n\n{textwrap.fill(fact, 76)}", "device")
-
-
 @pytest.mark.task(3)
 def test_masks_lie_where_the_scores_do():
     assert_on_device(lesson.causal_mask, 3, 4)
@@ -472,6 +474,7 @@ def test_your_masks_join(rng):
     q, k, v = numbers(rng, (2, 3, 6, 8), (2, 3, 6, 8), (2, 3, 6, 5))
     lengths = tensor([6, 4], torch.int64)
     mask = lesson.causal_mask(6, 6) & lesson.padding_mask(lengths, 6)
+    assert_on_device(lesson.attention, q, k, v, mask=mask)
     assert_matches(lesson.attention, q, k, v, mask=mask, oracle=attended, tolerance=accumulated("float32", 8))
 
 
