@@ -1,6 +1,7 @@
-"""What a lesson's function makes where PyTorch makes it unless told otherwise: on the CPU, not on the course's device.
+"""The tensors that a lesson's function makes where PyTorch makes them unless told otherwise: on the CPU.
 
-Without a GPU both are the CPU. So it is not asked where a tensor lies, but whether the call that made it said where.
+Without a GPU the course's device is the CPU too. So it is not asked where a tensor lies, but whether the call that made
+it said where.
 """
 
 import functools

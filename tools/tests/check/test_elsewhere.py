@@ -1,4 +1,4 @@
-"""made_elsewhere: what a function makes without saying where, here and in the lesson's process."""
+"""made_elsewhere: the tensors that a function makes without saying where, here and in the lesson's process."""
 
 import importlib.util
 import sys
