@@ -33,9 +33,9 @@ Concept
     A model need not be right: one of the eight configs that it likes best has to be good. Of equals the first of SPACE
     are timed.
     Autotuner: triton.autotune(configs, key=[...], reset_to_zero=[...], prune_configs_by={...})(kernel) is a kernel
-    whose launch names no config. prune_configs_by has three entries: "early_config_prune": by_limits, a function that
-    returns the configs that fit; "perf_model": by_model, which predicts; "top_k": how many of the fastest are timed,
-    which counts only beside a perf_model.
+    whose launch names no config; a grid that depends on it is a function: kernel[lambda config: (config["SPLIT"],)].
+    prune_configs_by has three entries: "early_config_prune": by_limits, a function that returns the configs that fit;
+    "perf_model": by_model, which predicts; "top_k": how many of the fastest are timed, beside a perf_model only.
     Tuning key: key=[...] names parameters, constexpr or not. If one of them has a value that is new, the autotuner
     tunes again. While a text is written, n grows by one at each token: with "n" among the names you would tune for
     ever. So n goes into *buckets*, for which the kernel has m_bucket and n_bucket: triton.next_power_of_2(n) is 64 for
@@ -106,7 +106,7 @@ def weigh(weights: torch.Tensor, values: torch.Tensor, config: dict, precision: 
     """weights @ values by weigh_kernel with one config, such as SPACE[0].all_kwargs().
 
     weights: (m, n), values: (n, d), float32, contiguous; d one of 16, 32, 64, 128; m * n, n * d and m * d
-    below 2**31. m and n may be 0: a grid of 0 programs runs none.
+    below 2**31. m and n may be 0: without rows no program runs, without keys out is 0.
     precision: of FLOPS. out: (m, d) float32, contiguous, allocated if not given; what it held does not count.
     """
     (m, n), d = weights.shape, values.shape[1]
@@ -122,8 +122,8 @@ def weigh(weights: torch.Tensor, values: torch.Tensor, config: dict, precision: 
 def fits(n: int, d: int, config: dict) -> bool:
     """Is this config worth a trial for n keys and values (n, d)? All three have to hold:
 
-    - num_stages steps fit in SHARED: each has tiles of BLOCK_M x BLOCK_N and BLOCK_N x d float32 there. The compiler
-      keeps that many or fewer, so some that would run do not fit;
+    - num_stages steps fit in SHARED: each has tiles of BLOCK_M x BLOCK_N and BLOCK_N x d float32 there, as if the
+      compiler kept all of them;
     - of BLOCK_M * d sums each of the 32 * num_warps threads has at most SUMS;
     - no program goes without a block of keys: SPLIT is at most the number of blocks.
     """
@@ -137,7 +137,7 @@ def limits(m: int, n: int, d: int, precision: str, config: dict) -> dict[str, fl
     """Nanoseconds of a launch by each of three limits, as in the lesson: "moving", "multiplying", "waiting".
 
     Each is what one program takes, times the rounds: the last round counts in full, and so do tiles that are not full.
-    A program has as many steps as the one with the most. Of its sums each is moved once, stored or added.
+    A program has blocks / SPLIT steps, rounded up. Of its sums each is moved once, stored or added.
     """
     block_m, block_n = config["BLOCK_M"], config["BLOCK_N"]
     rounds = triton.cdiv(triton.cdiv(m, block_m) * config["SPLIT"], SMS)
