@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tools.models.launch import MOST_THREADS
 from tools.sim.cuda.faults import Refused
 from tools.sim.cuda.host.arguments import best, typeof
 from tools.sim.cuda.host.errors import DeprecationError
 from tools.sim.cuda.host.launch_config import NOT_CONFIGURED, ForAll, LaunchConfiguration
-from tools.sim.cuda.host.limits import MOST_THREADS
 from tools.sim.cuda.host.resources import Compiled, needs_compiler
 from tools.sim.cuda.numbers.conversion import cast
 from tools.sim.cuda.translate.program import Program

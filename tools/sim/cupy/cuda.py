@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.models.launch import MOST_BLOCK, MOST_GRID, MOST_THREADS
 from tools.models.units import WARP
 from tools.sim import host
 from tools.sim.cupy.arrays.ndarray import address
@@ -21,9 +22,9 @@ from tools.sim.cupy.raw import resources
 VERSION = 13000  # CUDA 13.0, of the runtime and the driver
 PROPERTIES = {  # of every chip of the table: CUDA C++ Programming Guide 13, Compute Capabilities
     "warpSize": WARP,
-    "maxThreadsPerBlock": 1024,
-    "maxThreadsDim": (1024, 1024, 64),
-    "maxGridSize": (2**31 - 1, 65535, 65535),
+    "maxThreadsPerBlock": MOST_THREADS,
+    "maxThreadsDim": MOST_BLOCK,
+    "maxGridSize": MOST_GRID,
     "sharedMemPerBlock": 48 * 1024,
     "regsPerBlock": 65536,
     "totalConstMem": 64 * 1024,

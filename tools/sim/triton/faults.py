@@ -6,6 +6,7 @@ from types import FrameType, TracebackType
 
 import numpy as np
 
+from tools.models.launch import MOST_GRID
 from tools.sim import faults
 from tools.sim.faults import position
 from tools.sim.triton.arguments import View
@@ -76,6 +77,19 @@ def program_name() -> str:
 def name(program: tuple[int, ...]) -> str:
     """3, or (0, 3)"""
     return str(program[0] if len(program) == 1 else program)
+
+
+# What is refused about a launch -----------------------------------------------------------------
+
+
+def too_many_programs(axis: int, size: int) -> faults.Fault:
+    """So many programs along an axis are more than a GPU takes. None runs: the fault is in the line of the launch."""
+    what = f"The grid has {size:,} programs along axis {axis}.\nA GPU takes at most {MOST_GRID[axis]:,} there"
+    question = "Could a program do the work of several?"
+    if axis:
+        what += f", and {MOST_GRID[0]:,} along axis 0"
+        question = "Which axis should count what there may be most of?"
+    return faults.Fault(faults.spot(learner_frame()), "grid", what + ".", question)
 
 
 # What is refused about memory --------------------------------------------------------------------

@@ -4,9 +4,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from tools.models.launch import MOST_THREADS
+from tools.models.units import WARP
+
 UNKNOWN = "Registers and shared memory are not known here: nothing in this process can compile the kernel."
 LOADED = "{} is known once the kernel is on the GPU: after a launch, or handle._init_handles()."
-THREADS = 1024  # most of a block, of every chip
 DIVISIBLE = "D"  # Triton's sign for a number, or an address, that is divisible by 16
 SHAPE = "A compiled kernel is launched with a grid of three numbers: handle[(n, 1, 1)](...)."
 
@@ -124,7 +126,7 @@ def _most_shared_memory() -> int:
 
 def refuse_too_many_threads(warps: int) -> None:
     """Raises OutOfResources where a block has none so large; autotune passes over such a configuration."""
-    _must_fit(32 * warps, THREADS, "threads")
+    _must_fit(WARP * warps, MOST_THREADS, "threads")
 
 
 def _must_fit(needs: int, has: int, what: str) -> None:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from tools.models.launch import MOST_GRID
 from tools.sim import recording, trace
 from tools.sim.counters import Counts, Launch
-from tools.sim.triton import memory, original
+from tools.sim.triton import faults, memory, original
 from tools.sim.triton.handles import Handle, refuse_too_many_threads
 from tools.sim.triton.turns import launch as turns
 
@@ -126,7 +127,7 @@ def _inside(executor: Any, interpreter: Any, name: str, value: Any) -> Any:
 
 
 def _grid(executor: Any, arguments: dict) -> tuple[int, ...]:
-    """How many programs there are along each axis. Raises TypeError for what a GPU's launcher refuses too."""
+    """How many programs there are along each axis. Raises TypeError or Fault for what a GPU's launcher refuses too."""
     grid, name = executor.grid(arguments) if callable(executor.grid) else executor.grid, executor.fn.__name__
     if not isinstance(grid, (tuple, list)):
         raise TypeError(f"A grid is a tuple, with a number for each axis: {name}[({grid},)], not {name}[{grid}].")
@@ -136,6 +137,10 @@ def _grid(executor: Any, arguments: dict) -> tuple[int, ...]:
         raise TypeError(f"A grid holds whole numbers, and {name} was given {tuple(grid)}.") from None
     if len(sizes) > 3:
         raise TypeError(f"A grid has one, two or three axes, and {name} was given {sizes}.")
+    if prod(sizes):  # an empty grid is launched nowhere, however long its axes are
+        for axis, size in enumerate(sizes):
+            if size > MOST_GRID[axis]:
+                raise faults.too_many_programs(axis, size)
     return sizes
 
 

@@ -5,9 +5,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from tools.models.chips import Chip
+from tools.models.launch import MOST_BLOCK, MOST_GRID, MOST_THREADS
 from tools.models.units import WARP
 from tools.sim import host
-from tools.sim.cuda.host.limits import CONSTANT, MOST_BLOCK, MOST_GRID, MOST_SHARED, MOST_THREADS
+from tools.sim.cuda.host.limits import CONSTANT, MOST_SHARED
 from tools.sim.cuda.host.resources import Overload
 from tools.sim.cuda.host.streams import synchronize
 

@@ -1,14 +1,12 @@
-"""Limits that a launch must keep to: CUDA C++ Programming Guide 13, Technical Specifications per Compute Capability."""
+"""Limits that a launch must keep to, in the words of the driver."""
 
 import math
 
+from tools.models.launch import MOST_BLOCK, MOST_GRID
 from tools.sim.cuda.host.errors import CUDAError
 from tools.sim.cuda.memory.space import MOST_SHARED
 
-MOST_THREADS = 1024  # in a block
-MOST_BLOCK = (1024, 1024, 64)  # threads along x, y, z
-MOST_GRID = (2**31 - 1, 65535, 65535)  # blocks along x, y, z
-CONSTANT = 64 * 1024  # bytes of constant memory
+CONSTANT = 64 * 1024  # bytes of constant memory: CUDA C++ Programming Guide 13, Compute Capabilities
 
 
 def check_launch(grid: tuple[int, int, int], block: tuple[int, int, int], shared: int, most_threads: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.models.launch import MOST_THREADS
 from tools.sim import host
 from tools.sim.cupy.device.errors import CompileException
 from tools.sim.cupy.device.memory import Memory, MemoryPointer
@@ -100,9 +101,9 @@ class RawKernel:
     def max_threads_per_block(self) -> int:
         """The largest block: by its registers where NVIDIA's compiler is there to tell, else the GPU's limit."""
         try:
-            return resources.most_threads(self, launch.MOST_THREADS)
+            return resources.most_threads(self, MOST_THREADS)
         except (AttributeError, NotImplementedError, RuntimeError):
-            return launch.MOST_THREADS
+            return MOST_THREADS
 
     @property
     def max_dynamic_shared_size_bytes(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tools.models.launch import MOST_BLOCK, MOST_GRID, MOST_THREADS
 from tools.models.occupancy import occupancy
 from tools.models.units import WARP
 from tools.sim import host, recording
@@ -18,8 +19,6 @@ from tools.sim.cupy.raw.compiled import Compiled
 from tools.sim.cupy.raw.counting import Counting
 from tools.sim.cupy.raw.faults import Scene
 
-MOST_THREADS = 1024  # in a block
-LARGEST_BLOCK, LARGEST_GRID = (1024, 1024, 64), ((1 << 31) - 1, 65535, 65535)
 PATIENCE = 10.0  # seconds that a block may take
 
 Sizes = tuple[int, int, int]
@@ -43,7 +42,7 @@ class Shape(NamedTuple):
         threads = prod(self.block)
         if threads > MOST_THREADS:
             raise refused(f"{kernel} is launched with {threads:,} threads in a block; {MOST_THREADS:,} fit.")
-        for what, sizes, limits in (("block", self.block, LARGEST_BLOCK), ("grid", self.grid, LARGEST_GRID)):
+        for what, sizes, limits in (("block", self.block, MOST_BLOCK), ("grid", self.grid, MOST_GRID)):
             if any(size > limit for size, limit in zip(sizes, limits)):
                 raise refused(f"{kernel} is launched with the {what} {sizes}; {limits} is the largest.")
         if self.shared > most_shared:

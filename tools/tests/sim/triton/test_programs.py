@@ -9,6 +9,7 @@ import triton
 import triton.language as tl
 
 from tools import gpu
+from tools.sim.faults import Fault as SimulatorFault
 from tools.sim.recording import record
 from tools.sim.triton.faults import Fault
 from tools.sim.triton.programs import SEED, order
@@ -75,6 +76,39 @@ def test_a_grid_of_no_whole_number_is_refused():
 def test_a_grid_that_is_a_number_is_refused_with_the_way_to_write_it():
     with pytest.raises(TypeError, match=r"A grid is a tuple, .*: write_place\[\(5,\)\], not write_place\[5\]"):
         write_place[5](torch.empty(5, dtype=torch.int32))
+
+
+@triton.jit
+def do_nothing():
+    pass
+
+
+def launch(grid):
+    do_nothing[grid]()
+
+
+@pytest.mark.parametrize("grid, axis", [((1, 65536), 1), ((2, 1, 70000), 2)])
+def test_more_programs_than_a_gpu_takes_along_an_axis_are_refused_in_the_line_of_the_launch(grid, axis):
+    with pytest.raises(SimulatorFault) as caught:
+        launch(grid)
+    assert caught.value.kind == "grid"
+    assert caught.value.text.splitlines() == [
+        f"launch, line {caught.value.line}:  do_nothing[grid]()",
+        f"The grid has {grid[axis]:,} programs along axis {axis}.",
+        "A GPU takes at most 65,535 there, and 2,147,483,647 along axis 0.",
+        "",
+        "Which axis should count what there may be most of?",
+    ]
+
+
+def test_along_axis_0_a_gpu_takes_more_programs_than_anyone_needs():
+    launch((65536,))
+    with pytest.raises(SimulatorFault, match="A GPU takes at most 2,147,483,647 there.\n\nCould a program do"):
+        launch((2**31,))
+
+
+def test_a_grid_without_programs_may_have_an_axis_of_any_length():
+    launch((0, 70000))
 
 
 def test_a_keyword_in_other_capitals_is_told_with_the_argument_that_is_meant():
