@@ -4,7 +4,18 @@ A recogniser takes Symptoms and answers with a Cause or None. Its claim is teste
 made when luck would explain it as well. A wrong name is worse than none.
 """
 
-from tools.check.diagnosis import arguments, clocks, forms, gradients, launches, lengths, order, places, refusals
+from tools.check.diagnosis import (
+    arguments,
+    clocks,
+    forms,
+    gradients,
+    launches,
+    lengths,
+    order,
+    places,
+    refusals,
+    refused_types,
+)
 from tools.check.diagnosis.of_values import VALUES, Recogniser, first_cause
 from tools.check.diagnosis.symptoms import Symptoms
 from tools.check.diagnosis.words import Cause
@@ -43,6 +54,8 @@ RECOGNISERS: dict[str, tuple[Recogniser, ...]] = {  # by the kind of discrepancy
         refusals.summed_along_the_other_axis,
         refusals.stored_in_another_shape,
         refusals.larger_than_any_tile,
+        refused_types.type_changes_in_a_loop,
+        refused_types.too_short_for_a_function,
     ),
     "refusal": (
         lengths.stored_otherwise,

@@ -37,6 +37,8 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
         "summed_along_the_other_axis",
         "stored_in_another_shape",
         "larger_than_any_tile",
+        "type_changes_in_a_loop",
+        "too_short_for_a_function",
     },
     "products": {"tiles_gone_wrong", "bounds_exchanged"},
     "sums": {"no_steps_taken", "each_block_alone"},

@@ -317,6 +317,31 @@ def test_a_sum_that_tl_dot_refuses_is_asked_for_by_its_name(message, source, sai
     assert (found is None) == (not said) and said in (found.words if found else "")
 
 
+@pytest.mark.parametrize(
+    "message, words",
+    [
+        (
+            "Loop-carried variable total has initial type <['16'], fp32> but is re-assigned to <['16'], fp64> in loop!",
+            "total begins as float32, and a turn of the loop makes float64 of it.",
+        ),
+        (
+            "Loop-carried variable l has initial type int32 but is re-assigned to\n<['8'], bf16> in loop!",
+            "l begins as int32, and a turn of the loop makes bfloat16 of it.",
+        ),
+        ("Loop-carried variable x has initial type <['1'], fp32> but is re-assigned to <['2'], fp32> in loop!", None),
+        (
+            "Expected dtype ['fp32', 'fp64'] but got bf16",
+            "The function takes float32 or float64, and was given bfloat16.",
+        ),
+        ("Expected dtype ['fp32', 'fp64'] but got int32", None),
+    ],
+)
+def test_a_type_that_triton_refuses_is_told_in_the_words_of_torch(message, words):
+    outcome = Outcome(None, Raised("CompileError", message, ()), {}, None, False, "", 0.0)
+    found = diagnose(Symptoms("raised", outcome=outcome))
+    assert found is None if words is None else found.words.startswith(words + "\nWhich ")
+
+
 def of_a_value_error(message, source):
     frame = worker.Frame("week3/day1/dot_product.py", 60, "scores_kernel", source)
     outcome = Outcome(None, Raised("ValueError", message, (frame,)), {}, None, False, "", 0.0)
