@@ -17,6 +17,7 @@ from week3.katas.fused_elementwise import fused_elementwise as lesson
 NAN = float("nan")
 FLOAT32 = 4  # bytes
 SEED = 7     # that of the lesson's picture
+BIAS_ONCE = "bias is the same in every row: which line loads it once for all of a program's rows?"
 PHILOX = "Philox is asked more often than once for eight columns."
 BESIDE = "The kernel takes 16 bits, and rows that lie apart. What else is done, and what for?"
 
@@ -96,6 +97,14 @@ def summed(dtype, rows):
     return tolerance if dtype in ("float32", "float64") else tolerance.blind_to("tf32 round trip")
 
 
+def assert_rows_are_on_axis_0(launch, strips):
+    """A grid (i, j): i has what there may be most of, rows or their programs, and j the strips."""
+    along_other_axes = max(launch.grid[1:], default=1)
+    why = (f"The grid is {launch.grid}, of {strips} strips. Axis 1 takes 65535 programs at most, and\n"
+           "axis 0 takes 2**31 - 1. Which axis has the rows?")
+    assert along_other_axes <= strips, why
+
+
 def offsets_asked(kernel):
     """For how many offsets a program runs Philox: each of its seven rounds has two products of 32 bits by 32.
 
@@ -123,7 +132,8 @@ def assert_compiles_well(function, kernel, *shapes):
 @pytest.mark.task(1)
 def test_of_the_picture_column_2_is_dropped():
     kept_columns = lesson.kept_places(rows=1, n=4, p=0.25, seed=7).tolist()
-    assert kept_columns == [[True, True, False, True]]
+    why = "Draw 11183 is below 16384, and 32199 is not. Which of them is kept?"
+    assert kept_columns == [[True, True, False, True]], why if kept_columns == [[False, False, True, False]] else ""
 
 
 @pytest.mark.task(1)
@@ -142,6 +152,8 @@ def test_tiles_have_offsets_of_their_own(tile):
     row, = lesson.kept_places(rows=1, n=40, p=0.5, seed=7, tile=tile).tolist()
     alike = all(one == other for one, other in zip(row, row[tile:]))
     why = f"Each tile of {tile} columns drops the same places: where does `start` come in?" if alike else ""
+    if row[tile:2 * tile] == not_dropped(1, tile, 0.5, 7, tile)[0, :40 - tile].tolist():
+        why = f"As if the tile at start = {tile} began with offset {tile}. How many columns share an offset?"
     assert row == not_dropped(1, 40, 0.5, 7)[0].tolist(), why
 
 
@@ -180,7 +192,8 @@ def test_philox_is_asked_once_for_eight_columns():
 @pytest.mark.task(1, 2)
 def test_gelu_of_2_is_the_exact_one():
     result = lesson.gelu_dropout_forward(tensor([[2]]), tensor([0]), 0.0, SEED).item()
-    reasons = {1.954598: "GELU were that by tanh: u * cdf(u) is exact."}
+    reasons = {1.954598: "GELU were that by tanh: u * cdf(u) is exact.",
+               1.954516: "cdf were the short one: x has 32 bits. What was handed to SHORT?"}
     assert result == pytest.approx(1.954500, abs=2e-6), if_it_is(result, reasons)
 
 
@@ -214,7 +227,7 @@ def test_rows_may_lie_apart_in_memory(rng):
 @pytest.mark.task(1, 2)
 @pytest.mark.tolerance
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
-def test_16_bits_are_rounded_once_and_float64_is_computed_in_float64(dtype, rng):
+def test_results_have_the_digits_of_their_dtype(dtype, rng):
     x, bias = numbers(rng, (3, 100), (100,), dtype=getattr(torch, dtype))
     assert_matches(lesson.gelu_dropout_forward, x, bias, 0.5, SEED, oracle=step_by_step, tile=64,
                    tolerance=summed(dtype, 1))
@@ -226,8 +239,28 @@ def test_x_and_bias_together_may_be_too_large_for_float16():
     """-60000 - 60000 is; as a float32 it is a number, whose gelu is 0."""
     x, bias = tensor([[-60000, 3]], torch.float16), tensor([-60000, 0], torch.float16)
     first, second = lesson.gelu_dropout_forward(x, bias, 0.0, SEED)[0].tolist()
-    why = "u is -infinity in float16, and that times 0 is NaN: add in float32." if first != first else ""
+    why = ("u is -infinity in float16, and -infinity times 0 is NaN.\n"
+           "Which loads are without wide(...) around them?" if first != first else "")
     assert (first, second) == pytest.approx((0, 2.9959), rel=1e-3), why
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.edge
+def test_x_and_bias_together_have_more_digits_than_bfloat16():
+    """-2 - 2**-7 is -2.0078. In bfloat16 it is rounded to -2, whose gelu is -.0455."""
+    result = lesson.gelu_dropout_forward(tensor([[-2]], torch.bfloat16), tensor([-2**-7], torch.bfloat16), 0.0, SEED)
+    assert result.item() == pytest.approx(-0.04484, abs=2e-4), if_it_is(round(result.item(), 4), {
+        -0.0454: "u were rounded to bfloat16. Which loads are without wide(...) around them?"})
+
+
+@pytest.mark.task(1, 2)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_y_has_the_dtype_of_x_where_bias_is_float64(dtype, rng):
+    x, bias = above_0(rng, (3, 20), (20,))
+    x, bias = x.to(dtype), bias.double()
+    y = lesson.gelu_dropout_forward(x, bias, 0.25, SEED, tile=16)
+    assert y.dtype == dtype
+    assert torch.allclose(y.double(), step_by_step(x.double(), bias, 0.25, SEED), rtol=0.01)
 
 
 @pytest.mark.task(1, 2)
@@ -261,6 +294,7 @@ def test_one_kernel_loads_x_once_and_stores_y_once(dtype, rng):
     assert counters.conversions <= (0 if dtype == torch.float32 else 3 * places_of_tiles)
     assert [launch.kernel for launch in counters.launches] == ["forward_kernel"]
     assert counters.programs <= rows * 3
+    assert_rows_are_on_axis_0(counters.launches[0], strips=3)
     assert counters.bytes_loaded <= bytes_of_x + bias_for_each_row
     assert counters.bytes_stored == bytes_of_x
 
@@ -301,8 +335,12 @@ def test_the_slope_at_1_has_both_terms_and_the_scale_once():
     x, bias = tensor([[1] * 8]), tensor([0] * 8)
     last = lesson.gelu_dropout_backward(x, x, bias, 0.5, SEED)[0][0, 7].item()
     reasons = {1.682689: "the slope had no u * density(u).", 0.483941: "the slope had no cdf(u).",
-               1.083315: "it were not scaled.", 4.333262: "it were scaled twice."}
+               1.083315: "it were not scaled.", 4.333262: "it were scaled twice.",
+               1.924660: "d_out * scale were in one term of the slope: which sum does it multiply?"}
     assert last == pytest.approx(2.166631, rel=1e-5), if_it_is(last, reasons)
+    last = lesson.gelu_dropout_backward(x, 2 * x, bias, 0.5, SEED)[0][0, 7].item()
+    reasons = {2.062482: "the slope of u * cdf(u) were cdf(u) + density(u): the slope of cdf times which factor?"}
+    assert last == pytest.approx(2.170464, rel=1e-5), if_it_is(last, reasons)
 
 
 @pytest.mark.task(1, 3)
@@ -322,6 +360,8 @@ def test_the_bias_counts_all_rows_of_each_program():
     d_bias = lesson.gelu_dropout_backward(d_out, x, tensor([0] * 4), 0.0, SEED, programs=2)[1]
     assert d_bias.shape == (4,), "The bias is added in every row: over which axis is its gradient a sum?"
     why = "One row of each program is in the sum: what becomes of a sum when the next row comes?"
+    a_little_off = max(abs(each - 5) for each in d_bias.tolist())
+    assert not 0 < a_little_off < 1e-4, "This is what the short cdf gives: x has 32 bits. What was handed to SHORT?"
     assert d_bias.tolist() == [5, 5, 5, 5], why if d_bias.tolist() == [2, 2, 2, 2] else ""
 
 
@@ -346,8 +386,9 @@ def test_rows_of_d_out_and_of_x_lie_apart_in_their_own_ways(rng):
 
 
 @pytest.mark.task(1, 3)
-def test_the_sum_of_float64_is_float64_from_its_first_0(rng):
-    assert_goes_back(*numbers(rng, (5, 9), (5, 9), (9,), dtype=torch.float64), p=0.5, programs=2, tile=16)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_a_sum_has_the_digits_of_float64_or_of_float32(dtype, rng):
+    assert_goes_back(*numbers(rng, (5, 9), (5, 9), (9,), dtype=dtype), p=0.5, programs=2, tile=16)
 
 
 @pytest.mark.task(1, 3)
@@ -378,8 +419,20 @@ def test_d_x_is_added_up_before_it_is_rounded(dtype, rng):
                      for total in (d_x.double().sum(0), d_x.sum(0)))
     assert (d_x.dtype, d_bias.dtype) == (dtype, torch.float32)
     assert torch.allclose(d_x.double(), wanted[0], rtol=0.02, atol=0.02)
-    why = "This is the sum of d_x as it was stored: add it up while the kernel has it." if of_rounded else ""
+    why = ("This is the sum of d_x as it was stored, in 16 bits. When does the kernel\n"
+           "have d_x with all of its digits?" if of_rounded else "")
     assert largest_error <= 3e-4 * float(wanted[1].abs().max()), why
+
+
+@pytest.mark.task(1, 3)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_d_x_is_added_up_in_float64_where_bias_has_that(dtype, rng):
+    d_out, x, bias = (each.to(dtype) for each in above_0(rng, (5, 20), (5, 20), (20,)))
+    d_x, d_bias = lesson.gelu_dropout_backward(d_out, x, bias.double(), 0.25, SEED, programs=2, tile=16)
+    wanted = backward_by_autograd(d_out.double(), x.double(), bias.double(), 0.25, SEED)
+    assert (d_x.dtype, d_bias.dtype) == (dtype, torch.float64)
+    assert torch.allclose(d_x.double(), wanted[0], rtol=0.01)
+    assert torch.allclose(d_bias, wanted[1], rtol=1e-4), "Where was d_x, or a sum of it, rounded?"
 
 
 @pytest.mark.task(1, 3)
@@ -401,9 +454,12 @@ def test_matrices_are_moved_once_and_bias_and_share_once_a_program(rng):
                      programs=programs, tile=16)
     x_and_d_out, bias = FLOAT32 * rows * 2 * n, FLOAT32 * programs * n
     d_x, shares = FLOAT32 * rows * n, FLOAT32 * programs * n
+    bias_in_each_row = FLOAT32 * rows * n
     assert [launch.kernel for launch in counters.launches] == ["backward_kernel"]
     assert counters.programs <= programs * 2
+    assert_rows_are_on_axis_0(counters.launches[0], strips=2)
     assert counters.bytes_atomic == 0
+    assert counters.bytes_loaded != x_and_d_out + bias_in_each_row, BIAS_ONCE
     assert counters.bytes_loaded <= x_and_d_out + bias
     assert counters.bytes_stored <= d_x + shares, "Each turn stores a row of d_x; a share is stored after the last."
     assert counters.float64 == 0
@@ -485,7 +541,9 @@ def test_both_ways_are_one_kernel_each(dtype, rng):
     rows, n = 12, 8
     x, bias, d_out = numbers(rng, (rows, n), (n,), (rows, n), dtype=dtype)
     counters = count(gradients(lesson.bias_gelu_dropout), apart(x), bias, 0.25, SEED, d_out=apart(d_out))
+    copies = count(lesson.bias_gelu_dropout, apart(x), bias, 0.25, SEED).library_operations
     kernels = [launch.kernel for launch in counters.launches]
+    assert copies == [], BESIDE
     why = "Seed and offsets say what was dropped, x and bias the rest: what does another launch tell?"
     x_and_d_out, bias = dtype.itemsize * rows * 3 * n, dtype.itemsize * rows * 2 * n  # each row is a program
     assert kernels == ["forward_kernel", "backward_kernel"], why

@@ -35,13 +35,14 @@ Concept
     TILE draws: of offsets 3 and 4, those of columns 0 to 15 of row 1. Instructions are the limit here, not bytes: on
     an H100 a kernel like this one had .67 of the speed of a copy with ten rounds and tl.erf, and .94 to .96 with seven
     and a short erf, SHORT (8192 x 8192, 16 bits; November 2026).
-    Programs: (i, j) of the forward has row i and strip j of TILE columns, as in mask_kernel. Each row loads the bias
-    anew: so ./course count finds 1.5 times the least bytes. (i, j) of the backward has strip j of rows i, i + programs,
-    ... The number i is tl.program_id(0).to(tl.int64), since row * n may need 64 bits.
-    Precision: wide(...) around a load makes float32 of 16 bits. tl.store rounds.
+    Programs: (i, j) of the forward has row i and strip j of TILE columns, as in mask_kernel. Rows are on axis 0, which
+    takes 2**31 - 1 programs: axes 1 and 2 take 65535, and there may be more rows. Each row loads the bias anew: so
+    ./course count finds 1.5 times the least bytes. (i, j) of the backward has strip j of rows i, i + programs, ... The
+    number i is tl.program_id(0).to(tl.int64), since row * n may need 64 bits.
+    Precision: wide(...) around each load makes float32 of 16 bits. tl.store rounds.
     Gradient of the bias: bias[c] is added in every row, so its gradient is the sum of d_x down column c. A program adds
-    d_x, not yet rounded, to tl.zeros((TILE,), dtype=...) of the dtype of shares: float64 if x has that, else float32.
-    After its rows it stores that block once, as row i of shares; shares.sum(0) adds those up.
+    d_x, not yet rounded, to tl.zeros((TILE,), dtype=shares_ptr.dtype.element_ty): float64 if x or bias has that, else
+    float32. It stores that block once, after its rows, as row i of shares; shares.sum(0) adds those up.
     Autograd: ctx.save_for_backward(...) keeps tensors, ctx.p = p and ctx.seed = seed keep numbers. Save x and bias as
     they came: if as_rows had to copy, the backward copies again. It returns a gradient for each argument of forward,
     None for p and seed.
@@ -104,9 +105,9 @@ def eight_draws(seed, offset):
 
 
 def threshold_and_scale(p: float) -> tuple[int, float]:
-    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p). If p is 1, nothing is.
+    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p).
 
-    A kernel gets scale as a float32.
+    If p is 1, nothing is kept, and scale is 0. A kernel gets scale as a float32.
     """
     return round(p * 65536), 1 / (1 - p) if p < 1 else 0.0
 
@@ -190,14 +191,15 @@ def gelu_dropout_backward(d_out: torch.Tensor, x: torch.Tensor, bias: torch.Tens
                           programs: int = PROGRAMS, tile: int = TILE) -> tuple[torch.Tensor, torch.Tensor]:
     """The gradients of x and of bias, each in the dtype of its own. Arguments as those of gelu_dropout_forward.
 
-    d_out: (rows, n), its rows of any stride of its own; not copied.
+    d_out: (rows, n), of the dtype of x, its rows of any stride of its own; not copied.
     programs: at most so many run for each strip of tile columns, and no more than there are rows. Without a row
     d_bias is 0. Beside the kernel PyTorch adds up the shares of d_bias, and rounds the sum to the dtype of bias.
     """
     rows, n = x.shape
     programs = min(rows, programs)
     d_x = torch.empty(rows, n, dtype=x.dtype, device=x.device)
-    shares = torch.empty(programs, n, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
+    of_sums = torch.promote_types(torch.promote_types(x.dtype, bias.dtype), torch.float32)
+    shares = torch.empty(programs, n, dtype=of_sums, device=x.device)
     threshold, scale = threshold_and_scale(p)
     backward_kernel[(programs, triton.cdiv(n, tile))](
         d_out, x, bias, d_x, shares, rows, n, d_out.stride(0), x.stride(0), threshold, scale, seed, TILE=tile,
