@@ -295,7 +295,9 @@ def test_the_kernel_gives_the_result_of_the_lesson(factor):
     assert_none_of(out, {
         0: "0 came, of 4 keys in tiles of 16: how many turns does the loop over keys take, and what is acc after each?",
         0.041: "acc is 2.503 and l 1.553; 0.041 came, as if l were 61.553, with the weights of 15 queries that do not "
-               "exist: along which axis are weights added up?"})
+               "exist: along which axis are weights added up?",
+        0.711: "0.711 came, as if keys 1 to 3 and their values were 0. There are 4 keys and 1 query: how many rows "
+               "does the mask of the loads of k and v let in?"})
     assert_no_tf32(q * factor, k * factor, v, **sizes)
     assert_matches(lesson.attention, q * factor, k * factor, v, **sizes, oracle=attended)
 
@@ -355,6 +357,18 @@ def test_without_a_key_the_result_is_0(rng):
     nans_of_out = nans(lesson.attention(*head(rng, 3, 0, 16)))
     assert nans_of_out == 0, "no key: acc is 0 and l is 0, and 0 / 0 is NaN"
     assert_matches(lesson.attention, *head(rng, 3, 0, 16), oracle=attended)
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+def test_all_scores_of_a_query_may_be_far_below_0():
+    """16 keys fill a tile of 16: none is beyond the last."""
+    q, k, v = torch.ones(2, 16, device=device), torch.zeros(16, 16, device=device), torch.ones(16, 16, device=device)
+    k[:, 0] = -200
+    out = lesson.attention(q, k, v, scale=1.0, tile_m=16, tile_n=16)[0, 0].item()
+    assert out != 0, ("All scores are -200, all values 1, and 0 came: exp(-200 - 0) is 0. No key is beyond the last "
+                      "here: with which number does m begin?")
+    assert_matches(lesson.attention, q, k, v, scale=1.0, tile_m=16, tile_n=16, oracle=attended)
 
 
 @pytest.mark.task(3)
@@ -513,18 +527,41 @@ def test_causal_query_i_shares_its_weight_among_keys_0_to_i():
     v[0] = 1
     weights_of_key_0 = lesson.attention(v * 0, v * 0, v, causal=True, tile_m=16, tile_n=16)[:, 0].tolist()
     of_query_0, of_query_15, of_query_16 = (round(weights_of_key_0[query], 4) for query in (0, 15, 16))
+    shorter_tiles_of_keys = lesson.attention(v * 0, v * 0, v, causal=True, tile_m=32, tile_n=16)[:, 0].tolist()
     assert_none_of(of_query_0, {
         0: "Query 0 got zeros. It sees key 0, its own place: which comparison of key and row lets it in?",
-        round(1 / 32, 4): "Query 0 gives each of 32 keys the same weight, 1 / 32. Which keys does it see?"})
+        round(1 / 32, 4): "Query 0 gives each of 32 keys the same weight, 1 / 32. Which keys does it see?",
+        round(1 / 16, 4): "Query 0 gives each of 16 keys the same weight, 1 / 16, and sees key 0 alone. Which "
+                          "comparison of key and row hides the other 15?"})
     assert_none_of(of_query_15, {
         1: "Query 15 gives key 0 all its weight, and sees 16 keys: which query ends its loop?",
         round(1 / 15, 4): "Query 15 gives each of 15 keys a weight of 1 / 15, and sees 16: where does its loop end?"})
     assert_none_of(of_query_16, {
-        1: "Query 16 gives key 0 all its weight, and sees 17 keys: where is its row counted from?"})
+        1: "Query 16 gives key 0 all its weight, and sees 17 keys: where is its row counted from?",
+        round(1 / 2, 4): "Query 16 gives key 0 half of its weight, and sees 17 keys, not one of each tile: where are "
+                         "its row and its keys counted from?",
+        round(1 / 32, 4): "Query 16 gives each of 32 keys a weight of 1 / 32, and sees 17. The second tile begins with "
+                          "key 16: where are its keys counted from?"})
+    of_query_31 = round(shorter_tiles_of_keys[31], 4)
+    assert_none_of(of_query_31, {
+        round(1 / 16, 4): "32 queries in a tile, 16 keys: query 31 gives each of 16 keys a weight of 1 / 16, and sees "
+                          "32. The size of which tile ends its loop?"})
     assert of_query_0 == 1, f"query 0 gives key 0 the weight {of_query_0}: it sees no other key"
     q, k, v = story(16, 16)
     q = q.repeat(3, 1)
     assert_matches(lesson.attention, q, k, v, causal=True, scale=0.5, tile_m=16, tile_n=16, oracle=attended)
+
+
+@pytest.mark.task(4)
+@pytest.mark.edge
+def test_causal_a_query_after_the_last_key_sees_all_keys_and_no_other():
+    """All scores are 0, all values 1: the result is how much of its weight a query gives to keys that exist."""
+    q, k = torch.zeros(40, 16, device=device), torch.zeros(20, 16, device=device)
+    of_query_30 = round(lesson.attention(q, k, k + 1, causal=True, tile_m=16, tile_n=32)[30, 0].item(), 4)
+    assert_none_of(of_query_30, {
+        round(20 / 31, 4): "20 keys, causal: query 30 gives each of them a weight of 1 / 31. Which of the keys 0 to 30 "
+                           "exist?"})
+    assert of_query_30 == 1, f"all values are 1, and query 30 got {of_query_30}: which keys share its weight?"
 
 
 @pytest.mark.task(4)
@@ -561,6 +598,11 @@ def test_causal_loads_no_key_that_no_query_of_the_tile_sees(n_q, n_k, hidden, rn
     """Three programs, each with one tile of keys. Hidden: rows of k and v after 15, after 31, after the last query."""
     of_all, of_causal = of_all_and_of_causal(rng, n_q, n_k, tile_m=16, tile_n=128)
     rows_spared = (of_all.bytes_loaded - of_causal.bytes_loaded) // (FLOAT32 * 16)
+    after_the_last_query = 2 * (-n_q % 16)  # rows of k and v up to where a whole last tile would end
+    all_but_those_are_spared = 0 < after_the_last_query == hidden - rows_spared
+    assert not all_but_those_are_spared, (
+        f"{n_q} queries in tiles of 16, {n_k} keys: the last tile has queries 32 to {n_q - 1}, and loads k and v up to "
+        "key 47. Which number ends its loop, and the mask of its loads?")
     assert rows_spared >= hidden, (
         f"{n_q} queries in tiles of 16, {n_k} keys: {hidden} rows of k and v are of keys that no query of their "
         f"program sees, and {rows_spared} are spared. Where do the loop and the mask of its loads end?")
@@ -625,6 +667,9 @@ def test_causal_programs_load_less():
     of_whole_tiles = FLOAT32 * 16 * 2 * (48 + 3 * lesson.TILE_N)
     assert bytes_causal != of_whole_tiles, (
         f"as if each program loaded {lesson.TILE_N} keys, a whole tile: how many does the mask of a load let in?")
+    of_half_the_keys = FLOAT32 * 16 * 2 * (48 + 3 * 48 // 2)
+    assert bytes_causal != of_half_the_keys, (
+        "as if half of the keys were loaded, 72 of 3 x 48: how many does each of the three tiles of queries load?")
     assert bytes_causal < bytes_of_all, (
         f"{bytes_causal:,} bytes causal, {bytes_of_all:,} if not: the first 16 queries load 16 keys of 48. How many of "
         "them do you count?")

@@ -27,7 +27,7 @@ Concept
     larger of each two numbers, torch.exp(x) is exp of each. Divide by l once, at the end.
     Lowest: m begins with LOWEST, the lowest float32. If it began with -inf, a tile whose scores are all -inf would make
     -inf - -inf: NaN. A query whose scores are all -inf ends with l = 0; l.masked_fill(l == 0, 1.0) is l with 1 there,
-    and out is 0.
+    and out is 0. In a kernel tl.where(l == 0, 1.0, l) is the same.
     Memory: 8192 x 8192 scores in float32 take 268 MB. With 64 keys in a tile they take 8192 * 64 * 4 bytes = 2 MB.
     In a kernel they take none: a tile of scores stays in registers, until the next one takes its place.
     Kernel: a program has TILE_M queries, and walks over all keys, TILE_N in a tile. q, m, l and acc stay in registers.
@@ -38,9 +38,9 @@ Concept
     0, and its exp is not: tl.where(seen, scores, -float("inf")) hides it, before the maximum. seen, which scores count,
     is a row, (1, TILE_N); the mask of the loads is a column, (TILE_N, 1), of the same positions.
     Causal: query i sees keys 0 to i. 48 queries and 48 keys are 3 x 3 tiles of 16 x 16. The first queries need 16 keys,
-    the next 32, the last 48: 6 tiles of 9. The loop of a program ends there, and the mask of its loads too: of a tile
-    of 64 keys the first queries load 16. Of scores that are left some are hidden: then seen is (TILE_M, TILE_N), a row
-    of keys compared with a column of queries. min(a, b, c) works in a kernel.
+    the next 32, the last 48: 6 tiles of 9. The loop of a program ends there, or with the last key or query if one
+    comes first (min(a, b, c) works in a kernel), and the mask of its loads too: of 64 keys the first queries load 16. A
+    key counts if it exists, as before, and a row of keys compared with a column of queries makes seen (TILE_M, TILE_N).
     Bytes: scores are never moved, out is stored once. But each program loads its keys and values: with 512 of each,
     d = 64 and TILE_M = 16, each of 32 programs loads 2 * 512 * 64 * 4 bytes, 8.4 MB in all; with TILE_M = 64, 8
     programs load 2.1 MB. Fewer bytes took longer: a kernel of this kind needed 20 microseconds with TILE_M = 16 and 40
