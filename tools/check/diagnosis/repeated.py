@@ -66,8 +66,8 @@ class Hearing:
                 found.append(Repeated(number, kind, array, len(each), int(each.sum()), int(each.max(initial=0))))
         return found
 
-    def of_two(self, lines: list[Line], all_of_them: bool) -> str:
-        """Two of these lines that load, store or update the same elements; "" where there are no such.
+    def of_several(self, lines: list[Line], all_of_them: bool) -> str:
+        """Two of these lines that load, store or update the same elements, and all others that do; else "".
 
         all_of_them: neither may touch any other element of that array.
         """
@@ -75,14 +75,20 @@ class Hearing:
         for (one, these), (other, those) in combinations(self.heard.items(), 2):
             if one[2:] == other[2:] and {one[:3], other[:3]} <= wanted:
                 same, either = _same(np.concatenate(these), np.concatenate(those))
-                if same and (same == either or not all_of_them):
-                    return f"Lines {one[1]} and {other[1]} {one[2]} the same {same} elements of {one[3]}."
+                if len(same) and (len(same) == either or not all_of_them):
+                    numbers = [
+                        str(key[1])
+                        for key, places in self.heard.items()
+                        if key[2:] == one[2:] and key[:3] in wanted and np.isin(same, np.concatenate(places)).all()
+                    ]
+                    named = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+                    return f"Lines {named} {one[2]} the same {len(same)} elements of {one[3]}."
         return ""
 
 
-def _same(these: np.ndarray, those: np.ndarray) -> tuple[int, int]:
-    """How many addresses are in both, and in either."""
-    return len(np.intersect1d(these, those)), len(np.union1d(these, those))
+def _same(these: np.ndarray, those: np.ndarray) -> tuple[np.ndarray, int]:
+    """The addresses that are in both, and how many are in either."""
+    return np.intersect1d(these, those), len(np.union1d(these, those))
 
 
 def hear(counters: Counters) -> Hearing | None:
@@ -95,14 +101,14 @@ def hear(counters: Counters) -> Hearing | None:
 
 
 def moved_again(hearing: Hearing, lines: list[Line]) -> str | None:
-    """What these lines move more than once, two of them together or one alone; "" where nothing is.
+    """What these lines move more than once, several of them together or one alone; "" where nothing is.
 
     None where it is so little, beside all that they move, that it explains nothing.
     """
-    if alike := hearing.of_two(lines, all_of_them=True):
+    if alike := hearing.of_several(lines, all_of_them=True):
         return alike
     found = [each for line in lines for each in hearing.of(line)]
     worst = max(found, key=lambda each: each.again, default=None)
     if worst is None or not worst.again:
-        return hearing.of_two(lines, all_of_them=False)
+        return hearing.of_several(lines, all_of_them=False)
     return str(worst) if worst.again >= WORTH * sum(each.accesses for each in found) else None

@@ -32,6 +32,14 @@ def first_and_sum(x, out):
     out[t] = x[t]
 
 
+@cuda.jit
+def loaded_three_times(x, out):
+    t = cuda.grid(1)
+    one = x[t]
+    two = x[t] + one
+    out[t] = two + x[t]
+
+
 @triton.jit
 def double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -77,6 +85,13 @@ def test_one_element_that_many_threads_move():
 def test_two_lines_that_move_the_same():
     assert told(by_numba(first_and_sum), "bytes_stored") == (
         f"Lines {FIRST} and {EACH} store the same 7 elements of out. How often should that be?"
+    )
+
+
+def test_three_lines_that_move_the_same_are_all_named():
+    first, second, third = (line_of(text) for text in ("one = x[t]\n", "two = x[t] + one\n", "out[t] = two + x[t]\n"))
+    assert told(by_numba(loaded_three_times), "bytes_loaded") == (
+        f"Lines {first}, {second} and {third} load the same 8 elements of x. How often should that be?"
     )
 
 
