@@ -11,9 +11,10 @@ from tools.sim import faults
 from tools.sim.faults import position
 from tools.sim.triton.arguments import View
 from tools.sim.triton.found import REAL
-from tools.sim.triton.rows import came_as, end_of, indices
+from tools.sim.triton.rows import came_as, end_of, indices, row_step
 
 UNKNOWN = "Which of these places exist, and what computes them?"  # where nothing tells what went wrong
+UNKNOWN_PLACE = "From what is that place computed?"
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
@@ -101,12 +102,13 @@ def out_of_bounds(
     addresses: np.ndarray,
     outside: np.ndarray,
     masked: bool,
-    block: tuple[np.ndarray, np.ndarray],
+    block: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> Fault:
     """Some of the `addresses` of one access, those marked `outside`, lie in no argument that it may touch.
 
     masked: has the access a mask, if only one that lets all through?
-    block: all addresses in their shape, also those that a mask keeps out, and which of them lie outside.
+    block: all addresses in their shape, also those that a mask keeps out; which of them are asked for, and which of
+    these lie outside.
     """
     wrong, several = addresses[outside], addresses.size > 1
     what = f"{program_name()} {VERBS[operation]} {addresses.size} element{'s' * several}; "
@@ -133,9 +135,13 @@ def out_of_bounds(
         return Fault("out_of_bounds", what, question, array=view.name, operation=operation)
     what += f"{side} {view.name} ({view.extent}).\n"
     what += f"{'First one' if several else 'That is'}: {element(view, int(wrong[0]))}."
-    question, places = _which(view, addresses, outside, before), indices(view, *block)
+    all_of_it, asked, lost = block
+    question, places = _which(view, addresses, outside, before), indices(view, all_of_it, lost)
     what += came_as(view, places)
-    if question == UNKNOWN and several and not masked:
+    if question in (UNKNOWN, UNKNOWN_PLACE) and (step := row_step(view, all_of_it, asked)):
+        what += f" The block takes rows {step} elements apart."
+        question = f"Rows of {view.name} lie {view.tensor.stride(-2)} apart. What is the number of a row multiplied by?"
+    elif question == UNKNOWN and several and not masked:
         question = f"This {operation} has no mask. Which of these places exist?"
     elif question == UNKNOWN:
         question = end_of(view, places) or UNKNOWN
@@ -162,7 +168,7 @@ def _which(view: View, addresses: np.ndarray, outside: np.ndarray, before: bool)
         memory = view.storage + view.tensor.untyped_storage().nbytes()
         if view.storage <= int(addresses.min()) and int(addresses.max()) < memory:
             return f"A GPU would not notice: {view.name} is a part of a tensor. Is that one meant? Then pass it."
-        return "From what is that place computed?"
+        return UNKNOWN_PLACE
     return UNKNOWN
 
 

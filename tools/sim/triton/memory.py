@@ -77,9 +77,10 @@ class Memory:
                 shifts[addresses >> WINDOW == view.low >> WINDOW] = view.shift
         if outside.any():
             nearest = self.arguments.at(int(existing[outside][0]))
-            lost = np.ones(addresses.shape, bool) if mask is None else np.array(mask)
+            asked = np.ones(addresses.shape, bool) if mask is None else np.array(mask)
+            lost = asked.copy()
             lost[lost] = outside
-            raise faults.out_of_bounds(operation, nearest, existing, outside, self.masked, (addresses, lost))
+            raise faults.out_of_bounds(operation, nearest, existing, outside, self.masked, (addresses, asked, lost))
         for view in self.arguments.views:
             own = existing[existing >> WINDOW == view.low >> WINDOW]
             if own.size:

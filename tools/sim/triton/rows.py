@@ -31,6 +31,30 @@ def _lies_so(places: np.ndarray, step: int) -> bool:
     return bool((np.diff(places, axis=1) == 1).all() and (np.diff(places, axis=0) == step).all())
 
 
+def row_step(view: View, block: np.ndarray, asked: np.ndarray) -> int | None:
+    """How many elements apart a block has rows that the view has nearer or farther; None where that tells nothing.
+
+    It does where with the view's own step each place that is `asked` for would exist, and its columns do. The row that
+    the block begins with may be counted by the wrong step too.
+    """
+    if block.ndim != 2 or 1 in block.shape or view.tensor.dim() < 2 or view.tensor.stride(-1) != 1:
+        return None
+    size, own = view.tensor.element_size(), view.tensor.stride(-2)
+    places = (block.astype(np.int64) - view.low) // size
+    if (np.diff(places, axis=1) != 1).any():  # or transposed
+        places, asked = places.T, asked.T
+    steps, start = np.diff(places, axis=0), int(places[0, 0])
+    step = int(steps[0, 0])
+    if (np.diff(places, axis=1) != 1).any() or (steps != step).any() or step in (0, 1, *view.tensor.stride()):
+        return None
+    if asked[:, view.tensor.shape[-1] :].any():
+        return None
+    right = (np.arange(len(places))[:, None] * own + np.arange(places.shape[1]))[asked]
+    last = (view.high - view.low) // size - 1
+    begins = [start] if start % step else [start, start // step * own]
+    return step if any(0 <= first and first + int(right.max()) <= last for first in begins) else None
+
+
 def came_as(view: View, places: np.ndarray | None) -> str:
     """A sentence about the first place, where its address alone tells another one."""
     if places is None or places[0, 1] < view.tensor.stride(0):

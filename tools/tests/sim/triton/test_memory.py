@@ -278,10 +278,41 @@ def test_columns_past_the_end_of_a_row_are_told_from_rows_that_do_not_exist(rows
     assert fault.text.splitlines()[-1].startswith(asks)
 
 
-@pytest.mark.parametrize("shape, rows, columns, stride", [((3, 5), 3, 5, 6), ((3, 5), 4, 8, 5), ((3, 1), 3, 8, 1)])
+@pytest.mark.parametrize("shape, rows, columns, stride", [((3, 5), 4, 5, 6), ((3, 5), 4, 8, 5), ((3, 1), 3, 8, 1)])
 def test_neither_rows_nor_columns_are_blamed_where_it_may_be_the_stride_or_both(shape, rows, columns, stride):
     fault = fault_of(copy_part, (1,), torch.ones(shape), torch.zeros(4, 8), rows, columns, stride, False)
     assert fault.text.splitlines()[-1] == "Which of these places exist, and what computes them?"
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("shape", [(3, 5), (2, 3, 5)])
+def test_rows_that_lie_farther_apart_than_those_of_the_tensor_are_told_as_such(shape, across):
+    """As of a kernel that multiplies by the length of its block; of two matrices it loads the second."""
+    x = torch.ones(shape)
+    fault = fault_of(copy_part, (1,), x if x.dim() == 2 else x[1:], torch.zeros(4, 8), 3, 5, 8, across)
+    assert fault.text.splitlines()[2].endswith(" The block takes rows 8 elements apart.")
+    assert fault.text.splitlines()[-1] == "Rows of x lie 5 apart. What is the number of a row multiplied by?"
+
+
+@triton.jit
+def copy_second_half(x_ptr, out_ptr, columns, step, BLOCK: tl.constexpr):
+    row, column = 2 + tl.arange(0, 2), tl.arange(0, BLOCK)
+    place, exists = row[:, None] * step + column[None, :], (row < 4)[:, None] & (column < columns)[None, :]
+    tl.store(out_ptr + tl.arange(0, 2)[:, None] * BLOCK + column[None, :], tl.load(x_ptr + place, mask=exists))
+
+
+@pytest.mark.parametrize("step, says", [(4, "rows 4 elements apart"), (7, "rows 7 elements apart")])
+def test_so_is_a_later_block_all_of_whose_rows_are_counted_so(step, says):
+    fault = fault_of(copy_second_half, (1,), torch.ones(4, 3), torch.zeros(2, 4), 3, step, BLOCK=4)
+    assert says in fault.text
+
+
+@pytest.mark.parametrize(
+    "shape, step, columns", [((4, 3), 12, 4), ((1, 4, 3), 12, 3)], ids=["a column too many", "own"]
+)
+def test_a_step_is_not_blamed_where_it_would_not_do_or_is_one_of_the_tensors_own(shape, step, columns):
+    fault = fault_of(copy_second_half, (1,), torch.ones(shape), torch.zeros(2, 4), columns, step, BLOCK=4)
+    assert "elements apart" not in fault.text
 
 
 @triton.jit
