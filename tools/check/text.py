@@ -83,7 +83,7 @@ def wrapped(text: str) -> list[str]:
 def raised(error: Raised, room: int) -> list[str]:
     """The error, then the learner's own line in which it happened."""
     if error.type_name in REFUSALS:
-        return refused(error)[:room]
+        return refused(error, room)[:room]
     if error.type_name == NoGradient.__name__:
         return wrapped(error.message)[:room]
     lines = wrapped(f"It raised {error.type_name}: {error.message}".rstrip(": \n"))
@@ -102,17 +102,24 @@ def is_refusal(discrepancy: Discrepancy) -> bool:
     return discrepancy.kind == "raised" and discrepancy.got.type_name in REFUSALS
 
 
-def refused(error: Raised) -> list[str]:
-    """A simulator's refusal in its own words: it names the line, and asks. Only the task is added."""
+def refused(error: Raised, room: int = LINES) -> list[str]:
+    """A simulator's refusal in its own words: it names the line, and asks. Only the task is added.
+
+    A long source line stands in a line of its own, if there is room for that.
+    """
     head, *rest = error.message.splitlines()
+    lines = wrapped("\n".join(rest))
     if error.frames:
         frame = error.frames[-1]
         if place := PLACE.match(head):  # the kernel's own line: the frame may be that of the launch
             source = frame.source if int(place[2]) == frame.line else place[3]  # in the message it may be cut
             frame = replace(frame, function=place[1], line=int(place[2]), source=source)
         source = frame.source.partition("  #")[0]  # without its comment
-        head = f"{task_of(frame)}{frame.function}, line {frame.line}:  {source}"
-    return [show.cut(head, WIDTH), *wrapped("\n".join(rest))]
+        where = f"{task_of(frame)}{frame.function}, line {frame.line}:"
+        head = f"{where}  {source}"
+        if len(head) > WIDTH and len(lines) + 2 <= room:  # its first part says most: of an access it is the pointer
+            return [where, f"    {show.window(source, 0, WIDTH - 4)}", *lines]
+    return [show.cut(head, WIDTH), *lines]
 
 
 def task_of(frame: Frame) -> str:
