@@ -2,6 +2,7 @@
 
 import re
 from itertools import product
+from math import prod
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ VALUES = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]
 ROWS = [[99, 98, 1, 0], [0, 1, 98, 99], [0, 1, 99, 98, 2, 3], [-999, -998, -997, -996]]
 COPIED = "The kernel converts what it loads by .to, and a store converts by itself: what is copied besides?"
 NAN_COMPARED = "NaN == 0 and NaN > 0 are both False."
+FAR_BELOW_0 = [-200, -201, -202]
+A_0_IN_M = f"Scores of {FAR_BELOW_0}, in a block of 4, gave 0: which 0 got into m, and is none of them?"
+ALPHA_IS_1 = "l is 1.135 + 1.135, as if alpha were 1: of which two m is it made, and what is multiplied by it?"
 ALPHA_AT_FIRST = "Each score is finite, and NaN came back. m begins as -inf: what is alpha then, and l * alpha?"
 
 
@@ -227,6 +231,12 @@ def test_a_walk_looks_at_each_score_once(rng):
     assert numbers_computed_from_scores <= 16 * 64, "64 keys, one at a time: does each state begin at key 0 again?"
 
 
+def turns(ttir):
+    """What the loops of a kernel do in each turn."""
+    loops = re.finditer(r"^( *)[^\n]*\bscf\.(for|while)\b.*?\n\1\}(?! do)", ttir, re.DOTALL | re.MULTILINE)
+    return "".join(loop[0] for loop in loops)
+
+
 # Task 3: one read ---------------------------------------------------------------------------------
 
 @pytest.mark.task(3)
@@ -238,8 +248,9 @@ def test_attends_to_the_keys_of_the_lesson_in_two_blocks():
     l = float(torch.exp(lse[0] - 3))
     acc = (out[0] * l).tolist()
     assert round(float(lse[0]), 2) != 0.44, "log(l) belongs to the scores less 3, and not to these"
-    assert round(l, 2) != 2.27, "l is 1.135 + 1.135: by which factor does the first one shrink when 3 is taken off?"
+    assert round(l, 2) != 2.27, ALPHA_IS_1
     assert round(l, 2) != 1.14, "l is that of the last two keys alone"
+    assert round(acc[0], 2) != 1.37, "As if a key's numbers lay n apart: by what are key and col multiplied?"
     assert round(acc[0], 2) != 3.14, "acc is (1, .135) + (2.135, .135): by which factor does the first one shrink?"
     assert_matches(lesson.attend, tensor([SCORES]), tensor([VALUES]), block_n=4, oracle=attended)
     assert_matches(lesson.attend, tensor([SCORES]), tensor([VALUES]), block_n=2, oracle=attended)
@@ -252,6 +263,8 @@ def test_places_beyond_the_row_are_no_keys():
     place_beyond_is_a_key = round(float(torch.exp(lse - 2)), 2) == 1.64
     assert not place_beyond_is_a_key, "l is 1.503 + exp(0 - 2): the place beyond 3 keys counts as a score of 0"
     assert_matches(lesson.attend, tensor([SCORES[:3]]), tensor([VALUES[:3]]), block_n=4, oracle=attended)
+    out, _ = lesson.attend(tensor([FAR_BELOW_0]), tensor([VALUES[:3]]), block_n=4)
+    assert out.any(), A_0_IN_M
 
 
 @pytest.mark.task(3)
@@ -271,6 +284,9 @@ def test_each_row_has_scores_and_values_of_its_own(rng):
     values_r_in_row_r = tensor([[[r, r]] * 2 for r in range(3)])
     outputs = lesson.attend(tensor([[0.0] * 2] * 3), values_r_in_row_r, block_n=2)[0].tolist()
     assert outputs == [[0, 0], [1, 1], [2, 2]], "All values of row r are r. A row has n * d_v: where does row 1 begin?"
+    scores_r_in_row_r = tensor([[r] * 3 for r in range(3)])
+    largest = lesson.attend(scores_r_in_row_r, tensor([[[1]] * 3] * 3), block_n=2)[1].sub(np.log(3)).round(decimals=3)
+    assert largest.tolist() == [0, 1, 2], "All scores of row r are r, log(3) less than lse: where does row 1 begin?"
     scores, values = rows_of(rng, (3, 21), (3, 21, 5))
     assert_matches(lesson.attend, scores, values, block_n=8, oracle=attended, tolerance=accumulated("float32", 21))
 
@@ -353,7 +369,9 @@ def test_sums_are_float32_where_values_are_float16():
 def test_each_score_and_each_value_is_read_once(rng):
     rows, n, d_v = 3, 37, 5
     counters = count(lesson.attend, *rows_of(rng, (rows, n), (rows, n, d_v)), block_n=8)
-    assert counters.bytes_loaded <= 4 * (rows * n + rows * n * d_v)
+    loaded, least = counters.bytes_loaded, 4 * (rows * n + rows * n * d_v)
+    assert counters.bytes_loaded <= least, (
+        f"Scores and values have {least:,} bytes, {loaded:,} were loaded. m, l and acc are kept: what is read again?")
     assert counters.bytes_stored == 4 * (rows * d_v + rows)
     assert counters.library_operations == []
 
@@ -390,9 +408,20 @@ def test_the_compiler_takes_attend_and_keeps_it_in_registers():
 def test_nothing_is_divided_before_the_last_key_was_seen():
     scores, values = torch.zeros((2, 256)).half(), torch.zeros((2, 256, 64)).half()
     text = compiled(lesson.attend, scores, values, chip="h100").kernels["attend_kernel"].text("ttir")
-    loops = re.findall(r"^( *)[^\n]*scf\.for [^\n]*\{\n(.*?)\n\1\}", text, re.DOTALL | re.MULTILINE)
-    divisions_in_each_turn = sum(body.count("arith.divf") for _, body in loops)
+    divisions_in_each_turn = turns(text).count("arith.divf")
     assert divisions_in_each_turn == 0, "l and acc are sums, mended by the same factor. When is acc / l wanted?"
+
+
+@pytest.mark.task(3)
+@pytest.mark.compiled
+def test_a_turn_has_one_exponential_for_each_key_and_one_for_alpha():
+    scores, values = torch.zeros((2, 256)).half(), torch.zeros((2, 256, 64)).half()
+    text = compiled(lesson.attend, scores, values, chip="h100").kernels["attend_kernel"].text("ttir")
+    shapes = re.findall(r"math\.exp2? [^\n]*?: (?:tensor<([\dx]+)x)?f32", turns(text))
+    exponentials = sum(prod(map(int, shape.split("x"))) if shape else 1 for shape in shapes)
+    assert exponentials <= lesson.BLOCK_N + 2, (
+        f"{exponentials:,} exponentials in a turn of {lesson.BLOCK_N} keys: one a key, and one for alpha, are enough. "
+        "Is m one number for all of a block, and p one for a key?")
 
 
 @pytest.mark.task(3)
@@ -410,6 +439,7 @@ def test_the_weights_of_the_lesson_in_one_block_and_in_two(block):
     out = lesson.softmax(tensor([SCORES]), block=block, out=tensor([[7.0] * 4]))
     assert not out.isnan().all(), ALPHA_AT_FIRST
     sum_is_of_scores_as_they_are = round(float(out.sum()), 2) == 20.09
+    assert round(float(out.sum()), 3) != 0.684, ALPHA_IS_1
     assert not sum_is_of_scores_as_they_are, "The weights add up to exp(3): which m does the second read take off?"
     assert_matches(lesson.softmax, tensor([SCORES]), block=block, oracle=weights)
 
@@ -430,6 +460,7 @@ def test_the_largest_of_a_row_may_come_first_or_last_and_lie_anywhere(scores):
 def test_there_may_be_any_number_of_rows_of_any_width(rows, n, rng):
     sum_of_weights = round(float(lesson.softmax(tensor([SCORES[:3]]), block=4).sum()), 3)
     assert sum_of_weights != 0.917, "l is 1.503 + exp(0 - 2): the place beyond 3 scores counts as a score of 0"
+    assert lesson.softmax(tensor([FAR_BELOW_0]), block=4).any(), A_0_IN_M
     x, = rows_of(rng, (rows, n))
     assert_matches(lesson.softmax, x - 5, block=16, oracle=weights, tolerance=accumulated("float32", n))
 
@@ -537,9 +568,9 @@ def test_the_first_read_asks_to_keep_its_scores_and_the_second_does_not():
     kernel = compiled(lesson.softmax, torch.zeros((2, 131072)).half(), chip="h100").kernels["softmax_kernel"]
     loads = re.findall(r"\bld\.global\S*", kernel.text("ptx"))
     assert loads != [], "softmax_kernel loads nothing yet"
-    first_load, last_load = loads[0], loads[-1]
-    assert "evict_last" in first_load, "Which read comes back to its scores, and asks L2 to keep them until then?"
-    assert "evict_first" in last_load, "After which read is a score not wanted any more, and may leave L2 soon?"
+    first_policy, last_policy = (re.search(r"evict_\w+|$", load)[0] for load in (loads[0], loads[-1]))
+    assert first_policy == "evict_last", "Which read comes back to its scores, and asks L2 to keep them until then?"
+    assert last_policy == "evict_first", "After which read is a score not wanted any more, and may leave L2 soon?"
 
 
 @pytest.mark.task(4)

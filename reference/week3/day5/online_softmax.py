@@ -35,17 +35,17 @@ Concept
     integer) and tl.zeros((BLOCK_D,), dtype=tl.float32). tl.max(s) is one number, tl.maximum(x, y) the larger of two.
     So m_new is one number for a block; one for each place would cost another exponential a score. p = tl.exp(s - m_new)
     needs no factor, the sum so far does: l * alpha + tl.sum(p). Here too take off 0 where m_new is -inf: tl.where.
-    With v, a tile with a row for each key, tl.sum(p[:, None] * v, axis=0) is p @ v. Places beyond the row hold -inf. s
-    and v, loaded in their dtypes, become float32 by .to(tl.float32). Divide by l once, at the end; where l == 0, by 1.
-    Do not ask l > 0: here a score may be NaN, and NaN > 0 is False. tl.log(0.0) is -inf.
+    With v, a tile with a row for each key, tl.sum(p[:, None] * v, axis=0) is p @ v. Places beyond the row hold -inf in
+    s, 0 in v: p is 0 there, but 0 * NaN is NaN. s and v, loaded in their dtypes, become float32 by .to(tl.float32).
+    Divide by l once, at the end; where l == 0, by 1. Do not ask l > 0: NaN > 0 is False. tl.log(0.0) is -inf.
     Reads: maximum, sum and weights, one by one, read a row three times; m and l together read it once, and
     exp(score - m) / l once more. Not exp(score - lse): rounded in float32, an lse of 1000 is off by up to 3e-5.
-    Cache: full, it throws out what is *least recently used*. With room for 3 of a row's 5 scores it is left with 2 3 4.
-    Read again first to last, score 0 pushes out score 2, score 1 score 3, ...: none is found. Last to first, 4 3 2 are.
-    An L2 that many rows share is no plain cache: there the order matters little, so take either. In a tl.load
-    eviction_policy="evict_last" asks L2 to keep what is read, as the first read does, and "evict_first" to throw it out
-    soon, as the second does. On an H100, 2048 rows of 131072 float16 reach .88 of a copy's speed (last to first .86),
-    without policies .73; rows of 200000 .68 (.72): 132 SMs, a program each, have 53 MB under way, and L2 has 50 MB.
+    Cache: read first to last both times. In a tl.load eviction_policy="evict_last" asks L2 to keep what is read, as the
+    first read does, and "evict_first" to throw it out soon, as the second does. A plain cache throws out what is *least
+    recently used*: with room for 3 of a row's 5 scores it is left with 2 3 4. Read again first to last, score 0 pushes
+    out score 2, ...: none is found; last to first, 4 3 2 are. L2, which many rows share, is no plain cache. On an H100,
+    2048 rows of 131072 float16 reach .88 of a copy's speed first to last, .86 last to first, .73 without policies; rows
+    of 200000 .68 and .72 with them: 132 SMs, a program each, have 53 MB under way, and L2 has 50 MB.
 
 Code it
     Task 1  part, logsumexp, output: the state of some keys, and its results               (seven lines)
@@ -149,8 +149,8 @@ def attend(scores: torch.Tensor, values: torch.Tensor, *, block_n: int = BLOCK_N
 
     Contiguous, each float32, float16 or bfloat16: scores (rows, n), values (rows, n, d_v), d_v at least 1, and n * d_v
     below 2**31. rows and n may be 0. A row without a score above -inf: zeros and -inf. A NaN or inf among its scores:
-    NaN and NaN. For inf day 3 has a log-sum-exp of inf, without weights; here m is taken off even if it is inf, and l
-    becomes NaN. block_n: a power of two. Returns out, (rows, d_v), in the dtype of values, and lse, (rows,) float32.
+    NaN and NaN. inf needs no line of its own: inf - inf is NaN, and so is l. (Day 3 has a log-sum-exp of inf there.)
+    block_n: a power of two. Returns out, (rows, d_v), in the dtype of values, and lse, (rows,) float32.
     """
     rows, n, d_v = values.shape
     out = torch.empty((rows, d_v), dtype=values.dtype, device=values.device)
