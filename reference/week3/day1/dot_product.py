@@ -2,7 +2,7 @@
 
 Challenge
     A *query* asks and *keys* answer: which key is most like the query? Measure it by hand, in two ways that can
-    disagree. Then write kernels that ask any number of keys and read each of them once.
+    disagree. Then ask any number of keys by a kernel that reads each once; in a second sitting, task 4, in both ways.
 
         q  = ( 1, 2, 0, 1)     score: q . key           length     cosine
         k0 = ( 2, 1, 5, 0)      2 + 2 + 0 + 0 = 4        5.48       0.30     program 0

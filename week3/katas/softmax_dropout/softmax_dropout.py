@@ -2,7 +2,7 @@
 
 Challenge
     A transformer in training drops a share p of its attention weights. The matrix of weights is too large to store, and
-    so is the mask. Draw the mask from a seed wherever a tile is, forward and backward, and get the same one each time.
+    so is the mask. Draw it from a seed wherever a tile is: forward, and in a second sitting, task 3 on, the same again.
 
         seed 7, p = .25, scale = 1 / (1 - p)        key 0     key 1     key 2     key 3
             score                                     2         0         1         3
