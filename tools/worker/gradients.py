@@ -8,6 +8,7 @@ from typing import Any
 
 from tools.sim import libraries
 from tools.wire import is_tensor
+from tools.words import quantity
 from tools.worker import alive
 from tools.worker.made import Made, is_made, make, signature_of
 
@@ -202,6 +203,14 @@ def _watched(backward: Callable, nodes: list, leaves: dict[str, Any], faults: li
 def _faults(node: Any, returned: tuple, leaves: dict[str, Any]) -> Iterator[str]:
     needed = [place for place, needs in enumerate(node.needs_input_grad) if needs]
     origins = [earlier for earlier, _ in node.next_functions if earlier is not None]
+    taken = len(node.needs_input_grad)
+    if len(returned) < taken:
+        yield (
+            f"The backward returns {quantity(len(returned), 'gradient')}, "
+            f"the forward takes {quantity(taken, 'argument')}.\n"
+            "Each argument has a gradient or None, in their order. Which is left out?"
+        )
+        return
     for place, origin in zip(needed, origins):
         gradient: Any = returned[place] if place < len(returned) else None
         argument: Any = getattr(origin, "variable", None)
