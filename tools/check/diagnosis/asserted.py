@@ -125,7 +125,11 @@ def _bounds(asked: str, names: Mapping[str, object]) -> list[str]:
         test = ast.parse(asked).body[0].test  # type: ignore[attr-defined]
         parts = [test.left, *test.comparators]
         values = [_value(part, names) for part in parts]
-        places = [i for i, part in enumerate(parts) if isinstance(part, ast.Name) and _is_plain(names.get(part.id))]
+        places = [
+            i
+            for i, part in enumerate(parts)
+            if isinstance(part, ast.Name) and not part.id.isupper() and _is_plain(names.get(part.id))
+        ]  # a constant, INF say, is not what was seen
         place = 1 if len(parts) == 3 and 1 in places else places[0]  # what lies between two bounds
         texts = rounded(values)
         limits = [f"{AFTER[type(test.ops[place])]} {texts[place + 1]}"] if place < len(test.ops) else []

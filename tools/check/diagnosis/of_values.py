@@ -81,6 +81,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     whole_numbers.next_power_of_two,
     whole_numbers.numbers_mixed_up,
     parts.one_term_off,
+    parts.one_term_scaled,
     values.factor_of_few_numbers,
     order.shifted,
     places.block_repeated,

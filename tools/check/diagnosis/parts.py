@@ -9,6 +9,7 @@ from tools.check.diagnosis.words import BINARY, Cause, cause, factor_text
 from tools.words import listed
 
 MOST_NAMES = 3  # of equal terms
+ENOUGH_CALLS = 4  # that agree on a factor
 FEW = 8  # numbers of a result that has terms
 TIMES = (0, 2, 1 / 2, 3, 4, 1 / 4, 8, 1 / 8, 32, 1 / 32, 1000, 1 / 1000, *BINARY)  # that a term is counted by mistake
 
@@ -35,6 +36,46 @@ def one_term_off(symptoms: Symptoms) -> Cause | None:
             asks = f"What is there to count for {' or '.join(names)}?"
             return cause("one_term_off", said_of(sums[0], times, names), asks)
     return None
+
+
+def one_term_scaled(symptoms: Symptoms) -> Cause | None:
+    """One term, always the same one, has a number of the call for a factor too many, or lacks it: logits of `size`
+    bytes in place of 4."""
+    if not symptoms.comparable or symptoms.here.got.size != 1 or not symptoms.parts_of(symptoms.args, 0):
+        return None
+    calls, sums = list(symptoms.calls), list(_sums(symptoms, 0))
+    if len(sums) < ENOUGH_CALLS or len(sums) != len(calls) or sum(map(_bits, sums)) < ENOUGH_BITS:
+        return None
+    numbers = {
+        symptoms.name_of(i): [call.args[i] for call in calls]
+        for i, arg in enumerate(symptoms.args)
+        if type(arg) is int and all(call.args[i] > 0 for call in calls)
+    }
+    found = [
+        (name, number, power, factor)
+        for name in sums[0].parts
+        for number, values in numbers.items()
+        for power in (1, -1)
+        if len(set(values)) > 2 and (factor := _constant(sums, name, [value**power for value in values]))
+    ]
+    if len(found) != 1:
+        return None
+    name, number, power, factor = found[0]
+    constant = round(factor**-power)
+    if not math.isclose(factor**-power, constant, rel_tol=1e-9):
+        return None
+    by = number if constant == 1 else f"{number} / {constant}"
+    seen = f"As if {name} were {'multiplied' if power > 0 else 'divided'} by {by}."
+    return cause("one_term_scaled", seen, f"What has {number} to do with {name}?")
+
+
+def _constant(sums: list[Sum], name: str, values: list[float]) -> float | None:
+    """By which factor this term is counted more often than so many times, the same for each call."""
+    if not all(each.parts.get(name) for each in sums):
+        return None
+    factors = [(1 + each.off / each.parts[name]) / value for each, value in zip(sums, values)]
+    same = all(math.isclose(factor, factors[0], rel_tol=1e-9) for factor in factors)
+    return factors[0] if same and factors[0] > 0 else None
 
 
 def told_apart(symptoms: Symptoms) -> Cause | None:

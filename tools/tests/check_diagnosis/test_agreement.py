@@ -43,7 +43,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
     "products": {"tiles_gone_wrong", "bounds_exchanged"},
     "sums": {"no_steps_taken", "each_block_alone"},
     "clocks": {"clock_not_read", "work_not_done", "clock_misread"},
-    "terms": {"one_term_off", "told_apart"},
+    "terms": {"one_term_off", "one_term_scaled", "told_apart"},
     "lengths": {"lengths_mixed_up"},
     "gradients": {"gradient_gone_wrong", "no_gradient"},
 }

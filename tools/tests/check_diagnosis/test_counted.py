@@ -192,6 +192,10 @@ def test_a_bound_is_told_beside_the_number(asked, told):
     assert told_by_numbers(asked, {"copies": 200, "ratio": 3.25, "few": 3}) == [told]
 
 
+def test_a_constant_is_not_told_as_what_was_seen():
+    assert told_by_numbers("assert abs(loss) < INF", {"loss": float("inf"), "INF": float("inf")}) == []
+
+
 def test_a_grid_is_told_beside_the_one_that_is_needed():
     made = counters(Launch("walk", (3, 2), Counts(programs=6), ()))
     assert told_by_counters(made, "assert counters.launches[0].grid[:2] == (2, 3)") == [

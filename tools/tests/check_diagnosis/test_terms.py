@@ -40,6 +40,18 @@ def test_the_term_that_is_odd_is_named(function, seen):
     assert seen in failure(function, 3, 4, 5)
 
 
+@pytest.mark.parametrize(
+    "function, seen",
+    [
+        (lambda m, n, k: 4 * m * n * (2 * k + 1) + k * m * n, "As if out were multiplied by k / 4."),
+        (lambda m, n, k: 4 * m * n * (2 * k + 1) + 4 * m, "As if out were divided by n."),
+        (lambda m, n, k: 4 * m * n * (k + 2) + 4 * m * n * k * m, "As if reading a were multiplied by m."),
+    ],
+)
+def test_a_number_of_the_call_that_one_term_has_too_much_or_lacks_is_named(function, seen):
+    assert seen in failure(function, 3, 4, 5)
+
+
 def test_all_terms_are_told_where_none_of_them_is_the_odd_one():
     assert failure(lambda m, n, k: 1, 3, 4, 5).endswith(
         "Wanted is 240 for reading a, 288 for reading b and 48 for out. Which of them do you count otherwise?"
