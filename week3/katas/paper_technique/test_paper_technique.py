@@ -119,7 +119,37 @@ def test_the_backward_makes_two_gradients_and_one_chunk_of_logits(tokens, vocabu
 def test_the_token_of_the_lesson_has_loss_4_145_and_lse_6_145():
     loss, lse = loss_and_lse(*story())
     assert lse != 6.203, "lse is 6.203: 28 places past the last word are in l, each with exp(0 - 6)"
-    assert (loss, lse) == (4.145, 6.145)
+    of_lse = {
+        "nan": "lse is NaN: exp(m_new - LOWEST) is inf, 0 * inf NaN. Of which difference is l multiplied by exp?",
+        "-inf": "lse is -inf: exp(LOWEST - 6) is 0, and so is l. Which sum is multiplied by exp(m - m_new)?",
+        "inf": "lse is inf: exp(4 - LOWEST). Which m is taken off, the one before this tile or m_new?",
+        "-3.40282e+38": "lse is LOWEST: m stays as it began. Which line makes it m_new?",
+        "0.145": "lse is .145, log(l) alone. What was taken off each logit?",
+        "7.156": "lse is 6 + l. Of what is 6.145 - 6 = .145 the logarithm?",
+        "4.145": "lse is 4.145 and loss 6.145. Which pointer is which result's?"}
+    of_loss = {
+        "inf": "loss is inf, picked -inf. What does a word that is not the label add to picked?",
+        "-4.145": "loss is -4.145, and should be small, near 0, for a good guess. Which is taken off which?",
+        "6.145": "loss is lse: the label's logit, 2, was not taken off. Where is picked added up?"}
+    assert (loss, lse) == (4.145, 6.145), of_lse.get(f"{lse:g}") or of_loss.get(f"{loss:g}")
+
+
+@pytest.mark.task(2)
+def test_a_logit_adds_up_the_tiles_of_all_columns():
+    """Ones in 20 columns, one word: its logit is 20. A tile has 16 columns."""
+    logit = loss_and_lse(tensor([[1.0] * 20]), tensor([[1.0] * 20]), torch.tensor([0], device=device))[1]
+    assert logit != 4, "The logit is 4, of the last 4 columns of 20: what did the tile of the first 16 leave?"
+    assert logit != 16, "The logit is 16, of the first 16 columns of 20. How many tiles of columns are there?"
+    assert logit == 20
+
+
+@pytest.mark.task(2)
+def test_each_token_has_a_maximum_of_its_own():
+    """Two tokens whose logits are 1 and 1, and 200 and 200."""
+    lse = lesson.token_losses(tensor([[1.0], [200]]), tensor([[1.0], [1]]), torch.tensor([0, 0], device=device))[1]
+    seen = [round(each, 3) for each in lse.tolist()]
+    assert seen[0] != -INF, "lse[0] is -inf: exp(1 - 200) is 0, and 200 is token 1's. Over which axis is tl.max?"
+    assert seen == [1.693, 200.693]
 
 
 @pytest.mark.task(2)
@@ -145,7 +175,7 @@ def test_logits_of_minus_200_are_no_less_than_their_maximum(words, wanted, what)
 def test_a_larger_logit_in_the_second_tile_rescales_the_sum_of_the_first():
     """32 logits of 0, then one of 3: lse = log(32 + exp(3)) = 3.953."""
     loss, lse = loss_and_lse(*with_logits([0.0] * 32 + [3.0], label=0))
-    assert lse != 6.497, "lse is 3 + log(33): l of the first tile has 0 taken off, not 3. What makes one of the other?"
+    assert lse != 6.497, "lse is 3 + log(33): l of the first tile is a sum of exp(logits - 0). Which factor makes it 3?"
     assert lse != 3.0, "lse is 3: nothing is left of the 32 words of the first tile"
     assert lse == 3.953
 
@@ -154,6 +184,7 @@ def test_a_larger_logit_in_the_second_tile_rescales_the_sum_of_the_first():
 def test_a_smaller_logit_in_the_second_tile_leaves_the_maximum_as_it_is():
     """A logit of 200, 31 of 0, then one of 0 in the next tile: exp(200) has no place in float32."""
     loss, lse = loss_and_lse(*with_logits([200.0] + [0.0] * 32, label=32))
+    assert lse != 200.693, "lse is 200 + log(2): word 32 has a logit of 200, as word 0. With what do its logits begin?"
     assert abs(lse) < INF, f"lse is {lse}: is m the maximum of all words so far, or of this tile alone? exp(200) is inf"
     assert (loss, lse) == (200.0, 200.0)
 
@@ -163,17 +194,14 @@ def test_a_smaller_logit_in_the_second_tile_leaves_the_maximum_as_it_is():
 def test_the_label_is_picked_from_the_tile_that_it_is_in(label):
     """The logit of word j is j / 8, so 8 * (lse - loss) is the word. Words 32 to 39 are in the second tile."""
     loss, lse = loss_and_lse(*with_logits([word / 8 for word in range(40)], label=label))
+    assert lse == 7.01
     picked_word = round(8 * (lse - loss), 1)
     assert picked_word != 34, "lse - loss is 4.25, the logits of words 1 and 33. Word 33 has place 1 of its tile."
     assert abs(picked_word) < INF, f"lse - loss is {lse - loss}: of a place past the last word. The label is {label}."
+    tile = label // 32
+    asks = ["what does tile 1, which has not got it, make of picked?", "which words has tile 1?"][tile]
+    assert picked_word != 0, f"The label, word {label}, is in tile {tile}, and picked is 0 at the end: {asks}"
     assert picked_word == label, f"lse - loss is {lse - loss:g}, the logit of the label is {label / 8:g}."
-
-
-@pytest.mark.task(2)
-@pytest.mark.parametrize("tokens, vocabulary, d", [(1, 1, 1), (15, 31, 15), (16, 32, 16), (17, 33, 17), (37, 101, 41)])
-def test_losses_of_any_number_of_tokens_words_and_columns(tokens, vocabulary, d, rng):
-    assert_matches(lesson.token_losses, *case(rng, tokens, vocabulary, d), tiles=TILES, oracle=losses,
-                   tolerance=sums(torch.float32, 100 + d + vocabulary))
 
 
 @pytest.mark.task(2)
@@ -182,8 +210,18 @@ def test_an_ignored_token_has_loss_0_whatever_its_hidden_state_holds():
     """Three tokens with the same logits, 1 and 1; the second and the third are ignored, the third is NaN."""
     hidden, classifier = tensor([[1.0], [1.0], [NAN]]), tensor([[1.0], [1.0]])
     loss = lesson.token_losses(hidden, classifier, torch.tensor([0, IGNORED, IGNORED], device=device))[0].tolist()
+    of_an_ignored_token = round(loss[1], 3)
+    asks = "What is the loss of such a token?"
+    assert of_an_ignored_token != 1.693, f"loss[1] is 1.693, lse: the label of token 1 is IGNORED. {asks}"
     assert str(loss[2]) != "nan", "loss[2] is NaN: token 2 is ignored, and its hidden state is NaN. What is 0 * NaN?"
     assert [round(each, 3) for each in loss] == [0.693, 0.0, 0.0]
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("tokens, vocabulary, d", [(1, 1, 1), (15, 31, 15), (16, 32, 16), (17, 33, 17), (37, 101, 41)])
+def test_losses_of_any_number_of_tokens_words_and_columns(tokens, vocabulary, d, rng):
+    assert_matches(lesson.token_losses, *case(rng, tokens, vocabulary, d), tiles=TILES, oracle=losses,
+                   tolerance=sums(torch.float32, 100 + d + vocabulary))
 
 
 @pytest.mark.task(2)
@@ -240,6 +278,8 @@ def test_one_kernel_stores_loss_and_lse_once_and_no_logits(rng):
     loss_and_lse_of_40_tokens, logits = 2 * 40 * FLOAT32, 40 * 100 * FLOAT32
     stored = counters.bytes_stored
     assert stored < logits, f"{stored} bytes were stored. The logits alone are {logits}: they may stay in registers."
+    times = stored / loss_and_lse_of_40_tokens  # 2.5: one of the two 4 times, the other once
+    assert times not in (2.5, 4), f"{stored} bytes, {times:g} times both: 4 tiles of words. In which loop is a store?"
     assert stored == loss_and_lse_of_40_tokens
     assert (counters.library_operations, [each.kernel for each in counters.launches]) == ([], ["loss_kernel"])
 
@@ -328,7 +368,14 @@ def d_logits_of_one_token(logits, label, chunk):
 def test_the_logits_of_the_lesson_have_the_gradients_of_the_picture(chunk):
     d_logits = d_logits_of_one_token(logits=[4.0, 0, 2, 6], label=2, chunk=chunk)
     softmax = [0.117, 0.002, 0.016, 0.865]
-    assert d_logits != softmax, "This is the softmax. By what does lse - picked change with the logit that was picked?"
+    asks = "By what does lse - picked change with the logit that was picked?"
+    if chunk == 2:  # with 4 words the label was found
+        asks = "Word 2 is the first of its chunk here: with which word does a chunk begin?"
+    assert len(d_logits) == 4, "As many rows as there are tokens, not words. Which gradient is returned first?"
+    assert d_logits != softmax, f"This is the softmax. {asks}"
+    assert d_logits[0] != 48.453, "exp(4) - 6.145 is 48.453. When is lse taken off, before exp or after it?"
+    assert d_logits[0] != 0.982, ".982 and .018: each chunk has a softmax of its own. Which number knows all words?"
+    assert d_logits[:2] != [-0.984, 0.865], "Words 0 and 1 have the gradients of 2 and 3. Which rows has each chunk?"
     assert d_logits[0] != -0.883, f"1 is taken off at word 0, too. The label is word 2, and a chunk has {chunk} words."
     assert d_logits == [0.117, 0.002, -0.984, 0.865]
 
@@ -340,6 +387,59 @@ def test_a_label_counts_in_its_own_chunk_alone():
     second_chunk = d_logits[2:]
     assert second_chunk == [0.25, 0.25], "Word 3 lost 1, too: the label is word 1. With which word does a chunk begin?"
     assert d_logits == [0.25, -0.75, 0.25, 0.25]
+
+
+def two_tokens():
+    """All logits of the first are 1, so each softmax is .25, and its label is word 1; the second has a hidden state of
+    0. Word 0 has a 4 in a column of its own, so d_hidden has 4 times its d_logits there."""
+    hidden, classifier = tensor([[1.0, 0], [0, 0]]), tensor([[1.0, 4], [1, 0], [1, 0], [1, 0]])
+    return hidden, classifier, torch.tensor([1, 1], device=device)
+
+
+def why_scaled_so(d_words):
+    """What d_classifier of two_tokens, or a number like it, says where d_loss is 8; 8 / 2 = 4 would be right."""
+    return {
+        (1, 0, 1, 1): "Word 1 has 4 * .25 - 1, not 4 * (.25 - 1). What must come before the scaling?",
+        (2, -6, 2, 2): "All is 8 times d_logits, by d_loss alone. How many tokens count?",
+        (0.5, -1.5, 0.5, 0.5): "All is 2 times d_logits, 8 / 2 / 2. Which line divides by 2 once more?",
+        (0.125, -0.375, 0.125, 0.125): "All is half of d_logits: 1 / 2 without d_loss, which is 8. Where is it?",
+        (0.25, -0.75, 0.25, 0.25): "d_logits without d_loss / counted. Before which products are they scaled?",
+    }.get(tuple(d_words))
+
+
+@pytest.mark.task(3)
+def test_d_loss_over_the_tokens_that_count_scales_both_gradients():
+    """d_loss is 8, and two tokens count: all is 4 times as much."""
+    hidden, classifier, labels = two_tokens()
+    lse = losses(hidden, classifier, labels)[1]
+    d_hidden, d_classifier = lesson.cross_entropy_backward(tensor(8.0), hidden, classifier, labels, lse, chunk=2)
+    d_words = [round(each, 3) for each in d_classifier[:, 0].tolist()]
+    d_column = round(d_hidden[0, 1].item(), 3)
+    assert d_words == [1, -3, 1, 1], why_scaled_so(d_words)
+    assert d_column != 1, "d_hidden comes from d_logits that are not scaled. Which line must stand before its product?"
+    assert d_column != 0, "d_hidden has nothing of words 0 and 1, only of the last chunk. How are chunks put together?"
+    assert d_column == 4
+
+
+@pytest.mark.task(3)
+@pytest.mark.edge
+@pytest.mark.parametrize("in_ignored", [0.0, NAN, INF])
+def test_an_ignored_token_adds_nothing_to_any_gradient(in_ignored, rng):
+    """Tokens 1 and 5 are ignored: the gradients are those of the others alone."""
+    d_loss, hidden, classifier, labels, lse = backward_case(rng, 7, 33, 5)
+    hidden[1::4], lse[1::4] = in_ignored, NAN if in_ignored else 0.0
+    d_hidden, d_classifier = lesson.cross_entropy_backward(d_loss, hidden, classifier, labels, lse, chunk=16)
+    counted = labels != IGNORED
+    wanted = backward_by_autograd(d_loss, hidden[counted], classifier, labels[counted], None)
+    d_hidden_of_ignored = d_hidden[~counted].abs().max().item()
+    words_with_nan = d_classifier.isnan().any(1).sum().item()
+    why = f"hidden of tokens 1 and 5, which are ignored, holds {in_ignored}. What is 0 times it?"
+    if not in_ignored:
+        why = "NaN, though ignored tokens have a hidden state of 0: exp(0 - lse) is inf. For which lse is it 0?"
+    assert words_with_nan == 0, why
+    assert d_hidden_of_ignored == 0, "Tokens 1 and 5 are ignored, but have a d_hidden. Which lse makes exp(0 - lse) 0?"
+    assert torch.allclose(d_hidden[counted], wanted[0], atol=1e-5)
+    assert torch.allclose(d_classifier, wanted[1], atol=1e-5)
 
 
 @pytest.mark.task(3)
@@ -368,29 +468,35 @@ def test_chunks_of_d_hidden_are_added_up_in_float32():
 
 
 @pytest.mark.task(3)
+@pytest.mark.tolerance
+def test_what_a_chunk_adds_to_d_hidden_is_not_rounded_to_16_bits():
+    """64 equal words, 16 at a time. The first chunk adds 2049, the second -2048: float16 has steps of 2 there."""
+    classifier = tensor([[8192.0]] * 8 + [[8200.0]] * 8 + [[-8192.0]] * 16 + [[0.0]] * 32, torch.float16)
+    arguments = tensor([[0.0]], torch.float16), classifier, torch.tensor([63], device=device)
+    d_hidden = lesson.cross_entropy_backward(tensor(1.0), *arguments, tensor([64.0]).log(), chunk=16)[0].item()
+    rounded_d_hidden = round(d_hidden, 2)
+    assert rounded_d_hidden != 0.0, "0: 2049 of the first chunk became 2048 in float16. In which dtype is its product?"
+    assert rounded_d_hidden == 1.0
+
+
+@pytest.mark.task(3)
+@pytest.mark.tolerance
+def test_the_backward_computes_logits_of_float16_in_float32():
+    """300 * 300 is 90000, that of the other word, the label, 0: its d_classifier is -300."""
+    hidden, classifier, labels = with_logits([300.0, 0.0], label=1, dtype=torch.float16)
+    d_classifier = lesson.cross_entropy_backward(tensor(1.0), 300 * hidden, classifier, labels, tensor([90000.0]))[1]
+    seen = d_classifier[:, 0].tolist()
+    why = f"d_classifier is {seen[0]}: float16 has no 90000. What is float32 before the product?"
+    assert str(seen[0]) not in ("inf", "nan"), why
+    assert seen == [300.0, -300.0]
+
+
+@pytest.mark.task(3)
 @pytest.mark.edge
 def test_gradients_of_huge_logits_are_those_of_the_label_and_the_largest():
     """Logits of 1000: exp(1000) is infinite, exp(1000 - lse) is 1."""
     d_logits = d_logits_of_one_token(logits=[1000.0, -1000, 0, 10], label=2, chunk=2)
     assert d_logits == [1.0, 0.0, -1.0, 0.0]
-
-
-@pytest.mark.task(3)
-@pytest.mark.edge
-@pytest.mark.parametrize("in_ignored", [0.0, NAN, INF])
-def test_an_ignored_token_adds_nothing_to_any_gradient(in_ignored, rng):
-    """Tokens 1 and 5 are ignored: the gradients are those of the others alone."""
-    d_loss, hidden, classifier, labels, lse = backward_case(rng, 7, 33, 5)
-    hidden[1::4], lse[1::4] = in_ignored, NAN if in_ignored else 0.0
-    d_hidden, d_classifier = lesson.cross_entropy_backward(d_loss, hidden, classifier, labels, lse, chunk=16)
-    counted = labels != IGNORED
-    wanted = backward_by_autograd(d_loss, hidden[counted], classifier, labels[counted], None)
-    d_hidden_of_ignored = d_hidden[~counted].abs().max().item()
-    words_with_nan = d_classifier.isnan().any(1).sum().item()
-    assert words_with_nan == 0, f"hidden of tokens 1 and 5, which are ignored, holds {in_ignored}. What is 0 times it?"
-    assert d_hidden_of_ignored == 0
-    assert torch.allclose(d_hidden[counted], wanted[0], atol=1e-5)
-    assert torch.allclose(d_classifier, wanted[1], atol=1e-5)
 
 
 def alive_at_the_peak(used, shape, dtype="float32"):
@@ -401,13 +507,15 @@ def alive_at_the_peak(used, shape, dtype="float32"):
 @pytest.mark.task(3)
 @pytest.mark.counters
 @pytest.mark.parametrize("words, what", [
-    (64, "which operation writes into no chunk that is there?"), (1024, "until when is the one of a turn alive?")],
+    (64, "which operation writes into no chunk that is there?"), (1024, "what forgets the one of the turn before?")],
     ids=["one turn", "16 turns"])
 def test_one_chunk_of_logits_is_alive_at_a_time(words, what, rng):
     """128 tokens, 64 words at a time: in one turn, and in 16."""
     used = memory(lesson.cross_entropy_backward, *backward_case(rng, 128, words, 16), chunk=64)
     lines = alive_at_the_peak(used, (128, 64))
-    assert len(lines) < 2, f"{len(lines)} chunks at once, made by {' and '.join(lines)}: {what}"
+    one_line = len(set(lines)) == 1
+    made = f"each made by {lines[0]}" if one_line else f"made by {' and '.join(lines)}"
+    assert len(lines) < 2, f"{len(lines)} chunks at once, {made}: {what}"
 
 
 @pytest.mark.task(1, 3)
@@ -438,11 +546,24 @@ def test_each_chunk_takes_three_products(rng):
 
 @pytest.mark.task(2, 4)
 def test_the_mean_is_that_of_the_tokens_that_count():
-    """Losses of log(2), and of two ignored tokens."""
-    labels = torch.tensor([0, IGNORED, IGNORED], device=device)
-    loss = round(lesson.cross_entropy(tensor([[1.0]] * 3), tensor([[1.0], [1.0]]), labels).item(), 3)
-    assert loss != 0.231, "log(2) / 3: two of these three tokens are ignored. How many count?"
-    assert loss == 0.693
+    """Two losses of log(2), one of 0, whose label has all of the softmax, and two ignored tokens."""
+    labels = torch.tensor([0, 0, 0, IGNORED, IGNORED], device=device)
+    hidden, classifier = tensor([[0.0], [0], [1000], [1], [1]]), tensor([[1.0], [-1.0]])
+    loss = round(lesson.cross_entropy(hidden, classifier, labels).item(), 3)
+    assert loss != 0.277, "2 * log(2) / 5: two of these five tokens are ignored. How many count?"
+    assert loss != 1.386, "2 * log(2), the sum of the losses. By what is a sum divided that is to be a mean?"
+    assert loss != 0.693, "log(2): the token with a loss of 0 counts, too. What says that a token does not?"
+    assert loss == 0.462
+    loss_of_one_token = round(lesson.cross_entropy(*story()).item(), 3)
+    assert loss_of_one_token == 4.145, "The mean of one loss, 4.145, is that loss. What is the least divisor?"
+
+
+@pytest.mark.task(2, 3, 4)
+def test_the_gradients_are_scaled_once_by_d_loss_and_the_tokens_that_count():
+    """d_loss is 8, and two tokens count: all is 4 times as much."""
+    d_classifier = gradients(lesson.cross_entropy)(*two_tokens(), d_out=tensor(8.0))[1]
+    d_words = [round(each, 3) for each in d_classifier[:, 0].tolist()]
+    assert d_words == [1, -3, 1, 1], why_scaled_so(d_words)
 
 
 @pytest.mark.task(2, 3, 4)
@@ -497,4 +618,7 @@ def test_beside_the_arguments_lse_alone_waits_for_the_backward(dtype, rng):
 @pytest.mark.counters
 def test_lse_is_computed_once_for_both_ways(rng):
     counters = count(gradients(lesson.cross_entropy), *case(rng, 9, 33, 7), d_out=tensor(1.0))
-    assert [each.kernel for each in counters.launches] == ["loss_kernel"]
+    launched = [each.kernel for each in counters.launches]
+    again = "The backward computes lse again, by all logits. What could the forward have saved?"
+    assert launched != ["loss_kernel"] * 2, again
+    assert launched == ["loss_kernel"]

@@ -22,7 +22,7 @@ Explore
 
 Concept
     Four answers. Stored before: float32 logits, as many matrices as Explore finds. Made now: loss and lse, two float32
-    a token, 64 KiB of the 1 MB. Kept for the backward: lse alone. Computed again there: the logits.
+    a token, 64 KiB of the 1 MB. Kept for the backward: lse, beside the arguments. Computed again there: the logits.
     With d = 2304 columns of 16 bits both gradients take (8192 + 256000) * 2304 * 2 bytes = 1161 MiB; the authors
     measured 1163. Our backward also stores one chunk of float32 logits: 8192 * 4096 * 4 bytes are 128 MiB more.
     Forward: over tiles of words, and in each over tiles of columns. logits begin as tl.zeros((TILE_M, TILE_V), dtype);
@@ -30,19 +30,22 @@ Concept
     Then m and l of day 5, one number a token: m_new = tl.maximum(m, tl.max(logits, 1)), l is multiplied by
     exp(m - m_new), and the sum of exp(logits - m_new) is added. After all words lse = m + tl.log(l).
     Padding: a place past the last word has a logit of 0, and exp(0) counts. Make it -float("inf") before the maximum.
-    m begins at LOWEST: from -inf, a tile of -inf gives -inf - -inf, NaN; from 0, exp(-200 - 0) is 0.
-    Picked: one tile has the label, where word[None, :] == label[:, None]. tl.where(a, x, 0.0) is 0 elsewhere.
+    m begins at LOWEST: from -inf, a first tile of logits of -inf gives -inf - -inf, NaN; from 0, exp(-200) is 0.
+    Picked: one tile has the label, where word[None, :] == label[:, None]. tl.where(a, x, 0.0) is 0 elsewhere:
+    add up the tiles.
     Ignored: a label of IGNORED says that a token does not count. Its loss and gradients are 0, whatever its hidden
     state holds. 0 times NaN is NaN: choose with tl.where. The mean is over the others; over none it is 0, since
     x.sum().clamp(min=1) is at least 1.
-    Gradients: d_logits = (exp(logits - lse) - one_hot) * d_loss / counted; one_hot is 1 at the label, else 0.
+    Gradients: d_logits = (exp(logits - lse) - one_hot) * d_loss / counted; one_hot is 1 at the label, else 0,
+    and is taken off before the factor comes.
     d_hidden = d_logits @ classifier is a sum over all chunks of words; of d_classifier = d_logits.T @ hidden each chunk
     has its own rows. Ignored tokens get an lse of inf, by lse.masked_fill(ignored, torch.inf), and a hidden state of 0,
     likewise with ignored[:, None]: exp(0 - inf) is 0.
     One chunk: x - y is a second one. x.sub_(y), x.exp_() and x.mul_(y) write into x. del x forgets it: in a loop the
     old x is alive until the new one has been computed.
     16 bits: .to(lse.dtype) of hidden, and of the classifier's rows of one chunk; all of its rows would take 2250 MiB.
-    d_hidden is added up in lse.dtype, and each gradient is rounded once.
+    In float32 .to copies nothing: a write into it is one into hidden. Products are float32, d_hidden is added up in
+    lse.dtype, and each gradient is rounded once.
 
 Code it
     Task 1  bytes_of_logits, bytes_of_forward, bytes_of_backward: the claim, as formulas    (three lines)
@@ -106,7 +109,7 @@ def loss_kernel(hidden_ptr, classifier_ptr, labels_ptr, loss_ptr, lse_ptr, token
     """loss and lse of TILE_M tokens. hidden_row, hidden_col, ...: the strides of each matrix."""
     dtype: tl.constexpr = lse_ptr.dtype.element_ty
     token = tl.program_id(0) * TILE_M + tl.arange(0, TILE_M)
-    label = tl.load(labels_ptr + token, mask=token < tokens)
+    label = tl.load(labels_ptr + token, mask=token < tokens)  # anything past the last token: nothing is stored there
     m = tl.full((TILE_M,), LOWEST, dtype)
     l = tl.zeros((TILE_M,), dtype)
     picked = tl.zeros((TILE_M,), dtype)
