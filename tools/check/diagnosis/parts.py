@@ -64,8 +64,11 @@ def one_term_scaled(symptoms: Symptoms) -> Cause | None:
     constant = round(factor**-power)
     if not math.isclose(factor**-power, constant, rel_tol=1e-9):
         return None
-    by = number if constant == 1 else f"{number} / {constant}"
-    seen = f"As if {name} were {'multiplied' if power > 0 else 'divided'} by {by}."
+    if constant == 1:
+        seen = f"As if {name} were {'multiplied' if power > 0 else 'not multiplied'} by {number}."
+    else:
+        has, should = (number, constant) if power > 0 else (constant, number)
+        seen = f"As if {name} had the factor {has} in place of {should}."
     return cause("one_term_scaled", seen, f"What has {number} to do with {name}?")
 
 

@@ -43,9 +43,10 @@ def test_the_term_that_is_odd_is_named(function, seen):
 @pytest.mark.parametrize(
     "function, seen",
     [
-        (lambda m, n, k: 4 * m * n * (2 * k + 1) + k * m * n, "As if out were multiplied by k / 4."),
-        (lambda m, n, k: 4 * m * n * (2 * k + 1) + 4 * m, "As if out were divided by n."),
+        (lambda m, n, k: 4 * m * n * (2 * k + 1) + k * m * n, "As if out had the factor k in place of 4."),
+        (lambda m, n, k: 4 * m * n * (2 * k + 1) + 4 * m, "As if out were not multiplied by n."),
         (lambda m, n, k: 4 * m * n * (k + 2) + 4 * m * n * k * m, "As if reading a were multiplied by m."),
+        (lambda m, n, k: 4 * m * n * (2 * k + 1) + 28 * m, "As if out had the factor 7 in place of n."),
     ],
 )
 def test_a_number_of_the_call_that_one_term_has_too_much_or_lacks_is_named(function, seen):
