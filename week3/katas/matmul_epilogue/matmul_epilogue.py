@@ -2,8 +2,8 @@
 
 Challenge
     A layer of a network computes gelu(a @ b + bias) + residual, where residual, often the layer's input, goes around
-    the product. Write it as one kernel: bias, gelu and residual are its epilogue (week 2, day 7), in registers. Then
-    find its gradients.
+    the product. Write it as one kernel: bias, gelu and residual are its epilogue (week 2, day 7), in registers. In a
+    second sitting, tasks 3 and 4, find its gradients.
 
         product       + bias         = z             gelu(z)              + residual    = out
          2  -1   0      -1   1  -1      1   0  -1     .841     0  -.159     0   1   2      .841      1  1.841
@@ -22,7 +22,8 @@ Concept
     at 1 it is .841 + .242. tl.erf(x) and tl.exp(x) take float32 or float64; 1 / sqrt(2 * pi) = 0.3989422804014327.
     Bytes: behind a product, three kernels for bias, gelu and residual read m * n numbers each and write as many; the
     last one reads the residual too. With the store of the product that is 8 times m * n. In the epilogue the sums are
-    in registers: the residual is read, out is stored, 2 times m * n. For 2 x 3 numbers of 2 bytes: 96 bytes, or 24.
+    in registers: the residual is read, out is stored, 2 times m * n. Beside a and b that is 96 bytes, or 24, for 2 x 3
+    numbers of 2 bytes.
     Product: a_desc.load([row, start]) is a box of a, TILE_M x TILE_K numbers, that begins there; boxes of b_desc are
     TILE_K x TILE_N. Places outside the matrix are 0, and add nothing. tl.dot(x, y, acc, out_dtype=SUMS) is acc plus
     the product of two boxes, of float16 as they are. SUMS, also of acc, is float64 for float64, else float32.
@@ -70,9 +71,10 @@ NAMES = "a", "b", "bias", "residual"                                            
 
 # Task 1
 def fused_bytes(m: int, n: int, k: int, tile_m: int, tile_n: int, itemsize: int, save_z: bool = False) -> int:
-    """Bytes that matmul_kernel loads and stores, a program for each tile of tile_m x tile_n of out; without the bias.
+    """Bytes that matmul_kernel loads and stores, a program for each tile of tile_m x tile_n of out.
 
-    Each program loads its rows of a and its columns of b. What lies outside the matrices costs nothing.
+    Each program loads its rows of a, its columns of b, and its residual; the bias is left out. What lies outside the
+    matrices is not loaded.
     """
     raise NotImplementedError("week3/katas/matmul_epilogue task 1: fused_bytes")
 
@@ -191,8 +193,8 @@ def fused_backward(d_out: torch.Tensor, z: torch.Tensor, *, tile: tuple[int, int
 class LinearGelu(torch.autograd.Function):
     """fused_forward and fused_backward as one operation of autograd; bias may have any stride.
 
-    z is stored if an argument asks for a gradient; for that of the residual alone it may be. a, b and z alone wait for
-    the backward. Neither way copies a, b, residual or d_out.
+    z is stored if an argument asks for a gradient; if only the residual asks, either will do. a, b and z alone wait for
+    the backward. Neither way copies a, b, residual or d_out; a bias that is not contiguous is copied.
     """
 
     @staticmethod

@@ -123,6 +123,10 @@ def saved_by_hand(m, n, itemsize, save_z=False):
 def test_one_tile_loads_a_b_and_residual_and_stores_out_and_perhaps_z(save_z):
     found, whole = lesson.fused_bytes(2, 3, 4, 16, 16, 2, save_z), fused_by_hand(16, 16, 4, 16, 16, 2, save_z).total
     assert found != whole, f"{found} bytes are those of a whole tile, 16 x 16: what does the part outside out cost?"
+    stored_and_residual = 2 * 2 * 3 * (3 if save_z else 2)
+    whole_boxes = 2 * (16 + 16) * 4 + stored_and_residual
+    assert found != whole_boxes, f"{found} bytes count 16 rows of a and 16 columns of b. How many have a and b here?"
+    assert found != stored_and_residual, f"{found} bytes have no a and no b. What does the program load of them?"
     assert_matches(lesson.fused_bytes, 2, 3, 4, 16, 16, 2, save_z, oracle=fused_by_hand)
 
 
@@ -309,7 +313,10 @@ def test_d_z_of_the_picture_is_the_slope():
     cdf, pdf = (1 + torch.erf(z / 2**0.5)) / 2, torch.exp(-z * z / 2) / (2 * torch.pi)**0.5
     at_1, at_0, _ = near(d_z)[0]
     why = like(d_z, {"cdf(z): a product has a slope of two parts": cdf, "cdf(z) + pdf(z)": cdf + pdf,
-                     "cdf(z) - z * pdf(z)": cdf - z * pdf, "gelu(z), and not its slope": gelu(z), "d_out": z * 0 + 1},
+                     "cdf(z) - z * pdf(z)": cdf - z * pdf,
+                     "right but for pdf. By what is z * z divided there?": cdf + z * torch.exp(-z * z) * 0.3989,
+                     "right but for pdf. What is its exponential divided by?": cdf + z * torch.exp(-z * z / 2),
+                     "gelu(z), and not its slope": gelu(z), "d_out": z * 0 + 1},
                f"Where z is 1, cdf(z) is .841 and z * pdf(z) .242, together 1.083. What makes {at_1} of them?"
                if at_0 == 0.5 else f"Where z is 0, cdf(z) is .5 and z * pdf(z) 0. What makes {at_0} of them?")
     assert near(d_z) == [[1.083, 0.5, -0.083], [1.083, 1.083, 0.5]], why
