@@ -24,10 +24,10 @@ Concept
     Norm: rstd = tl.rsqrt(mean square + eps) is one over a root; eps keeps it finite where a row is 0. No mean is
     subtracted: places behind the row, loaded as 0.0, still add nothing when squared. Compute all in the dtype of
     rstd, rstd_ptr.dtype.element_ty: float64 if x is, else float32. Convert what is loaded; tl.store converts by itself.
-    Rounding: total is stored in 16 bits. Norm what is stored, x.to(total_ptr.dtype.element_ty), converted back to the
-    dtype of rstd: then fused and separate give the same bits, and the way back, which reads total, fits y. y is rounded
-    once, where it is stored. `if residual_ptr is not None:` is decided when a kernel is compiled: without a residual
-    the launches have None for it and for d_total.
+    Rounding: total is stored in 16 bits. Norm what is stored: .to(total_ptr.dtype.element_ty), and back to the dtype of
+    rstd. Then fused and separate give the same bits, and the way back, which reads total, fits y. y is rounded once,
+    where it is stored. `if residual_ptr is not None:` is decided when a kernel is compiled: without a residual the
+    launches have None for it and for d_total.
     Gradients: d_weight is d_y * x_hat added up over the rows. g = d_y * weight arrives at x_hat = total * rstd.
     total[j] moves the loss in three ways. d_x is their sum; d_residual is the same matrix, since total is x + residual:
         by itself                                               rstd * g[j]
