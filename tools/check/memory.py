@@ -10,11 +10,12 @@ from tools.worker import Memory, RemoteFunction
 
 
 def memory(function: Callable, *args: object, **kwargs: object) -> Memory:
-    """The memory that function(*args, **kwargs) needs, called with copies of the arguments: peak, kept, largest.
+    """The memory that function(*args, **kwargs) needs, called with copies of the arguments: peak, kept, made, largest.
 
     Without a GPU every tensor is followed from the operation that makes it to its end: exact, and the same every time.
     On one, `peak` is that of PyTorch's allocator, which rounds each tensor up to 512 bytes: with tensors of multiples
-    of 512 bytes both agree. What an operation needs inside itself counts on a GPU alone.
+    of 512 bytes both agree. What an operation needs inside itself counts on a GPU alone. `made` is counted tensor by
+    tensor there too.
 
     Of `gradients(f)` the peak is that of forward and backward, and `saved` what waits between them.
     Raises what the function raises, as a call would.

@@ -9,6 +9,7 @@ import linecache
 import os
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -51,6 +52,7 @@ class Watch:
         self.peak = 0
         self.largest = Held(0, (), "", 0, "", "")
         self.saved: Moment | None = None  # when the forward had ended
+        self.each_made: Counter[Held] = Counter()  # how often; those that have ended, too
         self._at_peak: tuple[Held, ...] = ()
         self._living: dict[int, Held] = {}  # by storage
         self._others: set[int] = set()  # storages that were there before, or come from elsewhere
@@ -83,6 +85,7 @@ class Watch:
         held = Held(size, tuple(tensor.shape), dtype, line, source, operation)
         self.bytes += size - (known.bytes if known else 0)
         self._enter(storage, held)
+        self.each_made[held] += 1
         self.largest = max(self.largest, held, key=lambda each: each.bytes)
         if self.bytes > self.peak:
             self.peak, self._at_peak = self.bytes, tuple(self._living.values())

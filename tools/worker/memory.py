@@ -24,8 +24,10 @@ class Memory:
     peak: the most that were alive at one time during the call, its result among them.
     kept: those alive after it beside its result: what the lesson keeps for another call, and what a result with a
         grad_fn keeps for the backward.
+    made: those of all tensors that were made, alive at one time or one after the other.
     largest: the largest tensor that was made: its `bytes`, `shape`, `dtype`, and the `line` and `source` that made it.
     at_peak, left: the tensors that were alive at the peak, and those that were left: the largest of them first.
+    each_made: the tensors that were made, and how often: those of most bytes together first.
     call: the call itself, for failures.
     """
 
@@ -35,6 +37,8 @@ class Memory:
     at_peak: tuple[Held, ...]
     left: tuple[Held, ...]
     after_forward: Moment | None
+    made: int
+    each_made: tuple[tuple[Held, int], ...]
     call: Any = field(default=None, compare=False)
 
     def __repr__(self) -> str:  # short: pytest shows it in an assertion that fails
@@ -49,14 +53,18 @@ class Memory:
 
     def to_plain(self) -> tuple:
         after = None if self.after_forward is None else _plain(self.after_forward)
-        return self.peak, _plain(Moment(0, self.at_peak)), _plain(Moment(self.kept, self.left)), after, (*self.largest,)
+        at_peak, kept = Moment(0, self.at_peak), Moment(self.kept, self.left)
+        made = self.made, [(*held, times) for held, times in self.each_made]
+        return self.peak, _plain(at_peak), _plain(kept), after, made, (*self.largest,)
 
     @classmethod
     def from_plain(cls, plain: Any) -> "Memory":
         """Any exception means that it was none."""
-        peak, at_peak, kept, after, largest = plain
+        peak, at_peak, kept, after, (made, each), largest = plain
         (_, at), (left_bytes, left) = _moment(at_peak), _moment(kept)
-        return cls(_whole(peak), left_bytes, _held(largest), at, left, None if after is None else _moment(after))
+        saved = None if after is None else _moment(after)
+        each_made = tuple((_held(held), _whole(times)) for *held, times in each)
+        return cls(_whole(peak), left_bytes, _held(largest), at, left, saved, _whole(made), each_made)
 
 
 def _plain(moment: Moment) -> tuple:
@@ -69,7 +77,7 @@ def _moment(plain: Any) -> Moment:
 
 
 def _held(plain: Any) -> Held:
-    match plain:
+    match tuple(plain):
         case (int(), tuple(), str(), int(), str(), str()):
             return Held(*plain)
     raise ValueError("no tensor is described like this")
@@ -117,7 +125,10 @@ def _watched(function: Callable, args: tuple, kwargs: dict) -> Memory:
     finally:
         if collecting:
             gc.enable()
-    return Memory(peak.bytes, left.bytes, watch.largest, peak.tensors, left.tensors, watch.saved)
+    each_made = watch.each_made.items()
+    made = sum(held.bytes * times for held, times in each_made)
+    told = tuple(sorted(each_made, key=lambda each: -each[0].bytes * each[1])[: alive.MOST])
+    return Memory(peak.bytes, left.bytes, watch.largest, peak.tensors, left.tensors, watch.saved, made, told)
 
 
 def _begin_on_gpu() -> int:

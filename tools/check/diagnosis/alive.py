@@ -1,7 +1,8 @@
 """The memory of a call in words, where a test asserts something else about it: which tensors, made by which lines."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from tools.check.diagnosis.asserted import sides_of
 from tools.check.show import cut
@@ -15,6 +16,7 @@ ASKS = {
     "largest": "Does the result need all of it at one time?",
     "saved": "What can the backward compute anew, or from something smaller?",
     "kept": "Who still holds them when the call has ended?",
+    "made": "Which of them could be made once?",
 }
 
 
@@ -31,7 +33,12 @@ def told_by_memory(memory: Memory, asked: str, names: Mapping[str, object] | Non
     return [*seen, *_rows(tensors), ASKS[figure] if tensors else "Nothing was left."]
 
 
-def _tensors(memory: Memory, figure: str) -> tuple[Held, ...]:
+def _tensors(memory: Memory, figure: str) -> Counter[Held]:
+    """Each with the times that it was made."""
+    return Counter(dict(memory.each_made) if figure == "made" else _alive(memory, figure))
+
+
+def _alive(memory: Memory, figure: str) -> tuple[Held, ...]:
     if figure == "largest":
         return (memory.largest,) if memory.largest.bytes else ()
     if figure == "saved":
@@ -39,17 +46,17 @@ def _tensors(memory: Memory, figure: str) -> tuple[Held, ...]:
     return memory.at_peak if figure == "peak" else memory.left
 
 
-def _rows(tensors: Iterable[Held]) -> Iterator[str]:
+def _rows(tensors: Counter[Held]) -> Iterator[str]:
     """line 41: scores = q @ k.T  made float32[512,512], 1,048,576 bytes; of a line that made several alike, all."""
-    groups: dict[tuple, list[Held]] = {}
-    for held in tensors:
-        groups.setdefault((held.line, held.dtype, held.shape), []).append(held)
-    costly = sorted(groups.values(), key=lambda group: -sum(held.bytes for held in group))
+    groups: dict[tuple, Counter[Held]] = {}
+    for held, times in tensors.items():
+        groups.setdefault((held.line, held.dtype, held.shape), Counter())[held] += times
+    costly = sorted(groups.values(), key=lambda group: -sum(held.bytes * times for held, times in group.items()))
     for group in costly[:MOST]:
-        held = group[0]
+        held, alike = next(iter(group)), group.total()
         what = f"{held.dtype}[{','.join(map(str, held.shape))}]"
-        times, each = (f"{len(group)} times ", " each") if len(group) > 1 else ("", "")
-        yield f"{_who(held)}  made {times}{what}, {held.bytes:,} bytes{each}"
+        before, after = (f"{alike} times ", " each") if alike > 1 else ("", "")
+        yield f"{_who(held)}  made {before}{what}, {held.bytes:,} bytes{after}"
 
 
 def _who(held: Held) -> str:

@@ -76,6 +76,13 @@ def test_what_only_points_at_itself_is_not_kept(norms):
     assert (used.peak, used.kept) == (2048, 0)
 
 
+def test_all_that_is_made_counts_though_little_is_alive_at_one_time(norms):
+    used = memory(norms.sum_of_shifted, torch.ones(N, device=gpu.device), 16)
+    assert used.made == 16 * 2 * COLUMN  # each turn a shifted copy and a sum
+    assert used.peak == 3 * COLUMN  # both, and the sum before
+    assert [(held.bytes, times) for held, times in used.each_made] == [(COLUMN, 32)]
+
+
 def test_between_forward_and_backward_lies_what_is_saved(norms):
     x, weight, bias = torch.randn(N, D), torch.randn(D), torch.randn(D)
     used = memory(gradients(norms.layernorm), x, weight, bias, d_out=torch.randn(N, D))
@@ -110,7 +117,7 @@ def test_what_the_function_raises_is_raised(norms):
 
 
 def test_a_figure_that_a_lesson_made_up_is_not_believed(norms_there, monkeypatch):
-    answer = worker.lesson.Answer((1, (0, []), (0, ["much"]), None, (0, (), "", 0, "", "")), None, "")
+    answer = worker.lesson.Answer((1, (0, []), (0, ["much"]), None, (0, []), (0, (), "", 0, "", "")), None, "")
     monkeypatch.setattr(norms_there.view.lesson, "ask", lambda *_: answer)
     with pytest.raises(worker.Died, match="something else than memory"):
         memory(norms_there.view, torch.ones(2, 2))
@@ -152,7 +159,7 @@ def test_an_assertion_about_the_peak_names_the_largest_tensors_and_their_lines(n
 
 def test_several_tensors_of_one_line_share_a_row():
     three = (Held(64, (16,), "float32", 7, "out = x + 1 + y", "add"),) * 3
-    used = Memory(192, 0, three[0], three, (), None)
+    used = Memory(192, 0, three[0], three, (), None, 0, ())
     assert told_by_memory(used, "assert used.peak == 128", {"used": used})[1] == (
         "line 7: out = x + 1 + y  made 3 times float32[16], 64 bytes each"
     )
@@ -170,7 +177,7 @@ def test_several_tensors_of_one_line_share_a_row():
 )
 def test_a_long_line_is_cut_beside_the_operation_that_made_the_tensor(source, operation, shown):
     one = Held(64, (16,), "float32", 7, source, operation)
-    used = Memory(64, 0, one, (one,), (), None)
+    used = Memory(64, 0, one, (one,), (), None, 0, ())
     assert told_by_memory(used, "assert used.peak < 9", {"used": used})[0] == (
         f"line 7: {shown}  made float32[16], 64 bytes"
     )
@@ -182,6 +189,10 @@ def test_each_figure_is_told_by_its_own_tensors(norms, qkv):
     assert told_by_memory(used, "assert used.kept == 0", {"used": used})[-1] == (
         "Who still holds them when the call has ended?"
     )
+    used = memory(norms.sum_of_shifted, torch.ones(N), 16)
+    line, question = told_by_memory(used, "assert used.made <= 9", {"used": used})
+    assert line.endswith(": total = total + (x + shift)  made 32 times float32[256], 1,024 bytes each")
+    assert question == "Which of them could be made once?"
     used = memory(gradients(norms.attention), *qkv, d_out=torch.randn(N, D))
     assert "weights = torch.softmax" in told_by_memory(used, "assert used.saved < 9", {"used": used})[0]
     assert "scores = q @ k.T" in told_by_memory(used, "assert used.largest.bytes < 9", {"used": used})[0]

@@ -128,6 +128,13 @@ def view(x):
     return x.T[1:]
 
 
+def sum_of_shifted(x, times):
+    total = x
+    for shift in range(times):
+        total = total + (x + shift)
+    return total
+
+
 def keeps(x):
     kept.append(x + 1)
     return x * 2
