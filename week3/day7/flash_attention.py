@@ -39,7 +39,8 @@ Concept
         dv = p.T @ d_out                   delta = sum along d of out * d_out          dk = scale * ds.T @ q
                                            ds    = p * (dp - delta)
     The week's query, d_out = (1, 0): dp = 1 0 1 2, delta = 1.612, ds = -.145 -.052 -.053 .250, together 0. lse and
-    delta are of all keys, so keys may come in parts. A key head's gradients are sums over the heads that share it.
+    delta are of all keys, found once for all queries: queries and keys may come in parts then. A key head's gradients
+    are sums over the heads that share it.
 
 Code it
     Task 1  key_range: where whole tiles end, and where all that is seen                          (three lines)
@@ -106,13 +107,14 @@ def hide(s, j, rows, n_k, CAUSAL: tl.constexpr, TILE_N: tl.constexpr):
 
 @triton.jit
 def weigh(s, m_i, scale):
-    """(m_new, p, alpha): the maximum with the tile's scores s, their weights, and what l_i and acc shrink by."""
+    """(m_new, p, alpha): the larger of m_i and the maximum of s * scale, s: the tile's scores; their weights; what l_i
+    and acc shrink by. scale is above 0."""
     pass
 
 
 @triton.jit
 def add_tile(p, alpha, v, l_i, acc):
-    """(l_i, acc) with the weights p and the values v of one more tile."""
+    """(l_i, acc) with the weights p and the values v of one more tile. l_i adds p as it is, not rounded to 16 bits."""
     pass
 
 
@@ -205,6 +207,7 @@ def attention_backward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, o: tor
     """(dq, dk, dv), of the shapes and dtype of q, k and v, `rows` queries at a time.
 
     Arguments as those of attention_forward, of any float dtype; o, lse: what it returned. d_out: the gradient of o.
+    A query whose scores are all -inf, with lse -inf, may get NaN: only infinite numbers in q or k can make one.
     Given: all in float32 at least, k and v repeated for each query head, gradients of zeros. x.unflatten(1, (2, 3))
     makes an axis of 2 and one of 3 of axis 1, which had 6: index 4 becomes [1, 1]. x[..., None]: one more axis, of 1.
     """

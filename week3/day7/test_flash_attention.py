@@ -13,6 +13,7 @@ from week3.day7 import flash_attention as lesson
 
 INF, NAN = float("inf"), float("nan")
 HALF, BRAIN = torch.float16, torch.bfloat16
+PRODUCTS = "matmul", "mm", "bmm", "einsum", "tensordot", "addmm", "baddbmm"  # of PyTorch
 ROUNDED_INPUTS = "tf32 round trip", "float16 round trip", "bfloat16 round trip"  # where few digits are right digits
 TILE_M, TILE_N = SMALL = 32, 16  # queries and keys of a tile, as in the lesson's picture
 
@@ -167,14 +168,25 @@ def test_the_query_and_the_four_keys_of_the_week(d):
     assert out != [1.48, 0.19], f"out is {out}, as if s were multiplied by the kernel's scale twice"
     assert out != [1.76, 0.05], f"out is {out}, as if exp stood where exp2 belongs: log2(e) is in the scale already"
     assert out != [1.16, 0.09], f"out is {out}, as if the 12 places beyond the last key had scores of 0, and weights"
+    assert out != [2.5, 0.19], f"out is {out}, the sum of p * v. By what is acc divided, and what is l_i then?"
+    assert out != [0.02, 0.0], f"out is {out}, as if l_i were the sum of p of all 32 queries. Along which axis is it?"
     assert out == [1.61, 0.12]
     assert_attends(*of_the_week(d), causal=False, scale=0.5)
 
 
 @pytest.mark.task(2)
 def test_the_log_sum_exp_of_the_scores_of_the_week():
+    """At the end m_i is 4.328 and l_i 1.553, so log2(l_i) is .635 and log(l_i) .440."""
     lse = round(lse_of_attention_forward(*of_the_week(64), causal=False, scale=0.5).item(), 3)
-    assert lse != 4.963, f"lse is {lse}, right in powers of 2: 3.440 in powers of e"
+    assert lse != 3.441, f"lse is {lse}, as if l_i had added rounded weights. Does it add p before .to(...) or after?"
+    assert lse != 3.439, f"lse is {lse}, as if rounded to 16 bits. Which dtype has it?"
+    assert lse != 3.0, f"lse is {lse}, the maximum of the scores alone. Where does l_i come in?"
+    assert lse != 4.963, f"lse is {lse}: 4.328 + .635, right in powers of 2. What makes both powers of e?"
+    assert lse != 4.276, f"lse is {lse}, as if p were exp2((s - m_new) * scale). Which of both is scaled already?"
+    asked = "In powers of what is each, and lse?"
+    assert lse != 4.768, f"lse is {lse}: 4.328 + .440, m_i and log(l_i). {asked}"
+    assert lse != 3.635, f"lse is {lse}: 3.000 + .635, m_i * LN_2 and log2(l_i). {asked}"
+    assert lse != 3.305, f"lse is {lse}: (4.328 + .440) * LN_2, m_i and log(l_i). {asked}"
     assert lse == 3.440
     assert_finds_lse(*of_the_week(64), causal=False, scale=0.5)
 
@@ -187,6 +199,11 @@ def test_three_tiles_of_keys_with_one_score_each(scores):
     weights = rounded_out(*tiles, causal=False, scale=1.0, columns=3)
     assert weights != [1.0, 1.0, 1.0], f"weights of the tiles: {weights}. What of l_i is kept when a tile comes?"
     assert weights != [0.67, 0.67, 0.24], f"weights of the tiles: {weights}. By what does acc shrink after the first?"
+    assert weights != [0.06, 0.42, 0.16], f"weights of the tiles: {weights}. By what does l_i shrink after the first?"
+    scaled_twice = f"weights of the tiles: {weights}, as if alpha were exp2(1.44 * (m_i - m_new)).\n"
+    assert weights != [0.04, 0.7, 0.26], scaled_twice + "Is log2(e) in m_i and m_new already?"
+    added_twice = f"weights of the tiles: {weights}, as if acc were added twice in each.\n"
+    assert weights != [1.33, 0.67, 0.33], added_twice + "What does tl.dot do with its third argument?"
     assert_attends(*tiles, causal=False, scale=1.0)
     assert_finds_lse(*tiles, causal=False, scale=1.0)
 
@@ -204,6 +221,9 @@ def test_the_only_key_of_a_tile_has_the_weight_1():
 def test_a_place_beyond_the_last_key_has_no_weight():
     """18 keys with negative scores. The other places of the second tile would have score 0."""
     tiles = with_scores(16 * [-3.0] + [-5.0, -4.0])
+    weights = rounded_out(*tiles, causal=False, scale=1.0, columns=2)
+    seen = f"weights of the tiles: {weights}, as if places 2 to 15 of the second were seen.\n"
+    assert weights != [0.05, 0.0], seen + "Which key stands in its first place?"
     assert_attends(*tiles, causal=False, scale=1.0)
     assert_finds_lse(*tiles, causal=False, scale=1.0)
 
@@ -211,7 +231,12 @@ def test_a_place_beyond_the_last_key_has_no_weight():
 @pytest.mark.task(2)
 @pytest.mark.parametrize("d", [64, 128])
 def test_query_i_sees_keys_0_to_i(d, rng):
-    assert_attends(*q_k_v(rng, d=d), causal=True, scale=0.1)
+    """Queries 0 to 15 see no key of the second tile."""
+    q, k, v = q_k_v(rng, d=d)
+    out_has_nan = bool(out_of_attention_forward(q, k, v, True, 0.1).isnan().any())
+    hidden = "out has NaN: all scores of a second tile are -inf for query 0. Of which two numbers is m_new the larger?"
+    assert not out_has_nan, hidden
+    assert_attends(q, k, v, causal=True, scale=0.1)
 
 
 @pytest.mark.task(2)
@@ -283,6 +308,8 @@ def test_16_scores_of_minus_infinity_and_then_one_more(last, asked):
     out = rounded_out(*scores, causal=False, scale=1.0, columns=2)
     out_has_nan = any(number != number for number in out)
     assert not out_has_nan, f"out is {out}. {asked}"
+    is_lowest = -INF < lse_of_attention_forward(*scores, causal=False, scale=1.0).item() < -1e38
+    assert not is_lowest, "lse is LOWEST * LN_2, as if l_i were 1. What is log2(0)?"
     assert_attends(*scores, causal=False, scale=1.0)
     assert_finds_lse(*scores, causal=False, scale=1.0)
 
@@ -469,6 +496,7 @@ def test_two_of_the_four_keys_keep_the_weights_that_they_have_among_all():
     _, _, dv = lesson.block_gradients(q, k[:2], v[:2], d_out, lse, delta, hidden[:, :2], scale)
     weights = [round(weight, 2) for weight in dv[:, 0].tolist()]
     assert weights != [0.88, 0.12], f"{weights}: together 1, as if there were no other keys. Whose sum is in lse?"
+    assert weights != [-0.07, -0.03], f"{weights}: numbers of dk, where dv was wanted. Which of the results is which?"
     assert weights == [0.24, 0.03]
 
 
@@ -524,6 +552,17 @@ def test_a_hidden_key_with_a_score_of_200_has_no_weight():
     assert_matches(lesson.block_gradients, *block, oracle=by_autograd, tolerance=exponents().blind_to(*ROUNDED_INPUTS))
 
 
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_a_block_takes_five_products_and_one_exp_of_its_scores(rng):
+    """Scores, dp, dq, dk and dv."""
+    operations = count(lesson.block_gradients, *of_a_block(rng, 5, 7, False)).library_operations
+    products = sum(name.rpartition(".")[2] in PRODUCTS for name in operations)
+    exponentials = sum(name.rpartition(".")[2].rstrip("_") in ("exp", "exp2", "softmax") for name in operations)
+    assert products <= 5, f"{products} products, wanted 5: scores, dp, dq, dk, dv. Which is computed twice?"
+    assert exponentials <= 1, f"exp is computed {exponentials} times for each pair. For what is p needed, beside dv?"
+
+
 # Task 4: all blocks -------------------------------------------------------------------------------
 
 def of_all_blocks(rng, *, heads=1, kv_heads=1, n_q=40, n_k=40, causal=True, batches=1):
@@ -550,6 +589,9 @@ def test_each_query_has_one_lse_and_one_delta_for_both_keys():
     assert ds != [[-1.0, -4.0], [-0.5, -2.0]], f"As if key 1 had the delta of query 1. {asked}"
     assert ds != [[-1.0, -0.5], [-4.0, -2.0]], f"As if key 1 had the lse of query 1. {asked}"
     assert ds != [[-1.0, -2.0], [-1.0, -2.0]], f"As if key 1 had the lse and the delta of query 1. {asked}"
+    assert ds != [[-0.5, -0.5], [-1.0, -1.0]], "delta is 1 and 4, wanted 2 and 8: the mean of out * d_out, or the sum?"
+    of_both = "As if both queries had the delta 10. Along which axis is out * d_out added up?"
+    assert ds != [[-5.0, -5.0], [-2.5, -2.5]], of_both
     assert ds == [[-1.0, -1.0], [-2.0, -2.0]]
 
 
@@ -565,13 +607,16 @@ def dv_of_one_key(d_out):
     d_out = torch.tensor(d_out, device=device).reshape(1, -1, 1, 1)
     ones, lse = torch.ones_like(d_out), torch.ones(d_out.shape[:3], device=device)
     found = lesson.attention_backward(ones, ones[:, :2], ones[:, :2], ones, lse, d_out, False, 1.0)
-    return found[2].flatten().tolist()
+    return [round(number, 2) for number in found[2].flatten().tolist()]
 
 
 @pytest.mark.task(4)
 def test_dv_of_a_key_head_is_the_sum_of_d_out_of_three_heads_one_after_the_other():
     dv_of_both_key_heads = dv_of_one_key(d_out=[1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
     assert dv_of_both_key_heads != [21.0, 42.0], "[21.0, 42.0]: heads 0, 2, 4 for key head 0. Which of them use it?"
+    assert dv_of_both_key_heads != [1.0, 8.0], "[1.0, 8.0]: of the first head of three. Which others use its key head?"
+    assert dv_of_both_key_heads != [4.0, 32.0], "[4.0, 32.0]: of the last head of three. Which others use its key head?"
+    assert dv_of_both_key_heads != [2.33, 18.67], "[2.33, 18.67]: means over three heads. Does each add a third?"
     assert dv_of_both_key_heads == [7.0, 56.0]
 
 
@@ -664,6 +709,18 @@ def peak_of_training(rng, n):
     return memory(gradients(lesson.flash_attention), q, k, v, True, d_out=torch.ones_like(q)).peak
 
 
+@pytest.mark.task(4)
+@pytest.mark.counters
+def test_what_is_of_all_queries_is_computed_once_and_not_for_each_block(rng):
+    """64 queries and one key: nearly all tensors are of queries, and 16 blocks of 4 make few more bytes than one."""
+    arguments = of_all_blocks(rng, n_q=64, n_k=1, causal=False)
+    at_once = memory(lesson.attention_backward, *arguments, rows=64).made
+    in_blocks = memory(lesson.attention_backward, *arguments, rows=4)
+    times = round(in_blocks.made / at_once, 1)
+    words = f"16 blocks make {times} times the bytes of one block of 64 queries. What is computed anew in each?"
+    assert in_blocks.made <= 2 * at_once, words
+
+
 @pytest.mark.task(1, 2, 4)
 @pytest.mark.counters
 def test_twice_the_length_needs_twice_the_memory(rng):
@@ -694,6 +751,13 @@ def test_a_transformer_learns_with_it_as_with_all_scores_in_memory():
 def test_predicts_what_waits_for_the_backward(batches, heads, n_q, rng):
     """Beside the arguments and the result."""
     predicted = lesson.saved_bytes(batches, heads, n_q)
+    of_all = "lse has one number for each query: in how many heads, of how many batches?"
+    assert batches == 1 or predicted != 4 * heads * n_q, f"{predicted} bytes, of one batch alone. {of_all}"
+    assert heads == 1 or predicted != 4 * batches * n_q, f"{predicted} bytes, of one head alone. {of_all}"
+    of_a_query = predicted / (batches * heads * n_q)
+    assert of_a_query != 8, f"{predicted} bytes: two numbers for each query. Is delta there before d_out is?"
+    assert of_a_query != 2, f"{predicted} bytes: 2 for each query. Which dtype has lse?"
+    assert of_a_query != 1, f"{predicted} bytes: 1 for each query. How many has a number of float32?"
     q, k, v = q_k_v(rng, heads=heads, n_q=n_q, n_k=20, batches=batches)
     measured = memory(gradients(lesson.flash_attention), q, k, v, True, d_out=torch.ones_like(q)).saved
     assert predicted == measured
