@@ -34,11 +34,12 @@ Concept
         tma.async_copy_global_to_shared(k_desc, [batch, head, row, 0], k_full.index(slot), k_places.index(slot))
         acc = warpgroup_mma(a, b, acc, is_async=True)    begins acc + a @ b, and returns
         s = warpgroup_mma_wait(1, deps=(s,))             at most 1 is in flight; go on with the s that it gives back
-    k and v have a ring each, with the same slots. Consumers give v of tile i - 1 back when k of tile i + 1 is there, so
-    the producer asks for k before it waits for a slot of v.
+    k and v have a ring each, with the same slots. Consumers give k of tile i back when S is there, v of tile i - 1 when
+    V and k of tile i + 1 are: so the producer asks for k before it waits for a slot of v.
     In a step (task 4) the wait for the next keys, item i + 1, stands between the softmax and the wait for V: so the
-    assembler does not move exponentials below the wait for V. like and rescaled come last. The deps of the wait for V
-    are acc alone: with weights that like has made among them before the next keys, registers spill at d = 64.
+    assembler does not move exponentials below the wait for V. rescaled, which shrinks acc, and like, which makes of the
+    weights the next step's p, come last. The deps of the wait for V are acc alone, and like comes after it: weights
+    that it made before would be held over that wait, and registers spill at d = 64.
     Registers: a thread of 128 holds 64 scores, 64 sums, 32 registers of p and 32 of q, two 16 bit numbers in each: 192
     of 240. Begin S2 before p1 is computed, and there are 64 scores more.
     The kernel takes 2 consumers at d = 128, and 3 at d = 64, where products are half as long and exponentials are not.
@@ -259,7 +260,7 @@ def overlapped_step(q, p, acc, m, l, zero, i, another, row, col, n_k, scale, pla
     STAGES: gl.constexpr = k_places.shape[0]
     slot, before = i % STAGES, (i - 1) % STAGES
     s = warpgroup_mma(q, k_places.index(slot).permute((1, 0)), zero, use_acc=False, is_async=True)
-    pass  # wait for v of i - 1, begin V; wait for S, softmax_of; wait for k of i + 1, then for V; give both slots back
+    pass  # wait for v of i - 1, begin V; wait for S, give k back; softmax_of; wait for k of i + 1; for V, give v back
 
 
 # Given
@@ -479,7 +480,8 @@ def simulate(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, sc
 
 def overlap(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = False) -> dict[str, int]:
     """What was seen of one program, in tiles of 4 queries and 4 keys, 2 stages: softmaxes with and without a product in
-    flight, products that were waited for at once, slots kept too long, masks behind the first tile of keys."""
+    flight, products that were waited for at once, values begun alone, slots kept too long, masks behind the first
+    tile of keys."""
     return _modelled(q, k, v, causal, 1.0, 4, 2, 1)[2]
 
 

@@ -102,6 +102,23 @@ class Program:
         waits = max(sum(name.startswith("k_full") for name in self.run.waits[who]) for who in CONSUMERS)
         if keys and self.produced and waits > sum(self.steps):
             return [f"There are {sum(self.steps)} tiles of keys, and this is wait {waits} for one. Is there another?"]
+        return self._of_a_phase() or self._of_a_slot(at)
+
+    def _of_a_phase(self) -> list[str]:
+        """A consumer that waits for the phase of another round."""
+        for who in CONSUMERS:
+            full = (self.run.waits[who] or [""])[-1]
+            number = self.run.waits[who].count(full) - 1
+            if full[:6] in ("k_full", "v_full") and self.run.phases[who, full] != number % 2:
+                return [f"This is round {number} at {full}, whose phase is {number % 2}.",
+                        "Of which item is the round taken, and which item is waited for?"]
+        return []
+
+    def _of_a_slot(self, at: str) -> list[str]:
+        """A slot that the producer waits for, and that consumers have used and kept."""
+        slot = at.partition("(")[2][:-1]
+        if "empty" in at and all(int(slot) in self.parts.used[who].get(at[0], []) for who in CONSUMERS):
+            return [f"Both consumers have used {at.replace('empty', 'places')}. Where do they arrive at {at}?"]
         return []
 
 

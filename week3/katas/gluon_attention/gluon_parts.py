@@ -56,11 +56,17 @@ class Waited(Place):
         me, barrier = self.run.now, self.name.replace("places", "full")
         self.uses = getattr(self, "uses", Counter())
         self.uses[me] += 1
-        value = super().use()
         if self.run.waits[me].count(barrier) < self.uses[me]:
-            raise RuntimeError(f"{me} uses {self.what} in {self.name}, and has not waited for it at {barrier}.\n"
-                               "The engine may copy in any order.")
-        return value
+            others = [each for each in self.run.waits[me] if each[:6] == barrier[:6]]
+            last = f"It waited last at {others[-1]}: of which tile is that?" if others else "Where is it waited for?"
+            what = f"{self.what} in {self.name}" if self.what else self.name
+            raise RuntimeError(f"{me} uses {what}, and has not waited for it at {barrier}.\n{last}")
+        phase, number = self.run.phases[me, barrier], self.uses[me] - 1
+        if phase != number % 2 and me not in self.unread:
+            raise RuntimeError(f"{me} uses {self.name} before its tile is there. It waited at {barrier} for phase "
+                               f"{phase}, in round {number}.\n"
+                               "Of which item is the tile, and which round is that one's?")
+        return super().use()
 
 
 class Source(Waited):
@@ -71,14 +77,16 @@ class Source(Waited):
 
 
 class Tile:
-    """A tile in the registers of one consumer. product: what it is the result of, as long as no wait gave it back."""
+    """A tile in the registers of one consumer. product: what it is the result of, as long as no wait gave it back.
+    keys: of scores and weights, which keys they are of."""
 
-    def __init__(self, value: Any, what: str, product: tuple | None = None, half=False, operand=False) -> None:
+    def __init__(self, value: Any, what: str, product: tuple | None = None, half=False, operand=False, keys="") -> None:
         self.value, self.what, self.product, self.half, self.operand = value, what, product, half, operand
+        self.keys = keys
         self.dtype, self.type = ("16 bits" if half else "float32"), SimpleNamespace(layout=OPERAND if operand else "")
 
     def to(self, dtype: str) -> "Tile":
-        return Tile(self.value, self.what, self.product, dtype == "16 bits", self.operand)
+        return Tile(self.value, self.what, self.product, dtype == "16 bits", self.operand, self.keys)
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError(f"The model knows no .{name} of {self.what}: softmax_of, rescaled, .to(dtype) and "
@@ -90,21 +98,29 @@ class Tile:
     __mul__ = __rmul__ = __add__ = __sub__ = __truediv__ = __getitem__ = _no
 
 
+def _rows(keys: str) -> str:
+    """4 to 7, of "0, 0, 4:8"."""
+    first, last = keys.rpartition(" ")[2].split(":")
+    return f"{first} to {int(last) - 1}"
+
+
 class Parts:
     """A run of the roles of one program.
 
-    seen: softmaxes while a product was in flight and without one, products that ended before they returned, slots of k
-    and v that a consumer had used and kept while it computed a softmax or began a product, and masks behind the first
-    tile of keys.
+    seen: softmaxes while a product was in flight and without one, products that ended before they returned, products
+    with values that were begun while none was in flight, slots of k and v that a consumer had used and kept while it
+    computed a softmax or began a product, and masks behind the first tile of keys.
     """
 
     def __init__(self, run: Run, out: np.ndarray, lse: np.ndarray, program: int, groups: dict) -> None:
         self.run, self.out, self.lse, self.program, self.groups = run, out, lse, program, groups
         self.used = {name: {"k": [], "v": []} for name in CONSUMERS}  # the slots that are not given back
+        self.waited: dict[str, tuple[int, list]] = {}  # the last wait since S began: how many flew, which ended
         self.expected: dict[str, tuple[str, int]] = {}  # by barrier: the last line that expects bytes there, how many
         self.brought: dict[str, tuple[str, int]] = {}  # by barrier: the last copy, how many bytes it brings
         self.seen = {"softmaxes over a product": 0, "softmaxes over none": 0, "products that were waited for": 0,
-                     "slots of k kept in a softmax": 0, "slots of v kept too long": 0, "masks behind the first": 0}
+                     "values begun alone": 0, "slots of k kept in a softmax": 0, "slots of v kept too long": 0,
+                     "masks behind the first": 0}
 
     def names(self) -> dict[str, Any]:
         """What stands behind the names of the lesson."""
@@ -125,7 +141,7 @@ class Parts:
 
     def convert(self, tile: Tile, layout: str) -> Tile:
         self._landed(tile, "converts")
-        return Tile(tile.value, tile.what, None, tile.half, layout == OPERAND)
+        return Tile(tile.value, tile.what, None, tile.half, layout == OPERAND, tile.keys)
 
     def copy(self, desc: Box, coord: Any, barrier: Barrier, place: Place) -> None:
         batch, head, row, col = (int(i) for i in coord)
@@ -133,6 +149,10 @@ class Parts:
             raise RuntimeError(f"A box of {desc.name} is copied into {place.name}.")
         if col:
             raise RuntimeError(f"A box of {desc.name} begins at column {col} of each row, and has all columns: at 0.")
+        full = place.name.replace("places", "full")
+        if barrier.name != full:
+            raise RuntimeError(f"A copy into {place.name} brings its bytes to {barrier.name}.\n"
+                               f"Who waits for it at {full}, and for which bytes?")
         what = f"{desc.name}[{batch}, {head}, {row}:{row + desc.rows}]"
         bytes = 2 * desc.rows * desc.d
         self.brought[barrier.name] = f"a box of {desc.rows} x {desc.d}", bytes
@@ -152,6 +172,10 @@ class Parts:
             if slot not in kept:
                 raise RuntimeError(f"{self.run.now} gives a slot back at {barrier.name}, and has begun no product with "
                                    f"what lies there.\nWhich slot of {kind} did the product use that has ended?")
+            place = self.groups[kind][slot]
+            if any(place in pair for pair in self.run.products[self.run.now]):
+                gives = f"{self.run.now} gives {place.name} back at {barrier.name}"
+                raise RuntimeError(f"{gives} while a product reads it.\n{self._of_the_wait(kind)}")
             kept.remove(slot)
         barrier.arrive()
 
@@ -167,6 +191,13 @@ class Parts:
         if left.shape[1] != right.shape[0]:
             raise RuntimeError("{} x {} elements times {} x {}: which of k and v has to be turned, by "
                                ".permute((1, 0))?".format(*left.shape, *right.shape))
+        keys = place.what[2:-1]  # "0, 0, 4:8"
+        if kind == "v" and isinstance(a, Tile) and a.keys != keys:
+            raise RuntimeError(f"{me} multiplies {a.what} of the keys {_rows(a.keys)} with the values {_rows(keys)}.\n"
+                               "Of which tile is p, and which tile of v belongs to it?")
+        if kind == "v" and not use_acc and acc.value.any():
+            raise RuntimeError(f"{me} begins V with use_acc=False, and acc holds the sums of the tiles before.\n"
+                               "What becomes of them?")
         if use_acc:
             self._landed(acc, "adds to")
             if acc.value.shape != (left.shape[0], right.shape[1]):
@@ -175,19 +206,25 @@ class Parts:
         self.seen["slots of v kept too long"] = max(
             self.seen["slots of v kept too long"], len(self.used[me]["v"]) - (kind == "v"))
         result = left @ right + (acc.value if use_acc else 0)
+        if kind == "k":
+            self.waited.pop(me, None)
+        self.seen["values begun alone"] += kind == "v" and is_async and not self.run.products[me]
         self.run.products[me].append((a if isinstance(a, Place) else None, place))
         product = self.run.products[me][-1]
         if not is_async:
             self.run.products[me].clear()
             self.seen["products that were waited for"] += 1
         self.run.pause()
-        return Tile(result, "the scores" if kind == "k" else "acc", product if is_async else None)
+        product = product if is_async else None
+        return Tile(result, "the scores", product, keys=keys) if kind == "k" else Tile(result, "acc", product)
 
     def wait(self, number: int = 0, deps: Any = None) -> Any:
         if not isinstance(deps, (tuple, list)) or not deps:
             raise RuntimeError("warpgroup_mma_wait needs deps=(s,) or more: what it gives back.")
         mine = self.run.products[self.run.now]
-        del mine[:max(0, len(mine) - number)]
+        ended = max(0, len(mine) - number)
+        self.waited[self.run.now] = len(mine), mine[:ended]
+        del mine[:ended]
         self.run.pause()
         given = tuple(self._given(each) for each in deps)
         return given[0] if len(given) == 1 else given
@@ -196,7 +233,7 @@ class Parts:
         if not isinstance(each, Tile):
             return each
         flying = any(each.product is product for product in self.run.products[self.run.now])
-        return Tile(each.value, each.what, each.product if flying else None, each.half, each.operand)
+        return Tile(each.value, each.what, each.product if flying else None, each.half, each.operand, each.keys)
 
     def _landed(self, tile: Any, does: str) -> None:
         """An error if the tile is the result of a product that no wait gave back."""
@@ -205,9 +242,21 @@ class Parts:
         me = self.run.now
         if any(tile.product is product for product in self.run.products[me]):
             raise RuntimeError(f"{me} {does} {tile.what} while the product is in flight.\n"
-                               "Products end in the order in which they were begun: how many may be in flight here?")
+                               f"{self._of_the_wait('k' if tile.what == 'the scores' else 'v')}")
         raise RuntimeError(f"{me} {does} {tile.what}, as warpgroup_mma gave them, and not from a wait after it.\n"
                            "Are they among its deps, and do they become what warpgroup_mma_wait returns?")
+
+    def _of_the_wait(self, kind: str) -> str:
+        """A question to who takes a product for done that is in flight: S, of kind k, or V."""
+        if self.run.now not in self.waited:
+            return "Which wait says that the product has ended?"
+        flying, ended = self.waited[self.run.now]
+        if kind == "k" and any(place.name[0] == "v" for _, place in ended):
+            return "The wait before ended V, which was begun before S. Which of the two has to end first?"
+        if kind == "k" and flying == 1 and not ended:
+            return ("At the wait before, S alone was in flight, and one may be.\n"
+                    "Which product has to be begun before that wait?")
+        return "Products end in the order in which they were begun: how many may be in flight here?"
 
     def softmax_of(self, s, m, l, row, col, n_k, scale, CAUSAL, MASK) -> tuple:
         me = self.run.now
@@ -225,7 +274,7 @@ class Parts:
         weights = np.exp2(scores * scale - m_new[:, None])
         alpha = np.exp2(m - m_new)
         self.run.pause()
-        return Tile(weights, "the weights"), alpha, m_new, l * alpha + weights.sum(1)
+        return Tile(weights, "the weights", keys=s.keys), alpha, m_new, l * alpha + weights.sum(1)
 
     def rescaled(self, acc: Tile, factor: np.ndarray) -> Tile:
         self._landed(acc, "rescales")

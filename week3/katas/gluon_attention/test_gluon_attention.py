@@ -43,6 +43,9 @@ def test_a_product_takes_a_cycle_for_2048_multiply_adds(shape):
 @pytest.mark.task(1)
 @pytest.mark.parametrize("shape", [(64, 128), (64, 64), (32, 16)])
 def test_a_softmax_takes_a_cycle_for_16_exponentials(shape):
+    cycles = lesson.softmax_cycles(*shape)
+    why = f"softmax_cycles{shape} is {cycles}, 2048 scores in a cycle. How many exponentials is that, in which unit?"
+    assert cycles != shape[0] * shape[1] // 2048, why
     assert_matches(lesson.softmax_cycles, *shape, oracle=cycles_of_exponentials)
 
 
@@ -78,6 +81,16 @@ def test_one_tile_is_a_product_a_softmax_and_a_product():
 
 
 @pytest.mark.task(2)
+@pytest.mark.counters
+@pytest.mark.parametrize("steps", [1, 2, 3, 5])
+def test_no_more_than_one_tile_of_scores_is_held(steps):
+    tiles_of_scores = lesson.scores_at_once(steps)
+    why = (f"Over {steps} tiles a consumer holds {tiles_of_scores} tiles of scores at once, wanted: 1. Each takes 64 "
+           "registers of each thread. Which softmax comes before S2 begins?")
+    assert tiles_of_scores == 1, why
+
+
+@pytest.mark.task(2)
 @pytest.mark.parametrize("steps, wanted", [(2, 2560), (3, 3584), (8, 8704)])
 def test_the_softmax_runs_beside_the_product_with_the_values_before(steps, wanted):
     cycles = predicted(steps)
@@ -92,9 +105,9 @@ def test_the_softmax_runs_beside_the_product_with_the_values_before(steps, wante
 def test_values_are_begun_before_the_scores_are_waited_for(steps):
     """Else the tensor cores stand still between S and V, until the consumer has noticed that S is there."""
     behind = lesson.products_behind_others(steps)
-    why = (f"Over {steps} tiles {behind} products are begun while another one is in flight, wanted: {steps - 1}, V0 "
-           "behind S1 and so on. Which comes first, V0 or the wait for S1?")
-    assert behind == steps - 1, why
+    why = (f"Over {steps} tiles {behind} products are begun while another one is in flight, wanted: {steps - 1} or "
+           "more, V0 behind S1 and so on. Which comes first, V0 or the wait for S1?")
+    assert behind >= steps - 1, why
 
 
 @pytest.mark.task(2)
@@ -113,16 +126,6 @@ def test_two_consumers_keep_the_tensor_cores_busy_from_the_first_product_to_the_
     cycles = predicted(16, 2)
     why = f"Two consumers with 16 tiles each take {cycles} cycles, wanted: their 64 products of 512, 32768."
     assert cycles <= 32768, why
-
-
-@pytest.mark.task(2)
-@pytest.mark.counters
-@pytest.mark.parametrize("steps", [1, 2, 5])
-def test_no_more_than_one_tile_of_scores_is_held(steps):
-    tiles_of_scores = lesson.scores_at_once(steps)
-    why = (f"Over {steps} tiles a consumer holds {tiles_of_scores} tiles of scores at once, wanted: 1. Each takes 64 "
-           "registers of each thread.")
-    assert tiles_of_scores == 1, why
 
 
 # Task 3: the producer -----------------------------------------------------------------------------
@@ -325,14 +328,17 @@ def test_heads_lengths_and_programs_of_any_number(q_shape, kv_shape, causal, pro
 def test_each_softmax_but_the_first_runs_beside_a_product(rng):
     """Five tiles of keys for each consumer. The first tile of keys has no product of values to run beside."""
     seen = lesson.overlap(*doubles(rng, (1, 1, 4, 3), (1, 1, 20, 3)))
-    beside, alone_, at_once = (seen[name] for name in (
-        "softmaxes over a product", "softmaxes over none", "products that were waited for"))
+    beside, alone_, at_once, values_alone = (seen[name] for name in (
+        "softmaxes over a product", "softmaxes over none", "products that were waited for", "values begun alone"))
     why = (f"Products that ended before warpgroup_mma returned: {at_once}, wanted: 2, the last of each consumer. "
            "Which argument lets one begin and return?")
     assert at_once == 2, why
     why = (f"Softmaxes of both consumers that ran beside a product: {beside}, without one: {alone_}; wanted: 8 and 2. "
            "Which product is in flight when softmax_of is called?")
     assert (beside, alone_) == (8, 2), why
+    why = (f"Products with values that were begun while none was in flight: {values_alone}, wanted: 0. Which comes "
+           "first, V or the wait for S?")
+    assert values_alone == 0, why
 
 
 @pytest.mark.task(3, 4)
@@ -342,7 +348,8 @@ def test_slots_are_given_back_as_soon_as_their_product_has_ended(rng):
     kept_keys, kept_values = seen["slots of k kept in a softmax"], seen["slots of v kept too long"]
     why = f"Slots of k that a consumer kept while it computed a softmax: {kept_keys}, wanted: none. When is k used?"
     assert kept_keys == 0, why
-    why = f"Slots of v that a consumer kept while it began the next product: {kept_values}, wanted: none."
+    why = (f"Slots of v that a consumer kept while it began the next product: {kept_values}, wanted: none. Which wait "
+           "says that v is used?")
     assert kept_values == 0, why
 
 

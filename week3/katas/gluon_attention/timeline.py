@@ -25,6 +25,7 @@ class Schedule:
         self.flying: list[tuple[str, int]] = []
         self.held = self.most_held = 0  # tiles of scores that are begun and are no weights yet
         self.begun_behind = 0  # products that were begun while another one was in flight
+        self.ended: list[tuple[str, int]] = []  # products that the last wait waited for
 
     def begin_scores(self, i: int) -> None:
         self._once("begin_scores", i)
@@ -37,7 +38,7 @@ class Schedule:
             raise RuntimeError(f"softmax({i}): the product of scores {i} has not begun.")
         if ("scores", i) in self.flying:
             raise RuntimeError(f"softmax({i}) reads scores {i} while their product is in flight: {self._flying()}.\n"
-                               "Products end in the order in which they were begun.")
+                               f"{self._of_the_wait(i)}")
         self._once("softmax", i)
         self.held -= 1
 
@@ -54,14 +55,17 @@ class Schedule:
         if most < 0:
             raise RuntimeError(f"wait({most}): no fewer than 0 products can be in flight.")
         self.calls.append(("wait", most))
-        del self.flying[:max(0, len(self.flying) - most)]
+        most = min(most, len(self.flying))
+        self.ended, self.flying = self.flying[:len(self.flying) - most], self.flying[len(self.flying) - most:]
 
     def end(self) -> None:
         if self.flying:
-            raise RuntimeError(f"At the end a product is in flight: {self._flying()}. acc is stored then.")
+            raise RuntimeError(f"At the end a product is in flight: {self._flying()}.\n"
+                               "acc is stored then: which wait comes before?")
         for name in ("begin_scores", "softmax", "begin_values"):
             if missing := [i for i in range(self.steps) if (name, i) not in self.calls]:
-                raise RuntimeError(f"{name}({missing[0]}) is missing, of {self.steps} tiles.")
+                raise RuntimeError(f"{name}({missing[0]}) is missing, of {self.steps} tiles.\n"
+                                   "Which tiles are in acc when all is done?")
 
     def _begin(self, what: str, i: int) -> None:
         self.begun_behind += bool(self.flying)
@@ -73,6 +77,14 @@ class Schedule:
         if (name, i) in self.calls:
             raise RuntimeError(f"{name}({i}) comes a second time.")
         self.calls.append((name, i))
+
+    def _of_the_wait(self, i: int) -> str:
+        """A question to who reads scores that are in flight."""
+        values = [j for what, j in self.ended if what == "values"]
+        if values and self.flying == [("scores", i)]:
+            return (f"The wait before waited for values {values[-1]}, which was begun before scores {i}.\n"
+                    "Which of the two has to end first, so has to be begun first?")
+        return "Products end in the order in which they were begun: how many may be in flight here?"
 
     def _flying(self) -> str:
         return ", ".join(f"{what} {i}" for what, i in self.flying)
