@@ -27,8 +27,8 @@ Concept
     4 + delta * 2 / 4 = 6, and m2 = 18 + 2 + delta**2 * 2 * 2 / 4 = 36. Two empty parts would divide by 0: mind them.
     Registers: a program that holds its whole row needs no such state. It adds up x, then the squares of x - mean: two
     passes over registers, one read. Places behind the row, loaded as 0.0, become 0 - mean, and
-    tl.where(here, x - mean, 0.0) makes them 0 again. rstd = tl.rsqrt(variance + eps) is one over the root; eps keeps
-    it finite if all numbers are equal. A row is found in 64 bits (day 1): tl.program_id(0).to(tl.int64).
+    tl.where(here, x - mean, 0.0) makes them 0 again (x_hat of task 3 needs none: d_out is 0 there). One over the root,
+    rstd = tl.rsqrt(variance + eps), is finite by eps. A row is found in 64 bits (day 1): tl.program_id(0).to(tl.int64).
     Precision: mean has the dtype of all sums: float64 if x has, else float32. A kernel knows it as
     mean_ptr.dtype.element_ty, converts what it loads, and tl.store converts to the dtype of what it stores to.
     Gradients: each weight meets x_hat in every row, so d_weight is d_out * x_hat added up over the rows, and d_bias
@@ -37,10 +37,10 @@ Concept
         through mean, which grows by 1 / n                     -rstd * mean(g)
         through rstd, which grows by -rstd**2 * x_hat[j] / n   -rstd * x_hat[j] * mean(g * x_hat)
     d_x[j] is the sum of the three. In the picture all d_x add up to 0: if all of a row grows by 1, no y changes.
-    Shares: d_weight needs all rows. Atomics would add in line, a row of them for each row of x. Instead program p
-    takes rows p, p + programs, ... and keeps two sums, which begin as tl.zeros((BLOCK,), dtype=...). It stores them
-    as row p of shares[0] and of shares[1]; shares.sum(1) is d_weight and d_bias in the dtype of sums. With for row in
-    tl.range(p, rows, tl.num_programs(0), num_stages=STAGES) rows load early (week 2, day 4). row is int64 if p is.
+    Shares: d_weight needs all rows. Atomics would add in line, a row of them for each row of x. Instead program p takes
+    rows p, p + programs, ... and keeps two sums, which begin as tl.zeros((BLOCK,), dtype=...). It stores them as row p
+    of shares[0] and of shares[1]; shares.sum(1) is d_weight and d_bias in the dtype of sums. Rows load early (week 2,
+    day 4) over tl.range(p, rows, tl.num_programs(0), num_stages=STAGES), whose numbers are int64 if p is.
     Autograd: LayerNorm.apply(...) calls forward(ctx, ...). PyTorch calls backward(ctx, d_out), which returns a gradient
     for each argument of forward, None for eps. ctx.save_for_backward(a, b) keeps tensors that ctx.saved_tensors has
     again; one that was changed in between is an error. Save arguments as they came, and two numbers a row.
@@ -48,7 +48,7 @@ Concept
     for the d_out of y.sum(), which is one number for all. Where it is not 1, x.contiguous() copies.
 
 Code it
-    Task 1  add, merge: Welford's state, by hand                                        (ten lines)
+    Task 1  add, merge: Welford's state, by hand                             (ten to fifteen lines)
     Task 2  forward_kernel, layernorm_forward: a row a program, read once               (fourteen to eighteen lines)
     Task 3  backward_kernel, layernorm_backward: d_x, and shares of d_weight, d_bias    (twenty to twenty-six lines)
     Task 4  as_rows, LayerNorm: for autograd, any shape and any strides                 (eight lines)

@@ -1,5 +1,6 @@
 """The kata again, as checks: Welford's state, a row read once, gradients by shares, all of it for autograd."""
 
+import itertools
 import re
 
 import numpy as np
@@ -87,6 +88,15 @@ def products(kernel):
     """How many multiplications of integers the compiler was given in 64 bits, and how many in 32."""
     types = re.findall(r"arith\.muli .*: (?:tensor<[\dx]+x)?(i\d+)", kernel.text("ttir"))
     return types.count("i64"), types.count("i32")
+
+
+def of_seven_digits(names, results, wanted):
+    """Which of these float64 results are as far from what is wanted as those of float32 are, and no further."""
+    errors = [float((got - want).abs().max() / want.abs().max()) for got, want in zip(results, wanted)]
+    return " and ".join(name for name, error in zip(names, errors) if 1e-10 < error < 1e-5)
+
+
+SEVEN_DIGITS = "Of float64 arguments, {} came out with the 7 digits of float32. Which line makes float32 of numbers?"
 
 
 def zeros(*shapes, dtype=torch.float16):
@@ -285,6 +295,9 @@ def test_y_has_the_dtype_of_x_and_mean_and_rstd_that_of_sums(dtype, rng):
 @pytest.mark.tolerance
 def test_float64_is_normed_in_float64(rng):
     x, weight, bias = case(rng, 3, 37, dtype=torch.float64)
+    by_hand, results = forward_by_hand(x, weight, bias), lesson.layernorm_forward(x, weight, bias)
+    in_float32 = of_seven_digits(["y", "mean", "rstd"], results, by_hand)
+    assert in_float32 == "", SEVEN_DIGITS.format(in_float32)
     assert_matches(lesson.layernorm_forward, x, weight, bias, eps=2**-16, oracle=forward_by_hand,
                    tolerance=accumulated("float64", 37))
 
@@ -414,6 +427,33 @@ def test_means_on_the_way_back_are_those_of_n_numbers():
     assert to_four_places == [0, 0, 0, 0, 0], why
 
 
+def times_rstd(d_x, rstd):
+    """How often rstd is a factor of each part of d_x, where g is (1, 0, 0) and x_hat (-1, -1, 2) / sqrt(2).
+
+    None if no such numbers make this d_x. -1: divided by it. All are 1 in a right d_x.
+    """
+    g, mean_of_g, by_x_hat = tensor([1, 0, 0]), tensor([1, 1, 1]) / 3, tensor([1, 1, -2]) / 6
+    for of_g, of_mean, of_x_hat in itertools.product((-1, 0, 1, 2), repeat=3):
+        column = rstd[:, None]
+        made = g * column**of_g - mean_of_g * column**of_mean - by_x_hat * column**of_x_hat
+        if torch.allclose(d_x, made, rtol=1e-3, atol=1e-3):
+            return {"g": of_g, "mean(g)": of_mean, "x_hat * mean(g * x_hat)": of_x_hat}
+    return None
+
+
+def why_by_rstd(times):
+    """What these factors come from; None if they are unknown, or right."""
+    if times is None or set(times.values()) == {1}:
+        return None
+    if list(times.values()) == [1, 1, -1]:
+        return "As if x_hat were x - mean in d_x. By what is x - mean multiplied?"
+    words = {-1: "is divided by rstd", 0: "has no rstd", 2: "has rstd twice"}
+    parts = [(words[power], part) for part, power in times.items() if power != 1]
+    named = "; ".join(f"{part} {what}" for what, part in parts)
+    named = f"each part {parts[0][0]}" if len(parts) == 3 and len(dict(parts)) == 1 else named
+    return f"Row 0 is right, and its rstd is 1. In d_x, as it seems: {named}. How often should each part have it?"
+
+
 @pytest.mark.task(3)
 def test_each_row_is_normed_by_its_own_mean_and_rstd():
     """All rows have the same x_hat, so that d_x * rstd**-1 is the same in all."""
@@ -427,6 +467,8 @@ def test_each_row_is_normed_by_its_own_mean_and_rstd():
     assert not each_row_lacks_rstd, "Each row of d_x is too small by its own rstd. What is the last factor of d_x?"
     own = "Only the first row of each of the two programs is right. Are mean and rstd those of row, or of p?"
     others = "Which mean and rstd do the others get?" if with_rstd else None
+    in_the_formula = why_by_rstd(times_rstd(d_x, rstd))
+    assert in_the_formula is None, in_the_formula
     right_rows = with_rstd
     assert right_rows == [0, 1, 2, 3, 4], own if right_rows == [0, 1] else others
 
@@ -509,6 +551,13 @@ def test_a_share_of_2049_is_rounded_to_float16_only_in_the_sum():
 @pytest.mark.tolerance
 def test_float64_goes_back_in_float64(rng):
     d_out, x, weight = numbers(rng, (4, 5), (4, 5), (5,), dtype=torch.float64)
+    by_hand = backward_by_autograd(d_out, x, weight, None, None)
+    try:
+        results = lesson.layernorm_backward(d_out, x, weight, *statistics(x), programs=2)
+    except CompileError:
+        results = by_hand  # assert_goes_back has a question about it
+    in_float32 = of_seven_digits(["d_x", "d_weight", "d_bias"], results, by_hand)
+    assert in_float32 == "", SEVEN_DIGITS.format(in_float32)
     assert_goes_back(d_out, x, weight, *statistics(x), programs=2)
 
 
@@ -716,13 +765,26 @@ def test_the_gradients_are_the_same_under_torch_compile(rng):
                    tolerance=summed("float32", 12))
 
 
+def assert_no_copy_waits(saved, x, weight):
+    """x and weight have elements that lie apart, which a copy has side by side."""
+    __tracebackhide__ = True
+    copied = {name for name, wanted in (("x", x), ("weight", weight)) for each in saved
+              if torch.equal(each.flatten(), wanted.flatten()) and each.stride(-1) != wanted.stride(-1)}
+    copies = " and ".join(f"a copy of {name}" for name in sorted(copied))
+    why = f"What waits is {copies}. Save what came, and call {{}} once more on the way back."
+    again = {"x": "as_rows(x)", "weight": "weight.contiguous()"}
+    assert copied == set(), why.format(" and ".join(again[name] for name in sorted(copied)))
+
+
 @pytest.mark.task(2, 3, 4)
 @pytest.mark.counters
 def test_mean_and_rstd_alone_wait_for_the_way_back(rng):
     rows, n = 8, 64
-    wide, weight, bias, d_out = numbers(rng, (rows, 2 * n), (n,), (n,), (rows, n))
+    wide, wide_weight, bias, d_out = numbers(rng, (rows, 2 * n), (2 * n,), (n,), (rows, n))
+    x, weight = wide[:, ::2], wide_weight[::2]
+    assert_no_copy_waits(saved_tensors(lesson.layernorm)(x, weight, bias), x, weight)
     mean_and_rstd = FLOAT32 * 2 * rows
-    used = memory(gradients(lesson.layernorm), wide[:, ::2], weight, bias, d_out=d_out)
+    used = memory(gradients(lesson.layernorm), x, weight, bias, d_out=d_out)
     assert used.saved <= mean_and_rstd
 
 
@@ -734,14 +796,9 @@ def test_autograd_keeps_the_arguments_and_not_the_result(rng):
     saved = saved_tensors(lesson.layernorm)(x, weight, bias)
     y = lesson.layernorm(x, weight, bias)
     saves_x, saves_y = (any(torch.equal(each.flatten(), wanted.flatten()) for each in saved) for wanted in (x, y))
-    copied = {name for name, wanted in (("x", x), ("weight", weight)) for each in saved
-              if torch.equal(each.flatten(), wanted.flatten()) and each.stride(-1) != wanted.stride(-1)}
     assert saves_x, "Backward needs x: is it handed to ctx.save_for_backward?"
     assert not saves_y, "y waits for the backward: what does layernorm_backward need it for?"
-    copies = " and ".join(f"a copy of {name}" for name in sorted(copied))
-    why = f"What waits is {copies}. Save what came, and call {{}} once more on the way back."
-    again = {"x": "as_rows(x)", "weight": "weight.contiguous()"}
-    assert copied == set(), why.format(" and ".join(again[name] for name in sorted(copied)))
+    assert_no_copy_waits(saved, x, weight)
 
 
 @pytest.mark.task(2, 3, 4)
