@@ -29,16 +29,17 @@ Concept
     Tile: BLOCK_KEPT results by BLOCK_N elements of each, 4 by 4 for the picture; a program for each BLOCK_KEPT results
     goes from tile to tile. Lanes should read neighbours, so the side with the shorter stride is long (tile_for, given).
     Element j of a result lies at begin + j * axis_stride, which may pass 2**31 (day 1): j needs 64 bits.
-    Variance: mean(x * x) - mean**2 cancels (day 2). Each tile takes the squares of x - (its own mean), 0 where no
-    element is, and joins what came before (merge of the kata layernorm): `first` elements before, `count` in the
-    tile, delta between the two means. m2 grows by both their squares and delta**2 * first * count / (first + count).
-    1, then 2 and 6: m2 = 8 + 3**2 * 1 * 2 / 3 = 14. The new mean, (mean * first + total) / (first + count), is
-    (1 * 1 + 8) / 3 = 3. (Adding a part of delta to mean is as right, but makes NaN of an infinity.) At first all are 0.
+    Variance: mean(x * x) - mean**2 cancels (day 2). A tile adds up the squares of deviations, x - (its own mean). Where
+    no element is, the deviation is put to 0: there x was loaded as 0, but 0 - mean is not 0. Then tiles are joined:
+    `first` elements came before, `count` are in this tile, delta is its mean - mean. m2, the squares so far, grows by
+    those of the tile and delta**2 * first * count / (first + count); mean is (mean * first + total) / (first + count).
+    1, then 2 and 6: m2 = 0 + (2**2 + 2**2) + 3**2 * 1 * 2 / 3 = 14, mean = (1 * 1 + (2 + 6)) / 3 = 3. At first all are
+    0. (Adding a part of delta to mean is as right, but makes NaN of an infinity.)
     Correction: var = m2 / divisor, which moments hands to the kernel: n - correction, or 0 if that is below 0.
     A correction of 1 is for a sample (torch.var), 0 for all there is. m2 / 0 is infinite; 0 / 0, of one number, NaN.
     Precision: sums and results have the dtype of mean_ptr: float64 if x has, else float32. Two integers of a kernel
     have a product of 32 bits and a quotient in float32: so products begin with delta, delta * delta * first * ...
-    Gradients: d_x is d_mean / n, and d_var * 2 * (x - mean) / (n - correction): what x does to var through the mean
+    Gradients: d_x is d_mean / n + d_var * 2 * (x - mean) / (n - correction): what x does to var through the mean
     adds up to 0. With d_mean = 3 and d_var = 1 the first column gets 1 + (-2, -1, 3). Both arrive with `axis` of length
     1, and broadcasting hands them to all n. Without keepdim forward takes this axis away: squeeze(axis).
 
@@ -108,7 +109,10 @@ def tile_for(kept: int, n: int, kept_stride: int, axis_stride: int) -> tuple[int
 
 @triton.jit
 def begins(i, size_1, size_2, stride_0, stride_1, stride_2):
-    """How far from the start of x the elements of result i begin. i: a block of int64. Given."""
+    """How far from the start of x the elements of result i begin. i: a block of int64. Given.
+
+    Nothing is divided by the first of the three sizes: so it is not asked for.
+    """
     return i // size_2 // size_1 * stride_0 + i // size_2 % size_1 * stride_1 + i % size_2 * stride_2
 
 
@@ -132,7 +136,8 @@ def moments(x: torch.Tensor, axis: int, correction: int = 1) -> tuple[torch.Tens
     """Mean and variance of x along an axis, which stays with length 1; by moments_kernel, and nothing beside it.
 
     x: one axis or more, of any sizes and strides, float16, bfloat16, float32 or float64. axis: 0 or more.
-    correction: may be as large as n or larger, see Correction. The results are float64 if x is, else float32.
+    correction: may be larger than n; n - correction, if below 0, counts as 0. The results are float64 if x is, else
+    float32.
     Where x has no element there is no launch: both are NaN along an empty axis, and empty if a kept axis is.
     """
     n, order, dtype = x.shape[axis], kept_axes(x.stride(), axis), torch.promote_types(x.dtype, torch.float32)
