@@ -152,10 +152,11 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
 
 
 def _one_question(message: str, told: list[str]) -> tuple[str, list[str]]:
-    """A question of the test's own stands in place of the one that is asked of every call's memory."""
+    """A question of the test's own stands in place of one that is asked of every call's memory, or of what it moves."""
     from tools.check.diagnosis.alive import ASKS
+    from tools.check.diagnosis.global_memory import UNKNOWN
 
-    if not told or told[-1] not in ASKS.values() or not message.endswith("?"):
+    if not told or told[-1] not in (*ASKS.values(), UNKNOWN) or not message.endswith("?"):
         return message, told
     return "", [*told[:-1], *(textwrap.fill(line, WIDTH) for line in message.splitlines())]
 

@@ -12,6 +12,7 @@ from tools.words import plural
 
 LANES = 32  # of a warp
 WORTH = 1.25  # times the bytes: what is touched beyond that is wasted
+UNKNOWN = "What is moved more than once, or not at all?"  # where nothing tells what went wrong
 KINDS = {"bytes_loaded": "load", "bytes_stored": "store", "bytes_atomic": "atomic"}  # figure -> kind of the lines
 
 
@@ -57,7 +58,7 @@ def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: 
         return "How often does that line run, and for which elements?"
     if name == "sectors" and sides:
         return "What is moved more than once, or lies farther apart than it should?"
-    return "What is moved more than once, or not at all?"
+    return UNKNOWN
 
 
 def _would_do(moved: int, sectors: float) -> bool:

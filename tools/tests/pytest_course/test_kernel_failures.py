@@ -94,6 +94,28 @@ def test_it(why):
     assert "2,048 bytes\n  Which of them does the result need whole, and until when?" in ran.text
 
 
+def test_it_stands_in_place_of_the_one_about_what_is_moved_too(course):
+    course.solve("week1/day4")
+    test = """
+import pytest, torch
+from tools.check import count
+from week1.day4 import vector_add as lesson
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("why", ["Is x read twice?", "Half is enough."])
+def test_it(why):
+    counters = count(lesson.vector_add, torch.ones(512), torch.ones(512), block=64)
+    assert counters.sectors * 32 <= 1.1 * 1024, why
+"""
+    course.write("week1/day4/test_vector_add.py", test)
+    ran = course.pytest("week1/day4", "--sim", "-k", "twice")
+    assert ran.lines[ran.lines.index("  Is x read twice?") - 1].endswith("sectors")
+    assert "not at all?" not in ran.text
+    ran = course.pytest("week1/day4", "--sim", "-k", "enough")
+    assert "\n  Half is enough.\n\n  The test says  " in ran.text
+    assert "\n  What is moved more than once, or not at all?" in ran.text
+
+
 @pytest.mark.parametrize("how", [("--sim",), ("--remote",)], ids=["here", "remote"])
 def test_a_function_without_a_way_back_is_no_fault_of_the_course(course, how):
     course.solve("week1/day4")
