@@ -217,16 +217,20 @@ def test_what_is_refused_at_the_launch_stands_at_the_kernels_line(kind):
 
 
 LONG = f"v = tl.load(x_ptr + row[:, None] * {'BLOCK' * 4} + col[None, :], mask=(row < n)[:, None], other=0.0)"
-REFUSAL = Raised("Fault", f"f, line {second()}:  {LONG[:50]}...\nIt is refused.", (Frame(LESSON, second(), "f", LONG),))
+
+
+def refusal() -> Raised:
+    frame = Frame(LESSON, second(), "f", LONG)
+    return Raised("Fault", f"f, line {second()}:  {LONG[:50]}...\nIt is refused.", (frame,))
 
 
 def test_a_long_line_stands_in_a_line_of_its_own_and_shows_its_pointer_before_its_mask():
-    where, source, *rest = refused(REFUSAL)
+    where, source, *rest = refused(refusal())
     assert (where, rest) == (f"task 2, f, line {second()}:", ["It is refused."])
     assert source == f"    {LONG[:69]}..." and len(source) == 76
 
 
 def test_where_there_is_no_room_for_that_its_middle_is_left_out():
-    head, *rest = refused(REFUSAL, room=2)
+    head, *rest = refused(refusal(), room=2)
     assert rest == ["It is refused."] and len(head) == 76
     assert head.startswith(f"task 2, f, line {second()}:  v =") and head.endswith("other=0.0)")
