@@ -28,7 +28,7 @@ Concept
     price: s and dp are computed in both, and one kernel would compute them once. But that one adds parts of dq to
     memory by atomics: programs wait for each other, and their order differs from run to run. On an H100 it had .61 to
     .69 of cuDNN's speed at d = 128, two kernels like these .77 to .78 (November 2026).
-    Turned: the left matrix of tl.dot may stay in registers, and dv has p.T there. So keys_kernel computes p and dp
+    Turned: the left matrix of tl.dot may stay in registers; in p.T @ d_out it is p.T. So keys_kernel computes p and dp
     turned from the start, with a row for each key: tl.dot(k, q.T) is s.T. lse and delta are rows then: lse[None, :].
     At d = 128 a thread has few registers left: in the order p, dv, ds, dk the fewest tiles are in use at once.
     Heads: GROUP heads of queries, one after the other, share a key head. With GROUP = 3, key head 1 is that of
@@ -39,19 +39,19 @@ Concept
     queries_kernel hides these keys; keys_kernel need not, for no store keeps their rows of dk and dv.
     Causal: query i sees keys 0 to i. Tiles that are hidden as a whole are left out. With TILE_M = 32, queries 0 to 79
     see none of keys 80 to 95, and query 80 is in the tile of queries 64 to 95: the loop over queries begins at 64. From
-    query 95 on all see all of these keys: an `if` around tl.where saves the time there, which no test measures. Where
-    TILE_M is less than TILE_N, several tiles of queries see only a part of a tile of keys.
-    Powers of 2: lse of of_rows has log2(e) in it already, and scale * LOG2_E is the scale with it, so that
-    p = tl.exp2(s * (scale * LOG2_E) - lse[:, None]), s without a scale.
+    query 95 on all see all of these keys. You may spare the time of tl.where there by an `if`, as for keys before
+    `whole`; no test asks for it. If TILE_M is less than TILE_N, several tiles of queries see a part of a tile of keys.
+    Powers of 2: exp(x) is exp2(x * LOG2_E). of_rows has multiplied lse by LOG2_E; s = q @ k.T, without a scale, still
+    needs both factors: p = tl.exp2(s * (scale * LOG2_E) - lse[:, None]).
     16 bits: tl.dot(ds.to(k.dtype), k, dq) multiplies in 16 bits and adds to dq in float32. p likewise. Behind the loop
     a sum is multiplied by scale, rounded, and stored as a box of 1 x 1 x TILE_M x D:
     dq_desc.store([batch, head, row, 0], (dq * scale).to(dq_desc.dtype).reshape(1, 1, TILE_M, D)).
 
 Code it
-    Task 1  delta_kernel: one number for each query                                    (three lines)
-    Task 2  queries_kernel: dq of a tile of queries, key tile after key tile             (ten lines)
-    Task 3  keys_kernel: dk and dv of a tile of keys, from all heads that share it   (sixteen lines)
-    Task 4  predict_flops, predict_peak: the price and the memory, before you look       (two lines)
+    Task 1  delta_kernel: one number for each query                                               (three lines)
+    Task 2  queries_kernel: dq of a tile of queries, key tile after key tile            (ten to thirteen lines)
+    Task 3  keys_kernel: dk and dv of a tile of keys, from all heads that share it (sixteen or seventeen lines)
+    Task 4  predict_flops, predict_peak: the price and the memory, before you look                  (two lines)
 
 Verify
     pytest week3/katas/flash_backward            then: ./course quiz week3/katas/flash_backward
@@ -240,5 +240,8 @@ def predict_flops(batches: int, heads: int, n_q: int, n_k: int, d: int) -> int:
 
 
 def predict_peak(batches: int, heads: int, kv_heads: int, n_q: int, n_k: int, d: int) -> int:
-    """Most bytes that attention_backward itself allocates at a time, for legal strides: 2 a number, 4 for float32."""
+    """Most bytes that attention_backward itself allocates at a time, for legal strides: 2 a number, 4 for float32.
+
+    It is given o and lse, which do not count; delta lives until it returns.
+    """
     raise NotImplementedError("week3/katas/flash_backward task 4: predict_peak")

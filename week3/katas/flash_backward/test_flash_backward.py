@@ -273,7 +273,7 @@ def test_places_past_the_last_key_add_nothing_to_dq(causal, rng):
     q[:, :, 19, 0] = 1
     arguments = with_lse_and_delta(q, k, v, d_out, causal, 1.0)
     queries_with_nan = [query for query, row in enumerate(dq_of_find_dq(*arguments)[0, 0]) if row.isnan().any()]
-    words = "Query 19: past the last key p is exp(17), and ds infinite in float16. What is infinity times 0?"
+    words = "Query 19: past the last key p is exp(17), ds infinite, times a key of 0 NaN. What should p be there?"
     assert queries_with_nan != [19], words
     assert_matches(dq_beside_column_0, *arguments, oracle=right_beside_column_0, tolerance=rounded(HALF))
 
@@ -331,6 +331,8 @@ def assert_tiles_seen_take(products_of_a_tile, function, rng, n_q, n_k, causal, 
     lengths = f"{n_q} queries, {n_k} keys: in {seen} of {tiles} tiles (32 x 16) a query sees a key."
     if seen < tiles:
         assert products != each * tiles, f"{lengths} {products} products are {each} for each of {tiles}. {asked}"
+    one_more = f"{lengths} {products} products are {each + 1} for each of these {seen}, not {each}"
+    assert products != (each + 1) * seen, f"{one_more} ({', '.join(products_of_a_tile)}). Which is computed twice?"
     assert products <= each * seen, f"{lengths} Each takes {each}: {', '.join(products_of_a_tile)}"
 
 
@@ -350,7 +352,9 @@ def test_queries_kernel_loads_each_tile_once_and_stores_dq_once(rng):
     loads_of_q_and_d_out, loads_of_k_and_v, loads_of_lse_and_delta = 2 * 64 * row, 2 * (32 + 64) * row, 2 * 64 * 4
     words = f"Once each: q and d_out {loads_of_q_and_d_out} bytes, k and v {loads_of_k_and_v}"
     assert counters.bytes_loaded <= loads_of_q_and_d_out + loads_of_k_and_v + loads_of_lse_and_delta, words
-    assert counters.bytes_stored <= 64 * row
+    in_each_turn = "dq is stored once for each tile of keys. After how many of them is the sum complete?"
+    assert counters.bytes_stored != 6 * TILE_M * row, in_each_turn
+    assert counters.bytes_stored <= 64 * row, "Each row of dq is stored once. Which are stored again?"
     assert counters.bytes_atomic == 0
 
 
@@ -397,7 +401,13 @@ def test_queries_kernel_runs_on_tensor_cores_and_spills_nothing(rng):
 @pytest.mark.task(3)
 def test_dv_of_the_keys_of_the_lesson_are_their_weights():
     """d_out = (1, 0): column 0 of dv is p = .237 .032 .087 .644."""
-    weights = first_column(dv_alone(*of_the_lesson()))
+    try:
+        weights = first_column(dv_alone(*of_the_lesson()))
+    except ValueError as refused:  # its own words, the line and the shapes are shown; the question comes on top
+        words = "In s.T a row is a key, a column a query: 16 x 32. What in the line below has a row for each query?"
+        if "incompatible dimensions at index 0: 16 and 32" in str(refused):
+            refused.args = (f"{refused}. {words}",)
+        raise
     assert weights != [-0.145, -0.052, -0.053, 0.25], "Column 0 of dv is ds. Of what is dv made, p or ds?"
     assert weights != [0.125, 0.007, 0.03, 0.53], "As if exp stood where exp2 belongs: log2(e) is in s and lse already"
     words = "As if one of s and lse were for exp and the other for exp2. Which has log2(e)?"
@@ -552,7 +562,11 @@ def test_keys_kernel_loads_each_tile_once_and_stores_dk_and_dv_once(rng):
     loads_of_k_and_v, loads_of_q_and_d_out, loads_of_lse_and_delta = 2 * 64 * row, 2 * queries * row, 2 * queries * 4
     words = f"Once each: k and v {loads_of_k_and_v} bytes, q and d_out {loads_of_q_and_d_out}"
     assert counters.bytes_loaded <= loads_of_k_and_v + loads_of_q_and_d_out + loads_of_lse_and_delta, words
-    assert counters.bytes_stored <= 2 * 64 * row
+    results = 2 * 64 * row
+    after_each_head = "dk and dv are stored once for each head of queries. Of how many heads is each a sum?"
+    assert counters.bytes_stored != 2 * results, after_each_head
+    words = "dk and dv are stored before the loops are over. When are the sums complete?"
+    assert counters.bytes_stored <= results, words
     assert counters.bytes_atomic == 0
 
 
