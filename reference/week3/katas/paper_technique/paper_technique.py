@@ -44,8 +44,8 @@ Concept
     One chunk: x - y is a second one. x.sub_(y), x.exp_() and x.mul_(y) write into x. del x forgets it: in a loop the
     old x is alive until the new one has been computed.
     16 bits: .to(lse.dtype) of hidden, and of the classifier's rows of one chunk; all of its rows would take 2250 MiB.
-    In float32 .to copies nothing: a write into it is one into hidden. Products are float32, d_hidden is added up in
-    lse.dtype, and each gradient is rounded once.
+    In float32 .to copies nothing: a write into it is one into hidden. Products and d_hidden are of lse.dtype, and each
+    gradient is rounded once.
 
 Code it
     Task 1  bytes_of_logits, bytes_of_forward, bytes_of_backward: the claim, as formulas    (three lines)
