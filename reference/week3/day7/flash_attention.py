@@ -2,7 +2,7 @@
 
 Challenge
     Write the attention that a network trains with: many heads, any length, 16 bits, gradients, near cuDNN's speed.
-    No array of all scores ever exists: the backward computes them again, block after block.
+    No array of all scores ever exists: in a second sitting, task 3 on, the backward computes them again, by blocks.
 
         40 queries, 40 keys, causal: query i sees keys 0 to i. A tile has 32 queries and 16 keys.
                           keys 0-15   keys 16-31   keys 32-39
