@@ -477,11 +477,14 @@ def test_each_row_is_normed_by_its_own_mean_and_rstd():
 def test_the_row_of_the_lesson_has_the_gradients_of_the_picture():
     d_out, (x, weight, _) = tensor([[0, 0, 0, 2]]), story()
     mean, rstd = statistics(x)
-    d_x = [round(each, 2) for each in lesson.layernorm_backward(d_out, x, weight, mean, rstd)[0][0].tolist()]
+    gradients_found = lesson.layernorm_backward(d_out, x, weight, mean, rstd)
+    d_x, d_weight, d_bias = ([round(each, 2) for each in found.flatten().tolist()] for found in gradients_found)
     means = {(.39, -.28, -.28, .83): "mean(g)", (-.06, -.39, -.39, .83): "mean(g * x_hat)"}
     instead = means.get(tuple(d_x))
     why = f"As if {instead} were .5, not 1: d_out stands in it in place of g. Where does weight come in?"
     assert instead is None, why
+    assert d_bias != [0, 0, 0, 4], "d_bias is 4: the sum of g, 2 * 2. Does weight stand between y and bias?"
+    assert d_weight != [0, 0, 0, 18], "d_weight is 18: d_out is 2, x is 9, x_hat 1. Which of them does weight multiply?"
     assert_goes_back(d_out, x, weight, mean, rstd)
 
 
@@ -700,7 +703,8 @@ def test_elements_of_a_row_are_made_to_lie_side_by_side(shape, rng):
 def test_rows_that_lie_apart_are_not_copied(rng):
     x, = numbers(rng, (64, 32))
     bytes_of_copies = memory(lesson.as_rows, apart(x)).peak
-    assert bytes_of_copies == 0, "Elements of a row lie side by side here, and kernels take row strides."
+    why = "Elements of a row lie side by side here, and kernels take row strides. What copies them?"
+    assert bytes_of_copies == 0, why
 
 
 @pytest.mark.task(2, 4)
@@ -711,7 +715,9 @@ def test_layernorm_of_the_lesson_is_minus_4_2_1_3():
 @pytest.mark.task(2, 4)
 def test_eps_reaches_the_kernel():
     """-1 and 1 have variance 1; with eps = 3 rstd is 1 / 2."""
-    y = lesson.layernorm(tensor([-1, 1]), tensor([1, 1]), tensor([0, 0]), 3.0).tolist()
+    y = lesson.layernorm(tensor([-1, 1]), tensor([1, 1]), tensor([0, 0]), 3.0)
+    assert y.shape == (2,), "x has one axis. What gives y the shape of x again?"
+    y = y.tolist()
     why = "As if eps were 1e-5, not 3: does forward hand eps on?" if abs(y[1] - 1) < 1e-3 else "rstd is 1 / 2 here."
     assert y == pytest.approx([-0.5, 0.5]), why
 

@@ -1,8 +1,8 @@
 """Week 3, kata: attention whose softmax hides behind products (Gluon)
 
 Challenge
-    The tensor cores wait while a softmax is computed. Begin their next product first, and let the softmax run beside
-    it, as FlashAttention-3 does. Tiles of 64 queries and 128 keys, d = 128, columns of 512 cycles:
+    The tensor cores wait while a softmax is computed. Begin their next product first, so the softmax runs beside it
+    (FlashAttention-3). In a second sitting, task 3 on, in Gluon. 64 queries, 128 keys, d = 128, columns of 512 cycles:
 
         one after the other   tensor cores   S0   .   V0   S1   .   V1   S2   .   V2
                               softmax         .  p0    .    .  p1    .    .  p2    .
