@@ -16,7 +16,7 @@ HEAD = """\
 Every figure here is computed from the pairs in `benchmarks/*.json`; `./course pages` writes this page, and a test
 compares the two. Each run times the reference solution and its rival in turn, in random order; *ratio* is the
 median of rival time over ours, so above 1 is faster than the rival. The worst of the runs counts.
-Where a function of the same shape stands in two sections, it was changed in between, and the later one holds.
+Where a function of the same shape stands in two sections, the later one holds.
 """
 
 

@@ -18,12 +18,17 @@ def indices(view: View, block: np.ndarray, outside: np.ndarray) -> np.ndarray | 
     if 1 in block.shape:  # a single line says nothing of the step that the kernel takes to the next one
         return None
     (rows, columns), (step, one) = view.tensor.shape, view.tensor.stride()
-    places, found = (block.astype(np.int64) - view.low) // view.tensor.element_size(), np.argwhere(outside)
-    if not _lies_so(places, step):  # or transposed: its columns are parts of rows
-        places, found = places.T, found[:, ::-1]
+    places, outside = _in_lines(view, block, outside)
     row, column = divmod(int(places[0, 0]), max(step, 1))
     known = one == 1 and 1 < columns <= step and _lies_so(places, step) and 0 <= row < rows and column < columns
-    return found + (row, column) if known else None
+    return np.argwhere(outside) + (row, column) if known else None
+
+
+def _in_lines(view: View, block: np.ndarray, marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The places of a block in elements from the start of the view, and which are marked; both transposed if that puts
+    neighbours into lines."""
+    places = (block.astype(np.int64) - view.low) // view.tensor.element_size()
+    return (places.T, marked.T) if (np.diff(places, axis=1) != 1).any() else (places, marked)
 
 
 def _lies_so(places: np.ndarray, step: int) -> bool:
@@ -40,12 +45,9 @@ def row_step(view: View, block: np.ndarray, asked: np.ndarray) -> int | None:
     if block.ndim != 2 or 1 in block.shape or view.tensor.dim() < 2 or view.tensor.stride(-1) != 1:
         return None
     size, own = view.tensor.element_size(), view.tensor.stride(-2)
-    places = (block.astype(np.int64) - view.low) // size
-    if (np.diff(places, axis=1) != 1).any():  # or transposed
-        places, asked = places.T, asked.T
-    steps, start = np.diff(places, axis=0), int(places[0, 0])
-    step = int(steps[0, 0])
-    if (np.diff(places, axis=1) != 1).any() or (steps != step).any() or step in (0, 1, *view.tensor.stride()):
+    places, asked = _in_lines(view, block, asked)
+    start, step = int(places[0, 0]), int(places[1, 0] - places[0, 0])
+    if not _lies_so(places, step) or step in (0, 1, *view.tensor.stride()):
         return None
     if asked[:, view.tensor.shape[-1] :].any():
         return None

@@ -234,24 +234,29 @@ def test_an_event_that_was_recorded_before_the_work_is_told_with_its_line(device
     assert lines[-1] == "Which event should this stream wait for, and when is that to be recorded?"
 
 
-def test_an_event_of_its_own_stream_is_told_as_such(device):
+@pytest.mark.parametrize(
+    "waiting, says, asks",
+    [
+        (
+            "other",
+            "recorded in its own stream, not in that of the kernel.",
+            "In which stream is the event to be recorded that this one waits for?",
+        ),
+        (
+            "one",
+            "The other stream waits for this one, by an event of line",
+            "Which of the two should wait for the other?",
+        ),
+    ],
+    ids=["its own stream", "the other way round"],
+)
+def test_an_event_of_the_stream_that_should_wait_is_told_as_such(device, waiting, says, asks):
     array, one, other = on_device(device), device.stream(), device.stream()
     device.execute("read", one, [array], lambda: 100 * MIB)
-    device.wait(other, device.record(other))
+    device.wait(one if waiting == "one" else other, device.record(other))
     with pytest.raises(Fault) as caught:
         device.upload(array, pinned(device), other, wait=False)
-    assert "recorded in its own stream, not in that of the kernel." in caught.value.text
-    assert caught.value.text.endswith("In which stream is the event to be recorded that this one waits for?")
-
-
-def test_a_wait_the_other_way_round_is_told_as_such(device):
-    array, one, other = on_device(device), device.stream(), device.stream()
-    device.execute("read", one, [array], lambda: 100 * MIB)
-    device.wait(one, device.record(other))
-    with pytest.raises(Fault) as caught:
-        device.upload(array, pinned(device), other, wait=False)
-    assert "The other stream waits for this one, by an event of line" in caught.value.text
-    assert caught.value.text.endswith("Which of the two should wait for the other?")
+    assert says in caught.value.text and caught.value.text.endswith(asks)
 
 
 @pytest.mark.parametrize("waits_before", [True, False])

@@ -518,7 +518,8 @@ def alive_at_the_peak(used, shape, dtype="float32"):
 @pytest.mark.task(3)
 @pytest.mark.counters
 @pytest.mark.parametrize("words, what", [
-    (64, "which operation writes into no chunk that is there?"), (1024, "what forgets the one of the turn before?")],
+    (64, "which makes a new one, where it could write into the one there is?"),
+    (1024, "what forgets the one of the turn before?")],
     ids=["one turn", "16 turns"])
 def test_one_chunk_of_logits_is_alive_at_a_time(words, what, rng):
     """128 tokens, 64 words at a time: in one turn, and in 16."""
@@ -624,7 +625,7 @@ def test_beside_the_arguments_lse_alone_waits_for_the_backward(dtype, rng):
     hidden, classifier, labels = case(rng, 64, 100, 24, dtype)
     turned = (x.T.contiguous().T for x in (hidden, classifier))
     used = memory(gradients(lesson.cross_entropy), *turned, labels, d_out=tensor(1.0))
-    assert used.saved <= lse + counted, "Which line makes it, and of what? Any strides are all right for the kernel."
+    assert used.saved <= lse + counted, "What else waits, and what makes it? The kernel takes any strides."
 
 
 @pytest.mark.task(2, 3, 4)

@@ -32,10 +32,10 @@ Concept
     row one number, lse = m + log(l) (day 5), the log-sum-exp of all its scores. The weights are exp(score - lse) then,
     and the mask is drawn again. An lse of 1000 is off by up to 3e-5 in float32, and each weight by that share of it.
     In tiles (day 6): l grows by all weights of a tile, acc by those that are kept. scale is the same for all, so acc
-    is multiplied by it once, at the end, where it is divided by l. kept wants row in 64 bits; there it is given in 32.
+    is multiplied by it once, at the end, where it is divided by l. kept wants row in 64 bits; the kernel has it in 32.
     A hidden row, of nothing but -inf, has weights, results and gradients of 0. Since -inf - -inf is NaN, m is at least
-    LOWEST (day 6), and so is what is subtracted in place of lse. Since 0 / 0 is NaN, weights are divided by 1 where l
-    is 0. The lse of that row stays m + log(0), -inf.
+    LOWEST (day 6), and on the way back tl.maximum(lse, LOWEST) is subtracted. Since 0 / 0 is NaN, weights are divided
+    by 1 where l is 0. The lse of that row stays m + log(0), -inf.
     A place is chosen by tl.where, since 0 times NaN is NaN: what is dropped is 0, whatever it was. tl.max(scores) and
     tl.sum(weights) of a row (1, BLOCK) are one number. Only the store rounds to 16 bits: y has the dtype of scores.
     Autograd, as in that kata: ctx.save_for_backward(a, b) keeps tensors, ctx.saved_tensors are those, and backward
@@ -81,9 +81,10 @@ def eight_draws(seed, offset):
 
 
 def threshold_and_scale(p: float) -> tuple[int, float]:
-    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p). If p is 1, nothing is.
+    """Draws below threshold are dropped; what is kept is multiplied by scale, 1 / (1 - p).
 
-    A kernel gets scale as a float32, also where scores are float64: at p = .25 it is 3e-8 too large, at .5 exact.
+    If p is 1, nothing is kept, and scale is 0. A kernel gets scale as a float32, also where scores are float64: at
+    p = .25 it is 3e-8 too large, at .5 exact.
     """
     return round(p * 65536), 1 / (1 - p) if p < 1 else 0.0
 

@@ -2,7 +2,7 @@
 
 Challenge
     "Cut Your Losses in Large-Vocabulary Language Models" (Wijmans et al., 2024) claims that a loss which took 24000 MB
-    takes 1 MB (MiB, 2**20 bytes). What is stored, kept, found anew? The loss first; gradients in a second sitting. A
+    takes 1 MB (a MiB). What is stored, kept, computed again? The loss first; gradients in a second sitting. A
     token has a hidden state, d numbers, and each word of the vocabulary a row of the classifier (the paper's E and C).
     Their dot product is the *logit* of the word. *Cross-entropy*, the loss, is small if that of the label is large.
 
