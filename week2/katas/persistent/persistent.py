@@ -24,8 +24,9 @@ Concept
     Queue: a program that is free takes the next turn that nobody has. A counter in memory starts at 0, and
         turn = tl.atomic_add(next_ptr, 1)
     gives the number that it had before, and adds 1: no two programs get the same. A program goes on while its turn is
-    a row: while turn < rows. Triton has no break. Who draws before the row is done has a turn that others may not take.
-    Each program draws one turn too many, from which it learns that it is done.
+    a row: while turn < rows. Triton has no break. It draws when its row is done: who draws before that holds a turn
+    that a free program could take, and the picture's rows are done after 10 clocks, not 9. Each program draws one turn
+    too many, from which it learns that it is done.
     The counter has to be 0 at each launch: torch.zeros(1, dtype=torch.int32, device=x.device).
     The number of programs is fixed: it depends on the GPU, not on the rows.
     Makespan (day 4): the time until the last program is done. It is no shorter than all work / programs, and no shorter
@@ -37,12 +38,11 @@ Concept
     each row, so that of turn t is kinds[order[t]]. Sorted by kind, the rows of a wave need few weights; but then the
     longest rows are not first.
     When to keep the grid: a grid with a program for each row is a queue too. The hardware gives the next block to the
-    SM that is free, at the cost of a start each: the block is launched, its arguments and constants are loaded. A
-    program that stays has one start, and by queue also a ticket, an atomic, for each row. If rows are long and starts
-    are short, staying gains nothing. It gains where rows are many and short, or where a program prepares something that
-    all its rows use: a table in shared memory, or day 7's boxes, asked for one tile ahead.
-    Which program gets which row by queue differs from run to run. The sum of a row does not: one program adds it up, in
-    one order.
+    SM that is free, at the cost of a start each: the block is launched, its arguments are loaded. A program that stays
+    has one start, and by queue also a ticket, an atomic, for each row. If rows are long and starts are short, staying
+    gains nothing. It gains where rows are many and short, where a program prepares something that all its rows use,
+    such as a table in shared memory, or where it loads the next tile before this one is stored, as on day 7.
+    By queue the program of a row differs from run to run; its sum does not: one program adds it up, in one order.
 
 Code it
     Task 1  static_makespan, queue_makespan, busy_share: who is done when            (seven lines)
@@ -56,7 +56,8 @@ Verify
     Reflect: all rows are equally long. Which of the three would you take, and what decides?
 
 Simulated without a GPU: results, bytes and atomics are exact; programs take turns at the counter in some order, which
-is not that of time. So makespans are computed here; on a GPU the tests see which program took which row.
+is not that of time. So makespans are computed here. On any GPU a test sees which program took which row; on a Hopper
+GPU (H100, H200) another one times the queue beside static turns.
 """
 
 import tools.gpu  # a real GPU or a simulated one; before triton
@@ -90,7 +91,7 @@ def static_makespan(lengths: list[int], programs: int) -> int:
 def queue_makespan(lengths: list[int], programs: int) -> int:
     """Clocks until the last program is done, if whoever is free first takes the next row.
 
-    Of several programs that are free, say that the first takes it: whoever does, the makespan is the same.
+    Of several that are free, say that the one with the lowest number takes it: whoever does, the makespan is the same.
     """
     raise NotImplementedError("week2/katas/persistent task 1: queue_makespan")
 
@@ -169,7 +170,10 @@ def queue_kernel(x_ptr, starts_ptr, kinds_ptr, weight_ptr, order_ptr, out_ptr, o
 def sums_by_queue(x: torch.Tensor, starts: torch.Tensor, kinds: torch.Tensor, weight: torch.Tensor,
                   order: torch.Tensor, programs: int | None = None, *, out: torch.Tensor | None = None,
                   owners: torch.Tensor | None = None) -> torch.Tensor:
-    """The same by queue_kernel: `programs` programs that stay, programs_that_fit() if None, even for fewer rows."""
+    """The same by queue_kernel: `programs` programs that stay, programs_that_fit() if None. rows may be 0.
+
+    Fewer rows than programs do not lower that number.
+    """
     out = torch.empty(len(kinds), dtype=torch.float32, device=x.device) if out is None else out
     raise NotImplementedError("week2/katas/persistent task 3: sums_by_queue")
 
@@ -186,6 +190,18 @@ def owners_by_queue(order: list[int], programs: int, given_out: int, rows: int) 
     queue_kernel[(programs,)](
         x, starts, kinds, x, order, torch.empty_like(x), owners, turns, rows, 1, BLOCK=BLOCK)
     return owners.tolist()
+
+
+def drawn_by_queue(given_out: int, rows: int) -> list[int]:
+    """Where the counter of turns stands while one program sums each row; row t is turn t. Given, for the tests.
+
+    The counter is the weight of all rows, and each has one element, 1. given_out: as in owners_by_queue.
+    """
+    order, starts, kinds, turns = (torch.tensor(values, dtype=torch.int32, device=tools.gpu.device)
+                                   for values in (range(rows), range(rows + 1), [0] * rows, [given_out]))
+    x, out = torch.ones(rows, device=order.device), torch.zeros(rows, device=order.device)
+    queue_kernel[(1,)](x, starts, kinds, turns, order, out, None, turns, rows, 1, BLOCK=BLOCK)
+    return out.int().tolist()
 
 
 # Task 4
