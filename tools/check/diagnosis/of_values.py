@@ -52,6 +52,7 @@ VALUES = (  # the first that speaks is believed, so what is surest and most spec
     attention_gradients.attention_gradient_gone_wrong,
     gradients.gradient_gone_wrong,
     values.nan_and_infinity,
+    precision.sign_of_zero_lost,
     launches.downloads_under_way,
     steps.no_steps_taken,
     values.all_zeros,

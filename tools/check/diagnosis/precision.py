@@ -1,4 +1,5 @@
-"""Lower precision than asked for: in the numbers that came back, or as if the arguments had been rounded."""
+"""Lower precision than asked for: in the numbers that came back, or as if the arguments had been rounded; and zeros
+that lost their sign."""
 
 from collections.abc import Callable
 
@@ -65,6 +66,17 @@ def ones_lost(symptoms: Symptoms) -> Cause | None:
         return None
     seen = f"Above 2**{DIGITS[name]} = {largest} {name} has no place left for a 1 that is added."
     return cause("ones_lost", seen, "What is added to one sum, and in which order?")
+
+
+def sign_of_zero_lost(symptoms: Symptoms) -> Cause | None:
+    """0.0 in place of -0.0, and nothing else: what is copied keeps that sign, what goes through a sum does not."""
+    if not symptoms.comparable:
+        return None
+    got, want = symptoms.here.got[symptoms.wrong], symptoms.here.want[symptoms.wrong]
+    if got.any() or want.any() or np.signbit(got).any() or not np.signbit(want).all():
+        return None
+    seen = f"{'Each of them' if got.size > 1 else 'It'} is -0.0, and came back as 0.0. A sum makes 0.0 of -0.0 + 0."
+    return cause("sign_of_zero_lost", seen, "Which line calculates with the values?")
 
 
 def rounded_arguments(symptoms: Symptoms) -> Cause | None:

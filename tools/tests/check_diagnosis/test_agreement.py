@@ -8,7 +8,7 @@ from tools.check.diagnosis.symptoms import Call, Symptoms
 from tools.tests.check_diagnosis.corpus import CORPUS
 from tools.tests.check_diagnosis.examine import examine, handed_over, symptoms_of
 
-ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
+ELSEWHERE = {  # reached by kernels, clocks and terms, or by a comparison to the bit: in the tests of these
     "kernels": {
         "never_launched",
         "no_programs",
@@ -44,6 +44,7 @@ ELSEWHERE = {  # reached by kernels, clocks and terms: in the tests of these
     "sums": {"no_steps_taken", "each_block_alone"},
     "clocks": {"clock_not_read", "work_not_done", "clock_misread"},
     "terms": {"one_term_off", "one_term_scaled", "told_apart"},
+    "silence": {"sign_of_zero_lost"},
     "lengths": {"lengths_mixed_up"},
     "gradients": {"gradient_gone_wrong", "no_gradient"},
 }

@@ -48,9 +48,15 @@ def test_errors_that_grow_smoothly_are_not_called_a_wrong_tail():
 def test_zeros_that_lost_their_sign_are_not_blamed_on_what_a_mask_leaves_out(rng):
     x = rng.normal(size=60).astype(np.float32)
     x[::7] = -0.0
-    with pytest.raises(Mismatch) as caught:
-        assert_matches(lambda x: x + np.float32(0), x, oracle=np.copy, exact=True)
-    assert caught.value.cause is None
+    for lesson, cause in [
+        (lambda x: x + np.float32(0), "sign_of_zero_lost"),
+        (lambda x: np.where(x == 0, -x, x), "sign_of_zero_lost"),
+        (lambda x: np.where(np.abs(x) < 0.5, -x, x), None),  # more signs are wrong than those of zeros
+        (lambda x: np.where(np.arange(60) == 20, 1, x + np.float32(0)).astype(x.dtype), None),  # one is wrong otherwise
+    ]:
+        with pytest.raises(Mismatch) as caught:
+            assert_matches(lesson, x, oracle=np.copy, exact=True)
+        assert caught.value.cause == cause
 
 
 def test_two_or_three_elements_are_too_few_for_a_place(rng):
