@@ -14,7 +14,7 @@ from tools.check.diagnosis.transferred import transfers, waits
 from tools.check.diagnosis.unused import unused_keyword
 from tools.sim import tables
 from tools.sim.counters import Counters, Launch, NotCounted
-from tools.words import plural
+from tools.words import listed, plural
 
 MOST_LAUNCHES = 4
 
@@ -81,6 +81,12 @@ def _grid(counters: Counters, sides: Sides | None) -> Iterator[str]:
     yield f"{counters.launches[0].kernel} was launched with grid {sides.counted}; needed is {sides.other}."
     if sides.counted == sides.other[::-1]:
         yield "Which axis of the grid counts what, and which number of a program goes with it?"
+        return
+    off = {axis: ran - needed for axis, (ran, needed) in enumerate(zip(sides.counted, sides.other)) if ran != needed}
+    if set(off.values()) in ({1}, {-1}):
+        many, left = ("many", "nothing") if 1 in off.values() else ("few", "something")
+        yield f"That is one too {many} along {listed([f'axis {axis}' for axis in off])}."
+        yield f"How does the line that computes the grid round where {left} is left over?"
     else:
         yield "Which line computes the grid, and from which lengths?"
 

@@ -204,6 +204,22 @@ def test_a_grid_is_told_beside_the_one_that_is_needed():
     ]
 
 
+@pytest.mark.parametrize(
+    "needed, told",
+    [
+        ((2, 1), ["one too many along axis 0 and axis 1.", "round where nothing is left over?"]),
+        ((3, 1), ["one too many along axis 1.", "round where nothing is left over?"]),
+        ((4, 2), ["one too few along axis 0.", "round where something is left over?"]),
+        ((4, 1), ["needed is (4, 1).", "Which line computes the grid, and from which lengths?"]),
+        ((6, 4), ["needed is (6, 4).", "Which line computes the grid, and from which lengths?"]),
+    ],
+)
+def test_a_grid_that_is_one_off_is_told_as_rounded(needed, told):
+    made = counters(Launch("walk", (3, 2), Counts(programs=6), ()))
+    said = told_by_counters(made, f"assert counters.launches[0].grid[:2] == {needed}")
+    assert [line.endswith(end) for line, end in zip(said[-2:], told)] == [True, True], said
+
+
 def test_a_library_that_is_wanted_is_told_with_how_often():
     made = counters(Launch("cupy_divide", (1,), Counts(), ()), library_operations=["cupy.matmul"] * 20 + ["cupy.sort"])
     assert told_by_counters(made, 'assert counters.library_operations == ["cupy.matmul"] * 10') == [
