@@ -230,7 +230,7 @@ def right_when_square(symptoms: Symptoms) -> Cause | None:
     if symptoms.is_right(square):
         return cause(
             "row_length",
-            f"For its first {side} rows and columns alone it is right.",
+            f"Given only {side} rows and columns, a square, it is right.",
             "Which of the two lengths is that of a row?",
         )
     found = first_cause(VALUES, symptoms.instead(square))
