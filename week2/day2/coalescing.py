@@ -2,7 +2,7 @@
 
 Challenge
     Three copies of this lesson are right and wasteful: they ask for up to eight times the sectors that they need.
-    Predict how many, then repair them: tasks 1 to 4, a first sitting. The last copy, task 5, is your own in a second:
+    Predict how many, then repair them: tasks 1 to 4, a first sitting. Task 5 is a second sitting: a copy of your own,
     a transpose at the speed of a plain copy.
 
         lane i of a warp loads float32 number offset + i * stride
@@ -26,10 +26,12 @@ Concept
     From 8 to 16 the sectors stay and the rate halves: as if memory fetched 64 bytes at a time for L2.
     A thread that copies a piece of its own, as a CPU's would, makes such a stride: lane i begins one piece
     after lane i - 1. Let a warp's lanes take neighbours, and go on together: week 1, day 3's grid-stride loop.
-    Offsets: neighbours that begin inside a sector take one sector more. If rows have 33 float32 and lie close
-    together, row 1 begins 4 bytes into a sector. The cure is a longer *pitch*, the distance from the beginning
-    of a row to that of the next, in elements: 40 in place of 33, and the last 7 of them are never used. In
-    PyTorch, torch.empty((m, 40))[:, :33] is such a matrix; x.element_size() gives the bytes of an element.
+    Offsets: neighbours that begin inside a sector take one sector more, in each step that begins so. Pieces of a
+    vector may begin anywhere: three pieces of 2000 float32 begin with elements 0, 667 and 1334. So may rows: if they
+    have 33 float32 and lie close together, row 1 begins 4 bytes into a sector. The cure for rows is a longer *pitch*,
+    the distance from the beginning of a row to that of the next, in elements: 40 in place of 33, and the last 7 of
+    them are never used. In PyTorch, torch.empty((m, 40))[:, :33] is such a matrix; x.element_size() gives the bytes
+    of an element. It is for new matrices: those that are there stay as they are, as to copy them costs more.
     torch.zeros would write all of it once more. ./course count does not show that, as it counts kernels and no fills;
     the tests look for it.
     Fields: an *array of structs* keeps together what belongs to one thing: x y z w, x y z w, ... A load of all x
@@ -45,8 +47,8 @@ Concept
 
 Code it
     Task 1  sectors_of_request, sector_efficiency: predict what a warp's request costs     (two lines)
-    Task 2  copy_kernel: given, right, a piece for each thread; repair it                  (two lines)
-    Task 3  pitch; copy_rows: given, right, its rows begin anywhere; repair it             (two lines)
+    Task 2  copy_kernel: given, right, a piece for each thread; repair it                   (one line)
+    Task 3  pitch; copy_rows: given, right, rows of its copy begin anywhere; repair it     (two lines)
     Task 4  split_kernel: given, right, it loads field by field; repair it                (four lines)
     Task 5  transpose_kernel, transpose, predict_sectors: a tile at a time                 (ten lines)
 
@@ -140,7 +142,7 @@ def rows_kernel(x, out):
 def copy_rows(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
     """A copy of x by rows_kernel, in which warps lie along rows.
 
-    x: (m, n) of any strides and any dtype; neither m nor n is 0.
+    x: (m, n) of any strides and any dtype, its rows wherever they begin; neither m nor n is 0.
     out: likewise. If not given, it is allocated, as small as can be with rows that begin sectors: see pitch.
     """
     m, n = x.shape
