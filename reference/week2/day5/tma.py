@@ -33,16 +33,18 @@ Concept
     Legal rows: x[:, :40] of a matrix with 64 columns is legal, stride 64; empty_rows, given below, makes such rows.
     Registers: a box does not pass through them on its way to shared memory, and no thread computes its addresses.
     tl.dot(a, b, acc) takes bfloat16 or float16 from there, and adds up in float32. acc.to(dtype) rounds, once.
-    Stages: with num_stages=3, three boxes each of a and b have a place; one is multiplied while others arrive.
+    Of the last step along k the places beyond the end are zeros in both boxes: their products add nothing.
+    Stages: with num_stages=3 in the launch, beside num_warps, three boxes each of a and b have a place; one is
+    multiplied while others arrive. Triton makes stages of `for start in range(...)`, and none of a `while`.
     Multicast: programs in one row of tiles load the same boxes of a. Blocks that form a *cluster*, on SMs near each
     other, can take such a box by one copy that is sent to all: the bytes cross from L2 once. Triton (3.7) makes no
-    multicast of this kernel, nor with num_ctas=2, a program on two blocks. What it would gain was not measured.
+    multicast of this kernel, not even with programs of two blocks each. What it would gain was not measured.
     Block pointers, tl.make_block_ptr in older code, name the same things: shape, strides, place, box. They become
     pointers and masks, and are deprecated. On a GPU before Hopper so do descriptors: right, an element at a time.
 
 Code it
-    Task 1  box_bytes: what a box takes of shared memory, and what it moves          (two lines)
-    Task 2  broken_rule: the first rule that a descriptor breaks; two are given  (thirteen lines)
+    Task 1  box_bytes: what a box takes of shared memory, and what it moves  (two to five lines)
+    Task 2  broken_rule: the first rule that a descriptor breaks; two are given   (eleven lines)
     Task 3  copy_kernel and copy: a box in, the same box out                      (eleven lines)
     Task 4  matmul_kernel and matmul: the product of week 1, day 7, by boxes    (eighteen lines)
     Task 5  pad_kernel: given, and it takes rows of the next sequence; repair it     (two lines)
@@ -219,7 +221,7 @@ def predict_traffic(m: int, n: int, k: int, tile_m: int, tile_n: int, itemsize: 
 
     Places of a box that do not exist cost nothing.
     cluster: so many programs that are neighbours in one row of tiles load each box of a by one multicast; 1 is the
-    kernel of task 4. The last cluster of a row may have fewer programs.
+    kernel of task 4. The last cluster of a row may have fewer programs; it loads its box of a once all the same.
     """
     times_a, times_b = triton.cdiv(triton.cdiv(n, tile_n), cluster), triton.cdiv(m, tile_m)
     return itemsize * (times_a * m * k + times_b * k * n + m * n)
