@@ -22,8 +22,8 @@ Concept
         mma      80 to 89 (A100), and 120 on     16    8                          a warp
         wgmma    90 (H100)                       64    the tile's, 256 at most    a *warpgroup*: four warps
         tcgen05  100 to 119 (B200)               128   the tile's, 256 at most    one thread starts it
-    float32 counts as TF32, 4 bytes. torch.int8 works on all but 103 (B300), the two FP8 types, torch.float8_e4m3fn and
-    torch.float8_e5m2, from 89 on.
+    A tile of 512 columns takes two instructions with n = 256 beside each other. float32 counts as TF32, 4 bytes.
+    torch.int8 works on all but 103 (B300), the two FP8 types, torch.float8_e4m3fn and torch.float8_e5m2, from 89 on.
     Formats: float16 has 11 significant digits in binary, and ends at 65504. bfloat16 has 8, and the range of float32.
     TF32 is float32 of which the tensor core reads 11 digits. FP8 E4M3 has 4 and ends at 448; E5M2 3, at 57344.
     In the kernel: tl.dot(a, b, acc, input_precision=...) takes both factors as they were loaded. The word counts for
@@ -31,7 +31,8 @@ Concept
     keeps all digits, without tensor cores. In all of them acc is float32. A sum in float16 loses digits at each step.
     FP8: x * scale, scale = 448 / (the largest |x|), fills the range. The sum is divided by both scales. x.abs().max()
     is a tensor of one element, on the GPU. x.abs().max().item() copies it to the host, which waits. torch.where(
-    largest > 0, a, b) chooses there. torch.finfo(dtype).max is the last number of a type; x.to(dtype) rounds.
+    largest > 0, a, b) chooses there, when both are worked out: the one that it leaves may be a division by zero.
+    torch.finfo(dtype).max is the last number of a type; x.to(dtype) rounds.
     Order: wgmma takes 16-bit factors from rows or columns. Of FP8 and TF32 it wants neighbours along k side by side:
     b stored column by column, b.T.contiguous().T. If not, threads turn each tile, element after element.
     Error: with a sum in float32 what is lost is lost when the factors are rounded. Each product is off by some share,
@@ -39,12 +40,12 @@ Concept
     Relative error: torch.linalg.norm(got - exact) / torch.linalg.norm(exact), with exact = a.double() @ b.double().
 
 Code it
-    Task 1  mma_shape and count_mma: which instruction, and how many                         (nine lines)
+    Task 1  mma_shape and count_mma: which instruction, and how many                     (thirteen lines)
     Task 2  holder: which lane holds an element of a, and as which number                     (two lines)
-    Task 3  dot_kernel: given, right, without tensor cores; repair it. matmul: launch it     (seven lines)
-    Task 4  to_fp8 and matmul_fp8: scale, round, multiply, divide                            (seven lines)
-    Task 5  relative_error and study: seven products against float64                         (six lines)
-    Task 6  least_seconds: what a GPU needs at least for a format                            (two lines)
+    Task 3  dot_kernel: given, right; two repairs for tensor cores. matmul: launch it       (seven lines)
+    Task 4  to_fp8 and matmul_fp8: scale, round, multiply, divide                             (six lines)
+    Task 5  relative_error and study: seven products against float64                          (six lines)
+    Task 6  least_seconds: what a GPU needs at least for a format                             (two lines)
 
 Verify
     pytest week2/day6                  then: ./course quiz week2/day6
@@ -119,7 +120,8 @@ def matmul(a: torch.Tensor, b: torch.Tensor, *, precision: str = "tf32", scale: 
 
     a: (m, k), b: (k, n), any strides, of one dtype: float32, float16, bfloat16 or FP8. precision: for float32.
     scale: a float32 tensor of one element, by which the product is divided. tile: rows and columns, powers of two
-    from 16. A step along k is STEP bytes of a row of a. Each 16 rows have a warp; num_stages is 3.
+    from 16. A step along k is STEP bytes of a row of a; TILE_K counts its elements. Each 16 rows have a warp;
+    num_stages is 3.
     """
     (m, k), n = a.shape, b.shape[1]
     out = torch.empty((m, n), dtype=torch.float32, device=a.device)

@@ -33,6 +33,19 @@ def small_integers(rng, *shapes, dtype=torch.float32):
     return [torch.from_numpy(integers(rng, shape, -2, 3)).to(device, dtype) for shape in shapes]
 
 
+def require(holds, text):
+    """An assertion whose failure is this text and nothing else: what was seen, what was wanted, and a question."""
+    __tracebackhide__ = True
+    if not holds:
+        raise AssertionError(text)
+
+
+def assert_none_of(value, mistakes, gave=""):
+    """The value is none that a known mistake gives. mistakes: value -> what to say; gave: before it."""
+    __tracebackhide__ = True
+    require(value not in [*mistakes], gave + next((words for each, words in mistakes.items() if each == value), ""))
+
+
 def exact(a, b, **kwargs):
     """In float32, of what float64 makes of the factors as they are."""
     return (a.double() @ b.double()).float()
@@ -87,8 +100,7 @@ def wrong_in_shape(capability, dtype, got, want):
 def test_each_generation_has_its_shape_and_k_is_32_bytes(capability, dtype):
     want, got = SHAPES[capability, dtype], lesson.mma_shape(capability, dtype, 128)
     why = wrong_in_shape(capability, dtype, got, want)
-    is_told = why is not None
-    assert got == want or not is_told, why
+    require(why is None, why)
     assert_matches(lesson.mma_shape, capability, dtype, 128, oracle=lambda *call: want)
 
 
@@ -98,9 +110,8 @@ def test_each_generation_has_its_shape_and_k_is_32_bytes(capability, dtype):
 def test_hopper_and_blackwell_take_the_columns_of_the_tile_to_256(tile_n, n):
     for capability, want in (90, (64, n, 16)), (100, (128, n, 16)), (80, (16, 8, 16)):
         shape = lesson.mma_shape(capability, torch.float16, tile_n)
-        in_words = (f"mma_shape({capability}, torch.float16, {tile_n}) gave {shape}, wanted {want}.\n"
-                    "From 90 to 119 n is tile_n, or 256 if less. Which of the two is less here?")
-        assert shape == want, in_words
+        require(shape == want, f"mma_shape({capability}, torch.float16, {tile_n}) gave {shape}, wanted {want}.\n"
+                               "From 90 to 119 n is tile_n, or 256 if less. Which of the two is less here?")
 
 
 COUNTS = {  # worked out by hand
@@ -140,7 +151,7 @@ def test_counts_the_instructions_of_a_tile(name):
     of_name = {wrong: text for (case, wrong), text in WRONG_COUNTS.items() if case == name}
     got = lesson.count_mma(*call) if of_name else want  # without words a call that raises is told better below
     gave = f"count_mma({tile}, {capability}, {dtype}, '{precision}') gave {got}, wanted {want}.\n"
-    assert got not in [*of_name], gave + of_name[got]
+    assert_none_of(got, of_name, gave)
     assert_matches(lesson.count_mma, tile, capability, dtype, precision, oracle=lambda *call: want)
 
 
@@ -159,6 +170,8 @@ def wrong_holders(row, col, lane, number):
         (number, lane): "These are both numbers, the other way round. Which of them is the lane?",
         (lane, first + 4 * below + 2 * right): "The lane is right. Numbers 2 and 3 lie 8 rows below, 4 to 7 lie 8 "
                                                "columns to the right: which of the two counts 2?",
+        (lane, 2 * first + below + 4 * right): "The lane is right. Number 1 lies beside number 0, number 2 lies 8 rows "
+                                               "below: which of the two counts 1?",
         (lane, first + 2 * below): "The lane is right, and the number that of the element 8 columns before. Where do "
                                    "4 to 7 lie?",
         (lane, first + 4 * right): "The lane is right, and the number that of the element 8 rows above. Where do 2 "
@@ -178,8 +191,8 @@ def wrong_holders(row, col, lane, number):
 def test_finds_the_lanes_of_the_lessons_picture(lane, number):
     row, col = place(lane, number)
     got = lesson.holder(row, col)
-    why = wrong_holders(row, col, lane, number)
-    assert got not in [*why], f"holder({row}, {col}) gave {got}, wanted {(lane, number)}.\n{why[got]}"
+    assert_none_of(got, wrong_holders(row, col, lane, number),
+                   f"holder({row}, {col}) gave {got}, wanted {(lane, number)}.\n")
     assert_matches(lesson.holder, *place(lane, number), oracle=lambda row, col: (lane, number))
 
 
@@ -191,6 +204,12 @@ def test_each_of_the_256_elements_has_one_lane_and_one_number():
 
 
 # Task 3: one kernel, four sizes of numbers --------------------------------------------------------
+
+@pytest.mark.task(3)
+def test_multiplies_two_square_matrices_in_one_tile(rng):
+    a, b = small_integers(rng, (32, 32), (32, 32))
+    assert_matches(lesson.matmul, a, b, tile=(32, 32), oracle=exact, exact=True)
+
 
 @pytest.mark.task(3)
 @pytest.mark.counters
@@ -262,7 +281,7 @@ def test_a_sum_keeps_the_ones_that_its_factors_type_would_lose(dtype):
     why = {2052.0: "2052: 2051 as float16 would round it, once, at the end. What is rounded before it is stored?",
            2050.0: "2050: as if 2049 were rounded to float16 after the first step. Of which type is the sum there?",
            2.0: "2: that of the last step alone. To what should tl.dot add its product?"}
-    assert total not in [*why], why[total]
+    assert_none_of(total, why)
     assert_matches(lesson.matmul, a, b, tile=SMALL, oracle=exact, exact=True)
 
 
@@ -276,8 +295,8 @@ def test_precision_says_how_many_digits_of_float32_count(precision, want):
     all_digits = f"{seen}: all digits count, and 'tf32' was asked for. Which word of tl.dot decides?"
     few_digits = (f"{seen}: 11 digits count, and '{precision}' was asked for. Do both factors arrive at tl.dot as they "
                   "were loaded, and does the word?")
-    assert not (want == 4096 and seen == 4097), all_digits
-    assert not (want == 4097 and seen == 4096), few_digits
+    require(not (want == 4096 and seen == 4097), all_digits)
+    require(not (want == 4097 and seen == 4096), few_digits)
     assert_matches(lesson.matmul, a, b, precision=precision, tile=SMALL,
                    oracle=lambda a, b, **kwargs: torch.full((16, 32), want, device=device), exact=True)
 
@@ -305,7 +324,7 @@ def test_divides_by_the_number_that_scale_holds(rng):
     times = (matmul_scaled_by_2(a, b).norm() / exact(a, b).norm()).item()
     why = {1: "The product came back undivided. Does the kernel get scale?",
            2: "The product came back times 2. scale is that of the factors: what takes it out of a product?"}
-    assert round(times, 3) not in [*why], why[round(times)]
+    assert_none_of(round(times, 3), why)
     assert_matches(matmul_scaled_by_2, a, b, oracle=lambda a, b: exact(a, b) / 2, exact=True)
 
 
@@ -327,9 +346,20 @@ def test_moves_each_elements_own_bytes_and_nothing_more(dtype, rng):
 def test_a_step_along_k_is_128_bytes_of_a_row(dtype, rng):
     """One element of k costs the arithmetic of a whole step."""
     counters = count(lesson.matmul, *small_integers(rng, (16, 1), (1, 32), dtype=dtype), tile=SMALL)
-    elements_in_a_step = counters.flops // (2 * 16 * 32)
-    in_words = f"One step did {counters.flops} flops, as {elements_in_a_step} elements do: TILE_K, or a second tl.dot?"
-    assert elements_in_a_step == PER_ROW[dtype], in_words
+    elements, want = counters.flops // (2 * 16 * 32), PER_ROW[dtype]
+    products_in_a_step = [line for launch in counters.launches for line in launch.lines if line.kind == "dot"]
+    require(elements == want or len(products_in_a_step) < 2, "\n".join(
+        [*[f"line {line.line}: {line.source}" for line in products_in_a_step],
+         "Each of these lines multiplies all of a step. Which of them does the result need?"]))
+    require(elements == want,
+            f"k is 1, and its step had the arithmetic of {elements} elements, wanted {want}.\n"
+            f"TILE_K counts elements, and STEP is 128 bytes. How many elements of {in_id(dtype)} are that, "
+            f"of {dtype.itemsize} byte{'s' * (dtype.itemsize > 1)} each?")
+
+
+def why_warps(rows, found):
+    return (f"A tile of {rows} rows has {rows} / 16 warps: wanted num_warps={rows // 16}, and it is {found}.\n"
+            "A launch that does not say gets 4. Which side of the tile decides here?")
 
 
 @pytest.mark.task(1, 3)
@@ -353,8 +383,7 @@ def test_predicts_the_instructions_in_the_compiled_loop(chip, capability, dtype,
     assert words == [word], in_words
     assert all(f".{given}.{given}" in name for name in names.split()), of_type
     assert shape in names, of_shape
-    warps, of_warps = kernel.num_warps, "A tile of 64 rows has 64 / 16 warps: num_warps, in the launch."
-    assert warps == 4, of_warps
+    require(kernel.num_warps == 4, why_warps(64, kernel.num_warps))
     assert predicted * warps_together // 4 == counted
 
 
@@ -380,8 +409,9 @@ def test_factors_go_to_the_tensor_cores_as_they_were_loaded(rng):
     kernel = kernel_for(rng, "h100", torch.float16)
     stages, shared_bytes = kernel.num_stages, kernel.shared_bytes
     widened = [name for name in kernel.instructions if name.startswith("cvt.f32")]
+    of_stages = "Which word of the launch says how many steps along k are under way at once?"
     assert widened == []
-    assert stages == 3
+    assert stages == 3, of_stages
     assert shared_bytes == 3 * 128 * (64 + 128)
 
 
@@ -390,8 +420,7 @@ def test_factors_go_to_the_tensor_cores_as_they_were_loaded(rng):
 @pytest.mark.parametrize("rows, warps", [(16, 1), (32, 2), (256, 16)])
 def test_each_16_rows_of_a_tile_have_a_warp(rows, warps, rng):
     kernel = kernel_for(rng, "a100", torch.float16, tile=(rows, 16), shape=(rows, 16, 64))
-    num_warps, of_warps = kernel.num_warps, f"A tile of {rows} rows has {rows} / 16 warps: num_warps, in the launch."
-    assert num_warps == warps, of_warps
+    require(kernel.num_warps == warps, why_warps(rows, kernel.num_warps))
 
 
 @pytest.mark.task(3)
@@ -444,7 +473,7 @@ def test_the_largest_becomes_the_last_number_of_the_format(dtype):
     if codes != last:
         why[codes, 7 / last] = f"The scale is 7 / {last}. What is 7 times it, and what should it be?"
     told = {pair: words for pair, words in why.items() if pair != (last, last / 7)}
-    assert (codes, scale) not in [*told], told[codes, scale]
+    assert_none_of((codes, scale), told)
     assert_matches(fp8_as_numbers, x, dtype, oracle=scaled, exact=True)
 
 
@@ -453,7 +482,7 @@ def test_the_largest_becomes_the_last_number_of_the_format(dtype):
 def test_zeros_have_a_scale_of_1():
     scale = fp8_as_numbers(torch.zeros(2, 3, device=device))[1].item()
     in_words = f"All of x is 0, and the scale is {scale}, wanted 1. What is chosen where the largest |x| is 0?"
-    assert scale == 1 or not 0 <= scale < INF, in_words
+    require(scale == 1 or not 0 <= scale < INF, in_words)
     assert_matches(fp8_as_numbers, torch.zeros(2, 3, device=device),
                    oracle=lambda x: (torch.zeros(2, 3), torch.tensor(1.0)), exact=True)
 
@@ -478,7 +507,7 @@ def test_small_and_large_numbers_multiply_as_well(size, dtype, rng):
            (of_b**2, "It is too large by the scale of b, twice. Is a_scale / b_scale what a product has too much?"),
            ((of_a * of_b)**2, "It is too large by both scales, twice. Which of scale and 1 / scale divides?")]
     told = [words for too_large, words in why if size != 1 and times == pytest.approx(too_large, rel=1e-3)]
-    assert not told, told[0]
+    require(not told, f"The product is {times:.3g} times what a @ b is. {told[0] if told else ''}")
     assert_matches(product, a, b, oracle=exact, tolerance=accumulated(torch.float32, 40).blind_to(
         "tf32 round trip", "float16 round trip", "bfloat16 round trip", "float16 accumulation"))
 
@@ -493,7 +522,7 @@ def test_both_factors_have_the_type_that_is_asked_for(dtype):
     want = 9 if dtype == FP8[0] else 8
     in_words = (f"For {dtype} 9 / 14 becomes {want} / 14. Of a it became {of_a:g} / 14, of b {of_b:g} / 14.\n"
                 "E4M3 keeps 9, E5M2 makes 8 of it. Which of the factors does not get dtype?")
-    assert (of_a, of_b) == (want, want), in_words
+    require((of_a, of_b) == (want, want), in_words)
 
 
 @pytest.mark.task(4)
@@ -512,7 +541,7 @@ def test_no_number_goes_to_the_host(way, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(torch.Tensor, way, noted)
         lesson.to_fp8(x)
-    assert asked == [], (f"{asked[0]}\n"
+    require(asked == [], f"{asked[0] if asked else ''}\n"
                          "A number goes from the GPU to the host here, and Python waits. What chooses on the GPU?")
 
 
@@ -542,7 +571,7 @@ def test_b_is_turned_when_it_has_a_byte_for_each_element(rng):
     in_words = [f"line {held.line}: {held.source}\n"
                 f"b is turned as {held.dtype}, {held.bytes // (50 * 40)} bytes read and written for each element. "
                 "When has an element one byte?" for held in turned]
-    assert turned == [], in_words[0]
+    require(turned == [], "\n".join(in_words[:1]))
 
 
 @pytest.mark.task(4)
@@ -555,10 +584,12 @@ def test_both_factors_of_the_kernel_are_bytes_with_neighbours_along_k(rng):
     of_types = f"The kernel got {types[0]} and {types[1]}, wanted *fp8e4nv twice, E4M3. Which line makes others?"
     along_k = {"a": kernel.constants.get("a_col_stride"), "b": kernel.constants.get("b_row_stride")}
     to_turn = [name for name, stride in along_k.items() if stride != "1"]
-    in_words = f"Along k the stride of {' and '.join(to_turn)} is not 1: threads turn each of its tiles, byte by byte."
+    in_words = (f"Along k the stride of {' and '.join(to_turn)} is not 1: "
+                "threads turn each of its tiles, byte by byte.\n"
+                "Which order does the lesson want of FP8, and of which factor?")
     byte_by_byte = [name for name in kernel.instructions if name.startswith("st.shared.b8")]
-    assert types == ("*fp8e4nv", "*fp8e4nv"), of_types
-    assert to_turn == [], in_words
+    require(types == ("*fp8e4nv", "*fp8e4nv"), of_types)
+    require(to_turn == [], in_words)
     assert byte_by_byte == []
 
 
@@ -611,9 +642,9 @@ def test_an_error_of_one_per_cent_is_0_01(rng):
     digits = f"{found:.10f}: as if exact had the digits of float32. When do a and b become float64?"
     absolute = f"{found:.3g} is a norm, not a share. By the norm of what is it divided?"
     size = torch.linalg.norm(a.double() @ b.double()).item()
-    assert round(found, 7) not in [*why], why[round(found, 7)]
-    assert found != pytest.approx(0.01 * size, rel=1e-4), absolute
-    assert not 1e-10 < abs(found - 0.01) < 1e-5, digits
+    assert_none_of(round(found, 7), why)
+    require(found != pytest.approx(0.01 * size, rel=1e-4), absolute)
+    require(not 1e-10 < abs(found - 0.01) < 1e-5, digits)
     assert_matches(relative_error_of_a_product_times_1_01, a, b, oracle=lambda a, b: 0.01)
 
 
@@ -623,6 +654,19 @@ def test_errors_count_as_much_as_they_are_large(rng):
     a, b = numbers(rng, (5, 7), (7, 3))
     got = exact(a, b)
     got[1, 2] += 3.0
+    found, want = lesson.relative_error(got, a, b), share_that_is_off(got, a, b)
+    apart, size = (each.abs().double() for each in (got - exact(a, b), exact(a, b)))
+    why = [
+        (apart.max() / size.max(),
+         "It is the largest difference by the largest element. Over how many elements does a norm go?"),
+        (apart.mean() / size.mean(),
+         "It is a mean of differences by a mean of elements. What does a norm do with each before it adds them up?"),
+        ((apart / size).max(), "It is the largest share of one element. Two norms are divided: of what is each?"),
+        ((apart / size).mean(), "It is a mean of shares. Two norms are divided: of what is each?"),
+    ]
+    told = [words for mistaken, words in why if found == pytest.approx(mistaken.item(), rel=1e-4)]
+    require(not told or found == pytest.approx(want, rel=1e-4),
+            f"One of 15 elements is off by 3: {found:.5f}, wanted {want:.5f}.\n{''.join(told[:1])}")
     assert_matches(lesson.relative_error, got, a, b, oracle=share_that_is_off)
     got = lesson.relative_error(exact(a, b), a, b)
     assert got == pytest.approx(share_that_is_off(exact(a, b), a, b), rel=1e-4)
@@ -633,7 +677,7 @@ def test_the_study_has_seven_formats(rng):
     errors = lesson.study(*numbers(rng, (20, 40), (40, 50)))
     names = {"bfloat16", "e4m3", "e5m2", "float16", "ieee", "tf32", "tf32x3"}
     missing, more = sorted(names - {*errors}), sorted({*errors} - names)
-    assert (missing, more) == ([], []), f"Missing: {missing}, not asked for: {more}. Which of the seven is no key?"
+    require((missing, more) == ([], []), f"Missing: {missing}, not asked for: {more}. Which of the seven is no key?")
 
 
 @pytest.mark.task(5)
@@ -644,7 +688,7 @@ def test_the_study_hands_rounded_factors_to_the_kernel_as_they_are(rng):
     bytes_of_one = [launch.counts.bytes_loaded // (2 * 16 * 40) for launch in counters.launches]
     two = bytes_of_one.count(2)
     in_words = f"{two} of the products had factors of 2 bytes, needed 2. What was made of them after they were rounded?"
-    assert two == 2, in_words
+    require(two == 2, in_words)
 
 
 @pytest.mark.task(5)
@@ -670,9 +714,9 @@ def test_what_is_lost_is_lost_in_the_factors_however_long_k_is(k, rng):
                                                       "function gives FP8 its scales?"),
         ]
         off = " ".join([off, *[ask for fits, ask in asks if fits][:1]])
-        assert errors[name] == pytest.approx(of_rounding, rel=0.1), off
+        require(errors[name] == pytest.approx(of_rounding, rel=0.1), off)
     same = f"ieee has the error of tf32, {errors['tf32']:.1e}. Which precision did matmul get for it?"
-    assert errors["ieee"] != errors["tf32"], same
+    require(errors["ieee"] != errors["tf32"], same)
     assert 0 < errors["ieee"] < 1e-6
     assert 0 < errors["tf32x3"] < 2e-6
     assert 1e-4 < errors["tf32"] < 1.5e-3
@@ -705,7 +749,7 @@ def test_a_large_product_waits_for_arithmetic(itemsize, rate):
     call = 4096, 2048, 8192, itemsize, rate
     got, want = lesson.least_seconds(*call), slower_of_two(*call)
     why = found_in(wrong_seconds(*call), got, want)
-    assert why is None, f"least_seconds{call} gave {got:.4g}, wanted {want:.4g}.\n{why}"
+    require(why is None, f"least_seconds{call} gave {got:.4g}, wanted {want:.4g}.\n{why}")
     assert_matches(lesson.least_seconds, 4096, 2048, 8192, itemsize, rate, oracle=slower_of_two)
 
 
@@ -715,9 +759,24 @@ def test_factors_move_in_their_own_type_and_the_result_in_float32(itemsize):
     """In bytes: of arithmetic that takes no time, memory's share is left."""
     a, b, result = itemsize * 30 * 70, itemsize * 70 * 50, 4 * 30 * 50
     bytes_moved = round(4.8e12 * lesson.least_seconds(30, 50, 70, itemsize, rate=INF))
-    in_words = (f"m, n, k = 30, 50, 70, itemsize {itemsize}. Bytes: a {a}, b {b}, the result in float32 {result}. "
-                "Which of them is missing, or has another size?")
-    assert bytes_moved == a + b + result, in_words
+    why = {
+        a + b + itemsize * 30 * 50: f"As if the result had {itemsize} bytes for each element. In which type is it "
+                                    "stored?",
+        a + b: "As much as a and b alone. What is stored at the end?",
+        a + b + 2 * result: "The result was counted twice. Is it loaded too?",
+        a + result: "As if b were not loaded. How many elements has it?",
+        b + result: "As if a were not loaded. How many elements has it?",
+        4 * (30 * 70 + 70 * 50) + result: "As if a and b had 4 bytes for each element. How many has one of theirs?",
+        30 * 70 + 70 * 50 + result: "As if a and b had 1 byte for each element. How many has one of theirs?",
+        30 * 70 + 70 * 50 + 30 * 50: "These are the elements of all three. How many bytes has each?",
+        8 * (a + b + result): "8 times as much: these are bits. What does BANDWIDTH count?",
+        itemsize * 2 * 30 * 50 * 70 + result: "A row and a column for each element of the result. How often is each "
+                                              "element of a loaded at least?",
+    }
+    told = why.get(bytes_moved, "Which of the three is missing, or has another size?")
+    require(bytes_moved == a + b + result,
+            f"m, n, k = 30, 50, 70, itemsize {itemsize}: {bytes_moved} bytes, wanted {a + b + result}.\n"
+            f"a has {a}, b {b}, the result in float32 {result}. {told}")
 
 
 @pytest.mark.task(6)
@@ -727,5 +786,5 @@ def test_a_product_with_one_short_side_waits_for_memory(m, n, k, itemsize, rate)
     call = m, n, k, itemsize, rate
     got, want = lesson.least_seconds(*call), slower_of_two(*call)
     why = found_in(wrong_seconds(*call), got, want)
-    assert why is None, f"least_seconds{call} gave {got:.4g}, wanted {want:.4g}.\n{why}"
+    require(why is None, f"least_seconds{call} gave {got:.4g}, wanted {want:.4g}.\n{why}")
     assert_matches(lesson.least_seconds, m, n, k, itemsize, rate, oracle=slower_of_two)
