@@ -59,15 +59,16 @@ def syncwarp(mask: Value = np.int32(-1)) -> None:
 @intrinsic
 def threadfence() -> None:
     """Whoever on the GPU sees what a thread stores after it, sees also what the thread stored before."""
-    current().fence()
+    current().fence("threadfence")
 
 
 @intrinsic
 def threadfence_system() -> None:
     """The same for the host and other GPUs, too."""
-    current().fence()
+    current().fence("threadfence_system")
 
 
 @intrinsic
 def threadfence_block() -> None:
     """The same for the thread's block only, which here sees every store at once."""
+    current().fence("threadfence_block")

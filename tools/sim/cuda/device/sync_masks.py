@@ -75,7 +75,7 @@ def _absent(lanes: Warps, named: np.ndarray, absent: np.ndarray, here: np.ndarra
         f"names lanes that are not here.\n"
         f"Its mask {mask:#010x} makes it wait for {_names(missing)} of its warp;\n"
         f"only {_names(present)} came.",
-        "Should all call it, outside branch and loop? Else ballot_sync makes the mask.",
+        "Which branch or loop leaves the others out? If it must: a mask by ballot_sync.",
         lanes=callers.ravel(),
     )
     if len(lanes.frames) > 1:  # the branch or loop may be there

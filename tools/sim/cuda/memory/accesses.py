@@ -14,6 +14,7 @@ class Access(NamedTuple):
 
     epoch: how often what was done before has been made known to other blocks. values: stored ones, if they are known.
     met: how often before it some lanes of a warp met without the others: see meetings.py.
+    passed: how many syncwarps and fences came before it.
     """
 
     spot: Spot
@@ -25,6 +26,7 @@ class Access(NamedTuple):
     epoch: int = 0
     values: Any = None
     met: int = 0
+    passed: int = 0
 
 
 class Members(NamedTuple):

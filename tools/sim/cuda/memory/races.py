@@ -14,29 +14,17 @@ import numpy as np
 
 from tools.models.units import WARP
 from tools.sim.cuda.faults import Fault
+from tools.sim.cuda.memory import race_words
 from tools.sim.cuda.memory.accesses import Access, Members, in_one_step, members_of, pair, racing, same_value
 from tools.sim.cuda.memory.between import SEVERAL, Between
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.memory.meetings import Meeting, meet, unordered
+from tools.sim.cuda.memory.race_words import DID, DOES, Passed, no_barrier, question
 from tools.sim.cuda.memory.storage import Storage
 from tools.sim.faults import Spot
 
 MOST_VALUES = 1 << 20  # accesses; of more, it is not known whether they store the same value
 MOST_REMEMBERED = 1 << 25  # accesses; more are compared in portions, and a race across two of them is missed
-NAMES = {
-    ("store", "load"): "read-after-write",
-    ("load", "store"): "write-after-read",
-    ("store", "store"): "write-after-write",
-}
-OF_A_WARP = "Neither a barrier nor a syncwarp lies between the two."
-ANY_ORDER = "Blocks run in any order."
-ONE_STEP = "Both run this line in one step: no barrier before or after it helps."
-INSTEAD = {  # of such a barrier, by what the earlier of the two does
-    "load": "should both work here, or all read beforehand?",
-    "store": "should both write here, or each to its own place?",
-}
-DOES = {"load": "reads", "guess": "reads", "store": "writes", "atomic": "updates"}
-DID = {"load": "read", "guess": "read", "store": "wrote", "atomic": "updated"}
 
 
 class Races:
@@ -51,11 +39,15 @@ class Races:
         self.block_epochs = np.zeros(lanes.blocks, np.int64)
         self.warp_epochs = np.zeros(lanes.count // WARP, np.int64)
         self.meetings: list[Meeting] = []  # of lanes without the rest of their warp
+        self.passed: list[Passed] = []  # syncwarps and fences
+        self._fenced = False  # since the last atomic
 
     def access(self, spot: Spot, storage: Storage, keys: np.ndarray, operation: str, values: Any = None) -> None:
         """Remember what the active lanes do. values: that they store, one for each lane or one for all."""
         who = self.everyone if self.lanes.indices is None else self.lanes.indices
-        if operation == "atomic" and storage.kind == "global" and self.between.chains.used:
+        if operation == "atomic" and self._fenced:  # after a fence it may be a flag that orders threads of a block
+            self.settle()
+        elif operation == "atomic" and storage.kind == "global" and self.between.chains.used:
             self._publish()
         if operation == "load" and self.lanes.guesses:
             operation = "guess"
@@ -70,6 +62,7 @@ class Races:
                 self.epoch,
                 values if self.remembered < MOST_VALUES else None,
                 len(self.meetings),
+                len(self.passed),
             )
         )
         self.remembered += keys.size
@@ -93,6 +86,10 @@ class Races:
         """These warps pass a syncwarp, with all of their lanes that have not left."""
         self.warp_epochs = self.warp_epochs + warps
 
+    def passes(self, spot: Spot, name: str) -> None:
+        """The active lanes pass a syncwarp or a fence: of a race it will be said that it is no barrier."""
+        self.passed.append(Passed(spot, name, np.asarray(self.lanes.warps(self.lanes.mask).any(axis=1))))
+
     def meet(self, spot: Spot, together: np.ndarray) -> None:
         """Lanes pass a syncwarp without the rest of their warp: uint32[warps, 32], of each lane those it meets."""
         self.meetings.append(meet(spot, together, self.meetings))
@@ -102,7 +99,9 @@ class Races:
 
     def fence(self, blocks: np.ndarray) -> None:
         """All that these blocks did to global memory comes before what they do to it from now on."""
-        self.settle()
+        self._compare_all()
+        self._publish()
+        self._fenced = True
         self.between.chains.fence(self.lanes.first + blocks)
 
     def grid_barrier(self) -> None:
@@ -112,16 +111,21 @@ class Races:
 
     def settle(self) -> None:
         """Compare what is remembered, and forget it. Raises Fault."""
-        for storage, accesses in self.accesses.items():
-            if any(access.operation in ("store", "atomic") for access in accesses):
-                self._compare(storage, accesses)
+        self._compare_all()
         self._publish()
         self.accesses.clear()
         self.meetings.clear()
+        self.passed.clear()
+        self._fenced = False
         self._published.clear()
         self.remembered = 0
 
     # Within these blocks -------------------------------------------------------------------------
+
+    def _compare_all(self) -> None:
+        for storage, accesses in self.accesses.items():
+            if any(access.operation in ("store", "atomic") for access in accesses):
+                self._compare(storage, accesses)
 
     def _compare(self, storage: Storage, accesses: list[Access]) -> None:
         if all(access.operation == "atomic" for access in accesses):
@@ -132,7 +136,7 @@ class Races:
             for group, party, why in self._orders(storage, members):
                 found = racing(group, party, members)
                 pairs = pair(members, found, party) if found.size else None
-                if pairs and why == OF_A_WARP and self.meetings:
+                if pairs and why == race_words.OF_A_WARP and self.meetings:
                     pairs = unordered(group, members, self.meetings)
                 if pairs:
                     raise self._fault(storage, accesses, members, *pairs, why)
@@ -157,11 +161,11 @@ class Races:
     def _orders(self, storage: Storage, members: Members) -> Iterator[tuple[tuple, np.ndarray, str]]:
         """Orders to look for, from far to near: groups of accesses, parties that must not share one, the remedy."""
         if storage.kind == "global":
-            yield (members.keys, members.epochs), members.blocks, ANY_ORDER
+            yield (members.keys, members.epochs), members.blocks, race_words.ANY_ORDER
         by_block = members.keys, members.blocks, members.block_epochs
-        yield by_block, members.warps, "No barrier lies between the two."
+        yield by_block, members.warps, race_words.OF_A_BLOCK
         by_warp = *by_block, members.warps, members.warp_epochs
-        yield by_warp, members.who, OF_A_WARP
+        yield by_warp, members.who, race_words.OF_A_WARP
 
     def _fault(
         self, storage: Storage, accesses: list[Access], members: Members, first: int, second: int, why: str
@@ -170,9 +174,12 @@ class Races:
         earlier, later = int(members.numbers[first]), int(members.numbers[second])
         before, after = accesses[earlier], accesses[later]
         lane, other = int(members.who[second]), int(members.who[first])
-        together = why != ANY_ORDER and in_one_step(accesses[earlier : later + 1])
-        if why == OF_A_WARP:
-            why = self._left_out(lane, other, self.meetings[before.met : after.met]) or why
+        if in_one_step(accesses[earlier : later + 1]):
+            why = race_words.NO_BARRIER_OF_BLOCKS if why == race_words.ANY_ORDER else race_words.ONE_STEP
+        elif why != race_words.ANY_ORDER:
+            meetings = self.meetings[before.met : after.met] if why == race_words.OF_A_WARP else []
+            passed = self.passed[before.passed : after.passed]
+            why = self._left_out(lane, other, meetings) or no_barrier(passed, lane // WARP, other // WARP) or why
         return self._report(
             storage,
             int(members.keys[second]),
@@ -180,7 +187,7 @@ class Races:
             after,
             before.operation,
             f"{self.lanes.name(other)} {DID[before.operation]} in line {before.spot.line}",
-            ONE_STEP if together else why,
+            why,
             same_value(before, other, after, lane),
         )
 
@@ -205,19 +212,12 @@ class Races:
         same: bool = False,
     ) -> Fault:
         """same: both store the same value."""
-        kind = NAMES.get((_as_plain(operation), _as_plain(after.operation)), "write-after-write")
         block, thread = self.lanes.place(lane)
         what = f"{self.lanes.name(lane)} {DOES[after.operation]} {storage.element(key)},\nwhich {before}.\n{why}"
-        remedy = "either may come first. What puts them in order?"
-        if why == ONE_STEP:
-            remedy = INSTEAD[_as_plain(operation)]
-        question = f"A {kind} race: {remedy}"
-        if same:
-            question = f"A {kind} race of equal values: a GPU lets it pass until one differs."
         return Fault(
             "race",
             what,
-            question,
+            question(operation, after.operation, why, same),
             block=block,
             thread=thread,
             spot=after.spot,
@@ -251,11 +251,7 @@ class Races:
                     access,
                     conflict.operation,
                     f"{who} {DID[conflict.operation]} before",
-                    ANY_ORDER,
+                    race_words.ANY_ORDER,
                 )
         for access, block in zip(accesses, blocks):
             self.between.note(storage, access, block)
-
-
-def _as_plain(operation: str) -> str:
-    return "load" if operation in ("load", "guess") else "store"

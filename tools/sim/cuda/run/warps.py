@@ -233,13 +233,16 @@ class Warps(ControlFlow):
         everyone = np.packbits(there, axis=1, bitorder="little").view("<u4")
         named = np.where(active, named, np.uint32(0))
         whole, some = ((named == everyone) | ~there).all(axis=1), active.any(axis=1)
+        self.races.passes(learner_spot(), "syncwarp")
         self.races.warp_barrier(whole & some)
         if (some & ~whole).any():
             self.races.meet(learner_spot(), np.where(whole[:, None], np.uint32(0), named))
 
-    def fence(self) -> None:
-        """threadfence: what the active lanes wrote is for other blocks to read from now on."""
-        self.races.fence(np.unique(np.flatnonzero(self.mask) // self.width))
+    def fence(self, name: str) -> None:
+        """threadfence or its like: what the active lanes wrote is for other blocks to read from now on."""
+        self.races.passes(learner_spot(), name)
+        if name != "threadfence_block":
+            self.races.fence(np.unique(np.flatnonzero(self.mask) // self.width))
 
 
 def _constant(value: Any) -> Any:

@@ -231,7 +231,29 @@ def across_warps_with_syncwarp(out):
 
 
 def test_a_syncwarp_orders_nothing_between_warps():
-    assert "No barrier lies" in race_of(across_warps_with_syncwarp, (1, 64), np.zeros(64)).text
+    fault = race_of(across_warps_with_syncwarp, (1, 64), np.zeros(64))
+    line = across_warps_with_syncwarp.py_func.__code__.co_firstlineno + 5
+    assert f"The syncwarp in line {line} lets only lanes of one warp wait; these are of two." in fault.what
+    assert max(map(len, fault.text.splitlines())) <= 80
+
+
+@cuda.jit
+def syncwarps_before_after_and_of_others(out):
+    part = cuda.shared.array(96, np.int64)
+    t = cuda.threadIdx.x
+    cuda.syncwarp()
+    part[t] = t
+    if t >= 64:
+        cuda.syncwarp()
+    if t < 64:
+        out[t] = part[63 - t]
+    cuda.syncwarp()
+
+
+def test_only_a_syncwarp_of_one_of_the_two_between_them_is_named():
+    assert (
+        "No barrier lies between the two." in race_of(syncwarps_before_after_and_of_others, (1, 96), np.zeros(64)).text
+    )
 
 
 @cuda.jit
@@ -258,6 +280,46 @@ def test_blocks_race_also_when_they_do_not_run_together():
     blocks = 5000  # more than run at once
     fault = race_of(one_element_for_each_block, (blocks, 32), np.zeros(blocks))
     assert "Blocks run in any order." in fault.text
+
+
+@cuda.jit
+def each_block_adds(out):
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x // 2] += 1
+
+
+@cuda.jit
+def each_block_stores_its_number(out):
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x // 2] = cuda.blockIdx.x
+
+
+@pytest.mark.parametrize(
+    "kernel, question",
+    [
+        (each_block_adds, "A write-after-read race: should both blocks change it, or each its own?"),
+        (each_block_stores_its_number, "A write-after-write race: should both write here, or each to its own place?"),
+    ],
+)
+def test_of_one_line_of_two_blocks_it_is_asked_whether_both_should(kernel, question):
+    fault = race_of(kernel, (4, 32), np.zeros(4))
+    assert fault.question == question
+    assert fault.what.endswith("Blocks run in any order. A block's barrier lets no other block wait.")
+
+
+@cuda.jit
+def two_lines_share_places(out):
+    part = cuda.shared.array(128, np.float32)
+    t = cuda.threadIdx.x
+    part[2 * t] = t
+    part[t + 1] = -t
+    cuda.syncthreads()
+    out[t] = part[t]
+
+
+def test_of_two_lines_that_store_to_one_place_it_is_asked_which_should_stay():
+    fault = race_of(two_lines_share_places, (1, 64), np.zeros(64))
+    assert fault.question == "A write-after-write race: which should stay, or should each have its own place?"
 
 
 @cuda.jit
@@ -513,15 +575,35 @@ def test_order_is_handed_on_from_block_to_block():
 
 
 @cuda.jit
-def warps_with_a_fence_between(x, out):
+def warps_with_a_fence_between(x, out, flag, sets_a_flag):
     t = cuda.threadIdx.x
     x[t] = t
     cuda.threadfence()
+    if sets_a_flag:
+        cuda.atomic.add(flag, 0, 1)
     out[t] = x[(t + 32) % 64]
 
 
-def test_a_fence_ends_the_search_within_a_block():
-    warps_with_a_fence_between[1, 64](np.zeros(64), np.zeros(64))
+def test_an_atomic_after_a_fence_ends_the_search_within_a_block():
+    warps_with_a_fence_between[1, 64](np.zeros(64), np.zeros(64), np.zeros(1, np.int32), True)
+    fault = race_of(warps_with_a_fence_between, (1, 64), np.zeros(64), np.zeros(64), np.zeros(1, np.int32), False)
+    line = warps_with_a_fence_between.py_func.__code__.co_firstlineno + 4
+    assert fault.what.endswith(f"The threadfence in line {line} lets no thread wait: it is no barrier.")
+
+
+@cuda.jit
+def lanes_with_a_fence_of_the_block(out):
+    part = cuda.shared.array(32, np.int64)
+    t = cuda.threadIdx.x
+    part[t] = t
+    cuda.threadfence_block()
+    out[t] = part[31 - t]
+    cuda.syncwarp()
+
+
+def test_a_fence_of_the_block_is_no_barrier_for_lanes_either():
+    fault = race_of(lanes_with_a_fence_of_the_block, (1, 32), np.zeros(32))
+    assert "The threadfence_block in line" in fault.what
 
 
 @cuda.jit
