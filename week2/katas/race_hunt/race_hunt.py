@@ -31,7 +31,8 @@ Concept
     Branches: all threads of a block have to come to the same barrier, which is one line. It may stand in a branch that
     all of them take, chosen by the block's number, say. Else some wait for others who never come, and a barrier in the
     other arm is another one: end the branch, wait, begin it again. A thread that has left by return is not waited for.
-    Values: shared memory holds nothing defined until somebody stores to it. (The report: "nothing was stored".)
+    Values: shared memory holds nothing defined until somebody stores to it. (The report: "nothing was stored".) If the
+    result needs that value, the read is right, and what is missing is the store.
     Masks: a mask is about places. One that suits x_ptr + i need not suit x_ptr + i + 1.
     On a GPU: compute-sanitizer watches kernels. Of its tools racecheck looks for races in shared memory alone, between
     warps and within one; memcheck for accesses outside of arrays, and initcheck for elements inside of arrays that are
@@ -45,8 +46,8 @@ Concept
 
 Code it
     Task 1  findings: what the reports say; by_tool: which tool sees it on an H200           (twelve lines)
-    Task 2  mirror, row_sums, below_largest, snake: who waits for whom                         (four lines)
-    Task 3  histogram, interleave, triples, steps: who has which place                         (four lines)
+    Task 2  mirror, row_sums, below_largest, snake: who waits for whom                  (four lines in all)
+    Task 3  histogram, interleave, triples, steps: who has which place                  (four lines in all)
     Task 4  find_race: a report for one block and one array in shared memory                   (nine lines)
 
 Verify

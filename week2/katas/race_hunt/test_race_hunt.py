@@ -3,6 +3,7 @@
 import json
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -135,11 +136,16 @@ def test_the_tools_of_an_h200_name_the_lines_of_findings():
     assert other_lines == {}
 
 
-def kernels_that_run(function, *args):
-    """Of a call: its kernels. A line of PyTorch that works in their place is a fault."""
-    counters = count(function, *args)
+def counted_work_of(kernel, function, *args, **options):
+    """Counters of a call whose work is done by one launch of this kernel, and not by lines of PyTorch."""
+    counters = count(function, *args, **options)
     assert counters.library_operations == []
-    return [launch.kernel for launch in counters.launches]
+    kernels_that_run = [launch.kernel for launch in counters.launches]
+    assert kernels_that_run == [kernel]
+    return counters
+
+
+HAS_NO_TILE = "Right without a tile; but it stays here. What has to happen around it?"
 
 
 # Task 2: order ------------------------------------------------------------------------------------
@@ -164,9 +170,10 @@ def test_mirror_takes_any_number_of_tiles(n, blocks, rng):
 @pytest.mark.counters
 def test_mirror_waits_twice_for_each_tile_and_moves_each_element_once(rng):
     """Two warps a block. One barrier after the tile is filled, one before it is filled anew."""
-    counters, tiles, warps = count(lesson.mirror, vector(rng, 640), blocks=2), 10, 2
-    assert counters.library_operations == []
+    counters = counted_work_of("mirror_kernel", lesson.mirror, vector(rng, 640), blocks=2)
+    tiles, warps = 10, 2
     assert counters.programs == 2
+    assert counters.bytes_shared > 0, HAS_NO_TILE
     assert counters.barriers <= 2 * tiles * warps, "Who waits for whom at each of them?"
     assert counters.bytes_loaded == counters.bytes_stored == 4 * 640
     assert counters.bytes_shared <= 2 * 4 * 640
@@ -195,7 +202,7 @@ def test_row_sums_takes_several_blocks(rows, rng):
 @pytest.mark.counters
 def test_row_sums_never_lets_one_warp_wait_for_the_other(rng):
     """Each row belongs to one warp, and its lanes need nobody else."""
-    counters = count(lesson.row_sums, vector(rng, 320).view(10, 32))
+    counters = counted_work_of("row_sums_kernel", lesson.row_sums, vector(rng, 320).view(10, 32))
     assert counters.barriers == 0, "Which cure lets the lanes of a warp wait for each other, and nobody else?"
     assert counters.bytes_loaded == 4 * 320
     assert counters.bytes_stored == 4 * 10
@@ -244,7 +251,8 @@ def test_below_largest_takes_any_length(n, rng):
 @pytest.mark.counters
 def test_below_largest_waits_twice_in_each_block(rng):
     """Once for the 0 of thread 0, once for the largest of all. Warps that have left by return do not come."""
-    counters, blocks, warps = count(lesson.below_largest, integers(rng, 200)), 4, 2
+    counters = counted_work_of("below_largest_kernel", lesson.below_largest, integers(rng, 200))
+    blocks, warps = 4, 2
     assert counters.barriers <= 2 * blocks * warps
     assert counters.bytes_loaded <= 2 * 4 * 200
     assert counters.bytes_stored == 4 * 200
@@ -275,29 +283,11 @@ def test_snake_turns_every_second_row(rows, rng):
 @pytest.mark.counters
 def test_snake_waits_in_the_rows_that_are_turned_and_in_no_other(rng):
     """Rows 1, 3 and 5 of seven. In the others each thread reads what it stored itself."""
-    counters, rows_turned, warps = count(lesson.snake, vector(rng, 64 * 7).view(7, 64)), 3, 2
+    counters = counted_work_of("snake_kernel", lesson.snake, vector(rng, 64 * 7).view(7, 64))
+    rows_turned, warps = 3, 2
+    assert counters.bytes_shared > 0, HAS_NO_TILE
     assert counters.barriers <= rows_turned * warps, "In which rows does a thread read what another one stored?"
     assert counters.bytes_loaded == counters.bytes_stored == 4 * 64 * 7
-
-
-@pytest.mark.task(2)
-@pytest.mark.counters
-def test_mirror_and_snake_keep_their_tiles(rng):
-    """Both could do without. But what a tile asks for is what they are here to show."""
-    x = vector(rng, 128)
-    counters = {"mirror": count(lesson.mirror, x), "snake": count(lesson.snake, x.view(2, 64))}
-    without_a_tile = [name for name, of_call in counters.items() if of_call.bytes_shared == 0]
-    assert without_a_tile == [], "Right without a tile; but it stays here. What has to happen around it?"
-
-
-@pytest.mark.task(2)
-@pytest.mark.counters
-def test_the_kernels_of_task_2_do_all_of_the_work(rng):
-    x = vector(rng, 128)
-    assert kernels_that_run(lesson.mirror, x) == ["mirror_kernel"]
-    assert kernels_that_run(lesson.row_sums, x.view(4, 32)) == ["row_sums_kernel"]
-    assert kernels_that_run(lesson.below_largest, integers(rng, 100)) == ["below_largest_kernel"]
-    assert kernels_that_run(lesson.snake, x.view(2, 64)) == ["snake_kernel"]
 
 
 # Task 3: places -----------------------------------------------------------------------------------
@@ -330,7 +320,8 @@ def test_histogram_takes_any_length_and_any_number_of_blocks(n, blocks, rng):
 @pytest.mark.counters
 def test_histogram_goes_to_global_memory_once_for_each_bin_of_a_block(rng):
     """However many elements it counts: those go to shared memory. Two barriers, for each of two warps."""
-    counters, blocks, bins, warps = count(lesson.histogram, integers(rng, 1000), blocks=3), 3, 16, 2
+    counters = counted_work_of("histogram_kernel", lesson.histogram, integers(rng, 1000), blocks=3)
+    blocks, bins, warps = 3, 16, 2
     assert counters.bytes_atomic == 4 * bins * blocks
     assert counters.barriers == 2 * blocks * warps
     assert counters.bytes_loaded == 4 * 1000
@@ -354,7 +345,21 @@ def woven(a, b):
 
 @pytest.mark.task(3)
 def test_interleave_puts_each_number_of_b_behind_its_number_of_a():
+    assert_fills_its_tile(lesson.interleave, ramp(64), ramp(64, first=101.0))
     assert_matches(lesson.interleave, ramp(64), ramp(64, first=101.0), oracle=woven, exact=True)
+
+
+def assert_fills_its_tile(function, a, b):
+    """What a failure adds to the report of a place to which nothing was stored: who has which place."""
+    __tracebackhide__ = True
+    try:
+        function(a, b)
+    except Exception as fault:
+        what, _, _ = str(fault).partition("\n\n")
+        if "to which nothing was stored" not in what:
+            return  # assert_matches tells
+        raise AssertionError(f"{what}\nTwo lines store 64 numbers each, in a tile of 128 places.\n"
+                             "Which places do both lines store to, and which does neither?") from None
 
 
 @pytest.mark.task(3)
@@ -368,7 +373,8 @@ def test_interleave_takes_several_blocks(n, rng):
 @pytest.mark.counters
 def test_interleave_stores_whole_sectors_and_waits_once(rng):
     """Two blocks of two warps. Threads side by side store side by side, as the tile allows."""
-    counters, blocks, warps = count(lesson.interleave, *vectors(rng, 128, count=2)), 2, 2
+    counters = counted_work_of("interleave_kernel", lesson.interleave, *vectors(rng, 128, count=2))
+    blocks, warps = 2, 2
     assert counters.sectors == (128 + 128 + 256) * 4 // 32
     assert counters.bytes_shared == 2 * 4 * 256
     assert counters.barriers == blocks * warps
@@ -382,7 +388,28 @@ def tripled(x):
 @pytest.mark.task(3)
 def test_triples_of_the_numbers_on_both_sides_of_a_border():
     """1, 2, ... 65. Element 63 is the last of block 0, element 64 the only one of block 1; each needs the other."""
+    assert_neighbours_across_the_border(ramp(65))
     assert_matches(lesson.triples, ramp(65), oracle=tripled, exact=True)
+
+
+def assert_neighbours_across_the_border(x):
+    """What a failure adds to a wrong sum at the border: what stands in it where x[63] or x[64] should be."""
+    __tracebackhide__ = True
+    try:
+        out = lesson.triples(x)
+    except Exception:
+        return  # assert_matches tells
+    for place, neighbour in ((63, 64), (64, 63)):
+        if float(out[place]) != float(tripled(x)[place]):
+            raise AssertionError(without_its_neighbour(float(out[place]), place, neighbour))
+
+
+def without_its_neighbour(got, place, neighbour):
+    """Of x[i] = i + 1: got is out[place], in which x[neighbour], of another block, is not added."""
+    rest = {63: 63 + 64, 64: 65}[place]
+    instead = {0: "nothing", **{i + 1: f"x[{i}]" for i in range(65)}}.get(got - rest, f"{got - rest:g}")
+    return (f"out[{place}] is {got:g}: {instead} is added where x[{neighbour}] = {neighbour + 1} should be.\n"
+            f"x[{neighbour}] is of another block. Who brings it into this tile, and where to?")
 
 
 @pytest.mark.task(3)
@@ -395,7 +422,8 @@ def test_triples_takes_any_length(n, rng):
 @pytest.mark.task(3)
 @pytest.mark.counters
 def test_triples_loads_two_elements_beside_each_block_and_waits_once(rng):
-    counters, blocks, warps = count(lesson.triples, vector(rng, 300)), 5, 2
+    counters = counted_work_of("triples_kernel", lesson.triples, vector(rng, 300))
+    blocks, warps = 5, 2
     elements_on_the_other_side_of_a_border = 2 * (blocks - 1)
     assert counters.bytes_loaded == 4 * (300 + elements_on_the_other_side_of_a_border)
     assert counters.conversions == 0
@@ -422,21 +450,10 @@ def test_steps_takes_any_length(n, rng):
 @pytest.mark.counters
 def test_steps_loads_each_element_twice_and_nothing_beside(rng):
     """Once as itself; all but the first once more, as what comes after another."""
-    counters = count(lesson.steps, vector(rng, 320))
-    assert counters.library_operations == []
+    counters = counted_work_of("steps_kernel", lesson.steps, vector(rng, 320))
     assert counters.programs == 5
     assert counters.bytes_loaded == 4 * (320 + 319)
     assert counters.bytes_stored == 4 * 320
-
-
-@pytest.mark.task(3)
-@pytest.mark.counters
-def test_the_kernels_of_task_3_do_all_of_the_work(rng):
-    x = vector(rng, 128)
-    assert kernels_that_run(lesson.histogram, integers(rng, 100)) == ["histogram_kernel"]
-    assert kernels_that_run(lesson.interleave, x, x) == ["interleave_kernel"]
-    assert kernels_that_run(lesson.triples, x) == ["triples_kernel"]
-    assert kernels_that_run(lesson.steps, x) == ["steps_kernel"]
 
 
 # Task 4: a report of your own ---------------------------------------------------------------------
@@ -504,3 +521,32 @@ def test_find_race_finds_the_first_of_many_accesses(threads, elements, rng):
     accesses = [(int(rng.integers(threads)), step // 20, kinds[rng.integers(4)], int(rng.integers(elements)))
                 for step in range(120)]
     check_first_race(accesses, first_race(accesses))
+
+
+LONG_AND_HEALTHY = {  # what all accesses of a list have in common: the access at a place
+    "All are of one element, each with one barrier more": lambda place: (place % 64, place, "store", 0),
+    "All have the same barriers, each is of another element": lambda place: (place % 64, 0, "store", place),
+}
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("alike", LONG_AND_HEALTHY)
+def test_find_race_looks_at_no_access_that_cannot_race_with_the_new_one(alike):
+    """16 times as many accesses take some 16 times as long; 256 times, if each is looked at beside all before it."""
+    short, long = ([LONG_AND_HEALTHY[alike](place) for place in range(many)] for many in (128, 2048))
+    check_first_race(long, None)
+    times_as_long = min(seconds(long, 1) for _ in range(3)) / seconds(short, 5)
+    assert times_as_long < 64, (
+        f"Of {len(long):,} accesses it took {times_as_long:,.0f} times as long as of {len(short)}.\n"
+        f"{alike}: no two can race.\n"
+        "Beside which of those before it is each one looked at?")
+
+
+def seconds(accesses, calls):
+    """The shortest of so many calls."""
+    times = []
+    for _ in range(calls):
+        start = perf_counter()
+        lesson.find_race(accesses)
+        times.append(perf_counter() - start)
+    return min(times)

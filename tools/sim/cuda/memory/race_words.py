@@ -61,7 +61,7 @@ def question(before: str, after: str, why: str, same: bool) -> str:
     if why in INSTEAD:
         return f"A {kind} race: {INSTEAD[why][_as_plain(before)]}"
     if before == after == "store":
-        return f"A {kind} race: which should stay, or should each have its own place?"
+        return f"A {kind} race: which should stay, or should each have its place?"
     return f"A {kind} race: either may come first. What puts them in order?"
 
 

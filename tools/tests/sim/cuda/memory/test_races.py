@@ -319,7 +319,7 @@ def two_lines_share_places(out):
 
 def test_of_two_lines_that_store_to_one_place_it_is_asked_which_should_stay():
     fault = race_of(two_lines_share_places, (1, 64), np.zeros(64))
-    assert fault.question == "A write-after-write race: which should stay, or should each have its own place?"
+    assert fault.question == "A write-after-write race: which should stay, or should each have its place?"
 
 
 @cuda.jit
