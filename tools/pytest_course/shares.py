@@ -46,7 +46,10 @@ def to_begin_with(run: Run, met: Marker) -> Open | None:
 
 
 def named(run: Run, unit: Unit, task: Task, state: str, reports: Iterable[Any]) -> str:
-    """What the line of a task names: what is to be written; of a red one, what the failed tests use of it; else all."""
+    """What the line of a task names: what is to be written; of a red one what its failed tests use; else all.
+
+    A failed test does not count where another used a part of the same functions and failed too.
+    """
     share = run.shares(unit.name)[task.number]
     if state == TO_WRITE:
         return task.about(share.names)
@@ -55,8 +58,11 @@ def named(run: Run, unit: Unit, task: Task, state: str, reports: Iterable[Any]) 
     todo = {gap.function for gap in share.open}
     written = [function for function in share.own if function not in todo] or share.own
     failed = [report.nodeid for report in reports if report.failed and last_task(report) == task.number]
-    used = used_by(run, unit, failed)
-    return task.about([name for name in written if used and _top(name) in used] or written)
+    of_each = [used_by(run, unit, [test]) for test in failed]
+    told = [{name for name in written if used is None or _top(name) in used} for used in of_each]
+    least = [names for names in told if not any(other and other < names for other in told)]  # each has a mistake
+    used_by_these = set().union(*least)
+    return task.about([name for name in written if name in used_by_these] or written)
 
 
 def of_tests(function: object, item: pytest.Item) -> str:

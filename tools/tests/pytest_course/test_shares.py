@@ -23,6 +23,13 @@ def test_device():
     assert lesson.describe_device
 """
 
+BOTH = """
+
+@pytest.mark.task(5)
+def test_device_and_waves():
+    assert lesson.describe_device() and lesson.wave_efficiency(1, 1, 1) == 1
+"""
+
 SUMS = """
 import pytest, torch
 from week1.day4 import vector_add as lesson
@@ -65,6 +72,16 @@ def test_given_functions_are_not_named_and_of_a_red_task_only_what_the_failed_te
     assert "  to write  task 5  describe_device, wave_efficiency" in ran.lines
     fill(course, DAY3, "wave_efficiency", "    return 7")
     assert "  red       task 5  wave_efficiency" in course.pytest("week1/day3").lines
+
+
+def test_a_function_is_not_named_red_for_a_test_of_several_where_a_test_of_one_has_failed(course):
+    course.write(DAY3_TESTS, DEVICE + BOTH)
+    course.commit()
+    fill(course, DAY3, "wave_efficiency", "    return 7")
+    fill(course, DAY3, "describe_device", "    return {}")
+    assert "  red       task 5  wave_efficiency" in course.pytest("week1/day3").lines
+    course.write(DAY3_TESTS, DEVICE.partition("@pytest")[0] + BOTH)
+    assert "  red       task 5  describe_device, wave_efficiency" in course.pytest("week1/day3").lines
 
 
 @pytest.mark.parametrize("how", ["--sim", "--remote"])

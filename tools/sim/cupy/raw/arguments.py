@@ -182,7 +182,9 @@ class Described:
             raise TypeError(f"{self} is given {number}, which does not fit: the kernel takes {self.in_cpp}.")
         if size == self.size and self.kind == (kind if self.kind == "f" else "."):
             return
-        advice = f" Pass numpy.{np.dtype(f'f{self.size}')}(...)." if self.kind == "f" else ""
+        advice = f" Pass numpy.{np.dtype(f'f{self.size}')}(...)" if self.kind == "f" else ""
+        if advice:
+            advice += "; what fits each type of the template?" if "<" in str(self) else "."
         passed = (
             f"the first {self.size} bytes, which mean something else there"
             if size >= self.size

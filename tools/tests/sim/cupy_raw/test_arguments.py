@@ -110,8 +110,15 @@ def test_numbers_that_would_arrive_as_others_are_refused(call, name, value, says
 
 
 def test_a_refused_float_says_how_to_pass_it(call):
-    with pytest.raises(TypeError, match=r"Pass numpy\.float32\(\.\.\.\)"):
+    with pytest.raises(TypeError, match=r"Pass numpy\.float32\(\.\.\.\)\.$"):
         call("scale", floats(4), zeros(4), 4, 2.0)
+
+
+def test_a_refused_float_of_a_template_is_one_of_several_types():
+    code = "template <typename T> __global__ void take(T value, double* out) { out[0] = value; }"
+    take = cp.RawModule(code=code, name_expressions=["take<float>"]).get_function("take<float>")
+    with pytest.raises(TypeError, match=r"Pass numpy\.float32\(\.\.\.\); what fits each type of the template\?$"):
+        take((1,), (1,), (2.0, zeros(1, np.float64)))
 
 
 def test_an_array_of_the_host_is_refused(call):
