@@ -27,9 +27,9 @@ Concept
     Loops: for (int i = start; i < stop; i += step) is range(start, stop, step). `sum += x` and `distance /= 2` change
     a variable; && is and. Braces hold what belongs to a loop or an if; a single statement needs none.
     Warps: __shfl_down_sync(0xffffffff, value, distance) gives a lane the `value` of the lane `distance` higher, or its
-    own where there is none. 0xffffffff names all 32 lanes, and all of them must come to it. atomicAdd(out, value) adds
-    to out[0] in one step. The names of Numba remain, as blockIdx.x, blockDim.x, threadIdx.x, threadIdx.y; the number
-    of blocks is gridDim.x.
+    own where there is none. 0xffffffff names all 32 lanes, and all of them must come to it. Each lane adds what it is
+    given to its own sum: after distances 16, 8, 4, 2 and 1 the sum of all 32 is in lane 0. atomicAdd(out, value) adds
+    to out[0] in one step. Numba's names remain: blockIdx.x, blockDim.x, threadIdx.x, threadIdx.y. Blocks: gridDim.x.
     Shared memory: __shared__ float tile[32][33]; is one array for the block, and __syncthreads() its barrier. Rows of
     33 put the elements of a column into 32 different banks, where rows of 32 put them all into one.
     Transposing: a block reads 32 x 32 elements row by row into a tile, waits, and stores them with the tile's rows
@@ -40,13 +40,13 @@ Concept
     The address of an element is &x[i] or x + i. copy_four(to, from), below, moves four neighbours by one instruction.
     Register tile: a thread with one output takes two floats from shared memory for each product and is held up by
     them. With 8 x 16 outputs it takes 24 for 128 products. Sums in an array stay in registers if all indices are known
-    to the compiler: `#pragma unroll` above a loop asks it to write the turns one after the other, which it may do
-    unasked. KERNEL, below, need not be read for task 4: it takes the floats of the next step before it multiplies
-    those of this one. Its tiles come by asynchronous copies, which go past the registers: threads ask for a tile two
-    tiles ahead of its turn, and multiply while it is on its way.
+    to the compiler: `#pragma unroll` above a loop asks it to write the turns one after the other. It may do so unasked
+    or not, so both loops of add_products ask for it. KERNEL, below, need not be read for task 4: it takes the floats of
+    the next step before it multiplies those of this one. Its tiles come by asynchronous copies, which go past the
+    registers: threads ask for a tile two tiles ahead of its turn, and multiply while it is on its way.
 
 Code it
-    Task 1  saxpy_code, saxpy: a kernel for any type, and its launch                          (six lines)
+    Task 1  saxpy_code, saxpy: a kernel for any type, and its launch                (four lines, and two)
     Task 2  total_code: grid-stride loop, five shuffles, an atomic for each warp           (eight lines)
     Task 3  transpose_code: a tile of 32 x 32 with rows of 33                                (ten lines)
     Task 4  predict_bytes: loaded for each product, from global and from shared memory          (one line)
@@ -267,9 +267,10 @@ OPTIONS = (f"-I{os.environ.get('CUDA_PATH', '/usr/local/cuda')}/include",)
 
 
 def predict_bytes(tile: tuple[int, int], each: tuple[int, int]) -> tuple[float, float]:
-    """Bytes that a @ b in float32 loads from global and from shared memory, for each product of two floats.
+    """Bytes that a @ b in float32 loads for each product of two floats: from global memory, then from shared memory.
 
-    tile: rows and columns of a block's outputs; each: of a thread's. The whole of a @ b makes m * n * k products.
+    tile: rows and columns of a block's outputs; each: of a thread's. The whole of a @ b makes m * n * k products. For
+    each k a block loads every float that its outputs need from global memory once; a thread its own from shared memory.
     """
     raise NotImplementedError("week2/katas/cuda_cpp task 4: predict_bytes")
 

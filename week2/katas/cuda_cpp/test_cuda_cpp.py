@@ -41,17 +41,27 @@ def transposed(x):
     return x.T.copy()
 
 
-def times_counted(function, n, blocks):
-    """How often each of n elements enters a sum: the sum of a 1 there, and of zeros elsewhere."""
-    return [int(function(*on_gpu(row), blocks=blocks).get()[0]) for row in np.eye(n)]
+def runs_of(numbers):
+    """Whole numbers in words: 0 to 3 and 32 to 35."""
+    runs = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    *rest, last = [f"{first} to {last}" if first < last else f"{first}" for first, last in runs]
+    if len(rest) > 3:
+        rest, last = rest[:3], "others"
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
-def times_in_the_total(n, blocks):
-    return times_counted(lesson.total, n, blocks)
-
-
-def once_each(n, blocks):
-    return [1] * n
+def result_of(function, *args):
+    """What a function of these tests returns; where its kernel is refused, assert_matches says why."""
+    try:
+        return function(*args)
+    except Exception:
+        assert_matches(function, *args, oracle=lambda *_: None)
+        raise
 
 
 def machine_code(function, *args):
@@ -74,8 +84,12 @@ def test_three_elements_are_scaled_and_added():
 
 @pytest.mark.task(1)
 def test_the_factor_is_of_the_type_that_is_left_open():
-    type_of_a = re.search(r"\bsaxpy\s*\(\s*(?:const\s+)?(\w*)", lesson.saxpy_code())[1]
-    assert type_of_a == "T", "saxpy<float> is given a float, saxpy<double> a double"
+    code = re.sub(r"//.*", "", lesson.saxpy_code())  # a comment may speak of saxpy(float ...)
+    found = re.search(r"\bsaxpy\s*\(\s*(?:const\s+)?(float|double)\b", code)
+    if found:
+        wrong = "saxpy<float> would compute in double" if found[1] == "double" else "saxpy<double> would lose digits"
+        raise AssertionError(f"saxpy takes a as {found[1]}, wanted: float in saxpy<float>, double in saxpy<double>.\n"
+                             f"{wrong}. Which name stands for either type in a template?")
 
 
 @pytest.mark.task(1)
@@ -132,6 +146,10 @@ def test_nan_and_infinity_pass_through():
 def test_one_launch_has_as_many_blocks_as_the_elements_need(n, blocks, rng):
     counters = count(lesson.saxpy, 2.0, *vectors(rng, n, 2))
     assert len(counters.launches) == 1, "Each operation of CuPy is a launch of its own"
+    grid, block = counters.launches[0].grid, counters.launches[0].block
+    if (grid[0], block[0]) == (lesson.THREADS, blocks):
+        raise AssertionError(f"saxpy<float> ran in {grid[0]} blocks of {block[0]} threads, wanted: {block[0]} blocks "
+                             f"of {grid[0]}.\nWhich of grid and block comes first in a launch?")
     assert [launch.counts.programs for launch in counters.launches] == [blocks]
 
 
@@ -159,17 +177,84 @@ def test_the_compiler_finds_no_double_where_all_is_float(rng):
 
 # Task 2: a sum in registers -----------------------------------------------------------------------
 
+def times_in_the_total(n, blocks):
+    """How often each of n elements enters the total: the sum of a 1 there, and of zeros elsewhere."""
+    return [float(lesson.total(*on_gpu(row), blocks=blocks).get()[0]) for row in np.eye(n)]
+
+
+def entered(times, often):
+    """Elements 256 to 259 enter the total 2 times, wanted: once. times: of each element; often: of which ones."""
+    which = [i for i, each in enumerate(times) if each == often]
+    who = f"Element {which[0]}" if len(which) == 1 else f"Elements {runs_of(which)}"
+    s = "s" if len(which) == 1 else ""
+    does = f"enter{s} the total {often:g} times" if often else f"do{'es' if s else ''} not enter the total"
+    return f"{who} {does}, wanted: once."
+
+
 @pytest.mark.task(2)
 def test_the_lane_that_adds_is_one_that_holds_the_sum_of_all():
-    of_lane_0, of_lane_31 = (int(lesson.total(*on_gpu(np.eye(32)[lane]), blocks=1).get()[0]) for lane in (0, 31))
-    assert of_lane_0 != 2, "Element 0 counts twice. To how high a lane does the first shuffle reach: is there one?"
-    has_only_higher_lanes = of_lane_0 == 0 and of_lane_31 > 0
-    assert not has_only_higher_lanes, "Lane 0 is left out. Which lane holds the sum of all 32 after the shuffles?"
+    of_lanes = times_in_the_total(32, 1)
+    of_zeros = float(lesson.total(*on_gpu(np.zeros(32)), blocks=1).get()[0])
+    if of_zeros != 0:
+        raise AssertionError(f"The total of 32 zeros is {of_zeros}, wanted: 0. What is in a sum before the loop?")
+    if of_lanes == [0] * 31 + [1]:
+        raise AssertionError("Element 31 alone enters the total: lane 0 has a value of lane 31 and no other.\n"
+                             "What becomes of the sum that a lane has already when a shuffle brings one?")
+    if of_lanes[0] == 0 and of_lanes[31] > 0:
+        raise AssertionError("Lane 0 is left out. Which lane holds the sum of all 32 after the shuffles?")
+    if of_lanes[0] == 2:
+        of_second_turn = float(lesson.total(*on_gpu(np.eye(512)[256]), blocks=1).get()[0])
+        ask = "To how high a lane does the first shuffle reach: is there one?"
+        if of_second_turn == 1:
+            ask = "Element 256, which its thread takes in a second turn, counts once.\nWith what does a sum begin?"
+        raise AssertionError(f"Element 0 counts twice.\n{ask}")
 
 
 @pytest.mark.task(2)
 def test_each_lane_of_one_warp_counts_once():
-    assert_matches(times_in_the_total, 32, 1, oracle=once_each)
+    times = times_in_the_total(32, 1)
+    wrong = [each for each in times if each != 1]
+    if times == list(range(1, 33)):
+        raise AssertionError("Element 31 enters the total 32 times, wanted: once. Threads 0 to 31 each add it.\n"
+                             "By how many elements does the loop of a thread step on?")
+    if wrong and 0 in wrong:
+        raise AssertionError(f"{entered(times, 0)}\n"
+                             "Which distances do the shuffles have, from the first to the last?")
+    if wrong:
+        raise AssertionError(f"{entered(times, wrong[0])}\n"
+                             "Which lanes add their sum to out, and which of them holds that of all 32?")
+
+
+def warps_that_add():
+    """1 for each of a block's warps if the element of its first lane enters the total, else 0."""
+    return [int(lesson.total(*on_gpu(row), blocks=1).get()[0]) for row in np.eye(256)[::32]]
+
+
+@pytest.mark.task(2)
+def test_the_sum_of_each_warp_enters_the_total():
+    added = warps_that_add()
+    left_out = [warp for warp in range(WARPS) if added[warp] == 0]
+    if left_out:
+        raise AssertionError(f"Of eight warps the sums of warps {runs_of(left_out)} are not in the total.\n"
+                             "Which thread of a warp adds its sum to out?")
+    assert added == [1] * WARPS, "How often does each of eight warps add its sum to out?"
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
+def test_one_lane_of_each_warp_adds_to_the_result(rng):
+    counters, warps = count(lesson.total, *vectors(rng, 4096, 1), blocks=2), 2 * WARPS
+    additions = counters.bytes_atomic // 4
+    turns = 4096 // (32 * warps)
+    ask = {
+        32 * warps: "That is once in each thread. How could one lane have the sum of all 32 first?",
+        turns * warps: f"That is once in each of {turns} turns of its loop. What does belong behind the loop?",
+        4096: "That is once for each element.\nWhere does a thread keep its sum while the loop lasts?",
+    }
+    if additions in ask:
+        raise AssertionError(f"{additions:,} atomic additions in {warps} warps, wanted: one in each warp.\n"
+                             f"{ask[additions]}")
+    assert counters.bytes_atomic == 4 * warps
 
 
 @pytest.mark.task(2)
@@ -187,17 +272,6 @@ def test_half_a_number_is_not_cut_off():
     assert total == 0.75, "Of which type is the variable that holds a thread's sum?"
 
 
-def warps_that_add():
-    """1 for each of a block's warps if the element of its first lane enters the total, else 0."""
-    return [int(lesson.total(*on_gpu(row), blocks=1).get()[0]) for row in np.eye(256)[::32]]
-
-
-@pytest.mark.task(2)
-def test_the_sum_of_each_warp_enters_the_total():
-    added = warps_that_add()
-    assert added == [1] * WARPS, "Each of eight warps sums by shuffles. Which thread of a warp adds its sum to out?"
-
-
 @pytest.mark.task(2)
 def test_every_warp_adds_its_sum():
     """1 + 2 + ... + 256, exact in float32."""
@@ -206,7 +280,13 @@ def test_every_warp_adds_its_sum():
 
 @pytest.mark.task(2)
 def test_each_element_belongs_to_one_of_two_blocks():
-    assert_matches(times_in_the_total, 260, 2, oracle=once_each)
+    times = times_in_the_total(260, 2)
+    wrong = [each for each in times if each != 1]
+    ask = "With which element does each thread begin, and by how many does it step on?"
+    if times[:256] == [1] * 256:
+        ask = "By how many elements does a thread step on, if two blocks share them?"
+    if wrong:
+        raise AssertionError(f"{entered(times, wrong[0])}\n{ask}")
 
 
 @pytest.mark.task(2)
@@ -231,13 +311,6 @@ def test_the_total_of_nan_is_nan():
 
 @pytest.mark.task(2)
 @pytest.mark.counters
-def test_one_lane_of_each_warp_adds_to_the_result(rng):
-    counters, blocks = count(lesson.total, *vectors(rng, 4096, 1), blocks=2), 2
-    assert counters.bytes_atomic == 4 * WARPS * blocks
-
-
-@pytest.mark.task(2)
-@pytest.mark.counters
 def test_each_element_is_loaded_once_and_beside_its_neighbours(rng):
     counters = count(lesson.total, *vectors(rng, 4096, 1), blocks=2)
     assert counters.bytes_loaded == 4 * 4096
@@ -251,8 +324,10 @@ def test_each_element_is_loaded_once_and_beside_its_neighbours(rng):
 @pytest.mark.counters
 def test_sums_pass_from_register_to_register(rng):
     counters = count(lesson.total, *vectors(rng, 4096, 1), blocks=2)
-    assert counters.bytes_shared == 0
-    assert counters.barriers == 0
+    if counters.bytes_shared:
+        raise AssertionError(f"{counters.bytes_shared:,} bytes are stored in shared memory or loaded, wanted: none.\n"
+                             "What gives a lane the value of another lane of its warp without it?")
+    assert counters.barriers == 0, "Which other warp's work does a thread wait for there, and does it need it?"
 
 
 @pytest.mark.task(2)
@@ -282,6 +357,20 @@ def test_elements_pass_through_the_shared_tile():
 @pytest.mark.task(3)
 def test_transposes_one_full_tile():
     assert_matches(lesson.transpose, *numbered(32, 32), oracle=transposed, exact=True)
+
+
+@pytest.mark.task(3)
+def test_threads_without_an_element_of_x_come_to_the_store():
+    """A return may stand before the barrier where it ends no thread that has an element of the result."""
+    before, barrier, _ = lesson.transpose_code().partition("__syncthreads")
+    if barrier and "return" in before:
+        for rows, columns in [(1, 2), (2, 1)]:
+            out = cupy.full((columns, rows), NAN, np.float32)
+            lesson.transpose(*numbered(rows, columns), out=out)
+            if np.isnan(out.get()).any():
+                raise AssertionError("A return before the barrier ends threads. With x of "
+                                     f"{rows} x {columns} not all of out is stored.\n"
+                                     "Which elements of out would those threads have stored?")
 
 
 @pytest.mark.task(3)
@@ -367,8 +456,11 @@ def from_shared_memory(tile, each):
 def test_bytes_are_those_of_one_product():
     """2 x 4 outputs, of a block and of a thread, take 2 + 4 floats a step and make 8 products of them."""
     for bytes_of_one in (from_global_memory((2, 4), (1, 2)), from_shared_memory((4, 8), (2, 4))):
-        assert bytes_of_one != 4 * (2 + 4), "All of a step's bytes with 2 x 4 outputs. For how many products are they?"
-        assert bytes_of_one != 8 / (2 * 4), "2 x 4 outputs take more than two floats a step. How many of a, and of b?"
+        if bytes_of_one == 4 * (2 + 4):
+            raise AssertionError("24 bytes are all of a step's with 2 x 4 outputs. For how many products are they?")
+        if bytes_of_one == 8 / (2 * 4):
+            raise AssertionError("1 byte would be two floats for eight products.\n"
+                                 "2 x 4 outputs take more than two floats a step. How many of a, and of b?")
 
 
 @pytest.mark.task(4)
@@ -377,6 +469,20 @@ def test_a_block_of_two_by_four_outputs_with_two_a_thread():
     def by_hand(tile, each):
         return 3.0, 6.0
 
+    found = of_block, of_thread = tuple(lesson.predict_bytes((2, 4), (1, 2)))
+    call = f"predict_bytes(tile=(2, 4), each=(1, 2)) is ({of_block}, {of_thread}), wanted: (3.0, 6.0)."
+    if found == (6, 3):
+        raise AssertionError(f"{call}\nWhich is from global memory, and which of the two comes first?")
+    if found in [(4, 8), (2, 4)]:
+        side = "columns" if found == (4, 8) else "rows"
+        raise AssertionError(f"{call}\nThat is right with as many columns as rows.\n"
+                             f"How many floats are loaded for the {side}?")
+    if of_block == 4 * (2 + 4) / 2:
+        raise AssertionError(f"{call}\nThe bytes of a block are divided by the two products of a thread.\n"
+                             "How many products does a block make of what it loads in a step?")
+    if of_thread == 4 * (1 + 2) / 8:
+        raise AssertionError(f"{call}\nThe bytes of a thread are divided by the eight products of a block.\n"
+                             "How many products does a thread make of what it takes in a step?")
     assert_matches(lesson.predict_bytes, (2, 4), (1, 2), oracle=by_hand)
 
 
@@ -428,20 +534,33 @@ extern "C" __global__ void taken(const float* a, const float* b, float* left, fl
 
 def taken(row, column):
     """What take stores in left and in right, where a holds 0, 1, 2, ... and b holds 200, 201, 202, ..."""
-    a, b, left, right = on_gpu(np.arange(128), np.arange(200, 456), np.zeros(8), np.zeros(16))
+    a, b, left, right = on_gpu(np.arange(128), np.arange(200, 456), np.full(8, -1), np.full(16, -1))
     kernel = cupy.RawKernel(lesson.HEAD + lesson.products_code() + TAKE, "taken")
     kernel((1,), (1,), (a, b, left, right, np.int32(row), np.int32(column)))
     return left.get().astype(int).tolist(), right.get().astype(int).tolist()
 
 
+def held(values):
+    """Four floats in words: rows 4 to 7 of a."""
+    if min(values) < 0:
+        return "nothing" if max(values) < 0 else "less than four floats"
+    if max(values) < 128:
+        return f"rows {runs_of(values)} of a"
+    return f"columns {runs_of(value - 200 for value in values)} of b" if min(values) >= 200 else "floats of a and b"
+
+
 @pytest.mark.task(4)
 @pytest.mark.parametrize("row, column", [(0, 0), (8, 4), (64, 192)])
 def test_take_stores_eight_rows_and_sixteen_columns(row, column):
-    def by_hand(row, column):
-        fours = [first + i for first in (0, 16, 32, 48) for i in range(4)]
-        return [row + i for i in fours if i < 4 or 32 <= i < 36], [200 + column + i for i in fours]
-
-    assert_matches(taken, row, column, oracle=by_hand)
+    left, right = result_of(taken, row, column)
+    fours = [("left", 4 * i, left[4 * i:][:4], row + 32 * i) for i in range(2)]
+    fours += [("right", 4 * i, right[4 * i:][:4], 200 + column + 16 * i) for i in range(4)]
+    for name, place, four, first in fours:
+        wanted = [first + i for i in range(4)]
+        if four != wanted:
+            raise AssertionError(f"With row = {row} and column = {column} take stores\n"
+                                 f"{held(four)} in {name}[{place}] to {name}[{place + 3}],\n"
+                                 f"wanted: {held(wanted)}. With which element does that four begin?")
 
 
 ADDED = """
@@ -449,22 +568,33 @@ extern "C" __global__ void added(const float* left, const float* right, float* s
     add_products(left, right, (float(*)[16])sums);
 }
 """
+OTHERS = 10000  # what lies in memory behind left, and behind right
 
 
 def added(left, right):
-    """What add_products adds to 8 x 16 sums that begin at 0."""
-    sums = cupy.zeros((8, 16), np.float32)
+    """What add_products adds to sums that begin at 0, of which the last eight rows are not its own."""
+    sums = cupy.zeros((16, 16), np.float32)
     kernel = cupy.RawKernel(lesson.HEAD + lesson.products_code() + ADDED, "added")
-    kernel((1,), (1,), (*on_gpu(left, right), sums))
+    kernel((1,), (1,), (*on_gpu([*left, *[OTHERS] * 8], [*right, OTHERS]), sums))
     return sums.get().astype(int).tolist()
 
 
 @pytest.mark.task(4)
 def test_eight_rows_and_sixteen_columns_are_multiplied():
-    def by_hand(left, right):
-        return [[one * other for other in right] for one in left]
-
-    assert_matches(added, [1, 2, 3, 4, 5, 6, 7, 8], list(range(10, 26)), oracle=by_hand)
+    left, right = list(range(1, 9)), list(range(10, 26))
+    sums = result_of(added, left, right)
+    if any(each >= OTHERS for row in sums for each in row):
+        raise AssertionError("A float behind the 8 of left, or behind the 16 of right, is multiplied.\n"
+                             "How far does the index of each go?")
+    if any(map(any, sums[8:])):
+        raise AssertionError("Something is added behind the 8 rows of sums.\n"
+                             "Which of i and j counts the rows of sums, and how far does it go?")
+    for i, row in enumerate(sums[:8]):
+        for j, each in enumerate(row):
+            if each != left[i] * right[j]:
+                ask = "What is added to it, and how often?" if each else "Which turns of both loops reach it?"
+                raise AssertionError(f"left[{i}] = {left[i]}, right[{j}] = {right[j]}, and sums[{i}][{j}] began at 0.\n"
+                                     f"It is {each}, wanted: {left[i] * right[j]}. {ask}")
 
 
 def small_product(left, right):
