@@ -1,5 +1,7 @@
 """Words for faults of functions that threads call together, and of objects by which they wait; see faults.py."""
 
+from tools.sim.cupy.raw import library
+
 KINDS = {
     "whole_warp": "warp_mask",
     "in_flight": "race",
@@ -21,14 +23,31 @@ TEXTS = {
         "Whom does init() count, and does each of them arrive once in a phase?",
     ),
 }
-# Of wmma::load_matrix_sync and store_matrix_sync, where lanes have no element of their own to be masked.
-OF_FRAGMENTS = {
-    "out_of_bounds": "Its rows are `stride` elements apart, from the address on. Which is wrong?",
-    "uninitialised": "Is `stride` that of the tile, and which thread fills this element?",
-}
 
 
 def misused(who: str, text: str) -> tuple[str, str]:
     """What happened and the question, of a fault that the runtime noted in words, with a bar between the two."""
     what, _, question = text.partition("|")
     return f"{who} {what}.", question
+
+
+def of_fragment(refusal: str, note: library.Fault, array: str) -> tuple[str, str] | None:
+    """Where the fragment of wmma begins that an access belongs to, and the question; None for any other access.
+
+    Its lanes have no element of their own to be masked: what can be wrong is the address, the stride, or the array.
+    """
+    if not note.stride or refusal not in ("out_of_bounds", "uninitialised"):
+        return None
+    line, other = ("row", "column") if note.by_rows else ("column", "row")
+    stride, first = note.stride // note.element, note.start // note.element
+    begins = f"Its fragment begins at element {first}"
+    if refusal == "uninitialised":
+        asks = "Should it begin there, with that stride? If so, who stores to the element?"
+    elif 0 <= note.start < note.array_size:
+        asks = "Which of the two is wrong, the address or the stride?"
+        asks = asks if first else f"How many elements of {array} lie in one {line}?"
+    else:
+        number, along = divmod(first, stride)
+        begins = f"{begins}: with the stride {stride}, {line} {number}, {other} {along}."
+        return begins, f"That is not in {array}. In which {line} and {other} should it begin?"
+    return f"{begins}; the stride is {stride}.", asks

@@ -153,13 +153,10 @@ class Report:
             refusal = "whole_warp"
         words = self._words(refusal)
         what, question = TEXTS[refusal]
-        if "_matrix_sync(" in self._source():
-            question = fault_texts.OF_FRAGMENTS.get(refusal, question)
+        if fragment := fault_texts.of_fragment(refusal, self.note, self.array):
+            begins, question = fragment
+            what = f"{what}\n{begins}"
         return what.format_map(words), question.format_map(words)
-
-    def _source(self) -> str:
-        """The line of the fault."""
-        return faults.describe(self.scene.spot(self.note.place))[2]
 
     def _words(self, refusal: str) -> dict[str, object]:
         note, bits = self.note, [lane for lane in range(WARP) if self.note.number >> lane & 1]

@@ -51,7 +51,10 @@ class Fault(c.Structure):
     _fields_ = [
         *_fields("int32 refusal operation\n uint64 place other_place\n uint32 thread other_thread"),
         *((name, c.c_uint32 * 3) for name in ("block", "other_block")),
-        *_fields("int32 of_blocks other_operation\n int64 offset size array_size element number\n int32 earlier"),
+        *_fields(
+            "int32 of_blocks other_operation\n int64 offset size array_size element number\n int32 earlier by_rows"
+        ),
+        *_fields("int64 start stride"),
         *(("array", c.c_char * 64), ("text", c.c_char * 192)),
     ]
 

@@ -237,21 +237,55 @@ def test_misuse_is_named(threads, arguments, here, says):
     assert fault.source.endswith(f"// {here}") and says in " ".join(fault.text.split())
 
 
-@pytest.mark.parametrize("base, asks", [("x", "Which is wrong?"), ("tile", "Is `stride` that of the tile")])
-def test_a_fault_of_a_load_asks_for_address_and_stride(base, asks):
-    code = """
+FRAGMENT = """
 #include <mma.h>
 using namespace nvcuda;
-extern "C" __global__ void f(const half* x) {
+template <class Layout> __global__ void f(const half* x, bool shared, int first, int stride) {
     __shared__ __align__(32) half tile[16 * 24];
     for (int i = threadIdx.x; i < 256; i += 32) tile[i / 16 * 24 + i % 16] = x[i];
     __syncwarp();
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
-    wmma::load_matrix_sync(a, BASE, BASE == x ? 32 : 16);
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, Layout> a;
+    wmma::load_matrix_sync(a, (shared ? tile : x) + first, stride);
 }
-""".replace("BASE", base)
-    fault = fault_of(cp.RawKernel(code, "f"), (1,), (32,), (cp.asarray(np.zeros(256, np.float16)),))
-    assert asks in " ".join(fault.text.split())
+"""
+
+
+@pytest.mark.parametrize(
+    "layout, shared, first, stride, says",
+    [
+        ("row", False, 0, 32, "begins at element 0; the stride is 32. How many elements of x lie in one row?"),
+        ("col", False, 0, 32, "begins at element 0; the stride is 32. How many elements of x lie in one column?"),
+        ("row", False, 16, 16, "at element 16; the stride is 16. Which of the two is wrong, the address or the"),
+        ("row", False, 528, 32, "the stride 32, row 16, column 16. That is not in x. In which row and column"),
+        ("col", False, 528, 32, "the stride 32, column 16, row 16. That is not in x. In which column and row"),
+        ("row", False, -16, 16, "begins at element -16: with the stride 16, row -1, column 0. That is not in x."),
+        ("row", True, 16, 16, "Its fragment begins at element 16; the stride is 16. Should it begin there, with that"),
+        ("col", True, 0, 16, "to which nothing was stored. Its fragment begins at element 0; the stride is 16. Should"),
+        ("row", True, 0, 32, "of tile; it has 384. Its fragment begins at element 0; the stride is 32."),
+    ],
+)
+def test_a_fault_of_a_load_says_where_its_fragment_begins(layout, shared, first, stride, says):
+    name = f"f<wmma::{layout}_major>"
+    kernel = cp.RawModule(code=FRAGMENT, name_expressions=[name]).get_function(name)
+    x = cp.asarray(np.zeros(256, np.float16))
+    fault = fault_of(kernel, (1,), (32,), (x, shared, np.int32(first), np.int32(stride)))
+    assert says in " ".join(fault.text.split())
+    assert max(map(len, fault.text.splitlines())) <= 80
+
+
+def test_an_access_after_a_fragment_is_a_threads_own():
+    code = """
+#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void f(const half* x, float* out) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::load_matrix_sync(a, x, 16);
+    out[threadIdx.x] = a.x[0]; // out
+}
+"""
+    x, out = cp.asarray(np.zeros(256, np.float16)), cp.asarray(np.zeros(16, np.float32))
+    fault = fault_of(cp.RawKernel(code, "f"), (1,), (32,), (x, out))
+    assert "of out; it has 16." in fault.text and "fragment" not in fault.text
 
 
 def test_fragments_that_tensor_cores_do_not_have():

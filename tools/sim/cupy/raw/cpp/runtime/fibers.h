@@ -35,6 +35,9 @@ constexpr unsigned LEVELS = 16;  // of calls that are told apart
 
 enum class State : uint8_t { READY, AT_BARRIER, AT_GRID, MEETING, CONVERGING, BLOCKED, DONE };
 
+// A fragment that is loaded or stored: where it begins, and the bytes to its next row, or column. All 0 for none.
+struct Matrix { uintptr_t start; uint64_t stride; bool by_rows; };
+
 struct Fiber {
     // Who it is.
     unsigned thread, lane, warp;
@@ -61,6 +64,7 @@ struct Fiber {
     uint32_t place, acted_at, last_wait;
     uint32_t at;  // its last step, in whatever function
     unsigned long long steps, since_barrier;
+    Matrix matrix;  // that it accesses
     // Fences (order.h): the latest that it has heard of, the latest that it will have heard of when it passes a fence
     // itself, and the latest that it can tell others of.
     uint32_t knows, heard, fenced;

@@ -30,6 +30,8 @@ struct Fault {
     int64_t element;        // bytes
     int64_t number;         // a mask, a lane, an index
     int32_t earlier;        // in lockstep, this thread's access came first
+    int32_t by_rows;        // of a fragment: stride, in bytes, leads from row to row, else from column to column
+    int64_t start, stride;  // where a fragment begins, in bytes from the start of the array
     char array[64];         // its name, "" where there is none
     char text[192];         // name of a function, of a type, or a condition
 };

@@ -74,7 +74,8 @@ struct RacesOfBlock {
     uint32_t barrier = 0;       // the time of the last one
     Range* unset = nullptr;     // an array of which an element was loaded in this epoch that nobody stored,
     Cell::Touch unset_by;       // by whom,
-    uintptr_t unset_at;         // and where
+    uintptr_t unset_at;         // where,
+    Matrix unset_of;            // and with which fragment
     Recent recent;
     Knowledge knowledge;
     std::vector<Copies> copies;                        // by thread
@@ -190,7 +191,7 @@ inline uint64_t flag_at(const Range& range, size_t number) {
             races.order.meet_at(flag_at(range, number), me, operation != STORE, operation != LOAD, manner.hears);
         touch_cell(range, cell, manner.is_object ? ATOMIC : operation, at, touch);
     }
-    if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at;
+    if (!stored && !races.unset) races.unset = &range, races.unset_by = touch, races.unset_at = at, races.unset_of = me.matrix;
 }
 
 inline bool is_over(const Past& past) {

@@ -25,6 +25,12 @@ static void describe_array(const Range& range, uintptr_t at) {
     if (!fault.size) fault.size = fault.element;
 }
 
+static void describe_matrix(const Range& range, const Matrix& matrix) {
+    fault.start = matrix.stride ? int64_t(matrix.start) - int64_t(range.low) : 0;
+    fault.stride = int64_t(matrix.stride);
+    fault.by_rows = matrix.by_rows;
+}
+
 static uint32_t place_of(void* here) { return uint32_t(reinterpret_cast<uintptr_t>(here) - base); }
 
 [[noreturn]] static void refuse_access(Refusal refusal, uintptr_t at, size_t size, Operation operation, void* here) {
@@ -32,7 +38,7 @@ static uint32_t place_of(void* here) { return uint32_t(reinterpret_cast<uintptr_
     describe(refusal, place_of(here));
     fault.operation = operation;
     fault.size = int64_t(size);
-    if (range) describe_array(*range, at);
+    if (range) describe_array(*range, at), describe_matrix(*range, block.current->matrix);
     leave(FAULT);
 }
 

@@ -47,6 +47,7 @@ static bool begin_block() {
         fiber.place = fiber.at = fiber.acted_at = fiber.last_wait = 0;
         fiber.first = fiber.last = 0;
         fiber.steps = fiber.since_barrier = 0;
+        fiber.matrix = {};
         std::fill(fiber.entered, fiber.entered + LEVELS, Entered());
         std::fill(fiber.call, fiber.call + LEVELS, fiber.calls = 0);
         fiber.knows = fiber.heard = fiber.fenced = fiber.looks = fiber.looked_at = 0;
@@ -64,6 +65,7 @@ static bool all_shared_reads_were_set() {
     if (!races.unset) return true;
     describe(UNSET, races.unset_by.place, block.fibers[races.unset_by.thread]);
     describe_array(*races.unset, races.unset_at);
+    describe_matrix(*races.unset, races.unset_of);
     return false;
 }
 

@@ -16,6 +16,10 @@ void misused(const char* sentence, void* here) {
     leave(FAULT);
 }
 
+void begin_matrix(const void* start, size_t stride, bool by_rows) {
+    block.current->matrix = {reinterpret_cast<uintptr_t>(start), stride, by_rows};
+}
+
 void add_product(const double* a, const double* b, double* c, Extent size, void* here) {
     for (unsigned row = 0; row < size.m; row++) {
         for (unsigned column = 0; column < size.n; column++) {

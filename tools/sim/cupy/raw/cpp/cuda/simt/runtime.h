@@ -92,6 +92,9 @@ double fused(double x, double y, double z);
 void need_whole_warp(const Meeting& meeting, const char* name, void* here);
 // A fault in words: what the thread does, a bar, and a question.
 [[noreturn]] void misused(const char* sentence, void* here);
+// What this thread touches from here on belongs to a fragment, so many bytes from row to row, or column to column; with
+// a stride of 0 to none.
+void begin_matrix(const void* start, size_t stride, bool by_rows);
 bool is_shared(const void* address);
 size_t to_shared(const void* address);  // as PTX counts within shared memory, and back
 void* from_shared(size_t address);

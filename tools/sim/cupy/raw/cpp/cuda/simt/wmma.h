@@ -134,7 +134,9 @@ SIMT_PLAIN void together(const Placed<E>& placed, Operation operation, const cha
     if (sizeof(E) > 1 && placed.ldm * sizeof(E) % 16)
         misused("passes a stride to wmma whose bytes are no multiple of 16|"
                 "How many elements does a row have? Pad it to a multiple.", here);
+    begin_matrix(placed.start, placed.ldm * sizeof(E), placed.along != (F::of_b || F::transposed));
     touch_matrix<F>(placed, operation, here);
+    begin_matrix(nullptr, 0, false);
 }
 
 template <class F, class E>
