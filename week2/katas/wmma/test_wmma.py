@@ -1,9 +1,11 @@
 """The lesson again, as checks: one product by a warp, whole matrices, edges, rows without conflicts, reuse."""
 
+import re
+
 import numpy as np
 import pytest
 
-from tools.check import assert_matches, compiled, count, speed_ratio
+from tools.check import Mismatch, assert_matches, compiled, count, speed_ratio
 from tools.check.inputs import integers, matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import cupy
@@ -48,6 +50,26 @@ def same(function, *args):
     assert_matches(function, *args, oracle=lambda a, b: product(a, b).astype(SINGLE) + SINGLE(0), exact=True)
 
 
+def same_or(tell, function, *args):
+    """same; where something else came back, or nothing, tell(text) may know why before that is shown."""
+    try:
+        same(function, *args)
+        return
+    except Mismatch as found:
+        mismatch = found
+    tell(mismatch.text)
+    raise mismatch
+
+
+def fails(function, *args):
+    """What a comparison says, "" where all is well."""
+    try:
+        same(function, *args)
+    except Mismatch as found:
+        return found.text
+    return ""
+
+
 def machine_code(function, *args):
     """Of the one kernel that a call launches, by NVIDIA's compiler for an H100; and its tensor core instructions."""
     kernel, = compiled(function, *args, chip="h100").kernels
@@ -62,14 +84,30 @@ def shared_loads(counters):
 
 # Task 1: one product by one warp ------------------------------------------------------------------
 
+TWICE, NUMBERS = 2 * np.eye(16), np.arange(256).reshape(16, 16)
+
+
+def tell_of_orders(transposed, other, text):
+    """Of two products with twice the identity: NUMBERS came back transposed as the one factor. And as the other?"""
+    if "the wanted array transposed" not in text:
+        return
+    also_wrong_there = bool(fails(lesson.multiply_tile, *on_gpu(*(NUMBERS if x == other else TWICE for x in "ab"))))
+    why = (f"As if {transposed} had been transposed. As factor {other}, the same numbers come back right.\n"
+           f"Does the fragment of {transposed} take it by rows, or by columns?")
+    assert also_wrong_there, why
+    why = "Transposed, whether a or b holds the numbers.\nIs out stored, and are a and b loaded, row by row?"
+    row_by_row = False
+    assert row_by_row, why
+
+
 @pytest.mark.task(1)
 def test_doubles_the_numbers_of_the_lesson():
-    same(lesson.multiply_tile, *on_gpu(2 * np.eye(16), np.arange(256).reshape(16, 16)))
+    same_or(lambda text: tell_of_orders("b", "a", text), lesson.multiply_tile, *on_gpu(TWICE, NUMBERS))
 
 
 @pytest.mark.task(1)
 def test_left_and_right_are_what_they_were():
-    same(lesson.multiply_tile, *on_gpu(np.arange(256).reshape(16, 16), 2 * np.eye(16)))
+    same_or(lambda text: tell_of_orders("a", "b", text), lesson.multiply_tile, *on_gpu(NUMBERS, TWICE))
 
 
 @pytest.mark.task(1)
@@ -140,16 +178,49 @@ def test_the_second_step_takes_the_next_16_rows_of_b():
     same(lesson.matmul_warps, *on_gpu(np.ones((16, 32)), b))
 
 
+def compare_rows(matrix, a, b):
+    """Of a product whose row i begins with i + 1, and which has one fragment of the matrix of that name."""
+    def tell(text):
+        if "elements differ" in text:
+            first = lesson.matmul_warps(a, b)[:, 0].tolist()
+            why = (f"Row 0 of the product is right; row 1 begins with {first[1]:g}, not 2.\n"
+                   f"The fragment of {matrix} has both rows, and {matrix} has 32 columns.\n"
+                   f"How many elements of {matrix} after row 0 does row 1 begin?")
+            row_1_follows_row_0 = first[0] != 1 or first[1] == 2
+            assert row_1_follows_row_0, why
+    same_or(tell, lesson.matmul_warps, a, b)
+
+
 @pytest.mark.task(2)
-def test_the_second_block_along_y_has_the_next_16_rows():
-    """Row i of the product is i + 1. n is 32, too: whoever takes it for k is as far from row to row."""
-    same(lesson.matmul_warps, *at_the_top(32, 32, np.arange(1, 33), 1))
+def test_the_rows_of_one_fragment_of_a_are_k_apart():
+    """Row i of the product is i + 1. a has 32 columns, of which a fragment has 16."""
+    compare_rows("a", *at_the_top(16, 16, np.arange(1, 17), 1))
 
 
 @pytest.mark.task(2)
 def test_the_second_block_along_x_has_the_next_16_columns():
     """Column j of the product is j + 1."""
-    same(lesson.matmul_warps, *at_the_top(16, 32, 1, np.arange(1, 33)))
+    def tell(text):
+        twice = re.search(r"element (\d+) of out,\s+which thread \d+ of block", text)
+        if twice:
+            row, column = divmod(int(twice[1]), 32)
+            why = (f"Both blocks store row {row}, column {column} of out; block 1 has columns 16 to 31.\n"
+                   "Where in out does it begin, and how far behind is its next row?")
+            stored_once = False
+            assert stored_once, why
+    same_or(tell, lesson.matmul_warps, *at_the_top(16, 32, 1, np.arange(1, 33)))
+
+
+@pytest.mark.task(2)
+def test_the_rows_of_one_fragment_of_b_are_n_apart():
+    """a is the identity; row i of b begins with 16 times i + 1. b has 32 columns, of which a fragment has 16."""
+    compare_rows("b", *on_gpu(np.eye(16), np.arange(1, 17)[:, None] + 100 * (np.arange(32) >= 16)))
+
+
+@pytest.mark.task(2)
+def test_the_second_block_along_y_has_the_next_16_rows():
+    """Row i of the product is i + 1. n is 32, too: whoever takes it for k is as far from row to row."""
+    same(lesson.matmul_warps, *at_the_top(32, 32, np.arange(1, 33), 1))
 
 
 @pytest.mark.task(2)
@@ -203,9 +274,22 @@ def test_a_warp_that_shares_nothing_waits_for_nobody(rng):
 
 # Task 3: where matrices end -----------------------------------------------------------------------
 
+def tell_of_tiles(text):
+    """Did a fragment meet a place of a tile to which nothing was stored, and does it with 16 x 16 elements too?"""
+    unset = re.search(r"element (\d+) of ([ab])_tile, to which nothing", text)
+    if unset is None:
+        return
+    (row, column), x = divmod(int(unset[1]), 24), unset[2]
+    seen = f"Nothing is stored to [{row}][{column}] of {x}_tile, and a fragment reads 16 x 16.\n"
+    always_stored = "to which nothing" not in fails(lesson.matmul_edges, *on_gpu(np.eye(16), NUMBERS))
+    assert always_stored, f"{seen}Nor if {x} has 16 x 16. Which lane takes that element, in which turn?"
+    always_stored = False
+    assert always_stored, f"{seen}{x} has one element. What does load_tile store where it has none?"
+
+
 @pytest.mark.task(3)
 def test_one_product_and_fifteen_of_zeros():
-    same(lesson.matmul_edges, *on_gpu([[3]], [[7]]))
+    same_or(tell_of_tiles, lesson.matmul_edges, *on_gpu([[3]], [[7]]))
 
 
 @pytest.mark.task(3)
@@ -268,22 +352,28 @@ def test_only_what_exists_is_loaded_and_stored(rng):
     assert counters.bytes_stored == 4 * 17 * 5
 
 
+def assert_neighbours(counters, kind, needed):
+    """32 lanes load, or store, two rows of 16 elements: so many sectors."""
+    requests, sectors = in_global_memory(counters, kind)
+    line = next(line for launch in counters.launches for line in launch.lines if line.kind == kind)
+    why = (f"line {line.line}: {line.source[:64]}\n32 lanes {kind} from {sectors / requests:g} sectors, and two rows "
+           f"of the tile are {needed}.\nWhile lane 0 has element [0][0] of the tile, which one has lane 1?")
+    as_few_as_two_rows = sectors == needed * requests
+    assert as_few_as_two_rows, why.replace("store from", "store to")
+
+
 @pytest.mark.task(3)
 @pytest.mark.counters
 def test_neighbouring_lanes_load_neighbouring_elements(rng):
     """32 lanes load two rows of 16 halves, of 32 bytes each: two sectors."""
-    requests, sectors = in_global_memory(count(lesson.matmul_edges, *operands(rng, 48, 32, 64)), "load")
-    sectors_of_32_lanes = sectors / requests
-    assert sectors_of_32_lanes == 2
+    assert_neighbours(count(lesson.matmul_edges, *operands(rng, 48, 32, 64)), "load", 2)
 
 
 @pytest.mark.task(3)
 @pytest.mark.counters
 def test_neighbouring_lanes_store_neighbouring_elements(rng):
     """32 lanes store two rows of 16 floats, of 64 bytes each: four sectors."""
-    requests, sectors = in_global_memory(count(lesson.matmul_edges, *operands(rng, 48, 32, 64)), "store")
-    sectors_of_32_lanes = sectors / requests
-    assert sectors_of_32_lanes == 4
+    assert_neighbours(count(lesson.matmul_edges, *operands(rng, 48, 32, 64)), "store", 4)
 
 
 # Task 4: rows without conflicts -------------------------------------------------------------------
@@ -327,30 +417,63 @@ def test_predicts_the_wavefronts_that_are_counted(stride):
 
 
 def least_stride(columns):
-    if columns % 8:
-        raise ValueError("a loop that goes on by 8 would never end")
     return next(stride for stride in range(columns, columns + 64, 8) if by_banks(stride) == 4)
+
+
+def compare_padded(columns):
+    """The lesson's stride beside the least; in words where it is a multiple of 8."""
+    said, wanted = lesson.padded(columns), least_stride(columns)
+    if isinstance(said, int) and said % 8 == 0:
+        it_is_the_least = said == wanted
+        why = (
+            "a stride leads over a whole row.\nIs what you return the stride, or what is added to it?"
+            if said < columns
+            else f"rows of {columns} take four wavefronts.\nWhat has to be added to them?"
+            if wanted == columns
+            else f"with {said}, a load takes {by_banks(said)} wavefronts.\nWhen does the search end?"
+            if by_banks(said) > 4
+            else "both take four wavefronts.\nWhich strides does the search pass by?"
+        )
+        assert it_is_the_least, f"padded({columns}): you say {said}. It is {wanted}: {why}"
+    assert_matches(lesson.padded, columns, oracle=least_stride)
 
 
 @pytest.mark.task(4)
 @pytest.mark.parametrize("columns", [32, 256, 16, 64, 48])
 def test_rows_are_made_longer_by_one_group(columns):
-    assert_matches(lesson.padded, columns, oracle=least_stride)
+    compare_padded(columns)
 
 
 @pytest.mark.task(4)
 @pytest.mark.edge
 @pytest.mark.parametrize("columns", [8, 24, 40, 264])
 def test_rows_that_have_no_conflicts_stay_as_long_as_they_are(columns):
-    assert_matches(lesson.padded, columns, oracle=least_stride)
+    compare_padded(columns)
 
 
 # Task 5: eight fragments, sixteen products --------------------------------------------------------
 
+def tell_of_addresses(text):
+    """Did a fragment meet a place where nothing was stored, because it begins outside of the tiles of MATMUL?"""
+    begins = re.search(r"to which nothing was\s+stored.\s+Its fragment begins at element (\d+);", text)
+    if begins is None:
+        return
+    first, of_a = int(begins[1]), 3 * 128 * least_stride(32)
+    if first < of_a:
+        name, rows, columns, asks = "a", 128, 32, "left[i] has rows 16 * i to 16 * i + 15."
+    else:  # the three tiles of b come behind those of a
+        name, rows, columns, asks = "b", 32, 256, "right[j] has columns 16 * j to 16 * j + 15."
+    row, column = divmod(first - of_a * (name == "b"), least_stride(columns))
+    why = (f"A fragment begins in row {row}, column {column} of the tile of {name}: {rows} x {columns}.\n"
+           f"{asks} How far is the first of them?")
+    begins_in_the_tile = row < rows and column < columns
+    assert begins_in_the_tile, why
+
+
 @pytest.mark.task(4, 5)
 def test_each_row_goes_to_its_place():
     """Row i of the product is i + 1."""
-    same(lesson.matmul, *at_the_top(128, 256, np.arange(1, 129), 1))
+    same_or(tell_of_addresses, lesson.matmul, *at_the_top(128, 256, np.arange(1, 129), 1))
 
 
 @pytest.mark.task(4, 5)
@@ -384,7 +507,12 @@ def test_a_warp_loads_eight_fragments_for_sixteen_products(rng):
     counters = count(lesson.matmul, *operands(rng, 128, 256, 64))
     fragments_loaded, _ = shared_loads(counters)
     products = counters.flops // MMA
-    assert fragments_loaded == products // 2
+    each = [f"line {line.line} loads {16 * line.counts.shared_requests / products:g}: {line.source[:48]}"
+            for launch in counters.launches for line in launch.lines if line.kind == "shared load"]
+    why = (f"multiply loads {16 * fragments_loaded / products:g} fragments for 16 products; 8 are all of a and b.\n"
+           + "\n".join(each[:3]) + "\nWhich load stands in a loop on which its address does not hang?")
+    as_many_as_there_are = fragments_loaded == products // 2
+    assert as_many_as_there_are, why
 
 
 @pytest.mark.task(4, 5)

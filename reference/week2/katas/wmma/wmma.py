@@ -13,7 +13,7 @@ Challenge
         0 0 0 ... 2            240 241 242 ... 255           480 482 484 ... 510
 
 Explore
-    ./course python -c "import numpy as np; x = np.ones(4096, np.float16); print(x.cumsum()[-1], x.sum(0, np.float32))"
+    ./course python -c "import numpy as np; x = np.ones(4096, np.half); print(int(sum(x)), int(x.sum(0, np.float32)))"
     Both add up 4096 ones, the first in float16 from beginning to end. Why are the sums of a product kept in float32?
 
 Concept
@@ -37,9 +37,9 @@ Concept
     zeros, half(0): products with them add nothing. The sums go into a tile too, and from there to out, as far as out
     goes. `exists ? x[i] : half(0)` is x[i] if exists is true, else the zero.
     Wavefronts: a fragment of halves is loaded from shared memory in four parts of 8 rows and 8 columns, 16 bytes a row.
-    One wavefront serves 128 bytes: eight groups of 16. Row r of the first part lies in group (r * stride // 8) % 8, and
-    rows in one group are served one after the other. The other three parts take as long as the first. With eight rows
-    in eight groups, a part takes one wavefront. So tiles get rows that are longer than what they hold: padding.
+    A wavefront serves 128 bytes, eight groups of 16. Row r (0 to 7) of the first part is in group r * stride // 8 % 8.
+    Rows of one group take a wavefront each, which rows of other groups share; the other three parts take as long. With
+    eight rows in eight groups, a part takes one. So tiles get rows that are longer than what they hold: padding.
     Reuse: a fragment can be multiplied more than once. A warp with 64 x 64 outputs, 4 x 4 fragments of sums, loads four
     fragments of a and four of b for sixteen calls of mma_sync. Arrays of fragments are like arrays of floats.
     On an H100 wmma becomes mma, HMMA in machine code, two for each 16 x 16 x 16; it has no way to the faster wgmma.
@@ -81,7 +81,9 @@ using Sums = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
 
 # Task 1
 def tile_code() -> str:
-    """C++ of the kernel extern "C" tile(const half* a, const half* b, float* out): out = a @ b, by one warp.
+    """C++ of a kernel: out = a @ b, by one warp.
+
+        extern "C" __global__ void tile(const half* a, const half* b, float* out)
 
     All three are 16 x 16, row by row. The code stands alone: it begins with the include and the using namespace of
     FRAGMENTS, and names the types of its fragments in full.
@@ -117,10 +119,13 @@ def multiply_tile(a: cupy.ndarray, b: cupy.ndarray, *, out: cupy.ndarray | None 
 
 # Task 2
 def warps_code() -> str:
-    """C++ of the kernel extern "C" warps(const half* a, const half* b, float* out, int n, int k): out = a @ b.
+    """C++ of a kernel: out = a @ b.
+
+        extern "C" __global__ void warps(const half* a, const half* b, float* out, int n, int k)
 
     It follows FRAGMENTS. A block is one warp; it has the 16 x 16 outputs from row 16 * blockIdx.y and column
     16 * blockIdx.x on. a: (m, k), b: (k, n), out: (m, n), row by row; m, n and k are multiples of 16.
+    Here and in task 3 each matrix has fewer than 2**31 elements, so that an int can say where one lies.
     """
     return r"""
     extern "C" __global__ void warps(const half* a, const half* b, float* out, int n, int k) {
@@ -182,12 +187,12 @@ extern "C" __global__ void edges(const half* a, const half* b, float* out, int m
 
 
 def edges_code() -> str:
-    """C++ of two device functions for the one warp of EDGES, above. Lane threadIdx.x takes every 32nd element.
+    """C++ of two functions for the one warp of EDGES, above. Lane threadIdx.x takes every 32nd element.
 
-    void load_tile(half tile[16][24], const half* x, int row, int column, int rows, int columns)
+    __device__ void load_tile(half tile[16][24], const half* x, int row, int column, int rows, int columns)
         fills 16 x 16 elements of the tile with those of x from this row and column on, and with zeros where x, which
         has rows x columns elements, has none. Columns 16 to 23 of the tile are padding, which no fragment reads.
-    void store_tile(float* x, const float tile[16][24], int row, int column, int rows, int columns)
+    __device__ void store_tile(float* x, const float tile[16][24], int row, int column, int rows, int columns)
         stores the 16 x 16 elements of the tile to x, from this row and column on, as far as they exist there.
     """
     return r"""
@@ -291,7 +296,7 @@ extern "C" __global__ __launch_bounds__(256) void matmul(const half* a, const ha
     extern __shared__ __align__(128) half shared[];
     half *a_tiles = shared, *b_tiles = shared + STAGES * A_TILE;
     int row = threadIdx.x / 128 * 64, column = threadIdx.x / 32 % 4 * 64;  // of the first output of this warp
-    a += (size_t)blockIdx.y * ROWS * k;
+    a += (size_t)blockIdx.y * ROWS * k;  // an int would end at 2**31
     b += blockIdx.x * COLUMNS;
     Sums sums[4][4];
     for (int i = 0; i < 4; i++)
@@ -322,7 +327,9 @@ extern "C" __global__ __launch_bounds__(256) void matmul(const half* a, const ha
 
 
 def multiply_code() -> str:
-    """C++ of the device function multiply(const half* a, const half* b, Sums sums[4][4]), which MATMUL calls.
+    """C++ of a function that MATMUL calls.
+
+        __device__ void multiply(const half* a, const half* b, Sums sums[4][4])
 
     a: the first of 64 rows of 16 halves, A_STRIDE from row to row. b: the first of 16 rows of 64 halves, B_STRIDE from
     row to row. Both lie in shared memory. To sums[i][j] it adds rows 16 * i to 16 * i + 15 of a, multiplied by columns
