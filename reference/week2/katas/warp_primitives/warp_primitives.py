@@ -28,13 +28,13 @@ Concept
     nothing. `if row < rows` is no such branch, for the lanes of a warp have one row. A loop parts them if some have
     a turn more than others.
     Butterfly: cuda.shfl_xor_sync(ALL, value, distance) is the `value` of lane laneid ^ distance. Two lanes swap, and
-    both add. After distances 16, 8, 4, 2 and 1 every lane has the sum. It takes 5 shuffles, not 31. There is no
-    lane beyond 31: of 32, a shuffle reads the lower five bits, which are 0.
+    both add. After distances 16, 8, 4, 2 and 1 every lane has the sum. It takes 5 shuffles, not 31.
     Scan: running sums; [5, 2, 8] becomes [5, 7, 15]. cuda.shfl_up_sync(ALL, value, distance) is the `value` of the
     lane that is `distance` lower. Distances 1, 2, 4, 8, 16: all lanes call, then those from lane `distance` on add.
     The lower ones have nobody to ask, get their own value back, and must not add it.
-    Broadcast: cuda.shfl_sync(ALL, value, lane) is the `value` of that one lane, for all. A warp takes a long row in
-    turns of 32 elements: a carry goes to the next turn, and is what lane 31 has after its scan.
+    Broadcast: cuda.shfl_sync(ALL, value, lane) is the `value` of that one lane, for all. Lane 32 is lane 0: a shuffle
+    reads the lower five bits only. A warp takes a long row in turns of 32 elements: a carry goes to the next turn, and
+    is what lane 31 stores.
     Vote: cuda.ballot_sync(ALL, condition) is an int32, the same in every lane, with a bit for each lane in which the
     condition is true. Lane 31 has the sign bit, so there are votes where votes != 0. cuda.popc(bits) counts ones.
     cuda.lanemask_lt() has the bits of all lower lanes, so cuda.popc(votes & cuda.lanemask_lt()) says how many of them
@@ -43,7 +43,7 @@ Concept
     Leaving together: a loop that a warp ends early ends by a vote, since all lanes see the same one. If each lane
     left when it was done, the others would wait for it in the next vote.
     activemask: cuda.activemask() has a bit for each lane that is here now. That is what happened, not what was meant:
-    a compiler may part lanes that could have stayed together. It does not tell who will come; ALL does.
+    a compiler may part lanes that could have stayed together. Only ALL says which lanes have to come.
     Product: lane k holds x[row, k] in a register. In step k, shfl_sync hands that element to all lanes, and each
     multiplies it with w[k, lane], 32 neighbours. No shared memory holds x.
 
