@@ -75,7 +75,7 @@ def _absent(lanes: Warps, named: np.ndarray, absent: np.ndarray, here: np.ndarra
         f"names lanes that are not here.\n"
         f"Its mask {mask:#010x} makes it wait for {_names(missing)} of its warp;\n"
         f"only {_names(present)} came.",
-        "Which branch or loop leaves the others out? If it must: a mask by ballot_sync.",
+        "Which branch keeps them from it, or which loop has fewer turns for them?",
         lanes=callers.ravel(),
     )
     if len(lanes.frames) > 1:  # the branch or loop may be there
