@@ -59,7 +59,7 @@ def explain(error: BaseException, item: pytest.Item) -> str | None:
         return _too_slow(error)
     raised = lesson_error(error)
     if raised is not None:
-        return _raised(raised)
+        return "\n".join([_raised(raised), *_notes(error)])
     if isinstance(error, (AssertionError, pytest.fail.Exception)):  # the latter: pytest.raises saw nothing raised
         return _assertion(error, item)
     if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
@@ -109,6 +109,11 @@ def _raised(raised: worker.Raised) -> str:
     for frame in raised.frames[-2:]:
         lines += [f"  {frame.file}, line {frame.line}, in {frame.function}", f"    {frame.source}"]
     return "\n".join(lines)
+
+
+def _notes(error: BaseException) -> list[str]:
+    """What a test added to an error of the lesson that it let pass: a question, mostly."""
+    return [line for note in getattr(error, "__notes__", ()) for line in textwrap.wrap(note, WIDTH)]
 
 
 def _call(error: BaseException) -> str:
