@@ -1,6 +1,7 @@
 """The lesson again, as checks: offsets, fewer modes, choice by a layout, tiles, threads and values, a swizzle."""
 
-from itertools import product
+from contextlib import contextmanager
+from itertools import pairwise, product
 from time import perf_counter
 
 import pytest
@@ -55,12 +56,69 @@ def checked(layout, call):
     return layout
 
 
+def written(mode):
+    """As the lesson writes it: 2:3."""
+    return "{}:{}".format(*mode).replace(" ", "")
+
+
+@contextmanager
+def asking(question):
+    """A question below an error that the lesson raises in here."""
+    try:
+        yield
+    except (TypeError, ValueError, ZeroDivisionError) as raised:
+        raised.add_note(question)
+        raise
+
+
 # Task 1: the layout as a function -----------------------------------------------------------------
+
+def what_makes_a_number(coordinate, layout):
+    """The question to a coordinate that was not taken apart as far as it must be."""
+    if isinstance(coordinate, int):
+        return f"{coordinate} is an index here, of a layout with two modes: what makes a coordinate of it?"
+    for part, mode in zip(coordinate, zip(*layout, strict=True), strict=True):
+        if isinstance(mode[0], tuple):
+            return (f"{part} is an index of the mode {written(mode)}: what makes a coordinate of it?"
+                    if isinstance(part, int) else
+                    f"The mode {written(mode)} is a layout itself: which function gives the offset of {part} in it?")
+    return "Each number goes with a mode of its own: which function, given, lists the modes?"
+
+
+def what_it_is(got, coordinate, layout):
+    """What came back in place of the offset, and a question; "" where that is not known."""
+    asked, (shape, strides) = what_makes_a_number(coordinate, layout), layout
+    if isinstance(got, tuple):
+        return f"An int times a tuple repeats the tuple. {asked}"
+    if layout != ROWS:
+        return ""
+    if isinstance(coordinate, int):
+        of_index = [(row, column) for column in range(shape[1]) for row in range(shape[0])]
+        if got in offsets(layout):
+            return (f"At {got} lies {of_index[offsets(layout).index(got)]}, and index {coordinate} is "
+                    f"{of_index[coordinate]}. Which number of a coordinate runs fastest?")
+        return f"That is {coordinate} * {strides[0]}. {asked}" if got == coordinate * strides[0] else ""
+    row, column = coordinate
+    if got == row + shape[0] * column:
+        return f"{got} is its index, counted by the shape {shape}. Which strides has the layout?"
+    if got == row * strides[1] + column * strides[0]:
+        return f"{got} is {strides[1]} * {row} + {strides[0]} * {column}. Which stride belongs to which number?"
+    return ""
+
+
+def assert_offset(coordinate, layout, oracle):
+    with asking(what_makes_a_number(coordinate, layout)):
+        got = lesson.crd2idx(coordinate, layout)
+    wanted = oracle(coordinate, layout)
+    if got != wanted and (what := what_it_is(got, coordinate, layout)):
+        raise AssertionError(f"crd2idx({coordinate}, {layout}) is {got}, wanted: {wanted}. {what}")
+    assert_matches(lesson.crd2idx, coordinate, layout, oracle=oracle)
+
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("coordinate", [(0, 1), (1, 0), (1, 2)])
 def test_each_number_of_a_coordinate_counts_as_often_as_its_stride_says(coordinate):
-    assert_matches(lesson.crd2idx, coordinate, ROWS, oracle=lambda crd, layout: 3 * crd[0] + crd[1])
+    assert_offset(coordinate, ROWS, oracle=lambda crd, layout: 3 * crd[0] + crd[1])
 
 
 @pytest.mark.task(1)
@@ -71,7 +129,7 @@ def test_a_mode_alone_multiplies():
 @pytest.mark.task(1)
 @pytest.mark.parametrize("index", [1, 2, 3, 5, 0])
 def test_an_index_counts_coordinates_with_the_first_number_fastest(index):
-    assert_matches(lesson.crd2idx, index, ROWS, oracle=lambda index, layout: offsets(layout)[index])
+    assert_offset(index, ROWS, oracle=lambda index, layout: offsets(layout)[index])
 
 
 @pytest.mark.task(1)
@@ -80,7 +138,7 @@ def test_a_mode_may_be_a_layout_of_its_own(coordinate):
     def by_hand(crd, layout):
         return 6 * crd[0] + 3 * crd[1][0] + 20 * crd[1][1]
 
-    assert_matches(lesson.crd2idx, coordinate, NESTED, oracle=by_hand)
+    assert_offset(coordinate, NESTED, oracle=by_hand)
 
 
 @pytest.mark.task(1)
@@ -89,26 +147,38 @@ def test_a_nested_mode_takes_an_index_too(coordinate):
     def by_hand(crd, layout):
         return 6 * crd[0] + 3 * (crd[1] % 2) + 20 * (crd[1] // 2)
 
-    assert_matches(lesson.crd2idx, coordinate, NESTED, oracle=by_hand)
+    assert_offset(coordinate, NESTED, oracle=by_hand)
+
+
+def assert_cosize(layout, wanted):
+    got, count, last = lesson.cosize(layout), len(offsets(layout)), offsets(layout)[-1]
+    behind = sum(extent * stride for extent, stride in pairs(layout))
+    why = {behind: f"At {behind} would lie index {count}. Which index has the last of {count} elements?",
+           behind + 1: f"At {behind} would lie index {count}. Which index has the last of {count} elements?",
+           count: f"{count} is the size. At which offset does the last of {count} elements lie?",
+           last: f"{last} is the last offset. They begin at 0: how many offsets are there up to it?"}
+    if got != wanted and got in why:
+        raise AssertionError(f"cosize({layout}) is {got}, wanted: {wanted}. {why[got]}")
+    assert_matches(lesson.cosize, layout, oracle=lambda layout: wanted)
 
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("layout, wanted", [((5, 1), 5), ((5, 4), 17)])
 def test_the_last_of_five_elements_is_four_strides_from_the_first(layout, wanted):
-    assert_matches(lesson.cosize, layout, oracle=lambda layout: wanted)
+    assert_cosize(layout, wanted)
 
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("layout, wanted", [(ROWS, 6), (((2, 3), (8, 1)), 11), (NESTED, 50)])
 def test_cosize_reaches_from_0_to_the_last_element(layout, wanted):
-    assert_matches(lesson.cosize, layout, oracle=lambda layout: wanted)
+    assert_cosize(layout, wanted)
 
 
 @pytest.mark.task(1)
 @pytest.mark.edge
 @pytest.mark.parametrize("layout", [(1, 7), (6, 0), ((3, 4), (0, 0))])
 def test_a_layout_of_one_offset_spans_one_element(layout):
-    assert_matches(lesson.cosize, layout, oracle=lambda layout: 1)
+    assert_cosize(layout, 1)
 
 
 @pytest.mark.task(1)
@@ -116,10 +186,9 @@ def test_one_coordinate_tells_the_cosize():
     """Of 40,000 elements, as quick as a few offsets are found."""
     layout = ((200, 200), (200, 1))
     offsets_found = seconds(lesson.cosize, layout) / seconds(lesson.crd2idx, 39_999, layout)
-    assert offsets_found < 200, (
-        f"cosize took as long as {offsets_found:,.0f} calls of crd2idx. "
-        "No stride is negative: which offset is the largest?"
-    )
+    if offsets_found >= 200:
+        raise AssertionError(f"cosize took as long as {offsets_found:,.0f} calls of crd2idx. "
+                             "No stride is negative: which offset is the largest?")
 
 
 def seconds(function, *args):
@@ -134,20 +203,58 @@ def seconds(function, *args):
 
 # Task 2: the same function, with fewer modes ------------------------------------------------------
 
+def why_moved(layout, got, wanted, moved):
+    """The question to a layout whose index `moved` is the first with another offset."""
+    if sorted(offsets(got)) == sorted(offsets(layout)):
+        return "The order of modes is the order of indices: what changes it?"
+    if moved == 1:
+        return "The step from index 0 to index 1 is the stride of the first mode: which stride have two joined modes?"
+    size = 1
+    for (extent, stride), after in pairwise(pairs(wanted)):
+        size *= extent
+        if size == moved:
+            return (f"{extent}:{stride} ends at {extent} * {stride} = {extent * stride}, and {written(after)} goes on "
+                    f"at {after[1]}: which modes are joined?")
+    return "Which modes are joined, and which stride has the one that they become?"
+
+
+def why_too_many(layout, got):
+    """The question to a layout that has each offset, with a mode too many or in another form."""
+    alone = [pair for pair in pairs(got) if pair[0] == 1]
+    if len(offsets(got)) == 1:
+        return "It has one index. Which layout is that, whatever the stride was?"
+    if alone:
+        return f"Mode {written(alone[0])} has one index: which modes are left out?"
+    for one, after in pairwise(pairs(got)):
+        if one[0] * one[1] == after[1] and all(isinstance(part, int) for part in got[0]):
+            goes_on = f"{written(one)} ends at {one[0]} * {one[1]} = {after[1]}, and {written(after)} goes on there. "
+            small = next((pair for pair in pairs(layout) if pair[0] == 1), None)
+            if small:
+                return f"{goes_on}Is {written(small)} left out before you compare?"
+            if one not in pairs(layout):
+                return f"{goes_on}{written(one)} is joined itself: with which mode do you compare the next one?"
+            return f"{goes_on}With what do you compare its stride?"
+    return "It is nested. Which function, given, lists all modes of two ints, and which joins them?"
+
+
 def assert_coalesced(layout, wanted):
     call = f"coalesce({layout})"
     got = checked(lesson.coalesce(layout), call)
     before, after = offsets(layout), offsets(got)
-    assert len(after) == len(before), f"{call} is {got}, of {len(after)} indices. Wanted: {wanted}, of {len(before)}."
+    if len(after) != len(before):
+        raise AssertionError(f"{call} is {got}, of {len(after)} indices. Wanted: {wanted}, of {len(before)}. "
+                             "Which size have two modes that are joined, and which mode is lost?")
     moved = next((index for index in range(len(before)) if after[index] != before[index]), None)
-    assert moved is None, (f"{call} is {got}, wanted: {wanted}. Index {moved} had offset {before[moved]}, and has "
-                           f"{after[moved]} now. The order of modes is the order of indices.")
-    assert got == wanted, (f"{call} is {got}: each index has its offset, and it has with {wanted} too. Which two modes "
-                           "stand side by side when you compare, and what becomes of one index?")
+    if moved is not None:
+        raise AssertionError(f"{call} is {got}, wanted: {wanted}. Index {moved} had offset {before[moved]}, and has "
+                             f"{after[moved]} now. {why_moved(layout, got, wanted, moved)}")
+    if got != wanted:
+        raise AssertionError(f"{call} is {got}: each index has its offset, and it has with {wanted} too. "
+                             f"{why_too_many(layout, got)}")
 
 
 @pytest.mark.task(2)
-@pytest.mark.parametrize("layout, wanted", [(((2, 3), (1, 2)), (6, 1)), (((3, 2), (0, 0)), (6, 0))])
+@pytest.mark.parametrize("layout, wanted", [(((2, 3), (1, 2)), (6, 1)), (((3, 4), (1, 3)), (12, 1))])
 def test_a_mode_that_goes_on_where_the_last_one_ends_is_joined_to_it(layout, wanted):
     assert_coalesced(layout, wanted)
 
@@ -155,6 +262,11 @@ def test_a_mode_that_goes_on_where_the_last_one_ends_is_joined_to_it(layout, wan
 @pytest.mark.task(2)
 def test_two_indices_with_stride_4_end_at_8_where_stride_8_goes_on():
     assert_coalesced(((2, 3), (4, 8)), (6, 4))
+
+
+@pytest.mark.task(2)
+def test_modes_of_stride_0_end_at_0_and_go_on_there():
+    assert_coalesced(((3, 2), (0, 0)), (6, 0))
 
 
 @pytest.mark.task(2)
@@ -206,21 +318,79 @@ def test_coalescing_keeps_all_offsets_of_layouts_with_many_modes(rng):
 TWO = ((6, 2), (8, 2))  # its offsets are 0 8 16 24 32 40 2 10 18 26 34 42
 
 
+def shares(a, b):
+    """For each mode of a, coalesced: the mode, how many of b's indices it tells apart, their step, those before it."""
+    found, below, before = [], 1, 1
+    for mode in pairs(with_offsets(offsets(a))):
+        places = [b[1] * index // below % mode[0] for index in range(b[0])]
+        count = len({*places})
+        found.append((mode, count, places[before] if count > 1 else 0, before))
+        below, before = below * mode[0], before * count
+    return found
+
+
+def sizes_reached(layout):
+    """How many indices its first modes have together: 1, then 2, then 6."""
+    reached = [1]
+    for extent, _ in pairs(layout):
+        reached.append(reached[-1] * extent)
+    return reached
+
+
+def why_not_as_many(a, b, got):
+    """The question to a choice that has another number of indices than b."""
+    given, reached = shares(a, b), sizes_reached(got)
+    mode, count, _, before = next((each for each in given if each[1] * each[3] not in reached), given[-1])
+    told = f"Indices: {reached[-1]}, and b has {b[0]}. "
+    if before > 1:
+        told += (f"The modes of a before {written(mode)} give {before}, so left is {b[0]} // {before} = "
+                 f"{b[0] // before}, of which mode {written(mode)} gives {count}. ")
+    else:
+        told += f"Mode {written(mode)} of a gives {count} of them. "
+    if reached[-1] > b[0]:
+        return told + ("What is left after each mode?" if before > 1 else "Does a mode give more than are left?")
+    return f"{told}Does the loop come to it, and which step has it there?"
+
+
+def why_elsewhere(a, b, got, wrong):
+    """The question to a choice whose index `wrong` is the first with another offset."""
+    given, coalesced = shares(a, b), with_offsets(offsets(a))
+    if a != coalesced and offsets(lesson.composition(coalesced, b)) == [offsets(a)[i] for i in offsets(b)]:
+        return f"With a = {coalesced}, which is the same coalesced, it is right. What is done to a first?"
+    place = max(i for i, (_, count, _, before) in enumerate(given) if before <= wrong and count > 1)
+    mode, _, step, before = given[place]
+    if before in sizes_reached(got):
+        return (f"In mode {written(mode)} of a b's indices lie {step} apart: which step has it there, and at which "
+                "stride does it give them?")
+    mode, _, step, _ = next(each for each in given if each[3] * each[1] == before)
+    if step == 1:
+        return (f"Mode {written(mode)} of a comes before it, and has no more than {mode[0]} indices: "
+                "in which mode does the loop go on?")
+    return f"Mode {written(mode)} of a comes before it: how many of its {mode[0]} indices are {step} apart?"
+
+
 def assert_chosen(a, b):
     """All a(b(i)), for b of one mode."""
     call = f"composition({a}, {b})"
-    got = checked(lesson.composition(a, b), call)
+    with asking("A step is 1 or more, and so is what is left: what makes one of them 0?"):
+        got = checked(lesson.composition(a, b), call)
     of_a, found = offsets(a), offsets(got)
     places = [of_a[index] for index in offsets(b)]
     wanted = with_offsets(places)
     told = f"{call} is {got}, wanted: {wanted}."
-    assert found, f"{told} It has a mode of size 0. When all of {b[0]} are given, how many are left by division?"
-    assert len(found) == len(places), (f"{told} Indices: {len(found)}, and b has {len(places)}. "
-                                       "How many are left after each mode?")
+    if not found and b[0] in sizes_reached(got):
+        raise AssertionError(f"{told} It has a mode of size 0. When all of {b[0]} are given, how many are left by "
+                             "division?")
+    if not found:
+        raise AssertionError(f"{told} It has a mode of size 0. How many indices does a mode give, at this step?")
+    if len(found) != len(places):
+        raise AssertionError(f"{told}\n{why_not_as_many(a, b, got)}")
     wrong = next((index for index in range(len(places)) if found[index] != places[index]), None)
-    assert wrong is None, (f"{told} Index {wrong} is index {wrong * b[1]} of a, at offset {places[wrong]}, and not "
-                           f"{found[wrong]}. Which step has each mode of a?")
-    assert got == wanted, f"{told} Each index has its offset: what is left to do is to coalesce."
+    if wrong is not None:
+        raise AssertionError(f"{told}\nIndex {wrong} is index {wrong * b[1]} of a, at offset {places[wrong]}, and not "
+                             f"{found[wrong]}. {why_elsewhere(a, b, got, wrong)}")
+    if got != wanted:
+        raise AssertionError(f"{told} Each index has its offset: what is left to do is to coalesce.")
 
 
 @pytest.mark.task(3)
@@ -290,16 +460,38 @@ def test_index_by_index_it_is_a_of_b(rng):
 
 # Task 4: tiles, and the way from tile to tile -----------------------------------------------------
 
+def why_not_full(layout, n, got, wanted, wrong):
+    """The question to moves by which not each offset below n is reached once; `wrong` is the lowest of those."""
+    reached = sorted(move + offset for move in offsets(got) for offset in offsets(layout))
+    if len(reached) < n and reached == [*range(len(reached))]:
+        return f"The offsets below {len(reached)} are full, and n is {n}: what fills the others?"
+    differ = next((both for both in zip(pairs(got), pairs(wanted)) if both[0] != both[1]), None)
+    if differ and differ[0][1] == differ[1][1]:
+        count, apart = differ[0]
+        return (f"{count} copies, {apart} apart, take {count * apart} offsets. How many are there to fill, in the "
+                "gap or up to n?")
+    if wrong < offsets(layout)[-1] and wrong not in reached:
+        return f"Offset {wrong} is in a gap of the layout: how many copies fill it, and how far apart?"
+    return "How many offsets are full after each mode?"
+
+
 def assert_fills(layout, n, wanted):
     call = f"complement({layout}, {n})"
-    got = checked(lesson.complement(layout, n), call)
+    small = next((written(mode) for mode in pairs(layout) if mode[0] == 1), None)
+    with asking(f"{small} has one index and leaves no gap: which modes are left out?" if small else
+                "At first 1 offset is full, and then more: what makes it 0?"):
+        got = checked(lesson.complement(layout, n), call)
     reached = [move + offset for move in offsets(got) for offset in offsets(layout)]
     wrong = min((place for place in {*reached, *range(n)} if reached.count(place) != (0 <= place < n)), default=None)
     told = f"{call} is {got}, wanted: {wanted}."
-    assert reached, f"{told} It has a mode of size 0. Which stride is the smallest, and does it come first?"
-    assert wrong is None, (f"{told} {reached.count(wrong)} copies reach offset {wrong}, where "
-                           f"{int(0 <= wrong < n)} should. How many offsets are full after each mode?")
-    assert got == wanted, f"{told} Each offset is reached once: what is left to do is to coalesce."
+    copies = "1 copy reaches" if reached.count(wrong) == 1 else f"{reached.count(wrong)} copies reach"
+    if not reached:
+        raise AssertionError(f"{told} It has a mode of size 0. Which stride is the smallest, and does it come first?")
+    if wrong is not None:
+        raise AssertionError(f"{told}\n{copies} offset {wrong}, where "
+                             f"{int(0 <= wrong < n)} should. {why_not_full(layout, n, got, wanted, wrong)}")
+    if got != wanted:
+        raise AssertionError(f"{told} Each offset is reached once: what is left to do is to coalesce.")
 
 
 @pytest.mark.task(4)
@@ -349,8 +541,32 @@ def test_layout_and_complement_reach_each_offset_once(rng):
             moves = checked(lesson.complement(layout, n), f"complement({layout}, {n})")
             reached = [move + offset for move in offsets(moves) for offset in offsets(layout)]
             wrong = min((x for x in {*reached, *range(n)} if reached.count(x) != (0 <= x < n)), default=None)
-            told = f"complement({layout}, {n}) is {moves}: {reached.count(wrong)} copies reach offset {wrong}."
-            assert wrong is None, told
+            assert wrong is None, (f"complement({layout}, {n}) is {moves}: {reached.count(wrong)} copies reach offset "
+                                   f"{wrong}. How many offsets are full after each mode?")
+
+
+def what_is_divided(got, wanted, tiler):
+    """What the two modes are instead, and a question; "" where that is not known."""
+    found, needed = extents(got), extents(wanted)
+    if found != needed and found == [*tiler]:
+        return (f"Its modes have {found[0]} and {found[1]} indices, as if {tiler} were a shape. A layout is a pair "
+                "too: what makes one layout of two?")
+    if found != needed and found == needed[::-1]:
+        return f"Its first mode has {found[0]} indices, and a tile has {needed[0]}. Which of the two comes first?"
+    if found != needed:
+        return (f"Its modes have {found} indices, wanted: {needed}. Which layout chooses, and how many moves does the "
+                "tiler need?")
+    if offsets(got)[: needed[0]] == offsets(tiler):
+        return f"Its tile is {written(tiler)}, the tiler: these are indices of a. What takes each to its offset in a?"
+    return ""
+
+
+def assert_divided(a, tiler, wanted):
+    call = f"logical_divide({a}, {tiler})"
+    got = checked(lesson.logical_divide(a, tiler), call)
+    if got != wanted and (what := what_is_divided(got, wanted, tiler)):
+        raise AssertionError(f"{call} is {got}, wanted: {wanted}. {what}")
+    assert_matches(lesson.logical_divide, a, tiler, oracle=lambda a, tiler: wanted)
 
 
 @pytest.mark.task(3, 4)
@@ -360,44 +576,68 @@ def test_layout_and_complement_reach_each_offset_once(rng):
     (((4, 2, 3), (2, 1, 8)), (4, 2), (((2, 2), (2, 3)), ((4, 1), (2, 8)))),
     ((8, 12), (8, 1), ((8, 1), (12, 0)))])
 def test_one_mode_is_the_tile_and_one_the_way_to_the_next(a, tiler, wanted):
-    assert_matches(lesson.logical_divide, a, tiler, oracle=lambda a, tiler: wanted)
+    assert_divided(a, tiler, wanted)
 
 
 @pytest.mark.task(3, 4)
 @pytest.mark.parametrize("stride", [2, 5])
 def test_tiles_share_out_the_size_of_a_and_not_its_cosize(stride):
     """12 indices, however far apart they lie."""
-    call = f"logical_divide((12, {stride}), (4, 3))"
-    got, wanted = checked(lesson.logical_divide((12, stride), (4, 3)), call), ((4, 3), (3 * stride, stride))
-    more = ": right, with a mode too many. n is for 12 indices: size(a[0]), the shape's" if (
-        offsets(got) == offsets(wanted)) else ""
-    assert got == wanted, f"{call} is {got}{more}. Wanted: {wanted}."
+    call, wanted = f"logical_divide((12, {stride}), (4, 3))", ((4, 3), (3 * stride, stride))
+    got = checked(lesson.logical_divide((12, stride), (4, 3)), call)
+    if got != wanted and offsets(got) == offsets(wanted):
+        raise AssertionError(f"{call} is {got}, wanted: {wanted}. It is right, with a mode too many. n is for 12 "
+                             "indices: size(a[0]), the shape's. Which n has yours?")
+    assert_divided((12, stride), (4, 3), wanted)
 
 
 # Task 5: all of it in use -------------------------------------------------------------------------
 
+def tile_and_first(matrix, rows, columns, block):
+    """What block_tile gives, if it is a layout and an int."""
+    call = f"block_tile({matrix}, {rows}, {columns}, {block})"
+    nested = next((mode for mode in zip(*matrix, strict=True) if isinstance(mode[0], tuple)), None)
+    with asking(f"The mode {written(nested)} of the matrix is nested and has no stride of its own. Which function, "
+                "given, divides such modes?" if nested else
+                f"Tilers are layouts, and {rows} is a number: which layout has the first rows as its indices?"):
+        tile, first = lesson.block_tile(matrix, rows, columns, block)
+    if isinstance(first, tuple):
+        raise AssertionError(f"{call} ends with {first}, wanted: an int. What does it return beside the tile?")
+    return checked(tile, f"The tile of {call}"), first
+
+
 def assert_tile(matrix, rows, columns, block):
     """Element by element, down the columns."""
     call = f"block_tile({matrix}, {rows}, {columns}, {block})"
-    tile, first = lesson.block_tile(matrix, rows, columns, block)
-    got = [first + offset for offset in offsets(checked(tile, f"The tile of {call}"))]
+    tile, first = tile_and_first(matrix, rows, columns, block)
+    got = [first + offset for offset in offsets(tile)]
     assert len(got) == rows * columns, f"The tile of {call} has {len(got)} elements, wanted: {rows * columns}."
     height, of_matrix = extents(matrix)[0], offsets(matrix)
     for index, (column, row) in enumerate(product(range(columns), range(rows))):
         wanted = of_matrix[rows * block[0] + row + height * (columns * block[1] + column)]
-        assert got[index] == wanted, f"{call}: row {row}, column {column} is at {got[index]}, wanted: {wanted}."
+        if got[index] != wanted:
+            raise AssertionError(f"{call}: row {row}, column {column} is at {got[index]}, wanted: {wanted}. "
+                                 "Which strides has the matrix?")
 
 
 @pytest.mark.task(1, 3, 4, 5)
 @pytest.mark.parametrize("block", [(0, 0), (1, 0), (0, 1), (1, 1)])
 def test_the_tile_of_a_block_begins_where_its_rows_and_columns_begin(block):
     """Tiles of 4 x 6 of a matrix of 8 x 12, stored row by row."""
-    _, first = lesson.block_tile(((8, 12), (12, 1)), 4, 6, block)
-    begins = {(down, across): 48 * down + 6 * across for down in (0, 1) for across in (0, 1)}
-    other = next((other for other, place in begins.items() if place == first), None)
-    why = f" There begins block {other}: block is (down, across)." if other == block[::-1] else ""
-    wanted = begins[block]
-    assert first == wanted, f"block_tile(((8, 12), (12, 1)), 4, 6, {block}) begins at {first}, wanted: {wanted}.{why}"
+    call, wanted = f"block_tile(((8, 12), (12, 1)), 4, 6, {block})", 48 * block[0] + 6 * block[1]
+    tile, first = tile_and_first(((8, 12), (12, 1)), 4, 6, block)
+    if extents(tile) == [2, 2]:
+        raise AssertionError(f"The tile of {call} has 2 rows and 2 columns, wanted: 4 and 6. So many tiles there are, "
+                             "down and across. Which of the two modes is the tile, and which leads from tile to tile?")
+    if extents(tile) == [6, 4]:
+        raise AssertionError(f"The tile of {call} has 6 rows and 4 columns, wanted: 4 and 6. Which tiler is for rows?")
+    why = {12 * block[0] + block[1]: f"There lies element {block} of the matrix. block counts tiles, of 4 rows and 6 "
+                                     "columns: which mode of the divided matrix leads from tile to tile?",
+           4 * block[0] + 6 * block[1]: "That is a number of rows or columns: which offset has it in the matrix?",
+           48 * block[1] + 6 * block[0]: f"There begins block {block[::-1]}. Which of block's two numbers counts down?"}
+    if first != wanted:
+        raise AssertionError(f"{call} begins at {first}, wanted: {wanted}. "
+                             f"{why.get(first, 'How far is it from one tile to the next, down and across?')}")
 
 
 @pytest.mark.task(1, 3, 4, 5)
@@ -423,25 +663,47 @@ def test_a_tile_may_be_as_large_as_the_matrix_or_as_small_as_an_element(rows, co
 @pytest.mark.task(5)
 def test_the_fragment_has_lanes_in_its_first_mode_and_values_in_its_second():
     got = checked(lesson.fragment(), "fragment()")
-    assert got != ((4, 8), (2, 2)), "fragment() is the shape alone. A layout is a pair: shape, stride."
-    assert got[0] == ((4, 8), (2, 2))
+    if got == ((4, 8), (2, 2)):
+        raise AssertionError("fragment() is the shape alone. A layout is a pair: shape, stride. Which strides has it?")
+    assert got[0] == ((4, 8), (2, 2)), f"fragment() has the shape {got[0]}, wanted: ((4, 8), (2, 2)). Which part is t?"
 
 
 @pytest.mark.task(5)
 @pytest.mark.parametrize("lane", [0, 1, 4, 31])
 def test_a_lane_holds_two_neighbours_of_a_row_and_two_of_eight_rows_below(lane):
-    indices = offsets(checked(lesson.fragment(), "fragment()"))[lane::32]
+    found = offsets(checked(lesson.fragment(), "fragment()"))
+    indices = found[lane::32]
     places = [(index % 16, index // 16) for index in indices]  # index 17 is row 1, column 1
     row, column = lane // 4, 2 * (lane % 4)
     wanted = [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
-    assert places == wanted, f"Lane {lane} holds indices {indices}: (row, column) {places}, wanted: {wanted}."
+    if places != wanted:
+        raise AssertionError(f"Lane {lane} holds indices {indices}: (row, column) {places}, wanted: {wanted}. "
+                             f"{which_step(found)}")
+
+
+def which_step(found):
+    """The question to the first of four steps by which the index of a fragment does not grow as it should."""
+    for what, where, rows, columns in (("t goes from 0 to 1", 1, 0, 2), ("t goes from 0 to 4", 4, 1, 0),
+                                       ("v goes from 0 to 1", 32, 0, 1), ("v goes from 0 to 2", 64, 8, 0)):
+        if found[where] != rows + 16 * columns:
+            moved = f"by {rows} in row" if rows else f"by {columns} in column"
+            like = ", as in column + 8 * row" if found[where] == columns + 8 * rows else ""
+            return (f"When {what}, the element moves {moved}, and your index by {found[where]}{like}. "
+                    "By how much does row + 16 * column grow?")
+    return "Which of the four steps is right?"
 
 
 def requests(tile):
     """What the 32 lanes ask for in each request: a list for each, of four offsets for each lane."""
     rows, call = extents(tile)[0], f"warp_copy({tile})"
-    layout = checked(lesson.warp_copy(tile), call)
-    assert extents(layout) == [32, 4 * rows], f"{call} has modes of {extents(layout)}, wanted: [32, {4 * rows}]."
+    nested = tile[0][0] if isinstance(tile[0][0], tuple) else None
+    with asking(f"tile[0][0] is {nested}, a nested shape and no number. Which function, given, counts it?"
+                if nested else "composition takes two layouts: what are the shape and the stride of the second?"):
+        layout = checked(lesson.warp_copy(tile), call)
+    if extents(layout) != [32, 4 * rows]:
+        raise AssertionError(f"{call} has modes of {extents(layout)}, wanted: [32, {4 * rows}]. " + (
+            f"32 lanes cannot be shared out among {rows} rows. Must a request take from more rows than one?"
+            if rows == 3 else "Which mode is for lanes, and how many values has each?"))
     found = offsets(layout)
     return [[found[lane + 128 * turn: 128 * (turn + 1): 32] for lane in range(32)] for turn in range(rows)]
 
@@ -449,8 +711,12 @@ def requests(tile):
 def assert_copied_once(tile):
     copied = [offset for request in requests(tile) for piece in request for offset in piece]
     left_out, outside = sorted({*offsets(tile)} - {*copied}), sorted({*copied} - {*offsets(tile)})
-    assert not outside, f"warp_copy({tile}) loads offset {outside[0]}, which is not of the tile."
-    assert not left_out, f"warp_copy({tile}) leaves {len(left_out)} elements out, the first at {left_out[0]}."
+    asks = "Which operation takes an index of the tile to its offset, whatever the strides are?"
+    if outside:
+        raise AssertionError(f"warp_copy({tile}) loads offset {outside[0]}, which is not of the tile. {asks}")
+    if left_out:
+        raise AssertionError(f"warp_copy({tile}) leaves {len(left_out)} elements out, the first at {left_out[0]}. "
+                             f"{asks}")
 
 
 @pytest.mark.task(3, 5)
@@ -459,27 +725,46 @@ def test_the_copy_has_a_mode_of_32_lanes_and_one_of_their_values(rows):
     requests(((rows, 128), (128, 1)))
 
 
-@pytest.mark.task(3, 5)
-@pytest.mark.counters
-@pytest.mark.parametrize("rows", [1, 4, 3])
-def test_each_lane_asks_for_sixteen_bytes_in_one_piece(rows):
+def assert_pieces_of_sixteen_bytes(rows):
     for request in requests(((rows, 128), (128, 1))):
         for lane, piece in enumerate(request):
             one_piece = [piece[0] // 4 * 4 + i for i in range(4)]
-            why = (" Each is of another row: indices of a tile run down its rows, and of a lane's values the four of a "
-                   "request come first.") if piece[1] - piece[0] == 128 else ""
-            assert piece == one_piece, f"Lane {lane} asks for {piece}, wanted: 4 neighbours, from 4 * n on.{why}"
+            why = ("Each is of another row: indices of a tile run down its rows, and of a lane's values the four of a "
+                   "request come first. How far is the index of the next column?" if piece[1] - piece[0] == 128 else
+                   "How far apart are the indices of two columns, and those at which two lanes begin?")
+            if piece != one_piece:
+                raise AssertionError(f"Lane {lane} asks for {piece}, wanted: 4 neighbours, from 4 * n on. {why}")
+
+
+def assert_whole_sectors(rows):
+    for request in requests(((rows, 128), (128, 1))):
+        taken = lesson.sectors([offset for piece in request for offset in piece])
+        if taken != 16:
+            raise AssertionError(
+                f"A request takes {taken} sectors, wanted: 16. Lanes 0 and 1 ask for offsets from {request[0][0]} and "
+                f"from {request[1][0]} on, 4 each. Which lanes' pieces should be neighbours?")
 
 
 @pytest.mark.task(3, 5)
 @pytest.mark.counters
-@pytest.mark.parametrize("rows", [1, 4, 3])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_each_lane_asks_for_sixteen_bytes_in_one_piece(rows):
+    assert_pieces_of_sixteen_bytes(rows)
+
+
+@pytest.mark.task(3, 5)
+@pytest.mark.counters
+@pytest.mark.parametrize("rows", [1, 4])
 def test_each_request_of_512_bytes_takes_16_sectors(rows):
-    for request in requests(((rows, 128), (128, 1))):
-        sectors_of_the_request = lesson.sectors([offset for piece in request for offset in piece])
-        assert sectors_of_the_request == 16, (
-            f"Lanes 0 and 1 ask for offsets from {request[0][0]} and from {request[1][0]} on, 4 each. "
-            "Which lanes' pieces should be neighbours?")
+    assert_whole_sectors(rows)
+
+
+@pytest.mark.task(3, 5)
+@pytest.mark.counters
+@pytest.mark.parametrize("rows", [3, 5])
+def test_rows_that_do_not_divide_32_are_loaded_in_whole_sectors_too(rows):
+    assert_pieces_of_sixteen_bytes(rows)
+    assert_whole_sectors(rows)
 
 
 @pytest.mark.task(3, 5)
@@ -522,17 +807,29 @@ def assert_flipped(offset, bits, base, shift):
     assert type(got) is int, f"{call} is {got!r}, and no int."
     if got == wanted:
         return
-    place = ((got ^ wanted) & -(got ^ wanted)).bit_length() - 1  # the lowest bit that differs
-    if got == offset + (wanted ^ offset):
-        why = "That is a sum, and a sum carries from bit to bit. Which operator flips a bit and no other?"
-    elif place not in range(base, base + bits):
-        last = base + bits - 1
-        why = f"Bit {place} is none of {base} to {last}, and stays. Does your mask have {bits} ones, from {base} on?"
-    elif offset >> place + shift & 1:
-        why = f"Bit {place + shift} is 1, so bit {place} is flipped. Does your mask have {bits} ones?"
-    else:
-        why = f"Bit {place + shift} is 0, so bit {place} stays. From where do the bits come that flip?"
-    raise AssertionError(f"{call} is 0b{got:05b}, wanted: 0b{wanted:05b}. {why}")
+    raise AssertionError(f"{call} is 0b{got:05b}, wanted: 0b{wanted:05b}. "
+                         f"{why_flipped(got, wanted, offset, bits, base, shift)}")
+
+
+def why_flipped(got, wanted, offset, bits, base, shift):
+    """The question to a swizzled offset, by the lowest bit that differs."""
+    place, flips, lowest = ((got ^ wanted) & -(got ^ wanted)).bit_length() - 1, offset ^ wanted, 1 << base
+    too_far = {flips >> base, offset >> base + shift & (2**bits - 1) << base} if base and flips else {}
+    if got == offset + flips:
+        return "That is a sum, and a sum carries from bit to bit. Which operator flips a bit and no other?"
+    if got == offset | flips and got != offset ^ flips:
+        return f"Bit {place} is 1 already, and is flipped to 0. Which operator does so?"
+    if got ^ offset in too_far:
+        return f"As if each bit flipped the one {base + shift} places lower. By how many places do you shift?"
+    if lesson.swizzle(lowest, bits, base, shift) == lowest | lowest << shift:
+        return f"Alone, bit {base} flips bit {base + shift}. Which of the two should flip the other?"
+    masks = (f"A mask of the bits that flip others has {bits} ones from {base + shift} on, one of those that are "
+             f"flipped has {bits} from {base} on. Which is yours, and has it these ones?")
+    if place not in range(base, base + bits):
+        return f"Bit {place} is none of {base} to {base + bits - 1}, and stays. {masks}"
+    if offset >> place + shift & 1:
+        return f"Bit {place + shift} is 1, so bit {place} is flipped. {masks}"
+    return f"Bit {place + shift} is 0, so bit {place} stays. From where do the bits come that flip?"
 
 
 @pytest.mark.task(5)

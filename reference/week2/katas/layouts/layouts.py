@@ -27,9 +27,9 @@ Concept
     of it means every d-th index of a, s of them. Coalesce a, and take it mode by mode, with step = d and left = s:
         a = (6,2):(8,2), b = 4:3    mode 6:8    6 // 3 = 2 indices, at stride 3 * 8; left is 4 // 2 = 2, step is 1
                                     mode 2:2    2 indices, at stride 1 * 2           so a o b = (2,2):(24,2)
-    A mode of n indices gives n // step of them, but never more than are left. Left is divided by what it gives, so if
-    it gives all, 1 is left; and the step is 1 from there on. If the step is n or more, the mode gives none, and the
-    step is divided by n. Each division must be exact: CuTe refuses any other, while // would lose elements unseen.
+    If the step is n or more, a mode of n indices gives none, and the step is divided by n. Any other gives n // step,
+    but never more than are left; left is divided by that, so if all are given, 1 is left. After the first mode that
+    gives any, the step is 1. CuTe refuses a division that is not exact; here all are, and you need not check.
     Complement: how to move a layout so that its copies fill the offsets below n, each once. Leave out modes of size 1,
     take the others by growing stride, and note how many offsets are full: at first 1. A mode s:d leaves a gap, which
     d // full copies fill, `full` apart; then s * d offsets are full. At the end n // full copies do the same.
@@ -156,8 +156,8 @@ def coalesce(layout: Layout) -> Layout:
 def composition(a: Layout, b: Layout) -> Layout:
     """The layout whose index i has the offset a(b(i)).
 
-    It has a mode for each mode of b, nested as b is: given. What a mode of two ints becomes is coalesced. All offsets
-    of b are indices of a, and all divisions are exact.
+    It has a mode for each mode of b, nested as b is: the first lines, which are given, see to that. Yours is a b of two
+    ints, and its result is coalesced. All offsets of b are indices of a, and all divisions are exact.
     """
     left, step = b
     if not isinstance(left, int):
@@ -180,7 +180,7 @@ def composition(a: Layout, b: Layout) -> Layout:
 def complement(layout: Layout, n: int) -> Layout:
     """The layout of the moves by which copies of this layout fill the offsets below n, each once; coalesced.
 
-    layout: no two of its indices have the same offset. n: a multiple of what is full before the last step.
+    layout: no two of its indices have the same offset. n: a multiple of what is full after all of its modes.
     """
     moves, full = [], 1
     for stride, extent in sorted((stride, extent) for extent, stride in flat(layout) if extent > 1):
@@ -229,9 +229,10 @@ def fragment() -> Layout:
 def warp_copy(tile: Layout) -> Layout:
     """The offsets at which a warp loads a tile of float32: a mode of 32 lanes, and one of 4 * rows values of each.
 
-    tile: two modes, perhaps nested: rows, and 128 columns, of which 32 or more at a time follow each other in memory.
-    In each of `rows` requests a lane asks for 4 elements that follow each other, as one piece of 16 bytes. The mode of
-    values begins with the four of the first request. No request takes more sectors than it must.
+    tile: two modes, perhaps nested. The first has `rows` indices, size(tile[0][0]); the second has 128 columns. In
+    memory a row is whole, or in parts of 32 columns or more. In each of `rows` requests a lane asks for 4 elements that
+    follow each other, as one piece of 16 bytes. The mode of values begins with the four of the first request. No
+    request takes more sectors than it must.
     """
     rows = size(tile[0][0])
     return composition(tile, ((WARP, (4, rows)), (4 * rows, (rows, 1))))
