@@ -21,6 +21,7 @@ GLUE = "\0"  # in place of spaces where a line must not break
 PLACE = re.compile(r"(\S+), line (\d+):  (.*)")
 TASK = re.compile(r"^# (?:Task (\d+)\b|Given\b)", re.MULTILINE)
 GIVEN = re.compile(r'(?:->[^\n]*|\)):\n\s*"""[^"]*\bGiven\b')  # in a docstring, right behind the signature
+GIVEN_CLASS = re.compile(r'[^\n]*:\n\s*"""[^"]*\bGiven\b[^"]*"""(?:\n+ [^\n]*)*\s*')  # from its name to a line of it
 IN_THE_COURSE = re.compile(r"\w[\w/]*\.py")  # no other path is opened: a lesson's process may name any
 SUBTLE = 0.01  # up to this error a result looks right, and only the tolerance says that it is not
 
@@ -138,6 +139,8 @@ def task_of(frame: Frame) -> str:
     above, found, below = text.partition(f"\ndef {function}(")
     if not found:
         above = "" if name.startswith("test_") else "\n".join(text.splitlines()[: frame.line])
+        if GIVEN_CLASS.fullmatch(above.rpartition("\nclass ")[2]):
+            return "given, "
     numbers = TASK.findall(above)
     if found and GIVEN.search(below.partition("\ndef ")[0]):
         return "given, "

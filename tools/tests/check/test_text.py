@@ -616,3 +616,49 @@ def matmul(a: int) -> int:
     numbers = [i for i, line in enumerate(lesson.splitlines(), 1) if line.strip() == first_words]
     frame = worker.Frame("lesson.py", numbers[0] if numbers else 14, kernel, first_words)
     assert text.task_of(frame) == task
+
+
+@pytest.mark.parametrize(
+    "function, source, task",
+    [
+        ("run", "self.x = total(self.x)", "given, "),
+        ("step", "self.x += 1", "task 2, "),
+        ("after_it", "return 1 / 0", "task 2, "),
+    ],
+    ids=["of a given class", "of the learner's class", "below a given class"],
+)
+def test_a_line_of_a_method_is_given_where_its_class_is(function, source, task, monkeypatch, tmp_path):
+    lesson = '''
+# Task 2
+def total(x: int) -> int:
+    """The sum."""
+
+
+class Sums:
+    """Sums, one after the other. Given.
+
+    x: the first of them.
+    """
+
+    def __init__(self, x: int):
+        self.x = x
+
+    def run(self) -> None:
+        """The next one."""
+        self.x = total(self.x)
+
+
+def after_it() -> float:
+    return 1 / 0
+
+
+class Steps:
+    """Steps of one."""
+
+    def step(self) -> None:
+        self.x += 1
+'''
+    (tmp_path / "lesson.py").write_text(lesson)
+    monkeypatch.setattr(text, "ROOT", tmp_path)
+    (number,) = (i for i, line in enumerate(lesson.splitlines(), 1) if line.strip() == source)
+    assert text.task_of(worker.Frame("lesson.py", number, function, source)) == task
