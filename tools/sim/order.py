@@ -40,6 +40,17 @@ class Event(NamedTuple):
     line: int
 
 
+class Wait(NamedTuple):
+    """The last wait of one stream for events of another: its number, the event's line, and what the stream had before.
+
+    before: how many pieces of work.
+    """
+
+    number: int
+    line: int
+    before: int
+
+
 class Order:
     """The streams of a device, and what each of them and the host know to be over. waits: for events, how many so far.
 
@@ -49,9 +60,7 @@ class Order:
     def __init__(self) -> None:
         self.host: Clock = {}
         self.waits = 0
-        self._last_wait: dict[
-            tuple[int, int], tuple[int, int]
-        ] = {}  # who, for whom -> its number, and the event's line
+        self._last_wait: dict[tuple[int, int], Wait] = {}  # who, for whom
         self._streams: dict[int, Clock] = {DEFAULT: {}}
         self._blocking = {DEFAULT}
 
@@ -80,15 +89,26 @@ class Order:
         """The stream's later work begins when this has happened."""
         self._streams[stream] = _merged(self._streams[stream], event.over)
         self.waits += 1
-        self._last_wait[stream, event.stream] = self.waits, event.line
+        self._last_wait[stream, event.stream] = Wait(self.waits, event.line, self._count(stream))
 
     def waited_since(self, first: "Work", stream: int, recorded_in: int) -> int | None:
         """The line of an event of `recorded_in` for which `stream` has waited since the first work was submitted.
 
         Of the stream of that work: if it is not over then, the event was recorded before it.
         """
-        number, line = self._last_wait.get((stream, recorded_in), (0, 0))
-        return line if number > first.waits else None
+        wait = self._last_wait.get((stream, recorded_in))
+        return wait.line if wait and wait.number > first.waits else None
+
+    def has_worked_since(self, stream: int, recorded_in: int) -> bool:
+        """Has the stream got work since it last waited for an event of `recorded_in`? Then the wait was for that."""
+        return self._count(stream) > self._last_wait[stream, recorded_in].before
+
+    def later(self, ticket: Ticket) -> int:
+        """How many pieces of work its stream has got since."""
+        return self._count(ticket.stream) - ticket.number
+
+    def _count(self, stream: int) -> int:
+        return self._streams[stream].get(stream, 0)
 
     def host_waits(self, clock: Clock | None = None) -> None:
         """The host waits until all this is over, or all that there is."""
@@ -158,8 +178,13 @@ def _not_in_order(order: Order, first: Work, second: Work, doing: str) -> faults
         what += f"\nIt waits for an event that line {line} recorded in its own stream, not in that of {came}."
         asks = "In which stream is the event to be recorded that this one waits for?"
     elif line := order.waited_since(first, there, recorded_in=here):
-        what += f"\nThe other stream waits for this one, by an event of line {line}, and this one not for it."
-        asks = "Which of the two should wait for the other?"
+        if order.has_worked_since(there, recorded_in=here):
+            more = order.later(first.ticket)
+            what += f"\nThat stream has had {more} more since, and this one waited for no event of it."
+            asks = "Which event should this stream wait for before this line?"
+        else:
+            what += f"\nThe other stream waits for this one, by an event of line {line}, and this one not for it."
+            asks = "Which of the two should wait for the other?"
     return faults.Fault(second.spot, "race", what, asks)
 
 

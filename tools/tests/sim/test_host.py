@@ -259,6 +259,18 @@ def test_an_event_of_the_stream_that_should_wait_is_told_as_such(device, waiting
     assert says in caught.value.text and caught.value.text.endswith(asks)
 
 
+def test_a_wait_of_the_other_stream_that_its_own_next_work_needs_is_not_blamed(device):
+    array, one, other = on_device(device), device.stream(), device.stream()
+    device.execute("read", one, [array], lambda: 100 * MIB)
+    device.wait(one, device.record(other))
+    device.execute("next", one, [on_device(device)], lambda: 100 * MIB)
+    with pytest.raises(Fault) as caught:
+        device.upload(array, pinned(device), other, wait=False)
+    *_, third, empty, asks = caught.value.text.splitlines()
+    assert third == "That stream has had 1 more since, and this one waited for no event of it."
+    assert (empty, asks) == ("", "Which event should this stream wait for before this line?")
+
+
 @pytest.mark.parametrize("waits_before", [True, False])
 def test_a_wait_for_something_else_is_not_spoken_of(device, waits_before):
     array, one, other, third = on_device(device), device.stream(), device.stream(), device.stream()
